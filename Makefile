@@ -1,0 +1,40 @@
+# Two commands set everything up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+JOBS   ?= $(shell nproc)
+TORCH  ?= torch==2.13.0
+
+.PHONY: env demo sdk lint types test bench clean
+
+$(BIN)/rocport: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+# The test environment adds torch (a CPU build is enough) and the development tools.
+$(VENV)/.dev: $(BIN)/rocport pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check "$(TORCH)"
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[dev,test]"
+	@touch $@
+
+env: $(VENV)/.dev
+
+sdk: $(BIN)/rocport
+	$(BIN)/rocport sdk install
+
+demo: $(BIN)/rocport sdk
+	$(BIN)/python examples/demo.py
+
+lint: env
+	$(BIN)/ruff check src tests tools benchmarks examples
+	$(BIN)/ruff format --check src tests tools benchmarks examples
+
+types: env
+	$(BIN)/mypy
+
+test: env sdk lint types
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

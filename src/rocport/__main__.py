@@ -1,0 +1,3 @@
+from rocport.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""What this machine is, what is wrong with it, what fixes it."""

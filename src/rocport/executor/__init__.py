@@ -1,0 +1,1 @@
+"""Runs HIP kernels on the CPU at wavefront width 32 and 64."""

@@ -1,0 +1,41 @@
+"""The shape of a rule. A rule is one module: a docstring, one `RULE`, one `check()`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rocport.model.findings import Applicability, Severity
+
+
+@dataclass(frozen=True)
+class Example:
+    """Source a rule fires on and, where it edits, the text after the port.
+
+    `contains` are strings the ported file must hold, `absent` strings it must not. Examples are the rule's tests and
+    its documentation page.
+    """
+
+    before: str
+    contains: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    path: str = "kernel.cu"
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a rule is called, when it runs, and the examples that prove it."""
+
+    name: str
+    summary: str
+    severity: Severity
+    applicability: Applicability
+    """The weakest applicability a finding of this rule carries."""
+    languages: frozenset[str] = frozenset({"cuda"})
+    triggers: frozenset[bytes] = frozenset()
+    """Identifiers of which a file must hold at least one; empty: every file of the languages."""
+    phase: int = 2
+    examples: tuple[Example, ...] = ()
+    clean: tuple[Example | str, ...] = ()
+    sources: tuple[str, ...] = ()

@@ -1,0 +1,96 @@
+"""Versions of ROCm, HIP and PyTorch: parsed once, ordered, printed back.
+
+`torch.version.hip` is a HIP version, not a ROCm version: ROCm 10.0 carries HIP 7.15, ROCm 10.1 HIP 7.16. The two are
+different types here so that a comparison between them is an error and not a silent lie.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import total_ordering
+from typing import TypeVar
+
+_DOTTED = re.compile(r"^\s*v?(\d+)\.(\d+)(?:\.(\d+))?(?:[.\-+~](.*))?\s*$")
+
+V = TypeVar("V", bound="_Dotted")
+
+
+class VersionError(ValueError):
+    """Text that is not a version; the message names the text and what was expected."""
+
+
+@total_ordering
+@dataclass(frozen=True)
+class _Dotted:
+    major: int
+    minor: int
+    patch: int | None = None
+    extra: str = ""
+
+    @classmethod
+    def parse(cls: type[V], text: str) -> V:
+        """Parse `major.minor[.patch][-extra]`.
+
+        Raises VersionError for anything else, in particular for glued digits (`rocm102`, `714`): 102 may be 10.2 or
+        1.0.2, and guessing it broke bitsandbytes (its issues 1799, 1890).
+        """
+        match = _DOTTED.match(text)
+        if match is None:
+            raise VersionError(
+                f"{text!r} is not a {cls.__name__}: expected dotted numbers such as '10.1' or '7.2.4'; "
+                "digits glued together are not split by guess"
+            )
+        major, minor, patch, extra = match.groups()
+        return cls(int(major), int(minor), int(patch) if patch is not None else None, extra or "")
+
+    @property
+    def release(self) -> tuple[int, int, int]:
+        """(major, minor, patch) with a missing patch read as 0."""
+        return (self.major, self.minor, self.patch or 0)
+
+    def __str__(self) -> str:
+        text = f"{self.major}.{self.minor}"
+        if self.patch is not None:
+            text += f".{self.patch}"
+        return f"{text}-{self.extra}" if self.extra else text
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.release == other.release
+
+    def __lt__(self: V, other: V) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.release < other.release
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.release))
+
+
+class RocmVersion(_Dotted):
+    """A ROCm release, such as 6.4.3 or 10.1.0."""
+
+
+class HipVersion(_Dotted):
+    """A HIP runtime version, what `torch.version.hip` and `hipconfig` print, such as 7.15.26333."""
+
+
+@dataclass(frozen=True)
+class VersionRange:
+    """ROCm releases from `since` (inclusive) until `until` (exclusive); None is open."""
+
+    since: RocmVersion | None = None
+    until: RocmVersion | None = None
+
+    def __contains__(self, version: RocmVersion) -> bool:
+        if self.since is not None and version < self.since:
+            return False
+        return self.until is None or version < self.until
+
+    def __str__(self) -> str:
+        if self.since is None and self.until is None:
+            return "all ROCm versions"
+        low = f"ROCm {self.since} and later" if self.since else "ROCm"
+        return low + (f", before {self.until}" if self.until else "")

@@ -1,0 +1,1 @@
+"""A source tree in, findings out. Knows no rule by name."""

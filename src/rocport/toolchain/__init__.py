@@ -1,0 +1,1 @@
+"""Finds, or assembles, a HIP compiler."""

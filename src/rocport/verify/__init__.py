@@ -1,0 +1,1 @@
+"""Proof of a port, level by level: static, build, functional, numerical."""
