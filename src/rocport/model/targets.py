@@ -6,6 +6,50 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where some facts were read: the facts' field names, an address or a description, the versions they were read
+    for, and how sure we are (`measured`, `documented`, `reported` or `unverified`)."""
+
+    facts: tuple[str, ...]
+    url: str
+    versions: str
+    sure: str
+
+
+@dataclass(frozen=True)
+class Support:
+    """What one library does on one target, for a range of the library's versions.
+
+    `state` is `yes`, `no`, `partial`, `experimental` or `aborts`. `since` is inclusive, `until` exclusive, both in the
+    library's own versions; empty: `versions` says in words what was looked at.
+    """
+
+    library: str
+    state: str
+    versions: str
+    source: str
+    sure: str
+    since: str = ""
+    until: str = ""
+    builds: tuple[str, ...] = ()
+    """Which builds of the library carry the target, such as `rocm72` of bitsandbytes; empty: not split by build."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class OfficialSupport:
+    """AMD's own support statement: products as of `release`, first and last ROCm release (empty: not looked up, or
+    never when `products` is empty as well)."""
+
+    products: str
+    release: str
+    since: str
+    until: str
+    source: str
+    sure: str
+
+
+@dataclass(frozen=True)
 class GfxTarget:
     """One AMD GPU architecture. Sizes in bytes, widths in lanes."""
 
@@ -19,10 +63,42 @@ class GfxTarget:
     matrix: str
     """`mfma`, `wmma` or `none`."""
     fp8: str
-    """`fnuz`, `ocp` or `none`: the flavour the matrix instructions take."""
+    """`fnuz`, `ocp` or `none`: the flavour the matrix instructions take; `unknown` for one unreleased target."""
     bf16_matrix: bool
     kind: str
-    """`dgpu` or `apu`."""
+    """`dgpu` or `apu`. gfx942 is both: see `apu_chip_ids`."""
     products: tuple[str, ...] = ()
     max_workgroup: int = 1024
     source: str = ""
+    codename: str = ""
+    released: bool = True
+    matrix_detail: str = ""
+    xnack: str = "unknown"
+    """`unsupported`, `off` or `on` (the default), or `unknown`."""
+    sramecc: bool | None = None
+    llvm_generic: str = ""
+    """LLVM's generic target whose code objects this target also runs, such as `gfx11-generic`; empty: none."""
+    chip_ids: tuple[int, ...] = ()
+    """PCI device ids (vendor 0x1002) known to be this target; not complete."""
+    apu_chip_ids: tuple[int, ...] = ()
+    """Those of `chip_ids` that share memory with the CPU although `kind` is `dgpu` (MI300A)."""
+    lds_hardware_bytes: int | None = None
+    """LDS of one CU (of one WGP on RDNA); None: not documented."""
+    note: str = ""
+    official: OfficialSupport | None = None
+    support: tuple[Support, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+    @property
+    def gfx_target_version(self) -> int:
+        """The number KFD prints: major * 10000 + minor * 100 + stepping, stepping and minor being hex digits."""
+        digits = self.name.removeprefix("gfx").split("-")[0]
+        return int(digits[:-2]) * 10000 + int(digits[-2], 16) * 100 + int(digits[-1], 16)
+
+    def library(self, name: str) -> tuple[Support, ...]:
+        """Every record for a library (its name in any case), by version; empty: nothing is known."""
+        return tuple(s for s in self.support if s.library.lower() == name.lower())
+
+    def is_apu(self, chip_id: int | None = None) -> bool:
+        """True when the GPU shares its memory with the CPU."""
+        return self.kind == "apu" or (chip_id is not None and chip_id in self.apu_chip_ids)
