@@ -1,6 +1,8 @@
 """The values that flow between packages. Immutable; imports nothing else of rocport."""
 
+from rocport.model.context import Context, Options, ProjectIndex
 from rocport.model.findings import Applicability, Confidence, Edit, Finding, Severity, Span
+from rocport.model.report import Effort, FileRecord, Problem, Report
 from rocport.model.rule import Example, Rule
 from rocport.model.targets import GfxTarget
 from rocport.model.versions import HipVersion, RocmVersion, VersionError, VersionRange
@@ -8,11 +10,18 @@ from rocport.model.versions import HipVersion, RocmVersion, VersionError, Versio
 __all__ = [
     "Applicability",
     "Confidence",
+    "Context",
     "Edit",
+    "Effort",
     "Example",
+    "FileRecord",
     "Finding",
     "GfxTarget",
     "HipVersion",
+    "Options",
+    "Problem",
+    "ProjectIndex",
+    "Report",
     "RocmVersion",
     "Rule",
     "Severity",

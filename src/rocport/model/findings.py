@@ -46,9 +46,9 @@ class Span:
             raise ValueError(f"span [{self.start}, {self.end}) is not a range of bytes")
 
     def overlaps(self, other: Span) -> bool:
-        """True when both cover a byte in common, or insert at the same place."""
-        if self.start == self.end or other.start == other.end:
-            return self.start == other.start and self.end == other.end
+        """True when both cover a byte in common, insert at the same place, or one inserts inside the other."""
+        if self == other:
+            return True
         return self.start < other.end and other.start < self.end
 
     def covers(self, other: Span) -> bool:

@@ -38,8 +38,11 @@ class Support:
 
 @dataclass(frozen=True)
 class OfficialSupport:
-    """AMD's own support statement: products as of `release`, first and last ROCm release (empty: not looked up, or
-    never when `products` is empty as well)."""
+    """AMD's own support statement.
+
+    `products` as of `release`, empty: none; `since` first ROCm release (inclusive), `until` exclusive, both empty when
+    they were not found in a document (`note` says what was).
+    """
 
     products: str
     release: str
@@ -47,6 +50,7 @@ class OfficialSupport:
     until: str
     source: str
     sure: str
+    note: str = ""
 
 
 @dataclass(frozen=True)

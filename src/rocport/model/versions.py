@@ -77,6 +77,72 @@ class HipVersion(_Dotted):
     """A HIP runtime version, what `torch.version.hip` and `hipconfig` print, such as 7.15.26333."""
 
 
+_TORCH = re.compile(r"^\s*v?(\d+)\.(\d+)(?:\.(\d+))?([a-z.]+\d*[a-z0-9.]*)?(?:\+(\S+))?\s*$", re.IGNORECASE)
+_ROCM_TAG = re.compile(r"^rocm(?:sdk)?(\d+\.\d+(?:\.\d+)?)(?![0-9])", re.IGNORECASE)
+
+
+@total_ordering
+@dataclass(frozen=True, eq=False)
+class TorchVersion:
+    """A PyTorch version with its local tag: `2.9.1+rocm7.2.0.git7e1940d4`, `2.13.0+cpu`, `2.7.0a0+git3a58512`.
+
+    Ordered by release number; a pre-release (`a0`, `rc1`, `.dev20240710`) sorts before its release. The local tag does
+    not take part in the order.
+    """
+
+    major: int
+    minor: int
+    patch: int
+    pre: str = ""
+    local: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> TorchVersion:
+        """Raises VersionError for text that is not a PyTorch version."""
+        match = _TORCH.match(text)
+        if match is None:
+            raise VersionError(f"{text!r} is not a PyTorch version: expected such as '2.9.1+rocm7.2'")
+        major, minor, patch, pre, local = match.groups()
+        return cls(int(major), int(minor), int(patch or 0), pre or "", local or "")
+
+    @property
+    def release(self) -> tuple[int, int, int]:
+        return (self.major, self.minor, self.patch)
+
+    @property
+    def rocm(self) -> RocmVersion | None:
+        """The ROCm release of the `+rocm` tag; None without one, and for glued digits (`+rocm714`)."""
+        match = _ROCM_TAG.match(self.local)
+        return RocmVersion.parse(match.group(1)) if match else None
+
+    @property
+    def flavour(self) -> str:
+        """`rocm`, `cuda`, `cpu`, `xpu` by the local tag, or `unknown`: a source build (`+git3a58512`), or the plain
+        wheel of the default index, which carries CUDA on Linux but has no tag."""
+        tag = self.local.lower()
+        if tag.startswith("rocm"):
+            return "rocm"
+        if re.match(r"cu\d", tag):
+            return "cuda"
+        return tag if tag in ("cpu", "xpu") else "unknown"
+
+    def _key(self) -> tuple[tuple[int, int, int], int, tuple[int, ...]]:
+        return (self.release, 0 if self.pre else 1, tuple(int(n) for n in re.findall(r"\d+", self.pre)))
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, TorchVersion) else NotImplemented
+
+    def __lt__(self, other: object) -> bool:
+        return self._key() < other._key() if isinstance(other, TorchVersion) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __str__(self) -> str:
+        text = f"{self.major}.{self.minor}.{self.patch}{self.pre}"
+        return f"{text}+{self.local}" if self.local else text
+
+
 @dataclass(frozen=True)
 class VersionRange:
     """ROCm releases from `since` (inclusive) until `until` (exclusive); None is open."""

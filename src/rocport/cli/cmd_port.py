@@ -1,0 +1,172 @@
+"""`rocport port`: the port as edits, generated files and a report."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rocport.cli.common import emit, existing, make_options, source_options
+
+if TYPE_CHECKING:
+    from rocport.model import Context, FileRecord, Problem
+    from rocport.port.engine import Ported
+    from rocport.scan.tree import Entry
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("path")
+@click.option("--out", metavar="DIR", help="Folder of the ported tree [default: PATH-hip beside PATH].")
+@click.option("--in-place", is_flag=True, help="Replace the sources themselves.")
+@click.option("--diff", is_flag=True, help="Print the port as a patch for `git apply`; write nothing.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 when the port would change something.")
+@click.option(
+    "--force", is_flag=True, help="Overwrite outputs that were edited by hand, or a folder that is not empty."
+)
+@click.option("--allow-dirty", is_flag=True, help="With --in-place: accept a git tree with uncommitted changes.")
+@source_options
+@click.option("--format", "fmt", default="text", show_default=True, help="Report format on stdout.")
+@click.option("-j", "--jobs", type=int, default=0, help="Processes; all cores by default.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    path: str,
+    out: str | None,
+    in_place: bool,
+    diff: bool,
+    check: bool,
+    force: bool,
+    allow_dirty: bool,
+    warp: str,
+    target: str | None,
+    rocm: str | None,
+    torch: str | None,
+    fmt: str,
+    jobs: int,
+) -> None:
+    """Port the CUDA sources of PATH to HIP.
+
+    The sources stay as they are; the port is a tree of its own that mirrors them and compiles by itself. Exit code 0:
+    everything was ported; 1: some sites are left for you (MANUAL), a file was in the way, or --check/--diff found
+    changes to make.
+    """
+    from rocport.model import Applicability, Context, Report
+    from rocport.port import engine
+    from rocport.scan.engine import index_tree, parallel
+    from rocport.scan.tree import read_tree
+
+    if sum((bool(out), in_place, diff, check)) > 1:
+        raise click.UsageError("--out, --in-place, --diff and --check exclude each other")
+    options = make_options(warp, target, rocm, torch)
+    root = existing(path)
+    target_folder = Path(out) if out else _default_out(root)
+    if in_place and not allow_dirty:
+        _refuse_dirty(root)
+    writes = not (in_place or diff or check)
+    tree = read_tree(root, frozenset({target_folder.resolve()}))
+    context = Context(options, index_tree(tree))
+    sources = [entry for entry in tree.entries if entry.language == "cuda"]
+    reported = (("warp", options.warp), ("targets", ",".join(options.targets)))
+    problems: list[Problem] = list(tree.problems)
+    ported: list[Ported] = []
+    needed: frozenset[str] = frozenset()
+    writer = None
+    if writes:
+        try:
+            writer = engine.TreeWriter(tree.root, target_folder, options, force)
+        except (engine.OutputError, OSError) as error:
+            raise click.ClickException(str(error)) from error
+    for result in parallel(_Port(tree.root, context), sources, jobs):
+        needed |= result.headers
+        if result.problem is not None:
+            problems.append(result.problem)
+        if writer is not None:
+            writer.add(result)
+        ported.append(result)
+    findings = tuple(finding for result in ported for finding in result.findings)
+    records: tuple[FileRecord, ...] = ()
+    if writer is not None:
+        for entry in tree.entries:
+            if entry.language != "cuda":
+                writer.copy(entry.path)
+        for link, points_to in tree.links:
+            writer.link(link, points_to)
+        written = writer.finish(needed, dict(reported))
+        problems.extend(written.problems)
+        records = written.records
+    elif in_place:
+        engine.write_in_place(tree.root, ported, needed)
+    changes = any(result.data is not None for result in ported)
+    if diff:
+        _print_diff(tree.root, ported, needed)
+        ctx.exit(1 if changes else 0)
+    report = Report(
+        "port",
+        path,
+        records,
+        findings,
+        tuple(problems),
+        reported,
+        files_read=len(tree.entries),
+        bytes_read=sum(result.size for result in ported),
+    )
+    emit(report, fmt)
+    if writer is not None and fmt == "text":
+        click.echo(f"\nported to {target_folder}; next: rocport verify {target_folder} --level build", err=True)
+    if check:
+        ctx.exit(1 if changes else 0)
+    left = any(finding.applicability is Applicability.MANUAL for finding in findings)
+    ctx.exit(1 if left or problems else 0)
+
+
+class _Port:
+    """Scan and port one file; a class so that it travels to a worker process."""
+
+    def __init__(self, root: Path, context: Context) -> None:
+        self.root = root
+        self.context = context
+
+    def __call__(self, entry: Entry) -> Ported:
+        from rocport.model import Problem
+        from rocport.port.engine import Ported, port_file
+        from rocport.scan.engine import read_source, scan_cuda
+
+        data = read_source(self.root, entry)
+        if isinstance(data, Problem):
+            return Ported(entry.path, "", None, problem=data)
+        return port_file(entry.path, data, scan_cuda(entry.path, data, self.context))
+
+
+def _default_out(root: Path) -> Path:
+    folder = root.resolve()
+    return folder.with_name(folder.name + "-hip") if folder.is_dir() else folder.parent / (folder.stem + "-hip")
+
+
+def _refuse_dirty(root: Path) -> None:
+    folder = root if root.is_dir() else root.parent
+    try:
+        status = subprocess.run(
+            ["git", "-C", str(folder), "status", "--porcelain", "--", "."], capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        raise click.UsageError("--in-place needs git to make sure nothing is lost; or pass --allow-dirty") from None
+    if status.returncode != 0:
+        raise click.UsageError(f"{folder} is not in a git repository, so --in-place could not be undone; --allow-dirty")
+    if status.stdout.strip():
+        raise click.UsageError(f"{folder} has uncommitted changes; commit them first, or pass --allow-dirty")
+
+
+def _print_diff(root: Path, ported: list[Ported], needed: frozenset[str]) -> None:
+    from rocport.port import engine, headers
+
+    out = sys.stdout.buffer
+    for result in ported:
+        for line in engine.unified_diff(root, result):
+            out.write(line)
+    for name in sorted(headers.closure(needed)):
+        for line in engine.header_diff(name):
+            out.write(line)
+    out.flush()

@@ -1,0 +1,43 @@
+"""What a rule may ask besides the file it looks at: the options of the run and the names of the whole tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rocport.model.versions import RocmVersion
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options that change what rules find or write.
+
+    `warp` is `logical32` (keep CUDA's 32-lane warps on any wavefront) or `native` (use the wavefront's own width).
+    `targets` are gfx names; empty means every target. Versions are None where the user named none.
+    """
+
+    warp: str = "logical32"
+    targets: tuple[str, ...] = ()
+    rocm: RocmVersion | None = None
+    torch: str | None = None
+
+
+@dataclass(frozen=True)
+class ProjectIndex:
+    """Names collected over the whole tree before any rule runs.
+
+    `macros` maps an object-like macro to its body as written (the last definition seen); `files` are the paths of the
+    tree, relative, with `/`.
+    """
+
+    kernels: frozenset[bytes] = frozenset()
+    device_functions: frozenset[bytes] = frozenset()
+    macros: Mapping[bytes, bytes] = field(default_factory=dict)
+    files: frozenset[str] = frozenset()
+    torch_extension: bool = False
+
+
+@dataclass(frozen=True)
+class Context:
+    options: Options = field(default_factory=Options)
+    project: ProjectIndex = field(default_factory=ProjectIndex)

@@ -1,0 +1,83 @@
+"""What a run hands to the report formats."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from rocport.model.findings import Applicability, Finding
+
+SCHEMA_VERSION = 1
+
+# Estimates, not measurements: minutes for the first site of a rule in a file.
+REVIEW_MINUTES = 5
+MANUAL_MINUTES = 45
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Estimated work left on one file, in minutes: REVIEW sites to read, MANUAL ones to write."""
+
+    path: str
+    review: int
+    manual: int
+    minutes: int
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """One file of the tree and what became of it.
+
+    `status` is `translated`, `copied`, `generated`, `unchanged` (translated, the output was already right) or
+    `conflict` (the output was edited by hand and left alone). Paths are relative, hashes SHA-256 in hex.
+    """
+
+    source: str
+    output: str
+    status: str
+    source_sha256: str = ""
+    output_sha256: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A file that could not be read, written or understood: place, expectation, next step in one message."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Result of `scan` or `port`."""
+
+    command: str
+    root: str
+    files: tuple[FileRecord, ...]
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+    files_read: int = 0
+    bytes_read: int = 0
+
+    def count(self) -> dict[str, int]:
+        """Findings per applicability, every applicability named."""
+        counted = Counter(finding.applicability for finding in self.findings)
+        return {applicability.value: counted[applicability] for applicability in Applicability}
+
+    def effort(self) -> list[Effort]:
+        """Work left for each file with REVIEW or MANUAL sites, most work first.
+
+        Sites of one rule in one file after the first count a third: they are usually the same change.
+        """
+        sites: dict[str, Counter[tuple[str, Applicability]]] = defaultdict(Counter)
+        for finding in self.findings:
+            if finding.applicability is not Applicability.SAFE:
+                sites[finding.path][finding.rule, finding.applicability] += 1
+        minutes = {Applicability.REVIEW: REVIEW_MINUTES, Applicability.MANUAL: MANUAL_MINUTES}
+        efforts = []
+        for path, groups in sites.items():
+            left = sum(minutes[kind] * (1 + (count - 1) / 3) for (_, kind), count in groups.items())
+            review = sum(count for (_, kind), count in groups.items() if kind is Applicability.REVIEW)
+            efforts.append(Effort(path, review, groups.total() - review, round(left)))
+        return sorted(efforts, key=lambda effort: (-effort.minutes, effort.path))

@@ -1,0 +1,184 @@
+"""Findings in, a ported tree out: selection, conflicts, generated headers, manifest."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocport import __version__
+from rocport.model import FileRecord, Finding, Options, Problem
+from rocport.port import headers, manifest
+from rocport.port.apply import apply
+from rocport.port.files import sha256, write_atomic
+from rocport.syntax.cuda import CudaSource
+
+
+@dataclass(frozen=True)
+class Ported:
+    """One file after the port. `data` is None when the file is taken over as it is."""
+
+    path: str
+    source_sha256: str
+    data: bytes | None
+    findings: tuple[Finding, ...] = ()
+    headers: frozenset[str] = frozenset()
+    problem: Problem | None = None
+    size: int = 0
+
+
+def port_file(path: str, data: bytes, findings: list[Finding]) -> Ported:
+    """Port one source file in memory."""
+    if not findings:
+        return Ported(path, sha256(data), None, size=len(data))
+    applied = apply(CudaSource(path, data), findings)
+    changed = applied.data if applied.data != data else None
+    return Ported(path, sha256(data), changed, applied.findings, applied.headers, size=len(data))
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a port into a folder did."""
+
+    records: tuple[FileRecord, ...]
+    problems: tuple[Problem, ...]
+    removed: tuple[str, ...]
+
+
+class OutputError(Exception):
+    """The output folder cannot take the port; the message says why and what to do."""
+
+
+class TreeWriter:
+    """Writes a port beside its source, file by file.
+
+    A file whose bytes are already right is not touched. A file that was edited by hand since the last port (its hash is
+    not the one the manifest recorded) is never overwritten: it is listed as a conflict and the new translation is put
+    beside it as `NAME.rocport-new`.
+    """
+
+    def __init__(self, root: Path, out: Path, options: Options, force: bool = False) -> None:
+        self.root = root
+        self.out = out
+        self.options = options
+        self.force = force
+        self._records: dict[str, FileRecord] = {}
+        self._problems: list[Problem] = []
+        earlier = manifest.load(out)
+        if isinstance(earlier, Problem):
+            self._problems.append(earlier)
+            earlier = None
+        if earlier is None and out.exists() and any(out.iterdir()) and not force:
+            raise OutputError(
+                f"{out}: not empty and holds no {manifest.NAME} of an earlier port; choose another --out, or --force"
+            )
+        self._earlier = earlier or manifest.Manifest(__version__)
+
+    def add(self, ported: Ported) -> None:
+        """Write one file: its translation, or a copy."""
+        source = self.root / ported.path
+        try:
+            mode = source.stat().st_mode & 0o777
+            if ported.data is not None:
+                self._put(ported.path, ported.path, ported.data, "translated", ported.source_sha256, mode | 0o200)
+            else:
+                self._put(ported.path, ported.path, source.read_bytes(), "copied", ported.source_sha256, mode | 0o200)
+        except OSError as error:
+            self._problems.append(Problem(ported.path, f"cannot be written to {self.out}: {error.strerror}"))
+
+    def copy(self, path: str) -> None:
+        """Take over a file that is not source."""
+        source = self.root / path
+        target = self.out / path
+        try:
+            data = source.read_bytes()
+            self._put(path, path, data, "copied", sha256(data), source.stat().st_mode & 0o777 | 0o200)
+        except OSError as error:
+            self._problems.append(Problem(path, f"cannot be copied to {target}: {error.strerror}"))
+
+    def link(self, path: str, target: str) -> None:
+        """Recreate a symbolic link that stays inside the tree; one that leaves it is named, not followed."""
+        resolved = os.path.normpath(os.path.join(os.path.dirname(path), target))
+        if os.path.isabs(target) or resolved.startswith(".."):
+            self._problems.append(Problem(path, f"links to {target}, outside the tree; not ported: copy it by hand"))
+            return
+        place = self.out / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.is_symlink():
+            place.unlink()
+        elif place.exists():
+            self._problems.append(Problem(path, "is a link in the source but a file in the output; left alone"))
+            return
+        place.symlink_to(target)
+
+    def finish(self, needed: frozenset[str], reported: dict[str, str]) -> Written:
+        """Write the generated headers and the manifest, and remove outputs whose source is gone."""
+        for name in sorted(headers.closure(needed)):
+            data = headers.read(name)
+            self._put("", name, data, "generated", "", 0o644)
+        removed = []
+        for output, record in self._earlier.files.items():
+            if output in self._records:
+                continue
+            place = self.out / output
+            if place.is_file() and sha256(place.read_bytes()) == record.output_sha256:
+                place.unlink()
+                removed.append(output)
+            elif place.exists():
+                self._problems.append(Problem(output, "its source is gone, but it was edited by hand; left in place"))
+        manifest.save(self.out, manifest.Manifest(__version__, reported, self._records))
+        return Written(
+            tuple(self._records[name] for name in sorted(self._records)), tuple(self._problems), tuple(removed)
+        )
+
+    def _put(self, source: str, output: str, data: bytes, status: str, source_hash: str, mode: int) -> None:
+        place = self.out / output
+        new_hash = sha256(data)
+        if place.is_file():
+            present = sha256(place.read_bytes())
+            earlier = self._earlier.files.get(output)
+            if present == new_hash:
+                self._records[output] = FileRecord(source, output, status, source_hash, new_hash)
+                return
+            if not self.force and (earlier is None or earlier.output_sha256 != present):
+                write_atomic(place.with_name(place.name + ".rocport-new"), data, mode)
+                self._records[output] = FileRecord(
+                    source, output, "conflict", source_hash, earlier.output_sha256 if earlier else ""
+                )
+                self._problems.append(
+                    Problem(output, f"was edited by hand since the last port; kept, see {output}.rocport-new")
+                )
+                return
+        write_atomic(place, data, mode)
+        self._records[output] = FileRecord(source, output, status, source_hash, new_hash)
+
+
+def unified_diff(root: Path, ported: Ported) -> Iterator[bytes]:
+    """The change to one file as a unified diff that `git apply` takes."""
+    if ported.data is None:
+        return
+    before = (root / ported.path).read_bytes().splitlines(keepends=True)
+    after = ported.data.splitlines(keepends=True)
+    name = ported.path.encode()
+    yield from _diff(before, after, b"a/" + name, b"b/" + name)
+
+
+def header_diff(name: str) -> Iterator[bytes]:
+    """A generated header as an added file."""
+    yield from _diff([], headers.read(name).splitlines(keepends=True), b"/dev/null", b"b/" + name.encode())
+
+
+def _diff(before: list[bytes], after: list[bytes], old: bytes, new: bytes) -> Iterator[bytes]:
+    for line in difflib.diff_bytes(difflib.unified_diff, before, after, old, new):
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def write_in_place(root: Path, files: list[Ported], needed: frozenset[str]) -> None:
+    """Replace the sources by their ports and add the generated headers. Every file is replaced atomically."""
+    for ported in files:
+        if ported.data is not None:
+            write_atomic(root / ported.path, ported.data)
+    for name in sorted(headers.closure(needed)):
+        write_atomic(root / name, headers.read(name))

@@ -1,0 +1,27 @@
+"""Headers a port carries with it. They belong to the ported tree: it does not depend on rocport."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"(rocport_\w+\.h)"', re.MULTILINE)
+
+
+@cache
+def read(name: str) -> bytes:
+    """Bytes of a generated header. Raises FileNotFoundError for a name that is not one."""
+    return (resources.files(__name__) / name).read_bytes()
+
+
+def closure(names: frozenset[str]) -> frozenset[str]:
+    """The headers and the generated headers they include."""
+    seen: set[str] = set()
+    todo = list(names)
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo.extend(found.decode() for found in _INCLUDE.findall(read(name)))
+    return frozenset(seen)

@@ -1,0 +1,67 @@
+"""The manifest a port leaves in its output: what came from what, so that a second run knows what it may rewrite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocport.model import FileRecord, Problem
+from rocport.port.files import write_atomic
+
+NAME = "rocport-manifest.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """`files` maps an output path to its record; `options` are those of the run that wrote it."""
+
+    version: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, FileRecord] = field(default_factory=dict)
+
+
+def load(folder: Path) -> Manifest | Problem | None:
+    """The manifest of an earlier port into `folder`; None when there is none, a Problem when it is unreadable."""
+    path = folder / NAME
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        return Problem(NAME, f"cannot be read ({error}); the output is treated as written by hand")
+    try:
+        if raw["schema"] != SCHEMA:
+            return Problem(NAME, f"has schema {raw['schema']!r}, expected {SCHEMA}; written by another rocport")
+        files = {
+            item["output"]: FileRecord(
+                item["source"], item["output"], item["status"], item["source_sha256"], item["output_sha256"]
+            )
+            for item in raw["files"]
+        }
+        return Manifest(raw["version"], dict(raw["options"]), files)
+    except (KeyError, TypeError) as error:
+        return Problem(NAME, f"is not a manifest ({error!r}); the output is treated as written by hand")
+
+
+def save(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest atomically."""
+    body = {
+        "schema": SCHEMA,
+        "tool": "rocport",
+        "version": manifest.version,
+        "options": dict(sorted(manifest.options.items())),
+        "files": [
+            {
+                "source": record.source,
+                "output": record.output,
+                "status": record.status,
+                "source_sha256": record.source_sha256,
+                "output_sha256": record.output_sha256,
+            }
+            for _, record in sorted(manifest.files.items())
+        ],
+    }
+    write_atomic(folder / NAME, (json.dumps(body, indent=1) + "\n").encode())

@@ -1,0 +1,61 @@
+"""JSON: the documented, stable schema (docs/json.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rocport.model import Finding, Report
+from rocport.model.report import SCHEMA_VERSION
+
+
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """One finding. Paths are relative to the scanned root, with `/`."""
+    return {
+        "rule": finding.rule,
+        "path": finding.path,
+        "line": finding.line,
+        "end_line": finding.end_line,
+        "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
+        "applicability": finding.applicability.value,
+        "message": finding.message,
+        "fix": finding.fix,
+        "phase": finding.phase,
+        "edited": bool(finding.edits),
+        "holds": finding.holds,
+        "source": finding.source,
+    }
+
+
+def render(report: Report, colour: bool = False) -> str:
+    """The whole report as one object."""
+    body = {
+        "schema": SCHEMA_VERSION,
+        "tool": "rocport",
+        "command": report.command,
+        "options": dict(report.options),
+        "files": [
+            {
+                "source": record.source,
+                "output": record.output,
+                "status": record.status,
+                "source_sha256": record.source_sha256,
+                "output_sha256": record.output_sha256,
+            }
+            for record in report.files
+        ],
+        "findings": [finding_object(finding) for finding in report.findings],
+        "problems": [{"path": problem.path, "message": problem.message} for problem in report.problems],
+        "effort": [
+            {"path": effort.path, "review": effort.review, "manual": effort.manual, "minutes": effort.minutes}
+            for effort in report.effort()
+        ],
+        "summary": {
+            **report.count(),
+            "files_read": report.files_read,
+            "bytes_read": report.bytes_read,
+            "problems": len(report.problems),
+        },
+    }
+    return json.dumps(body, indent=1) + "\n"

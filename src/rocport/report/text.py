@@ -1,0 +1,88 @@
+"""The report a person reads first: counts, the worst sites, the work left, the next step."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import click
+
+from rocport.model import Applicability, Finding, Report, Severity
+
+_ORDER = list(Severity)
+_COLOUR = {Applicability.SAFE: "green", Applicability.REVIEW: "yellow", Applicability.MANUAL: "red"}
+WORST = 3
+LISTED = 40
+
+
+def worst(report: Report, count: int = WORST) -> list[Finding]:
+    """The sites to look at first: not done before done, wrong results before broken builds, one a rule."""
+    rank = {
+        Severity.WRONG_RESULT: 0,
+        Severity.BREAKS_BUILD: 1,
+        Severity.BREAKS_RUN: 2,
+        Severity.BREAKS_IMPORT: 3,
+        Severity.SLOW: 4,
+        Severity.COSMETIC: 5,
+    }
+    seen: set[str] = set()
+    found: list[Finding] = []
+    open_sites = [item for item in report.findings if item.applicability is not Applicability.SAFE]
+    for finding in sorted(
+        open_sites, key=lambda item: (item.applicability is not Applicability.MANUAL, rank[item.severity], item.path)
+    ):
+        if finding.rule not in seen:
+            seen.add(finding.rule)
+            found.append(finding)
+        if len(found) == count:
+            break
+    return found
+
+
+def render(report: Report, colour: bool = False) -> str:
+    def paint(text: str, **style: object) -> str:
+        return click.style(text, **style) if colour else text  # type: ignore[arg-type]
+
+    lines: list[str] = []
+    counts = report.count()
+    statuses = Counter(record.status for record in report.files)
+    if report.files:
+        parts = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
+        lines.append(f"{paint('files', bold=True)}     {parts}")
+    else:
+        lines.append(f"{paint('files', bold=True)}     {report.files_read} read")
+    words = {"safe": "done, same meaning", "review": "done, look at them", "manual": "not done, for you"}
+    for applicability in Applicability:
+        name = applicability.value
+        lines.append(f"{paint(f'{name:9}', fg=_COLOUR[applicability], bold=True)} {counts[name]:5}  {words[name]}")
+    open_sites = [item for item in report.findings if item.applicability is not Applicability.SAFE]
+    if open_sites:
+        lines += ["", paint("look at these first", bold=True)]
+        for finding in worst(report):
+            lines.append(f"  {finding.path}:{finding.line}  {paint(finding.rule, fg=_COLOUR[finding.applicability])}")
+            lines.append(f"      {finding.message}")
+            if finding.fix:
+                lines.append(f"      next: {finding.fix}")
+        lines += ["", paint("every open site", bold=True)]
+        for finding in open_sites[:LISTED]:
+            tag = paint(f"{finding.applicability.value:7}", fg=_COLOUR[finding.applicability])
+            lines.append(f"  {tag} {finding.path}:{finding.line}: {finding.rule}: {finding.message}")
+        if len(open_sites) > LISTED:
+            lines.append(f"  ... and {len(open_sites) - LISTED} more: --format concise or json lists all of them")
+    if report.problems:
+        lines += ["", paint("could not be handled", bold=True)]
+        lines += [f"  {problem.path}: {problem.message}" for problem in report.problems]
+    efforts = report.effort()
+    if efforts:
+        total = sum(effort.minutes for effort in efforts)
+        lines += ["", f"{paint('work left', bold=True)} about {_hours(total)} (estimate: 5 min a review, 45 a rewrite)"]
+        lines += [
+            f"  {_hours(effort.minutes):>7}  {effort.path}  ({effort.review} review, {effort.manual} manual)"
+            for effort in efforts[:8]
+        ]
+        if len(efforts) > 8:
+            lines.append(f"  ... and {len(efforts) - 8} more files")
+    return "\n".join(lines) + "\n"
+
+
+def _hours(minutes: int) -> str:
+    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -1,0 +1,60 @@
+"""Building findings over CUDA sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rocport.model import Applicability, Confidence, Edit, Finding, Rule, Severity, Span
+from rocport.syntax.cuda import CudaSource
+
+
+def replace(source: CudaSource, position: int, text: bytes) -> Edit:
+    """Replace one token."""
+    return Edit(Span(source.starts[position], source.end(position)), text)
+
+
+def replace_range(source: CudaSource, first: int, last: int, text: bytes) -> Edit:
+    """Replace the tokens [first, last) and whatever stands between them."""
+    return Edit(Span(source.starts[first], source.end(last - 1)), text)
+
+
+def insert(offset: int, text: bytes) -> Edit:
+    """Insert text at a byte offset."""
+    return Edit(Span(offset, offset), text)
+
+
+def finding(
+    rule: Rule,
+    source: CudaSource,
+    position: int,
+    message: str,
+    *,
+    last: int | None = None,
+    edits: Iterable[Edit] = (),
+    applicability: Applicability | None = None,
+    severity: Severity | None = None,
+    confidence: Confidence = Confidence.HIGH,
+    fix: str = "",
+    headers: Iterable[str] = (),
+    holds: str = "",
+) -> Finding:
+    """A finding on the token at `position`, or on the tokens from `position` to `last` (inclusive)."""
+    start = source.starts[position]
+    end = source.end(position if last is None else last)
+    return Finding(
+        rule=rule.name,
+        path=source.path,
+        span=Span(start, end),
+        line=source.line(start),
+        end_line=source.line(max(start, end - 1)),
+        message=message,
+        severity=rule.severity if severity is None else severity,
+        applicability=rule.applicability if applicability is None else applicability,
+        confidence=confidence,
+        fix=fix,
+        phase=rule.phase,
+        edits=tuple(edits),
+        headers=frozenset(headers),
+        holds=holds,
+        source=rule.sources[0] if rule.sources else "",
+    )

@@ -1,0 +1,138 @@
+"""A source tree in, findings out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar, cast
+
+from rocport.model import Context, Finding, Options, Problem, ProjectIndex
+from rocport.rules import LoadedRule, discover
+from rocport.scan.tree import MAX_SOURCE_BYTES, Entry, Tree
+from rocport.syntax.cuda import CudaSource
+from rocport.syntax.project import FileNames, build_index, names_of
+
+R = TypeVar("R")
+
+# Below this many bytes a second process costs more than it saves.
+_PARALLEL_BYTES = 1_500_000
+
+
+@cache
+def _rules_for(language: str) -> tuple[LoadedRule, ...]:
+    return tuple(loaded for loaded in discover() if language in loaded.rule.languages)
+
+
+def scan_cuda(path: str, data: bytes, context: Context) -> list[Finding]:
+    """Findings of every CUDA rule over one file, in order of place."""
+    source = CudaSource(path, data)
+    names = source.names
+    findings: list[Finding] = []
+    for loaded in _rules_for("cuda"):
+        triggers = loaded.rule.triggers
+        if triggers and triggers.isdisjoint(names):
+            continue
+        findings.extend(loaded.check(source, context))
+    findings.sort(key=lambda item: (item.span, item.rule))
+    return findings
+
+
+def read_source(root: Path, entry: Entry) -> bytes | Problem:
+    """The bytes of a source file, or why it is not treated as source."""
+    if entry.size > MAX_SOURCE_BYTES:
+        return Problem(entry.path, f"{entry.size} bytes: larger than {MAX_SOURCE_BYTES}; copied without being read")
+    try:
+        data = (root / entry.path).read_bytes()
+    except OSError as error:
+        return Problem(entry.path, f"cannot be read: {error.strerror}; check its permissions; not ported")
+    if b"\0" in data:
+        return Problem(entry.path, "holds NUL bytes, so it is not text (binary or UTF-16); copied, not ported")
+    return data
+
+
+def index_tree(tree: Tree) -> ProjectIndex:
+    """Collect the names of the whole tree."""
+    sources = [entry for entry in tree.entries if entry.language == "cuda"]
+    names: list[FileNames] = []
+    for entry in sources:
+        data = read_source(tree.root, entry)
+        if isinstance(data, bytes):
+            names.append(names_of(data))
+    return build_index((entry.path for entry in tree.entries), names)
+
+
+def scan_tree(tree: Tree, options: Options, jobs: int = 1) -> tuple[list[Finding], list[Problem]]:
+    """Findings over every source of the tree, and the files that could not be read."""
+    context = Context(options, index_tree(tree))
+    sources = [entry for entry in tree.entries if entry.language == "cuda"]
+    findings: list[Finding] = []
+    problems: list[Problem] = list(tree.problems)
+    for result in parallel(_Scan(tree.root, context), sources, jobs):
+        if isinstance(result, Problem):
+            problems.append(result)
+        else:
+            findings.extend(result)
+    return findings, problems
+
+
+class _Scan:
+    """Work on one file; a class so that it travels to a worker process."""
+
+    def __init__(self, root: Path, context: Context) -> None:
+        self.root = root
+        self.context = context
+
+    def __call__(self, entry: Entry) -> list[Finding] | Problem:
+        data = read_source(self.root, entry)
+        if isinstance(data, Problem):
+            return data
+        return scan_cuda(entry.path, data, self.context)
+
+
+def parallel(work: Callable[[Entry], R], entries: Sequence[Entry], jobs: int) -> Iterator[R]:
+    """Apply `work` to every entry, in order, over processes when there is enough to do.
+
+    Processes, not threads: the tree-sitter parser and the lexer hold the interpreter lock.
+    """
+    jobs = jobs or os.cpu_count() or 1
+    if jobs == 1 or sum(entry.size for entry in entries) < _PARALLEL_BYTES:
+        yield from map(work, entries)
+        return
+    discover()
+    chunks = _chunks(entries, jobs * 8)
+    with ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_set_work, initargs=(work,)) as pool:
+        for results in pool.map(_run_chunk, chunks):
+            yield from cast("list[R]", results)
+
+
+_work: Callable[[Entry], object] | None = None
+
+
+def _set_work(work: Callable[[Entry], object]) -> None:
+    global _work
+    _work = work
+
+
+def _run_chunk(chunk: Sequence[Entry]) -> list[object]:
+    assert _work is not None, "set by the pool's initializer"
+    return [_work(entry) for entry in chunk]
+
+
+def _chunks(entries: Sequence[Entry], parts: int) -> Iterable[Sequence[Entry]]:
+    """Contiguous runs of about equal size in bytes."""
+    total = sum(entry.size for entry in entries)
+    want = max(1, total // max(1, parts))
+    chunk: list[Entry] = []
+    size = 0
+    for entry in entries:
+        chunk.append(entry)
+        size += entry.size
+        if size >= want:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk

@@ -1,0 +1,509 @@
+"""A CUDA C++ lexer over bytes, and the structure the rules ask for: calls, launches, directives, device context.
+
+Works on the bytes of a file as they are (CRLF, BOM, latin-1 and invalid bytes included), so every offset it gives can
+be edited in place. Comments, strings and raw strings never yield identifiers; macro bodies and `#if` conditions do, which
+is why structure is read from tokens here: a parse tree holds macro bodies as one opaque node
+(docs/adr/0002-tokens-for-structure.md).
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+IDENTIFIER = re.compile(rb"[A-Za-z_][\w$]*")
+
+# Every byte of a file belongs to exactly one match, so offsets are running sums of lengths and no match object is made
+# per token (findall is several times faster than finditer). Order matters: strings with a prefix before identifiers. An
+# unterminated comment runs to the end of the file, an unterminated string or character is a lone quote: the lexer never
+# fails, it only sees less.
+_SPACE = rb"[ \t\r\n\v\f]+|\\\r?\n"
+_COMMENT = rb"//(?:[^\\\n]|\\\r?\n|\\)*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)"
+_STRING = rb"(?:u8|[uUL])?\"(?:\\\r?\n|\\[^\n]|[^\"\\\n])*\""
+_CHAR = rb"[uUL]?'(?:\\[^\n]|[^'\\\n])+'"
+_REST = (
+    rb"[A-Za-z_][\w$]*"
+    rb"|\.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*"
+    rb"|<<<|<<=|<=|<<|::|->\*?|\+\+|--|&&|\|\||[=!+\-*/%&|^]=|\#\#|\.\.\.|[\s\S]"
+)
+_TOKENS = re.compile(b"|".join((_SPACE, _COMMENT, _STRING, _CHAR, _REST)))
+_RAW_STRING = rb"(?:u8|[uUL])?R\"(?P<delim>[^()\\\s\"]{0,16})\((?:[\s\S]*?)\)(?P=delim)\""
+_TOKENS_WITH_RAW = re.compile(b"|".join((_SPACE, _COMMENT, _RAW_STRING, _STRING, _CHAR, _REST)))
+
+IDENT, NUMBER, STRING, CHAR, PUNCT = "ident", "number", "string", "char", "punct"
+_SKIPPED = frozenset(b" \t\r\n\v\f\\")
+_IDENT_START = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+_DIGIT = frozenset(b"0123456789")
+
+_OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
+_CLOSE = {b")": b"(", b"]": b"[", b"}": b"{"}
+
+
+class Token(NamedTuple):
+    """One token: its kind, its text, and its bytes [start, end)."""
+
+    kind: str
+    text: bytes
+    start: int
+    end: int
+
+
+def kind_of(text: bytes) -> str:
+    """Kind of a token from its text."""
+    first = text[0]
+    if first in _IDENT_START:
+        return STRING if text[-1] == 34 else CHAR if text[-1] == 39 else IDENT
+    if first in _DIGIT or (first == 46 and len(text) > 1 and text[1] in _DIGIT):
+        return NUMBER
+    if first == 34 and len(text) > 1:
+        return STRING
+    if first == 39 and len(text) > 1:
+        return CHAR
+    return PUNCT
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One preprocessor directive. `start` is the `#`, `end` the end of its last (spliced) line, newline excluded."""
+
+    name: bytes
+    start: int
+    end: int
+    first: int
+    last: int
+    """Token indices [first, last) of the directive, `#` and name included."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call or macro use `name(args)`, by token index; an argument is a range [first, last) of tokens."""
+
+    name: int
+    open: int
+    close: int
+    args: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel launch `kernel<<<config>>>(args)`, by token index."""
+
+    kernel: int
+    """First token of the kernel expression."""
+    open: int
+    """The `<<<` token."""
+    close: int
+    """The last `>` of `>>>`."""
+    config: tuple[tuple[int, int], ...]
+    args: tuple[tuple[int, int], ...]
+    end: int
+    """The closing parenthesis of the arguments."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function with a CUDA execution-space specifier; token indices."""
+
+    specifiers: frozenset[bytes]
+    name: int
+    params: tuple[int, int]
+    body: tuple[int, int] | None
+
+
+class CudaSource:
+    """One C, C++ or CUDA file. Everything is computed on first use and kept."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
+        self.data = data
+
+    @cached_property
+    def names(self) -> frozenset[bytes]:
+        """Every identifier-like word, comments and strings included: a cheap superset to test triggers against."""
+        return frozenset(IDENTIFIER.findall(self.data))
+
+    @cached_property
+    def _lexed(self) -> tuple[list[bytes], list[int], list[tuple[int, int]]]:
+        if b'R"' in self.data:
+            pieces = [match.group() for match in _TOKENS_WITH_RAW.finditer(self.data)]
+        else:
+            pieces = _TOKENS.findall(self.data)
+        offsets = list(accumulate(map(len, pieces), initial=0))
+        skipped = _SKIPPED
+        kept = [
+            (text, start)
+            for text, start in zip(pieces, offsets)  # noqa: B905 (offsets has one more entry: the length)
+            if text[0] not in skipped and not (text[0] == 47 and text[1:2] in (b"/", b"*"))
+        ]
+        comments = [
+            (start, start + len(text))
+            for text, start in zip(pieces, offsets)  # noqa: B905
+            if text[0] == 47 and text[1:2] in (b"/", b"*")
+        ]
+        return [text for text, _ in kept], [start for _, start in kept], comments
+
+    @property
+    def texts(self) -> list[bytes]:
+        """Text of every token outside comments, in order."""
+        return self._lexed[0]
+
+    @property
+    def starts(self) -> list[int]:
+        """Start offset of every token, in order."""
+        return self._lexed[1]
+
+    @property
+    def comments(self) -> list[tuple[int, int]]:
+        """Byte ranges of all comments, in order."""
+        return self._lexed[2]
+
+    def end(self, position: int) -> int:
+        """End offset of a token."""
+        return self.starts[position] + len(self.texts[position])
+
+    def token(self, position: int) -> Token:
+        """The token at an index."""
+        text, start = self.texts[position], self.starts[position]
+        return Token(kind_of(text), text, start, start + len(text))
+
+    def is_ident(self, position: int) -> bool:
+        """True when there is a token at the index and it is an identifier."""
+        return 0 <= position < len(self.texts) and kind_of(self.texts[position]) == IDENT
+
+    def at(self, position: int) -> bytes:
+        """Text of the token at an index; empty outside the file."""
+        return self.texts[position] if 0 <= position < len(self.texts) else b""
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        starts += [match.end() for match in re.finditer(rb"\n", self.data)]
+        return starts
+
+    def line(self, offset: int) -> int:
+        """1-based line of a byte offset."""
+        return bisect.bisect_right(self._line_starts, offset)
+
+    def line_span(self, line: int) -> tuple[int, int]:
+        """Byte range of a 1-based line, without its newline."""
+        start = self._line_starts[line - 1]
+        stop = self._line_starts[line] if line < len(self._line_starts) else len(self.data)
+        return start, start + len(self.data[start:stop].rstrip(b"\r\n"))
+
+    @property
+    def newline(self) -> bytes:
+        """The line ending the file uses (of its first line)."""
+        first = self.data.find(b"\n")
+        return b"\r\n" if first > 0 and self.data[first - 1 : first] == b"\r" else b"\n"
+
+    @cached_property
+    def index(self) -> dict[bytes, list[int]]:
+        """Identifier -> indices of its tokens, in order."""
+        index: dict[bytes, list[int]] = {}
+        starts = _IDENT_START
+        for position, text in enumerate(self.texts):
+            if text[0] in starts:
+                index.setdefault(text, []).append(position)
+        return index
+
+    def find(self, *names: bytes) -> Iterator[int]:
+        """Token indices of the identifiers, in the order of the names, then of the file."""
+        for name in names:
+            yield from self.index.get(name, ())
+
+    def token_at(self, offset: int) -> int:
+        """Index of the first token that starts at or after the offset."""
+        return bisect.bisect_left(self.starts, offset)
+
+    def text(self, first: int, last: int) -> bytes:
+        """Source bytes of the tokens [first, last), comments and spaces between them included."""
+        if first >= last:
+            return b""
+        return self.data[self.starts[first] : self.end(last - 1)]
+
+    @cached_property
+    def directives(self) -> list[Directive]:
+        """Preprocessor directives in order."""
+        found: list[Directive] = []
+        starts = self.starts
+        done = 0
+        for position in [at for at, text in enumerate(self.texts) if text == b"#"]:
+            start = starts[position]
+            if start < done or not self._first_on_line(start):
+                continue
+            end = self._directive_end(start)
+            last = bisect.bisect_left(starts, end)
+            name = self.texts[position + 1] if position + 1 < last else b""
+            found.append(Directive(name, start, max(self.end(last - 1), end), position, last))
+            done = end
+        return found
+
+    def _first_on_line(self, offset: int) -> bool:
+        start = self.data.rfind(b"\n", 0, offset) + 1
+        before = self.data[start:offset].strip(b" \t\r\v\f")
+        if not before:
+            return True
+        # A byte order mark, or a comment that ends on this line, may stand before the '#'.
+        return before == b"\xef\xbb\xbf" or (before.endswith(b"*/") and self._only_comments(start, offset))
+
+    def _only_comments(self, start: int, offset: int) -> bool:
+        position = bisect.bisect_left(self.starts, start)
+        return position >= len(self.starts) or self.starts[position] >= offset
+
+    def _directive_end(self, start: int) -> int:
+        data = self.data
+        position = start
+        while True:
+            newline = data.find(b"\n", position)
+            if newline < 0:
+                return len(data)
+            tail = data[position:newline].rstrip(b"\r")
+            if tail.endswith(b"\\"):
+                position = newline + 1
+                continue
+            inside = self._comment_over(newline)
+            if inside is not None and data[inside[0] : inside[0] + 2] == b"/*":
+                position = inside[1]
+                continue
+            return newline
+
+    def _comment_over(self, offset: int) -> tuple[int, int] | None:
+        comments = self.comments
+        at = bisect.bisect_right(comments, (offset, len(self.data) + 1)) - 1
+        if at >= 0 and comments[at][0] < offset < comments[at][1]:
+            return comments[at]
+        return None
+
+    @cached_property
+    def _directive_starts(self) -> list[int]:
+        return [directive.first for directive in self.directives]
+
+    def directive_of(self, position: int) -> Directive | None:
+        """The directive that holds the token, or None in ordinary code."""
+        at = bisect.bisect_right(self._directive_starts, position) - 1
+        if at >= 0 and position < self.directives[at].last:
+            return self.directives[at]
+        return None
+
+    @cached_property
+    def pairs(self) -> dict[int, int]:
+        """Token index of each bracket -> index of its partner, both ways. Unbalanced brackets have no partner."""
+        pairs: dict[int, int] = {}
+        stack: list[int] = []
+        tokens = self.texts
+        brackets = {b"(", b")", b"[", b"]", b"{", b"}"}
+        for position in [at for at, text in enumerate(tokens) if text in brackets]:
+            text = tokens[position]
+            if text in _OPEN:
+                stack.append(position)
+            else:
+                want = _CLOSE[text]
+                for depth in range(len(stack) - 1, max(-1, len(stack) - 40), -1):
+                    if tokens[stack[depth]] == want:
+                        pairs[stack[depth]] = position
+                        pairs[position] = stack[depth]
+                        del stack[depth:]
+                        break
+        return pairs
+
+    def split(self, open_: int, close: int) -> tuple[tuple[int, int], ...]:
+        """Comma-separated parts between two brackets, as token ranges; template angle brackets are not nested."""
+        parts: list[tuple[int, int]] = []
+        first = position = open_ + 1
+        while position < close:
+            text = self.texts[position]
+            if text in _OPEN and position in self.pairs and self.pairs[position] < close:
+                position = self.pairs[position] + 1
+                continue
+            if text == b",":
+                parts.append((first, position))
+                first = position + 1
+            position += 1
+        if first < close or parts:
+            parts.append((first, close))
+        return tuple(parts)
+
+    def call(self, name: int) -> Call | None:
+        """The call whose callee is the identifier at `name`: `name(...)` or `name<...>(...)`."""
+        position = name + 1
+        tokens = self.texts
+        if position < len(tokens) and tokens[position] == b"<":
+            after = self.angle_end(position)
+            if after is None:
+                return None
+            position = after + 1
+        if position >= len(tokens) or tokens[position] != b"(" or position not in self.pairs:
+            return None
+        close = self.pairs[position]
+        return Call(name, position, close, self.split(position, close))
+
+    def angle_end(self, open_: int) -> int | None:
+        """Index of the `>` that closes the template argument list opened at `open_`; None when it is a comparison."""
+        depth = 0
+        position = open_
+        tokens = self.texts
+        limit = min(len(tokens), open_ + 400)
+        while position < limit:
+            text = tokens[position]
+            if text == b"<":
+                depth += 1
+            elif text == b">":
+                depth -= 1
+                if depth == 0:
+                    return position
+            elif text in _OPEN:
+                if text == b"{" or position not in self.pairs:
+                    return None
+                position = self.pairs[position]
+            elif text in (b";", b"&&", b"||", b")", b"}", b"<<<"):
+                return None
+            position += 1
+        return None
+
+    @cached_property
+    def launches(self) -> list[Launch]:
+        """Kernel launches, macro bodies included."""
+        found: list[Launch] = []
+        tokens = self.texts
+        for open_ in [at for at, text in enumerate(tokens) if text == b"<<<"]:
+            close = self._launch_close(open_)
+            if close is None or close + 1 >= len(tokens) or tokens[close + 1] != b"(":
+                continue
+            end = self.pairs.get(close + 1)
+            if end is None:
+                continue
+            config = self._split_range(open_ + 1, close - 2)
+            kernel = self._kernel_start(open_)
+            found.append(Launch(kernel, open_, close, config, self.split(close + 1, end), end))
+        return found
+
+    def _launch_close(self, open_: int) -> int | None:
+        tokens = self.texts
+        position = open_ + 1
+        while position < len(tokens):
+            text = tokens[position]
+            if text in _OPEN:
+                if position not in self.pairs:
+                    return None
+                position = self.pairs[position]
+            elif text in (b";", b"}"):
+                return None
+            elif text == b">" and position + 2 < len(tokens):
+                triple = tokens[position + 1] == b">" and tokens[position + 2] == b">"
+                adjacent = self.starts[position + 2] == self.starts[position] + 2
+                if triple and adjacent and self.at(position + 3) != b">":
+                    return position + 2
+            position += 1
+        return None
+
+    def _split_range(self, first: int, last: int) -> tuple[tuple[int, int], ...]:
+        return self.split(first - 1, last)
+
+    def _kernel_start(self, open_: int) -> int:
+        """First token of `ns::kernel<T, N>` before a `<<<`."""
+        tokens = self.texts
+        position = open_ - 1
+        if position >= 0 and tokens[position] == b">":
+            depth = 0
+            while position >= 0:
+                text = tokens[position]
+                depth += (text == b">") - (text == b"<")
+                if depth == 0:
+                    break
+                if text in _CLOSE and position in self.pairs:
+                    position = self.pairs[position]
+                position -= 1
+            position -= 1
+        elif position >= 0 and tokens[position] == b")" and position in self.pairs:
+            return self.pairs[position]
+        while position >= 2 and tokens[position - 1] == b"::" and self.is_ident(position - 2):
+            position -= 2
+        return max(position, 0)
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """Functions and lambdas with `__global__`, `__device__` or `__host__`."""
+        found: list[Function] = []
+        seen: set[int] = set()
+        tokens = self.texts
+        for position in sorted(self.find(b"__global__", b"__device__", b"__host__")):
+            function = self._function_from(position)
+            if function is not None and function.name not in seen:
+                seen.add(function.name)
+                found.append(function)
+            elif function is not None:
+                previous = next(item for item in found if item.name == function.name)
+                merged = previous.specifiers | function.specifiers | {tokens[position]}
+                found[found.index(previous)] = Function(merged, function.name, function.params, function.body)
+        return found
+
+    def _function_from(self, specifier: int) -> Function | None:
+        tokens = self.texts
+        specifiers = {tokens[specifier]}
+        position = specifier + 1
+        directive = self.directive_of(specifier)
+        limit = directive.last if directive is not None else len(tokens)
+        while position < limit:
+            text = tokens[position]
+            if text in (b"__global__", b"__device__", b"__host__"):
+                specifiers.add(text)
+            elif text in (b"__launch_bounds__", b"__attribute__", b"alignas", b"__align__", b"decltype"):
+                if position + 1 < limit and position + 1 in self.pairs:
+                    position = self.pairs[position + 1]
+            elif text == b"<":
+                end = self.angle_end(position)
+                if end is not None:
+                    position = end
+            elif text == b"(":
+                close = self.pairs.get(position)
+                if close is None:
+                    return None
+                return Function(frozenset(specifiers), position - 1, (position, close), self._body_after(close, limit))
+            elif text in (b";", b"{", b"}", b"=") and not (text == b"=" and tokens[position - 1] == b"operator"):
+                return None
+            position += 1
+        return None
+
+    def _body_after(self, close: int, limit: int) -> tuple[int, int] | None:
+        tokens = self.texts
+        position = close + 1
+        while position < limit:
+            text = tokens[position]
+            if text == b"{":
+                end = self.pairs.get(position)
+                return (position, end) if end is not None else None
+            if text == b"(":
+                if position not in self.pairs:
+                    return None
+                position = self.pairs[position]
+            elif text in (b";", b"}"):
+                return None
+            position += 1
+        return None
+
+    @cached_property
+    def _device_ranges(self) -> list[tuple[int, int]]:
+        return sorted(
+            function.body
+            for function in self.functions
+            if function.body is not None and function.specifiers & {b"__global__", b"__device__"}
+        )
+
+    def in_device(self, position: int) -> bool:
+        """True when the token lies in the body of a `__global__` or `__device__` function."""
+        at = bisect.bisect_right(self._device_ranges, (position, len(self.texts))) - 1
+        return any(start <= position <= end for start, end in self._device_ranges[max(0, at - 3) : at + 1])
+
+    def enclosing(self, position: int) -> Function | None:
+        """The innermost function with an execution-space specifier whose body holds the token."""
+        holds = [
+            function
+            for function in self.functions
+            if function.body is not None and function.body[0] <= position <= function.body[1]
+        ]
+        return max(holds, key=lambda function: function.body[0] if function.body else 0, default=None)

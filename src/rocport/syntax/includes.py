@@ -1,0 +1,53 @@
+"""Includes of a file: which there are, and where another one goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from rocport.syntax.cuda import CudaSource, Directive
+
+
+def included(source: CudaSource) -> list[str]:
+    """Names of all headers the file includes, as spelled between the brackets or quotes."""
+    names = []
+    for directive in source.directives:
+        if directive.name == b"include":
+            rest = source.text(directive.first + 2, directive.last).strip()
+            names.append(rest.strip(b'<>"').decode("utf-8", "replace"))
+    return names
+
+
+def include_point(source: CudaSource) -> int:
+    """Where an include goes: before the first `#include` or the first conditional that is not the include guard.
+
+    With neither, before the first line of code. The offset is the start of a line (or follows a byte order mark).
+    """
+    directives = source.directives
+    guard = _guard(directives)
+    for directive in directives:
+        if directive.name in (b"include", b"if", b"ifdef", b"ifndef") and directive is not guard:
+            return _line_start(source, directive.start)
+    for position in range(len(source.texts)):
+        directive = source.directive_of(position) or Directive(b"", 0, 0, 0, 0)
+        if directive.name not in (b"pragma", b"define", b"ifndef", b"endif"):
+            return _line_start(source, source.starts[position])
+    return 3 if source.data.startswith(b"\xef\xbb\xbf") else 0
+
+
+def _guard(directives: Sequence[Directive]) -> Directive | None:
+    for first, second in pairwise(directives):
+        if first.name == b"ifndef" and second.name == b"define":
+            return first
+        if first.name != b"pragma":
+            return None
+    return None
+
+
+def _line_start(source: CudaSource, offset: int) -> int:
+    start = source.data.rfind(b"\n", 0, offset) + 1
+    for begin, end in source.comments:
+        if begin < start < end:
+            # The line starts inside a comment that ends on it: insert after the line that holds the comment's start.
+            start = source.data.rfind(b"\n", 0, begin) + 1
+    return 3 if start == 0 and source.data.startswith(b"\xef\xbb\xbf") else start

@@ -1,0 +1,55 @@
+"""Names over a whole tree: kernels, device functions, macros. One cheap pass before any rule runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rocport.model import ProjectIndex
+
+_SPECIFIED = re.compile(rb"__(global|device)__((?:[^;{}()]|\([^()]*\))*?)([A-Za-z_]\w*)\s*\(")
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE)
+_TORCH = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)/")
+_NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
+
+
+@dataclass(frozen=True)
+class FileNames:
+    """What one file adds to the index."""
+
+    kernels: frozenset[bytes] = frozenset()
+    device_functions: frozenset[bytes] = frozenset()
+    macros: Mapping[bytes, bytes] = field(default_factory=dict)
+    torch_extension: bool = False
+
+
+def names_of(data: bytes) -> FileNames:
+    """Names one file defines. Comments are not told from code here: the index only ever adds candidates."""
+    kernels: set[bytes] = set()
+    device: set[bytes] = set()
+    if b"__global__" in data or b"__device__" in data:
+        for match in _SPECIFIED.finditer(data):
+            if match.group(3) not in _NOT_NAMES:
+                (kernels if match.group(1) == b"global" else device).add(match.group(3))
+    macros: dict[bytes, bytes] = {}
+    if b"define" in data:
+        for match in _MACRO.finditer(data):
+            body = match.group(2).split(b"//")[0].strip()
+            if len(body) < 200:
+                macros[match.group(1)] = body
+    return FileNames(frozenset(kernels), frozenset(device), macros, _TORCH.search(data) is not None)
+
+
+def build_index(files: Iterable[str], names: Iterable[FileNames]) -> ProjectIndex:
+    """Merge what the files add."""
+    kernels: set[bytes] = set()
+    device: set[bytes] = set()
+    macros: dict[bytes, bytes] = {}
+    torch_extension = False
+    for item in names:
+        kernels |= item.kernels
+        device |= item.device_functions
+        macros.update(item.macros)
+        torch_extension = torch_extension or item.torch_extension
+    return ProjectIndex(frozenset(kernels), frozenset(device), macros, frozenset(files), torch_extension)

@@ -1,0 +1,60 @@
+"""Every registered rule is run over its own examples and near misses."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocport.model import Applicability, Context, Example, Options, ProjectIndex
+from rocport.port.engine import port_file
+from rocport.rules import LoadedRule, discover
+from rocport.scan.engine import scan_cuda
+from rocport.syntax.project import build_index, names_of
+
+CUDA_RULES = [loaded for loaded in discover() if "cuda" in loaded.rule.languages]
+
+
+def _context(path: str, data: bytes, options: dict[str, str]) -> Context:
+    project: ProjectIndex = build_index([path], [names_of(data)])
+    return Context(Options(warp=options.get("warp", "logical32")), project)
+
+
+def _cases(kind: str) -> list[object]:
+    cases = []
+    for loaded in CUDA_RULES:
+        for number, example in enumerate(getattr(loaded.rule, kind)):
+            cases.append(pytest.param(loaded, example, id=f"{loaded.rule.name}-{number}"))
+    return cases
+
+
+@pytest.mark.parametrize(("loaded", "example"), _cases("examples"))
+def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None:
+    data = example.before.encode()
+    context = _context(example.path, data, dict(example.options))
+    findings = scan_cuda(example.path, data, context)
+    mine = [finding for finding in findings if finding.rule == loaded.rule.name]
+    assert mine, f"{loaded.rule.name} does not fire"
+    weakest = list(Applicability).index(loaded.rule.applicability)
+    assert all(list(Applicability).index(finding.applicability) <= weakest for finding in mine)
+    ported = port_file(example.path, data, findings)
+    text = (ported.data if ported.data is not None else data).decode()
+    for wanted in example.contains:
+        assert wanted in text, text
+    for unwanted in example.absent:
+        assert unwanted not in text, text
+
+
+@pytest.mark.parametrize(("loaded", "example"), _cases("clean"))
+def test_rule_is_silent_on_its_near_miss(loaded: LoadedRule, example: Example | str) -> None:
+    case = example if isinstance(example, Example) else Example(example)
+    data = case.before.encode()
+    findings = scan_cuda(case.path, data, _context(case.path, data, dict(case.options)))
+    assert [finding for finding in findings if finding.rule == loaded.rule.name] == []
+
+
+@pytest.mark.parametrize("loaded", [pytest.param(item, id=item.rule.name) for item in discover()])
+def test_rule_is_documented_and_sourced(loaded: LoadedRule) -> None:
+    assert len(loaded.doc) > 80, "the docstring says what breaks, why, and when the fix is right"
+    assert loaded.rule.examples, "an example is the rule's test and its page"
+    assert loaded.rule.clean, "a near miss stands beside the hit"
+    assert loaded.rule.sources
+    assert loaded.rule.name.replace("-", "").isalnum() and loaded.rule.name == loaded.rule.name.lower()
