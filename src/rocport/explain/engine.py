@@ -1,0 +1,197 @@
+"""Match the failures against a log: each with the lines it was seen on, most specific first."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from rocport.explain.text import Block, read_blocks
+from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
+
+MAX_LINES = 20
+"""Line numbers kept for each failure; further ones are only counted."""
+MAX_COUNT = 10_000
+"""A failure seen this often is not searched for any more."""
+MAX_SPAN = 5
+"""A message wrapped over more lines than this is not put together."""
+WINDOW = 700
+SUSPECTS = 8
+
+_SAFE_VALUE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.:+/\-]{0,159}$")
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_SUSPECT = re.compile(r"(?:[Ee]rror\b|ERROR\b|Error:|FAILED|[Ff]atal|Exception|Traceback|Aborted|Segmentation fault)")
+
+
+@dataclass(frozen=True)
+class Match:
+    """One failure seen in the log. `lines` are the first line numbers (at most 20), `count` how often in all."""
+
+    failure: Failure
+    lines: tuple[int, ...]
+    count: int
+    text: str
+    values: dict[str, str] = field(default_factory=dict)
+
+    def filled(self, text: str) -> str:
+        """`text` with `{gfx}` and the like replaced by what the log said.
+
+        A value that is not a plain word or path is shown as `<gfx>`: a fix is meant to be pasted into a shell, and the
+        log is not ours.
+        """
+
+        def value(match: re.Match[str]) -> str:
+            found = self.values.get(match.group(1), "")
+            return found if _SAFE_VALUE.match(found) else f"<{match.group(1)}>"
+
+        return _PLACEHOLDER.sub(value, text)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a log holds. `general` are failures whose every line a more specific one explains already."""
+
+    matches: tuple[Match, ...]
+    general: tuple[Match, ...]
+    lines: int
+    suspects: tuple[tuple[int, str], ...]
+    """Lines that look like errors and that no match explains: (line number, text)."""
+
+
+class _Seen:
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        self.lines: list[int] = []
+        self.last = 0
+        self.count = 0
+        self.text = ""
+        self.values: dict[str, str] = {}
+
+    def add(self, line: int, text: str, values: dict[str, str]) -> None:
+        if line <= self.last:
+            return
+        self.last = line
+        self.count += 1
+        if len(self.lines) < MAX_LINES:
+            self.lines.append(line)
+        if not self.text:
+            self.text, self.values = " ".join(text.split())[:400], values
+
+    def match(self) -> Match:
+        return Match(self.failure, tuple(self.lines), self.count, self.text, self.values)
+
+
+def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Diagnosis:
+    """Read the log to its end, in bounded memory, and say which failures it holds.
+
+    Raises OSError when the stream does.
+    """
+    known = tuple(load_failures() if failures is None else failures)
+    seen: dict[str, _Seen] = {failure.id: _Seen(failure) for failure in known}
+    probes = [
+        (failure, signature, "".join(signature.literal.split()))
+        for failure in known
+        for signature in failure.signatures
+    ]
+    suspects: deque[tuple[int, str]] = deque(maxlen=200)
+    lines = 0
+    for block in read_blocks(stream):
+        squeezed = block.squeezed
+        found: dict[str, list[tuple[int, str, dict[str, str]]]] = {}
+        for failure, signature, probe in probes:
+            if probe in squeezed and seen[failure.id].count < MAX_COUNT:
+                found.setdefault(failure.id, []).extend(_search(block, signature))
+        for failure_id, hits in found.items():
+            for line, text, values in sorted(hits, key=lambda hit: hit[0]):
+                seen[failure_id].add(line, text, values)
+        suspects.extend(_suspects(block, suspects[-1][0] if suspects else 0))
+        lines = max(lines, block.first_line + block.text.count("\n") - block.text.endswith("\n"))
+    matched = sorted((item.match() for item in seen.values() if item.count), key=_rank)
+    matches, general = _fold(matched)
+    explained = {line + near for match in matched for line in match.lines for near in (-1, 0, 1)}
+    rest = [(line, text) for line, text in suspects if line not in explained]
+    return Diagnosis(matches, general, lines, tuple(rest[:SUSPECTS]))
+
+
+def _rank(match: Match) -> tuple[int, int, int, str]:
+    failure = match.failure
+    return (-failure.specificity, CERTAINTIES.index(failure.certainty), match.lines[0], failure.id)
+
+
+def _fold(ranked: list[Match]) -> tuple[tuple[Match, ...], tuple[Match, ...]]:
+    """A failure whose every line is explained by more specific ones says nothing new."""
+    matches: list[Match] = []
+    general: list[Match] = []
+    explained: dict[int, int] = {}
+    for match in ranked:
+        level = match.failure.specificity
+        covered = all(explained.get(line, 0) > level for line in match.lines)
+        (general if covered else matches).append(match)
+        for line in match.lines:
+            explained[line] = max(explained.get(line, 0), level)
+    return tuple(matches), tuple(general)
+
+
+def _search(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict[str, str]]]:
+    """(line number, line, values) of each place: whole lines first, then wrapped ones."""
+    whole = list(_search_lines(block, signature))
+    yield from whole
+    if whole:
+        return
+    for text, starts in (block.flowed, block.glued):
+        wrapped = list(_search_wrapped(text, starts, block.first_line, signature))
+        if wrapped:
+            yield from wrapped
+            return
+
+
+def _search_lines(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict[str, str]]]:
+    text, line, counted = block.text, block.first_line, 0
+    position = text.find(signature.literal)
+    while position >= 0:
+        start = max(text.rfind("\n", 0, position) + 1, position - WINDOW)
+        end = text.find("\n", position)
+        end = min(len(text) if end < 0 else end, position + WINDOW)
+        match = signature.pattern.search(text[start:end])
+        if match is not None:
+            line += text.count("\n", counted, start)
+            counted = start
+            yield line, text[start:end], match.groupdict()
+            position = text.find("\n", position)
+            if position < 0:
+                return
+        position = text.find(signature.literal, position + 1)
+
+
+def _search_wrapped(
+    text: str, starts: list[int], first_line: int, signature: Signature
+) -> Iterator[tuple[int, str, dict[str, str]]]:
+    position = text.find(signature.literal)
+    while position >= 0:
+        start = max(0, position - WINDOW)
+        match = signature.pattern.search(text[start : position + WINDOW])
+        if match is not None:
+            begin = bisect_right(starts, start + match.start()) - 1
+            last = bisect_right(starts, start + match.end() - 1) - 1
+            if last - begin < MAX_SPAN:
+                yield first_line + begin, match.group(0), match.groupdict()
+        position = text.find(signature.literal, position + len(signature.literal))
+
+
+def _suspects(block: Block, after: int) -> Iterator[tuple[int, str]]:
+    """Lines that look like an error, at most 50 a block."""
+    text, line, counted = block.text, block.first_line, 0
+    for found, match in enumerate(_SUSPECT.finditer(text)):
+        if found >= 50:
+            return
+        start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - WINDOW)
+        line += text.count("\n", counted, start)
+        counted = start
+        if line > after:
+            after = line
+            end = text.find("\n", match.start())
+            shown = text[start : min(len(text) if end < 0 else end, match.start() + 200)]
+            yield line, " ".join(shown.split())[:200]

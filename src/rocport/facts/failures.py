@@ -1,0 +1,198 @@
+"""Known build and run failures: how the log says it, why it happens, what ends it.
+
+One file an area in `facts/failures/<area>.toml`, one `[[failure]]` table a failure. A signature is text as the log prints
+it, with placeholders for what varies; it is no regular expression, so that a new one can be written by whoever can paste
+the log, and so that none can be slow: it compiles to a pattern without nested repetition, every repetition bounded.
+
+    use of undeclared identifier '{name:cuda}'      a placeholder with a name and a kind
+    libcudart.so.{*}: cannot open shared object     any text of at most 200 characters (two of them at most)
+
+A space matches any run of blanks, a straight quote also matches the typographic ones compilers print.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+KINDS: Mapping[str, str] = {
+    "word": r"[\w.+\-]{1,120}",
+    "name": r"[A-Za-z_]\w{0,400}",
+    "gfx": r"gfx[0-9][0-9a-z\-]{1,14}",
+    "version": r"[0-9][0-9A-Za-z.+]{0,40}",
+    "number": r"[0-9][0-9.,]{0,24}",
+    "path": r"[^\s'\"`;,()<>|]{1,300}",
+    "cuda": r"(?:cu(?:da|blas|sparse|fft|rand|solver|dnn|tensor)[A-Z_a-z]|nv(?:rtc|ml)[A-Z])\w{0,100}",
+    "quoted": r"[^'\"`\n]{1,300}",
+}
+"""Placeholder kind -> pattern. None repeats a group, so a signature is matched in time linear in its window."""
+
+CERTAINTIES = ("high", "medium", "low")
+MAX_ANY = 2
+_PLACEHOLDER = re.compile(r"\{(\*|[a-z_]+(?::[a-z]+)?)\}")
+_MIN_LITERAL = 5
+
+
+class FailureFactError(ValueError):
+    """A record of facts/failures that breaks the schema; the message names file, id and field."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Compiled form of one signature line."""
+
+    text: str
+    pattern: re.Pattern[str]
+    literal: str
+    """The longest piece of fixed text: a log without it cannot match."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One known failure. `certainty`: high = measured, or said by the maintainers of the code that prints it, or by many
+    reports; medium = several reports agree; low = one report."""
+
+    id: str
+    area: str
+    title: str
+    signatures: tuple[Signature, ...]
+    applies: str
+    """Versions, targets and systems it holds for, in words; empty: no bound is known."""
+    cause: str
+    fix: tuple[str, ...]
+    sources: tuple[str, ...]
+    certainty: str
+    specificity: int
+    """1 (a message that many causes print) to 100 (a message that has one cause)."""
+    example: str
+    near_miss: tuple[str, ...] = ()
+
+
+def compile_signature(text: str) -> Signature:
+    """Signature text -> pattern and prefilter literal.
+
+    Raises FailureFactError for an unknown placeholder kind, more than two `{*}`, or no literal of five characters.
+    """
+    pieces: list[str] = []
+    literals: list[str] = []
+    seen: set[str] = set()
+    position = 0
+    for match in _PLACEHOLDER.finditer(text):
+        literals.append(text[position : match.start()])
+        pieces.append(_literal_pattern(literals[-1]))
+        pieces.append(_placeholder_pattern(match.group(1), seen, text))
+        position = match.end()
+    literals.append(text[position:])
+    pieces.append(_literal_pattern(literals[-1]))
+    if text.count("{*}") > MAX_ANY:
+        raise FailureFactError(f"signature {text!r}: at most {MAX_ANY} '{{*}}'")
+    literal = max(literals, key=lambda piece: len(piece.strip())).strip()
+    if len(literal) < _MIN_LITERAL:
+        raise FailureFactError(f"signature {text!r}: needs {_MIN_LITERAL} characters of fixed text in one piece")
+    return Signature(text, re.compile("".join(pieces)), literal)
+
+
+def _literal_pattern(text: str) -> str:
+    return re.sub(r"(?:\\ )+", r"\\s+", re.escape(text))
+
+
+def _placeholder_pattern(spec: str, seen: set[str], text: str) -> str:
+    if spec == "*":
+        return ".{0,200}?"
+    name, _, kind = spec.partition(":")
+    kind = kind or (name if name in KINDS else "word")
+    if kind not in KINDS:
+        raise FailureFactError(f"signature {text!r}: unknown placeholder kind {kind!r}; known: {', '.join(KINDS)}")
+    if name in seen:
+        raise FailureFactError(f"signature {text!r}: placeholder {name!r} is used twice")
+    seen.add(name)
+    return f"(?P<{name}>{KINDS[kind]})"
+
+
+@functools.lru_cache(maxsize=1)
+def load_failures() -> tuple[Failure, ...]:
+    """Every failure of `facts/failures/`, most specific first. Raises FailureFactError when a record breaks the schema."""
+    folder = resources.files("rocport.facts").joinpath("failures")
+    found: dict[str, Failure] = {}
+    for entry in sorted(folder.iterdir(), key=lambda item: item.name):
+        if not entry.name.endswith(".toml"):
+            continue
+        area = entry.name[: -len(".toml")]
+        document = tomllib.loads(entry.read_text(encoding="utf-8"))
+        for failure in parse_failures(area, document.get("failure", ())):
+            if failure.id in found:
+                raise FailureFactError(
+                    f"{entry.name}: id {failure.id!r} is already taken by {found[failure.id].area}.toml"
+                )
+            found[failure.id] = failure
+    return tuple(sorted(found.values(), key=lambda item: (-item.specificity, item.id)))
+
+
+def parse_failures(area: str, tables: Iterable[Mapping[str, Any]]) -> list[Failure]:
+    """TOML tables -> failures, checked field by field."""
+    return [_parse(area, table) for table in tables]
+
+
+_FIELDS = {
+    "id": str,
+    "title": str,
+    "signatures": list,
+    "applies": str,
+    "cause": str,
+    "fix": list,
+    "sources": list,
+    "certainty": str,
+    "specificity": int,
+    "example": str,
+    "near_miss": list,
+}
+_OPTIONAL = {"applies": "", "near_miss": []}
+
+
+def _parse(area: str, table: Mapping[str, Any]) -> Failure:
+    where = f"{area}.toml: failure {table.get('id', '(no id)')!r}"
+    unknown = sorted(set(table) - set(_FIELDS))
+    if unknown:
+        raise FailureFactError(f"{where}: unknown field {unknown[0]!r}")
+    values = dict(_OPTIONAL) | dict(table)
+    for name, kind in _FIELDS.items():
+        if not isinstance(values.get(name), kind):
+            raise FailureFactError(f"{where}: field {name!r} must be a {kind.__name__}")
+        if name not in _OPTIONAL and not values[name]:
+            raise FailureFactError(f"{where}: field {name!r} is empty")
+    if values["certainty"] not in CERTAINTIES:
+        raise FailureFactError(f"{where}: certainty must be one of {', '.join(CERTAINTIES)}")
+    if not 1 <= values["specificity"] <= 100:
+        raise FailureFactError(f"{where}: specificity must be 1 to 100")
+    try:
+        signatures = tuple(compile_signature(text) for text in values["signatures"])
+    except FailureFactError as error:
+        raise FailureFactError(f"{where}: {error}") from None
+    return Failure(
+        id=values["id"],
+        area=area,
+        title=values["title"],
+        signatures=signatures,
+        applies=values["applies"],
+        cause=_one_line(values["cause"]),
+        fix=tuple(_one_line(step) for step in values["fix"]),
+        sources=tuple(values["sources"]),
+        certainty=values["certainty"],
+        specificity=values["specificity"],
+        example=values["example"].strip("\n"),
+        near_miss=tuple(text.strip("\n") for text in values["near_miss"]),
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
