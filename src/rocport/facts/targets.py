@@ -138,7 +138,13 @@ def _load(name: str) -> GfxTarget:
         lds_hardware_bytes=data.get("lds_hardware_bytes"),
         note=data.get("note", ""),
         official=OfficialSupport(
-            rocm["official"], rocm["release"], rocm["since"], rocm["until"], rocm["source"], rocm["sure"]
+            products=rocm["official"],
+            release=rocm["release"],
+            since=rocm["since"],
+            until=rocm["until"],
+            source=rocm["source"],
+            sure=rocm["sure"],
+            note=rocm.get("note", ""),
         ),
         support=tuple(
             Support(

@@ -1,0 +1,174 @@
+"""ROCm releases, PyTorch releases, and which gfx targets each wheel carries.
+
+Versions stay text in the records, as they were read; the functions below parse them once and compare them.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from rocport.facts._toml import FACTS, read_toml
+from rocport.facts.errors import FactError
+from rocport.model.versions import HipVersion, RocmVersion, TorchVersion, VersionError
+
+
+@dataclass(frozen=True)
+class RocmRelease:
+    """One ROCm release. `stream`: `therock`, `legacy` (until 7.2.4) or `preview` (7.9 to 7.13). `hip` may be empty."""
+
+    version: str
+    date: str
+    stream: str
+    hip: str
+    prefix: str
+    source: str
+    sure: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class TorchRelease:
+    """One PyTorch release (major.minor). `rocm`: channels of the stable wheels; `index`: the first of them."""
+
+    version: str
+    released: str
+    python_min: str
+    python_max: str
+    rocm: tuple[str, ...]
+    other_rocm: str
+    triton: tuple[str, ...]
+    torchvision: str
+    glibc_min: str
+    index: str
+    source: str
+    sure: str
+    python_max_experimental: bool = False
+
+
+@dataclass(frozen=True)
+class WheelChannel:
+    """The gfx targets compiled into the torch wheels of one channel (`7.2`, or `multi-arch` of AMD).
+
+    `unsure` are targets that sources disagree about.
+    """
+
+    name: str
+    owner: str
+    targets: tuple[str, ...]
+    source: str
+    sure: str
+    unsure: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class WheelIndex:
+    """A place that serves ROCm packages. `location` may hold placeholders such as `{X.Y}`."""
+
+    kind: str
+    location: str
+    packages: str
+    selects_gpu_by: str
+    status: str
+    source: str
+    sure: str
+
+
+@functools.cache
+def rocm_releases() -> tuple[RocmRelease, ...]:
+    """All releases, newest first."""
+    records = (RocmRelease(**record) for record in read_toml(FACTS / "rocm_releases.toml")["release"])
+    return tuple(sorted(records, key=lambda r: RocmVersion.parse(r.version), reverse=True))
+
+
+def rocm_release(version: RocmVersion) -> RocmRelease:
+    """The record of a release; a version without patch finds the newest patch. Raises FactError when not known."""
+    for record in rocm_releases():
+        known = RocmVersion.parse(record.version)
+        if known.release == version.release or (version.patch is None and known.release[:2] == version.release[:2]):
+            return record
+    raise FactError("ROCm release", str(version), (r.version for r in rocm_releases()))
+
+
+def releases_of_hip(hip: HipVersion) -> tuple[str, ...]:
+    """ROCm releases that carry this HIP, newest first; empty when none is known to.
+
+    HIP's third number is a build number: it narrows the answer when the facts have it, and is ignored otherwise.
+    """
+    same = []
+    for record in rocm_releases():
+        if not record.hip:
+            continue
+        known = HipVersion.parse(record.hip)
+        if known.release[:2] == hip.release[:2]:
+            same.append((record.version, known.patch))
+    if hip.patch:
+        exact = tuple(version for version, patch in same if patch == hip.patch)
+        if exact:
+            return exact
+        return tuple(version for version, patch in same if patch is None)
+    return tuple(version for version, _ in same)
+
+
+@functools.cache
+def torch_releases() -> tuple[TorchRelease, ...]:
+    """All PyTorch releases, newest first."""
+    records = []
+    for record in read_toml(FACTS / "torch_rocm.toml")["torch"]:
+        records.append(TorchRelease(**{**record, "rocm": tuple(record["rocm"]), "triton": tuple(record["triton"])}))
+    return tuple(sorted(records, key=lambda r: TorchVersion.parse(r.version), reverse=True))
+
+
+def torch_release(version: TorchVersion) -> TorchRelease:
+    """The record of a version's major.minor. Raises FactError when it is not known."""
+    for record in torch_releases():
+        if TorchVersion.parse(record.version).release[:2] == version.release[:2]:
+            return record
+    raise FactError("PyTorch release", str(version), (r.version for r in torch_releases()))
+
+
+@functools.cache
+def wheel_channels() -> tuple[WheelChannel, ...]:
+    """All channels, in the order of the file (oldest first, AMD's multi-arch index last)."""
+    channels = []
+    for record in read_toml(FACTS / "torch_wheels.toml")["channel"]:
+        channels.append(
+            WheelChannel(**{**record, "targets": tuple(record["targets"]), "unsure": tuple(record.get("unsure", ()))})
+        )
+    return tuple(channels)
+
+
+def wheel_channel(name: str) -> WheelChannel:
+    """The channel called `7.2`, `rocm7.2` or `multi-arch`. Raises FactError when it is not known."""
+    key = name.lower().removeprefix("rocm")
+    for channel in wheel_channels():
+        if channel.name == key:
+            return channel
+    raise FactError("wheel channel", name, (c.name for c in wheel_channels()))
+
+
+def channel_of_torch(version: TorchVersion) -> WheelChannel | None:
+    """The pytorch.org channel that a wheel with this version came from, None when that cannot be told.
+
+    Wheels of pytorch.org carry `+rocm7.2`; AMD's carry three numbers or more (`+rocm7.2.0.git7e1940d4`,
+    `+rocm10.0.0`) and hold other targets. `6.2.4` is the one channel of pytorch.org with a patch number.
+    """
+    tag = version.local.lower().removeprefix("rocm")
+    if version.rocm is None:
+        return None
+    return next((c for c in wheel_channels() if c.owner == "pytorch" and c.name == tag), None)
+
+
+@functools.cache
+def wheel_indexes() -> tuple[WheelIndex, ...]:
+    """Every known index or package source, in the order of the file."""
+    return tuple(WheelIndex(**record) for record in read_toml(FACTS / "wheel_indexes.toml")["index"])
+
+
+def parse_hip(text: str) -> HipVersion | None:
+    """`7.2.26015-fc0010cf6a` -> HipVersion; None for `N/A`, `Could not collect` and the like."""
+    try:
+        return HipVersion.parse(text)
+    except VersionError:
+        return None
