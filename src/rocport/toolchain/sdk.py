@@ -446,8 +446,10 @@ def _add_isa_constants(root: Path, scratch: Path) -> list[str]:
             f"constant i32 {isa_version(target)}, align 4\n"
         )
         clang = root / "llvm" / "bin" / "clang"
-        command = [clang, "--target=amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib", "-x", "ir", "-emit-llvm"]
-        done = subprocess.run([*command, "-c", source, "-o", bitcode], capture_output=True, text=True, check=False)
+        command = [str(clang), "--target=amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib", "-x", "ir", "-emit-llvm"]
+        done = subprocess.run(
+            [*command, "-c", str(source), "-o", str(bitcode)], capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
             raise SdkError(
                 f"the compiler could not write the device library constant of {target}: {_tail(done.stderr)}"
