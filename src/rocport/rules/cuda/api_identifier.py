@@ -1,0 +1,91 @@
+"""CUDA library and runtime names become the HIP names that really exist.
+
+Every identifier is looked up once in the symbol facts (facts/libraries): a name the HIP headers declare is replaced, a
+name they lack is a MANUAL finding and stays as it is, because a likely name that does not exist is worse than none. A
+symbol with a note (another signature, other semantics) is replaced and listed for REVIEW with that note.
+
+The edit is right wherever the identifier is the library's: a name the file itself defines as a macro or declares as a
+parameter, local or member is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.facts.symbols import Symbol, load
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding, replace
+from rocport.syntax.cuda import CudaSource
+
+RULE = Rule(
+    name="api-identifier",
+    summary="CUDA API name",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    triggers=frozenset(load().identifiers),
+    examples=(
+        Example(
+            "#include <cuda_runtime.h>\nvoid f(void **p) { cudaMalloc(p, 4); }\n",
+            contains=("hipMalloc(p, 4)",),
+            absent=("cudaMalloc",),
+        ),
+        Example(
+            "#define CHECK(x) if ((x) != cudaSuccess) abort()\n",
+            contains=("hipSuccess",),
+        ),
+    ),
+    clean=(
+        '// cudaMalloc in a comment\nconst char *s = "cudaMalloc";\n',
+        "void my_cudaMalloc();\n",
+    ),
+    sources=("HIP headers of ROCm 6.4 and the ROCm 10 bindings; see facts/libraries",),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    identifiers = load().identifiers
+    for name in source.names & identifiers.keys():
+        symbol = identifiers[name]
+        if symbol.hip == symbol.cuda and not symbol.note:
+            continue
+        for position in source.find(name):
+            if not _is_own(source, position):
+                yield _finding(source, position, symbol)
+
+
+def _is_own(source: CudaSource, position: int) -> bool:
+    """True when the file defines the name itself as a macro, or names a member or file so."""
+    before = source.at(position - 1)
+    if before in (b".", b"->"):
+        return True
+    directive = source.directive_of(position)
+    if directive is None:
+        return False
+    if directive.name == b"include":
+        return True
+    return directive.name in (b"define", b"undef") and position == directive.first + 2
+
+
+def _finding(source: CudaSource, position: int, symbol: Symbol) -> Finding:
+    if not symbol.hip:
+        return finding(
+            RULE,
+            source,
+            position,
+            f"{symbol.cuda} has no HIP counterpart" + (f": {symbol.note}" if symbol.note else ""),
+            fix="write this part again with what HIP has, or leave it out under `#ifdef __HIP_PLATFORM_AMD__`",
+        )
+    holds = f"ROCm {symbol.since or ''} to {symbol.until or 'today'}" if symbol.since or symbol.until else ""
+    if symbol.hip == symbol.cuda:
+        return finding(
+            RULE, source, position, f"{symbol.cuda}: {symbol.note}", applicability=Applicability.REVIEW, holds=holds
+        )
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{symbol.cuda} is {symbol.hip}" + (f"; {symbol.note}" if symbol.note else ""),
+        applicability=Applicability.REVIEW if symbol.note else Applicability.SAFE,
+        edits=[replace(source, position, symbol.hip.encode())],
+        holds=holds,
+    )
