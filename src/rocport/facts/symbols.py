@@ -1,0 +1,193 @@
+"""The CUDA-to-HIP map: every name the CUDA headers declare, and what serves it on ROCm, as far as it was checked.
+
+The rows are derived by `tools/refresh_libraries.py` from the headers of several CUDA and ROCm releases: a HIP name is
+written only where a ROCm release declares it. A row with an empty `hip` is a name that was looked for and not found.
+A name that has no row is spelled the same in HIP, or is not CUDA's.
+
+`note` opens with a word that says how much care the row needs:
+
+- `arity:` the number of parameters differs; the call needs an edit, not a rename
+- `type:` a parameter type differs
+- `semantics:` the call compiles and does something else in the case named
+- `use:` there is no counterpart under this or another name; what to write instead
+- `header:` the name needs the header named
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rocport.facts._toml import read_toml
+from rocport.facts.errors import FactError
+from rocport.model.versions import RocmVersion
+
+FOLDER = Path(__file__).with_name("libraries")
+
+COLUMNS = ("cuda", "hip", "kind", "since", "until", "note", "source")
+
+
+class SymbolTableError(ValueError):
+    """A table that does not have the documented shape; the message names file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One CUDA name.
+
+    `since` is the first inspected ROCm release that declares the HIP name, `until` the first inspected one that no
+    longer does; empty is "from the oldest inspected" and "still there in the newest". A leading `~` says that
+    releases in between were not inspected, so that the change may be earlier.
+    """
+
+    cuda: str
+    hip: str
+    kind: str
+    library: str
+    since: str
+    until: str
+    note: str
+    source: str
+
+    def declared_in(self, version: RocmVersion) -> bool | None:
+        """Whether the HIP name is declared in a ROCm release; None where the inspected releases do not say."""
+        if not self.hip:
+            return False
+        if self.since:
+            since = RocmVersion.parse(self.since.lstrip("~"))
+            if version < since:
+                return None if self.since.startswith("~") else False
+        if self.until:
+            until = RocmVersion.parse(self.until.lstrip("~"))
+            if not version < until:
+                return False
+            if self.until.startswith("~") and version.release > self._last_seen():
+                return None
+        return True
+
+    def _last_seen(self) -> tuple[int, int, int]:
+        generations = [RocmVersion.parse(g) for g in library(self.library).generations]
+        until = RocmVersion.parse(self.until.lstrip("~"))
+        before = [g.release for g in generations if g < until]
+        return max(before) if before else (0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What `library.toml` says of one CUDA library.
+
+    `applicability` is the library's as a whole: SAFE when the counterpart has the same interface, REVIEW when it
+    differs in places, MANUAL when there is no drop-in. `names` is the pattern its names follow, `generations` are the
+    ROCm releases whose headers or stubs were read for it, oldest first; `cmake` maps CMake targets, `link` maps names
+    for `-l` and `packages` those of `find_package`.
+    """
+
+    name: str
+    title: str
+    counterpart: str
+    applicability: str
+    note: str
+    names: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    link: Mapping[str, str] = field(default_factory=dict)
+    cmake: Mapping[str, str] = field(default_factory=dict)
+    packages: Mapping[str, str] = field(default_factory=dict)
+    cuda_releases: tuple[str, ...] = ()
+    generations: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolTable:
+    """Everything known, ready for a lexer: identifiers are looked up as bytes, one dictionary access each."""
+
+    identifiers: dict[bytes, Symbol]
+    headers: dict[str, Symbol]
+    link_names: dict[str, Symbol]
+    namespaces: dict[str, Symbol]
+
+    @property
+    def libraries(self) -> Mapping[str, Library]:
+        """The libraries by name; read when first asked for."""
+        return libraries()
+
+
+@cache
+def load() -> SymbolTable:
+    """Read every `symbols.csv`. Raises SymbolTableError for a row that does not have the documented columns."""
+    table = SymbolTable({}, {}, {}, {})
+    identifiers = table.identifiers
+    elsewhere = {"header": table.headers, "library": table.link_names, "namespace": table.namespaces}
+    # Some 10,000 immutable objects are made at once; the collector would walk them again and again.
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for path in sorted(FOLDER.glob("*/symbols.csv")):
+            name = path.parent.name
+            lines = path.read_text(encoding="utf-8").split("\n")
+            if lines[0] != ",".join(COLUMNS):
+                raise SymbolTableError(f"{path}:1: expected the columns {','.join(COLUMNS)}, got {lines[0]!r}")
+            # No field holds a comma or a quote (the refresh tool refuses them), so that a row is one split.
+            for number, line in enumerate(lines[1:], 2):
+                if not line:
+                    continue
+                try:
+                    cuda, hip, kind, since, until, note, source = line.split(",")
+                except ValueError:
+                    raise SymbolTableError(
+                        f"{path}:{number}: expected {len(COLUMNS)} fields without commas; "
+                        "regenerate the file with tools/refresh_libraries.py"
+                    ) from None
+                symbol = Symbol(cuda, hip, kind, name, since, until, note, source)
+                other = elsewhere.get(kind)
+                if other is None:
+                    identifiers[cuda.encode()] = symbol
+                else:
+                    other[cuda] = symbol
+    finally:
+        if enabled:
+            gc.enable()
+    return table
+
+
+@cache
+def libraries() -> Mapping[str, Library]:
+    """Every library folder, by name."""
+    releases = read_toml(FOLDER / "read.toml")
+    folders = sorted(path.parent for path in FOLDER.glob("*/library.toml"))
+    return {folder.name: _library(folder, releases.get(folder.name, {})) for folder in folders}
+
+
+def library(name: str) -> Library:
+    """One library. Raises FactError naming those that exist."""
+    try:
+        return libraries()[name]
+    except KeyError:
+        raise FactError("CUDA library", name, libraries()) from None
+
+
+def _library(folder: Path, releases: Mapping[str, Any]) -> Library:
+    path = folder / "library.toml"
+    data = read_toml(path)
+    try:
+        return Library(
+            name=folder.name,
+            title=data["title"],
+            counterpart=data["counterpart"],
+            applicability=data["applicability"],
+            note=data.get("note", ""),
+            names=data.get("cuda", {}).get("names", ""),
+            headers=data.get("headers", {}),
+            link=data.get("link", {}),
+            cmake=data.get("cmake", {}),
+            packages=data.get("packages", {}),
+            cuda_releases=tuple(releases.get("cuda", ())),
+            generations=tuple(releases.get("rocm", ())),
+            sources=tuple(data["sources"]),
+        )
+    except KeyError as error:
+        raise SymbolTableError(f"{path}: expected the key {error}, as in cublas/library.toml") from None
