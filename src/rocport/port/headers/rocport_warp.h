@@ -1,8 +1,8 @@
 // rocport_warp.h - CUDA's 32-lane warps on AMD wavefronts of 32 or 64 lanes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A CUDA warp has 32 lanes. An AMD wavefront has 64 lanes on CDNA and 32 on RDNA (64 on request), and one program may be
-// compiled for both. Code ported in the mode `logical32` calls the functions below in place of CUDA's warp intrinsics.
+// A CUDA warp has 32 lanes. An AMD wavefront has 64 lanes on CDNA and 32 on RDNA, and one program may be compiled for both.
+// (HIP refuses to compile for 64 lanes on RDNA.) Code ported in the mode `logical32` calls the functions below in place of CUDA's warp intrinsics.
 //
 // What this header guarantees
 //   * Every function works on the caller's *logical warp*: 32 consecutive lanes of its wavefront, so one of the two
