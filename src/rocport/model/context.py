@@ -34,6 +34,8 @@ class ProjectIndex:
     device_functions: frozenset[bytes] = frozenset()
     macros: Mapping[bytes, bytes] = field(default_factory=dict)
     files: frozenset[str] = frozenset()
+    included: frozenset[str] = frozenset()
+    """Base names of all files some file of the tree includes."""
     torch_extension: bool = False
 
 

@@ -10,6 +10,7 @@ from rocport.model import ProjectIndex
 
 _SPECIFIED = re.compile(rb"__(global|device)__((?:[^;{}()]|\([^()]*\))*?)([A-Za-z_]\w*)\s*\(")
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE)
+_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
 _TORCH = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)/")
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
 
@@ -21,6 +22,7 @@ class FileNames:
     kernels: frozenset[bytes] = frozenset()
     device_functions: frozenset[bytes] = frozenset()
     macros: Mapping[bytes, bytes] = field(default_factory=dict)
+    included: frozenset[str] = frozenset()
     torch_extension: bool = False
 
 
@@ -38,7 +40,8 @@ def names_of(data: bytes) -> FileNames:
             body = match.group(2).split(b"//")[0].strip()
             if len(body) < 200:
                 macros[match.group(1)] = body
-    return FileNames(frozenset(kernels), frozenset(device), macros, _TORCH.search(data) is not None)
+    included = frozenset(name.rsplit(b"/", 1)[-1].decode("utf-8", "surrogateescape") for name in _INCLUDE.findall(data))
+    return FileNames(frozenset(kernels), frozenset(device), macros, included, _TORCH.search(data) is not None)
 
 
 def build_index(files: Iterable[str], names: Iterable[FileNames]) -> ProjectIndex:
@@ -46,10 +49,14 @@ def build_index(files: Iterable[str], names: Iterable[FileNames]) -> ProjectInde
     kernels: set[bytes] = set()
     device: set[bytes] = set()
     macros: dict[bytes, bytes] = {}
+    included: set[str] = set()
     torch_extension = False
     for item in names:
         kernels |= item.kernels
         device |= item.device_functions
         macros.update(item.macros)
+        included |= item.included
         torch_extension = torch_extension or item.torch_extension
-    return ProjectIndex(frozenset(kernels), frozenset(device), macros, frozenset(files), torch_extension)
+    return ProjectIndex(
+        frozenset(kernels), frozenset(device), macros, frozenset(files), frozenset(included), torch_extension
+    )

@@ -29,6 +29,7 @@ RULE = Rule(
             contains=("hipMalloc(p, 4)",),
             absent=("cudaMalloc",),
         ),
+        Example("__global__ void k() { cudaDeviceSynchronize(); }\n", contains=("cudaDeviceSynchronize",)),
         Example(
             "#define CHECK(x) if ((x) != cudaSuccess) abort()\n",
             contains=("hipSuccess",),
@@ -66,7 +67,23 @@ def _is_own(source: CudaSource, position: int) -> bool:
     return directive.name in (b"define", b"undef") and position == directive.first + 2
 
 
+def _on_device(source: CudaSource, position: int, symbol: Symbol) -> bool:
+    """True for a call of the runtime from device code alone: CUDA's device runtime, which HIP does not have."""
+    if symbol.kind != "function" or symbol.library != "runtime" or source.at(position + 1) != b"(":
+        return False
+    function = source.enclosing(position)
+    return function is not None and b"__host__" not in function.specifiers
+
+
 def _finding(source: CudaSource, position: int, symbol: Symbol) -> Finding:
+    if symbol.cuda.startswith("cuda") and _on_device(source, position, symbol):
+        return finding(
+            RULE,
+            source,
+            position,
+            f"{symbol.cuda} is called from device code: HIP has no device runtime (dynamic parallelism)",
+            fix="move the call to the host",
+        )
     if not symbol.hip:
         return finding(
             RULE,

@@ -1,7 +1,9 @@
 """nvcc includes its runtime header before every `.cu` file by itself; a HIP compiler does not.
 
-A file that uses kernels, `threadIdx` or the runtime API without including a runtime header gets `<hip/hip_runtime.h>`.
-Right on every platform: including it twice does nothing.
+A `.cu` file that includes no runtime header gets `<hip/hip_runtime.h>`, whether it names anything of the runtime or not:
+the headers it includes may rely on nvcc's. A `.cuh` gets it when it uses kernels or the runtime. Right on every
+platform: including it twice does nothing. A `.cu` that another file includes as a fragment and that uses nothing of the
+runtime is left alone, since it may be included in the middle of a function.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ _USES = frozenset(
         b"__device__",
         b"__shared__",
         b"__constant__",
+        b"__host__",
         b"threadIdx",
         b"blockIdx",
         b"blockDim",
@@ -27,34 +30,54 @@ _USES = frozenset(
         b"cudaMemcpy",
         b"cudaStream_t",
         b"cudaError_t",
+        b"cudaSuccess",
         b"dim3",
+        b"float2",
+        b"float3",
+        b"float4",
+        b"int2",
+        b"int4",
+        b"uint2",
+        b"uint4",
+        b"double2",
     }
 )
+_RUNTIME = frozenset({"hip/hip_runtime.h", "cuda_runtime.h", "cuda_runtime_api.h", "torch/extension.h"})
 
 RULE = Rule(
     name="implicit-runtime",
     summary="runtime header nvcc includes by itself",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
-    triggers=_USES,
-    examples=(Example("__global__ void k() {}\n", contains=("#include <hip/hip_runtime.h>\n__global__",)),),
-    clean=("int dim3_count;\n", Example("struct dim3 { int x; };\n", path="host.cpp")),
+    examples=(
+        Example("__global__ void k() {}\n", contains=("#include <hip/hip_runtime.h>\n__global__",)),
+        Example('#include "common.h"\nint f() { return 1; }\n', contains=("#include <hip/hip_runtime.h>\n",)),
+    ),
+    clean=(
+        "#include <cuda_runtime.h>\n__global__ void k() {}\n",
+        Example("struct dim3 { int x; };\n", path="host.cpp"),
+        Example("// a table\n1, 2, 3\n", path="table.cuh"),
+    ),
     sources=("https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/ (the cudafe++ front end pre-includes it)",),
 )
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if not source.path.lower().endswith((".cu", ".cuh", ".cup")):
+    path = source.path.lower()
+    uses = not _USES.isdisjoint(source.names)
+    if path.endswith((".cuh", ".cup")):
+        if not uses:
+            return
+    elif not path.endswith(".cu"):
         return
-    names = included(source)
-    if "hip/hip_runtime.h" in names or "cuda_runtime.h" in names:
+    if not uses and source.path.rsplit("/", 1)[-1] in context.project.included:
         return
-    positions = sorted(source.find(*_USES))
-    if positions:
-        yield finding(
-            RULE,
-            source,
-            positions[0],
-            "nvcc includes its runtime header before a .cu file by itself; the port includes hip/hip_runtime.h",
-            headers=["<hip/hip_runtime.h>"],
-        )
+    if not source.texts or not _RUNTIME.isdisjoint(included(source)):
+        return
+    yield finding(
+        RULE,
+        source,
+        0,
+        "nvcc includes its runtime header before a .cu file by itself; the port includes hip/hip_runtime.h",
+        headers=["<hip/hip_runtime.h>"],
+    )
