@@ -1,8 +1,8 @@
 """A CUDA C++ lexer over bytes, and the structure the rules ask for: calls, launches, directives, device context.
 
 Works on the bytes of a file as they are (CRLF, BOM, latin-1 and invalid bytes included), so every offset it gives can
-be edited in place. Comments, strings and raw strings never yield identifiers; macro bodies and `#if` conditions do, which
-is why structure is read from tokens here: a parse tree holds macro bodies as one opaque node
+be edited in place. Comments, strings and raw strings never yield identifiers; macro bodies and `#if` conditions do,
+which is why structure is read from tokens here: a parse tree holds macro bodies as one opaque node
 (docs/adr/0002-tokens-for-structure.md).
 """
 

@@ -1,9 +1,9 @@
 """nvcc includes its runtime header before every `.cu` file by itself; a HIP compiler does not.
 
-A `.cu` file that includes no runtime header gets `<hip/hip_runtime.h>`, whether it names anything of the runtime or not:
-the headers it includes may rely on nvcc's. A `.cuh` gets it when it uses kernels or the runtime. Right on every
-platform: including it twice does nothing. A `.cu` that another file includes as a fragment and that uses nothing of the
-runtime is left alone, since it may be included in the middle of a function.
+A `.cu` file that includes no runtime header gets `<hip/hip_runtime.h>`, whether it names anything of the runtime or
+not: the headers it includes may rely on nvcc's. A `.cuh` gets it when it uses kernels or the runtime. Right on every
+platform: including it twice does nothing. A `.cu` that another file includes as a fragment and that uses nothing of
+the runtime is left alone, since it may be included in the middle of a function.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """CUDA headers become the HIP headers that declare the same names.
 
 HIP's library headers live in a folder of their own (`hipblas/hipblas.h`, not `hipblas.h`). A header without a
-counterpart (`mma.h`, `cuda/std/...`) stays and is a MANUAL finding. An include of a header of the project is left alone: the port
-keeps file names.
+counterpart (`mma.h`, `cuda/std/...`) stays and is a MANUAL finding. An include of a header of the project is left
+alone: the port keeps file names.
 """
 
 from __future__ import annotations
