@@ -1,1 +1,1 @@
-"""What this machine is, what is wrong with it, what fixes it."""
+"""Probes (facts only) -> checks (one a file) -> Diagnosis. Nothing here imports torch; `deep` runs it in a child."""

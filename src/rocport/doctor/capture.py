@@ -1,0 +1,122 @@
+"""Diagnose from what somebody pasted: files or folders of captured output, of any kind and mixed.
+
+Every parser reads every file and takes what it knows; nothing has to be named or sorted first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rocport.doctor.gpus import resolve
+from rocport.doctor.machine import Facts, Machine, merge
+from rocport.doctor.probes import (
+    bitsandbytes,
+    collect_env,
+    environment,
+    hipconfig,
+    kfd,
+    lspci,
+    messages,
+    pip_list,
+    rocminfo,
+    smi,
+)
+from rocport.doctor.text import MAX_BYTES, clean, decode, looks_binary
+
+MAX_FILES = 2000
+
+
+class CaptureError(ValueError):
+    """A capture that cannot be read; the message names the file and what was expected."""
+
+
+def parse_text(text: str, where: str) -> Facts:
+    """Facts of one capture. Pure; never raises on any text."""
+    lines = clean(text)
+    parts = (
+        kfd.parse(lines, where),
+        collect_env.parse(lines, where),
+        rocminfo.parse(lines, where),
+        smi.parse(lines, where),
+        lspci.parse(lines, where),
+        hipconfig.parse(lines, where),
+        bitsandbytes.parse(lines, where),
+        pip_list.parse(lines, where),
+        environment.parse(lines, where),
+        messages.parse(lines, where),
+    )
+    return merge(parts)
+
+
+def machine_from_text(text: str, where: str = "capture") -> Machine:
+    """The machine that one capture shows."""
+    facts = parse_text(text, where)
+    return Machine(facts=facts, gpus=resolve(facts), live=False, notes=_notes(facts, [where]))
+
+
+def read_captures(paths: Iterable[Path]) -> Machine:
+    """The machine that files and folders of captures show, read as one machine.
+
+    Raises CaptureError for a path that is not there, cannot be read or is no text. In a folder, files that are no text
+    are passed over and noted.
+    """
+    parts: list[Facts] = []
+    names: list[str] = []
+    passed: list[str] = []
+    for path in paths:
+        files = _files(path)
+        for file in files:
+            try:
+                with file.open("rb") as handle:
+                    data = handle.read(MAX_BYTES)
+            except OSError as error:
+                raise CaptureError(f"{file}: cannot be read: {error.strerror or error}") from error
+            if looks_binary(data):
+                if file == path:
+                    raise CaptureError(f"{file}: not text; expected pasted output such as rocminfo's or collect_env's")
+                passed.append(f"{file}: passed over, not text")
+                continue
+            parts.append(parse_text(decode(data), str(file)))
+            names.append(str(file))
+    facts = merge(parts)
+    return Machine(facts=facts, gpus=resolve(facts), live=False, notes=(*_notes(facts, names), *passed))
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        try:
+            found = sorted(p for p in path.rglob("*") if not p.is_symlink() and p.is_file())
+        except OSError as error:
+            raise CaptureError(f"{path}: cannot be listed: {error.strerror or error}") from error
+        return found[:MAX_FILES]
+    if not path.exists():
+        raise CaptureError(f"{path}: no such file or folder; expected captured output to diagnose")
+    return [path]
+
+
+_KINDS = {
+    "kfd": "KFD topology",
+    "torch": "torch collect_env",
+    "rocminfo": "rocminfo",
+    "amd-smi": "amd-smi",
+    "rocm-smi": "rocm-smi",
+    "pci": "lspci",
+    "hipconfig": "hipconfig",
+    "bitsandbytes": "bitsandbytes diagnostics",
+    "packages": "package list",
+    "env": "environment variables",
+}
+
+
+def _notes(facts: Facts, names: list[str]) -> tuple[str, ...]:
+    kinds = [text for key, text in _KINDS.items() if key in facts.probed]
+    if facts.symptoms and not kinds:
+        kinds = ["log messages"]
+    read = "1 capture" if len(names) == 1 else f"{len(names)} captures"
+    if not kinds:
+        return (
+            f"{read} read; nothing in it that rocport knows. Useful: rocminfo, python -m torch.utils.collect_env, "
+            "amd-smi static, cat /sys/class/kfd/kfd/topology/nodes/*/properties, python -m bitsandbytes",
+        )
+    return (f"{read} read; found: {', '.join(kinds)}",)

@@ -1,0 +1,42 @@
+"""Target names as tools print them: features, cut-off names, and names that one tool spells wrongly."""
+
+from __future__ import annotations
+
+import re
+
+from rocport.facts.targets import canonical, is_gfx_name, target_names
+
+_FULL = re.compile(r"gfx[0-9a-f]{3,5}(?:-strict)?(?::[\w+:-]+)?", re.IGNORECASE)
+# amd-smi up to ROCm 6 and others print KFD's step in decimal
+_DECIMAL_STEP = {"gfx9010": "gfx90a", "gfx9012": "gfx90c"}
+
+
+def gfx_of(text: str) -> tuple[str, str]:
+    """The target name and its features in a word: `gfx942:sramecc+:xnack-` -> (`gfx942`, `sramecc+:xnack-`).
+
+    Gives ("", "") for anything else: `gfx000` (a CPU), generic targets (`gfx11-generic`), and names that look cut off,
+    which is a name that is not known and begins a known one (`gfx110` of a cut `gfx1100`).
+    """
+    word = text.strip().strip("'\",;()[]").lower()
+    if not _FULL.fullmatch(word) or word.startswith("gfx000"):
+        return "", ""
+    name, _, features = word.partition(":")
+    name = _DECIMAL_STEP.get(canonical(name), canonical(name))
+    if not is_gfx_name(name):
+        return "", ""
+    known = target_names()
+    if name not in known and any(k.startswith(name) for k in known):
+        return "", ""
+    return name, features
+
+
+def chip_of(text: str) -> int | None:
+    """`0x744c` or `29772(0x744c)` -> 0x744c; None for 0 and for text without a hex number."""
+    match = re.search(r"0x([0-9a-fA-F]{1,4})\b", text)
+    value = int(match.group(1), 16) if match else 0
+    return value or None
+
+
+def pci_of_bdf(bdfid: int, domain: int = 0) -> str:
+    """HSA's BDFID and KFD's location_id: bus << 8 | device << 3 | function."""
+    return f"{domain:04x}:{bdfid >> 8 & 0xFF:02x}:{bdfid >> 3 & 0x1F:02x}.{bdfid & 7}"

@@ -1,0 +1,183 @@
+"""amd-smi and rocm-smi: product, PCI id, memory; amd-smi also the target. Text and JSON of both."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from rocport.doctor.host import Host
+from rocport.doctor.machine import Evidence, Facts, Sighting, VersionFact
+from rocport.doctor.probes.names import chip_of, gfx_of
+from rocport.doctor.text import Line, clean
+
+_ROCM_CARD = re.compile(r"^(?:GPU|card)\[?(\d+)\]?\s*:\s*(.+?):\s*(.*)$", re.IGNORECASE)
+_ROCM_NEW_ROW = re.compile(r"^(\d{1,2})\s+(\d{1,2})\s+(0x[0-9a-f]{4}),\s+\d+", re.IGNORECASE)
+_ROCM_MODEL_ROW = re.compile(r"^(\d{1,2})\s+\[(0x[0-9a-f]{4}) : 0x[0-9a-f]+\]", re.IGNORECASE)
+_PRODUCT_ROW = re.compile(r"^((?:AMD )?(?:Instinct|Radeon)\b.*)$")
+_SMI_GPU = re.compile(r"^GPU:\s*(\d+)$", re.IGNORECASE)
+_PAIR = re.compile(r'^["\']?([A-Za-z][A-Za-z_ ]*?)["\']?\s*:\s*["\']?(.*?)["\']?,?$')
+_SIZE = re.compile(r"^(\d+)\s*(KB|MB|GB|MiB|GiB)", re.IGNORECASE)
+_UNITS = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "mib": 1 << 20, "gib": 1 << 30}
+
+
+@dataclass
+class _Card:
+    index: int
+    line: int
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+def parse(lines: list[Line], where: str) -> Facts:
+    """GPUs and driver version of either tool."""
+    amd = _amd_smi(lines, where)
+    rocm = _rocm_smi(lines, where)
+    return amd + rocm
+
+
+def _amd_smi(lines: list[Line], where: str) -> Facts:
+    cards: list[_Card] = []
+    section = ""
+    versions: list[VersionFact] = []
+    for line in lines:
+        text = line.stripped.strip("|").strip()
+        spot = f"{where}:{line.number}"
+        if ("amd" in text.lower() and "smi" in text.lower()) or "amdgpu version" in text.lower():
+            for name, pattern in (
+                ("driver", r"amdgpu version:\s*(\d[\w.]*)"),
+                ("rocm", r"ROCm version:\s*(\d+\.\d+[\w.]*)"),
+            ):
+                match = re.search(pattern, text, re.IGNORECASE)
+                if match:
+                    versions.append(VersionFact(name, match.group(1), Evidence("amd-smi", spot, text[:200])))
+        started = _SMI_GPU.match(text) or re.match(r'^"gpu":\s*(\d+),?$', text)
+        if started:
+            cards.append(_Card(int(started.group(1)), line.number))
+            section = ""
+            continue
+        if not cards:
+            continue
+        match = _PAIR.match(text)
+        if match is None:
+            continue
+        key, value = match.group(1).strip().upper().replace(" ", "_"), match.group(2).strip()
+        if value in ("", "{"):
+            section = key
+            continue
+        cards[-1].fields.setdefault(f"{section}.{key}", value)
+        cards[-1].fields.setdefault(key, value)
+    sightings = []
+    for card in cards:
+        get = card.fields.get
+        gfx, features = gfx_of(get("TARGET_GRAPHICS_VERSION", ""))
+        chip = chip_of(get("ASIC.DEVICE_ID") or get("DEVICE_ID", ""))
+        product = _known(get("MARKET_NAME", "")) or _known(get("PRODUCT_NAME", ""))
+        bdf = get("BDF", "")
+        node = re.fullmatch(r"\d{1,3}", get("NODE_ID", ""))
+        size = _SIZE.match(get("VRAM.SIZE", ""))
+        if not (gfx or chip or product):
+            continue
+        driver = get("DRIVER.VERSION", "")
+        spot = f"{where}:{card.line}"
+        if re.match(r"\d+\.\d+", driver):
+            versions.append(VersionFact("driver", driver, Evidence("amd-smi", spot, f"DRIVER VERSION: {driver}")))
+        kernel = get("OS_KERNEL_VERSION", "")
+        if re.match(r"\d+\.\d+", kernel):
+            versions.append(VersionFact("kernel", kernel, Evidence("amd-smi", spot, f"OS_KERNEL_VERSION: {kernel}")))
+        shown = f"GPU {card.index}: " + ", ".join(p for p in (gfx, product, f"{chip:#06x}" if chip else "") if p)
+        sightings.append(
+            Sighting(
+                source="amd-smi",
+                evidence=Evidence("amd-smi", spot, shown),
+                gfx=gfx,
+                features=features,
+                chip_id=chip,
+                product=product,
+                pci=bdf.lower() if re.fullmatch(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d", bdf) else "",
+                node=int(node.group()) if node else None,
+                vram_bytes=int(size.group(1)[:12]) * _UNITS[size.group(2).lower()] if size else None,
+            )
+        )
+    probed = frozenset({"amd-smi"}) if sightings or versions else frozenset()
+    return Facts(probed=probed, sightings=tuple(sightings), versions=tuple(versions[:4]))
+
+
+def _rocm_smi(lines: list[Line], where: str) -> Facts:
+    cards: dict[int, _Card] = {}
+    versions: list[VersionFact] = []
+    last: _Card | None = None
+    anchored = False
+    for line in lines:
+        text = line.stripped.strip('",')
+        if "ROCm System Management Interface" in text or "ROCm SMI Log" in text:
+            anchored = True
+        driver = re.search(r"^(?:system\s*:\s*)?Driver version:\s*(\d[\w.-]*)", text, re.IGNORECASE)
+        if driver:
+            spot = f"{where}:{line.number}"
+            versions.append(VersionFact("driver", driver.group(1), Evidence("rocm-smi", spot, text)))
+            continue
+        pair = _ROCM_CARD.match(text)
+        if pair and int(pair.group(1)) < 64:
+            card = cards.setdefault(int(pair.group(1)), _Card(int(pair.group(1)), line.number))
+            card.fields.setdefault(pair.group(2).strip().lower(), pair.group(3).strip())
+            continue
+        row = _ROCM_NEW_ROW.match(text)
+        if row:
+            last = cards.setdefault(int(row.group(1)), _Card(int(row.group(1)), line.number))
+            last.fields.setdefault("node id", row.group(2))
+            last.fields.setdefault("device id", row.group(3))
+            continue
+        row = _ROCM_MODEL_ROW.match(text)
+        if row:
+            last = cards.setdefault(int(row.group(1)), _Card(int(row.group(1)), line.number))
+            last.fields.setdefault("device id", row.group(2))
+            continue
+        product = _PRODUCT_ROW.match(text)
+        if product and last is not None and anchored:
+            last.fields.setdefault("card series", product.group(1))
+            last = None
+    sightings = []
+    for card in cards.values():
+        get = card.fields.get
+        gfx, features = gfx_of(get("gfx version", ""))
+        chip = next(
+            (c for k in ("device id", "card model", "gpu id", "device name") if (c := chip_of(get(k, "")))), None
+        )
+        product = next((p for k in ("card series", "device name", "card model") if (p := _known(get(k, "")))), "")
+        node = re.fullmatch(r"\d{1,3}", get("node id", ""))
+        vram = re.fullmatch(r"\d{1,15}", get("vram total memory (b)", ""))
+        bus = get("pci bus", "")
+        if not (gfx or chip or product):
+            continue
+        shown = f"GPU {card.index}: " + ", ".join(p for p in (gfx, product, f"{chip:#06x}" if chip else "") if p)
+        sightings.append(
+            Sighting(
+                source="rocm-smi",
+                evidence=Evidence("rocm-smi", f"{where}:{card.line}", shown),
+                gfx=gfx,
+                features=features,
+                chip_id=chip,
+                product=product,
+                node=int(node.group()) if node else None,
+                pci=bus.lower() if re.fullmatch(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d", bus) else "",
+                vram_bytes=int(vram.group()) if vram else None,
+            )
+        )
+    probed = frozenset({"rocm-smi"}) if sightings or anchored or versions else frozenset()
+    return Facts(probed=probed, sightings=tuple(sightings), versions=tuple(versions[:1]))
+
+
+def _known(value: str) -> str:
+    """A name a tool printed, empty for N/A and for a bare PCI id."""
+    value = value.strip()
+    if value.upper() in ("N/A", "UNKNOWN", "") or value.startswith("0x") or "not supported" in value.lower():
+        return ""
+    return value
+
+
+def probe(host: Host) -> Facts:
+    """Run amd-smi (or rocm-smi when it is absent): slow Python programs, so only for `--deep`."""
+    for command in (["amd-smi", "static"], ["rocm-smi", "--showproductname", "--showdriverversion"]):
+        text = host.run(command, 20.0)
+        if text:
+            return parse(clean(text), " ".join(command))
+    return Facts()

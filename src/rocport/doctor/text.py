@@ -1,0 +1,100 @@
+"""Make pasted text readable: encodings, ANSI codes, markdown, log prefixes. Nothing here knows what the text means."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+
+MAX_BYTES = 32 * 1024 * 1024
+"""A capture is cut here: logs beyond it add nothing and cost memory."""
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]|[\x00-\x08\x0b-\x1f\x7f]")
+# ESC is often eaten by the clipboard, which leaves "[37m" or "[0m" behind
+_BARE_ANSI = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)?m")
+_TAGS = re.compile(r"</?(?:details|summary|pre|code|p|br|b|i|em|strong|span|div|blockquote)\b[^>]*>", re.IGNORECASE)
+_PREFIXES = (
+    re.compile(r"^(?:>\s?)+"),  # markdown quotation
+    re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s?"),
+    re.compile(r"^[^\t]{1,80}\t[^\t]{1,80}\t(?=\d{4}-\d\d-\d\dT)"),  # CI log: job, step, time
+    re.compile(r"^[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \S+ [\w./-]+(?:\[\d+\])?: "),  # syslog, journal
+    re.compile(r"^\[ *\d+\.\d{3,}\] ?"),  # dmesg
+    re.compile(r"^(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)\s+\d\d-\d\d \d\d:\d\d:\d\d (?:\[[^\]]*\]\s?)?"),
+    re.compile(r"^(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)\s*(?::[\w.]+:|:|\|)\s?"),
+    re.compile(r"^\((?:\w+ )?(?:\w+ )?pid=\d+\)\s?"),
+    re.compile(r"^\[rank\d+\]:\s?"),
+    re.compile(r"^[A-Za-z][\w.-]*(?:-\d+)?\s*\| (?=\S|\s)"),  # docker compose
+    re.compile(r"^\s{0,5}\d{1,5}(?::|\|| \|)(?=\s|$)"),  # line numbers
+    re.compile(r"^#+ (?=\S+:)"),
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a capture, cleaned; `number` is its place in the original, from 1."""
+
+    number: int
+    text: str
+
+    @property
+    def stripped(self) -> str:
+        return self.text.strip()
+
+
+def decode(data: bytes) -> str:
+    """Text of a capture: UTF-8, UTF-16 (what a Windows shell writes) or, failing both, Latin-1. Never raises."""
+    data = data[:MAX_BYTES]
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="replace")
+    if data.startswith(b"\xef\xbb\xbf"):
+        return data[3:].decode("utf-8", errors="replace")
+    if len(data) >= 4 and data[: len(data) & ~1].count(0) > len(data) // 3:
+        encoding = "utf-16-le" if data[1:2] == b"\x00" else "utf-16-be"
+        return data.decode(encoding, errors="replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def looks_binary(data: bytes) -> bool:
+    """True for files that are no text at all (an image, an archive, a library)."""
+    head = data[:8192]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or not head:
+        return False
+    if head.startswith((b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xd8\xff")):
+        return True
+    zeros = head.count(0)
+    return zeros > 0 and not (zeros > len(head) // 3)
+
+
+def clean(text: str) -> list[Line]:
+    """Lines without ANSI codes, markdown marks and log prefixes; indentation is kept behind a prefix."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.count("\n") < 3 and text.count("\\n") > 5:
+        text = text.replace("\\n", "\n")  # one string literal, quoted with its escapes
+    text = _ANSI.sub("", text)
+    text = _BARE_ANSI.sub("", text)
+    if "&gt;" in text or "&lt;" in text or "&amp;" in text or "&#" in text or "&quot;" in text:
+        text = html.unescape(text)
+    text = _TAGS.sub(" ", text).replace("\u00a0", " ")
+    lines = []
+    for number, raw in enumerate(text.split("\n"), start=1):
+        line = raw
+        for _ in range(4):
+            shorter = _strip_prefix(line)
+            if shorter == line:
+                break
+            line = shorter
+        if line.strip().startswith("```"):
+            line = ""
+        lines.append(Line(number, line.replace("`", "").rstrip()))
+    return lines
+
+
+def _strip_prefix(line: str) -> str:
+    for prefix in _PREFIXES:
+        match = prefix.match(line)
+        if match and match.end():
+            return line[match.end() :]
+    return line
