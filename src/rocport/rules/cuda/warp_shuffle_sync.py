@@ -1,0 +1,134 @@
+"""Warp shuffles exchange values between the 32 lanes of a CUDA warp.
+
+HIP's own shuffles span the whole wavefront (64 lanes on CDNA) unless each call names a width, its `_sync` forms want
+a 64-bit mask and are not declared by every ROCm, and they do not take every type CUDA code passes. In the default
+mode each call goes to `rocport_warp.h`, which keeps CUDA's 32 lanes, its default width and its behaviour out of range
+on wavefronts of both widths. A mask written as a literal becomes `rocport::full_warp_mask`; any other mask stays.
+
+A shuffle the project defines itself (an overload for `double` or `float2` that older CUDA lacked) is renamed, because
+HIP declares the same function: calls go to the header, which moves any type.
+
+With `--warp=native` the calls become HIP's shuffles over the wavefront's own width, each for review: the masks are
+dropped and the algorithm around the call must not count on 32 lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
+from rocport.rules.cuda.common import finding, replace
+from rocport.rules.cuda.warp_common import HEADER, MASKED, SHUFFLES, Use, definitions, rename, uses
+from rocport.syntax.cuda import CudaSource
+
+RULE = Rule(
+    name="warp-shuffle-sync",
+    summary="warp shuffle",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.REVIEW,
+    triggers=frozenset(SHUFFLES),
+    examples=(
+        Example(
+            "__global__ void k(float *p) { p[0] = __shfl_xor_sync(0xffffffff, p[1], 16); }\n",
+            contains=(
+                "rocport::shfl_xor_sync(rocport::full_warp_mask, p[1], 16)",
+                '#include "rocport_warp.h"',
+            ),
+            absent=("__shfl", "0xffffffff"),
+        ),
+        Example(
+            "#define SHFL(v, l) __shfl_sync(0xffffffffu, v, l)\n#define DOWN __shfl_down\n",
+            contains=("rocport::shfl_sync(rocport::full_warp_mask, v, l)", "#define DOWN rocport::shfl_down"),
+        ),
+        Example(
+            "template <unsigned mask> __device__ int f(int v) { return __shfl_up_sync(mask, v, 1, 8); }\n",
+            contains=("rocport::shfl_up_sync(mask, v, 1, 8)",),
+        ),
+        Example(
+            "#if CUDART_VERSION < 9000\n#define __shfl_sync(mask, v, l) __shfl(v, l)\n#endif\n"
+            "__device__ int f(int v) { return __shfl_sync(~0u, v, 0); }\n",
+            contains=(
+                "#define __shfl_sync(mask, v, l) rocport::shfl(v, l)",
+                "return rocport::shfl_sync(rocport::full_warp_mask, v, 0)",
+            ),
+        ),
+        Example(
+            "__device__ double __shfl_down(double v, unsigned d) { return v; }\n"
+            "__device__ double g(double v) { return __shfl_down(v, 1); }\n",
+            contains=("double project_shfl_down(double v", "return rocport::shfl_down(v, 1)"),
+        ),
+        Example(
+            "__device__ int f(int v) { return __shfl_down_sync(0xffffffff, v, 16); }\n",
+            contains=("__shfl_down(v, 16)",),
+            absent=("rocport",),
+            options={"warp": "native"},
+        ),
+    ),
+    clean=(
+        "// __shfl_sync in a comment\n",
+        "#ifdef __HIP_PLATFORM_AMD__\n__device__ int f(int v) { return __shfl(v, 0, 32); }\n#endif\n",
+        "struct T { int __shfl(int); };\nint g(T t) { return t.__shfl(1); }\n",
+        "__device__ int my__shfl_sync(int v);\n",
+    ),
+    sources=(
+        "https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (warp shuffle functions)",
+        "HIP 6.4 amd_warp_functions.h, amd_warp_sync_functions.h",
+    ),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    native = context.options.warp == "native"
+    for use in uses(source, SHUFFLES):
+        yield _native(source, use) if native else _logical(source, use)
+    for position in definitions(source, SHUFFLES):
+        name = source.at(position)
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"the project defines {name.decode()} itself, as HIP does; renamed, and its calls go to rocport_warp.h",
+            severity=Severity.BREAKS_BUILD,
+            edits=[replace(source, position, b"project" + name[1:])],
+            fix="compare what the project's own function does with CUDA's; delete it if they agree",
+        )
+
+
+def _logical(source: CudaSource, use: Use) -> Finding:
+    name = use.name.decode()
+    return finding(
+        RULE,
+        source,
+        use.position,
+        f"{name} stays among the 32 lanes of a CUDA warp on any wavefront: rocport::{name[2:]}",
+        applicability=Applicability.SAFE,
+        edits=rename(source, use),
+        headers=[HEADER],
+    )
+
+
+def _native(source: CudaSource, use: Use) -> Finding:
+    name = use.name.decode()
+    edits: list[Edit] = []
+    if use.name in MASKED:
+        if use.call is None or len(use.call.args) < 3:
+            return finding(
+                RULE,
+                source,
+                use.position,
+                f"{name} is used without its arguments here; name the shuffle of the native width by hand",
+                applicability=Applicability.MANUAL,
+            )
+        value = use.call.args[1][0]
+        edits = [
+            replace(source, use.position, use.name.removesuffix(b"_sync")),
+            Edit(Span(source.starts[use.call.open + 1], source.starts[value]), b""),
+        ]
+    return finding(
+        RULE,
+        source,
+        use.position,
+        f"{name} now spans the wavefront's own width (64 lanes on CDNA, 32 on RDNA)",
+        edits=edits,
+        fix="check start and step of the loop around it, the width argument, and who reads the result",
+    )
