@@ -15,7 +15,7 @@ _SYMPTOMS = (
     ("bnb-symbol", re.compile(r"libbitsandbytes_\w+\.so: undefined symbol")),
     (
         "bnb-library-missing",
-        re.compile(r"Configured (?:ROCm|CUDA) binary not found at|binary not found at .*libbitsand"),
+        re.compile(r"Configured (?:ROCm|CUDA) binary not found at"),
     ),
     ("bnb-library-missing", re.compile(r"Could not find the bitsandbytes (?:ROCm|CUDA) binary at")),
     ("bnb-library-missing", re.compile(r"libbitsandbytes_\w+\.so: cannot open shared object")),

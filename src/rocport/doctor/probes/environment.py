@@ -14,7 +14,8 @@ _WATCHED = re.compile(
     r"RAY_|COMFYUI_ENABLE_MIOPEN$|LD_LIBRARY_PATH$|GPU_ARCHS$|MIOPEN)"
 )
 _LINE = re.compile(
-    r"^(?:\$ |> |# )?(?:export\s+|set\s+|ENV\s+|-e\s+|declare -x\s+|\$env:|Environment=)?[\"']?([A-Z][A-Z0-9_]{2,60})[ \t]*=[ \t]*"
+    r"^(?:\$ |> |# )?(?:export\s+|set\s+|ENV\s+|-e\s+|declare -x\s+|\$env:|Environment=)?[\"']?"
+    r"([A-Z][A-Z0-9_]{2,60})[ \t]*=[ \t]*"
     r"(\"[^\"]*\"|'[^']*'|\S*)"
 )
 _INLINE = re.compile(r"\b((?:HSA_OVERRIDE_GFX_VERSION|HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES)[\w]*)=(\S+)")

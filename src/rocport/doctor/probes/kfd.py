@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from rocport.doctor.host import Host
 from rocport.doctor.machine import Evidence, Facts, Sighting, merge
@@ -15,7 +16,7 @@ TOPOLOGY = "/sys/class/kfd/kfd/topology/nodes"
 _PAIR = re.compile(r"^(?:(?P<path>\S*?nodes/(?P<node>\d+)/properties):)?\s*(?P<key>[a-z][a-z0-9_]+) (?P<value>\d+)$")
 _PATH = re.compile(r"nodes/(\d+)(?:/properties)?\b")
 _KEYS = frozenset(
-    [
+    {
         "cpu_cores_count",
         "simd_count",
         "mem_banks_count",
@@ -54,7 +55,7 @@ _KEYS = frozenset(
         "unique_id",
         "num_xcc",
         "max_engine_clk_ccompute",
-    ]
+    }
 )
 
 
@@ -138,6 +139,4 @@ def probe(host: Host) -> Facts:
 
 
 def _with_node(sighting: Sighting, node: int, where: str) -> Sighting:
-    from dataclasses import replace
-
     return replace(sighting, node=node, evidence=Evidence("kfd", where, sighting.evidence.text))

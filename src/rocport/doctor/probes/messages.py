@@ -29,7 +29,7 @@ _SYMPTOMS = tuple(
         ("gpu-reset", r"amdgpu.*GPU reset begin|HW Exception by GPU node-\d+"),
         (
             "invalid-device-function",
-            r"hip ?error:? invalid device function|hipErrorNoBinaryForGpu|no kernel image is avail",
+            r"hip ?error:? invalid device function|hipErrorNoBinaryForGpu",
         ),
         ("no-hip-device", r"hipErrorNoDevice|No HIP GPUs are available|no ROCm-capable device is detected"),
         ("tensile-missing", r"Cannot read \S*TensileLibrary\S*: .* for GPU arch"),

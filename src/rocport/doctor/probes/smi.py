@@ -131,9 +131,9 @@ def _rocm_smi(lines: list[Line], where: str) -> Facts:
             last = cards.setdefault(int(row.group(1)), _Card(int(row.group(1)), line.number))
             last.fields.setdefault("device id", row.group(2))
             continue
-        product = _PRODUCT_ROW.match(text)
-        if product and last is not None and anchored:
-            last.fields.setdefault("card series", product.group(1))
+        named = _PRODUCT_ROW.match(text)
+        if named and last is not None and anchored:
+            last.fields.setdefault("card series", named.group(1))
             last = None
     sightings = []
     for card in cards.values():
