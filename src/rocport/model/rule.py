@@ -35,6 +35,8 @@ class Rule:
     languages: frozenset[str] = frozenset({"cuda"})
     triggers: frozenset[bytes] = frozenset()
     """Identifiers of which a file must hold at least one; empty: every file of the languages."""
+    claims: frozenset[bytes] = frozenset()
+    """Names of the symbol facts that this rule answers for: api-identifier leaves them to it."""
     phase: int = 2
     examples: tuple[Example, ...] = ()
     clean: tuple[Example | str, ...] = ()

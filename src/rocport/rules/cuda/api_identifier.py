@@ -11,9 +11,11 @@ parameter, local or member is left alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from rocport.facts.symbols import Symbol, load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules import discover
 from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
 
@@ -43,9 +45,15 @@ RULE = Rule(
 )
 
 
+@cache
+def _claimed() -> frozenset[bytes]:
+    """Names another rule answers for."""
+    return frozenset().union(*(loaded.rule.claims for loaded in discover()))
+
+
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     identifiers = load().identifiers
-    for name in source.names & identifiers.keys():
+    for name in (source.names & identifiers.keys()) - _claimed():
         symbol = identifiers[name]
         if symbol.hip == symbol.cuda and not symbol.note:
             continue
