@@ -371,6 +371,7 @@ def merge(headers: Iterable[Header]) -> dict[str, list[Declaration]]:
 _STUB_DEF = re.compile(r"^def (\w+)\(")
 _STUB_CLASS = re.compile(r"^class (\w+)\(([^)]*)\)")
 _STUB_VALUE = re.compile(r"^(\w+): ")
+_STUB_HANDLE = re.compile(r"[(,]\s*(?:const\s+)?(\w+_t)\b")
 _STUB_MEMBER = re.compile(r"^    (\w+): int")
 
 
@@ -380,6 +381,7 @@ def read_stub(path: Path) -> Header:
     current = ""
     is_enum = False
     in_signature = False
+    handles: set[str] = set()
     for line in path.read_text(encoding="utf-8").splitlines():
         if match := _STUB_DEF.match(line):
             current = match[1]
@@ -396,5 +398,10 @@ def read_stub(path: Path) -> Header:
             found = _function(_tokens(line), path.name)
             if found is not None:
                 result.declarations.append(found)
+                # Handles are opaque in the stub and named only where a function takes one.
+                for handle in _STUB_HANDLE.findall(line):
+                    if handle not in handles:
+                        handles.add(handle)
+                        result.declarations.append(Declaration(handle, TYPE, path.name))
             in_signature = False
     return result

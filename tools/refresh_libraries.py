@@ -20,7 +20,7 @@ import csv
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,11 +30,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from declarations import ENUM, FUNCTION, MACRO, TYPE, Declaration, Header, read, read_stub
 
 from rocport.facts._toml import read_toml
-from rocport.facts.symbols import COLUMNS, FOLDER
+from rocport.facts.symbols import COLUMNS, FOLDER, load
 from rocport.model.versions import RocmVersion
 
 EXCEPTION_COLUMNS = ("cuda", "hip", "kind", "note", "source")
-_SUFFIX = re.compile(r"_v\d+$")
+_SUFFIX = re.compile(r"_v\d+(?=$|_64$)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -68,11 +68,22 @@ class Release:
                             found[path] = None
         return list(found)
 
+    def made(self, patterns: Iterable[str], macros: Mapping[str, Sequence[str]]) -> Header:
+        """Types that a header makes by calling a macro of its own: macro -> the names made of its first argument."""
+        result = Header("")
+        for path in self.matching(patterns) if macros else ():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            for macro, names in macros.items():
+                for argument in re.findall(rf"^\s*{macro}\((\w+),", text, re.MULTILINE):
+                    result.declarations += [Declaration(n.format(argument), TYPE, path.name) for n in names]
+        return result
+
     def headers(self, patterns: Iterable[str]) -> list[Header]:
         result = []
         for path in self.matching(patterns):
             if path not in self._read:
-                self._read[path] = read_stub(path) if path.suffix == ".pyi" else read(path)
+                inner = f"amd_detail/{path.name}" if path.parent.name == "amd_detail" else path.name
+                self._read[path] = read_stub(path) if path.suffix == ".pyi" else read(path, inner)
             result.append(self._read[path])
         return result
 
@@ -88,6 +99,8 @@ class Names:
 
     names: dict[str, dict[str, list[Declaration]]] = field(default_factory=dict)
     releases: list[str] = field(default_factory=list)
+    inner: set[str] = field(default_factory=set)
+    """Releases whose `amd_detail` headers were there; before ROCm 5.6 they came from a repository of their own."""
 
     def add(self, release: str, headers: Iterable[Header]) -> None:
         empty = True
@@ -95,6 +108,8 @@ class Names:
             for declaration in header.declarations:
                 self.names.setdefault(declaration.name, {}).setdefault(release, []).append(declaration)
                 empty = False
+            if header.path.startswith("amd_detail/"):
+                self.inner.add(release)
         if not empty and release not in self.releases:
             self.releases.append(release)
 
@@ -153,10 +168,20 @@ class Refresh:
         section = self.config.get("cuda", {})
         for release in cuda:
             self.cuda.add(release.version, release.headers(section.get("read", ())))
+        # `#define cuMemAlloc cuMemAlloc_v2`: the versioned name is declared by the macro alone.
+        for found in list(self.cuda.names.values()):
+            for version, declarations in found.items():
+                for declaration in declarations:
+                    alias = declaration.alias
+                    if declaration.parameters is None and _SUFFIX.sub("", alias) == declaration.name != alias:
+                        self.cuda.names.setdefault(alias, {}).setdefault(version, []).extend(
+                            d for d in declarations if d.kind == FUNCTION
+                        )
         hip_section = self.config.get("hip", {})
         for release in hip:
             wanted = hip_section.get("stubs", ()) if release.stub else hip_section.get("read", ())
-            self.hip.add(release.version, release.headers(wanted))
+            made = release.made(wanted, hip_section.get("macros", {}))
+            self.hip.add(release.version, [*release.headers(wanted), made])
         self.stub_releases = {r.version for r in hip if r.stub}
         self.api = set(hip_section.get("api", ()))
         self.squeezed: dict[str, list[str]] = {}
@@ -180,34 +205,57 @@ class Refresh:
 
     def candidates(self, name: str) -> Iterable[str]:
         """HIP names the rules propose for a CUDA name, best first; none is known to exist yet."""
-        spelled = [name]
+        spelled = [_SUFFIX.sub("", name), name]
         spelled += [d.alias for found in self.cuda.names.get(name, {}).values() for d in found if d.alias]
-        short = _SUFFIX.sub("", name)
-        if short != name:
-            spelled.append(short)
         rename = self.config.get("rename", {})
+        handle = rename.get("types_t", "")
         for base in dict.fromkeys(spelled):
             proposals = [re.sub(p, r, base) for p, r in rename.get("rules", ()) if re.search(p, base)]
             for proposal in proposals:
+                plain = re.sub(r"_(st|enum|union)$", "", proposal)
+                if handle == "first":
+                    yield plain + "_t"
                 yield proposal
-                if rename.get("types_t"):
-                    yield proposal + "_t"
-                    yield proposal.removesuffix("_st")
-                    yield proposal.removesuffix("_enum") + "_t"
+                if handle:
+                    yield from (plain + "_t", plain)
             if rename.get("squeeze"):
                 for proposal in proposals:
-                    yield from self.squeezed.get(_squeeze(proposal), ())
+                    plain = re.sub(r"_(st|enum|union)$", "", proposal)
+                    for found in (_squeeze(plain) + "t", _squeeze(plain), _squeeze(proposal)):
+                        yield from self.squeezed.get(found, ())
 
     def match(self, name: str) -> str:
+        """The HIP name the rules find declared; among several, the one whose parameters fit."""
         kind = self.cuda.kind(name) if name in self.cuda.names else ""
+        found: dict[str, None] = {}
         for candidate in self.candidates(name):
             if candidate not in self.hip.names:
                 continue
             other = self.hip.kind(candidate)
             if kind and kind != other and {kind, other} not in ({ENUM, MACRO}, {FUNCTION, MACRO}, {TYPE, MACRO}):
                 continue
-            return candidate
-        return ""
+            found[candidate] = None
+        return min(found, key=lambda hip: self._misfit(name, hip, kind), default="")
+
+    def _misfit(self, name: str, hip: str, kind: str) -> tuple[bool, bool, int]:
+        """Sort key of a candidate: a call that fits, a name that newer releases still have, fewer type differences."""
+        note = self.note(name, hip, {}) if kind == FUNCTION else ""
+        headers = [r for r in self.hip.releases if r not in self.stub_releases]
+        since, until = self.versions(hip)
+        current = not until and (not since or _key(since.lstrip("~")) <= (6, 0, 0))
+        current = current and (not headers or headers[-1] in self.hip.names[hip])
+        return note.startswith("arity"), not current, note.count("argument")
+
+    def votes(self, matches: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+        """(CUDA type, HIP type) pairs that stand at the same place of two matched functions."""
+        for name, hip in matches.items():
+            if not hip or hip not in self.hip.names or name not in self.cuda.names:
+                continue
+            for release in self.cuda.releases:
+                for ours in self.cuda.signatures(name, release):
+                    for version in self.hip.releases:
+                        for other in self.hip.signatures(hip, version):
+                            yield from _pairs(ours.parameters or (), other.parameters or ())
 
     # -- versions ------------------------------------------------------------------------------------------------
 
@@ -215,8 +263,13 @@ class Refresh:
         """(since, until) of a HIP name over the releases read for this library."""
         found = self.hip.names.get(hip, {})
         releases = self.hip.releases
-        c_api = any(d.header in self.api and d.kind in (FUNCTION, ENUM) for ds in found.values() for d in ds)
+        declarations = [d for ds in found.values() for d in ds]
+        # A stub names what the C API links to: not templates, types or macros, nor a name that a macro redirects.
+        c_api = any(d.header in self.api and d.kind in (FUNCTION, ENUM) for d in declarations)
+        c_api = c_api and not any(d.kind == MACRO for d in declarations if not d.header.endswith(".pyi"))
         judged = [r for r in releases if r not in self.stub_releases or c_api or r in found]
+        if all(d.header.startswith("amd_detail/") for d in declarations if not d.header.endswith(".pyi")):
+            judged = [r for r in judged if r in self.hip.inner or r in found]
         present = [i for i, r in enumerate(judged) if r in found]
         if not present:
             return "", ""
@@ -265,9 +318,9 @@ class Refresh:
                     if len(ours.parameters) != len(other.parameters):
                         continue
                     differences = [
-                        f"argument {i + 1} is {b} and not {a}"
-                        for i, (x, y) in enumerate(zip(ours.parameters, other.parameters, strict=True))
-                        if (a := _type(x, types)) != (b := _type(y, {})) and not _harmless(a, b)
+                        text
+                        for i, (x, y) in enumerate(zip(ours.parameters, other.parameters, strict=True), 1)
+                        if (text := _difference(i, x, y, types))
                     ]
                     if best is None or len(differences) < len(best):
                         best = differences
@@ -307,8 +360,12 @@ class Refresh:
 
     def rows(self, types: Mapping[str, str], everywhere: Names) -> list[Row]:
         exceptions = self.exceptions()
+        quiet = re.compile(self.config.get("cuda", {}).get("quiet", "$^"))
         rows = []
-        for name, hip in self.matches().items():
+        for name, found in self.matches().items():
+            inferred = not found and name not in exceptions and name in self.cuda.names and name in types
+            inferred = inferred and self.cuda.kind(name) == TYPE
+            hip = types[name] if inferred else found
             row = exceptions.get(name, {"note": "", "source": "", "kind": "", "hip": ""})
             names = self.hip if hip in self.hip.names else everywhere
             if hip and hip not in names.names and row["kind"] not in ("library",):
@@ -325,6 +382,8 @@ class Refresh:
             note = row["note"].replace(",", ";")
             if not note and hip and kind == FUNCTION:
                 note = self.note(name, hip, types)
+            if not hip and not note and quiet.search(name):
+                continue
             if hip == name and not note and not since and not until:
                 continue
             source = row["source"].replace(",", ";") or (self.where(names, hip) if hip else self.origin(name))
@@ -443,20 +502,49 @@ def _type(parameter: str, types: Mapping[str, str]) -> str:
     return f"{_SAME.get(base, base)}{' ' if stars else ''}{'*' * stars}"
 
 
-_VOID = re.compile(r"\bvoid \*+$")
+_HANDLE = re.compile(r"(_t|_st)?( \**)?$")
+_INTEGERS = frozenset({"int", "unsigned int", "long long", "unsigned long long", "size_t", "hipDevice_t", "bool"})
+# HIP declares these as pointers or integers under another name.
+_SPELLED = {"hipDeviceptr_t": "void *", "hipTexRef": "textureReference *", "hipDevice_t": "int"}
+
+
+def _difference(place: int, cuda: str, hip: str, types: Mapping[str, str]) -> str:
+    """How one parameter differs for a caller, or nothing."""
+    a, b = _type(cuda, types), _type(hip, {})
+    if a == b or _harmless(_spell(a), _spell(b)):
+        read_only = "*" in cuda and re.match(r"\s*const\b", cuda) and b.count("*") == 1
+        if read_only and not re.search(r"\bconst\b", hip) and not b.endswith("_t *"):
+            return f"argument {place} is not const"
+        return ""
+    return f"argument {place} is {b} and not {a}"
+
+
+def _spell(text: str) -> str:
+    base, space, stars = text.partition(" *")
+    base = _SPELLED.get(base, base)
+    joined = f"{base}{space}{stars}"
+    return re.sub(r"\* \*", "**", joined)
 
 
 def _harmless(cuda: str, hip: str) -> bool:
     """Differences no caller sees: an untyped pointer taken, a C tag against its typedef, an unnamed template type."""
-    if _VOID.search(hip) and cuda.endswith("*") and cuda.count("*") == hip.count("*") == 1:
+    if cuda == hip or (hip == "void *" and cuda.endswith(("*", "_t"))):
         return True
-    strip = re.compile(r"(_t|_st)?( \**)?$")
-    if cuda.count("*") == hip.count("*") and strip.sub("", cuda) == strip.sub("", hip):
+    if cuda.count("*") == hip.count("*") and _HANDLE.sub("", cuda) == _HANDLE.sub("", hip):
         return True
-    integers = {"int", "unsigned int", "long long", "unsigned long long", "size_t"}
-    if cuda in integers and hip in integers:
+    if cuda in _INTEGERS and hip in _INTEGERS:
         return True
     return re.match(r"[A-Z]\b", cuda) is not None and re.match(r"[A-Z]\b", hip) is not None
+
+
+def _pairs(cuda: Sequence[str], hip: Sequence[str]) -> Iterable[tuple[str, str]]:
+    if len(cuda) != len(hip):
+        return
+    for ours, other in zip(cuda, hip, strict=True):
+        a, _, stars = _type(ours, {}).partition(" *")
+        b, _, others = _type(other, {}).partition(" *")
+        if stars == others and a != b and re.match(r"(CU|cu)", a) and re.match(r"(HIP|hip)", b):
+            yield a, b
 
 
 def write(folder: Path, rows: Iterable[Row]) -> None:
@@ -506,6 +594,10 @@ def main() -> None:
     parser.add_argument("--hip", action="append", default=[], metavar="VERSION=DIR")
     parser.add_argument("--stubs", action="append", default=[], metavar="VERSION=DIR")
     parser.add_argument("--uses", action="append", default=[], metavar="LIBRARY=DIR")
+    parser.add_argument("--report", action="store_true", help="print coverage and comparisons; write nothing")
+    parser.add_argument("--hipify-perl", type=Path, metavar="FILE", help="compare with this hipify-perl")
+    parser.add_argument("--torch", action="store_true", help="compare with the installed torch.utils.hipify")
+    parser.add_argument("--limit", type=int, default=20, help="names listed per kind in a comparison")
     parser.add_argument("--only", action="append", default=[], metavar="LIBRARY")
     arguments = parser.parse_args()
     cuda = _releases(arguments.cuda)
@@ -517,11 +609,21 @@ def main() -> None:
     work = [Refresh(f, cuda, hip, uses) for f in folders]
     everywhere = Names()
     types: dict[str, str] = {}
+    votes: dict[str, Counter[str]] = {}
     for refresh in work:
         for name, found in refresh.hip.names.items():
             for release, declarations in found.items():
                 everywhere.names.setdefault(name, {}).setdefault(release, []).extend(declarations)
-        types.update({c: h for c, h in refresh.matches().items() if h})
+        matches = refresh.matches()
+        types.update({c: h for c, h in matches.items() if h})
+        for ours, other in refresh.votes(matches):
+            votes.setdefault(ours, Counter())[other] += 1
+    # A type that no rule names is what stands in its place in the functions that rules do name, if they all agree.
+    inferred = {c: next(iter(v)) for c, v in votes.items() if len(v) == 1 and c not in types}
+    types.update({c: h for c, h in inferred.items() if h in everywhere.names})
+    if arguments.report:
+        report(work, everywhere, arguments)
+        return
     lines = ["# Written by tools/refresh_libraries.py: the releases whose headers or stubs were read.\n"]
     for refresh in work:
         name = refresh.folder.name
@@ -533,6 +635,51 @@ def main() -> None:
         mapped = sum(bool(r.hip) for r in rows)
         print(f"{name:14} {len(rows):5} rows, {mapped:5} mapped, {len(rows) - mapped:5} without a counterpart")
     (FOLDER / "read.toml").write_text("\n".join(lines), encoding="utf-8")
+
+
+def report(work: Sequence[Refresh], everywhere: Names, arguments: argparse.Namespace) -> None:
+    """Coverage per library of the tables as written, then the comparisons asked for."""
+    import compare_translators as other
+
+    table = load()
+    head = (
+        f"{'library':14}{'declared':>10}{'mapped':>8}{'same name':>11}{'settled':>9}{'not found':>11}{'uncovered':>11}"
+    )
+    print(head)
+    totals = [0] * 6
+    for refresh in work:
+        wanted = refresh.wanted()
+        exceptions = refresh.exceptions()
+        counts = [len(wanted), 0, 0, 0, 0, 0]
+        for name in wanted:
+            symbol = table.identifiers.get(name.encode())
+            if symbol is None:
+                counts[2 if name in everywhere.names else 5] += 1
+            elif symbol.hip:
+                counts[1] += 1
+            else:
+                counts[3 if exceptions.get(name, {}).get("note") else 4] += 1
+        totals = [a + b for a, b in zip(totals, counts, strict=True)]
+        print(_line(refresh.folder.name, counts))
+    print(_line("all", totals))
+    print(
+        "declared: names of the CUDA headers that follow the library's pattern; settled: no counterpart, with a reason "
+        "by hand; not found: no rule finds a declared HIP name; uncovered: no row"
+    )
+    theirs = []
+    if arguments.hipify_perl:
+        theirs.append(("hipify-perl", other.hipify_perl(arguments.hipify_perl)))
+    if arguments.torch:
+        theirs.append(("torch.utils.hipify", other.torch_hipify()))
+    for title, mapping in theirs:
+        comparison = other.compare(title, mapping, table, lambda name: name in everywhere.names)
+        print()
+        print(other.text(comparison, arguments.limit))
+
+
+def _line(name: str, counts: Sequence[int]) -> str:
+    widths = (10, 8, 11, 9, 11, 11)
+    return f"{name:14}" + "".join(f"{c:>{w}}" for c, w in zip(counts, widths, strict=True))
 
 
 def _quoted(values: Iterable[str]) -> str:
