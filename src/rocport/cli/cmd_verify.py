@@ -1,0 +1,149 @@
+"""`rocport verify`: prove a port, at the level asked for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+
+if TYPE_CHECKING:
+    from rocport.model.verification import UnitResult, Verification
+
+_KINDS = ["rocm", "wheels", "distribution", "sdk"]
+
+
+@click.command("verify")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--level", type=click.Choice(["build"]), default="build", show_default=True, help="What to prove.")
+@click.option("--target", default="gfx942,gfx1100", show_default=True, metavar="GFX[,GFX]", help="gfx targets.")
+@click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-j", "--jobs", type=click.IntRange(min=0), default=0, help="Compilers at once; default: processors.")
+@click.option("--no-cache", is_flag=True, help="Compile everything, and remember nothing.")
+@click.option("-I", "includes", multiple=True, type=click.Path(path_type=Path), help="Add an include folder.")
+@click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
+@click.option("--source", type=click.Path(path_type=Path, exists=True), help="The tree the port was made from.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=600, show_default=True, help="Seconds for one unit.")
+@click.option("--toolchain", type=click.Choice(_KINDS), help="Use this kind of HIP compiler; default: the first found.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    path: Path,
+    level: str,
+    target: str,
+    fmt: str,
+    jobs: int,
+    no_cache: bool,
+    includes: tuple[Path, ...],
+    defines: tuple[str, ...],
+    source: Path | None,
+    timeout: float,
+    toolchain: str | None,
+) -> None:
+    """Prove a port.
+
+    Level build compiles every translation unit below PATH for the gfx targets, host and device, with no GPU.
+    Exit code 0: everything compiles; 1: something does not, or nothing could be tried; 2: no compiler, wrong usage.
+    """
+    from rocport.cli.common import make_options, use_colour
+    from rocport.toolchain import ToolchainError
+    from rocport.verify import build
+    from rocport.verify.cache import default_folder
+
+    if not path.exists():
+        raise click.UsageError(f"{path}: no such file or folder; name the folder `rocport port` wrote")
+    targets = make_options("logical32", target, None, None).targets
+    if not targets:
+        raise click.UsageError("--target: name at least one gfx target")
+    options = build.BuildOptions(
+        targets=targets,
+        jobs=jobs,
+        cache=None if no_cache else default_folder(),
+        includes=tuple(folder.resolve() for folder in includes),
+        defines=defines,
+        timeout_s=timeout,
+        source=source,
+        toolchain=toolchain,  # type: ignore[arg-type]
+    )
+    progress = _progress if sys.stderr.isatty() and fmt == "text" else None
+    try:
+        verification = build.verify(path, options, progress)
+    except (build.VerifyError, ToolchainError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        if progress is not None:
+            click.echo("\r\033[K", nl=False, err=True)
+    if fmt == "json":
+        click.echo(json.dumps(verification.to_json(), indent=1))
+    else:
+        _print(verification, use_colour())
+    passed = not verification.failed and verification.summary()["ok"]
+    ctx.exit(EXIT_CLEAN if passed else EXIT_FINDINGS)
+
+
+def _progress(result: UnitResult, done: int, total: int) -> None:
+    click.echo(f"\r\033[K{done}/{total} {result.path} {result.target}"[:110], nl=False, err=True)
+
+
+def _print(verification: Verification, colour: bool) -> None:
+    """Errors grouped over targets, then findings, then the counts and what they rest on."""
+    from rocport.model.verification import HOST, Status
+
+    def paint(text: str, name: str) -> str:
+        return click.style(text, fg=name) if colour else text
+
+    failed: dict[str, dict[tuple[str, str, str], list[str]]] = {}
+    skipped: dict[tuple[str, str], list[str]] = {}
+    slow: dict[tuple[str, str, str], list[str]] = {}
+    for unit in verification.units:
+        if unit.status is Status.SKIP:
+            skipped.setdefault((unit.path, unit.reason), []).append(unit.target)
+        elif unit.status is Status.FAIL:
+            lines = failed.setdefault(unit.path, {})
+            for error in unit.errors:
+                place = f"{error.path}:{error.line}:{error.column}" if error.line else error.path
+                if error.original_line and (error.original_path, error.original_line) != (error.path, error.line):
+                    place += f" (from {error.original_path}:{error.original_line})"
+                message = error.message + (f" [in {error.within}]" if error.within else "")
+                lines.setdefault((place, message, error.explanation), []).append(unit.target)
+            if unit.reason:
+                lines.setdefault((unit.path, unit.reason, ""), []).append(unit.target)
+        for finding in unit.findings:
+            slow.setdefault((unit.path, finding.kernel, finding.message), []).append(unit.target)
+    for path, lines in failed.items():
+        click.echo(f"{paint('fail', 'red')} {path}")
+        for (place, message, explanation), targets in lines.items():
+            click.echo(f"  {place}: {message} [{', '.join(targets)}]")
+            if explanation:
+                click.echo(f"    {explanation}")
+    for (path, reason), targets in skipped.items():
+        click.echo(f"{paint('skip', 'yellow')} {path}: {reason} [{', '.join(targets)}]")
+    for (path, kernel, message), targets in slow.items():
+        click.echo(f"{paint('note', 'yellow')} {path}: {_demangle(kernel)} {message} [{', '.join(targets)}]")
+    summary = verification.summary()
+    if failed or skipped or slow:
+        click.echo()
+    word, name = ("FAIL", "red") if verification.failed else ("ok", "green")
+    text = f"{summary['ok']} of {summary['units']} translation units compile"
+    text += f", {summary['fail']} fail" if summary["fail"] else ""
+    text += f", {summary['skip']} skipped" if summary["skip"] else ""
+    click.echo(f"{paint(word, name)}: {text}; {summary['kernels']} kernels")
+    for target, counts in summary["by_target"].items():
+        tried = sum(counts.values())
+        label = "host pass" if target == HOST else target
+        click.echo(f"  {label}: {counts['ok']} of {tried}" + (f", {counts['skip']} skipped" if counts["skip"] else ""))
+    click.echo(f"How: {verification.how}.")
+
+
+def _demangle(name: str) -> str:
+    """The C++ name of a symbol where c++filt is at hand."""
+    import shutil
+    import subprocess
+
+    if not name.startswith("_Z") or shutil.which("c++filt") is None:
+        return name
+    return subprocess.run(["c++filt", name], capture_output=True, text=True, check=False).stdout.strip() or name

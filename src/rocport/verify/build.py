@@ -1,0 +1,373 @@
+"""Level `build`: compile every translation unit of a port, host and device, for the gfx targets asked for.
+
+Nothing is run and nothing is linked on the host. The device pass makes a real code object for each target; the host
+pass checks the source without generating code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rocport.facts.targets import load_target
+from rocport.model.verification import (
+    HOST,
+    KernelFinding,
+    KernelUse,
+    Status,
+    UnitResult,
+    Verification,
+)
+from rocport.toolchain import Toolchain, find
+from rocport.toolchain.compiler import Kind, Language
+from rocport.verify import diagnostics
+from rocport.verify.cache import Cache, Fingerprints, default_folder, read_depfile
+from rocport.verify.code_object import CodeObjectError, kernels
+from rocport.verify.project import Project, Unit, read_project
+from rocport.verify.torch_headers import (
+    TorchHeaders,
+    TorchHeadersError,
+    find_torch,
+    python_include,
+    torch_headers,
+)
+
+MANIFEST = "rocport-manifest.json"
+DEFAULT_TIMEOUT_S = 600
+_FORMAT = "1"
+_ERROR_LIMIT = 30
+# The 6.x headers declare the _sync intrinsics only on request; from ROCm 7 on they are always there.
+_SYNC_BUILTINS = "HIP_ENABLE_WARP_SYNC_BUILTINS=1"
+_SYNC_BUILTINS_SINCE_HIP = 7
+
+Progress = Callable[[UnitResult, int, int], None]
+
+
+class VerifyError(Exception):
+    """The verification cannot be done; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """How to verify. `cache` is the folder of earlier results, None for none."""
+
+    targets: tuple[str, ...]
+    jobs: int = 0
+    """Compilers run at once; 0: one for each processor."""
+    cache: Path | None = None
+    includes: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    source: Path | None = None
+    """The tree the port was made from, to map errors back; found by itself where it lies beside the port."""
+    toolchain: Kind | None = None
+
+
+def verify(path: Path, options: BuildOptions, progress: Progress | None = None) -> Verification:
+    """Compile the translation units of a tree, or one file.
+
+    Raises VerifyError when nothing can be verified (no units, a target that cannot be compiled for), ToolchainError
+    when there is no HIP compiler.
+    """
+    path = path.resolve()
+    root = path if path.is_dir() else path.parent
+    toolchain = find(options.toolchain)
+    _check_targets(toolchain, options.targets)
+    manifest = _manifest(root)
+    project = read_project(root, toolchain.include)
+    changed = frozenset(
+        name for name, record in manifest.items() if record.get("status") in ("translated", "unchanged")
+    )
+    units = [unit for unit in project.units(changed) if path == root or root / unit.path == path]
+    if not units:
+        raise VerifyError(f"{path}: no translation unit found (.cu, .hip, or a host source that includes GPU headers)")
+    cache = Cache(options.cache, Fingerprints(root))
+    torch, torch_reason = _torch(units)
+    with tempfile.TemporaryDirectory(prefix="rocport-") as scratch:
+        builder = _Builder(toolchain, project, options, cache, _origins(root, manifest, options.source), Path(scratch))
+        builder.torch, builder.torch_reason = torch, torch_reason
+        jobs = [(unit, target) for unit in units for target in (HOST, *_device_targets(unit, options.targets))]
+        results = list(_in_parallel(builder, jobs, options.jobs or os.cpu_count() or 1, progress))
+    order = {job: index for index, job in enumerate((unit.path, target) for unit, target in jobs)}
+    results.sort(key=lambda result: order[result.path, result.target])
+    targets = ", ".join(options.targets)
+    how = f"cross-compiled for {targets} with {toolchain.summary()}; not linked on the host and not run"
+    return Verification("build", str(path), options.targets, how, tuple(results))
+
+
+def _device_targets(unit: Unit, targets: Sequence[str]) -> Sequence[str]:
+    return targets if unit.language == "hip" else ()
+
+
+def _check_targets(toolchain: Toolchain, targets: Sequence[str]) -> None:
+    reasons = toolchain.targets()
+    for target in targets:
+        if reason := reasons.get(target, "no such gfx target is known"):
+            available = " ".join(name for name, why in reasons.items() if not why)
+            raise VerifyError(f"cannot compile for {target}: {reason}. {toolchain.summary()} can do: {available}")
+
+
+def _manifest(root: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Output path -> record of the port that wrote the tree; empty where there is none that can be read."""
+    try:
+        raw = json.loads((root / MANIFEST).read_text(encoding="utf-8"))
+        return {record["output"]: record for record in raw["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _origins(root: Path, manifest: Mapping[str, Mapping[str, Any]], source: Path | None) -> diagnostics.Origins:
+    sources = {output: str(record.get("source") or "") for output, record in manifest.items()}
+    if source is None and manifest and root.name.endswith("-hip"):
+        # `rocport port X` writes X-hip beside X; it is the source only if the files are those the port read.
+        beside = root.with_name(root.name.removesuffix("-hip"))
+        if any((beside / name).is_file() for name in sources.values() if name):
+            source = beside
+    return diagnostics.Origins(sources, source, root)
+
+
+def _torch(units: Iterable[Unit]) -> tuple[TorchHeaders | None, str]:
+    """Headers for PyTorch extensions, or why there are none; nothing is done where no unit needs them."""
+    if not any(unit.torch for unit in units):
+        return None, ""
+    torch = find_torch()
+    if torch is None:
+        return None, "torch is not installed, its headers are needed"
+    if python_include() is None:
+        return None, "Python.h is not installed (Debian: python3-dev), PyTorch's headers need it"
+    try:
+        return torch_headers(torch, default_folder()), ""
+    except TorchHeadersError as error:
+        return None, str(error)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What the compiler did: exit code (None: the time limit ended it), its messages, and the code object's kernels."""
+
+    code: int | None
+    text: str
+    kernels: tuple[KernelUse, ...]
+
+    @classmethod
+    def from_cache(cls, entry: Mapping[str, Any] | None) -> _Outcome | None:
+        """The stored outcome; None when there is none, or not one that this version writes."""
+        try:
+            if entry is None:
+                return None
+            return cls(entry["code"], entry["text"], tuple(KernelUse(**kernel) for kernel in entry["kernels"]))
+        except (KeyError, TypeError):
+            return None
+
+
+@dataclass
+class _Builder:
+    """Compiles one unit for one target; called from several threads."""
+
+    toolchain: Toolchain
+    project: Project
+    options: BuildOptions
+    cache: Cache
+    origins: diagnostics.Origins
+    scratch: Path
+    torch: TorchHeaders | None = None
+    torch_reason: str = ""
+
+    def __post_init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+        compiler = self.toolchain.compiler.stat()
+        self._identity = [
+            _FORMAT,
+            self.toolchain.compiler_version,
+            f"{compiler.st_size}:{compiler.st_mtime_ns}",
+            str(self.project.root),
+            # A file that appears may be found before one that was there.
+            "\n".join(sorted(self.project.files)),
+        ]
+
+    def __call__(self, unit: Unit, target: str) -> UnitResult:
+        if unit.torch and self.torch is None:
+            return UnitResult(unit.path, target, Status.SKIP, self.torch_reason)
+        command = self.command(unit, target)
+        key = Cache.key([*self._identity, *command, unit.path, target])
+        outcome = _Outcome.from_cache(self.cache.get(key))
+        cached = outcome is not None
+        started = time.monotonic()
+        if outcome is None:
+            outcome, files = self._compile(command, unit.path, target)
+            if files:
+                self.cache.put(key, files, asdict(outcome))
+        result = UnitResult(unit.path, target, Status.OK, kernels=outcome.kernels, cached=cached)
+        result = replace(result, seconds=round(time.monotonic() - started, 3))
+        if outcome.code is None:
+            return replace(result, status=Status.FAIL, reason=f"did not compile within {self.options.timeout_s:g} s")
+        if outcome.code != 0:
+            return self._failed(result, outcome.text)
+        findings = tuple(_findings(outcome.kernels, target)) if target != HOST else ()
+        launches = all(finding.code != "lds-over-limit" for finding in findings)
+        return replace(result, findings=findings, status=Status.OK if launches else Status.FAIL)
+
+    def _compile(self, command: list[str], path: str, target: str) -> tuple[_Outcome, list[str]]:
+        """Run the compiler; also the files its verdict rests on, empty where it should not be remembered."""
+        name = Cache.key([path, target])[:24]
+        output, depfile = self.scratch / f"{name}.o", self.scratch / f"{name}.d"
+        into = ["-o", str(output)] if target != HOST else []
+        code, text = self._run([*command, "-MD", "-MF", str(depfile), *into])
+        if code is None:
+            return _Outcome(None, "", ()), []
+        if code != 0:
+            # The compiler writes no dependencies for what does not compile: any change in the tree may mend it. A
+            # negative code is a signal, of a machine short of memory for example.
+            files = [str(self.project.root / file) for file in self.project.includes]
+            return _Outcome(code, text, ()), files if code > 0 else []
+        use = self._kernels(output) if target != HOST else ()
+        output.unlink(missing_ok=True)
+        return _Outcome(0, "", use), [os.path.join(self.project.root, file) for file in read_depfile(depfile)]
+
+    def command(self, unit: Unit, target: str) -> list[str]:
+        """The compiler's command line, without output files; run in the tree's root."""
+        language: Language = {"hip": "hip", "c": "c"}.get(unit.language, "c++")  # type: ignore[assignment]
+        system: list[Path] = []
+        defines: list[str] = []
+        hip = self.toolchain.hip_version
+        if language == "hip" and hip is not None and hip.major < _SYNC_BUILTINS_SINCE_HIP:
+            defines.append(_SYNC_BUILTINS)
+        std = f"c++{self.project.standard}" if self.project.standard and language != "c" else None
+        if unit.torch and self.torch is not None:
+            system += self.torch.includes
+            torch_defines = self.torch.defines if language == "hip" else self.torch.host_defines
+            defines += [define for define in torch_defines if define not in defines]
+            std = max(std or "", self.torch.std)
+        elif unit.python and (python := python_include()) is not None:
+            system.append(python)
+        extra = ["-w", f"-ferror-limit={_ERROR_LIMIT}", "-fno-caret-diagnostics", "-fno-color-diagnostics"]
+        extra += ["-ftemplate-backtrace-limit=0"]
+        for folder in unit.quote_includes:
+            extra += ["-iquote", folder]
+        if self.project.relocatable and target != HOST:
+            # Device functions of other units stay undefined: they are resolved when the program is linked.
+            extra += ["-Xoffload-linker", "--noinhibit-exec"]
+        return self.toolchain.compile_command(
+            unit.path,
+            None if target == HOST else target,
+            mode="syntax" if target == HOST else "device",
+            language=language,
+            includes=[*self.options.includes, *unit.includes],
+            system_includes=system,
+            defines=[*defines, *self.options.defines],
+            std=std,
+            extra=extra,
+        )
+
+    def stop(self) -> None:
+        """End every compiler that runs; later calls start none."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                _kill(process)
+
+    def _run(self, command: list[str]) -> tuple[int | None, str]:
+        """(exit code, diagnostics); the code is None when the time limit ended it."""
+        with self._lock:
+            if self._stopped:
+                return None, ""
+            process = subprocess.Popen(
+                command,
+                cwd=self.project.root,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                env={**os.environ, "LC_ALL": "C", "TMPDIR": str(self.scratch)},
+                start_new_session=True,
+            )
+            self._running.add(process)
+        try:
+            _, text = process.communicate(timeout=self.options.timeout_s)
+            return process.returncode, text
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            process.communicate()
+            return None, ""
+        finally:
+            with self._lock:
+                self._running.discard(process)
+
+    def _failed(self, result: UnitResult, text: str) -> UnitResult:
+        errors = diagnostics.parse(text, self.project.root, result.path, self.origins, _ERROR_LIMIT)
+        if not errors:
+            last = [line for line in text.strip().splitlines() if line.strip()][-1:]
+            return replace(result, status=Status.FAIL, reason=f"the compiler failed: {' '.join(last) or 'no message'}")
+        header = diagnostics.missing_header(errors)
+        if header is not None and not diagnostics.is_gpu_header(header):
+            reason = f"<{header}> is not on this machine and not in the tree; pass -I with its folder"
+            return replace(result, status=Status.SKIP, reason=reason, errors=errors)
+        return replace(result, status=Status.FAIL, errors=errors)
+
+    def _kernels(self, output: Path) -> tuple[KernelUse, ...]:
+        try:
+            return kernels(output.read_bytes())
+        except (OSError, CodeObjectError):
+            return ()
+
+
+def _findings(kernels: Iterable[KernelUse], target: str) -> Iterator[KernelFinding]:
+    limit = load_target(target).lds_bytes
+    for kernel in kernels:
+        if kernel.lds_bytes > limit:
+            yield KernelFinding(
+                "lds-over-limit",
+                kernel.name,
+                f"needs {kernel.lds_bytes} bytes of LDS, {target} gives a workgroup {limit}: it cannot be launched",
+            )
+        if kernel.vgpr_spills:
+            yield KernelFinding(
+                "register-spill",
+                kernel.name,
+                f"spills {kernel.vgpr_spills} VGPRs to {kernel.scratch_bytes} bytes of scratch a lane "
+                f"({kernel.vgprs} VGPRs, compiled for workgroups of {kernel.max_workgroup}): slow; "
+                "state the block size with __launch_bounds__, or keep less in registers",
+            )
+
+
+def _in_parallel(
+    builder: _Builder, jobs: Sequence[tuple[Unit, str]], workers: int, progress: Progress | None
+) -> Iterator[UnitResult]:
+    """Results as they come. On an exception, Ctrl-C included, running compilers are ended before it goes on."""
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        waiting: set[Future[UnitResult]] = {pool.submit(builder, unit, target) for unit, target in jobs}
+        try:
+            done_count = 0
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    done_count += 1
+                    result = future.result()
+                    if progress is not None:
+                        progress(result, done_count, len(jobs))
+                    yield result
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            builder.stop()
+            raise
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a compiler and what it started (it runs in a session of its own)."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        process.kill()

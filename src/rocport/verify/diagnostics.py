@@ -1,0 +1,236 @@
+"""Compiler errors: parsed, placed in the tree, mapped back to the CUDA line they came from, and explained."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from rocport.facts.failures import Failure, load_failures
+from rocport.facts.symbols import Symbol, SymbolTable
+from rocport.facts.symbols import load as load_symbols
+from rocport.model.verification import Diagnostic
+
+_LINE = re.compile(r"^(.+?):(\d+):(\d+): (fatal error|error|note|warning): (.*)$")
+_INCLUDED = re.compile(r"^(?:In file included from|\s+from) (.+?):(\d+):?[,:]?$")
+_UNPLACED = re.compile(r"^(?:[\w./+-]*clang[\w+.-]*|lld|ld\.lld|[\w./+-]*lld): error: (.*)$")
+_MISSING_HEADER = re.compile(r"^'([^']+)' file not found")
+_IDENTIFIER = re.compile(
+    r"(?:use of undeclared identifier|unknown type name|no template named|no type named|no member named"
+    r"|cannot find interface declaration for|undefined (?:hidden )?symbol:) '?(?:\w+::)*(\w+)"
+)
+_LDS = re.compile(r"local memory \((\d+)\) exceeds limit \((\d+)\) in (?:function )?'?([^'\n]+)'?")
+
+
+@dataclass
+class Origins:
+    """Where each file of a port came from, and which of its lines.
+
+    `sources` maps a path of the port to that of its source, `root` is the source tree; without it only the path is
+    known.
+    """
+
+    sources: Mapping[str, str] = field(default_factory=dict)
+    root: Path | None = None
+    tree: Path = Path()
+    _lines: dict[str, list[int] | None] = field(default_factory=dict)
+
+    def of(self, path: str, line: int) -> tuple[str | None, int | None]:
+        """(source path, source line) of a line of the port; None where it is not known."""
+        if not self.sources:
+            return path, line
+        source = self.sources.get(path)
+        if not source:
+            return None, None
+        if path not in self._lines:
+            self._lines[path] = self._map(path, source)
+        lines = self._lines[path]
+        if lines is None or not 1 <= line <= len(lines):
+            return source, None
+        return source, lines[line - 1]
+
+    def _map(self, path: str, source: str) -> list[int] | None:
+        """Line of the source for every line of the port. An inserted line belongs to the one after it."""
+        if self.root is None:
+            return None
+        try:
+            before = (self.root / source).read_bytes().splitlines()
+            after = (self.tree / path).read_bytes().splitlines()
+        except OSError:
+            return None
+        if len(before) == len(after):
+            return list(range(1, len(after) + 1))
+        lines = [0] * len(after)
+        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+        for _, start, end, new_start, new_end in matcher.get_opcodes():
+            for offset in range(new_end - new_start):
+                lines[new_start + offset] = min(start + offset, max(end - 1, start)) + 1
+        return [min(line, len(before)) for line in lines]
+
+
+def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -> tuple[Diagnostic, ...]:
+    """The errors in a compiler's output, each at the nearest place in the tree.
+
+    An error inside a header of the SDK is placed where the tree included or instantiated it.
+    """
+    found: list[Diagnostic] = []
+    included: list[tuple[str, int]] = []
+    pending: Diagnostic | None = None
+    for raw in text.splitlines():
+        if match := _INCLUDED.match(raw):
+            if raw.startswith("In file"):
+                included = []
+            included.append((match[1], int(match[2])))
+            continue
+        if match := _LINE.match(raw):
+            place, line, column, kind, message = match[1], int(match[2]), int(match[3]), match[4], match[5]
+            inside = _relative(place, tree)
+            if kind in ("error", "fatal error"):
+                if pending is not None:
+                    found.append(pending)
+                    pending = None
+                if inside is not None:
+                    found.append(Diagnostic(inside, line, column, message))
+                else:
+                    above = next(((p, n) for f, n in reversed(included) if (p := _relative(f, tree))), (unit, 0))
+                    pending = Diagnostic(above[0], above[1], 0, message, within=_short(place))
+            elif kind == "note" and pending is not None and inside is not None:
+                # The first note in the tree says which of our lines asked for it.
+                found.append(replace(pending, path=inside, line=line, column=column))
+                pending = None
+            included = []
+            continue
+        if match := _UNPLACED.match(raw):
+            message = match[1]
+            if "command failed" in message or message.startswith("linker command"):
+                continue
+            if pending is not None:
+                found.append(pending)
+                pending = None
+            found.append(Diagnostic(unit, 0, 0, message))
+    if pending is not None:
+        found.append(pending)
+    unique = list(dict.fromkeys(found))[:limit]
+    return tuple(_complete(diagnostic, origins) for diagnostic in unique)
+
+
+def missing_header(diagnostics: tuple[Diagnostic, ...]) -> str | None:
+    """The header that the compiler stopped at because it is nowhere; None when the errors are others."""
+    for diagnostic in diagnostics:
+        if match := _MISSING_HEADER.match(diagnostic.message):
+            return match[1]
+    return None
+
+
+def is_gpu_header(name: str) -> bool:
+    """True for headers of CUDA, HIP and the ROCm libraries, PyTorch's CUDA and HIP headers, and our own."""
+    if name in _symbols().headers or name in _hip_headers():
+        return True
+    return bool(
+        re.match(
+            r"(?:hip|rocport|rocm|rocblas|rocprim|rocrand|rocfft|rocsparse|rocsolver|rocthrust|roctracer|rccl|miopen"
+            r"|cuda|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl|nvrtc|nvml|thrust/|cub/|cute/|cutlass/"
+            r"|ATen/|c10/|torch/|THC/|mma\.h|math_constants\.h|device_functions\.h|sm_\d|vector_types\.h|helper_)",
+            name,
+        )
+    )
+
+
+def _complete(diagnostic: Diagnostic, origins: Origins) -> Diagnostic:
+    path, line = origins.of(diagnostic.path, diagnostic.line)
+    return replace(diagnostic, original_path=path, original_line=line or None, explanation=explain(diagnostic.message))
+
+
+@functools.lru_cache(maxsize=4096)
+def explain(message: str) -> str:
+    """Why this error happens and what to do, where the facts know it; empty otherwise."""
+    if match := _MISSING_HEADER.match(message):
+        text = _explain_header(match[1])
+        if text:
+            return text
+    if match := _LDS.search(message):
+        return (
+            f"the kernel needs {match[1]} bytes of LDS, one workgroup may have {match[2]} on this target: use smaller "
+            "tiles, or keep part of it in registers"
+        )
+    if (match := _IDENTIFIER.search(message)) and (text := _explain_name(match[1])):
+        return text
+    for failure, pattern in _failures():
+        if match := pattern.search(message):
+            return _fill(f"{failure.cause} {failure.fix[0]}", match.groupdict())
+    return ""
+
+
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    """A failure's text with its `{gfx}` and the like replaced by what the compiler said."""
+    return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1]) or match[0], text)
+
+
+def _explain_header(name: str) -> str:
+    symbol = _symbols().headers.get(name)
+    if symbol is not None:
+        return _describe(symbol)
+    hip = _hip_headers().get(name)
+    if hip is not None:
+        return f"{name} stands for CUDA's {hip.cuda}; these HIP headers lack it{_ages(hip)}"
+    return ""
+
+
+def _explain_name(name: str) -> str:
+    symbol = _symbols().identifiers.get(name.encode())
+    if symbol is not None:
+        return _describe(symbol)
+    hip = _hip_names().get(name)
+    if hip is not None:
+        return f"{name} stands for CUDA's {hip.cuda}; these HIP headers do not declare it{_ages(hip)}"
+    return ""
+
+
+def _describe(symbol: Symbol) -> str:
+    if not symbol.hip:
+        return f"{symbol.cuda} ({symbol.library}) has no counterpart in ROCm" + (
+            f": {symbol.note}" if symbol.note else ""
+        )
+    text = f"{symbol.cuda} is {symbol.hip} in HIP{_ages(symbol)}; it was not translated here"
+    return text + (f" ({symbol.note})" if symbol.note else "")
+
+
+def _ages(symbol: Symbol) -> str:
+    text = f", since ROCm {symbol.since.lstrip('~')}" if symbol.since else ""
+    return text + (f", gone in ROCm {symbol.until.lstrip('~')}" if symbol.until else "")
+
+
+@functools.cache
+def _symbols() -> SymbolTable:
+    return load_symbols()
+
+
+@functools.cache
+def _hip_names() -> dict[str, Symbol]:
+    return {symbol.hip: symbol for symbol in _symbols().identifiers.values() if symbol.hip}
+
+
+@functools.cache
+def _hip_headers() -> dict[str, Symbol]:
+    return {symbol.hip: symbol for symbol in _symbols().headers.values() if symbol.hip}
+
+
+@functools.cache
+def _failures() -> tuple[tuple[Failure, re.Pattern[str]], ...]:
+    return tuple((failure, signature.pattern) for failure in load_failures() for signature in failure.signatures)
+
+
+def _relative(place: str, tree: Path) -> str | None:
+    """Path below the tree, with `/`; None for a file outside of it."""
+    absolute = os.path.normpath(os.path.join(tree, place))
+    prefix = f"{tree}{os.sep}"
+    return absolute[len(prefix) :].replace(os.sep, "/") if absolute.startswith(prefix) else None
+
+
+def _short(place: str) -> str:
+    """A header of the SDK or the system as it would be spelled in an #include."""
+    return re.split(r"/include/(?:c\+\+/\d+/)?", place)[-1]
