@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rocport.cli.common import emit, existing, make_options, source_options
+from rocport.report import formats
 
 if TYPE_CHECKING:
     from rocport.model import Context, FileRecord, Problem
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 )
 @click.option("--allow-dirty", is_flag=True, help="With --in-place: accept a git tree with uncommitted changes.")
 @source_options
-@click.option("--format", "fmt", default="text", show_default=True, help="Report format on stdout.")
+@click.option(
+    "--format", "fmt", type=click.Choice(formats()), default="text", show_default=True, help="Report format on stdout."
+)
 @click.option("-j", "--jobs", type=int, default=0, help="Processes; all cores by default.")
 @click.pass_context
 def command(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from rocport.cli.common import emit, existing, make_options, source_options
+from rocport.report import formats
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("path")
 @source_options
-@click.option("--format", "fmt", default="text", show_default=True, help="Output format.")
+@click.option("--format", "fmt", type=click.Choice(formats()), default="text", show_default=True, help="Output format.")
 @click.option("-j", "--jobs", type=int, default=0, help="Processes; all cores by default.")
 @click.pass_context
 def command(

@@ -1,0 +1,93 @@
+"""Source distributions of real packages with CUDA sources, downloaded when a benchmark needs them, never committed.
+
+`pip download` builds an sdist's metadata, which runs its setup.py and wants its build requirements; here only the
+archive is wanted. pip's own index configuration is used to find it, so that mirrors and proxies keep working.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+# name -> version. Pinned so that a figure can be printed again.
+PACKAGES = {
+    "causal-conv1d": "1.5.3.post1",
+    "fast-hadamard-transform": "1.0.4.post1",
+    "mamba-ssm": "2.2.6.post3",
+    "torch-scatter": "2.1.2",
+    "torch-sparse": "0.6.18",
+    "torch-cluster": "1.6.3",
+    "torch-spline-conv": "1.2.2",
+    "gsplat": "1.5.3",
+    "mmcv": "2.2.0",
+    "deepspeed": "0.18.2",
+    "llama-cpp-python": "0.3.16",
+    "cupy": "13.6.0",
+    "xgboost": "3.1.1",
+    "warp-rnnt": "0.7.0",
+    "torchsort": "0.1.10",
+    "optimum-quanto": "0.2.7",
+    "auto-gptq": "0.7.1",
+    "MinkowskiEngine": "0.5.4",
+    "pycuda": "2025.1.2",
+    "vllm": "0.11.0",
+}
+
+
+def cache_folder() -> Path:
+    """Where archives and unpacked trees are kept between runs."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "rocport" / "benchmarks"
+
+
+def fetch(name: str, version: str) -> Path:
+    """Folder of the unpacked sdist; downloaded once. Raises RuntimeError with the reason when it cannot be had."""
+    folder = cache_folder() / f"{name}-{version}"
+    if (folder / ".complete").exists():
+        return folder
+    archive = _download(name, version)
+    folder.mkdir(parents=True, exist_ok=True)
+    if archive.name.endswith(".zip"):
+        with zipfile.ZipFile(archive) as opened:
+            opened.extractall(folder)
+    else:
+        with tarfile.open(archive) as opened:
+            opened.extractall(folder, filter="data")
+    (folder / ".complete").write_text(hashlib.sha256(archive.read_bytes()).hexdigest() + "\n")
+    return folder
+
+
+def _download(name: str, version: str) -> Path:
+    """The sdist archive, found and fetched by pip's own session (its index, proxies and certificates)."""
+    from pip._internal.cli.cmdoptions import make_target_python
+    from pip._internal.commands import create_command
+    from pip._internal.network.download import Downloader
+    from pip._internal.req.constructors import install_req_from_line
+    from pip._internal.utils.temp_dir import global_tempdir_manager, tempdir_registry
+
+    command = create_command("download")
+    options, _ = command.parse_args(["--no-deps", f"--no-binary={name}", "--quiet", "--quiet"])
+    with global_tempdir_manager(), command.main_context(), tempdir_registry() as registry:
+        command.tempdir_registry = registry
+        session = command.get_default_session(options)
+        finder = command._build_package_finder(options, session, make_target_python(options))
+        requirement = install_req_from_line(f"{name}=={version}").req
+        found = finder.find_best_candidate(name, requirement.specifier).best_candidate
+        if found is None:
+            raise RuntimeError(f"{name} {version}: no sdist in the package index")
+        target = cache_folder() / "archives"
+        target.mkdir(parents=True, exist_ok=True)
+        path, _ = Downloader(session, "off")(found.link, str(target))
+        return Path(path)
+
+
+if __name__ == "__main__":
+    for package, pinned in PACKAGES.items():
+        try:
+            print(f"{package} {pinned}: {fetch(package, pinned)}")
+        except Exception as error:
+            print(f"{package} {pinned}: {error}", file=sys.stderr)

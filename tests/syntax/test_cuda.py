@@ -1,0 +1,147 @@
+"""The lexer: what is code, what is not, and that no byte is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocport.syntax.cuda import CHAR, IDENT, NUMBER, PUNCT, STRING, CudaSource, kind_of
+from rocport.syntax.includes import include_point, included
+
+
+def source(text: str | bytes) -> CudaSource:
+    return CudaSource("kernel.cu", text.encode() if isinstance(text, str) else text)
+
+
+def identifiers(text: str | bytes) -> list[bytes]:
+    lexed = source(text)
+    return [item for item in lexed.texts if kind_of(item) == IDENT]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a // b\nc", [b"a", b"c"]),
+        ("a // b \\\n still comment\nc", [b"a", b"c"]),
+        ("a /* b\n b */ c", [b"a", b"c"]),
+        ("a /* unterminated b", [b"a"]),
+        ('a "b \\" b" c', [b"a", b"c"]),
+        ("a 'b' c", [b"a", b"c"]),
+        ('a R"(b " b)" c', [b"a", b"c"]),
+        ('a R"x(b )" b)x" c', [b"a", b"c"]),
+        ('a u8R"(b)" L"b" c', [b"a", b"c"]),
+        ("#define M(x) cudaFree(x)\n", [b"define", b"M", b"x", b"cudaFree", b"x"]),
+        ("#if CUDART_VERSION >= 9000\n#endif", [b"if", b"CUDART_VERSION", b"endif"]),
+        ("1'000'000 a", [b"a"]),
+        ("0x1fULL 1e-5f .5 a", [b"a"]),
+        ("don't a", [b"don", b"t", b"a"]),
+        ('"unterminated\na', [b"unterminated", b"a"]),
+        ("a\\\nb", [b"a", b"b"]),
+        ("\ufeffa", [b"a"]),
+        (b"// caf\xe9\na\xff b", [b"a", b"b"]),
+        (b"a\0b", [b"a", b"b"]),
+    ],
+)
+def test_identifiers_stand_outside_comments_and_strings(text: str | bytes, expected: list[bytes]) -> None:
+    assert identifiers(text) == expected
+
+
+@given(st.binary(max_size=400))
+@settings(max_examples=300, deadline=None)
+def test_lexing_keeps_every_byte_in_its_place(data: bytes) -> None:
+    lexed = source(data)
+    position = 0
+    for text, start in zip(lexed.texts, lexed.starts, strict=True):
+        assert start >= position
+        assert data[start : start + len(text)] == text
+        position = start + len(text)
+
+
+@given(st.text(alphabet="ab<>(){}[];,#\\\n\"/*' ", max_size=200))
+@settings(max_examples=300, deadline=None)
+def test_structure_never_fails(text: str) -> None:
+    lexed = source("__global__ void k" + text)
+    assert lexed.launches is not None and lexed.functions is not None
+    assert all(lexed.pairs[lexed.pairs[position]] == position for position in lexed.pairs)
+    for directive in lexed.directives:
+        assert lexed.data[directive.start : directive.start + 1] == b"#"
+
+
+def test_kinds() -> None:
+    assert [kind_of(text) for text in (b"x", b"1", b".5", b'"s"', b"'c'", b"::", b'"', b'L"s"')] == [
+        IDENT,
+        NUMBER,
+        NUMBER,
+        STRING,
+        CHAR,
+        PUNCT,
+        PUNCT,
+        STRING,
+    ]
+
+
+def test_launches_with_templates_macros_and_splices() -> None:
+    lexed = source(
+        "ns::kernel<float, A<B<int>>><<<dim3(1, 2), n >> 1, 0, s>>>(a, f(b, c));\n"
+        "#define LAUNCH(k) k<<<1, \\\n  32>>>()\n"
+        "std::vector<std::vector<std::vector<int>>> v(3);\n"
+    )
+    first, second = lexed.launches
+    assert lexed.text(first.kernel, first.open) == b"ns::kernel<float, A<B<int>>>"
+    assert [lexed.text(*part) for part in first.config] == [b"dim3(1, 2)", b"n >> 1", b"0", b"s"]
+    assert [lexed.text(*part) for part in first.args] == [b"a", b"f(b, c)"]
+    assert lexed.at(second.kernel) == b"k"
+    assert second.args == ()
+
+
+def test_calls_split_their_arguments() -> None:
+    lexed = source("f<int, 3>(a, g(b, c), {d, e}, [x, y] { return 1; });")
+    call = lexed.call(0)
+    assert call is not None
+    assert [lexed.text(*part) for part in call.args] == [b"a", b"g(b, c)", b"{d, e}", b"[x, y] { return 1; }"]
+    assert source("a < b && c > (d)").call(0) is None
+
+
+def test_functions_know_where_they_run() -> None:
+    lexed = source(
+        "template <int N> __global__ void __launch_bounds__(N * 32, 8) k(float *p) { p[0] = 1; }\n"
+        "__host__ __device__ inline int f(int x) { return x; }\n"
+        "__device__ int g(int);\n"
+        "int main() { return 0; }\n"
+    )
+    names = {lexed.at(function.name): function for function in lexed.functions}
+    assert set(names) == {b"k", b"f", b"g"}
+    assert names[b"f"].specifiers == {b"__host__", b"__device__"}
+    assert names[b"g"].body is None
+    assert lexed.in_device(lexed.index[b"p"][1])
+    assert not lexed.in_device(lexed.index[b"main"][0] + 4)
+
+
+def test_directives_span_splices_and_comments() -> None:
+    lexed = source("#define A \\\n  1\n  #  include <x.h> /* more\n */\nint a;\n/* */ #undef A\n")
+    assert [directive.name for directive in lexed.directives] == [b"define", b"include", b"undef"]
+    assert lexed.directive_of(lexed.index[b"a"][0]) is None
+    assert included(lexed) == ["x.h"]
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("// licence\n#pragma once\n#include <a>\nint x;\n", "#include <a>"),
+        ("#ifndef G\n#define G\n#include <a>\n#endif\n", "#include <a>"),
+        ("#define _GNU_SOURCE\n#ifdef X\n#include <a>\n#endif\n", "#ifdef X"),
+        ("/* licence */\nint x;\n", "int x"),
+        ("#pragma once\nint x;\n", "int x"),
+        ("\ufeffint x;\n", "int x"),
+    ],
+)
+def test_an_include_goes_before_the_first_one(text: str, before: str) -> None:
+    assert include_point(source(text)) == text.encode().index(before.encode())
+
+
+def test_lines_are_those_of_the_file() -> None:
+    lexed = source("a\r\nb\nc")
+    assert [lexed.line(start) for start in lexed.starts] == [1, 2, 3]
+    assert lexed.newline == b"\r\n"
+    assert lexed.line_span(1) == (0, 1)
