@@ -134,6 +134,7 @@ def test_directives_span_splices_and_comments() -> None:
         ("/* licence */\nint x;\n", "int x"),
         ("#pragma once\nint x;\n", "int x"),
         ("\ufeffint x;\n", "int x"),
+        ("#define W 32\nint f() {\n#if A\n#include <a>\n#endif\n}\n", "int f()"),
     ],
 )
 def test_an_include_goes_before_the_first_one(text: str, before: str) -> None:

@@ -19,18 +19,17 @@ def included(source: CudaSource) -> list[str]:
 
 
 def include_point(source: CudaSource) -> int:
-    """Where an include goes: before the first `#include` or the first conditional that is not the include guard.
+    """Where an include goes: before the first include, the first conditional that is no include guard, or any code.
 
-    With neither, before the first line of code. The offset is the start of a line (or follows a byte order mark).
+    Whichever comes first, so that the place is never inside a function. The offset is the start of a line (or follows a
+    byte order mark).
     """
     directives = source.directives
     guard = _guard(directives)
-    for directive in directives:
-        if directive.name in (b"include", b"if", b"ifdef", b"ifndef") and directive is not guard:
-            return _line_start(source, directive.start)
     for position in range(len(source.texts)):
-        directive = source.directive_of(position) or Directive(b"", 0, 0, 0, 0)
-        if directive.name not in (b"pragma", b"define", b"ifndef", b"endif"):
+        directive = source.directive_of(position)
+        skipped = directive is not None and directive.name in (b"pragma", b"define", b"undef", b"endif")
+        if not skipped and (directive is None or directive is not guard):
             return _line_start(source, source.starts[position])
     return 3 if source.data.startswith(b"\xef\xbb\xbf") else 0
 
