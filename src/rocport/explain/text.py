@@ -16,7 +16,7 @@ OVERLAP_CHARS = 8 * 1024
 """What a block repeats of the one before it, so that a message across the seam is seen whole."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,1024}(?:\x07|\x1b\\)|[@-Z\\-_])")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " "})
 _PREFIX = re.compile(
     r"(?:\ufeff?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,12}(?:Z|[+-]\d\d:?\d\d)?\s?"  # CI and container timestamps
@@ -39,8 +39,8 @@ class Block:
 
     @cached_property
     def squeezed(self) -> str:
-        """The text without blanks and line ends: holds every message of the block however it was wrapped."""
-        return "".join(self.text.split())
+        """The text without blanks, line ends and log prefixes: holds every message however it is wrapped."""
+        return "".join("".join(self._lines).split())
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -75,8 +75,8 @@ def clean(text: str) -> str:
 def read_blocks(stream: BinaryIO) -> Iterator[Block]:
     """Blocks of about 256 KiB, each beginning with the last lines of the one before.
 
-    UTF-8, and UTF-16 with a byte order mark (what a PowerShell `>` writes); a byte that is neither becomes U+FFFD. A line
-    longer than a block is cut. Memory is bounded by the block, whatever the stream holds.
+    UTF-8, and UTF-16 with a byte order mark (what a PowerShell `>` writes); a byte that is neither becomes U+FFFD. A
+    line longer than a block is cut. Memory is bounded by the block, whatever the stream holds.
     """
     chunk = stream.read(BLOCK_BYTES)
     decoder = codecs.getincrementaldecoder(_encoding(chunk))(errors="replace")

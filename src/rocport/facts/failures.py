@@ -1,29 +1,25 @@
 """Known build and run failures: how the log says it, why it happens, what ends it.
 
-One file an area in `facts/failures/<area>.toml`, one `[[failure]]` table a failure. A signature is text as the log prints
-it, with placeholders for what varies; it is no regular expression, so that a new one can be written by whoever can paste
-the log, and so that none can be slow: it compiles to a pattern without nested repetition, every repetition bounded.
+One file an area in `facts/failures/<area>.toml`, one `[[failure]]` table a failure. A signature is text as the log
+prints it, with placeholders for what varies; it is no regular expression, so that a new one can be written by whoever
+can paste the log, and so that none can be slow: it compiles to a pattern without nested repetition, every repetition
+bounded.
 
     use of undeclared identifier '{name:cuda}'      a placeholder with a name and a kind
     libcudart.so.{*}: cannot open shared object     any text of at most 200 characters (two of them at most)
 
-A space matches any run of blanks, a straight quote also matches the typographic ones compilers print.
+A space matches any run of blanks. Logs are matched with straight quotes, whatever quotes the compiler printed.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from rocport.facts._toml import FACTS, read_toml
 
 KINDS: Mapping[str, str] = {
     "word": r"[\w.+\-]{1,120}",
@@ -59,8 +55,11 @@ class Signature:
 
 @dataclass(frozen=True)
 class Failure:
-    """One known failure. `certainty`: high = measured, or said by the maintainers of the code that prints it, or by many
-    reports; medium = several reports agree; low = one report."""
+    """One known failure.
+
+    `certainty`: high = measured, or said by the maintainers of the code that prints it, or by many reports; medium =
+    several reports agree; low = one report.
+    """
 
     id: str
     area: str
@@ -121,19 +120,12 @@ def _placeholder_pattern(spec: str, seen: set[str], text: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def load_failures() -> tuple[Failure, ...]:
-    """Every failure of `facts/failures/`, most specific first. Raises FailureFactError when a record breaks the schema."""
-    folder = resources.files("rocport.facts").joinpath("failures")
+    """Every failure of `facts/failures/`, most specific first. Raises FailureFactError for a broken record."""
     found: dict[str, Failure] = {}
-    for entry in sorted(folder.iterdir(), key=lambda item: item.name):
-        if not entry.name.endswith(".toml"):
-            continue
-        area = entry.name[: -len(".toml")]
-        document = tomllib.loads(entry.read_text(encoding="utf-8"))
-        for failure in parse_failures(area, document.get("failure", ())):
+    for path in sorted((FACTS / "failures").glob("*.toml")):
+        for failure in parse_failures(path.stem, read_toml(path).get("failure", ())):
             if failure.id in found:
-                raise FailureFactError(
-                    f"{entry.name}: id {failure.id!r} is already taken by {found[failure.id].area}.toml"
-                )
+                raise FailureFactError(f"{path.name}: id {failure.id!r} is already in {found[failure.id].area}.toml")
             found[failure.id] = failure
     return tuple(sorted(found.values(), key=lambda item: (-item.specificity, item.id)))
 

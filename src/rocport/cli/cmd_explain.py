@@ -1,0 +1,100 @@
+"""`rocport explain`: a log diagnosed against the known failures, or the page of a rule or failure."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+
+
+@click.command("explain", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("subject", required=False)
+@click.option("--list", "list_all", is_flag=True, help="Name every known failure and rule.")
+@click.option("--all", "show_all", is_flag=True, help="Also show the general failures and unexplained error lines.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+@click.pass_context
+def command(ctx: click.Context, subject: str | None, list_all: bool, show_all: bool, as_json: bool) -> None:
+    """Explain SUBJECT: a build or run log (a file, or - for stdin), a rule, or a failure by its id.
+
+    A log is matched against the known failures, most specific first, each with its line. Exit code 1: at least one was
+    found; 0: none was, and what to collect is printed; 2: SUBJECT is nothing known or cannot be read. A file wins over
+    a rule of the same name; ./NAME always means the file.
+    """
+    if list_all:
+        _print_list(as_json)
+        ctx.exit(EXIT_CLEAN)
+    if subject is None:
+        raise click.UsageError("name a log file, - for stdin, a rule or a failure; --list names them all")
+    if subject == "-" or Path(subject).exists():
+        ctx.exit(_explain_log(subject, show_all, as_json))
+    page, data = _page(subject)
+    click.echo(json.dumps(data, indent=2) if as_json else page)
+
+
+def _explain_log(subject: str, show_all: bool, as_json: bool) -> int:
+    from rocport.explain import diagnose
+    from rocport.explain.pages import diagnosis_data, diagnosis_text
+
+    name = "stdin" if subject == "-" else subject
+    try:
+        if subject == "-":
+            diagnosis = diagnose(sys.stdin.buffer)
+        else:
+            with Path(subject).open("rb") as stream:
+                if stream.read(4).startswith((b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX")):
+                    raise click.UsageError(
+                        f"{subject} is compressed; unpack it and pipe it: zcat ... | rocport explain -"
+                    )
+                stream.seek(0)
+                diagnosis = diagnose(stream)
+    except OSError as error:
+        raise click.UsageError(f"cannot read {name}: {error.strerror or error}; expected a log file or -") from error
+    data = diagnosis_data(diagnosis, name)
+    click.echo(json.dumps(data, indent=2) if as_json else diagnosis_text(diagnosis, name, show_all))
+    return EXIT_FINDINGS if diagnosis.matches else EXIT_CLEAN
+
+
+def _page(subject: str) -> tuple[str, dict[str, Any]]:
+    from rocport.explain.pages import failure_data, failure_text, rule_data, rule_text
+    from rocport.facts.failures import load_failures
+    from rocport.rules import discover
+
+    for loaded in discover():
+        if loaded.rule.name == subject:
+            return rule_text(loaded.rule, loaded.doc), rule_data(loaded.rule, loaded.doc)
+    for failure in load_failures():
+        if failure.id == subject:
+            return failure_text(failure), failure_data(failure)
+    known = [loaded.rule.name for loaded in discover()] + [failure.id for failure in load_failures()]
+    close = difflib.get_close_matches(subject, known, n=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(close)}?" if close else "rocport explain --list names rules and failures"
+    raise click.UsageError(f"{subject!r} is no file, no rule and no known failure; {hint}")
+
+
+def _print_list(as_json: bool) -> None:
+    from rocport.explain.pages import failure_data, rule_data
+    from rocport.facts.failures import load_failures
+    from rocport.rules import discover
+
+    failures = sorted(load_failures(), key=lambda failure: (failure.area, failure.id))
+    if as_json:
+        data = {
+            "rules": [rule_data(loaded.rule, loaded.doc) for loaded in discover()],
+            "failures": [failure_data(failure) for failure in failures],
+        }
+        click.echo(json.dumps(data, indent=2))
+        return
+    click.echo("rules")
+    for loaded in discover():
+        click.echo(f"  {loaded.rule.name:34} {loaded.rule.summary}")
+    for area in sorted({failure.area for failure in failures}):
+        click.echo(f"failures: {area}")
+        for failure in failures:
+            if failure.area == area:
+                click.echo(f"  {failure.id:34} {failure.title}")

@@ -1,0 +1,201 @@
+"""Diagnoses, failures and rules as text for people and as plain data for programs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.explain.engine import Diagnosis, Match
+from rocport.facts.failures import Failure
+from rocport.model import Example, Rule
+
+WIDTH = 100
+
+COLLECT = (
+    "the whole output from the command line to the last line, not an excerpt: the first error matters most",
+    "rocport doctor --json (machine, versions, wheels, environment)",
+    "python -m torch.utils.collect_env; python -m bitsandbytes, where they are installed",
+    "for a crash or a wrong result: the same run with AMD_SERIALIZE_KERNEL=3 HIP_LAUNCH_BLOCKING=1 AMD_LOG_LEVEL=3",
+    "for a hang between GPUs: the same run with NCCL_DEBUG=INFO; for a build: MAX_JOBS=1 and a clean build folder",
+    "sudo dmesg -T | grep -iE 'amdgpu|kfd' of the time of the failure",
+)
+"""What to bring along when no failure is recognised."""
+
+
+def diagnosis_text(diagnosis: Diagnosis, name: str, show_all: bool = False) -> str:
+    """The report `rocport explain` prints."""
+    return "\n".join(_diagnosis_lines(diagnosis, name, show_all))
+
+
+def _diagnosis_lines(diagnosis: Diagnosis, name: str, show_all: bool) -> Iterator[str]:
+    if not diagnosis.matches:
+        yield f"{name}: {diagnosis.lines} lines read, no known failure found."
+        if diagnosis.suspects:
+            yield ""
+            yield "Lines that look like errors:"
+            yield from (f"  {name}:{line}: {text}" for line, text in diagnosis.suspects)
+        yield ""
+        yield "To find out more, collect:"
+        yield from (f"  - {step}" for step in COLLECT)
+        return
+    yield f"{name}: {diagnosis.lines} lines read, {_count(len(diagnosis.matches), 'known failure')} found."
+    for match in diagnosis.matches:
+        yield ""
+        yield from _match_lines(match, name)
+    if diagnosis.general:
+        yield ""
+        if show_all:
+            for match in diagnosis.general:
+                yield from _match_lines(match, name)
+                yield ""
+        else:
+            ids = ", ".join(match.failure.id for match in diagnosis.general)
+            yield f"The same lines also fit, in general: {ids} (--all shows them)."
+    if show_all and diagnosis.suspects:
+        yield ""
+        yield "Lines that look like errors and are not explained above:"
+        yield from (f"  {name}:{line}: {text}" for line, text in diagnosis.suspects)
+
+
+def _match_lines(match: Match, name: str) -> Iterator[str]:
+    failure = match.failure
+    yield f"{name}:{match.lines[0]}: {failure.title} [{failure.id}]"
+    yield f"    > {match.text[:160]}"
+    if match.count > 1:
+        shown = ", ".join(str(line) for line in match.lines[1:6])
+        yield f"    also on line {shown}" + (f" and more ({match.count} in all)" if match.count > 6 else "")
+    yield from _body(failure, match)
+
+
+def _body(failure: Failure, match: Match | None = None) -> Iterator[str]:
+    fill = match.filled if match else str
+    yield from _wrapped("Why: ", fill(failure.cause))
+    if failure.applies:
+        yield from _wrapped("Holds for: ", fill(failure.applies))
+    yield "  Fix:"
+    for number, step in enumerate(failure.fix, 1):
+        yield from _wrapped(f"  {number}. ", fill(step))
+    yield f"  Certainty: {failure.certainty}. Source: {', '.join(failure.sources)}"
+
+
+def _wrapped(label: str, text: str) -> Iterator[str]:
+    indent = "  " + " " * len(label)
+    yield from textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=f"  {label}",
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def failure_text(failure: Failure) -> str:
+    """The page of one failure."""
+    lines = [f"{failure.id}: {failure.title}", ""]
+    lines += _body(failure)
+    lines += ["", "  A log says:"]
+    lines += [f"    {line}" for line in failure.example.splitlines()]
+    return "\n".join(lines)
+
+
+def rule_text(rule: Rule, doc: str) -> str:
+    """The page of one rule: docstring, examples before and after, what it must leave alone, sources."""
+    lines = [
+        f"{rule.name}: {rule.summary}",
+        f"severity {rule.severity.value}, edits {rule.applicability.value}, phase {rule.phase}, "
+        f"for {', '.join(sorted(rule.languages))}",
+        "",
+        doc.strip(),
+    ]
+    for example in rule.examples:
+        lines += ["", f"Found ({example.path}):", _indented(example.before)]
+        if example.contains:
+            lines += ["  ported text holds:", *(f"    {text}" for text in example.contains)]
+    if rule.clean:
+        lines += ["", "Left alone:"]
+        lines += [_indented(item.before if isinstance(item, Example) else item) for item in rule.clean]
+    if rule.sources:
+        lines += ["", "Sources:", *(f"  {source}" for source in rule.sources)]
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    return textwrap.indent(textwrap.dedent(text).strip("\n"), "    ")
+
+
+def failure_data(failure: Failure) -> dict[str, Any]:
+    """A failure as JSON-ready data."""
+    return {
+        "id": failure.id,
+        "area": failure.area,
+        "title": failure.title,
+        "signatures": [signature.text for signature in failure.signatures],
+        "applies": failure.applies,
+        "cause": failure.cause,
+        "fix": list(failure.fix),
+        "sources": list(failure.sources),
+        "certainty": failure.certainty,
+        "specificity": failure.specificity,
+    }
+
+
+def match_data(match: Match) -> dict[str, Any]:
+    """A match as JSON-ready data, placeholders filled."""
+    failure = match.failure
+    return {
+        "id": failure.id,
+        "area": failure.area,
+        "title": failure.title,
+        "lines": list(match.lines),
+        "count": match.count,
+        "text": match.text,
+        "values": match.values,
+        "applies": match.filled(failure.applies),
+        "cause": match.filled(failure.cause),
+        "fix": [match.filled(step) for step in failure.fix],
+        "sources": list(failure.sources),
+        "certainty": failure.certainty,
+        "specificity": failure.specificity,
+    }
+
+
+def diagnosis_data(diagnosis: Diagnosis, name: str) -> dict[str, Any]:
+    """A diagnosis as JSON-ready data. `collect` is empty when something was found."""
+    return {
+        "log": name,
+        "lines": diagnosis.lines,
+        "matches": [match_data(match) for match in diagnosis.matches],
+        "general": [match_data(match) for match in diagnosis.general],
+        "suspects": [{"line": line, "text": text} for line, text in diagnosis.suspects],
+        "collect": [] if diagnosis.matches else list(COLLECT),
+    }
+
+
+def rule_data(rule: Rule, doc: str) -> dict[str, Any]:
+    """A rule as JSON-ready data."""
+    return {
+        "name": rule.name,
+        "summary": rule.summary,
+        "severity": rule.severity.value,
+        "applicability": rule.applicability.value,
+        "phase": rule.phase,
+        "languages": sorted(rule.languages),
+        "doc": doc.strip(),
+        "examples": [
+            {
+                "path": example.path,
+                "before": example.before,
+                "contains": list(example.contains),
+                "absent": list(example.absent),
+            }
+            for example in rule.examples
+        ],
+        "clean": [item.before if isinstance(item, Example) else item for item in rule.clean],
+        "sources": list(rule.sources),
+    }
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

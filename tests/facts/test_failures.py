@@ -1,0 +1,87 @@
+"""The failure records: the schema holds, signatures are bounded, malformed records are refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from rocport.facts.failures import KINDS, FailureFactError, compile_signature, load_failures, parse_failures
+
+RECORD: dict[str, Any] = {
+    "id": "x",
+    "title": "t",
+    "signatures": ["some fixed text"],
+    "cause": "c",
+    "fix": ["f"],
+    "sources": ["https://github.com/a/b/issues/1"],
+    "certainty": "high",
+    "specificity": 50,
+    "example": "some fixed text",
+}
+
+
+def test_there_are_many_and_each_is_sourced() -> None:
+    failures = load_failures()
+    assert len(failures) >= 80
+    for failure in failures:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", failure.id), failure.id
+        for source in failure.sources:
+            assert source.startswith(("https://", "measured")), f"{failure.id}: {source}"
+        assert not failure.title.endswith("."), failure.id
+
+
+def test_placeholders_of_fix_and_cause_exist_in_every_signature_or_are_shown_empty() -> None:
+    for failure in load_failures():
+        named = set()
+        for signature in failure.signatures:
+            named |= set(signature.pattern.groupindex)
+        for text in (failure.cause, *failure.fix):
+            for name in re.findall(r"(?<![$\w]){([a-z_]+)}", text):
+                assert name in named, f"{failure.id}: {{{name}}} is in no signature"
+
+
+def test_every_repetition_is_bounded_and_none_is_nested() -> None:
+    for pattern in [*KINDS.values(), *(s.pattern.pattern for f in load_failures() for s in f.signatures)]:
+        stripped = pattern.replace(r"\s+", " ")
+        assert not re.search(r"(?<!\\)[*+](?!\?)", re.sub(r"\[[^\]]*\]", "", stripped).replace(r"\+", "")), pattern
+        assert not re.search(r"\)[*+{]", stripped), pattern
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{a:nokind} fixed text", "unknown placeholder kind"),
+        ("{*}a{*}b{*} fixed text", "at most"),
+        ("ab {*} cd", "needs"),
+        ("{gfx} and {gfx} fixed text", "twice"),
+    ],
+)
+def test_bad_signatures_are_refused(text: str, message: str) -> None:
+    with pytest.raises(FailureFactError, match=message):
+        compile_signature(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"certainty": "sure"}, "certainty"),
+        ({"specificity": 0}, "specificity"),
+        ({"sources": []}, "'sources' is empty"),
+        ({"colour": "red"}, "unknown field 'colour'"),
+        ({"fix": "one"}, "must be a list"),
+        ({"signatures": ["abc"]}, "needs"),
+    ],
+)
+def test_bad_records_name_file_and_field(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(FailureFactError, match=message) as error:
+        parse_failures("area", [RECORD | change])
+    assert "area.toml" in str(error.value)
+
+
+def test_a_signature_matches_what_it_says() -> None:
+    signature = compile_signature("invalid target ID '{gfx}'; in {file:path}")
+    match = signature.pattern.search("clang: invalid  target ID 'gfx9-4-generic'; in a/b.cu now")
+    assert match is not None
+    assert match.groupdict() == {"gfx": "gfx9-4-generic", "file": "a/b.cu"}
