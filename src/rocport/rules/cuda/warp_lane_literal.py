@@ -27,6 +27,7 @@ RULE = Rule(
     examples=(
         Example("#define WARP_SIZE 32\n", contains=("#define WARP_SIZE 32",)),
         Example("static constexpr unsigned kLog2WarpSize = 5u;\n"),
+        Example("constexpr int kWarpSize = kThreads < 32 ? kThreads : 32;\n"),
         Example("enum { THREADS_PER_WARP = 32 };\n"),
         Example("__global__ void k(int *p) { p[0] = threadIdx.x & 31; }\n", contains=("threadIdx.x & 31",)),
         Example("__global__ void k(int *p) { int t = threadIdx.x + 64 * threadIdx.y; p[0] = t >> 5; }\n"),
@@ -53,6 +54,7 @@ RULE = Rule(
 _NUMBER = rb"(?:32|31|0[xX]1[fF]|16|5)[uUlL]*(?![\w.])"
 _OPERATION = re.compile(rb"(?:[&%/]|>>)=?\s*\(?\s*(" + _NUMBER + rb")")
 _NAMED = re.compile(rb"(?i:warp|lane)\w*\s*(?:==|[=({<>\s])=?\s*\(?\s*(?:\(\s*\w+\s*\)\s*)?(" + _NUMBER + rb")")
+_CHOSEN = re.compile(rb"(?i:(?:warp_?size|threads_?per_?warp))\w*\s*=[^;\n=]*\?[^;\n]*\b(32)\b")
 _VALUE = {b"32": 32, b"31": 31, b"0x1f": 31, b"16": 16, b"5": 5}
 _FITS = {b"&": 31, b"%": 32, b"/": 32, b">>": 5, b"&=": 31, b"%=": 32, b"/=": 32, b">>=": 5}
 
@@ -73,7 +75,7 @@ _THREAD_NAME = re.compile(
 )
 _THREADS_NAME = re.compile(
     rb"(?:k|n|num|max|min|cta|cfg)*(?:blockdim|blockdimx|blocksize\w*|blockthreads|threads?|nthreads|threads(?:per|in|a)?"
-    rb"(?:block|cta|group)?\w*|numthreads\w*|nt|tpb|ctasize|ctathreads|threadcount|workgroupsize)"
+    rb"(?:block|cta|group)?\w*|numthreads\w*|nt|tpb|ctasize|ctathreads|threadcount|workgroupsize|\w*threadnum\w*)"
 )
 
 
@@ -143,6 +145,10 @@ def _named_constants(source: CudaSource) -> Iterator[tuple[int, str, Confidence]
         }[value]
         if meaning is not None and _is_constant(source, name_at, operator):
             yield name_at, f"{name.decode()} is {value}", Confidence.HIGH
+    for match in _CHOSEN.finditer(source.data):
+        found = _literal(source, match.start(1))
+        if found is not None:
+            yield found[0], "warp size chosen up to 32", Confidence.HIGH
 
 
 def _name_before(source: CudaSource, position: int) -> int | None:
@@ -178,6 +184,8 @@ def _operations(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:
         position, value = found
         at = position - 1
         if source.at(at) == b"(":
+            if source.at(position + 1) not in (b")", b"+", b"-"):
+                continue
             at -= 1
         # The lexer gives `>>` as two tokens, because templates close with it.
         operator = source.at(at)
@@ -255,14 +263,20 @@ def _from_thread(source: CudaSource, name: bytes) -> bool:
 
 
 def _shuffle_loops(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:
-    if not any(name in source.index for name in SHUFFLES) and b"shfl_xor" not in source.index:
-        return
     moving = frozenset(SHUFFLES) | {b"shfl", b"shfl_up", b"shfl_down", b"shfl_xor"}
+    if moving.isdisjoint(source.index):
+        return
     for position in source.find(b"for"):
         close = source.pairs.get(position + 1)
         if close is None:
             continue
-        numbers = [at for at in range(position + 2, close) if source.at(at) in (b"16", b"32", b"31")]
+        numbers = [
+            at
+            for at in range(position + 2, close)
+            if source.at(at) in (b"16", b"32", b"31")
+            and source.at(at - 1) in (b"=", b"<", b"<=", b"(")
+            and source.at(at + 1) in (b";", b")", b",", b"/", b"&&")
+        ]
         if not numbers:
             continue
         end = _statement_end(source, close + 1)
