@@ -76,18 +76,39 @@ def read(path: Path, name: str | None = None) -> Header:
 def parse(text: str, header: str) -> Header:
     """Parse the text of a header into its declarations."""
     result = Header(header)
-    code = []
+    code: list[str] = []
+    opened: list[int] = []
     for line in _logical_lines(text):
         stripped = line.lstrip()
         if stripped.startswith("#"):
             declaration = _macro(stripped, header)
             if declaration is not None:
                 result.declarations.append(declaration)
+            directive = _DIRECTIVE.match(stripped)
+            word = directive[1] if directive else ""
+            if word in ("if", "ifdef", "ifndef"):
+                opened.append(len(code))
+            elif word in ("else", "elif") and opened:
+                # All branches are read, so that a bracket each of them opens must be closed in all but the last.
+                code.append(_closers(code[opened[-1] :]))
+                opened[-1] = len(code)
+            elif word == "endif" and opened:
+                opened.pop()
             code.append("\n")
         else:
             code.append(line)
     result.declarations.extend(_statements(_tokens("".join(code)), header))
     return result
+
+
+def _closers(lines: list[str]) -> str:
+    """Brackets that undo what a branch of a conditional left open (or closed too much)."""
+    tokens = _tokens("".join(lines))
+    text = ""
+    for opener, closer in ("()", "{}"):
+        open_ = tokens.count(opener) - tokens.count(closer)
+        text += closer * open_ if open_ > 0 else opener * -open_
+    return f" {text} " if text else ""
 
 
 def _logical_lines(text: str) -> Iterator[str]:
@@ -97,6 +118,7 @@ def _logical_lines(text: str) -> Iterator[str]:
         yield line + "\n"
 
 
+_DIRECTIVE = re.compile(r"#\s*(\w+)")
 _DEFINE = re.compile(r"#\s*define\s+([A-Za-z_]\w*)(\(([^)]*)\))?[ \t]*(.*)", re.DOTALL)
 
 
@@ -117,7 +139,9 @@ def _macro(line: str, header: str) -> Declaration | None:
 
 
 def _tokens(code: str) -> list[str]:
-    return [m[0] for m in _TOKEN.finditer(code) if m.lastgroup != "skip"]
+    tokens = (m[0] for m in _TOKEN.finditer(code) if m.lastgroup != "skip")
+    # CUDA ends device declarations in a macro that is `;` on the device and a body on the host.
+    return [";" if token == "__DEF_IF_HOST" else token for token in tokens]
 
 
 def _close(tokens: list[str], start: int, opener: str, closer: str) -> int:

@@ -380,11 +380,11 @@ class Refresh:
             else:
                 kind = self.hip.kind(hip) if hip in self.hip.names else FUNCTION
             note = row["note"].replace(",", ";")
-            if not note and hip and kind == FUNCTION:
+            if not note and hip and kind == FUNCTION and self.config.get("rename", {}).get("notes", True):
                 note = self.note(name, hip, types)
             if not hip and not note and quiet.search(name):
                 continue
-            if hip == name and not note and not since and not until:
+            if hip == name and not note and not until and (not since or _key(since.lstrip("~")) <= (6, 0, 0)):
                 continue
             source = row["source"].replace(",", ";") or (self.where(names, hip) if hip else self.origin(name))
             rows.append(Row(name, hip, kind, since, until, note, source))
@@ -621,6 +621,11 @@ def main() -> None:
     # A type that no rule names is what stands in its place in the functions that rules do name, if they all agree.
     inferred = {c: next(iter(v)) for c, v in votes.items() if len(v) == 1 and c not in types}
     types.update({c: h for c, h in inferred.items() if h in everywhere.names})
+    # A name that several headers declare (half and bfloat16 share theirs) belongs to the first library that has it.
+    claimed: dict[tuple[str, bool], str] = {}
+    for refresh in work:
+        for row in refresh.exceptions().values():
+            claimed.setdefault((row["cuda"], False), refresh.folder.name)
     if arguments.report:
         report(work, everywhere, arguments)
         return
@@ -628,9 +633,9 @@ def main() -> None:
     for refresh in work:
         name = refresh.folder.name
         lines.append(f"[{name}]\ncuda = {_quoted(refresh.cuda.releases)}\nrocm = {_quoted(refresh.hip.releases)}\n")
+        rows = [r for r in refresh.rows(types, everywhere) if claimed.setdefault(_key_of(r), name) == name]
         if arguments.only and name not in arguments.only:
             continue
-        rows = refresh.rows(types, everywhere)
         write(refresh.folder, rows)
         mapped = sum(bool(r.hip) for r in rows)
         print(f"{name:14} {len(rows):5} rows, {mapped:5} mapped, {len(rows) - mapped:5} without a counterpart")
@@ -675,6 +680,10 @@ def report(work: Sequence[Refresh], everywhere: Names, arguments: argparse.Names
         comparison = other.compare(title, mapping, table, lambda name: name in everywhere.names)
         print()
         print(other.text(comparison, arguments.limit))
+
+
+def _key_of(row: Row) -> tuple[str, bool]:
+    return row.cuda, row.kind in ("header", "library", "namespace")
 
 
 def _line(name: str, counts: Sequence[int]) -> str:
