@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, replace
-from rocport.rules.cuda.warp_common import INTRINSICS, MASKED, MATCHES, VOTES, amd_only, is_full_mask
+from rocport.rules.cuda.warp_common import INTRINSICS, MASKED, MATCHES, VOTES, amd_only
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -52,8 +52,8 @@ RULE = Rule(
 )
 
 _CONSTANT = re.compile(
-    rb"([A-Za-z_]\w*)(?:\s*=\s*|\s*[({]\s*|[ \t]+)(\(?\s*(?:\(\s*\w+\s*\)\s*)?"
-    rb"(?:0[xX][fF]{8}(?:[fF]{8})?[uUlL]*|4294967295[uUlL]*|~\s*0[xX]?0*[uUlL]*|-\s*1|UINT_MAX|UINT32_MAX)\s*\)?)(?![\w.])"
+    rb"([A-Za-z_]\w*)(?:\s*=\s*|\s*[({]\s*|[ \t]+)\(?\s*(?:\(\s*\w+\s*\)\s*)?("
+    rb"0[xX][fF]{8}(?:[fF]{8})?[uUlL]*|4294967295[uUlL]*|~\s*0[xX]?0*[uUlL]*|-\s*1|UINT_MAX|UINT32_MAX)(?![\w.])"
 )
 _NAME = re.compile(
     rb"[a-z0-9]*(?:full|warp|final|shfl|shuffle|sync|lane|allthreads|activethreads|wholewarp)(?:warp|lane|threads?)?masks?|"
@@ -91,7 +91,7 @@ def _constants(source: CudaSource, masks: frozenset[bytes]) -> Iterator[tuple[in
         position = source.token_at(match.start(1))
         if position >= len(source.starts) or source.starts[position] != match.start(1):
             continue
-        if not is_full_mask(match.group(2)) or amd_only(source, position):
+        if amd_only(source, position):
             continue
         name = source.at(position)
         called = source.at(position + 1) == b"(" and source.directive_of(position) is None
