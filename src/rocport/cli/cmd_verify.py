@@ -127,7 +127,12 @@ def _print(verification: Verification, colour: bool) -> None:
     summary = verification.summary()
     if failed or skipped or slow:
         click.echo()
-    word, name = ("FAIL", "red") if verification.failed else ("ok", "green")
+    if verification.failed:
+        word, name = "FAIL", "red"
+    elif summary["ok"]:
+        word, name = "ok", "green"
+    else:
+        word, name = "nothing verified", "yellow"
     text = f"{summary['ok']} of {summary['units']} translation units compile"
     text += f", {summary['fail']} fail" if summary["fail"] else ""
     text += f", {summary['skip']} skipped" if summary["skip"] else ""

@@ -71,6 +71,8 @@ class BuildOptions:
     source: Path | None = None
     """The tree the port was made from, to map errors back; found by itself where it lies beside the port."""
     toolchain: Kind | None = None
+    only: frozenset[str] = frozenset()
+    """Paths of the units to compile, relative to the tree; empty: all of them."""
 
 
 def verify(path: Path, options: BuildOptions, progress: Progress | None = None) -> Verification:
@@ -89,6 +91,8 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
         name for name, record in manifest.items() if record.get("status") in ("translated", "unchanged")
     )
     units = [unit for unit in project.units(changed) if path == root or root / unit.path == path]
+    if options.only:
+        units = [unit for unit in units if unit.path in options.only]
     if not units:
         raise VerifyError(f"{path}: no translation unit found (.cu, .hip, or a host source that includes GPU headers)")
     cache = Cache(options.cache, Fingerprints(root))
@@ -244,7 +248,7 @@ class _Builder:
         hip = self.toolchain.hip_version
         if language == "hip" and hip is not None and hip.major < _SYNC_BUILTINS_SINCE_HIP:
             defines.append(_SYNC_BUILTINS)
-        std = f"c++{self.project.standard}" if self.project.standard and language != "c" else None
+        std = f"c++{unit.standard}" if unit.standard and language != "c" else None
         if unit.torch and self.torch is not None:
             system += self.torch.includes
             torch_defines = self.torch.defines if language == "hip" else self.torch.host_defines
@@ -256,7 +260,7 @@ class _Builder:
         extra += ["-ftemplate-backtrace-limit=0"]
         for folder in unit.quote_includes:
             extra += ["-iquote", folder]
-        if self.project.relocatable and target != HOST:
+        if unit.relocatable and target != HOST:
             # Device functions of other units stay undefined: they are resolved when the program is linked.
             extra += ["-Xoffload-linker", "--noinhibit-exec"]
         return self.toolchain.compile_command(
@@ -266,7 +270,7 @@ class _Builder:
             language=language,
             includes=[*self.options.includes, *unit.includes],
             system_includes=system,
-            defines=[*defines, *self.options.defines],
+            defines=[*defines, *unit.defines, *self.options.defines],
             std=std,
             extra=extra,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -19,6 +20,7 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "CMakeFiles", "venv", "site
 _MAX_BYTES = 64 << 20
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.M)
+_KERNEL = re.compile(rb"\b__global__\b|\w\s*<<<[^<]")
 # Headers of HIP, of the ROCm libraries, and of CUDA where the port left them.
 _GPU_HEADER = re.compile(
     r"(?:hip|roc|rccl|miopen|roctracer|thrust/|cub/|hsa/|amd_|cu(?:da|blas|fft|rand|sparse|solver|dnn)|nccl|nvrtc"
@@ -30,6 +32,8 @@ _RELOCATABLE = re.compile(r"-rdc=true|-fgpu-rdc|--relocatable-device-code|SEPARA
 _INCLUDE_FLAG = re.compile(r"(?:-I|-isystem)\s*([^\s'\",;()]+)")
 _INCLUDE_COMMAND = re.compile(r"(?:target_)?include_directories\s*\(([^)]*)\)", re.I)
 _PYTHON_INCLUDE = re.compile(r"include_(?:dirs|path)s?[\"']?\s*[=:+]+\s*(\[[^\]]*\])", re.S)
+_ASSIGNMENT = re.compile(r"\w+\s*(?:[:?+]|::)?=")
+_DEFINE_FLAG = re.compile(r"(?<!\S)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)(?=\s|$)")
 _QUOTED = re.compile(r"[\"']([^\"']+)[\"']")
 
 
@@ -46,6 +50,12 @@ class Unit:
     """Folders searched for quoted includes only."""
     headers: tuple[str, ...] = ()
     """What it includes, directly or through files of the tree, and is not in the tree; as spelled."""
+    defines: tuple[str, ...] = ()
+    """Macros its Makefile defines whatever its options."""
+    standard: int = 0
+    """The newest C++ standard its build asks for where that is 20 or later; 0: none."""
+    relocatable: bool = False
+    """Its build links device code across units (-rdc=true)."""
 
     @property
     def torch(self) -> bool:
@@ -56,6 +66,21 @@ class Unit:
         return self.torch or any(h == "Python.h" or h.startswith("pybind11/") for h in self.headers)
 
 
+@dataclass(frozen=True)
+class BuildFile:
+    """What one build file says of the sources below its folder."""
+
+    folder: str
+    """Relative to the tree; empty for its root."""
+    includes: tuple[str, ...]
+    defines: tuple[str, ...]
+    standard: int
+    relocatable: bool
+
+    def governs(self, path: str) -> bool:
+        return not self.folder or path.startswith(f"{self.folder}/")
+
+
 @dataclass
 class Project:
     """A source tree as its files and includes; build it with `read_project`."""
@@ -64,12 +89,10 @@ class Project:
     files: frozenset[str]
     includes: dict[str, tuple[tuple[str, bool], ...]]
     """File -> (spelled name, quoted?) of every #include in it."""
-    folders: tuple[str, ...] = ()
-    """Include folders that the build files name and the tree has."""
-    standard: int = 0
-    """The newest C++ standard the build asks for where that is 20 or later; 0: none."""
-    relocatable: bool = False
-    """The build links device code across units (-rdc=true)."""
+    device: frozenset[str] = frozenset()
+    """Files that define or launch kernels."""
+    builds: tuple[BuildFile, ...] = ()
+    """The build files, those of deeper folders first."""
     foreign: Path | None = None
     """Headers found below this folder are never taken from the tree (the SDK's own include folder)."""
     _by_name: dict[str, list[str]] = field(default_factory=dict)
@@ -160,8 +183,9 @@ class Project:
             suffix = PurePosixPath(path).suffix
             if path in included or suffix not in HIP_SUFFIXES | HOST_SUFFIXES:
                 continue
-            _, folders, outside = self.closure(path)
-            if suffix in HIP_SUFFIXES:
+            reached, folders, outside = self.closure(path)
+            if suffix in HIP_SUFFIXES or (suffix != ".c" and reached & self.device):
+                # hipcc takes any C++ source for HIP, and programs rely on it.
                 language = "hip"
             elif path in changed or any(_GPU_HEADER.match(name) for name in outside):
                 language = "c" if suffix == ".c" else "c++"
@@ -169,21 +193,36 @@ class Project:
                 continue
             inferred = [folder for folder, only_quoted in folders.items() if not only_quoted]
             quoted_only = [folder for folder, only_quoted in folders.items() if only_quoted]
-            general = dict.fromkeys(
-                [*self.folders, *sorted(inferred), ".", *(["include"] if self._has_include else [])]
+            builds = [build for build in self.builds if build.governs(path)]
+            named = [folder for build in builds for folder in build.includes]
+            units.append(
+                Unit(
+                    path,
+                    language,
+                    tuple(dict.fromkeys([*named, *sorted(inferred), ".", *self._usual_folders])),
+                    tuple(sorted(quoted_only)),
+                    tuple(sorted(outside)),
+                    tuple(
+                        dict.fromkeys(
+                            define for build in builds if build.folder == builds[0].folder for define in build.defines
+                        )
+                    ),
+                    max((build.standard for build in builds), default=0),
+                    any(build.relocatable for build in builds),
+                )
             )
-            units.append(Unit(path, language, tuple(general), tuple(sorted(quoted_only)), tuple(sorted(outside))))
         return units
 
     @property
-    def _has_include(self) -> bool:
-        return any(path.startswith("include/") for path in self.files)
+    def _usual_folders(self) -> tuple[str, ...]:
+        return ("include",) if any(path.startswith("include/") for path in self.files) else ()
 
 
 def read_project(root: Path, foreign: Path | None = None) -> Project:
     """Read the sources, headers and build files below a folder. Links are followed for files, not for folders."""
     files: set[str] = set()
     includes: dict[str, tuple[tuple[str, bool], ...]] = {}
+    device: set[str] = set()
     build_texts: list[tuple[str, str]] = []
     for folder, subfolders, names in os.walk(root):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith(".") and name not in _SKIPPED)
@@ -207,20 +246,17 @@ def read_project(root: Path, foreign: Path | None = None) -> Project:
                 build_texts.append((path, data.decode("utf-8", "replace")))
                 continue
             files.add(path)
+            if _KERNEL.search(data):
+                device.add(path)
             found = [match[1].decode("utf-8", "surrogateescape") for match in _INCLUDE.finditer(data)]
             includes[path] = tuple((text[1:-1].strip(), text[0] == '"') for text in found)
-    standards = (
-        _STANDARDS.get(next(filter(None, match.groups())), 0)
-        for _, text in build_texts
-        for match in _STANDARD.finditer(text)
-    )
+    builds = [_build_file(root, path, text) for path, text in build_texts]
     return Project(
         root=root,
         files=frozenset(files),
         includes=includes,
-        folders=tuple(dict.fromkeys(f for path, text in build_texts for f in _folders(root, path, text))),
-        standard=max(standards, default=0),
-        relocatable=any(_RELOCATABLE.search(text) for _, text in build_texts),
+        device=frozenset(device),
+        builds=tuple(sorted(builds, key=lambda build: (-len(PurePosixPath(build.folder).parts), build.folder))),
         foreign=foreign,
     )
 
@@ -229,8 +265,33 @@ def read_project(root: Path, foreign: Path | None = None) -> Project:
 _STANDARDS = {"20": 20, "2a": 20, "23": 23, "2b": 23}
 
 
+def _build_file(root: Path, path: str, text: str) -> BuildFile:
+    standards = (_STANDARDS.get(next(filter(None, match.groups())), 0) for match in _STANDARD.finditer(text))
+    makefile = not path.endswith((".py", ".txt", ".cmake", ".build"))
+    return BuildFile(
+        folder=path.rpartition("/")[0],
+        includes=tuple(dict.fromkeys(_folders(root, path, text))),
+        defines=tuple(_makefile_defines(text)) if makefile else (),
+        standard=max(standards, default=0),
+        relocatable=_RELOCATABLE.search(text) is not None,
+    )
+
+
+def _makefile_defines(text: str) -> Iterator[str]:
+    """-D flags of variable assignments outside of conditionals; a flag that uses a variable is left out."""
+    depth = 0
+    for line in text.replace("\\\n", " ").splitlines():
+        word = line.split(None, 1)[0] if line.split() else ""
+        if word in ("ifeq", "ifneq", "ifdef", "ifndef"):
+            depth += 1
+        elif word == "endif":
+            depth -= 1
+        elif depth == 0 and _ASSIGNMENT.match(line):
+            yield from _DEFINE_FLAG.findall(line.partition("#")[0])
+
+
 def _folders(root: Path, path: str, text: str) -> list[str]:
-    """Include folders a build file names, if the tree has them."""
+    """Include folders a build file names, if they exist."""
     here = path.rpartition("/")[0]
     spelled = [match[1] for match in _INCLUDE_FLAG.finditer(text)]
     for match in _INCLUDE_COMMAND.finditer(text):
@@ -249,8 +310,9 @@ def _folders(root: Path, path: str, text: str) -> list[str]:
         if "$" in item or not item or os.path.isabs(item):
             continue
         for base in bases:
+            # A folder beside the tree counts too: programs of one collection share headers (`-I../common`).
             folder = os.path.normpath(os.path.join(base, item))
-            if not folder.startswith("..") and (root / folder).is_dir():
+            if (root / folder).is_dir():
                 folders.append(folder)
                 break
     return folders
