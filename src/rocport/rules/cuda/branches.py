@@ -1,0 +1,246 @@
+"""Which preprocessor branches of a file the port compiles, and which of them it chooses otherwise than sm_80 would.
+
+Shared by the rules that look at conditionals and at code that must not be reported where it is never compiled. The
+compiler the port presents to conditionals is that of `rocport_platform.h`: sm_80, CUDA 12.4.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rocport.syntax.conditionals import Branch, Chain, chains, evaluate
+from rocport.syntax.cuda import CudaSource
+
+ARCHITECTURE = 800
+CUDA = 12040
+
+PLATFORM_VALUES: Mapping[bytes, int] = {
+    b"__CUDACC_VER_MAJOR__": 12,
+    b"__CUDACC_VER_MINOR__": 4,
+    b"__CUDACC_VER_BUILD__": 131,
+    b"CUDART_VERSION": CUDA,
+    b"CUDA_VERSION": CUDA,
+    b"CUBLAS_VERSION": 120405,
+    b"CUBLAS_VER_MAJOR": 12,
+    b"CUBLAS_VER_MINOR": 4,
+    b"CUSPARSE_VERSION": 12301,
+    b"CUSPARSE_VER_MAJOR": 12,
+    b"CUSPARSE_VER_MINOR": 3,
+    b"CUSOLVER_VERSION": 11601,
+    b"CUFFT_VERSION": 11201,
+    b"CURAND_VERSION": 10305,
+    b"CUB_VERSION": 200301,
+}
+"""Macros of the CUDA toolkit and the values `rocport_platform.h` gives them on AMD."""
+
+COMPILER = frozenset({b"__CUDACC__", b"__NVCC__"})
+ARCH = b"__CUDA_ARCH__"
+CUDA_NAMES = frozenset(PLATFORM_VALUES) | COMPILER | {ARCH}
+
+# __HIP_PLATFORM_HCC__ and __HCC__ are gone since ROCm 6; the rule hip-platform-macro puts today's names in their place.
+_HIP_DEFINED = frozenset({b"__HIPCC__", b"__HIP__", b"__HIP_PLATFORM_AMD__", b"__HIP_PLATFORM_HCC__", b"__HCC__"})
+_HIP_UNDEFINED = frozenset({b"__HIP_PLATFORM_NVIDIA__", b"__HIP_PLATFORM_NVCC__"})
+_DEVICE_PASS = b"__HIP_DEVICE_COMPILE__"
+_HIP_NAMES = _HIP_DEFINED | _HIP_UNDEFINED | {_DEVICE_PASS, b"USE_ROCM"}
+
+
+def respects_hip(source: CudaSource, chain: Chain) -> bool:
+    """True when a condition of the chain already asks for HIP: its author has decided, and nothing is changed."""
+    return any(
+        text in _HIP_NAMES or text.endswith((b"_USE_HIP", b"_USE_ROCM", b"_WITH_HIP", b"_WITH_ROCM"))
+        for branch in chain.branches
+        for text in source.texts[branch.directive.first + 2 : branch.directive.last]
+    )
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What each branch of a chain is in the device and in the host pass of the port: True, False or None (unknown)."""
+
+    device: tuple[bool | None, ...]
+    host: tuple[bool | None, ...]
+
+
+@dataclass(frozen=True)
+class Forced:
+    """A branch that the port takes, or skips, where an sm_80 build does the opposite."""
+
+    chain: Chain
+    branch: Branch
+    take: bool
+    reason: str
+    """The construct of the other branch that HIP cannot take."""
+
+
+class Branches:
+    """The conditionals of one file as the port sees them. `torch` says that the file is a PyTorch extension's."""
+
+    def __init__(self, source: CudaSource, torch: bool) -> None:
+        self.source = source
+        self.torch = torch
+        self.chains = chains(source)
+        self.taken = [self._taken(chain) for chain in self.chains]
+        self._dead = self._dead_ranges()
+
+    def value(self, name: bytes, device: bool, respected: bool = False, arch: int = ARCHITECTURE) -> int | None:
+        """Value of a macro in a condition of the port; None where it is not known."""
+        known = self.is_defined(name, device, respected)
+        if known is False:
+            return 0
+        if name == ARCH and known:
+            return arch
+        if name in PLATFORM_VALUES and known:
+            return PLATFORM_VALUES[name]
+        return 1 if known else None
+
+    def is_defined(self, name: bytes, device: bool, respected: bool = False) -> bool | None:
+        """Whether a macro is defined in the port; None where it is not known.
+
+        In a chain that asks for HIP (`respected`) nothing is renamed, so CUDA's names are undefined there.
+        """
+        if name in CUDA_NAMES:
+            if respected:
+                return False
+            return device if name == ARCH else True
+        if name in _HIP_DEFINED:
+            return True
+        if name in _HIP_UNDEFINED:
+            return False
+        if name == _DEVICE_PASS:
+            return device
+        if name == b"USE_ROCM":
+            return True if self.torch else None
+        return None
+
+    def _taken(self, chain: Chain) -> Taken:
+        respected = respects_hip(self.source, chain)
+        return Taken(self.arms(chain, True, respected), self.arms(chain, False, respected))
+
+    def arms(self, chain: Chain, device: bool, respected: bool, arch: int = ARCHITECTURE) -> tuple[bool | None, ...]:
+        """Whether each branch is included, for one pass and one value of `__CUDA_ARCH__`."""
+        source = self.source
+        included: list[bool | None] = []
+        before: bool | None = False
+        for branch in chain.branches:
+            holds = (
+                evaluate(
+                    source,
+                    branch.directive,
+                    lambda name: self.value(name, device, respected, arch),
+                    lambda name: self.is_defined(name, device, respected),
+                )
+                if before is not True
+                else False
+            )
+            if before is None:
+                included.append(None if holds is not False else False)
+            else:
+                included.append(holds)
+            before = True if before or holds else (None if before is None or holds is None else False)
+        return tuple(included)
+
+    def _dead_ranges(self) -> list[tuple[int, int]]:
+        dead = [
+            (branch.start, branch.end)
+            for chain, taken in zip(self.chains, self.taken, strict=True)
+            for branch, device, host in zip(chain.branches, taken.device, taken.host, strict=True)
+            if device is False and host is False
+        ]
+        return sorted(dead)
+
+    def is_dead(self, offset: int) -> bool:
+        """True when neither pass of the port compiles the byte, as far as conditions over known names say."""
+        at = bisect.bisect_right(self._dead, (offset, len(self.source.data) + 1))
+        return any(start <= offset < end for start, end in self._dead[:at])
+
+    def forced(self, unportable: Callable[[int, int], str | None]) -> list[Forced]:
+        """Branches to choose otherwise, because what sm_80 compiles cannot be ported and a fallback can.
+
+        `unportable` says what in the bytes [start, end) HIP cannot take, or None. A fallback that only refuses (an
+        assertion, a trap, nothing) is not chosen: an honest compile error is better.
+        """
+        found: list[Forced] = []
+        for chain, taken in zip(self.chains, self.taken, strict=True):
+            if not self._asks_architecture(chain) or respects_hip(self.source, chain):
+                continue
+            if self.is_dead(chain.start):
+                continue
+            found += self._force(chain, taken, unportable)
+        return found
+
+    def _asks_architecture(self, chain: Chain) -> bool:
+        texts = self.source.texts
+        return any(ARCH in texts[arm.directive.first : arm.directive.last] for arm in chain.branches)
+
+    def _force(self, chain: Chain, taken: Taken, unportable: Callable[[int, int], str | None]) -> list[Forced]:
+        if None in taken.device or True not in taken.device:
+            return []
+        chosen = taken.device.index(True)
+        branch = chain.branches[chosen]
+        reason = unportable(branch.start, branch.end)
+        if reason is None and not self._refuses(branch):
+            return []
+        if reason is None:
+            reason = "a refusal to run"
+        for other in range(len(chain.branches)):
+            if other == chosen or not self._usable(chain, other, unportable):
+                continue
+            if other < chosen:
+                return [Forced(chain, chain.branches[other], True, reason)]
+            if all(arm.directive.name != b"else" for arm in chain.branches[chosen:other]):
+                return self._skip(chain, chosen, other, reason)
+        return []
+
+    def _usable(self, chain: Chain, index: int, unportable: Callable[[int, int], str | None]) -> bool:
+        branch = chain.branches[index]
+        respected = respects_hip(self.source, chain)
+        reachable = any(
+            self.arms(chain, True, respected, arch)[index] for arch in (900, 890, 860, 750, 700, 610, 600, 530, 350)
+        )
+        if branch.directive.name == b"else":
+            reachable = True
+        return reachable and not self._refuses(branch) and unportable(branch.start, branch.end) is None
+
+    def _skip(self, chain: Chain, chosen: int, other: int, reason: str) -> list[Forced]:
+        skipped = [Forced(chain, arm, False, reason) for arm in chain.branches[chosen:other]]
+        target = chain.branches[other]
+        holds = evaluate(
+            self.source,
+            target.directive,
+            lambda name: self.value(name, True),
+            lambda name: self.is_defined(name, True),
+        )
+        return skipped if holds else [Forced(chain, target, True, reason)]
+
+    def _refuses(self, branch: Branch) -> bool:
+        """True for a branch that does no work: empty, or an assertion, a trap or an #error."""
+        source = self.source
+        first, last = source.token_at(branch.start), source.token_at(branch.end)
+        words = set(source.texts[first:last])
+        if not words - {b";", b"return", b"{", b"}"}:
+            return True
+        return bool(words & _REFUSING) and b"=" not in words
+
+
+_REFUSING = frozenset(
+    {
+        b"assert",
+        b"static_assert",
+        b"__trap",
+        b"__builtin_trap",
+        b"__builtin_unreachable",
+        b"NO_DEVICE_CODE",
+        b"CUTE_INVALID_CONTROL_PATH",
+        b"error",
+        b"abort",
+    }
+)
+
+
+@lru_cache(maxsize=2)
+def branches(source: CudaSource, torch: bool) -> Branches:
+    """The conditionals of a file; kept for the rules that run over it one after the other."""
+    return Branches(source, torch)

@@ -1,0 +1,224 @@
+"""Inline PTX (`asm volatile("...")`) is NVIDIA's assembly: a HIP compiler parses it and then fails to assemble it.
+Statements that read a special register, permute bytes, load past a cache, do carry arithmetic, convert, vote, shuffle
+and the like become C++ that computes the same on any AMD GPU; `cp.async` becomes a plain copy. Instructions that AMD
+hardware has no counterpart for (tensor-core fragments, TMA, asynchronous barriers, named barriers, branches to labels)
+stay as they are and are named, MANUAL. A statement is translated whole or not at all.
+
+REVIEW where a documented corner differs: denormals that `.ftz` flushes, clocks, `%smid`, `cp.async` without the
+overlap.
+
+Assembly of the host (x86) and of AMD GPUs is left alone, and so is a branch that the port does not compile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.branches import branches
+from rocport.rules.cuda.common import finding, replace, replace_range
+from rocport.rules.cuda.ptx_translation import HANDLERS, REASONS, Refused, Translation, translate
+from rocport.syntax.cuda import CudaSource
+from rocport.syntax.ptx import KEYWORDS, Asm, Instruction, parse_asm, parse_ptx
+
+RULE = Rule(
+    name="inline-ptx",
+    summary="inline PTX assembly",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    triggers=frozenset(KEYWORDS),
+    examples=(
+        Example(
+            '__device__ unsigned f() { unsigned r; asm volatile("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }\n',
+            contains=("r = (unsigned)(rocport::lane_id());", '#include "rocport_warp.h"'),
+            absent=("asm",),
+        ),
+        Example(
+            "__device__ unsigned f(unsigned a, unsigned b, unsigned c) {\n"
+            '  unsigned d;\n  asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(d) : "r"(a), "r"(b), "r"(c));\n'
+            "  return d;\n}\n",
+            contains=("d = rocport::lop3<(unsigned)(0x96)>((unsigned)(a), (unsigned)(b), (unsigned)(c));",),
+        ),
+        Example(
+            '__device__ void f(float *a) {\n  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 '
+            '{%0}, {%1}, {%2}, {%3};" : "=f"(a[0]) : "f"(a[1]), "f"(a[2]), "f"(a[3]));\n}\n',
+            contains=("asm volatile",),
+        ),
+        Example(
+            "__device__ void f(int p, unsigned s, const float *g) {\n"
+            '  asm volatile("{ .reg .pred p; setp.ne.b32 p, %0, 0; @p cp.async.ca.shared.global [%1], [%2], 4; }"'
+            ' :: "r"(p), "r"(s), "l"(g));\n}\n',
+            contains=("rocport::copy_async<(unsigned)(4)>", "if (rocport_p_1)"),
+            absent=("asm",),
+        ),
+        Example(
+            '__device__ void f() { asm volatile("griddepcontrol.wait;" ::: "memory"); }\n',
+            contains=("(void)0;",),
+            absent=("asm",),
+        ),
+    ),
+    clean=(
+        'void f() { unsigned a, d; asm volatile("rdtsc" : "=a"(a), "=d"(d)); }\n',
+        'void f() { asm volatile("" ::: "memory"); }\n',
+        '__device__ void f() {\n#ifdef USE_ROCM\n  asm volatile("s_waitcnt vmcnt(0)");\n#endif\n}\n',
+        '#if defined(__HIP_PLATFORM_AMD__)\nint x;\n#else\n__device__ void f() { asm("bar.sync 1, 64;"); }\n#endif\n',
+    ),
+    sources=(
+        "https://docs.nvidia.com/cuda/parallel-thread-execution/",
+        "https://docs.nvidia.com/cuda/inline-ptx-assembly/",
+    ),
+)
+
+_AMD = re.compile(r"\s*(?:[vs]_[a-z]|ds_|global_|buffer_|flat_|image_|scratch_|tbuffer_|exp )")
+_CONSTRAINTS = re.compile(r"[=+&]*(?:[hrlfdnqC]|\d+)\Z")
+_PTX_ONLY = frozenset(REASONS) | frozenset(HANDLERS)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    view = None
+    for keyword in sorted(source.find(*KEYWORDS)):
+        asm = parse_asm(source, keyword, context.project.macros)
+        if asm is None or not _is_ptx(source, asm):
+            continue
+        if view is None:
+            view = branches(source, context.project.torch_extension)
+        if view.is_dead(source.starts[keyword]):
+            continue
+        yield from _finding(source, asm)
+
+
+def unportable(source: CudaSource, start: int, end: int, context: Context) -> str | None:
+    """What in the bytes [start, end) has no translation: the first asm statement refused; None when all have one."""
+    for keyword in sorted(source.find(*KEYWORDS)):
+        if not start <= source.starts[keyword] < end:
+            continue
+        asm = parse_asm(source, keyword, context.project.macros)
+        if asm is None or not _is_ptx(source, asm):
+            continue
+        if branches(source, context.project.torch_extension).is_dead(source.starts[keyword]):
+            continue
+        result = _translated(source, asm)
+        if isinstance(result, str):
+            return result
+    return None
+
+
+def _is_ptx(source: CudaSource, asm: Asm) -> bool:
+    """True for NVIDIA's assembly: its constraints, and an opcode PTX has or the body of a device function."""
+    operands = [*asm.outputs, *asm.inputs]
+    if any(not _CONSTRAINTS.match(operand.constraint) for operand in operands):
+        return False
+    on_device = source.in_device(asm.keyword)
+    if asm.template is None:
+        return on_device or any(operand.constraint.lstrip("=+&") in ("l", "f", "d", "h") for operand in operands)
+    if _AMD.match(asm.template):
+        return False
+    statements = parse_ptx(asm.template)
+    instructions = [item for item in statements if isinstance(item, Instruction)]
+    if not asm.template.strip():
+        # A compiler barrier. It is kept; its operands need the constraint letters of AMD GPUs.
+        return on_device and any(operand.constraint.lstrip("=+&") in ("l", "f", "d", "h") for operand in operands)
+    if on_device:
+        return True
+    dotted = [item for item in instructions if item.modifiers]
+    return any(item.opcode in _PTX_ONLY for item in dotted) or any(
+        item.opcode in ("trap", "exit", "brkpt") for item in instructions
+    )
+
+
+@lru_cache(maxsize=256)
+def _translated(source: CudaSource, asm: Asm) -> Translation | str:
+    """The translation, or why there is none."""
+    directive = source.directive_of(asm.keyword)
+    function = source.enclosing(asm.keyword)
+    in_kernel = function is not None and b"__global__" in function.specifiers
+    expressions = [_expression(source, operand.first, operand.last) for operand in (*asm.outputs, *asm.inputs)]
+    try:
+        return translate(asm, expressions, in_kernel, directive is not None)
+    except Refused as refused:
+        return str(refused)
+
+
+def _expression(source: CudaSource, first: int, last: int) -> str:
+    """An operand as written, on one line."""
+    text = source.text(first, last).decode("utf-8", "surrogateescape")
+    if "//" in text or "/*" in text:
+        text = " ".join(source.texts[at].decode("utf-8", "surrogateescape") for at in range(first, last))
+    return re.sub(r"\s*\\?\r?\n\s*", " ", text)
+
+
+_LETTERS: Mapping[str, str] = {"f": "v", "d": "v", "l": "v", "h": "v", "r": "v"}
+
+
+def _finding(source: CudaSource, asm: Asm) -> Iterator[Finding]:
+    if asm.template is not None and not asm.template.strip():
+        yield _barrier(source, asm)
+        return
+    result = _translated(source, asm)
+    if isinstance(result, str):
+        yield finding(
+            RULE,
+            source,
+            asm.keyword,
+            result,
+            last=asm.close,
+            fix="write this part with HIP intrinsics or plain C++",
+        )
+        return
+    text = _text(source, asm, result)
+    notes = "; ".join(result.notes)
+    yield finding(
+        RULE,
+        source,
+        asm.keyword,
+        f"inline PTX {_named(asm)} written as C++" + (f": {notes}" if notes else ""),
+        last=asm.close,
+        applicability=Applicability.REVIEW if notes else Applicability.SAFE,
+        edits=[replace_range(source, asm.keyword, asm.close + 1, text.encode("utf-8", "surrogateescape"))],
+        headers=result.headers,
+    )
+
+
+def _named(asm: Asm) -> str:
+    opcodes = [item.mnemonic for item in parse_ptx(asm.template or "") if isinstance(item, Instruction)]
+    return ", ".join(opcodes[:3]) + (", ..." if len(opcodes) > 3 else "")
+
+
+def _text(source: CudaSource, asm: Asm, result: Translation) -> str:
+    """The lines of a translation laid out for their place; the `;` after the asm statement stays where it is."""
+    lines = result.lines
+    directive = source.directive_of(asm.keyword)
+    if directive is not None or len(lines) == 1:
+        return " ".join(lines).removesuffix(";")
+    start = source.starts[asm.keyword]
+    before = source.data[source.data.rfind(b"\n", 0, start) + 1 : start]
+    indent = before[: len(before) - len(before.lstrip())].decode("utf-8", "surrogateescape")
+    newline = source.newline.decode()
+    depth = 0
+    laid: list[str] = []
+    for line in lines:
+        depth -= line.startswith("}")
+        laid.append(f"{indent if laid else ''}{'  ' * depth}{line}")
+        depth += line.endswith("{")
+    return newline.join(laid).removesuffix(";")
+
+
+def _barrier(source: CudaSource, asm: Asm) -> Finding:
+    edits = []
+    for operand in (*asm.outputs, *asm.inputs):
+        letters = operand.constraint.lstrip("=+&")
+        prefix = operand.constraint[: len(operand.constraint) - len(letters)]
+        if letters in _LETTERS:
+            # The constraint is the string before the parenthesis of the expression.
+            edits.append(replace(source, operand.first - 2, f'"{prefix}{_LETTERS[letters]}"'.encode()))
+    return finding(
+        RULE,
+        source,
+        asm.keyword,
+        "empty asm that holds values in registers: AMD GPUs call them v, not r, l, f, d or h",
+        last=asm.close,
+        applicability=Applicability.SAFE,
+        edits=edits,
+    )

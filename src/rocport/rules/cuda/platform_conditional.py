@@ -1,0 +1,269 @@
+"""Conditionals over `__CUDA_ARCH__`, `CUDART_VERSION` and the like flip silently under HIP, which defines none of them.
+`#if __CUDA_ARCH__ >= 700` is false, `#if __CUDA_ARCH__ < 600` is true (an undefined name is 0), `#ifdef __CUDACC__`
+hides device code. The port decides every one of them the way one CUDA build does: sm_80 with CUDA 12.4, the values of
+`rocport_platform.h`. That build is the newest before Hopper's features, which only NVIDIA hardware has, and before CUDA
+13 changed signatures that HIP keeps.
+
+- `#ifdef __CUDA_ARCH__` (is this the device pass?) asks for `__HIP_DEVICE_COMPILE__`: SAFE.
+- `__CUDACC__` and `__NVCC__` (is this compiled as CUDA?) also take `__HIPCC__`: SAFE.
+- comparisons ask the ROCPORT_ name: REVIEW, and the finding says which branch is taken.
+- where the branch sm_80 compiles holds PTX or tensor-core code that HIP cannot take and another branch of the same
+  conditional is a fallback that works, the port takes the fallback: REVIEW.
+
+A conditional that already asks for HIP (`USE_ROCM`, `__HIP_PLATFORM_AMD__`, `__HIPCC__`, ...) is its author's decision
+and is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.cuda.branches import (
+    ARCH,
+    COMPILER,
+    CUDA_NAMES,
+    PLATFORM_VALUES,
+    Branches,
+    Forced,
+    branches,
+    respects_hip,
+)
+from rocport.rules.cuda.common import finding, insert, replace, replace_range
+from rocport.rules.cuda.inline_ptx import unportable
+from rocport.syntax.conditionals import Chain
+from rocport.syntax.cuda import CudaSource, Directive
+
+HEADER = "rocport_platform.h"
+
+_RENAMED = {name: b"ROCPORT_" + name.strip(b"_") for name in PLATFORM_VALUES}
+_FEATURE = b"__CUDA_ARCH_HAS_FEATURE__"
+
+RULE = Rule(
+    name="platform-conditional",
+    summary="conditional over a macro that HIP does not define",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.REVIEW,
+    triggers=CUDA_NAMES | {_FEATURE},
+    claims=CUDA_NAMES,
+    examples=(
+        Example(
+            "#ifdef __CUDA_ARCH__\nint device;\n#endif\n",
+            contains=("#ifdef __HIP_DEVICE_COMPILE__",),
+            absent=("rocport_platform.h",),
+        ),
+        Example(
+            "#ifdef __CUDACC__\n#define HD __host__ __device__\n#endif\n",
+            contains=("#if defined(__CUDACC__) || defined(__HIPCC__)",),
+        ),
+        Example("#ifndef __NVCC__\nint x;\n#endif\n", contains=("#if !defined(__NVCC__) && !defined(__HIPCC__)",)),
+        Example(
+            "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600\n"
+            "__device__ double atomicAdd(double *a, double b);\n#endif\n",
+            contains=('#include "rocport_platform.h"', "defined(__HIP_DEVICE_COMPILE__) && ROCPORT_CUDA_ARCH < 600"),
+        ),
+        Example("#if CUDART_VERSION >= 9000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 9000",)),
+        Example(
+            "__device__ void f(float *d) {\n"
+            "#if __CUDA_ARCH__ >= 800\n"
+            '  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32 {%0}, {%1};" : "+f"(d[0]) : "f"(d[1]));\n'
+            "#else\n"
+            "  d[0] += d[1];\n"
+            "#endif\n}\n",
+            contains=("#if !ROCPORT_HIP && (ROCPORT_CUDA_ARCH >= 800)",),
+        ),
+    ),
+    clean=(
+        "#if defined(__CUDACC__) || defined(__HIPCC__)\nint x;\n#endif\n",
+        "#ifdef USE_ROCM\nint x;\n#elif __CUDA_ARCH__ >= 700\nint x;\n#endif\n",
+        "#if defined(__HIP_PLATFORM_AMD__) || CUDA_VERSION >= 11000\nint x;\n#endif\n",
+        "#ifdef MY_CUDA_ARCH\nint x;\n#endif\n",
+    ),
+    sources=(
+        "https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html (compiler defines)",
+        "versions of CUDA 12.4.1: the nvidia-*-cu12 wheels that PyTorch 2.6 for CUDA 12.4 requires",
+    ),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    view = branches(source, context.project.torch_extension)
+    forced = {item.branch.directive.first: item for item in view.forced(lambda a, b: unportable(source, a, b, context))}
+    seen: set[int] = set()
+    for chain in view.chains:
+        respected = respects_hip(source, chain)
+        for branch in chain.branches:
+            seen.add(branch.directive.first)
+            if not respected:
+                yield from _condition(source, view, chain, branch.directive, forced.get(branch.directive.first))
+    yield from _elsewhere(source, seen)
+
+
+def _condition(
+    source: CudaSource, view: Branches, chain: Chain, directive: Directive, forced: Forced | None
+) -> Iterator[Finding]:
+    positions = [at for at in range(directive.first + 2, directive.last) if source.texts[at] in RULE.triggers]
+    if not positions and forced is None:
+        return
+    last = directive.last - 1
+    edits, names, presence = _edits(source, directive, positions)
+    if forced is not None:
+        edits = _force(source, directive, edits, forced)
+        verb = "taken" if forced.take else "skipped"
+        yield finding(
+            RULE,
+            source,
+            directive.first,
+            f"{verb} under HIP: what an sm_80 build compiles holds {forced.reason}, and a fallback stands beside it",
+            last=last,
+            edits=edits,
+            headers=[HEADER],
+            fix="see that the fallback computes the same",
+        )
+        return
+    message = f"{_listed(names)} is not defined by HIP"
+    if presence:
+        yield finding(
+            RULE,
+            source,
+            directive.first,
+            f"{message}; the port asks for {_counterparts(names)}",
+            last=last,
+            edits=edits,
+            applicability=Applicability.SAFE,
+        )
+        return
+    yield finding(
+        RULE,
+        source,
+        directive.first,
+        f"{message}; the port decides as a build for sm_80 with CUDA 12.4 does{_outcome(view, chain, directive)}",
+        last=last,
+        edits=edits,
+        headers=[HEADER],
+        fix="see that the branch suits AMD GPUs",
+    )
+
+
+def _edits(source: CudaSource, directive: Directive, positions: list[int]) -> tuple[list[Edit], list[bytes], bool]:
+    """Edits that rename the macros of one condition, the macros, and whether it only asks if they are defined."""
+    texts = source.texts
+    edits: list[Edit] = []
+    names: list[bytes] = []
+    presence = True
+    for at in positions:
+        name = texts[at]
+        if name not in names:
+            names.append(name)
+        asks = _asks_defined(source, directive, at)
+        if name in COMPILER:
+            edits.append(_compiler(source, directive, at, asks))
+        elif name == ARCH and asks:
+            edits.append(replace(source, at, b"__HIP_DEVICE_COMPILE__"))
+        elif name == _FEATURE:
+            call = source.call(at)
+            edits.append(replace_range(source, at, (call.close if call else at) + 1, b"0"))
+            presence = False
+        else:
+            edits.append(replace(source, at, b"ROCPORT_CUDA_ARCH" if name == ARCH else _RENAMED[name]))
+            presence = False
+    return edits, names, presence
+
+
+def _asks_defined(source: CudaSource, directive: Directive, at: int) -> bool:
+    if directive.name in (b"ifdef", b"ifndef", b"elifdef", b"elifndef"):
+        return True
+    before = source.at(at - 1)
+    return before == b"defined" or (before == b"(" and source.at(at - 2) == b"defined")
+
+
+def _compiler(source: CudaSource, directive: Directive, at: int, asks: bool) -> Edit:
+    name = source.texts[at]
+    either = b"defined(" + name + b") || defined(__HIPCC__)"
+    if directive.name in (b"ifdef", b"elifdef"):
+        keyword = directive.name.removesuffix(b"def")
+        return replace_range(source, directive.first + 1, at + 1, keyword + b" " + either)
+    if directive.name in (b"ifndef", b"elifndef"):
+        keyword = directive.name.removesuffix(b"ndef")
+        neither = b" !defined(" + name + b") && !defined(__HIPCC__)"
+        return replace_range(source, directive.first + 1, at + 1, keyword + neither)
+    if not asks:
+        return replace(source, at, b"(" + either + b")")
+    if source.at(at - 1) == b"defined":
+        return replace_range(source, at - 1, at + 1, b"(" + either + b")")
+    return replace_range(source, at - 2, at + 2, b"(" + either + b")")
+
+
+def _force(source: CudaSource, directive: Directive, edits: list[Edit], forced: Forced) -> list[Edit]:
+    before = b"ROCPORT_HIP || (" if forced.take else b"!ROCPORT_HIP && ("
+    start, end = source.starts[directive.first + 2], source.end(directive.last - 1)
+    if directive.name in (b"if", b"elif"):
+        return [insert(start, before), *edits, insert(end, b")")]
+    negated = b"!" if directive.name.endswith(b"ndef") else b""
+    keyword = b"elif " if directive.name.startswith(b"el") else b"if "
+    name = b"__HIP_DEVICE_COMPILE__" if source.texts[directive.first + 2] == ARCH else source.texts[directive.first + 2]
+    condition = keyword + before + negated + b"defined(" + name + b"))"
+    return [replace_range(source, directive.first + 1, directive.last, condition)]
+
+
+def _outcome(view: Branches, chain: Chain, directive: Directive) -> str:
+    index = next(at for at, branch in enumerate(chain.branches) if branch.directive is directive)
+    taken = view.arms(chain, True, False)[index]
+    return {True: ": taken in device code", False: ": not taken in device code", None: ""}[taken]
+
+
+def _listed(names: list[bytes]) -> str:
+    return " or ".join(name.decode() for name in names)
+
+
+def _counterparts(names: list[bytes]) -> str:
+    wanted = {"__HIPCC__ too" if name in COMPILER else "__HIP_DEVICE_COMPILE__" for name in names}
+    return " and ".join(sorted(wanted))
+
+
+def _elsewhere(source: CudaSource, seen: set[int]) -> Iterator[Finding]:
+    """Uses outside `#if`: in macro bodies and in code."""
+    for position in sorted(source.find(*CUDA_NAMES)):
+        directive = source.directive_of(position)
+        if directive is not None and (directive.first in seen or directive.name in (b"include", b"error", b"pragma")):
+            continue
+        name = source.texts[position]
+        if name in COMPILER:
+            if directive is not None and _asks_defined(source, directive, position):
+                yield finding(
+                    RULE,
+                    source,
+                    position,
+                    f"{name.decode()} is not defined by HIP; the port asks for __HIPCC__ too",
+                    edits=[_compiler(source, directive, position, True)],
+                    applicability=Applicability.SAFE,
+                )
+            continue
+        if name != ARCH:
+            yield _plain(source, position, _RENAMED[name], Applicability.REVIEW, (HEADER,))
+        elif directive is not None and _for_conditionals(source, directive):
+            yield _plain(source, position, b"ROCPORT_CUDA_ARCH", Applicability.REVIEW, (HEADER,))
+        else:
+            yield _plain(source, position, b"ROCPORT_CUDA_ARCH_VALUE", Applicability.REVIEW, (HEADER,))
+
+
+def _for_conditionals(source: CudaSource, directive: Directive) -> bool:
+    """True for `#define X ... __CUDA_ARCH__ ...` whose X is meant for `#if`, and for `#define __CUDA_ARCH__`."""
+    if source.texts[directive.first + 2] == ARCH or b"defined" in source.texts[directive.first : directive.last]:
+        return True
+    users = (source.directive_of(at) for at in source.find(source.texts[directive.first + 2]))
+    return any(user is not None and user.name in (b"if", b"elif") for user in users)
+
+
+def _plain(
+    source: CudaSource, position: int, text: bytes, applicability: Applicability, headers: tuple[str, ...]
+) -> Finding:
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{source.texts[position].decode()} is not defined by HIP; the port has {text.decode()}",
+        edits=[replace(source, position, text)],
+        applicability=applicability,
+        headers=headers,
+    )
