@@ -11,7 +11,7 @@ from rocport.doctor.text import Line
 _WATCHED = re.compile(
     r"^(?:HSA_|HIP_|HCC_|ROCR_|ROCM_|ROC_|AMD_|GPU_|CUDA_VISIBLE_DEVICES$|CUDA_LAUNCH_BLOCKING$|CUDA_HOME$|CUDA_PATH$|"
     r"PYTORCH_|TORCH|TRITON_|AITER_|FLASH_ATTENTION_|MIOPEN_|NCCL_|RCCL_|BNB_|ROCBLAS_|HIPBLASLT_|TENSILE_|DISABLE_ADDMM|"
-    r"RAY_|COMFYUI_ENABLE_MIOPEN$|LD_LIBRARY_PATH$|GPU_ARCHS$|MIOPEN)"
+    r"RAY_|COMFYUI_ENABLE_MIOPEN$|LD_LIBRARY_PATH$|GPU_ARCHS$|LOCAL_RANK$|MIOPEN)"
 )
 _LINE = re.compile(
     r"^(?:\$ |> |# )?(?:export\s+|set\s+|ENV\s+|-e\s+|declare -x\s+|\$env:|Environment=)?[\"']?"

@@ -1,0 +1,252 @@
+"""`rocport doctor`: what this machine is, what is wrong with it, what fixes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rocport.doctor.check import Result
+    from rocport.doctor.diagnosis import Diagnosis
+    from rocport.doctor.machine import Gpu, Machine
+
+_MARK = {
+    "ok": ("ok", "green"),
+    "warn": ("warn", "yellow"),
+    "fail": ("FAIL", "red"),
+    "skipped": ("skip", "bright_black"),
+}
+
+
+@click.command()
+@click.argument("captures", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Diagnose captured output instead of this machine: files or folders of rocminfo, collect_env, amd-smi, KFD "
+    "properties, bitsandbytes and other text, also mixed; '-' is stdin. More files may follow as arguments.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as JSON (stable, documented).")
+@click.option(
+    "--export", "export", is_flag=True, help="Print shell lines that set the advised environment; source them."
+)
+@click.option("--fix", "fix_id", metavar="ID", help="Show the fix of one check, and run it after asking.")
+@click.option("--dry-run", is_flag=True, help="With --fix: print the commands and run nothing.")
+@click.option("--deep", is_flag=True, help="Also import torch in a child process and run small work on the GPU.")
+@click.option(
+    "--python",
+    "python",
+    type=click.Path(exists=True, path_type=Path),
+    help="Examine the packages of this interpreter or virtual environment instead of the active one.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show also what is ok or skipped, with evidence.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    captures: tuple[Path, ...],
+    sources: tuple[Path, ...],
+    as_json: bool,
+    export: bool,
+    fix_id: str | None,
+    dry_run: bool,
+    deep: bool,
+    python: Path | None,
+    verbose: bool,
+) -> None:
+    """Say what this machine is, what is wrong with it, and what fixes it.
+
+    Exit code: 0 nothing found, 1 a warning or a failure, 2 usage error. Nothing is changed without being asked.
+    """
+    from rocport.doctor.diagnosis import diagnose
+
+    if captures and not sources:
+        raise click.UsageError("captured files are given with --from FILE")
+    if dry_run and fix_id is None:
+        raise click.UsageError("--dry-run goes with --fix ID")
+    if sources and (deep or python is not None):
+        raise click.UsageError("--deep and --python examine this machine; --from reads captured text")
+    machine = _machine([*sources, *captures], deep, python)
+    diagnosis = diagnose(machine)
+    if fix_id is not None:
+        ctx.exit(_fix(diagnosis, fix_id, dry_run))
+    if export:
+        _export(diagnosis)
+        ctx.exit(diagnosis.exit_code)
+    if as_json:
+        click.echo(json.dumps(diagnosis.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        _print(diagnosis, verbose)
+    ctx.exit(diagnosis.exit_code)
+
+
+def _machine(sources: list[Path], deep: bool, python: Path | None) -> Machine:
+    if sources:
+        from rocport.doctor.capture import CaptureError, machine_from_text, read_captures
+
+        try:
+            if [str(s) for s in sources] == ["-"]:
+                from rocport.doctor.text import decode
+
+                return machine_from_text(decode(sys.stdin.buffer.read()), "stdin")
+            return read_captures(sources)
+        except CaptureError as error:
+            raise click.ClickException(str(error)) from error
+    from rocport.doctor.host import Host
+    from rocport.doctor.live import read_machine
+    from rocport.doctor.probes.python_env import site_packages_of
+
+    host = Host()
+    if python is not None:
+        folders = site_packages_of(python)
+        if not folders:
+            raise click.UsageError(
+                f"--python {python}: no lib/python3*/site-packages beside it; expected an interpreter or environment"
+            )
+        host = Host(site_packages=folders)
+    return read_machine(host, deep)
+
+
+def _colour() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def _style(text: str, colour: str, bold: bool = False) -> str:
+    return click.style(text, fg=colour, bold=bold) if _colour() else text
+
+
+def _gpu_line(gpu: Gpu) -> str:
+    known = gpu.gfx or "gfx not in what was read"
+    if not gpu.gfx and gpu.chip_targets:
+        known += f" (by PCI id or name: {' or '.join(gpu.chip_targets)})"
+    parts = [known]
+    if gpu.spoofed:
+        parts.append(f"disguised, the chip is {gpu.hardware or ' or '.join(gpu.chip_targets)}")
+    if gpu.product:
+        parts.append(gpu.product)
+    if gpu.wavefront:
+        parts.append(f"wave{gpu.wavefront}")
+    if gpu.kind:
+        parts.append({"apu": "APU", "dgpu": "discrete"}[gpu.kind])
+    sources = ", ".join(dict.fromkeys(s.source for s in gpu.sightings))
+    return f"GPU {gpu.index}: {', '.join(parts)}  [{sources}]"
+
+
+def _print(diagnosis: Diagnosis, verbose: bool) -> None:
+    machine = diagnosis.machine
+    for note in machine.notes:
+        click.echo(note)
+    for gpu in machine.gpus:
+        click.echo(_gpu_line(gpu))
+    if not machine.gpus:
+        click.echo("GPU: none")
+    shown = [f"{name} {value}" for name, value in diagnosis.versions().items() if value]
+    if shown:
+        click.echo("Versions: " + ", ".join(shown))
+    click.echo("")
+    for result in diagnosis.results:
+        if result.status in ("warn", "fail") or verbose:
+            _print_result(result, verbose)
+    counts = {s: sum(r.status == s for r in diagnosis.results) for s in _MARK}
+    click.echo(
+        f"{counts['fail']} failed, {counts['warn']} warnings, {counts['ok']} ok, {counts['skipped']} skipped"
+        + ("" if verbose else " (-v shows them)")
+    )
+
+
+def _print_result(result: Result, verbose: bool) -> None:
+    word, colour = _MARK[result.status]
+    click.echo(f"{_style(f'{word:4}', colour, bold=True)}  {result.check.id}: {result.message}")
+    if result.status in ("warn", "fail") or verbose:
+        for evidence in result.evidence[: 8 if verbose else 3]:
+            click.echo(f"      read: {evidence.text}  ({evidence.where})")
+    if result.consequence:
+        click.echo(f"      {result.consequence}")
+    for line in result.fix:
+        click.echo(f"      {'' if line.startswith('#') else '$ '}{line}")
+    needs = [
+        text
+        for flag, text in (
+            (result.needs_sudo, "administrator rights"),
+            (result.needs_relogin, "a new login"),
+            (result.needs_reboot, "a reboot"),
+        )
+        if flag
+    ]
+    if needs and result.fix:
+        click.echo(f"      needs {', '.join(needs)}")
+    if result.verify and result.status in ("warn", "fail"):
+        click.echo(f"      then: {result.verify}")
+    links = _links(result)
+    if links and result.status in ("warn", "fail"):
+        click.echo(f"      source: {links}")
+    if result.status in ("warn", "fail"):
+        click.echo("")
+
+
+def _links(result: Result) -> str:
+    from rocport.facts.hazards import hazard
+
+    found = [link for identifier in result.check.hazards[:3] for link in hazard(identifier).links]
+    return " ".join(found[:2])
+
+
+def _export(diagnosis: Diagnosis) -> None:
+    """Lines for a POSIX shell; what each is for as a comment."""
+    import shlex
+
+    env, asking = diagnosis.exports()
+    if not env:
+        click.echo("# rocport doctor: no environment variable has to change")
+        return
+    for result in asking:
+        click.echo(f"# {result.check.id}: {result.message}")
+    for name, value in env.items():
+        click.echo(f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}")
+
+
+def _fix(diagnosis: Diagnosis, identifier: str, dry_run: bool) -> int:
+    """Print, and after a confirmation run, the commands of one check. Returns the exit code."""
+    import subprocess
+
+    from rocport.doctor.check import modules
+
+    ids = [m.CHECK.id for m in modules()]
+    if identifier not in ids:
+        import difflib
+
+        close = difflib.get_close_matches(identifier, ids, n=3)
+        raise click.UsageError(
+            f"--fix {identifier}: no such check; {'close: ' + ', '.join(close) if close else 'see --json'}"
+        )
+    result = diagnosis.result(identifier)
+    if result is None or result.status not in ("warn", "fail"):
+        click.echo(f"# {identifier}: nothing to fix ({result.message if result else 'not run'})")
+        return 0
+    click.echo(f"# {identifier}: {result.message}")
+    for line in result.fix:
+        click.echo(line)
+    if result.verify:
+        click.echo(f"# then: {result.verify}")
+    if dry_run:
+        return 1
+    if not diagnosis.machine.live:
+        raise click.UsageError("the fix is for the machine the text came from: use --dry-run")
+    commands = [line for line in result.fix if not line.startswith("#")]
+    if any(c.startswith(("export ", "unset ", "ulimit ")) for c in commands):
+        click.echo("# these change the shell that runs them: source <(rocport doctor --export), or type them", err=True)
+        return 1
+    if not commands or not click.confirm("Run these commands?", default=False, err=True):
+        return 1
+    for line in commands:
+        code = subprocess.run(["/bin/sh", "-c", line], check=False).returncode
+        if code:
+            raise click.ClickException(f"{line}: ended with exit code {code}; the commands after it were not run")
+    return 0

@@ -1,0 +1,56 @@
+"""Flash attention: AOTriton's experimental targets, and the switch for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.machine import Machine
+from rocport.doctor.versions import torch_version
+
+CHECK = Check("attention", "fused attention", ("H077", "H078", "H079"))
+VERIFY = "python -c 'import torch; print(torch.backends.cuda.is_flash_attention_available())'"
+# not the stable set of any release so far; gfx1100 left it with torch 2.11
+EXPERIMENTAL = ("gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153", "gfx1200")
+
+
+def run(machine: Machine) -> Iterator[Result]:
+    targets = list({t.name: (g, t) for g, t in machine.targets()}.values())
+    torch = torch_version(machine)
+    switch = machine.env("TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL")
+    if not targets:
+        yield skipped("no GPU whose target is known")
+        return
+    for gpu, target in targets:
+        record = next(iter(target.library("AOTriton")), None)
+        if record is None or record.state == "no":
+            yield ok(
+                f"{target.name}: AOTriton has no kernels, attention runs as plain math (expected)", gpu.evidence[0]
+            )
+            continue
+        experimental = target.name in EXPERIMENTAL or (
+            target.name == "gfx1100" and torch is not None and torch.release < (2, 11, 0)
+        )
+        if not experimental:
+            yield ok(f"{target.name} is in AOTriton", gpu.evidence[0])
+        elif switch is not None and str(switch.value) == "1":
+            yield ok(f"{target.name}: experimental kernels are on; check results once against math", switch.evidence)
+        elif torch is None or not machine.probed("env-complete"):
+            yield ok(
+                f"{target.name}: fused attention needs TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1 where torch calls it "
+                "experimental",
+                gpu.evidence[0],
+            )
+        else:
+            yield problem(
+                "warn",
+                f"{target.name}: fused attention is experimental and switched off",
+                [gpu.evidence[0]],
+                "Attention runs as plain math: slower, and it needs memory for the whole score matrix.",
+                (
+                    "export TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1",
+                    "# then compare with math once: some releases fail",
+                ),
+                VERIFY,
+                env={"TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL": "1"},
+            )

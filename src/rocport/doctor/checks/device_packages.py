@@ -1,0 +1,40 @@
+"""pip-installed ROCm: is the device package of this GPU there?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.machine import Machine
+
+CHECK = Check("device-packages", "device packages of pip-installed ROCm", ("H052", "H053"))
+
+
+def run(machine: Machine) -> Iterator[Result]:
+    sdk = machine.package("rocm-sdk-core")
+    devices = {p.name.removeprefix("rocm-sdk-device-"): p for p in machine.packages("rocm-sdk-device-")}
+    if sdk is None:
+        yield skipped("ROCm is not installed by pip")
+        return
+    if not devices:
+        yield skipped("no per-device package: the older per-family wheels carry all their targets", sdk.evidence)
+        return
+    wanted = [g for g in machine.gpus if g.hardware]
+    for gpu in wanted:
+        if gpu.hardware in devices:
+            yield ok(f"rocm-sdk-device-{gpu.hardware}", devices[gpu.hardware].evidence)
+        else:
+            yield problem(
+                "fail",
+                f"the device package of {gpu.hardware} is missing ({', '.join(sorted(devices))} installed)",
+                [gpu.evidence[0], *(p.evidence for p in devices.values())],
+                "The libraries have no kernels for this GPU.",
+                (
+                    f"pip install --index-url https://repo.amd.com/rocm/whl-multi-arch/ 'rocm[device-{gpu.hardware}]' "
+                    f"'torch[device-{gpu.hardware}]'",
+                    "rocm-sdk init",
+                ),
+                "rocm-sdk targets",
+            )
+    if not wanted:
+        yield skipped("no GPU whose gfx is known", sdk.evidence)

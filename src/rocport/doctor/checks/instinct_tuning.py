@@ -1,0 +1,38 @@
+"""Settings that AMD advises on MI300: HIP_FORCE_DEV_KERNARG, NUMA balancing off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.machine import Machine
+
+CHECK = Check("instinct-tuning", "Instinct tuning", ("H105", "H112"))
+
+
+def run(machine: Machine) -> Iterator[Result]:
+    told = machine.symptoms("numa-balancing")
+    instinct = [g for g in machine.gpus if (g.hardware or g.gfx) in ("gfx908", "gfx90a", "gfx942", "gfx950")]
+    if not instinct and not told:
+        yield skipped("no Instinct GPU")
+        return
+    found = False
+    balancing, nodes = machine.setting("numa_balancing"), machine.setting("numa_nodes")
+    several = nodes is not None and int(nodes.value) > 1
+    if told or (balancing is not None and balancing.value == 1 and several):
+        found = True
+        yield problem(
+            "warn",
+            "automatic NUMA balancing is on, with several NUMA nodes",
+            [*(s.evidence for s in told), balancing.evidence if balancing else None, nodes.evidence if nodes else None],
+            "AMD advises to switch it off for training (RCCL varies), and says that this may hurt other workloads.",
+            ("sudo sysctl kernel.numa_balancing=0",),
+            "cat /proc/sys/kernel/numa_balancing",
+            sudo=True,
+        )
+    mi300 = any((g.hardware or g.gfx) == "gfx942" for g in instinct)
+    if mi300 and machine.probed("env-complete") and machine.env("HIP_FORCE_DEV_KERNARG") is None:
+        yield ok("HIP_FORCE_DEV_KERNARG=1 shortens launches on MI300 a little (AMD's guide)", instinct[0].evidence[0])
+        return
+    if not found:
+        yield ok("nothing to change") if machine.live else skipped("not in what was read")

@@ -1,0 +1,37 @@
+"""Is an integrated GPU listed beside the graphics card? Programs that take the first one take the wrong one."""
+
+from __future__ import annotations
+
+from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.machine import Machine
+
+CHECK = Check("integrated-gpu", "integrated GPU beside a card", ("H018", "H069", "H076"))
+
+
+def run(machine: Machine) -> Result:
+    apus = [g for g in machine.gpus if g.kind == "apu"]
+    cards = [g for g in machine.gpus if g.kind == "dgpu"]
+    if not machine.gpus:
+        return skipped("no GPU")
+    if not (apus and cards):
+        return ok("one kind of GPU", *(g.evidence[0] for g in machine.gpus[:1]))
+    chosen = next(
+        (e for n in ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES") if (e := machine.env(n))),
+        None,
+    )
+    if chosen is not None:
+        return ok(f"{chosen.name}={chosen.value} chooses", chosen.evidence)
+    indices = ",".join(str(g.index) for g in cards)
+    return problem(
+        "warn",
+        f"{apus[0].label} is listed beside {cards[0].label}",
+        [apus[0].evidence[0], cards[0].evidence[0]],
+        f"Work that lands on the {apus[0].gfx} fails (rocBLAS has no TensileLibrary for it in most builds) or is slow, "
+        "and installers that read the first gfx choose for the wrong GPU.",
+        (
+            f"export HIP_VISIBLE_DEVICES={indices}",
+            "# or switch the integrated GPU off in the firmware; check the order first: it is not the same everywhere",
+        ),
+        "python -c 'import torch; print(torch.cuda.get_device_properties(0).gcnArchName)'",
+        env={"HIP_VISIBLE_DEVICES": indices} if machine.live else None,
+    )

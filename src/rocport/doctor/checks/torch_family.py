@@ -1,0 +1,48 @@
+"""Do torch, torchvision, torchaudio and Triton come from one build?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.machine import Machine
+from rocport.doctor.versions import torch_version
+from rocport.facts.errors import FactError
+from rocport.facts.rocm import torch_release
+
+CHECK = Check("torch-family", "torch, torchvision, torchaudio", ("H046",))
+
+
+def run(machine: Machine) -> Iterator[Result]:
+    torch, version = machine.version("torch"), torch_version(machine)
+    others = [p for n in ("torchvision", "torchaudio") if (p := machine.package(n))]
+    if torch is None or version is None or not others:
+        yield skipped("torch and a companion are not both known")
+        return
+    found = False
+    try:
+        wanted = torch_release(version).torchvision
+    except FactError:
+        wanted = ""
+    for package in others:
+        match = re.match(r"(\d+\.\d+)", package.version)
+        mine = match.group(1) if match else ""
+        expected = wanted if package.name == "torchvision" else f"{version.major}.{version.minor}"
+        apart = bool(expected and mine and mine != expected)
+        if package.name == "torchaudio" and version.release >= (2, 10, 0):
+            apart = False  # torchaudio left the common numbering in its maintenance mode
+        foreign = version.flavour == "rocm" and "+rocm" not in package.version and "+git" not in package.version
+        if apart or foreign:
+            found = True
+            why = f"torch {torch.value} goes with {package.name} {expected}" if apart else "it has no +rocm tag"
+            yield problem(
+                "fail" if apart else "warn",
+                f"{package.name} {package.version} is not of this torch: {why}",
+                [package.evidence, torch.evidence],
+                "'operator torchvision::nms does not exist' or an undefined symbol at import.",
+                ("# reinstall all of them from the index that torch came from, in one command",),
+                f"python -c 'import {package.name}; print({package.name}.__version__)'",
+            )
+    if not found:
+        yield ok("one build", torch.evidence, *(p.evidence for p in others))

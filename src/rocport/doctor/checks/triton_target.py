@@ -1,0 +1,87 @@
+"""Does the installed Triton take this GPU? Upstream drops and adds targets between releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.version import Version
+
+from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.machine import Machine
+from rocport.doctor.versions import package_version
+
+CHECK = Check("triton-target", "Triton takes this gfx", ("H099", "H100", "H101"))
+VERIFY = "python -c 'import triton; print(triton.__version__)'"
+
+
+def run(machine: Machine) -> Iterator[Result]:
+    version, fact = package_version(machine, "triton"), machine.version("triton")
+    told = machine.symptoms("triton-target")
+    targets = list(machine.targets())
+    if told:
+        yield problem(
+            "fail",
+            "Triton refuses this GPU's target",
+            [*(s.evidence for s in told), fact.evidence if fact else None],
+            "torch.compile and every Triton kernel end with 'PassManager::run failed'.",
+            ("# gfx103x: upstream Triton 3.0 to 3.8; gfx101x: up to 3.7.1; gfx900 and gfx90c: none",),
+            VERIFY,
+        )
+        return
+    if not targets:
+        yield skipped("no GPU whose target is known")
+        return
+    for gpu, target in {t.name: (g, t) for g, t in targets}.values():
+        records = target.library("triton")
+        if version is None:
+            latest = records[-1] if records else None
+            if latest is not None and latest.state != "yes":
+                yield problem(
+                    "warn",
+                    f"no upstream Triton takes {target.name}"
+                    if all(r.state == "no" for r in records)
+                    else f"upstream Triton {latest.since} does not take {target.name}",
+                    [gpu.evidence[0]],
+                    "torch.compile and Triton kernels need an older Triton, or none takes this GPU.",
+                    (_advice(target.name),),
+                    VERIFY,
+                )
+            else:
+                yield skipped(f"Triton is not known here; upstream 3.9 takes {target.name}", gpu.evidence[0])
+            continue
+        record = next(
+            (
+                r
+                for r in records
+                if (not r.since or version >= Version(r.since)) and (not r.until or version < Version(r.until))
+            ),
+            None,
+        )
+        evidence = [fact.evidence if fact else None, gpu.evidence[0]]
+        if record is None:
+            yield skipped(f"Triton {version} was not tried on {target.name}", *evidence)
+        elif record.state == "yes":
+            yield ok(f"Triton {version} takes {target.name}", *evidence)
+        else:
+            amd = fact is not None and (
+                "rocm" in fact.value or fact.evidence.text.startswith(("triton-rocm", "pytorch-triton-rocm"))
+            )
+            how = "aborts on" if record.state == "aborts" else "rejects"
+            yield problem(
+                "warn" if amd else "fail",
+                f"Triton {version} {how} {target.name}" + (" (upstream; AMD's own build was not tried)" if amd else ""),
+                evidence,
+                "torch.compile and Triton kernels fail, in the case of 'aborts' with the whole process.",
+                (_advice(target.name),),
+                VERIFY,
+            )
+
+
+def _advice(gfx: str) -> str:
+    if gfx.startswith("gfx103"):
+        return "pip install 'triton<3.9'   # the pair of your torch, if it is older; upstream 3.0 to 3.8 take gfx103x"
+    if gfx.startswith("gfx101"):
+        return "pip install 'triton<3.8'   # 3.7.1 is the last that takes gfx101x"
+    if gfx == "gfx906":
+        return "pip install 'triton>=3.8'  # upstream refuses gfx906 up to 3.7.1"
+    return "# no upstream Triton takes this GPU: use torch without compile (TORCHDYNAMO_DISABLE=1)"

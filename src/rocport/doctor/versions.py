@@ -1,0 +1,85 @@
+"""Versions of one machine, parsed: what the checks compare."""
+
+from __future__ import annotations
+
+import re
+
+from packaging.version import InvalidVersion, Version
+
+from rocport.doctor.machine import Machine, VersionFact
+from rocport.facts.rocm import parse_hip, releases_of_hip
+from rocport.model.versions import HipVersion, RocmVersion, TorchVersion, VersionError
+
+
+def rocm_version(machine: Machine) -> VersionFact | None:
+    """The ROCm release in use: torch's own statement, its +rocm tag, an install, and only then by HIP version when
+    exactly one release carries it."""
+    stated = machine.version("torch_rocm")
+    if stated:
+        return stated
+    torch = machine.version("torch")
+    if torch:
+        try:
+            tag = TorchVersion.parse(torch.value).rocm
+        except VersionError:
+            tag = None
+        if tag:
+            return VersionFact("rocm", str(tag), torch.evidence)
+    installed = machine.version("rocm")
+    if installed:
+        return installed
+    for name in ("torch_hip", "hip"):
+        fact = machine.version(name)
+        hip = parse_hip(fact.value) if fact else None
+        if fact and hip:
+            releases = releases_of_hip(hip)
+            if len(releases) == 1:
+                return VersionFact("rocm", releases[0], fact.evidence)
+    return None
+
+
+def parsed_rocm(machine: Machine) -> RocmVersion | None:
+    """`rocm_version` as a version; None when nothing names it or it cannot be read."""
+    fact = rocm_version(machine)
+    if fact is None:
+        return None
+    try:
+        return RocmVersion.parse(fact.value)
+    except VersionError:
+        return None
+
+
+def torch_version(machine: Machine) -> TorchVersion | None:
+    fact = machine.version("torch")
+    try:
+        return TorchVersion.parse(fact.value) if fact else None
+    except VersionError:
+        return None
+
+
+def hip_version(machine: Machine) -> HipVersion | None:
+    """The HIP that torch was built with, else the runtime's."""
+    for name in ("torch_hip", "hip"):
+        fact = machine.version(name)
+        parsed = parse_hip(fact.value) if fact else None
+        if parsed:
+            return parsed
+    return None
+
+
+def package_version(machine: Machine, name: str) -> Version | None:
+    """The public version of a version fact or package, local tag dropped; None when absent or not a version."""
+    fact = machine.version(name) or machine.package(name)
+    if fact is None:
+        return None
+    text = fact.value if isinstance(fact, VersionFact) else fact.version
+    try:
+        return Version(Version(text).public)
+    except InvalidVersion:
+        return None
+
+
+def kernel_version(machine: Machine) -> tuple[int, int, int] | None:
+    fact = machine.version("kernel")
+    match = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", fact.value) if fact else None
+    return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
