@@ -95,8 +95,10 @@ def is_definition(source: CudaSource, position: int) -> bool:
     before = source.at(position - 1)
     if source.is_ident(position - 1) and before not in _KEYWORDS_BEFORE_CALL:
         directive = source.directive_of(position)
+        if directive is None:
+            return source.directive_of(position - 1) is None  # else the token before is an `#endif`
         # In `#define SHFL(v) __shfl(v)` the token before is the macro's name or its parameters, not a type.
-        return directive is None or position - 1 > directive.first + 2
+        return position - 1 > directive.first + 2
     if before in (b"*", b"&", b">"):
         return any(function.name == position for function in source.functions)
     return False

@@ -24,6 +24,7 @@ RULE = Rule(
     examples=(
         Example("__device__ void f() { __syncwarp(); }\n", contains=("rocport::syncwarp()",), absent=("__syncwarp",)),
         Example("__device__ void f(unsigned m) { __syncwarp(m); }\n", contains=("rocport::syncwarp(m)",)),
+        Example("__device__ void f() {\n#ifdef DEBUG\n#endif\n  __syncwarp();\n}\n", absent=("__syncwarp",)),
         Example("#define SYNC __syncwarp()\n", contains=("#define SYNC rocport::syncwarp()",)),
     ),
     clean=("// __syncwarp();\n", "#ifdef USE_HIP\n__device__ void f() { __syncwarp(); }\n#endif\n"),
