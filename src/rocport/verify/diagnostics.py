@@ -14,6 +14,7 @@ from rocport.facts.failures import Failure, load_failures
 from rocport.facts.symbols import Symbol, SymbolTable
 from rocport.facts.symbols import load as load_symbols
 from rocport.model.verification import Diagnostic
+from rocport.verify.project import GPU_HEADER
 
 _LINE = re.compile(r"^(.+?):(\d+):(\d+): (fatal error|error|note|warning): (.*)$")
 _INCLUDED = re.compile(r"^(?:In file included from|\s+from) (.+?):(\d+):?[,:]?$")
@@ -23,6 +24,7 @@ _IDENTIFIER = re.compile(
     r"(?:use of undeclared identifier|unknown type name|no template named|no type named|no member named"
     r"|cannot find interface declaration for|undefined (?:hidden )?symbol:) '?(?:\w+::)*(\w+)"
 )
+_CALL = re.compile(r"no matching function for call to '(\w+)'")
 _LDS = re.compile(r"local memory \((\d+)\) exceeds limit \((\d+)\) in (?:function )?'?([^'\n]+)'?")
 
 
@@ -128,16 +130,9 @@ def missing_header(diagnostics: tuple[Diagnostic, ...]) -> str | None:
 
 def is_gpu_header(name: str) -> bool:
     """True for headers of CUDA, HIP and the ROCm libraries, PyTorch's CUDA and HIP headers, and our own."""
-    if name in _symbols().headers or name in _hip_headers():
+    if name in _symbols().headers or name in _hip_headers() or GPU_HEADER.match(name):
         return True
-    return bool(
-        re.match(
-            r"(?:hip|rocport|rocm|rocblas|rocprim|rocrand|rocfft|rocsparse|rocsolver|rocthrust|roctracer|rccl|miopen"
-            r"|cuda|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl|nvrtc|nvml|thrust/|cub/|cute/|cutlass/"
-            r"|ATen/|c10/|torch/|THC/|mma\.h|math_constants\.h|device_functions\.h|sm_\d|vector_types\.h|helper_)",
-            name,
-        )
-    )
+    return name.startswith(("rocport", "cute/", "cutlass/", "ATen/", "c10/", "torch/", "THC/"))
 
 
 def _complete(diagnostic: Diagnostic, origins: Origins) -> Diagnostic:
@@ -159,6 +154,8 @@ def explain(message: str) -> str:
         )
     if (match := _IDENTIFIER.search(message)) and (text := _explain_name(match[1])):
         return text
+    if (match := _CALL.search(message)) and (symbol := _hip_names().get(match[1])) is not None and symbol.note:
+        return f"{symbol.hip} takes other parameters than CUDA's {symbol.cuda}: {symbol.note}"
     for failure, pattern in _failures():
         if match := pattern.search(message):
             return _fill(f"{failure.cause} {failure.fix[0]}", match.groupdict())

@@ -22,8 +22,9 @@ _MAX_BYTES = 64 << 20
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.M)
 _KERNEL = re.compile(rb"\b__global__\b|\w\s*<<<[^<]")
 # Headers of HIP, of the ROCm libraries, and of CUDA where the port left them.
-_GPU_HEADER = re.compile(
-    r"(?:hip|roc|rccl|miopen|roctracer|thrust/|cub/|hsa/|amd_|cu(?:da|blas|fft|rand|sparse|solver|dnn)|nccl|nvrtc"
+GPU_HEADER = re.compile(
+    r"(?:hip(?:[/_]|blas|fft|rand|sparse|solver|cub|tensor|dnn|rtc)|roc(?:blas|fft|rand|sparse|solver|prim|thrust|wmma|m_smi"
+    r"|tracer|tx|_shmem|shmem)|rccl|miopen|thrust/|cub/|hsa/|amd_|cu(?:da|blas|fft|rand|sparse|solver|dnn)|nccl|nvrtc"
     r"|nvToolsExt|nvml|(?:ATen|c10|torch/csrc)/(?:cuda|hip|native/(?:cuda|hip))/|cooperative_groups|mma\.h)"
 )
 _TORCH_HEADER = re.compile(r"(?:torch|ATen|c10|caffe2|THC|THH)/")
@@ -187,7 +188,7 @@ class Project:
             if suffix in HIP_SUFFIXES or (suffix != ".c" and reached & self.device):
                 # hipcc takes any C++ source for HIP, and programs rely on it.
                 language = "hip"
-            elif path in changed or any(_GPU_HEADER.match(name) for name in outside):
+            elif path in changed or any(GPU_HEADER.match(name) for name in outside):
                 language = "c" if suffix == ".c" else "c++"
             else:
                 continue
