@@ -53,6 +53,8 @@ class Declaration:
     alias: str = ""
     """For a macro that stands for exactly one other identifier: that identifier."""
     value: str = ""
+    inline: bool = False
+    """Defined in the header (a template too), so that no library exports it and no stub names it."""
 
 
 @dataclass
@@ -380,7 +382,9 @@ def _function(tokens: list[str], header: str) -> Declaration | None:
     parameters = tuple(" ".join(part) for part in parts)
     if parameters == ("void",):
         parameters = ()
-    return Declaration(name, FUNCTION, header, parameters, defaults=sum("=" in part for part in parts))
+    defaults = sum("=" in part for part in parts)
+    inline = any(t in ("template", "inline", "__inline__", "static") for t in tokens[:start])
+    return Declaration(name, FUNCTION, header, parameters, defaults, inline=inline)
 
 
 def merge(headers: Iterable[Header]) -> dict[str, list[Declaration]]:

@@ -99,8 +99,8 @@ class Names:
 
     names: dict[str, dict[str, list[Declaration]]] = field(default_factory=dict)
     releases: list[str] = field(default_factory=list)
-    inner: set[str] = field(default_factory=set)
-    """Releases whose `amd_detail` headers were there; before ROCm 5.6 they came from a repository of their own."""
+    headers: dict[str, set[str]] = field(default_factory=dict)
+    """Release -> the headers read. Not every release came whole: a header that is missing proves nothing."""
 
     def add(self, release: str, headers: Iterable[Header]) -> None:
         empty = True
@@ -108,8 +108,7 @@ class Names:
             for declaration in header.declarations:
                 self.names.setdefault(declaration.name, {}).setdefault(release, []).append(declaration)
                 empty = False
-            if header.path.startswith("amd_detail/"):
-                self.inner.add(release)
+            self.headers.setdefault(release, set()).add(header.path)
         if not empty and release not in self.releases:
             self.releases.append(release)
 
@@ -201,7 +200,13 @@ class Refresh:
         names = {n for n in self.cuda.names if include.search(n)}
         for key in section.get("uses", ()):
             names |= {n for n in self.uses.get(key, ()) if include.search(n)}
-        return sorted(n for n in names if skip is None or not skip.search(n))
+        kinds = set(section.get("kinds", ()))
+        return sorted(
+            n
+            for n in names
+            if (skip is None or not skip.search(n))
+            and (not kinds or (n in self.cuda.names and self.cuda.kind(n) in kinds))
+        )
 
     def candidates(self, name: str) -> Iterable[str]:
         """HIP names the rules propose for a CUDA name, best first; none is known to exist yet."""
@@ -265,11 +270,15 @@ class Refresh:
         releases = self.hip.releases
         declarations = [d for ds in found.values() for d in ds]
         # A stub names what the C API links to: not templates, types or macros, nor a name that a macro redirects.
-        c_api = any(d.header in self.api and d.kind in (FUNCTION, ENUM) for d in declarations)
+        last = [r for r in releases if r in found and r not in self.stub_releases][-1:]
+        newest = [d for r in last for d in found[r]]
+        c_api = any(d.header in self.api and d.kind in (FUNCTION, ENUM) and not d.inline for d in newest)
         c_api = c_api and not any(d.kind == MACRO for d in declarations if not d.header.endswith(".pyi"))
         judged = [r for r in releases if r not in self.stub_releases or c_api or r in found]
-        if all(d.header.startswith("amd_detail/") for d in declarations if not d.header.endswith(".pyi")):
-            judged = [r for r in judged if r in self.hip.inner or r in found]
+        homes = {d.header for d in declarations if not d.header.endswith(".pyi")}
+        judged = [
+            r for r in judged if r in found or r in self.stub_releases or homes & self.hip.headers.get(r, set())
+        ]
         present = [i for i, r in enumerate(judged) if r in found]
         if not present:
             return "", ""
@@ -308,26 +317,35 @@ class Refresh:
         theirs: Mapping[str, list[Declaration]],
         types: Mapping[str, str],
     ) -> str:
-        newest = cuda[max(cuda, key=_key)]
+        found = {r: self._differences(s, theirs, types) for r, s in cuda.items()}
+        newest = max(found, key=_key)
+        if not found[newest]:
+            return ""
+        fitting = [r for r in found if not found[r]]
+        where = f"in CUDA {newest} (not in {max(fitting, key=_key)}) " if fitting else ""
+        best = found[newest]
+        more = f"; {len(best) - 2} more" if len(best) > 2 else ""
+        return f"type: {where}" + "; ".join(best[:2]) + more
+
+    @staticmethod
+    def _differences(
+        ours: Sequence[Declaration], theirs: Mapping[str, list[Declaration]], types: Mapping[str, str]
+    ) -> list[str]:
+        """Of all pairs of overloads with as many parameters, the fewest differences."""
         best: list[str] | None = None
-        for ours in newest:
+        for mine in ours:
             for release in sorted(theirs, key=_key, reverse=True):
                 for other in theirs[release]:
-                    if ours.parameters is None or other.parameters is None:
-                        return ""
-                    if len(ours.parameters) != len(other.parameters):
+                    if mine.parameters is None or other.parameters is None:
+                        return []
+                    if mine.inline or other.inline or len(mine.parameters) != len(other.parameters):
                         continue
-                    differences = [
-                        text
-                        for i, (x, y) in enumerate(zip(ours.parameters, other.parameters, strict=True), 1)
-                        if (text := _difference(i, x, y, types))
-                    ]
+                    pairs = enumerate(zip(mine.parameters, other.parameters, strict=True), 1)
+                    texts = (_difference(i, x, y, types) for i, (x, y) in pairs)
+                    differences = [text for text in texts if text]
                     if best is None or len(differences) < len(best):
                         best = differences
-        if not best:
-            return ""
-        more = f"; {len(best) - 2} more" if len(best) > 2 else ""
-        return "type: " + "; ".join(best[:2]) + more
+        return best or []
 
     # -- rows ----------------------------------------------------------------------------------------------------
 
@@ -403,10 +421,26 @@ class Refresh:
         release = max(found, key=_key)
         return f"{found[release][0].header} CUDA {release}"
 
+    def below(self) -> dict[str, str]:
+        """Headers of a folder whose counterpart is the header of the same stem in another (`cub` -> `hipcub`)."""
+        result = {}
+        for cuda, hip in self.config.get("headers_below", {}).items():
+            for release in self.cuda_releases:
+                for paths in release.files().values():
+                    for path in paths:
+                        parts = path.parts
+                        if cuda not in parts[:-1] or {"detail", "specializations", "agent", "dispatch"} & set(parts):
+                            continue
+                        inner = Path(*parts[parts.index(cuda) + 1 :])
+                        theirs = f"{hip}/{inner.with_suffix('.hpp')}"
+                        has = any(r.has(theirs) for r in self.hip_releases if not r.stub)
+                        result[f"{cuda}/{inner}"] = theirs if has else ""
+        return result
+
     def files(self) -> list[Row]:
         rows = []
         notes = self.config.get("notes", {})
-        for spelled, hip in self.config.get("headers", {}).items():
+        for spelled, hip in {**self.below(), **self.config.get("headers", {})}.items():
             since = until = ""
             source = "library.toml"
             if hip:
@@ -484,6 +518,13 @@ _SAME = {
     "cuuint32_t": "unsigned int",
     "signed char": "char",
     "unsigned long": "size_t",
+    "long int": "long",
+    "short int": "short",
+    "unsigned short int": "unsigned short",
+    "cusolver_int_t": "int",
+    "hipFloatComplex": "hipComplex",
+    "hipblasStride": "long long",
+    "hipsolverDnHandle_t": "hipsolverHandle_t",
 }
 
 
@@ -607,6 +648,7 @@ def main() -> None:
     uses = _uses(arguments.uses)
     folders = sorted(p.parent for p in FOLDER.glob("*/library.toml"))
     work = [Refresh(f, cuda, hip, uses) for f in folders]
+    work.sort(key=lambda r: (r.config.get("rename", {}).get("yields", 0), r.folder.name))
     everywhere = Names()
     types: dict[str, str] = {}
     votes: dict[str, Counter[str]] = {}
