@@ -1443,7 +1443,7 @@ def _shfl(t: _Translator, i: Instruction) -> None:
     arguments = [t.read(a, "b32"), t.read(b, "u32"), t.read(c, "u32")]
     if predicate.strip():
         arguments.append(f"&{t._register(predicate.strip()).text}")
-    t.write(first.strip(), "b32", f"rocport::detail::ptx_shfl_{mode}({', '.join(arguments)})")
+    t.write(first.strip(), "b32", f"rocport::ptx_shfl_{mode}({', '.join(arguments)})")
 
 
 @_handles("nanosleep")
