@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the host C++ compiler and Thrust, and keeps the executor's runtime compiled in a cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+INCLUDE = HERE / "include"
+RUNTIME = HERE / "lib"
+
+_COMPILE_TIMEOUT_S = 900
+
+
+class CompilerError(Exception):
+    """No usable compiler, or the runtime did not compile; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class HostCompiler:
+    """A C++ compiler for the host."""
+
+    path: str
+    kind: str
+    """`clang` or `gcc`."""
+    version: tuple[int, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Environment to run it with."""
+        return {**os.environ, **dict(self.environment), "LC_ALL": "C"}
+
+    @cached_property
+    def base_flags(self) -> tuple[str, ...]:
+        """Flags that the execution model needs.
+
+        Frame pointers: the scheduler compares call paths. No sibling calls, threaded jumps, unswitched loops or merged
+        tails: lanes are matched by call site, so a call must neither be copied nor merged with another. No PIE: report
+        addresses are the file's own. No strict aliasing: device code puns types freely. No contraction: so that a
+        program's host reference and its kernels round alike.
+        """
+        flags = [
+            "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-strict-aliasing", "-fno-pie", "-ffp-contract=off",
+            "-fwrapv", "-w", "-pthread", "-g1",
+        ]  # fmt: skip
+        if self.kind == "clang":
+            flags += ["-mllvm", "-disable-block-placement", "-Wno-everything"]
+            if self.version >= (17,):
+                flags.append("-fconvergent-functions")
+        else:
+            flags += [
+                "-fno-thread-jumps", "-fno-unswitch-loops", "-fno-split-loops", "-fno-ipa-icf", "-fno-crossjumping",
+                "-fno-tree-tail-merge", "-fno-partial-inlining", "-fno-ipa-cp-clone", "-fno-split-paths",
+                "-fno-reorder-blocks", "-fno-reorder-blocks-and-partition", "-fno-version-loops-for-strides", "-fpermissive",
+            ]  # fmt: skip
+        return tuple(flags)
+
+
+def find_compiler(name: str | None = None) -> HostCompiler:
+    """The host compiler: `name`, `$ROCPORT_HOST_CXX`, else clang++ (15 or newer), else g++ (12 or newer).
+
+    Raises:
+        CompilerError: none is there, or the named one is not.
+    """
+    asked = name or os.environ.get("ROCPORT_HOST_CXX")
+    if asked:
+        found = _describe(asked)
+        if found is None:
+            raise CompilerError(f"{asked}: not a C++ compiler that can be run; set ROCPORT_HOST_CXX to clang++ or g++")
+        return found
+    candidates = ["clang++", *(f"clang++-{version}" for version in range(22, 14, -1)), "g++", *(f"g++-{v}" for v in range(15, 11, -1))]
+    oldest = {"clang": (15,), "gcc": (12,)}
+    for candidate in candidates:
+        found = _describe(candidate)
+        if found is not None and found.version >= oldest[found.kind]:
+            return found
+    raise CompilerError(
+        "no host C++ compiler: the CPU executor needs clang++ 15 or g++ 12, or newer; install one (package g++ or clang), "
+        "or name it in ROCPORT_HOST_CXX"
+    )
+
+
+def _describe(name: str) -> HostCompiler | None:
+    path = shutil.which(name)
+    if path is None:
+        return None
+    try:
+        shown = subprocess.run(
+            [path, "-dM", "-E", "-x", "c++", "/dev/null"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    macros = dict(line.split(" ", 2)[1:] for line in shown.stdout.splitlines() if line.count(" ") >= 2)
+    if "__clang_major__" in macros:
+        return HostCompiler(path, "clang", (int(macros["__clang_major__"]), int(macros.get("__clang_minor__", "0"))))
+    if "__GNUC__" in macros:
+        return HostCompiler(path, "gcc", (int(macros["__GNUC__"]), int(macros.get("__GNUC_MINOR__", "0"))))
+    return None
+
+
+def thrust_include() -> list[Path]:
+    """Folders to add for <thrust/...>: NVIDIA's CCCL, whose plain C++ backend runs everything on the host.
+
+    Looked for in `$ROCPORT_THRUST`, in the `nvidia-cuda-cccl` wheel, in a CUDA toolkit and in the distribution's headers.
+    Empty when there is none: programs that use Thrust then do not compile.
+    """
+    named = os.environ.get("ROCPORT_THRUST")
+    roots = [Path(named)] if named else []
+    for scheme in {sysconfig.get_paths()["purelib"], sysconfig.get_paths()["platlib"]}:
+        nvidia = Path(scheme) / "nvidia"
+        roots += sorted(nvidia.glob("cu*/include/cccl"), reverse=True) + [nvidia / "cuda_cccl" / "include"]
+        roots += sorted(nvidia.glob("cu*/include"), reverse=True)
+    for toolkit in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        if toolkit:
+            roots += [Path(toolkit) / "include" / "cccl", Path(toolkit) / "include"]
+    roots += [Path("/usr/include")]
+    for root in roots:
+        if (root / "thrust" / "version.h").is_file():
+            return [] if root == Path("/usr/include") else [root]
+    return []
+
+
+def cache_folder() -> Path:
+    """Where compiled parts are kept; `$ROCPORT_CACHE`, else `$XDG_CACHE_HOME/rocport`, else ~/.cache/rocport."""
+    named = os.environ.get("ROCPORT_CACHE")
+    if named:
+        return Path(named) / "executor"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rocport" / "executor"
+
+
+def runtime_objects(compiler: HostCompiler, *, flags: tuple[str, ...] = (), width: int = 64) -> list[Path]:
+    """The runtime's object files for these flags, compiled when the cache lacks them.
+
+    Raises:
+        CompilerError: a file of the runtime does not compile (the compiler's own words are in the message).
+    """
+    sources = sorted(RUNTIME.glob("*.cpp"))
+    digest = hashlib.sha256()
+    for part in [*sources, *sorted(RUNTIME.glob("*.h")), *sorted(INCLUDE.rglob("*"))]:
+        if part.is_file():
+            digest.update(part.name.encode() + part.read_bytes())
+    command = [
+        compiler.path, "-std=gnu++17", "-O2", *compiler.base_flags, "-DRPX_RUNTIME", f"-DRPX_DEFAULT_WAVE={width}", *flags,
+    ]  # fmt: skip
+    digest.update(repr((command, compiler.version, sys.platform)).encode())
+    folder = cache_folder() / digest.hexdigest()[:20]
+    objects = [folder / f"{source.stem}.o" for source in sources]
+    if all(path.is_file() for path in objects):
+        return objects
+    folder.mkdir(parents=True, exist_ok=True)
+    for source, target in zip(sources, objects, strict=True):
+        if target.is_file():
+            continue
+        with tempfile.NamedTemporaryFile(dir=folder, suffix=".o", delete=False) as handle:
+            partial = Path(handle.name)
+        done = subprocess.run(
+            [*command, "-I", str(INCLUDE), "-c", str(source), "-o", str(partial)],
+            capture_output=True, text=True, timeout=_COMPILE_TIMEOUT_S, check=False, env=compiler.env,
+        )  # fmt: skip
+        if done.returncode:
+            partial.unlink(missing_ok=True)
+            raise CompilerError(f"the executor's runtime does not compile ({source.name}):\n{done.stderr.strip()[-2000:]}")
+        partial.replace(target)
+    return objects

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CPU executor: builds a HIP program with the host compiler and runs it at wavefront width 32 or 64."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocport.executor.base import (
+    BuildError,
+    BuildOptions,
+    Capability,
+    Hazard,
+    Level,
+    RunOptions,
+    RunResult,
+    Trust,
+)
+from rocport.executor.compiler import (
+    INCLUDE,
+    CompilerError,
+    HostCompiler,
+    find_compiler,
+    runtime_objects,
+    thrust_include,
+)
+from rocport.executor.program import Program, Unit
+from rocport.executor.report import read_report
+from rocport.executor.rewrite import RewriteError, rewrite
+
+_STEP_TIMEOUT_S = 600
+_MISSING = [
+    re.compile(r"fatal error: '?([^':]+)'?(?:: No such file| file not found)"),
+    re.compile(r"error: '?‘?([\w:]+)’?'? (?:was not declared|has not been declared|is not a member)"),
+    re.compile(r"error: use of undeclared identifier '([^']+)'"),
+    re.compile(r"error: (?:unknown type name|no member named) '([^']+)'"),
+    re.compile(r"error: ‘([^’]+)’ (?:does not name a type|was not declared|has not been declared)"),
+    re.compile(r"undefined reference to [`'‘]([^'’]+)['’]"),
+]
+# Source that looks at the architecture or needs the width as a constant is compiled once a width.
+_PER_WIDTH = re.compile(rb"__AMDGCN_WAVEFRONT_SIZE|__GFX\d+__|__gfx\w+__|__CDNA|__RDNA")
+
+
+class CpuExecutor:
+    """HIP on the host's own processor."""
+
+    name = "cpu"
+
+    def __init__(self, compiler: HostCompiler | None = None) -> None:
+        self._compiler = compiler
+
+    @property
+    def compiler(self) -> HostCompiler:
+        """The host compiler; found on first use.
+
+        Raises:
+            CompilerError: there is none.
+        """
+        if self._compiler is None:
+            self._compiler = find_compiler()
+        return self._compiler
+
+    def probe(self) -> Capability:
+        """Widths 32 and 64 wherever a host compiler is."""
+        try:
+            compiler = self.compiler
+        except CompilerError as error:
+            return Capability(self.name, refusal=str(error))
+        detail = f"{compiler.path} ({compiler.kind} {'.'.join(map(str, compiler.version))})"
+        return Capability(self.name, (32, 64), (), Level.SOURCE, Trust.SELF_TESTED, detail)
+
+    # ---- building --------------------------------------------------------------------------------------------------------
+
+    def build(self, program: Program, folder: Path, options: BuildOptions = BuildOptions()) -> Path:  # noqa: B008
+        """Preprocesses, rewrites, compiles and links. Files land below `folder`.
+
+        Raises:
+            BuildError: a unit does not compile, or the program does not link.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            runtime = runtime_objects(self.compiler, flags=self._mode_flags(options))
+        except CompilerError as error:
+            raise BuildError(str(error)) from error
+        objects = [self._compile(unit, number, folder, options) for number, unit in enumerate(program.units)]
+        executable = folder / "program"
+        link = [lib for lib in program.link if lib != "-fopenmp"]
+        if "-fopenmp" in program.link or any("-fopenmp" in unit.flags for unit in program.units):
+            link.append("-fopenmp")
+        command = [
+            self.compiler.path, "-no-pie", "-pthread", *self._mode_flags(options), "-o", str(executable),
+            *map(str, objects), *map(str, runtime), *link, "-lm", "-ldl",
+        ]  # fmt: skip
+        self._step(command, program.name, "link")
+        return executable
+
+    def needs_width(self, program: Program) -> bool:
+        """True when the source depends on the architecture at compile time, so that each width needs a build of its own."""
+        for unit in program.units:
+            for path in {unit.source, *unit.source.parent.glob("*.h"), *unit.source.parent.glob("*.cuh"), *unit.source.parent.glob("*.hpp")}:
+                with contextlib.suppress(OSError):
+                    if _PER_WIDTH.search(path.read_bytes()):
+                        return True
+        return False
+
+    def _mode_flags(self, options: BuildOptions) -> tuple[str, ...]:
+        if not options.sanitize:
+            return ()
+        return ("-fsanitize=address,undefined", "-fno-sanitize-recover=address", "-DRPX_PLAIN_SHARED")
+
+    def _flags(self, unit: Unit, options: BuildOptions) -> list[str]:
+        flags = [flag for flag in unit.flags if not flag.startswith("-std=")]
+        standard = next((flag[5:] for flag in unit.flags if flag.startswith("-std=")), "")
+        if unit.language == "c":
+            return [*flags, f"-std={standard}"] if standard and "++" not in standard else flags
+        flags += [
+            f"-std={_standard(standard)}",
+            f"-isystem{INCLUDE}",
+            *(f"-isystem{path}" for path in thrust_include()),
+            "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP",
+            "-DCCCL_IGNORE_DEPRECATED_CPP_DIALECT",
+            "-D__HIP__=1",
+            "-D__HIPCC__=1",
+            "-D__HIP_PLATFORM_AMD__=1",
+        ]
+        if options.width:
+            flags += [f"-DROCPORT_FIXED_WAVE={options.width}", f"-D__AMDGCN_WAVEFRONT_SIZE={options.width}"]
+            flags += [f"-D__AMDGCN_WAVEFRONT_SIZE__={options.width}"]
+            flags += ["-D__GFX9__=1", "-D__gfx942__=1"] if options.width == 64 else ["-D__GFX11__=1", "-D__gfx1100__=1"]
+        return flags
+
+    def _compile(self, unit: Unit, number: int, folder: Path, options: BuildOptions) -> Path:
+        stem = f"{number}-{unit.source.stem}"
+        target = folder / f"{stem}.o"
+        compiler = self.compiler
+        mode = self._mode_flags(options)
+        if unit.language == "c":
+            command = [compiler.path, "-x", "c", *compiler.base_flags, *mode, options.optimize, *self._flags(unit, options)]
+            self._step([*command, "-c", str(unit.source), "-o", str(target)], unit.source.name, "compile")
+            return target
+        plain = folder / f"{stem}.ii"
+        flags = self._flags(unit, options)
+        preload = ["-include", "hip/hip_runtime.h"] if unit.source.suffix in (".cu", ".hip") else []
+        preprocess = [compiler.path, "-E", "-x", "c++", *mode, "-pthread", options.optimize, *flags, *preload, str(unit.source)]
+        text = self._step(preprocess, unit.source.name, "preprocess").stdout
+        try:
+            rewritten = rewrite(text, plain_shared=options.sanitize)
+        except RewriteError as error:
+            raise BuildError(f"{unit.source}: {error}") from error
+        plain.write_bytes(rewritten.text)
+        command = [
+            compiler.path, "-x", "c++-cpp-output", f"-std={_standard(next((f[5:] for f in unit.flags if f.startswith('-std=')), ''))}",
+            *compiler.base_flags, *mode, options.optimize,
+        ]  # fmt: skip
+        command += [flag for flag in unit.flags if flag.startswith("-f")]
+        self._step([*command, "-c", str(plain), "-o", str(target)], unit.source.name, "compile")
+        return target
+
+    def _step(self, command: list[str], what: str, step: str) -> subprocess.CompletedProcess[bytes]:
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=_STEP_TIMEOUT_S, check=False, env=self.compiler.env)
+        except subprocess.TimeoutExpired as error:
+            raise BuildError(f"{what}: {step} took more than {_STEP_TIMEOUT_S} s") from error
+        if done.returncode:
+            log = done.stderr.decode(errors="replace")
+            raise BuildError(_summary(what, step, log), log=log, missing=_missing(log))
+        return done
+
+    # ---- running ---------------------------------------------------------------------------------------------------------
+
+    def run(self, executable: Path, arguments: Sequence[str], cwd: Path, options: RunOptions = RunOptions()) -> RunResult:  # noqa: B008
+        """Runs the program in its own process group, under the limits; all of the group ends with it."""
+        with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
+            report = Path(scratch) / "report"
+            env = {
+                **os.environ,
+                "ROCPORT_WAVE": str(options.width),
+                "ROCPORT_ORDER": options.order,
+                "ROCPORT_REPORT": str(report),
+                "ROCPORT_QUIET": ",".join(options.quiet),
+                "ROCPORT_POISON": "" if options.poison is None else str(options.poison),
+                "ROCPORT_TRACE": str(options.trace) if options.trace else "",
+                "ROCPORT_TARGET": options.target or "",
+                "OMP_NUM_THREADS": "2",
+                "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0:exitcode=88",
+                "UBSAN_OPTIONS": "print_stacktrace=1",
+                **options.environment,
+            }
+            env = {name: value for name, value in env.items() if value != ""}
+            with (Path(scratch) / "out").open("w+b") as out, (Path(scratch) / "err").open("w+b") as err:
+                started = time.monotonic()
+                process = subprocess.Popen(
+                    [str(executable), *arguments], cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env,
+                    start_new_session=True, preexec_fn=_limiter(options),
+                )  # fmt: skip
+                timed_out = False
+                try:
+                    status = process.wait(options.limits.seconds)
+                except subprocess.TimeoutExpired:
+                    timed_out = True
+                    status = -signal.SIGKILL
+                finally:
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                seconds = time.monotonic() - started
+                texts = [_tail(stream, options.limits.output_bytes) for stream in (out, err)]
+            hazards, statistics = read_report(report, executable)
+        return RunResult(status, texts[0], texts[1], seconds, timed_out, hazards, statistics)
+
+
+def _limiter(options: RunOptions):  # type: ignore[no-untyped-def]
+    def limit() -> None:
+        # Stacks are reserved, not used: the address space is bounded far above the memory, the files by the output.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        size = max(options.limits.output_bytes, 1 << 30)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        resource.setrlimit(resource.RLIMIT_DATA, (options.limits.memory_bytes, options.limits.memory_bytes))
+
+    return limit
+
+
+def _tail(stream, limit: int) -> str:  # type: ignore[no-untyped-def]
+    stream.seek(0, os.SEEK_END)
+    size = stream.tell()
+    stream.seek(max(0, size - limit))
+    data: bytes = stream.read()
+    return data.decode(errors="replace")
+
+
+def _standard(asked: str) -> str:
+    """At least C++17, with GNU extensions, as hipcc's default is."""
+    year = re.search(r"\+\+(\w\w)", asked)
+    known = {"17": "17", "1z": "17", "20": "20", "2a": "20", "23": "23", "2b": "23", "26": "26"}
+    return "gnu++" + known.get(year.group(1) if year else "", "17")
+
+
+def _missing(log: str) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for pattern in _MISSING:
+        for match in pattern.finditer(log):
+            names[match.group(1)] = None
+    return tuple(names)
+
+
+def _summary(what: str, step: str, log: str) -> str:
+    lines = [line for line in log.splitlines() if "error" in line or "undefined reference" in line]
+    first = lines[0].strip() if lines else (log.strip().splitlines() or ["no output"])[-1]
+    return f"{what}: {step} failed: {first}"

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attributes and the CUDA/HIP keywords, spelled for a host C++ compiler.
+//
+// `__global__`, `__shared__`, `__forceinline__` and `__noinline__` are no macros: they pass through the preprocessor
+// and are rewritten afterwards (rocport.executor.rewrite), where the declaration around them can be seen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#error "rocport executor: this host architecture has no fiber switch; x86-64 and aarch64 have one"
+#endif
+
+#define RPX_INLINE inline __attribute__((always_inline))
+
+// A meeting point of lanes. A call must stay one call: lanes are matched by return address, and a compiler that copies
+// the call into two branches would keep lanes apart that meet on the device.
+#if defined(__clang__)
+#define RPX_CONVERGENT __attribute__((noinline, convergent))
+#else
+#define RPX_CONVERGENT __attribute__((noinline, noclone))
+#endif
+
+#define __host__
+#define __device__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __hidden
+#define __inline_hint__
+#define __maxnreg__(...)
+#define __cluster_dims__(...)
+#ifndef __restrict
+#define __restrict __restrict__
+#endif
+#define __align__(n) __attribute__((aligned(n)))

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes, wavefronts and blocks: the state that inlined device code reads, and the calls at which threads meet.
+//
+// Every GPU thread runs as a plain call until it first waits; only then does it keep its stack, and the scheduler goes on
+// with the next thread on a fresh one (lib/scheduler.cpp). A wave operation completes when no lane of the wavefront can
+// run: among the waiting lanes those at the earliest call site meet, which is where a lockstep machine reconverges.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "rpx/index.h"
+
+namespace rpx {
+
+using u64 = unsigned long long;
+using u32 = unsigned int;
+
+constexpr int kMaxLanes = 64;
+constexpr int kSlotWords = 8;  // bytes a lane can hand over in one meeting: 64
+
+struct Stack;
+
+struct Wave {
+  // Values the lanes bring to a meeting, one plane a 64-bit word. Two buffers: a lane may bring its next value while
+  // others still read the last one.
+  u64 slot[2][kSlotWords][kMaxLanes];
+  u64 ready;        // lanes that can run
+  u64 at_op;        // lanes waiting at a wave operation
+  u64 at_barrier;   // lanes waiting at the block's barrier
+  u64 at_grid;      // lanes waiting at the grid's barrier
+  u64 preempted;    // lanes that ran long without waiting, or gave way
+  u64 group;        // lanes that took part in the last completed operation
+  u64 brought_odd;  // of the waiting lanes, those whose value lies in buffer 1
+  u64 members;      // lanes that have a thread
+  u64 key;          // call site of the lanes at_op, when it is one
+  u32 generation;   // completed operations; its lowest bit names the buffer that arriving lanes write
+  u32 index;        // of this wave in its block
+  u32 started, lanes;
+  bool mixed;       // lanes wait at more than one call site, or since different generations
+  Index3 cursor;    // index of the next thread to start
+  void *sp[kMaxLanes];
+  Index3 tid[kMaxLanes];
+  Stack *stack[kMaxLanes];
+  void *const *frame[kMaxLanes];  // frame of the call that waits
+};
+
+extern Wave *wave;         // of the running thread
+extern u32 lane;           // of the running thread, within its wave
+extern u32 wave_width;     // 32 or 64
+extern void *dynamic_lds;  // the running block's dynamic shared memory
+
+// Wait at a wave operation until the lanes that can meet here have met; wave->group then names them.
+RPX_CONVERGENT void meet(u64 mask);
+RPX_CONVERGENT int block_barrier(int operation, int predicate);  // 0 plain, 1 count, 2 and, 3 or
+RPX_CONVERGENT void grid_barrier();
+RPX_CONVERGENT void yield();
+
+enum class Hazard : int {
+  kInactiveLane,    // a shuffle reads a lane that did not take part
+  kAbsentLane,      // ... or a lane that has no thread
+  kMask32,          // a 32-bit mask at wave width 64
+  kMaskBeyond,      // the mask names lanes that did not arrive, or the caller is not in its own mask
+  kWidthOverWave,   // a shuffle width, or tile, larger than the wavefront
+  kDivergentBarrier,
+  kExitedBarrier,   // threads wait at a barrier that others of the block never reach
+  kLaunchConfig,
+  kUncheckedError,
+  kOutOfBounds,
+  kSpin,            // no thread can make progress
+  kLdsLimit,
+  kUninitialised,
+  kSharedRace,
+  kLockstep,
+  kCount
+};
+void hazard(Hazard kind, const void *site, long long a = 0, long long b = 0);
+[[noreturn]] void fatal(const char *what);
+[[noreturn]] void unsupported(const char *what);
+
+// ---- the running thread --------------------------------------------------------------------------------------------
+
+RPX_INLINE u64 bit(u32 l) { return 1ull << l; }
+RPX_INLINE u32 linear_thread() { return wave->index * wave_width + lane; }
+RPX_INLINE u64 all_lanes() { return wave_width == 64 ? ~0ull : 0xffffffffull; }
+RPX_INLINE const u64 (*met_values())[kMaxLanes] { return wave->slot[(wave->generation + 1) & 1]; }
+
+template <class T> constexpr int words_of() { return (int)((sizeof(T) + 7) / 8); }
+
+// Put this lane's value where the other lanes will look for it.
+template <class T> RPX_INLINE void bring(const T &value) {
+  static_assert(words_of<T>() <= kSlotWords, "a value handed between lanes is at most 64 bytes");
+  u64 w[words_of<T>()] = {};
+  std::memcpy(w, static_cast<const void *>(&value), sizeof(T));
+  u64(*out)[kMaxLanes] = wave->slot[wave->generation & 1];
+  for (int i = 0; i < words_of<T>(); ++i) out[i][lane] = w[i];
+}
+
+template <class T> RPX_INLINE T take(u32 source) {
+  u64 w[words_of<T>()];
+  const u64(*in)[kMaxLanes] = met_values();
+  for (int i = 0; i < words_of<T>(); ++i) w[i] = in[i][source];
+  alignas(T) unsigned char raw[sizeof(T)];
+  std::memcpy(raw, w, sizeof(T));
+  T result;
+  std::memcpy(static_cast<void *>(&result), raw, sizeof(T));
+  return result;
+}
+
+// What an inactive lane gives: zero, as ds_bpermute does for a lane whose EXEC bit is off.
+template <class T> RPX_INLINE T zero() {
+  T result;
+  std::memset(static_cast<void *>(&result), 0, sizeof(T));
+  return result;
+}
+
+__attribute__((noinline)) void report_inactive(u32 source);
+
+template <class T> RPX_INLINE T exchange(const T &value, u64 mask, u32 source) {
+  bring(value);
+  meet(mask);
+  if (__builtin_expect(!(wave->group >> source & 1), 0)) {
+    report_inactive(source);
+    return zero<T>();
+  }
+  return take<T>(source);
+}
+
+RPX_INLINE u64 ballot(bool predicate, u64 mask) {
+  bring<u64>(predicate);
+  meet(mask);
+  const u64 *in = met_values()[0];
+  u64 result = 0;
+  for (u64 rest = wave->group; rest; rest &= rest - 1) {
+    int l = __builtin_ctzll(rest);
+    result |= in[l] << l;
+  }
+  return result;
+}
+
+RPX_INLINE u64 active_lanes() {
+  meet(~0ull);
+  return wave->group;
+}
+
+void narrow_mask(u64 mask, int bytes);  // hazard kMask32 where the width asks for 64 bits
+template <class M> RPX_INLINE u64 wave_mask(M mask) {
+  if (sizeof(M) < 8 && wave_width == 64) narrow_mask((u64)mask, sizeof(M));
+  return (u64)mask;
+}
+
+void wide_width(int width);
+RPX_INLINE u32 clamp_width(int width) {
+  if (__builtin_expect((u32)width > wave_width, 0)) {
+    wide_width(width);
+    return wave_width;
+  }
+  return (u32)width;
+}
+
+// `extern __shared__ T name[]` at namespace scope.
+template <class T> struct DynamicArray {
+  RPX_INLINE operator T *() const { return static_cast<T *>(dynamic_lds); }
+  template <class I> RPX_INLINE T &operator[](I i) const { return static_cast<T *>(dynamic_lds)[i]; }
+  template <class I> RPX_INLINE T *operator+(I i) const { return static_cast<T *>(dynamic_lds) + i; }
+};
+
+}  // namespace rpx

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "context.h"
+
+#if defined(__x86_64__)
+asm(R"(
+.text
+.globl rpx_switch
+.type rpx_switch,@function
+rpx_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+.size rpx_switch,.-rpx_switch
+.globl rpx_fiber_start
+.type rpx_fiber_start,@function
+rpx_fiber_start:
+    call *%rbx
+    ud2
+.size rpx_fiber_start,.-rpx_fiber_start
+)");
+#else
+asm(R"(
+.text
+.globl rpx_switch
+.type rpx_switch,%function
+rpx_switch:
+    sub sp, sp, #160
+    stp x19, x20, [sp, #0]
+    stp x21, x22, [sp, #16]
+    stp x23, x24, [sp, #32]
+    stp x25, x26, [sp, #48]
+    stp x27, x28, [sp, #64]
+    stp x29, x30, [sp, #80]
+    stp d8, d9, [sp, #96]
+    stp d10, d11, [sp, #112]
+    stp d12, d13, [sp, #128]
+    stp d14, d15, [sp, #144]
+    mov x9, sp
+    str x9, [x0]
+    mov sp, x1
+    ldp x19, x20, [sp, #0]
+    ldp x21, x22, [sp, #16]
+    ldp x23, x24, [sp, #32]
+    ldp x25, x26, [sp, #48]
+    ldp x27, x28, [sp, #64]
+    ldp x29, x30, [sp, #80]
+    ldp d8, d9, [sp, #96]
+    ldp d10, d11, [sp, #112]
+    ldp d12, d13, [sp, #128]
+    ldp d14, d15, [sp, #144]
+    add sp, sp, #160
+    ret
+.size rpx_switch,.-rpx_switch
+.globl rpx_fiber_start
+.type rpx_fiber_start,%function
+rpx_fiber_start:
+    blr x19
+    brk #0
+.size rpx_fiber_start,.-rpx_fiber_start
+)");
+#endif

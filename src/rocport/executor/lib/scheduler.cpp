@@ -1,0 +1,765 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a grid on one host thread. See include/rpx/scheduler.h for the model.
+//
+// Threads of a block start one after another as plain calls on a "runner" stack. A thread that waits keeps the stack it
+// is on; the next one starts on a fresh stack. So a kernel that never waits costs one call a thread, and one that does
+// costs one switch a wait. Blocks run one at a time, unless one can only wait for another (grid barrier, spinning).
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "context.h"
+#include "internal.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define RPX_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define RPX_ASAN 1
+#endif
+#endif
+#ifdef RPX_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+// The index variables are const in user code (rpx/index.h); these are the same objects, writable.
+rpx::Index3 rpx_thread_index asm("threadIdx");
+rpx::Index3 rpx_block_index asm("blockIdx");
+rpx::Index3 rpx_block_dim asm("blockDim");
+rpx::Index3 rpx_grid_dim asm("gridDim");
+
+extern "C" char __executable_start, etext;
+
+namespace rpx {
+
+Wave *wave;
+u32 lane;
+u32 wave_width = 64;
+void *dynamic_lds;
+Statistics statistics;
+
+struct Stack {
+  char *base;
+  std::size_t size;
+  void *top;
+  Stack *next;
+};
+
+namespace {
+
+struct Block {
+  Index3 index;
+  std::vector<Wave *> waves;
+  u64 runnable = 0;
+  bool at_grid = false, gave_way = false;
+  int count = 0, all = 1, any = 0;           // arriving predicates of __syncthreads_count/and/or
+  int result_count = 0, result_all = 1, result_any = 0;
+  u64 first_key = 0;                         // call site of the threads at the barrier
+  const void *first_site = nullptr, *other_site = nullptr;
+  void *lds = nullptr;
+  std::vector<char> saved_lds;
+};
+
+// Everything about the grid in progress; a launch from inside a kernel stacks another one on top.
+struct Grid {
+  const Launch *launch = nullptr;
+  Block *block = nullptr;
+  Stack *stack = nullptr;   // of the running thread
+  void *host_sp = nullptr;
+  u32 threads = 0, waves = 0;
+  u32 lane_mask = 0;        // random order: lanes are visited in the order l ^ lane_mask
+  u64 random = 1;
+#ifdef RPX_ASAN
+  const void *host_bottom = nullptr;
+  std::size_t host_size = 0;
+#endif
+};
+
+Grid grid;
+u64 switches;                      // since the program began; tells a thread that others ran meanwhile
+volatile bool inside_runtime = true;
+volatile bool kernel_running = false;
+const char *last_kernel = "(no kernel yet)";
+Stack *free_stacks;
+std::vector<Wave *> free_waves;
+std::recursive_mutex launch_mutex;
+
+constexpr std::size_t kPage = 4096;
+
+Stack *new_stack() {
+  // Stacks come in slabs. Each begins at a different cache set: thousands of stacks whose hot frames share one set
+  // would evict each other.
+  constexpr int kSlab = 64;
+  static u32 colour;
+  std::size_t size = settings().stack;
+  std::size_t stride = size + kPage;
+  char *slab = static_cast<char *>(
+      mmap(nullptr, stride * kSlab, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (slab == MAP_FAILED) fatal("no memory for thread stacks; lower ROCPORT_STACK_KB or launch fewer threads a block");
+  for (int i = kSlab - 1; i >= 0; --i) {
+    Stack *s = new Stack;
+    s->base = slab + i * stride;
+    mprotect(s->base, kPage, PROT_NONE);
+    s->size = size;
+    s->top = s->base + stride - (colour++ % 61) * 192 - 64;
+    s->next = free_stacks;
+    free_stacks = s;
+  }
+  return free_stacks;
+}
+
+Stack *take_stack() {
+  Stack *s = free_stacks ? free_stacks : new_stack();
+  free_stacks = s->next;
+  return s;
+}
+
+void give_stack(Stack *s) {
+  s->next = free_stacks;
+  free_stacks = s;
+}
+
+u64 random_word() {
+  grid.random ^= grid.random << 13;
+  grid.random ^= grid.random >> 7;
+  grid.random ^= grid.random << 17;
+  return grid.random;
+}
+
+inline u32 pick(u64 set) {
+  switch (settings().order) {
+    case Settings::kForward: return __builtin_ctzll(set);
+    case Settings::kReverse: return 63 - __builtin_clzll(set);
+    default: {
+      u32 r = random_word() & 63;
+      u64 turned = r ? (set >> r | set << (64 - r)) : set;
+      return (__builtin_ctzll(turned) + r) & 63;
+    }
+  }
+}
+
+// ---- switching -----------------------------------------------------------------------------------------------------
+
+[[noreturn]] void runner();
+
+#ifdef RPX_ASAN
+void *fake_stack_sink;
+void announce_switch(const void *bottom, std::size_t size) {
+  __sanitizer_start_switch_fiber(&fake_stack_sink, bottom, size);
+}
+void announce_arrival() { __sanitizer_finish_switch_fiber(fake_stack_sink, nullptr, nullptr); }
+#endif
+
+enum class Next { kResume, kStart, kHost };
+
+void complete_operation(Wave *w);
+bool release_barrier();
+
+// Decides what runs after the current thread waited or ended. kResume: wave and lane name the thread to go on with.
+// kStart: the current wave has threads that have not begun. kHost: the block is done, or waits for other blocks.
+Next choose() {
+  for (;;) {
+    Wave *w = wave;
+    if (w->ready) {
+      u32 l = pick(w->ready);
+      w->ready &= ~bit(l);
+      lane = l;
+      return Next::kResume;
+    }
+    if (w->started < w->lanes) return Next::kStart;
+    if (w->at_op && !w->preempted) {
+      complete_operation(w);
+      continue;
+    }
+    Block *b = grid.block;
+    b->runnable &= ~bit(w->index);
+    if (b->runnable) {
+      wave = b->waves[pick(b->runnable)];
+      continue;
+    }
+    bool gave_way = false;
+    for (Wave *other : b->waves) gave_way |= other->preempted != 0;
+    if (gave_way) {
+      b->gave_way = true;
+      return Next::kHost;
+    }
+    if (release_barrier()) continue;
+    return Next::kHost;
+  }
+}
+
+inline void enter_lane() {
+  rpx_thread_index = wave->tid[lane];
+  grid.stack = wave->stack[lane];
+}
+
+// Leaves the current thread at `save` and runs whatever is next. Returns when the thread is resumed.
+void switch_away(void **save, u32 my_lane, Wave *my_wave) {
+  Next next = choose();
+  if (next == Next::kResume && wave == my_wave && lane == my_lane) return;
+  ++switches;
+  void *target;
+  if (next == Next::kResume) {
+    enter_lane();
+    target = wave->sp[lane];
+  } else if (next == Next::kStart) {
+    Stack *s = take_stack();
+    grid.stack = s;
+    target = fiber_prepare(s->top, runner);
+  } else {
+    target = grid.host_sp;
+  }
+#ifdef RPX_ASAN
+  if (next == Next::kHost) announce_switch(grid.host_bottom, grid.host_size);
+  else announce_switch(grid.stack->base + kPage, grid.stack->size);
+#endif
+  rpx_switch(save, target);
+#ifdef RPX_ASAN
+  announce_arrival();
+#endif
+}
+
+// ---- starting threads ----------------------------------------------------------------------------------------------
+
+inline void advance(Index3 &t) {
+  if (++t.x == rpx_block_dim.x) {
+    t.x = 0;
+    if (++t.y == rpx_block_dim.y) {
+      t.y = 0;
+      ++t.z;
+    }
+  }
+}
+
+Index3 thread_at(u32 linear) {
+  u32 x = rpx_block_dim.x, xy = x * rpx_block_dim.y;
+  return {linear % x, linear % xy / x, linear / xy};
+}
+
+// Runs threads of the current wave from their beginning, until one of them waits (then this returns on that thread's
+// stack after it has ended) or all have begun.
+void run_unstarted() {
+  Wave *w = wave;
+  const bool forward = settings().order == Settings::kForward;
+  const ThreadBody body = grid.launch->body;
+  void *const closure = grid.launch->closure;
+  while (w->started < w->lanes) {
+    u32 i = w->started++;
+    if (forward) {
+      lane = i;
+      rpx_thread_index = w->cursor;
+      advance(w->cursor);
+    } else {
+      lane = settings().order == Settings::kReverse ? w->lanes - 1 - i
+             : w->lanes == wave_width               ? i ^ grid.lane_mask
+                                                    : i;
+      rpx_thread_index = thread_at(w->index * wave_width + lane);
+    }
+    u64 before = switches;
+    inside_runtime = false;
+    body(closure);
+    inside_runtime = true;
+    if (switches != before) return;
+  }
+}
+
+void runner() {
+#ifdef RPX_ASAN
+  const void *bottom;
+  std::size_t size;
+  __sanitizer_finish_switch_fiber(nullptr, &bottom, &size);
+  if (!grid.host_bottom) {
+    grid.host_bottom = bottom;
+    grid.host_size = size;
+  }
+#endif
+  for (;;) {
+    run_unstarted();
+    Next next = choose();
+    if (next == Next::kStart) continue;
+    ++switches;
+    // This stack is free from here on; nothing else runs before the switch.
+    give_stack(grid.stack);
+    void *nowhere;
+#ifdef RPX_ASAN
+    if (next == Next::kResume) announce_switch(wave->stack[lane]->base + kPage, wave->stack[lane]->size);
+    else announce_switch(grid.host_bottom, grid.host_size);
+#endif
+    if (next == Next::kResume) {
+      enter_lane();
+      rpx_switch(&nowhere, wave->sp[lane]);
+    } else {
+      rpx_switch(&nowhere, grid.host_sp);
+    }
+    __builtin_unreachable();
+  }
+}
+
+// ---- wave operations -----------------------------------------------------------------------------------------------
+
+// Return addresses from the kernel's own frame inwards to the waiting call; comparing them in order tells which of two
+// lanes is at the earlier place of the program.
+struct CallPath {
+  static constexpr int kDepth = 24;
+  const void *site[kDepth];
+  int depth = 0;
+};
+
+void call_path(const Wave *w, u32 l, CallPath *path) {
+  const void *inner[CallPath::kDepth];
+  int n = 0;
+  void *const *frame = w->frame[l];
+  char *top = static_cast<char *>(w->stack[l]->top);
+  while (n < CallPath::kDepth) {
+    inner[n++] = frame[1];
+    void *const *up = static_cast<void *const *>(frame[0]);
+    if (up <= frame || reinterpret_cast<const char *>(up) >= top - 64) break;
+    frame = up;
+  }
+  path->depth = n;
+  for (int i = 0; i < n; ++i) path->site[i] = inner[n - 1 - i];
+}
+
+int compare(const CallPath &a, const CallPath &b) {
+  int common = a.depth < b.depth ? a.depth : b.depth;
+  for (int i = 0; i < common; ++i)
+    if (a.site[i] != b.site[i]) return a.site[i] < b.site[i] ? -1 : 1;
+  return a.depth - b.depth;
+}
+
+void complete_mixed(Wave *w) {
+  CallPath best, path;
+  u64 group = 0;
+  for (u64 rest = w->at_op; rest; rest &= rest - 1) {
+    u32 l = __builtin_ctzll(rest);
+    call_path(w, l, &path);
+    int order = group ? compare(path, best) : -1;
+    if (order < 0) {
+      best = path;
+      group = bit(l);
+    } else if (order == 0) {
+      group |= bit(l);
+    }
+  }
+  u32 parity = w->generation & 1;
+  for (u64 rest = group; rest; rest &= rest - 1) {
+    u32 l = __builtin_ctzll(rest);
+    if ((w->brought_odd >> l & 1) == parity) continue;
+    for (int i = 0; i < kSlotWords; ++i) w->slot[parity][i][l] = w->slot[parity ^ 1][i][l];
+  }
+  w->group = group;
+  w->at_op &= ~group;
+  w->ready |= group;
+  ++w->generation;
+  w->mixed = w->at_op != 0;
+}
+
+void complete_operation(Wave *w) {
+  ++statistics.wave_ops;
+  if (w->mixed) return complete_mixed(w);
+  w->group = w->at_op;
+  w->ready = w->at_op;
+  w->at_op = 0;
+  ++w->generation;
+}
+
+// ---- barriers ------------------------------------------------------------------------------------------------------
+
+bool release_barrier() {
+  Block *b = grid.block;
+  bool any = false;
+  for (Wave *w : b->waves) any |= w->at_barrier != 0;
+  if (!any) return false;
+  ++statistics.barriers;
+  if (b->other_site) hazard(Hazard::kDivergentBarrier, b->first_site, (long long)(std::size_t)b->other_site);
+  b->other_site = b->first_site = nullptr;
+  b->first_key = 0;
+  for (Wave *w : b->waves) {
+    if (!w->at_barrier) continue;
+    w->ready |= w->at_barrier;
+    w->at_barrier = 0;
+    b->runnable |= bit(w->index);
+  }
+  b->result_count = b->count;
+  b->result_all = b->all;
+  b->result_any = b->any;
+  b->count = 0;
+  b->all = 1;
+  b->any = 0;
+  wave = b->waves[pick(b->runnable)];
+  return true;
+}
+
+inline u64 site_key(const void *site, const void *frame) {
+  return (u64)(std::size_t)site ^ (u64)(static_cast<char *>(grid.stack->top) - static_cast<const char *>(frame)) << 40;
+}
+
+inline void require_kernel(const char *what) {
+  if (__builtin_expect(!kernel_running, 0)) fatal(what);
+}
+
+}  // namespace
+
+RPX_CONVERGENT void meet(u64) {
+  inside_runtime = true;
+  require_kernel("a wave operation was called from host code");
+  Wave *w = wave;
+  u32 l = lane;
+  void *const *frame = static_cast<void *const *>(__builtin_frame_address(0));
+  u64 key = site_key(frame[1], frame);
+  if (!w->at_op) {
+    w->key = key;
+    w->mixed = false;
+    w->brought_odd = w->generation & 1 ? ~0ull : 0;
+  } else if (key != w->key || (w->brought_odd & 1) != (w->generation & 1) || w->mixed) {
+    w->mixed = true;
+    w->brought_odd = w->generation & 1 ? w->brought_odd | bit(l) : w->brought_odd & ~bit(l);
+  }
+  w->at_op |= bit(l);
+  w->frame[l] = frame;
+  w->stack[l] = grid.stack;
+  w->tid[l] = rpx_thread_index;
+  switch_away(&w->sp[l], l, w);
+  inside_runtime = false;
+}
+
+RPX_CONVERGENT int block_barrier(int operation, int predicate) {
+  inside_runtime = true;
+  require_kernel("__syncthreads was called from host code");
+  Wave *w = wave;
+  u32 l = lane;
+  Block *b = grid.block;
+  void *const *frame = static_cast<void *const *>(__builtin_frame_address(0));
+  u64 key = site_key(frame[1], frame);
+  if (!b->first_key) {
+    b->first_key = key;
+    b->first_site = frame[1];
+  } else if (key != b->first_key && frame[1] != b->first_site) {
+    b->other_site = frame[1];
+  }
+  if (operation) {
+    b->count += predicate != 0;
+    b->all &= predicate != 0;
+    b->any |= predicate != 0;
+  }
+  w->at_barrier |= bit(l);
+  w->frame[l] = frame;
+  w->stack[l] = grid.stack;
+  w->tid[l] = rpx_thread_index;
+  switch_away(&w->sp[l], l, w);
+  inside_runtime = false;
+  return operation == 1 ? b->result_count : operation == 2 ? b->result_all : b->result_any;
+}
+
+RPX_CONVERGENT void grid_barrier() {
+  inside_runtime = true;
+  require_kernel("a grid barrier was called from host code");
+  Wave *w = wave;
+  u32 l = lane;
+  w->at_grid |= bit(l);
+  w->frame[l] = static_cast<void *const *>(__builtin_frame_address(0));
+  w->stack[l] = grid.stack;
+  w->tid[l] = rpx_thread_index;
+  switch_away(&w->sp[l], l, w);
+  inside_runtime = false;
+}
+
+// Lets every other thread run first; also what the watchdog does to a thread that runs long without waiting.
+RPX_CONVERGENT void yield() {
+  inside_runtime = true;
+  require_kernel("a device-side sleep was called from host code");
+  Wave *w = wave;
+  u32 l = lane;
+  ++statistics.preemptions;
+  w->preempted |= bit(l);
+  w->stack[l] = grid.stack;
+  w->tid[l] = rpx_thread_index;
+  switch_away(&w->sp[l], l, w);
+  inside_runtime = false;
+}
+
+bool in_kernel() { return kernel_running; }
+const char *kernel_name() { return last_kernel; }
+
+__attribute__((noinline)) void report_inactive(u32 source) {
+  bool absent = !(wave->members >> source & 1);
+  hazard(absent ? Hazard::kAbsentLane : Hazard::kInactiveLane, __builtin_return_address(0), source, lane);
+}
+
+void narrow_mask(u64 mask, int bytes) {
+  hazard(Hazard::kMask32, __builtin_return_address(0), (long long)mask, bytes);
+}
+
+void wide_width(int width) { hazard(Hazard::kWidthOverWave, __builtin_return_address(0), width, wave_width); }
+
+// ---- a watchdog for threads that spin ------------------------------------------------------------------------------
+
+namespace {
+
+volatile pthread_t kernel_thread;
+constexpr int kSignal = SIGURG;  // ignored by default, so a late one is harmless
+constexpr long kTickMilliseconds = 15;
+
+void on_tick(int, siginfo_t *, void *context) {
+  if (!kernel_running || inside_runtime || !pthread_equal(pthread_self(), kernel_thread)) return;
+  static u64 seen_switches;
+  static u32 seen_started;
+  static const Wave *seen_wave;
+  static const void *seen_block;
+  bool progress = seen_switches != switches || seen_wave != wave || seen_started != wave->started || seen_block != grid.block;
+  seen_switches = switches;
+  seen_wave = wave;
+  seen_started = wave->started;
+  seen_block = grid.block;
+  if (progress) return;
+#if defined(__x86_64__)
+  char *pc = reinterpret_cast<char *>(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP]);
+#else
+  char *pc = reinterpret_cast<char *>(static_cast<ucontext_t *>(context)->uc_mcontext.pc);
+#endif
+  // Not inside a library: it may hold a lock that the next thread needs.
+  if (pc < &__executable_start || pc >= &etext) return;
+  yield();
+}
+
+void start_watchdog() {
+#ifndef RPX_ASAN
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action;
+    std::memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_tick;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
+    sigaction(kSignal, &action, nullptr);
+    std::thread([] {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_BLOCK, &all, nullptr);
+      for (;;) {
+        timespec pause{0, kTickMilliseconds * 1000000};
+        nanosleep(&pause, nullptr);
+        if (kernel_running && !inside_runtime) pthread_kill(kernel_thread, kSignal);
+      }
+    }).detach();
+  });
+#endif
+}
+
+// ---- blocks and grids ----------------------------------------------------------------------------------------------
+
+Wave *take_wave() {
+  if (free_waves.empty()) return static_cast<Wave *>(std::aligned_alloc(64, (sizeof(Wave) + 63) / 64 * 64));
+  Wave *w = free_waves.back();
+  free_waves.pop_back();
+  return w;
+}
+
+void begin_block(Block *b, const Index3 &index) {
+  b->index = index;
+  b->runnable = 0;
+  b->at_grid = b->gave_way = false;
+  b->count = b->any = 0;
+  b->all = 1;
+  b->first_key = 0;
+  b->first_site = b->other_site = nullptr;
+  while (b->waves.size() < grid.waves) b->waves.push_back(take_wave());
+  for (u32 i = 0; i < grid.waves; ++i) {
+    Wave *w = b->waves[i];
+    w->ready = w->at_op = w->at_barrier = w->at_grid = w->preempted = w->group = 0;
+    w->generation = 0;
+    w->index = i;
+    w->started = 0;
+    w->lanes = i + 1 < grid.waves ? wave_width : grid.threads - i * wave_width;
+    w->members = w->lanes == 64 ? ~0ull : bit(w->lanes) - 1;
+    w->mixed = false;
+    w->cursor = thread_at(i * wave_width);
+    b->runnable |= bit(i);
+  }
+  ++statistics.blocks;
+}
+
+// Runs the block until it is done or can only wait for others.
+void run_block(Block *b) {
+  grid.block = b;
+  rpx_block_index = b->index;
+  dynamic_lds = b->lds;
+  b->gave_way = b->at_grid = false;
+  if (!b->runnable) return;
+  wave = b->waves[pick(b->runnable)];
+  Next next = choose();
+  if (next != Next::kHost) {
+    ++switches;
+    void *target;
+    if (next == Next::kResume) {
+      enter_lane();
+      target = wave->sp[lane];
+    } else {
+      grid.stack = take_stack();
+      target = fiber_prepare(grid.stack->top, runner);
+    }
+#ifdef RPX_ASAN
+    announce_switch(grid.stack->base + kPage, grid.stack->size);
+#endif
+    rpx_switch(&grid.host_sp, target);
+#ifdef RPX_ASAN
+    announce_arrival();
+#endif
+  }
+  for (Wave *w : b->waves) b->at_grid |= w->at_grid != 0;
+}
+
+void wake(Block *b, bool from_grid) {
+  for (Wave *w : b->waves) {
+    u64 lanes = w->preempted | (from_grid ? w->at_grid : 0);
+    w->preempted = 0;
+    if (from_grid) w->at_grid = 0;
+    w->ready |= lanes;
+    if (lanes || w->at_op) b->runnable |= bit(w->index);
+  }
+}
+
+void save_lds(Block *b, const Segment &lds) { b->saved_lds.assign(lds.base, lds.base + lds.size); }
+void restore_lds(Block *b, const Segment &lds) {
+  if (b->saved_lds.size() == lds.size && lds.size) std::memcpy(lds.base, b->saved_lds.data(), lds.size);
+}
+
+Block *new_block(std::size_t lds_bytes) {
+  Block *b = new Block;
+  if (lds_bytes) b->lds = std::aligned_alloc(256, (lds_bytes + 511) / 256 * 256);
+  return b;
+}
+
+void delete_block(Block *b) {
+  for (Wave *w : b->waves) free_waves.push_back(w);
+  std::free(b->lds);
+  delete b;
+}
+
+Index3 block_at(u64 linear) {
+  u64 x = rpx_grid_dim.x, xy = x * rpx_grid_dim.y;
+  return {(u32)(linear % x), (u32)(linear % xy / x), (u32)(linear / xy)};
+}
+
+void run_grid(const Launch &launch) {
+  const Config &c = launch.config;
+  rpx_grid_dim = {c.grid.x, c.grid.y, c.grid.z};
+  rpx_block_dim = {c.block.x, c.block.y, c.block.z};
+  grid.launch = &launch;
+  grid.threads = c.block.x * c.block.y * c.block.z;
+  grid.waves = (grid.threads + wave_width - 1) / wave_width;
+  grid.random = settings().seed * 0x9e3779b97f4a7c15ull + statistics.launches + 1;
+  grid.lane_mask = random_word() & (wave_width - 1);
+  const u64 blocks = (u64)c.grid.x * c.grid.y * c.grid.z;
+  const Segment lds = static_lds();
+  const int poison = settings().poison;
+  std::vector<Block *> resident;  // blocks that wait for others
+  Block *b = nullptr;
+  u64 stride = 1, offset = 0;
+  if (settings().order == Settings::kRandom && blocks > 1) {
+    offset = random_word() % blocks;
+    for (stride = random_word() % blocks | 1; std::gcd(stride, blocks) != 1; stride += 2) {
+    }
+  }
+  for (u64 i = 0; i < blocks; ++i) {
+    if (!b) b = new_block(c.lds);
+    u64 at = settings().order == Settings::kReverse ? blocks - 1 - i : (i * stride + offset) % blocks;
+    if (poison >= 0) {
+      if (lds.size) std::memset(lds.base, poison, lds.size);
+      if (b->lds) std::memset(b->lds, poison, c.lds);
+    }
+    begin_block(b, stride == 1 && !offset && settings().order != Settings::kReverse && i ? [&] {
+      Index3 next = rpx_block_index;
+      if (++next.x == c.grid.x) {
+        next.x = 0;
+        if (++next.y == c.grid.y) {
+          next.y = 0;
+          ++next.z;
+        }
+      }
+      return next;
+    }() : block_at(at));
+    run_block(b);
+    if (b->at_grid || b->gave_way) {
+      save_lds(b, lds);
+      resident.push_back(b);
+      b = nullptr;
+    }
+  }
+  if (b) delete_block(b);
+  while (!resident.empty()) {
+    bool spinning = false;
+    for (Block *r : resident) spinning |= r->gave_way;
+    std::vector<Block *> still;
+    for (Block *r : resident) {
+      if (spinning && !r->gave_way) {
+        still.push_back(r);
+        continue;
+      }
+      restore_lds(r, lds);
+      wake(r, !spinning);
+      run_block(r);
+      if (r->at_grid || r->gave_way) {
+        save_lds(r, lds);
+        still.push_back(r);
+      } else {
+        delete_block(r);
+      }
+    }
+    resident.swap(still);
+  }
+  statistics.threads += blocks * grid.threads;
+}
+
+}  // namespace
+
+void run_launch(const Launch &launch) {
+  std::lock_guard<std::recursive_mutex> guard(launch_mutex);
+  const bool nested = kernel_running;
+  // A launch from inside a kernel runs here and now, on top of the thread that makes it.
+  Grid outer_grid = grid;
+  Wave *outer_wave = wave;
+  u32 outer_lane = lane;
+  void *outer_lds = dynamic_lds;
+  Index3 outer_index[4] = {rpx_thread_index, rpx_block_index, rpx_block_dim, rpx_grid_dim};
+  std::vector<char> outer_static;
+  Segment lds = static_lds();
+  if (nested) outer_static.assign(lds.base, lds.base + lds.size);
+  const char *outer_name = last_kernel;
+
+  inside_runtime = true;
+  start_watchdog();
+  kernel_thread = pthread_self();
+  kernel_running = true;
+  last_kernel = launch.name;
+  ++statistics.launches;
+  grid = Grid();
+  run_grid(launch);
+  kernel_running = nested;
+
+  grid = outer_grid;
+  wave = outer_wave;
+  lane = outer_lane;
+  dynamic_lds = outer_lds;
+  if (nested) {
+    last_kernel = outer_name;
+    rpx_thread_index = outer_index[0];
+    rpx_block_index = outer_index[1];
+    rpx_block_dim = outer_index[2];
+    rpx_grid_dim = outer_index[3];
+    if (lds.size) std::memcpy(lds.base, outer_static.data(), lds.size);
+    inside_runtime = false;
+  }
+  statistics.switches = switches;
+}
+
+}  // namespace rpx

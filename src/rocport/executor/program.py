@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program is built from: its translation units and their flags, read from its Makefile or from the folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+HIP_SUFFIXES = (".hip", ".cu")
+CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".C", ".c++")
+SOURCE_SUFFIXES = (*HIP_SUFFIXES, *CXX_SUFFIXES, ".c")
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_MAKE_TIMEOUT_S = 60
+_STAND_IN = "rocport-hipcc"
+
+# Flags that take a value in the next word.
+_PAIRED = {"-I", "-D", "-U", "-isystem", "-iquote", "-include", "-L", "-l", "-o", "-x", "-MF", "-MT", "-MQ", "-Xclang", "-mllvm",
+           "-Xcompiler", "-Xlinker", "-arch", "-gencode", "-ccbin", "-rpath", "--offload-arch", "-Xptxas", "-target"}  # fmt: skip
+_KEPT = re.compile(r"-(?:D|U|I|isystem|iquote|include|std=|fopenmp|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)")
+_SERVED = re.compile(
+    r"-l(?:amdhip64|hip\w*|roc\w*|rccl|MIOpen|cuda\w*|cublas\w*|curand|cusparse|cufft|cusolver|nv\w*|hsa-runtime64|amd_comgr)$"
+)
+
+
+class ProgramError(Exception):
+    """The folder or file is not a program the executor can build; the message names the place and the reason."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One source file and the flags it is compiled with."""
+
+    source: Path
+    flags: tuple[str, ...] = ()
+
+    @property
+    def language(self) -> str:
+        """`c` or `c++`; HIP source is C++ once it is rewritten."""
+        return "c" if self.source.suffix == ".c" else "c++"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program: units to compile and link, and how its own Makefile runs it."""
+
+    name: str
+    folder: Path
+    units: tuple[Unit, ...]
+    link: tuple[str, ...] = ()
+    runs: tuple[tuple[str, ...], ...] = ()
+    """Argument lists of the Makefile's `run` target; one empty list when there is none."""
+    notes: tuple[str, ...] = field(default=())
+
+
+def load_program(path: Path) -> Program:
+    """A program from one source file, or from a folder with a Makefile or with sources.
+
+    Raises:
+        ProgramError: nothing to build was found.
+    """
+    if path.is_file():
+        if path.suffix not in SOURCE_SUFFIXES:
+            raise ProgramError(f"{path}: not a HIP, CUDA or C++ source file")
+        flags = (f"-I{path.resolve().parent}",)
+        return Program(path.stem, path.resolve().parent, (Unit(path.resolve(), flags),), (), ((),))
+    if not path.is_dir():
+        raise ProgramError(f"{path}: no such file or folder")
+    folder = path.resolve()
+    for name in _MAKEFILES:
+        if (folder / name).is_file():
+            program = _from_makefile(folder, folder / name)
+            if program is not None:
+                return program
+    sources = sorted(entry for entry in folder.iterdir() if entry.suffix in SOURCE_SUFFIXES and entry.is_file())
+    sources = [s for s in sources if not _included_by_others(s, sources)]
+    if not sources:
+        raise ProgramError(f"{path}: no Makefile that compiles something, and no source files")
+    units = tuple(Unit(source, (f"-I{folder}",)) for source in sources)
+    return Program(folder.name, folder, units, (), ((),))
+
+
+def _included_by_others(source: Path, sources: list[Path]) -> bool:
+    quoted = re.compile(rf'#\s*include\s*["<](?:[^">]*/)?{re.escape(source.name)}[">]')
+    return any(other != source and quoted.search(other.read_text(errors="replace")) for other in sources)
+
+
+def _from_makefile(folder: Path, makefile: Path) -> Program | None:
+    """Asks `make -n` for the commands. Nothing of the build is executed, `$(shell ...)` of the Makefile is."""
+    make = shutil.which("make") or shutil.which("gmake")
+    if make is None:
+        return None
+    with tempfile.TemporaryDirectory() as scratch:
+        compiler = Path(scratch) / "bin" / "hipcc"
+        compiler.parent.mkdir()
+        compiler.write_text("#!/bin/sh\nexit 0\n")
+        compiler.chmod(0o755)
+        env = {**os.environ, "PATH": f"{compiler.parent}:{os.environ.get('PATH', '')}", "LC_ALL": "C", "ROCM_PATH": scratch, "HIP_PATH": scratch}
+        env.pop("MAKEFLAGS", None)
+        variables = [f"HIPCC={_STAND_IN}"]
+        text = makefile.read_text(errors="replace")
+        if re.search(r"^\s*(?:CC|CXX|NVCC|COMPILER)\s*[:?]?=\s*\S*(?:hipcc|nvcc)", text, re.MULTILINE):
+            variables += [
+                f"{name}={_STAND_IN}"
+                for name in ("CC", "CXX", "NVCC")
+                if re.search(rf"^\s*{name}\s*[:?]?=\s*\S*(?:hipcc|nvcc)", text, re.MULTILINE)
+            ]
+
+        def ask(*targets: str) -> str:
+            try:
+                done = subprocess.run(
+                    [make, "-n", "-B", "-k", "--no-print-directory", "-C", str(folder), "-f", str(makefile), *variables, *targets],
+                    capture_output=True, text=True, errors="replace", timeout=_MAKE_TIMEOUT_S, check=False, env=env,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                return ""
+            return done.stdout
+
+        build, run = ask(), ask("run")
+    return _from_commands(folder, build if _STAND_IN in build or "hipcc" in build else run, run)
+
+
+def _commands(text: str) -> list[list[str]]:
+    joined = re.sub(r"\\\n", " ", text)
+    found: list[list[str]] = []
+    for line in joined.splitlines():
+        for part in re.split(r"&&|;|\|\|", line):
+            try:
+                words = shlex.split(part)
+            except ValueError:
+                continue
+            if words:
+                found.append(words)
+    return found
+
+
+def _is_compiler(word: str) -> bool:
+    return bool(re.fullmatch(r"(?:rocport-hipcc|hipcc|nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpic\+\+|mpicc|amdclang\+\+)(?:-\d+)?", Path(word).name))
+
+
+def _from_commands(folder: Path, build: str, run: str) -> Program | None:
+    units: dict[str, Unit] = {}
+    link: list[str] = []
+    where = folder
+    for words in _commands(build):
+        if words[0] == "cd" and len(words) > 1:
+            where = (where / words[1]).resolve()
+            continue
+        if not _is_compiler(words[0]):
+            continue
+        flags, sources, output, compiling, libraries = _parse(words[1:], where)
+        for source in sources:
+            units[str(source)] = Unit(source, tuple(flags))
+        if not compiling:
+            link = libraries
+        del output
+    if not units:
+        return None
+    missing = [unit.source for unit in units.values() if not unit.source.is_file()]
+    if missing:
+        raise ProgramError(f"{missing[0]}: named by the Makefile, but not there")
+    runs = []
+    for words in _commands(run):
+        while words and (words[0].startswith("-") or "=" in words[0].split("/")[0]):
+            words = words[1:]
+        if words and words[0] in ("mpirun", "srun"):
+            continue
+        if words and (words[0].startswith("./") or words[0].startswith("bin/")) and not _is_compiler(words[0]):
+            runs.append(tuple(word for word in words[1:] if not word.startswith(">")))
+    return Program(folder.name, folder, tuple(units.values()), tuple(link), tuple(runs) or ((),))
+
+
+def _parse(words: list[str], where: Path) -> tuple[list[str], list[Path], str | None, bool, list[str]]:
+    flags: list[str] = []
+    sources: list[Path] = []
+    libraries: list[str] = []
+    output: str | None = None
+    compiling = False
+    index = 0
+    while index < len(words):
+        word = words[index]
+        value = words[index + 1] if word in _PAIRED and index + 1 < len(words) else None
+        index += 2 if value is not None else 1
+        if word == "-c":
+            compiling = True
+        elif word == "-o":
+            output = value
+        elif value is not None and _KEPT.match(word):
+            flags += [word + (_absolute(value, where) if word == "-I" else value)] if word in ("-I", "-D", "-U") else [word, _absolute(value, where) if word != "-include" else value]
+        elif word.startswith("-I"):
+            flags.append("-I" + _absolute(word[2:], where))
+        elif word.startswith("-l") and not _SERVED.match(word):
+            libraries.append(word)
+        elif _KEPT.match(word):
+            flags.append(word)
+        elif not word.startswith("-") and value is None:
+            path = Path(word)
+            if path.suffix in SOURCE_SUFFIXES:
+                sources.append((where / path).resolve())
+    if "-fopenmp" in flags or "-fopenmp" in words:
+        libraries.append("-fopenmp")
+    return flags, sources, output, compiling, libraries
+
+
+def _absolute(path: str, where: Path) -> str:
+    return path if path.startswith("/") else str((where / path).resolve())
+
+
+def with_flags(program: Program, *flags: str) -> Program:
+    """The same program with more flags on every unit."""
+    return replace(program, units=tuple(replace(unit, flags=(*unit.flags, *flags)) for unit in program.units))

@@ -1,0 +1,593 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns preprocessed HIP source into plain C++ for a host compiler.
+
+It works after the preprocessor, not before: macros that hide a launch are expanded, conditional code is settled, there are
+no comments, and line markers keep every diagnostic on the user's own line. What is rewritten:
+
+- `kernel<<<grid, block, lds, stream>>>(args)` and `hipLaunchKernelGGL(kernel, grid, block, lds, stream, args)`;
+- `__shared__` variables (thread-local storage: one host thread runs one block at a time) and `extern __shared__` arrays;
+- `__global__`, `__forceinline__`, `__noinline__`, and the kernel argument of the launch functions that take an address;
+- device assembly, which becomes a named run-time error when it is reached.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+_MARKER = re.compile(rb'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)\r?$', re.MULTILINE)
+_TOKEN = re.compile(
+    rb"""
+      (?P<marker>^\#[^\n]*)
+    | (?P<string>(?:u8|[uUL])?R"(?P<delim>[^()\\\s"]{0,16})\(.*?\)(?P=delim)" | (?:u8|[uUL])?"(?:\\.|[^"\\\n])*")
+    | (?P<char>[uUL]?'(?:\\.|[^'\\\n])+')
+    | (?P<ident>[A-Za-z_$][\w$]*)
+    | (?P<number>\.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*)
+    | (?P<punct><<\s*<|::|->|\.\.\.|[^\s\w])
+    """,
+    re.DOTALL | re.VERBOSE | re.MULTILINE,
+)
+_TRIGGERS = re.compile(
+    rb"<<\s*<|\b(?:__global__|__shared__|__noinline__|__forceinline__|hipLaunchKernelGGL|hipLaunch\w*Kernel|asm|__asm__|__asm)\b"
+)
+_OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
+_CLOSE = {close: open_ for open_, close in _OPEN.items()}
+_SPECIFIERS = frozenset(
+    b"static inline __inline__ __inline extern constexpr const virtual explicit friend __forceinline__ __global__ "
+    b"__noinline__ typename unsigned signed void int float double bool char long short auto".split()
+)
+_INLINES = frozenset([b"inline", b"__inline__", b"__inline", b"__forceinline__"])
+_LITERALS = frozenset([b"nullptr", b"__null", b"true", b"false"])
+_BY_ADDRESS = frozenset([b"hipLaunchKernel", b"hipLaunchCooperativeKernel", b"hipExtLaunchKernel"])
+_NEEDS_REGISTRY = re.compile(rb"\b(?:hipLaunchKernel|hipLaunchCooperativeKernel\w*|hipExtLaunchKernel|hipGraph\w*KernelNode\w*|hipKernelNodeParams|hipLaunchParams)\b")
+_DEVICE_ASM = re.compile(rb'^"\s*(?:\\[nt]|\s|;)*(?:[svd]s?_\w+|global_\w+|buffer_\w+|flat_\w+|image_\w+|exp\b|\{|\.reg\b|@|[a-z][\w]*\.[\w.:]+\s|bar\.|membar|fence\b)')
+_HARMLESS_ASM = re.compile(rb'^"\s*(?:\\[nt]|\s|;)*(?:s_waitcnt\w*|s_nop|s_sched_barrier|buffer_wbinvl1\w*|buffer_gl\d_inv|s_setprio)\b')
+
+
+class RewriteError(Exception):
+    """Source that the rewriter cannot read; the message names the place."""
+
+
+class _Token(NamedTuple):
+    text: bytes
+    start: int
+    end: int
+
+
+@dataclass
+class Rewritten:
+    """Plain C++, and what was seen on the way."""
+
+    text: bytes
+    kernels: list[str] = field(default_factory=list)
+    launches: int = 0
+    user_thread_local: bool = False
+    """The program has thread_local variables of its own: they live where shared memory does, so it must not be poisoned."""
+
+
+def rewrite(preprocessed: bytes, *, plain_shared: bool = False) -> Rewritten:
+    """Rewrites the output of `c++ -E`. Text from system headers is left alone.
+
+    `plain_shared` makes `__shared__` variables plain static ones, for sanitizers that do not watch thread-local storage.
+
+    Raises:
+        RewriteError: a launch whose brackets do not match.
+    """
+    pieces: list[bytes] = []
+    result = Rewritten(b"")
+    spans = _segments(preprocessed)
+    # User text is rewritten as one piece, so that a construct may span an #include.
+    whole = b"".join(preprocessed[start:end] for start, end, system in spans if not system)
+    if not _TRIGGERS.search(whole):
+        result.text = preprocessed
+        result.user_thread_local = b"thread_local" in whole
+        return result
+    edits = _Rewriter(whole, result, plain_shared).edits()
+    cursor = 0
+    at = 0
+    for start, end, system in spans:
+        if system:
+            pieces.append(preprocessed[start:end])
+            continue
+        length = end - start
+        stop = cursor + length
+        position = cursor
+        while at < len(edits) and edits[at][0] < stop:
+            first, last, replacement = edits[at]
+            pieces.append(whole[position:first])
+            pieces.append(replacement)
+            position = last
+            at += 1
+        if position < stop:
+            pieces.append(whole[position:stop])
+        cursor = max(stop, position)
+        if position > stop:  # an edit reached over a system header: keep what follows in step
+            raise RewriteError("a kernel launch spans an #include of a system header")
+    result.text = b"".join(pieces) + _registrations(result, whole)
+    result.user_thread_local = b"thread_local" in whole
+    return result
+
+
+def _segments(text: bytes) -> list[tuple[int, int, bool]]:
+    """(start, end, is a system header) of the stretches between changes of that property."""
+    spans: list[tuple[int, int, bool]] = []
+    start, system = 0, False
+    for match in _MARKER.finditer(text):
+        now = b"3" in match.group(3).split()
+        if now != system:
+            if match.start() > start:
+                spans.append((start, match.start(), system))
+            start, system = match.start(), now
+    spans.append((start, len(text), system))
+    return spans
+
+
+def _registrations(result: Rewritten, whole: bytes) -> bytes:
+    if not result.kernels or not _NEEDS_REGISTRY.search(whole):
+        return b""
+    names = [name for name in dict.fromkeys(result.kernels) if result.kernels.count(name) == 1]
+    lines = [
+        f'static ::rpx::Registration rpx_registration_{number}("{name}", &::{name});'
+        for number, name in enumerate(names)
+    ]
+    return ("\n" + "\n".join(lines) + "\n").encode()
+
+
+class _Rewriter:
+    def __init__(self, text: bytes, result: Rewritten, plain_shared: bool) -> None:
+        self.plain_shared = plain_shared
+        self.text = text
+        self.result = result
+        self.tokens = [
+            _Token(match.group(), match.start(), match.end())
+            for match in _TOKEN.finditer(text)
+            if match.group()[:1] != b"#"
+        ]
+        self.markers = [(m.start(), m.end(), int(m.group(1)), m.group(2)) for m in _MARKER.finditer(text)]
+        self._marker_starts = [marker[0] for marker in self.markers]
+        self.pairs = self._match()
+        self.found: list[tuple[int, int, bytes]] = []
+        self.kernels: set[bytes] = set()
+
+    # ---- structure ---------------------------------------------------------------------------------------------------
+
+    def _match(self) -> dict[int, int]:
+        pairs: dict[int, int] = {}
+        stack: list[int] = []
+        for position, token in enumerate(self.tokens):
+            if token.text in _OPEN:
+                stack.append(position)
+            elif token.text in _CLOSE:
+                while stack and _OPEN[self.tokens[stack[-1]].text] != token.text:
+                    stack.pop()
+                if stack:
+                    open_ = stack.pop()
+                    pairs[open_] = position
+                    pairs[position] = open_
+        return pairs
+
+    def at(self, position: int) -> bytes:
+        return self.tokens[position].text if 0 <= position < len(self.tokens) else b""
+
+    def source(self, first: int, last: int) -> bytes:
+        """Text of the tokens [first, last) on one line, without line markers."""
+        if first >= last:
+            return b""
+        raw = self.text[self.tokens[first].start : self.tokens[last - 1].end]
+        return b" ".join(_MARKER.sub(b"", raw).split(b"\n")) if b"\n" in raw else raw
+
+    def split(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Comma-separated parts of the tokens [first, last)."""
+        parts: list[tuple[int, int]] = []
+        start = position = first
+        while position < last:
+            text = self.at(position)
+            if text in _OPEN and position in self.pairs:
+                position = self.pairs[position] + 1
+                continue
+            if text == b"<" and (end := self._angle_end(position, last)) is not None:
+                position = end + 1
+                continue
+            if text == b",":
+                parts.append((start, position))
+                start = position + 1
+            position += 1
+        if start < last or parts:
+            parts.append((start, last))
+        return parts
+
+    def _angle_end(self, open_: int, limit: int) -> int | None:
+        """The `>` that closes a template argument list; None where `<` is a comparison."""
+        before = self.at(open_ - 1)
+        if not (before[:1].isalpha() or before[:1] == b"_"):
+            return None
+        depth = 0
+        position = open_
+        while position < limit:
+            text = self.at(position)
+            if text == b"<":
+                depth += 1
+            elif text == b">":
+                depth -= 1
+                if depth == 0:
+                    after = self.at(position + 1)
+                    # `a < b, c > d` is two comparisons; a template argument list is followed by punctuation.
+                    return position if after in (b"(", b"::", b")", b",", b"{", b">", b"&", b"*", b";", b"") else None
+            elif text in _OPEN and position in self.pairs:
+                position = self.pairs[position]
+            elif text in (b";", b"{", b"}", b"="):
+                return None
+            position += 1
+        return None
+
+    def place(self, offset: int) -> tuple[bytes, int]:
+        """(file, line) of an offset."""
+        at = bisect.bisect_right(self._marker_starts, offset) - 1
+        if at < 0:
+            return b"?", 1
+        _, end, line, name = self.markers[at]
+        return name, line + max(0, self.text.count(b"\n", end + 1, offset))
+
+    def replace(self, first: int, last: int, replacement: bytes) -> None:
+        """Replaces the tokens [first, last); what follows keeps its line."""
+        start, end = self.tokens[first].start, self.tokens[last - 1].end
+        if b"\n" in self.text[start:end]:
+            name, line = self.place(end)
+            replacement += b'\n# %d "%s"\n' % (line, name)
+        self.found.append((start, end, replacement))
+
+    # ---- the walk ----------------------------------------------------------------------------------------------------
+
+    def edits(self) -> list[tuple[int, int, bytes]]:
+        """Non-overlapping (start, end, replacement), in order."""
+        self._collect_kernels()
+        position = 0
+        while position < len(self.tokens):
+            text = self.at(position)
+            first = text[:1]
+            if first == b"<" and len(text) > 1:
+                self._launch(position)
+            elif first == b"_" or first == b"h" or first == b"a":
+                if text == b"hipLaunchKernelGGL":
+                    self._launch_macro(position)
+                elif text in _BY_ADDRESS:
+                    self._by_address(position)
+                elif text == b"__shared__":
+                    self._shared(position)
+                elif text == b"__global__":
+                    self.replace(position, position + 1, b"")
+                elif text == b"__noinline__":
+                    inside = self.at(position - 1) == b"(" or self.at(position + 1) == b")"
+                    if not inside:
+                        self.replace(position, position + 1, b"__attribute__((noinline))")
+                elif text == b"__forceinline__":
+                    self._forceinline(position)
+                elif text in (b"asm", b"__asm__", b"__asm"):
+                    self._assembly(position)
+            position += 1
+        ordered = sorted(self.found)
+        kept: list[tuple[int, int, bytes]] = []
+        for edit in ordered:
+            if kept and edit[0] < kept[-1][1]:
+                continue  # inside of a replaced launch: its text was taken from there, already rewritten
+            kept.append(edit)
+        return kept
+
+    def _collect_kernels(self) -> None:
+        namespaces: list[tuple[int, bytes]] = []  # (closing brace, name)
+        position = 0
+        while position < len(self.tokens):
+            text = self.at(position)
+            while namespaces and position > namespaces[-1][0]:
+                namespaces.pop()
+            if text == b"namespace":
+                open_ = position + 1
+                while open_ < position + 8 and self.at(open_) not in (b"{", b";", b"="):
+                    open_ += 1
+                if self.at(open_) == b"{" and open_ in self.pairs:
+                    name = b"".join(t.text for t in self.tokens[position + 1 : open_])
+                    namespaces.append((self.pairs[open_], name))
+            elif text == b"__global__":
+                self._kernel(position, [name for _, name in namespaces])
+            position += 1
+
+    def _kernel(self, position: int, namespaces: list[bytes]) -> None:
+        """Records the kernel that the `__global__` belongs to; for the registry when it is a plain function."""
+        cursor = position + 1
+        while cursor < min(position + 60, len(self.tokens)):
+            text = self.at(cursor)
+            if text == b"(":
+                name = self.at(cursor - 1)
+                if name in (b"__attribute__", b"alignas"):
+                    cursor = self.pairs.get(cursor, cursor) + 1
+                    continue
+                close = self.pairs.get(cursor)
+                if close is None:
+                    return
+                self.kernels.add(name)
+                template = False
+                back = position - 1
+                while back >= 0 and self.at(back) not in (b";", b"}", b"{"):
+                    template |= self.at(back) == b"template"
+                    back -= 1
+                if self.at(close + 1) == b"{" and not template and self._at_namespace_scope(position):
+                    path = [n.decode() for n in namespaces if n] + [name.decode(errors="replace")]
+                    self.result.kernels.append("::".join(path))
+                return
+            if text in (b";", b"{"):
+                return
+            cursor += 1
+
+    def _at_namespace_scope(self, position: int) -> bool:
+        """False inside of a class."""
+        back = position - 1
+        while back >= 0:
+            text = self.at(back)
+            if text == b"}" and back in self.pairs:
+                back = self.pairs[back] - 1
+                continue
+            if text == b"{":
+                head = back - 1
+                words: list[bytes] = []
+                while head >= 0 and self.at(head) not in (b";", b"}", b"{") and len(words) < 30:
+                    words.append(self.at(head))
+                    head -= 1
+                if b"namespace" not in words and b"extern" not in words:
+                    return False
+            back -= 1
+        return True
+
+    # ---- launches ----------------------------------------------------------------------------------------------------
+
+    def _launch(self, open_: int) -> None:
+        if self.at(open_ - 1) == b"operator":
+            return
+        close = self._launch_close(open_)
+        if close is None or self.at(close + 1) != b"(" or close + 1 not in self.pairs:
+            return
+        end = self.pairs[close + 1]
+        kernel = self._kernel_start(open_)
+        config = self.split(open_ + 1, close - 2)
+        self._emit(kernel, end + 1, self.source(kernel, open_), config, self.split(close + 2, end))
+
+    def _launch_close(self, open_: int) -> int | None:
+        position = open_ + 1
+        while position < len(self.tokens):
+            text = self.at(position)
+            if text in _OPEN:
+                if position not in self.pairs:
+                    return None
+                position = self.pairs[position]
+            elif text in (b";", b"}"):
+                return None
+            elif text == b">" and self.at(position + 1) == b">" and self.at(position + 2) == b">":
+                if self.at(position + 3) == b"(":
+                    return position + 2
+            position += 1
+        return None
+
+    def _kernel_start(self, launch: int) -> int:
+        position = launch - 1
+        while True:
+            text = self.at(position)
+            if text == b">":
+                position = self._angle_start(position) - 1
+                continue
+            if text == b")" and position in self.pairs:
+                position = self.pairs[position]
+                before = self.at(position - 1)
+                if not (before[:1].isalpha() or before[:1] == b"_" or before in (b"::", b".", b"->")):
+                    return position
+                if before in (b"if", b"while", b"for", b"switch", b"return", b"else"):
+                    return position
+                position -= 1
+                continue
+            before = self.at(position - 1)
+            if text == b"template":
+                position -= 1
+                continue
+            if before in (b"::", b".", b"->"):
+                scope = self.at(position - 2)
+                if scope == b">" or scope == b")" or ((scope[:1].isalpha() or scope[:1] == b"_") and scope not in (b"return", b"else", b"do")):
+                    position -= 2
+                    continue
+                return position - 1 if before == b"::" else position
+            if before == b"template":
+                position -= 1
+                continue
+            return position
+
+    def _angle_start(self, close: int) -> int:
+        depth = 0
+        position = close
+        while position >= 0:
+            text = self.at(position)
+            if text == b">" and self.at(position - 1) != b"-":
+                depth += 1
+            elif text == b"<":
+                depth -= 1
+                if depth == 0:
+                    return position
+            elif text in _CLOSE and position in self.pairs:
+                position = self.pairs[position]
+            elif text in (b";", b"{", b"}"):
+                break
+            position -= 1
+        name, line = self.place(self.tokens[close].start)
+        raise RewriteError(f"{name.decode(errors='replace')}:{line}: the kernel of this launch has unmatched angle brackets")
+
+    def _launch_macro(self, position: int) -> None:
+        open_ = position + 1
+        if self.at(open_) != b"(" or open_ not in self.pairs:
+            return
+        close = self.pairs[open_]
+        parts = self.split(open_ + 1, close)
+        if len(parts) < 5:
+            return
+        self._emit(position, close + 1, self.source(*parts[0]), parts[1:5], parts[5:])
+
+    def _emit(
+        self, first: int, last: int, kernel: bytes, config: list[tuple[int, int]], args: list[tuple[int, int]]
+    ) -> None:
+        self.result.launches += 1
+        name = re.sub(rb"\s+", b" ", kernel).strip()
+        while name[:1] == b"(" and name[-1:] == b")":
+            name = name[1:-1].strip()
+        shown = name.replace(b"\\", b"\\\\").replace(b'"', b'\\"')[:120]
+        configuration = b", ".join(self.source(*part) for part in config)
+        texts = [self.source(*part) for part in args]
+        callee = kernel.strip()
+        if callee[:1] != b"(" and b"<" in callee and callee.split(b"<")[0].strip() == b"":
+            callee = name
+        if any(text.rstrip().endswith(b"...") for text in texts):
+            call = b"[=](auto &...rpx_all) { %s(rpx_all...); }" % callee
+            passed = texts
+        else:
+            parameters, actual, passed = [], [], []
+            for number, text in enumerate(texts):
+                if self._is_literal(args[number]):
+                    actual.append(text)
+                else:
+                    parameters.append(b"auto &rpx_%d" % number)
+                    actual.append(b"rpx_%d" % number)
+                    passed.append(text)
+            call = b"[=](%s) { %s(%s); }" % (b", ".join(parameters), callee, b", ".join(actual))
+        pieces = [b'"%s"' % shown, b"::rpx::Config(%s)" % configuration, call, *passed]
+        self.replace(first, last, b"::rpx::launch(%s)" % b", ".join(pieces))
+
+    def _is_literal(self, part: tuple[int, int]) -> bool:
+        first, last = part
+        if self.at(first) == b"{":
+            return True
+        if last - first == 2 and self.at(first) in (b"-", b"+"):
+            first += 1
+        return last - first == 1 and (self.at(first) in _LITERALS or self.at(first)[:1].isdigit())
+
+    def _by_address(self, position: int) -> None:
+        """`hipLaunchKernel((const void *)kernel<T>, ...)`: the cast goes, so that the argument types are known."""
+        open_ = position + 1
+        if self.at(position + 1) == b"<" or self.at(open_) != b"(" or open_ not in self.pairs:
+            return
+        parts = self.split(open_ + 1, self.pairs[open_])
+        if len(parts) < 4:
+            return
+        first, last = parts[0]
+        start = first
+        if self.at(first) == b"reinterpret_cast":
+            inner = next((i for i in range(first, last) if self.at(i) == b"("), None)
+            if inner is None:
+                return
+            start, last = inner + 1, self.pairs[inner]
+        elif self.at(first) == b"(" and first in self.pairs and self.at(self.pairs[first] - 1) in (b"*", b"const"):
+            start = self.pairs[first] + 1
+        if self.at(start) == b"&":
+            start += 1
+        while self.at(start) == b"(" and self.pairs.get(start) == last - 1:
+            start, last = start + 1, last - 1
+        names = {self.at(i) for i in range(start, last)}
+        if start > first and names & self.kernels:
+            self.replace(first, parts[0][1], self.source(start, last))
+
+    # ---- declarations ------------------------------------------------------------------------------------------------
+
+    def _enclosed(self, position: int) -> bytes:
+        """The innermost open bracket around the token."""
+        back = position - 1
+        while back >= 0:
+            text = self.at(back)
+            if text in _CLOSE and back in self.pairs:
+                back = self.pairs[back] - 1
+                continue
+            if text in _OPEN:
+                return text
+            back -= 1
+        return b""
+
+    def _shared(self, position: int) -> None:
+        first = position
+        while self.at(first - 1) in (b"static", b"extern", b"volatile", b"const", b"inline", b"alignas", b"__shared__") or (
+            self.at(first - 1) == b")" and self._attribute_before(first) is not None
+        ):
+            first = self._attribute_before(first) if self.at(first - 1) == b")" else first - 1  # type: ignore[assignment]
+        before = {self.at(i) for i in range(first, position)}
+        if self._enclosed(position) == b"(":
+            self.replace(position, position + 1, b"")
+            return
+        end = position
+        while end < len(self.tokens) and self.at(end) != b";":
+            end = self.pairs[end] + 1 if self.at(end) in _OPEN and end in self.pairs else end + 1
+        after = {self.at(i) for i in range(position + 1, end)}
+        if b"extern" in before or b"extern" in after:
+            self._dynamic(first, position, end)
+            return
+        static = b"static" in before or b"static" in {self.at(i) for i in range(position + 1, min(position + 4, end))}
+        storage = b"" if self.plain_shared else b"thread_local"
+        self.replace(position, position + 1, storage if static else b"static " + storage)
+
+    def _attribute_before(self, position: int) -> int | None:
+        """Start of an `__attribute__((...))` or `alignas(...)` that ends right before the token."""
+        close = position - 1
+        if self.at(close) != b")" or close not in self.pairs:
+            return None
+        open_ = self.pairs[close]
+        return open_ - 1 if self.at(open_ - 1) in (b"__attribute__", b"alignas") else None
+
+    def _dynamic(self, first: int, position: int, end: int) -> None:
+        """`extern __shared__ T name[];` becomes a pointer (or pointer to array) to the block's dynamic memory."""
+        kept: list[int] = []
+        cursor = first
+        while cursor < end:
+            text = self.at(cursor)
+            if text in (b"extern", b"__shared__", b"static"):
+                cursor += 1
+                continue
+            if text in (b"__attribute__", b"alignas") and self.at(cursor + 1) == b"(" and cursor + 1 in self.pairs:
+                cursor = self.pairs[cursor + 1] + 1
+                continue
+            kept.append(cursor)
+            cursor += 1
+        bracket = next((i for i in kept if self.at(i) == b"[" and (self.at(i - 1)[:1].isalpha() or self.at(i - 1)[:1] == b"_")), None)
+        if bracket is None:
+            self.replace(position, position + 1, b"")
+            return
+        name = self.at(bracket - 1)
+        kind = b" ".join(self.at(i) for i in kept if i < bracket - 1)
+        rest = b"".join(self.at(i) for i in kept if i >= bracket)
+        rest = rest[rest.index(b"]") + 1 :]
+        inside = self._enclosed(position) == b"{" and not self._at_namespace_scope(position)
+        if not inside:
+            text = b"static ::rpx::DynamicArray<%s> %s" % (kind, name)
+        elif rest:
+            text = b"%s (*%s)%s = reinterpret_cast<%s (*)%s>(::rpx::dynamic_lds)" % (kind, name, rest, kind, rest)
+        else:
+            text = b"%s *%s = reinterpret_cast<%s *>(::rpx::dynamic_lds)" % (kind, name, kind)
+        self.replace(first, end, text)
+
+    def _forceinline(self, position: int) -> None:
+        if self.at(position - 1) == b"]" or self.at(position - 1) == b")":
+            self.replace(position, position + 1, b"")
+            return
+        first = position
+        while self.at(first - 1) in _SPECIFIERS:
+            first -= 1
+        last = position + 1
+        while self.at(last) in _SPECIFIERS:
+            last += 1
+        others = [i for i in range(first, last) if self.at(i) in _INLINES and i != position]
+        redundant = any(self.at(i) != b"__forceinline__" or i < position for i in others)
+        self.replace(position, position + 1, b"" if redundant else b"inline")
+
+    def _assembly(self, position: int) -> None:
+        cursor = position + 1
+        while self.at(cursor) in (b"volatile", b"__volatile__", b"__volatile", b"goto", b"inline"):
+            cursor += 1
+        if self.at(cursor) != b"(" or cursor not in self.pairs or self.at(cursor + 1)[:1] != b'"':
+            return
+        template = self.at(cursor + 1)
+        if _HARMLESS_ASM.match(template):
+            self.replace(position, self.pairs[cursor] + 1, b'__asm__ volatile("" ::: "memory")')
+        elif _DEVICE_ASM.match(template):
+            shown = template.strip(b'"')[:80]
+            self.replace(position, self.pairs[cursor] + 1, b'::rpx::unsupported("device assembly: %s")' % shown)
