@@ -135,16 +135,41 @@ def _gpu_line(gpu: Gpu) -> str:
         parts.append(f"wave{gpu.wavefront}")
     if gpu.kind:
         parts.append({"apu": "APU", "dgpu": "discrete"}[gpu.kind])
+    units = gpu.number("compute_units")
+    if units:
+        parts.append(f"{units} CU")
     sources = ", ".join(dict.fromkeys(s.source for s in gpu.sightings))
     return f"GPU {gpu.index}: {', '.join(parts)}  [{sources}]"
+
+
+def _target_line(gpu: Gpu) -> str:
+    """What the GPU's target can do, in one line; empty when it is not known."""
+    target = gpu.target
+    if target is None:
+        return ""
+    states = {s.library: s.state for s in target.support if s.library in ("hipBLASLt", "AOTriton", "composable_kernel")}
+    parts = [
+        target.family,
+        f"matrix {target.matrix}",
+        f"fp8 {target.fp8}",
+        f"bf16 matrix {'yes' if target.bf16_matrix else 'no'}",
+        f"LDS {target.lds_bytes >> 10} KiB",
+        *(f"{library} {state}" for library, state in states.items()),
+    ]
+    return f"       {target.name}: {', '.join(parts)}"
 
 
 def _print(diagnosis: Diagnosis, verbose: bool) -> None:
     machine = diagnosis.machine
     for note in machine.notes:
         click.echo(note)
+    told: set[str] = set()
     for gpu in machine.gpus:
         click.echo(_gpu_line(gpu))
+        line = _target_line(gpu)
+        if line and line not in told:
+            told.add(line)
+            click.echo(line)
     if not machine.gpus:
         click.echo("GPU: none")
     shown = [f"{name} {value}" for name, value in diagnosis.versions().items() if value]
@@ -194,8 +219,9 @@ def _print_result(result: Result, verbose: bool) -> None:
 def _links(result: Result) -> str:
     from rocport.facts.hazards import hazard
 
-    found = [link for identifier in result.check.hazards[:3] for link in hazard(identifier).links]
-    return " ".join(found[:2])
+    if len(result.check.hazards) > 2:
+        return ""  # the check looks for several hazards: their links would be beside the point
+    return " ".join(link for identifier in result.check.hazards for link in hazard(identifier).links[:2])
 
 
 def _export(diagnosis: Diagnosis) -> None:

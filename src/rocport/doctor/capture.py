@@ -20,6 +20,7 @@ from rocport.doctor.probes import (
     messages,
     pip_list,
     rocminfo,
+    runtime_log,
     smi,
 )
 from rocport.doctor.text import MAX_BYTES, clean, decode, looks_binary
@@ -38,6 +39,7 @@ def parse_text(text: str, where: str) -> Facts:
         kfd.parse(lines, where),
         collect_env.parse(lines, where),
         rocminfo.parse(lines, where),
+        runtime_log.parse(lines, where),
         smi.parse(lines, where),
         lspci.parse(lines, where),
         hipconfig.parse(lines, where),
@@ -99,6 +101,7 @@ _KINDS = {
     "kfd": "KFD topology",
     "torch": "torch collect_env",
     "rocminfo": "rocminfo",
+    "runtime": "a HIP program's log",
     "amd-smi": "amd-smi",
     "rocm-smi": "rocm-smi",
     "pci": "lspci",

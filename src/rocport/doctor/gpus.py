@@ -1,7 +1,8 @@
 """From sightings to GPUs: which sightings are the same GPU, which gfx it is, and where the sources contradict.
 
-The evidence order is KFD, torch's gcnArchName, rocminfo, the smi tools. rocminfo and torch show what
-HSA_OVERRIDE_GFX_VERSION makes of the GPU; KFD and the PCI id show the chip.
+The evidence order is KFD, torch's gcnArchName, rocminfo, other programs of the HIP runtime, the smi tools, the PCI bus,
+and last what a reporter wrote. rocminfo and torch show what HSA_OVERRIDE_GFX_VERSION makes of the GPU; KFD and the PCI
+id show the chip.
 """
 
 from __future__ import annotations
@@ -10,20 +11,28 @@ from rocport.doctor.machine import Contradiction, Evidence, Facts, Gpu, Sighting
 from rocport.facts.errors import FactError
 from rocport.facts.targets import load_target, targets_of_chip, targets_of_product
 
-ORDER = ("kfd", "torch", "rocminfo", "amd-smi", "rocm-smi", "pci")
+ORDER = ("kfd", "torch", "rocminfo", "runtime", "amd-smi", "rocm-smi", "pci", "stated")
 
 
 def resolve(facts: Facts) -> tuple[Gpu, ...]:
     """The GPUs of a machine, in KFD or rocminfo order. Sightings without gfx, PCI id and product are dropped."""
     groups: list[list[Sighting]] = []
     for source in ORDER:
-        seen = [s for s in facts.sightings if s.source == source and (s.gfx or s.chip_id or s.product)]
-        for sighting in _distinct(seen):
-            group = _match(groups, sighting)
-            if group is None:
-                groups.append([sighting])
-            else:
+        seen = _distinct([s for s in facts.sightings if s.source == source and (s.gfx or s.chip_id or s.product)])
+        before = list(groups)
+        rest: list[Sighting] = []
+        for sighting in seen:
+            group = _certain(groups, sighting)
+            if group is not None:
                 group.append(sighting)
+            else:
+                rest.append(sighting)
+        for sighting in rest:
+            group = _likely(before, sighting, alone=len(seen) == 1 and len(before) == 1)
+            if group is not None:
+                group.append(sighting)
+            elif source != "stated" or not groups:
+                groups.append([sighting])
     return tuple(_gpu(index, group) for index, group in enumerate(groups))
 
 
@@ -44,22 +53,49 @@ def _distinct(seen: list[Sighting]) -> list[Sighting]:
     return kept
 
 
-def _match(groups: list[list[Sighting]], new: Sighting) -> list[Sighting] | None:
-    """The group a sighting belongs to, None for a GPU not seen before."""
-    free = [g for g in groups if all(s.source != new.source for s in g)]
-    for group in groups:  # the same source may show one node twice with another gfx: an override came between
+def _certain(groups: list[list[Sighting]], new: Sighting) -> list[Sighting] | None:
+    """The group that shows the same slot, or the same gfx or PCI id and is not taken by this source."""
+    for group in groups:  # one source may show a slot twice, with another gfx: an override came between
         if any(_same_place(s, new) is True for s in group):
             return group
-    free = [g for g in free if not any(_same_place(s, new) is False for s in g)]
+    free = _free(groups, new)
     for test in (_same_gfx, _same_chip, _chip_explains):
         for group in free:
             if test(group, new):
                 return group
-    if len(free) == 1 and len(groups) == 1:
-        return free[0]
-    if free and (not new.gfx or all(not s.gfx for g in free for s in g)):
-        return free[0]
     return None
+
+
+def _likely(groups: list[list[Sighting]], new: Sighting, alone: bool) -> list[Sighting] | None:
+    """The group a sighting is put to when nothing proves it: the only GPU of both sources, or, for a sighting without
+    a gfx, the free GPU most like its chip. None for a GPU not seen before."""
+    free = _free(groups, new)
+    if not free:
+        return None
+    if alone:
+        return free[0]
+    if new.gfx and any(s.gfx for g in free for s in g):
+        return None
+    mine = _chip_targets([new])[0]
+    return max(free, key=lambda group: _likeness(group, mine))
+
+
+def _free(groups: list[list[Sighting]], new: Sighting) -> list[list[Sighting]]:
+    """Groups without a sighting of this source and not in another slot."""
+    return [g for g in groups if all(s.source != new.source and _same_place(s, new) is not False for s in g)]
+
+
+def _likeness(group: list[Sighting], targets: tuple[str, ...]) -> int:
+    """How alike a group's gfx and a chip's target are: the same kind of GPU counts more than the same instruction set."""
+    score = 0
+    for name in {s.gfx for s in group if s.gfx}:
+        for other in targets:
+            try:
+                a, b = load_target(name), load_target(other)
+            except FactError:
+                continue
+            score = max(score, 2 * (a.kind == b.kind) + (a.llvm_generic == b.llvm_generic != ""))
+    return score
 
 
 def _same_place(a: Sighting, b: Sighting) -> bool | None:
@@ -91,8 +127,9 @@ def _chip_targets(group: list[Sighting]) -> tuple[tuple[str, ...], Evidence | No
             found = targets_of_chip(sighting.chip_id)
             if found:
                 return found, sighting.evidence
+    known = any(s.gfx for s in group)
     for sighting in group:
-        if sighting.product:
+        if sighting.product and not (known and sighting.source == "stated"):
             found = targets_of_product(sighting.product)
             if found:
                 return found, sighting.evidence

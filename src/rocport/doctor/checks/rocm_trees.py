@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Evidence, Machine
 from rocport.doctor.versions import torch_version
+from rocport.facts.rocm import parse_hip
 from rocport.model.versions import RocmVersion, VersionError
 
 CHECK = Check("rocm-trees", "one ROCm only", ("H048", "H049", "H120"))
@@ -64,6 +65,20 @@ def run(machine: Machine) -> Iterator[Result]:
             ("# build extensions with the ROCm of torch: rocport compat names the pair",),
             "hipcc --version",
         )
+    built, runtime = machine.version("torch_hip"), machine.version("hip")
+    if built is not None and runtime is not None and not found:
+        mine, other = parse_hip(built.value), parse_hip(runtime.value)
+        if mine is not None and other is not None and mine != other:
+            found = True
+            yield problem(
+                "warn",
+                f"torch is built with HIP {mine} and runs on HIP {other}",
+                [built.evidence, runtime.evidence],
+                "The runtime is not the one of the build: another ROCm's libraries are loaded, or the system's were "
+                "updated. Usually harmless within one minor release.",
+                ("env | grep LD_LIBRARY_PATH",),
+                "python -m torch.utils.collect_env | grep -i hip",
+            )
     if not found:
         roots = [s for s in machine.facts.settings if s.name == "rocm_root"]
         if roots or installed:

@@ -8,7 +8,10 @@ from packaging.version import Version
 
 from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Machine
-from rocport.doctor.versions import package_version
+from rocport.doctor.versions import package_version, torch_version
+from rocport.facts.errors import FactError
+from rocport.facts.rocm import torch_release
+from rocport.model.versions import TorchVersion
 
 CHECK = Check("triton-target", "Triton takes this gfx", ("H099", "H100", "H101"))
 VERIFY = "python -c 'import triton; print(triton.__version__)'"
@@ -18,6 +21,9 @@ def run(machine: Machine) -> Iterator[Result]:
     version, fact = package_version(machine, "triton"), machine.version("triton")
     told = machine.symptoms("triton-target")
     targets = list(machine.targets())
+    torch = torch_version(machine)
+    if version is None and torch is not None:
+        version = _pair(torch)
     if told:
         yield problem(
             "fail",
@@ -39,7 +45,7 @@ def run(machine: Machine) -> Iterator[Result]:
                 yield problem(
                     "warn",
                     f"no upstream Triton takes {target.name}"
-                    if all(r.state == "no" for r in records)
+                    if records[0].since == "3.0.0" and all(r.state == "no" for r in records)
                     else f"upstream Triton {latest.since} does not take {target.name}",
                     [gpu.evidence[0]],
                     "torch.compile and Triton kernels need an older Triton, or none takes this GPU.",
@@ -75,6 +81,15 @@ def run(machine: Machine) -> Iterator[Result]:
                 (_advice(target.name),),
                 VERIFY,
             )
+
+
+def _pair(torch: TorchVersion) -> Version | None:
+    """The Triton that belongs to a torch release, when the list with the installed one is not there."""
+    try:
+        pair = torch_release(torch).triton
+    except FactError:
+        return None
+    return Version(pair[-1]) if pair else None
 
 
 def _advice(gfx: str) -> str:

@@ -87,7 +87,7 @@ def parse(lines: list[Line], where: str) -> Facts:
                     Sighting("torch", Evidence("torch", spot, shown), gfx, None, props.group(1), features=features)
                 )
         if "DeviceProperties(" not in text:
-            for arch in _ARCH_NAME.finditer(text):
+            for arch in () if text.startswith("gcnArchName:  ") else _ARCH_NAME.finditer(text):  # hipInfo's line
                 gfx, features = gfx_of(arch.group(1))
                 if gfx:
                     evidence = Evidence("torch", spot, f"gcnArchName {arch.group(1)}")

@@ -1,4 +1,4 @@
-"""lspci: which AMD GPUs are in the machine, also when no driver took them."""
+"""lspci and the kernel log: which AMD GPUs are in the machine, also when no driver took them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _GPU = re.compile(
     r"(?:VGA compatible controller|3D controller|Display controller|Processing accelerators)(?: \[\w{4}\])?:\s+(.*)$",
     re.IGNORECASE,
 )
-_ID = re.compile(r"\[1002:([0-9a-f]{4})\]", re.IGNORECASE)
+_ID = re.compile(r"\[1002:([0-9a-f]{4})\]|\] Device ([0-9a-f]{4})\b", re.IGNORECASE)
+_KFD_ADDED = re.compile(r"kfd kfd: amdgpu: added device 1002:([0-9a-f]{4})", re.IGNORECASE)
 
 
 def parse(lines: list[Line], where: str) -> Facts:
@@ -20,6 +21,11 @@ def parse(lines: list[Line], where: str) -> Facts:
     seen: list[Sighting] = []
     settings: list[Setting] = []
     for line in lines:
+        added = _KFD_ADDED.search(line.text)
+        if added:
+            evidence = Evidence("pci", f"{where}:{line.number}", line.stripped[:200])
+            seen.append(Sighting("pci", evidence, chip_id=int(added.group(1), 16)))
+            continue
         match = _GPU.match(line.stripped)
         if match is None:
             continue
@@ -29,14 +35,14 @@ def parse(lines: list[Line], where: str) -> Facts:
             settings.append(Setting("nvidia_gpu", True, evidence))
         if "AMD" not in rest and "ATI" not in rest:
             continue
-        chip = _ID.search(rest)
+        ids = _ID.search(rest)
         names = re.findall(r"\[([^\]]*[A-Za-z]{3}[^\]]*)\]", rest)
         product = next((n for n in reversed(names) if "AMD/ATI" not in n and not _is_id(n)), "")
         seen.append(
             Sighting(
                 source="pci",
                 evidence=evidence,
-                chip_id=int(chip.group(1), 16) if chip else None,
+                chip_id=int(ids.group(1) or ids.group(2), 16) if ids else None,
                 product=product,
                 pci=f"{match.group(1) or '0000'}:{match.group(2)}".lower(),
             )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rocport.doctor.host import Host
 from rocport.doctor.machine import Evidence, Facts, Sighting, VersionFact
 from rocport.doctor.probes.names import chip_of, gfx_of
 from rocport.doctor.text import Line, clean
+from rocport.facts.targets import targets_of_chip
 
 _ROCM_CARD = re.compile(r"^(?:GPU|card)\[?(\d+)\]?\s*:\s*(.+?):\s*(.*)$", re.IGNORECASE)
 _ROCM_NEW_ROW = re.compile(r"^(\d{1,2})\s+(\d{1,2})\s+(0x[0-9a-f]{4}),\s+\d+", re.IGNORECASE)
@@ -105,6 +107,8 @@ def _rocm_smi(lines: list[Line], where: str) -> Facts:
     cards: dict[int, _Card] = {}
     versions: list[VersionFact] = []
     last: _Card | None = None
+    inside: _Card | None = None
+    columns: list[str] = []
     anchored = False
     for line in lines:
         text = line.stripped.strip('",')
@@ -119,6 +123,23 @@ def _rocm_smi(lines: list[Line], where: str) -> Facts:
         if pair and int(pair.group(1)) < 64:
             card = cards.setdefault(int(pair.group(1)), _Card(int(pair.group(1)), line.number))
             card.fields.setdefault(pair.group(2).strip().lower(), pair.group(3).strip())
+            continue
+        opened = re.match(r'^"?card(\d+)"?:\s*\{', text)
+        if opened:  # --json
+            inside = cards.setdefault(int(opened.group(1)), _Card(int(opened.group(1)), line.number))
+        member = re.match(r'^([A-Za-z][^":]*)"?:\s*"?([^"]*)$', text) if inside is not None else None
+        if member and inside is not None:
+            inside.fields.setdefault(member.group(1).strip().lower(), member.group(2).strip())
+            continue
+        if text.startswith("device,"):  # --csv
+            columns = [c.strip().lower() for c in text.split(",")]
+            continue
+        cells = text.split(",")
+        if columns and len(cells) == len(columns) and re.fullmatch(r"card\d+", cells[0]):
+            number = int(cells[0][4:])
+            card = cards.setdefault(number, _Card(number, line.number))
+            for name, value in zip(columns, cells, strict=True):
+                card.fields.setdefault(name, value.strip())
             continue
         row = _ROCM_NEW_ROW.match(text)
         if row:
@@ -139,9 +160,7 @@ def _rocm_smi(lines: list[Line], where: str) -> Facts:
     for card in cards.values():
         get = card.fields.get
         gfx, features = gfx_of(get("gfx version", ""))
-        chip = next(
-            (c for k in ("device id", "card model", "gpu id", "device name") if (c := chip_of(get(k, "")))), None
-        )
+        chip = _chip(get, ("device id", "card series", "card model", "gpu id", "device name"))
         product = next((p for k in ("card series", "device name", "card model") if (p := _known(get(k, "")))), "")
         node = re.fullmatch(r"\d{1,3}", get("node id", ""))
         vram = re.fullmatch(r"\d{1,15}", get("vram total memory (b)", ""))
@@ -164,6 +183,12 @@ def _rocm_smi(lines: list[Line], where: str) -> Facts:
         )
     probed = frozenset({"rocm-smi"}) if sightings or anchored or versions else frozenset()
     return Facts(probed=probed, sightings=tuple(sightings), versions=tuple(versions[:1]))
+
+
+def _chip(get: Callable[[str, str], str], keys: tuple[str, ...]) -> int | None:
+    """The PCI device id; releases differ in where they print it, and print the subsystem's id as the card model."""
+    ids = [chip for key in keys if (chip := chip_of(get(key, "")))]
+    return next((chip for chip in ids if targets_of_chip(chip)), ids[0] if ids else None)
 
 
 def _known(value: str) -> str:
