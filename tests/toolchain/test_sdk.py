@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -27,8 +27,7 @@ def test_every_package_is_pinned_by_version_and_hash() -> None:
 
 def test_pin_file_names_no_host() -> None:
     text = Path(sdk.__file__).with_name("sdk-pins.toml").read_text()
-    values = str(tomllib.loads(text))
-    assert "://" not in values and ".org" not in values
+    assert "://" not in text and ".org" not in text
 
 
 @pytest.mark.parametrize(
@@ -153,7 +152,7 @@ def test_file_that_contradicts_the_index_is_refused(tmp_path: Path) -> None:
 
 def test_rebuild_is_recorded_as_unpinned(tmp_path: Path) -> None:
     content = b"the rebuilt package"
-    sha = __import__("hashlib").sha256(content).hexdigest()
+    sha = hashlib.sha256(content).hexdigest()
     installed: list[sdk.Installed] = []
     archive = _Archive("6.4.3-6", sha, content)
     files = sdk._fetch(archive, [PIN], tmp_path, False, installed, lambda _: None)  # type: ignore[arg-type]

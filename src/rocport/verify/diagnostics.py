@@ -17,7 +17,7 @@ from rocport.model.verification import Diagnostic
 from rocport.verify.project import GPU_HEADER
 
 _LINE = re.compile(r"^(.+?):(\d+):(\d+): (fatal error|error|note|warning): (.*)$")
-_INCLUDED = re.compile(r"^(?:In file included from|\s+from) (.+?):(\d+):?[,:]?$")
+_INCLUDED = re.compile(r"^In file included from (.+?):(\d+):$")
 _UNPLACED = re.compile(r"^(?:[\w./+-]*clang[\w+.-]*|lld|ld\.lld|[\w./+-]*lld): error: (.*)$")
 _MISSING_HEADER = re.compile(r"^'([^']+)' file not found")
 _IDENTIFIER = re.compile(
@@ -82,12 +82,16 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
     found: list[Diagnostic] = []
     included: list[tuple[str, int]] = []
     pending: Diagnostic | None = None
+    in_stack = False
     for raw in text.splitlines():
         if match := _INCLUDED.match(raw):
-            if raw.startswith("In file"):
+            # The compiler prints the stack only when it differs from that of the message before.
+            if not in_stack:
                 included = []
             included.append((match[1], int(match[2])))
+            in_stack = True
             continue
+        in_stack = False
         if match := _LINE.match(raw):
             place, line, column, kind, message = match[1], int(match[2]), int(match[3]), match[4], match[5]
             inside = _relative(place, tree)
@@ -104,7 +108,6 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
                 # The first note in the tree says which of our lines asked for it.
                 found.append(replace(pending, path=inside, line=line, column=column))
                 pending = None
-            included = []
             continue
         if match := _UNPLACED.match(raw):
             message = match[1]

@@ -1,0 +1,122 @@
+"""Which files are translation units, and where their includes are found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocport.verify.project import Unit, read_project
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def units(root: Path, files: dict[str, str], changed: frozenset[str] = frozenset()) -> dict[str, Unit]:
+    write(root, files)
+    return {unit.path: unit for unit in read_project(root).units(changed)}
+
+
+def test_files_that_others_include_are_no_units(tmp_path: Path) -> None:
+    found = units(tmp_path, {"a.cu": '#include "b.cu"\n', "b.cu": "", "c.hip": "", "d.cuh": ""})
+    assert list(found) == ["a.cu", "c.hip"]
+
+
+def test_host_sources_count_when_they_reach_a_gpu_header_or_were_edited(tmp_path: Path) -> None:
+    files = {
+        "direct.cpp": "#include <hip/hip_runtime.h>\n",
+        "through.cc": '#include "mid.h"\n',
+        "mid.h": "#  include <hipblas/hipblas.h>\n",
+        "left.c": "#include <cuda_runtime.h>\n",
+        "torch.cpp": "#include <ATen/hip/HIPContext.h>\n",
+        "edited.cpp": "",
+        "plain.cpp": "#include <vector>\n#include <rocksdb/db.h>\n",
+    }
+    found = units(tmp_path, files, frozenset({"edited.cpp"}))
+    assert list(found) == ["direct.cpp", "edited.cpp", "left.c", "through.cc", "torch.cpp"]
+    assert (found["left.c"].language, found["direct.cpp"].language) == ("c", "c++")
+    assert found["torch.cpp"].torch and not found["direct.cpp"].torch
+
+
+def test_cpp_that_holds_kernels_is_compiled_as_hip(tmp_path: Path) -> None:
+    files = {"main.cpp": '#include <hip/hip_runtime.h>\n#include "k.h"\n', "k.h": "__global__ void k();\n"}
+    assert units(tmp_path, files)["main.cpp"].language == "hip"
+
+
+def test_include_folders_are_inferred_from_where_the_headers_lie(tmp_path: Path) -> None:
+    files = {
+        "src/deep/a.cu": '#include <proj/x.h>\n#include "util/y.h"\n#include "near.h"\n',
+        "src/deep/near.h": "",
+        "headers/proj/x.h": "",
+        "lib/util/y.h": "",
+    }
+    unit = units(tmp_path, files)["src/deep/a.cu"]
+    assert unit.includes[0] == "headers"
+    assert unit.quote_includes == ("lib",)
+
+
+def test_nearest_of_two_headers_with_one_name(tmp_path: Path) -> None:
+    files = {
+        "one/src/a.cu": '#include "inc/common.h"\n',
+        "one/lib/inc/common.h": "",
+        "two/lib/inc/common.h": "",
+    }
+    assert units(tmp_path, files)["one/src/a.cu"].quote_includes == ("one/lib",)
+
+
+def test_standard_headers_are_not_taken_from_the_tree(tmp_path: Path) -> None:
+    found = units(tmp_path, {"a.cu": "#include <string.h>\n#include <vector>\n", "compat/string.h": "", "x/vector": ""})
+    assert found["a.cu"].includes == (".",)
+
+
+def test_headers_of_the_sdk_are_not_taken_from_the_tree(tmp_path: Path) -> None:
+    """A CUDA project that vendors Thrust: its copy is CUDA's."""
+    write(tmp_path / "t", {"a.cu": "#include <thrust/sort.h>\n", "third_party/thrust/sort.h": ""})
+    write(tmp_path / "sdk", {"thrust/sort.h": ""})
+    (unit,) = read_project(tmp_path / "t", tmp_path / "sdk").units()
+    assert unit.includes == (".",)
+    assert unit.headers == ("thrust/sort.h",)
+
+
+def test_build_files_name_folders_macros_and_standard(tmp_path: Path) -> None:
+    files = {
+        "p/a.cu": "",
+        "p/inc/x.h": "",
+        "common/y.h": "",
+        "p/Makefile": (
+            "CFLAGS := $(EXTRA) -std=c++20 -DUSE_HALF -DN=4 -DPATH=$(HOME) \\\n  -Iinc -I../common\n"
+            "ifeq ($(DEBUG),yes)\nCFLAGS += -DDEBUG\nendif\n"
+        ),
+        "q/b.cu": "",
+        "q/CMakeLists.txt": "target_include_directories(b PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/../common)\n",
+        "r/c.cu": "",
+        "r/csrc/z.h": "",
+        "r/setup.py": "CUDAExtension('c', ['c.cu'], include_dirs=['csrc'], extra_compile_args=['-rdc=true'])\n",
+    }
+    found = units(tmp_path, files)
+    assert found["p/a.cu"].includes[:2] == ("p/inc", "common")
+    assert found["p/a.cu"].defines == ("USE_HALF", "N=4")
+    assert found["p/a.cu"].standard == 20
+    assert found["q/b.cu"].includes[0] == "common" and found["q/b.cu"].defines == ()
+    assert found["r/c.cu"].includes[0] == "r/csrc"
+    assert found["r/c.cu"].relocatable and not found["q/b.cu"].relocatable
+
+
+def test_include_folder_beside_the_tree(tmp_path: Path) -> None:
+    write(tmp_path, {"common/y.h": "", "p/a.cu": "#include <y.h>\n", "p/Makefile": "CFLAGS = -I../common\n"})
+    (unit,) = read_project(tmp_path / "p").units()
+    assert unit.includes[0] == "../common"
+
+
+def test_odd_trees_are_read_without_complaint(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"a.cu": '#include "a.cu"\n', "cycle1.h": '#include "cycle2.h"\n', "cycle2.h": '#include "cycle1.h"\n'},
+    )
+    (tmp_path / "b.cu").write_bytes(b'\xff\xfe\x00#include <\xff>\n#include "cycle1.h"\n')
+    (tmp_path / "gone.cu").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to(".")
+    (tmp_path / "folder.cu").mkdir()
+    assert [unit.path for unit in read_project(tmp_path).units()] == ["a.cu", "b.cu"]
