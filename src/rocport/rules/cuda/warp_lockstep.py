@@ -1,0 +1,129 @@
+"""Reductions and scans in shared memory that count on the lanes of a warp running in step, without a barrier.
+
+`s[t] += s[t + 16]; s[t] += s[t + 8]; ...` with nothing between the lines was how warps were reduced before Volta;
+since then it is a race on NVIDIA as well, unless each line is followed by `__syncwarp()`. Lanes of an AMD wavefront
+do run in step, and through a volatile pointer every access is made in the order of the source, so the code gives the
+same result on wavefronts of both widths. Without `volatile` the compiler may keep values in registers and reorder,
+and the result is wrong without any message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.warp_common import amd_only
+from rocport.syntax.cuda import CudaSource
+
+RULE = Rule(
+    name="warp-lockstep",
+    summary="warp-synchronous code without a barrier",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.REVIEW,
+    triggers=frozenset({b"__device__", b"__global__"}),
+    examples=(
+        Example(
+            "__device__ void r(volatile float *s, int t) {\n  s[t] += s[t + 8];\n  s[t] += s[t + 4];\n"
+            "  s[t] += s[t + 2];\n}\n"
+        ),
+        Example(
+            "__global__ void k(int t) {\n  __shared__ int s[64];\n  if (t < 32) {\n    s[t] = max(s[t], s[t + 32]);\n"
+            "    s[t] = max(s[t], s[t + 16]);\n    s[t] = max(s[t], s[t + 8]);\n  }\n}\n"
+        ),
+        Example(
+            "__device__ int scan(volatile int *s, int i) {\n  s[i] += s[i - 1];\n  s[i] += s[i - 2];\n"
+            "  s[i] += s[i - 4];\n  return s[i];\n}\n"
+        ),
+    ),
+    clean=(
+        "__device__ void r(float *s, int t) {\n  s[t] += s[t + 4]; __syncwarp();\n  s[t] += s[t + 2]; __syncwarp();\n"
+        "  s[t] += s[t + 1]; __syncwarp();\n}\n",
+        "__global__ void k(float *s, int t) {\n  s[t] += s[t + 64]; __syncthreads();\n  s[t] += s[t + 32];\n"
+        "  __syncthreads();\n  s[t] += s[t + 16];\n}\n",
+        "__device__ float f(const float *x, int i) { return x[i + 4] + x[i + 2] + x[i + 1]; }\n",
+    ),
+    sources=(
+        "https://docs.nvidia.com/cuda/volta-tuning-guide/ (warp-synchronous code)",
+        "https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (independent thread scheduling)",
+    ),
+)
+
+_DISTANCES = (b"32", b"16", b"8", b"4", b"2", b"1")
+_BARRIERS = (b"__syncwarp", b"__syncthreads", b"sync", b"syncwarp", b"__threadfence_block", b"__shfl_sync")
+_ASSIGNMENTS = frozenset((b"=", b"+=", b"*=", b"|=", b"&=", b"^="))
+_LEAST_STEPS = 3
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    for function in source.functions:
+        if function.body is None or amd_only(source, function.name):
+            continue
+        steps: list[tuple[int, int, int, bytes]] = []
+        for at in range(*function.body):
+            if source.texts[at] in _BARRIERS:
+                yield from _finding(source, steps)
+                steps = []
+                continue
+            step = _step(source, at)
+            if step is None:
+                continue
+            if steps and (step[3] != steps[-1][3] or not _continues(step[1], [old[1] for old in steps])):
+                yield from _finding(source, steps)
+                steps = []
+            steps.append(step)
+        yield from _finding(source, steps)
+
+
+def _step(source: CudaSource, at: int) -> tuple[int, int, int, bytes] | None:
+    """(first token, signed distance, last token, array) of `s[i] ... s[i + 8] ... ;` at the distance's number."""
+    if source.at(at) not in _DISTANCES or source.at(at + 1) != b"]" or source.at(at - 1) not in (b"+", b"-"):
+        return None
+    opening = source.pairs.get(at + 1)
+    if opening is None or not source.is_ident(opening - 1):
+        return None
+    array = source.at(opening - 1)
+    first = opening - 1
+    while first > 0 and source.at(first - 1) not in (b";", b"{", b"}"):
+        first -= 1
+    # Only where the statement writes the array: `s[i] += ...` or `s[i] = ... s[i] ...`.
+    writes = any(
+        source.at(i) == array and source.at(i + 1) == b"[" and source.at(source.pairs.get(i + 1, i) + 1) in _ASSIGNMENTS
+        for i in range(first, opening - 1)
+    )
+    distance = int(source.at(at)) * (1 if source.at(at - 1) == b"+" else -1)
+    return (first, distance, at + 1, array) if writes else None
+
+
+def _continues(distance: int, earlier: list[int]) -> bool:
+    """Halving for a reduction, doubling for a scan; the same distance twice is one step written for two arrays."""
+    last = earlier[-1]
+    return distance == last or (distance > 0 and 2 * distance == last) or (distance < 0 and distance == 2 * last)
+
+
+def _finding(source: CudaSource, steps: list[tuple[int, int, int, bytes]]) -> Iterator[Finding]:
+    if len({distance for _, distance, _, _ in steps}) < _LEAST_STEPS:
+        return
+    first, array = steps[0][0], steps[0][3]
+    volatile = _is_volatile(source, array, first)
+    yield finding(
+        RULE,
+        source,
+        first,
+        f"{array.decode('utf-8', 'replace')} is combined across a warp without barriers: "
+        + (
+            "its accesses are volatile and the lanes of a wavefront run in step, so the result is kept"
+            if volatile
+            else "the compiler may reorder these accesses, which are not volatile"
+        ),
+        last=steps[-1][2],
+        confidence=Confidence.MEDIUM if volatile else Confidence.HIGH,
+        fix="put rocport::syncwarp() after each step (and read before it what the step writes), or use a shuffle",
+    )
+
+
+def _is_volatile(source: CudaSource, array: bytes, before: int) -> bool:
+    """True when a declaration of the array before the place says volatile."""
+    return any(
+        b"volatile" in (source.at(at - back) for back in range(1, 7)) for at in source.find(array) if at < before
+    )
