@@ -306,6 +306,8 @@ def _split(tokens: list[str]) -> list[list[str]]:
 def _statement(tokens: list[str], header: str) -> Iterator[Declaration]:
     if not tokens:
         return
+    if tokens[-1].endswith("DEPRECATED"):
+        tokens = tokens[:-1]
     if "typedef" in tokens:
         yield from _typedef_statement(tokens, header)
         return
