@@ -24,13 +24,15 @@ def identifiers(text: str | bytes) -> list[bytes]:
     [
         ("a // b\nc", [b"a", b"c"]),
         ("a // b \\\n still comment\nc", [b"a", b"c"]),
+        ("a // b \\\r\n still comment\r\nc", [b"a", b"c"]),
+        ("a // b \\", [b"a"]),
         ("a /* b\n b */ c", [b"a", b"c"]),
         ("a /* unterminated b", [b"a"]),
         ('a "b \\" b" c', [b"a", b"c"]),
         ("a 'b' c", [b"a", b"c"]),
         ('a R"(b " b)" c', [b"a", b"c"]),
         ('a R"x(b )" b)x" c', [b"a", b"c"]),
-        ('a u8R"(b)" L"b" c', [b"a", b"c"]),
+        ('a u8R"(b)" L"b" c', [b"a", b"L", b"c"]),
         ("#define M(x) cudaFree(x)\n", [b"define", b"M", b"x", b"cudaFree", b"x"]),
         ("#if CUDART_VERSION >= 9000\n#endif", [b"if", b"CUDART_VERSION", b"endif"]),
         ("1'000'000 a", [b"a"]),
@@ -69,7 +71,7 @@ def test_structure_never_fails(text: str) -> None:
 
 
 def test_kinds() -> None:
-    assert [kind_of(text) for text in (b"x", b"1", b".5", b'"s"', b"'c'", b"::", b'"', b'L"s"')] == [
+    assert [kind_of(text) for text in (b"x", b"1", b".5", b'"s"', b"'c'", b"::", b'"', b'R"(s)"')] == [
         IDENT,
         NUMBER,
         NUMBER,
