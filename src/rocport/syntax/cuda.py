@@ -21,8 +21,8 @@ IDENTIFIER = re.compile(rb"[A-Za-z_][\w$]*")
 # A match is what stands before a token (spaces, splices, comments) and the token, so every byte belongs to one match,
 # offsets are running sums of lengths, and neither a match object nor a Python step is spent per token. Loops are
 # unrolled (plain run, then escape and plain run), which halves the time. The prefix of a string is an identifier of its
-# own, but for raw strings. An unterminated comment runs to the end of the file, an unterminated string or character is a lone
-# quote: the lexer never fails, it only sees less.
+# own, but for raw strings. An unterminated comment runs to the end of the file, an unterminated string or character is
+# a lone quote: the lexer never fails, it only sees less.
 _COMMENT = rb"//[^\\\n]*(?:\\(?:\r?\n|[^\n]|\Z)[^\\\n]*)*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)"
 _BEFORE = rb"((?:[ \t\r\n\v\f]+|\\\r?\n|" + _COMMENT + rb")*)"
 _TOKEN = (
