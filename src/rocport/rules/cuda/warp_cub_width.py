@@ -1,0 +1,159 @@
+"""CUB's warp collectives span 32 threads by default; hipCUB's span the wavefront, 64 threads on CDNA.
+
+`cub::WarpReduce<float>` therefore reduces two CUDA warps as one, with one temporary storage for both. In the default
+mode the width is written out (`WarpReduce<float, 32>`), which hipCUB takes on wavefronts of both widths.
+`cub::LaneId()` and `cub::WarpId()` count in wavefronts on HIP and go to `rocport_warp.h`; `CUB_PTX_WARP_THREADS` is
+32 in the port.
+
+With `--warp=native` nothing is edited; each site is for review.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding, insert, replace_range
+from rocport.rules.cuda.warp_common import HEADER, amd_only
+from rocport.syntax.cuda import CudaSource
+
+_COLLECTIVES = {
+    # name: arguments that stand before LOGICAL_WARP_THREADS
+    b"WarpReduce": 1,
+    b"WarpScan": 1,
+    b"WarpExchange": 2,
+    b"WarpMergeSort": 2,
+    b"WarpLoad": 3,
+    b"WarpStore": 3,
+}
+_IDS = {b"LaneId": b"rocport::lane_id", b"WarpId": b"rocport::warp_id"}
+_CONSTANTS = {b"CUB_PTX_WARP_THREADS": b"rocport::warp_size", b"CUB_PTX_LOG_WARP_THREADS": b"5"}
+
+RULE = Rule(
+    name="warp-cub-width",
+    summary="CUB warp collective",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.MANUAL,
+    triggers=frozenset((*_COLLECTIVES, *_IDS, *_CONSTANTS)),
+    examples=(
+        Example(
+            "#include <cub/cub.cuh>\n__device__ void f() { typedef cub::WarpReduce<float> Reduce; }\n",
+            contains=("WarpReduce<float, 32>",),
+        ),
+        Example(
+            "#include <cub/cub.cuh>\nusing namespace cub;\ntemplate <class T> using S = WarpScan<std::pair<T, int>>;\n",
+            contains=("WarpScan<std::pair<T, int>, 32>",),
+        ),
+        Example(
+            "#include <cub/cub.cuh>\n__device__ int f() { return cub::LaneId() + CUB_PTX_WARP_THREADS; }\n",
+            contains=("rocport::lane_id() + rocport::warp_size",),
+        ),
+        Example("using L = cub::WarpLoad<int, 4>;\n", contains=("WarpLoad<int, 4>",)),
+    ),
+    clean=(
+        "using R = cub::WarpReduce<float, 16>;\n",
+        "using B = cub::BlockReduce<float, 128>;\n",
+        "struct WarpReduce {};\ntemplate <class T> struct WarpScan {};\nWarpScan<int> s;\n",
+    ),
+    sources=("hipCUB 3.4 warp/warp_reduce.hpp: LOGICAL_WARP_THREADS = HIPCUB_DEVICE_WARP_THREADS",),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    native = context.options.warp == "native"
+    opened = any(
+        source.at(at - 1) == b"namespace" and source.at(at - 2) == b"using" for at in source.find(b"cub", b"hipcub")
+    )
+    for position in sorted(source.find(*_COLLECTIVES)):
+        if source.at(position + 1) == b"<" and _is_cub(source, position, opened):
+            yield from _collective(source, position, native)
+    for position in sorted(source.find(*_IDS)):
+        if source.at(position + 1) == b"(" and _is_cub(source, position, opened):
+            yield _name(source, position, _IDS[source.at(position)], native)
+    for position in sorted(source.find(*_CONSTANTS)):
+        directive = source.directive_of(position)
+        if (directive is None or directive.name == b"define") and not amd_only(source, position):
+            yield _name(source, position, _CONSTANTS[source.at(position)], native)
+
+
+def _is_cub(source: CudaSource, position: int, opened: bool) -> bool:
+    if amd_only(source, position):
+        return False
+    if source.at(position - 1) == b"::":
+        return source.at(position - 2) in (b"cub", b"hipcub")
+    return opened and source.at(position - 1) not in (b"struct", b"class", b".", b"->")
+
+
+def _collective(source: CudaSource, position: int, native: bool) -> Iterator[Finding]:
+    name = source.at(position)
+    close = source.angle_end(position + 1)
+    if close is None:
+        return
+    given, wanted = _argument_count(source, position + 1, close), _COLLECTIVES[name]
+    if given > wanted:
+        return
+    if native:
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"{name.decode()} spans the wavefront: 64 threads on CDNA, 32 on RDNA",
+            applicability=Applicability.REVIEW,
+            fix="check the storage for each warp and who reads the result",
+        )
+    elif given == wanted:
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"{name.decode()} spans 32 threads in CUB and the wavefront in hipCUB: the width is written out",
+            applicability=Applicability.SAFE,
+            edits=[insert(source.starts[close], b", 32")],
+        )
+    else:
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"{name.decode()} spans 32 threads in CUB and the wavefront in hipCUB",
+            fix=f"write out the arguments of {name.decode()} up to LOGICAL_WARP_THREADS = 32",
+        )
+
+
+def _argument_count(source: CudaSource, open_: int, close: int) -> int:
+    """Template arguments between `<` and `>`, nested ones not counted."""
+    count, depth, at = 1, 0, open_ + 1
+    while at < close:
+        text = source.at(at)
+        if text in (b"(", b"[", b"{") and at in source.pairs:
+            at = source.pairs[at]
+        elif text in (b"<", b">"):
+            depth += 1 if text == b"<" else -1
+        elif text == b"," and depth == 0:
+            count += 1
+        at += 1
+    return count
+
+
+def _name(source: CudaSource, position: int, becomes: bytes, native: bool) -> Finding:
+    first = position - 2 if source.at(position - 1) == b"::" else position
+    name = source.text(first, position + 1).decode()
+    if native:
+        return finding(
+            RULE,
+            source,
+            first,
+            f"{name} counts in wavefronts: 64 lanes on CDNA, 32 on RDNA",
+            last=position,
+            applicability=Applicability.REVIEW,
+        )
+    return finding(
+        RULE,
+        source,
+        first,
+        f"{name} counts in warps of 32 lanes in the port: {becomes.decode()}",
+        last=position,
+        applicability=Applicability.SAFE,
+        edits=[replace_range(source, first, position + 1, becomes)],
+        headers=[HEADER],
+    )
