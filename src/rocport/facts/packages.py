@@ -1,0 +1,108 @@
+"""Python packages: what serves them on ROCm. One TOML file a package in packages/.
+
+`state` says where an AMD build comes from:
+
+    torch-index   with torch, from the same ROCm index
+    wheel         the wheel of the default index works
+    python        no GPU code of its own
+    separate      AMD wheels or images of its own, with their own torch or ROCm
+    build         compiles from source against a ROCm torch
+    fork          a fork does
+    partial       some versions or targets only
+    cuda-only     NVIDIA only; `replacement` names what does the job
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from rocport.facts._toml import FACTS, read_toml
+from rocport.facts.errors import FactError
+
+STATES = ("torch-index", "wheel", "python", "separate", "build", "fork", "partial", "cuda-only")
+
+
+@dataclass(frozen=True)
+class BlocksizeRule:
+    """4-bit block sizes bitsandbytes' ROCm kernels take: on wavefronts of `wavefront` lanes (0: of either width),
+    since a version of bitsandbytes (inclusive; empty: since its first ROCm release)."""
+
+    wavefront: int
+    sizes: tuple[int, ...]
+    since: str
+    source: str
+    sure: str
+
+
+@dataclass(frozen=True)
+class Package:
+    """One package. `targets` empty: see `target_library`, or not split by target. `{gfx}` in a command is the target.
+
+    `torch`, `python` and `rocm` are version specifiers; `channels` the torch channels its AMD wheels go with. `versions`
+    says what was looked at; empty when the source names no version.
+    """
+
+    name: str
+    state: str
+    summary: str
+    source: str
+    versions: str
+    sure: str
+    aliases: tuple[str, ...] = ()
+    install: str = ""
+    native_install: str = ""
+    native_targets: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    target_library: str = ""
+    channels: tuple[str, ...] = ()
+    since: str = ""
+    torch: str = ""
+    python: str = ""
+    rocm: str = ""
+    replacement: str = ""
+    note: str = ""
+    env: tuple[tuple[str, str], ...] = ()
+    blocksizes: tuple[BlocksizeRule, ...] = ()
+
+
+def normalize(name: str) -> str:
+    """A package name as indexes compare it: lower case, runs of `-_.` as one dash."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@functools.cache
+def packages() -> tuple[Package, ...]:
+    """Every package, by name."""
+    return tuple(_load(read_toml(path)) for path in sorted((FACTS / "packages").glob("*.toml")))
+
+
+def find_package(name: str) -> Package | None:
+    """The record for a package or one of its aliases (`nvidia-*` is one); None when nothing is known."""
+    key = normalize(name)
+    for package in packages():
+        if key == normalize(package.name):
+            return package
+    for package in packages():
+        if any(fnmatch.fnmatchcase(key, normalize(alias)) for alias in package.aliases):
+            return package
+    return None
+
+
+def package(name: str) -> Package:
+    """The same; raises FactError, with suggestions, when nothing is known."""
+    found = find_package(name)
+    if found is None:
+        raise FactError("package", name, (item.name for item in packages()))
+    return found
+
+
+def _load(data: dict[str, Any]) -> Package:
+    rules = tuple(BlocksizeRule(**{**rule, "sizes": tuple(rule["sizes"])}) for rule in data.pop("blocksize", ()))
+    env = tuple(data.pop("env", {}).items())
+    for key in ("aliases", "targets", "native_targets", "channels"):
+        data[key] = tuple(data.get(key, ()))
+    return Package(**data, env=env, blocksizes=rules)
