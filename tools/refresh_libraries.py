@@ -276,6 +276,8 @@ class Refresh:
         c_api = c_api and not any(d.kind == MACRO for d in declarations if not d.header.endswith(".pyi"))
         judged = [r for r in releases if r not in self.stub_releases or c_api or r in found]
         homes = {d.header for d in declarations if not d.header.endswith(".pyi")}
+        # A name that only a stub has is not in the C API's headers of the releases before.
+        homes = homes or self.api
         judged = [
             r for r in judged if r in found or r in self.stub_releases or homes & self.hip.headers.get(r, set())
         ]
