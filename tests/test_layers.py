@@ -1,0 +1,57 @@
+"""The import directions of docs/design.md: one way, no back and forth."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parent.parent / "src" / "rocport"
+
+# Package -> the packages of rocport it may import, besides itself and model. cli and report's callers see everything.
+ALLOWED = {
+    "model": set(),
+    "facts": set(),
+    "syntax": set(),
+    "rules": {"facts", "syntax"},
+    "scan": {"rules", "syntax", "facts"},
+    "port": {"facts", "syntax"},
+    "toolchain": {"facts"},
+    "executor": {"syntax", "facts"},
+    "verify": {"facts", "syntax", "executor", "toolchain"},
+    "doctor": {"facts"},
+    "compat": {"facts"},
+    "explain": {"facts", "rules"},
+    "checkpoint": {"facts"},
+    "ops": {"facts", "runtime"},
+    "runtime": {"facts"},
+    "report": set(),
+}
+TORCH = {"ops", "runtime"}
+
+
+def _imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            found.add(node.module)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("package", sorted(path.name for path in SRC.iterdir() if (path / "__init__.py").exists()))
+def test_imports_go_one_way(package: str) -> None:
+    if package == "cli":
+        pytest.skip("cli may import every package")
+    assert package in ALLOWED, f"say in {Path(__file__).name} what rocport.{package} may import"
+    allowed = ALLOWED[package] | {package, "model"}
+    for path in (SRC / package).rglob("*.py"):
+        for name in _imports(path):
+            parts = name.split(".")
+            if parts[0] == "rocport" and len(parts) > 1 and (SRC / parts[1]).is_dir():
+                assert parts[1] in allowed, f"{path.relative_to(SRC)} imports {name}"
+            if parts[0] in ("torch", "triton"):
+                assert package in TORCH, f"{path.relative_to(SRC)} imports {parts[0]}; only {sorted(TORCH)} may"
