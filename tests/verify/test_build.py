@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -284,6 +289,29 @@ def test_bad_usage_is_exit_2(
     result = CliRunner().invoke(cli, ["verify", *arguments])
     assert result.exit_code != 0 and message in result.output
     assert "Traceback" not in result.output
+
+
+def test_interrupt_ends_the_compilers_and_leaves_nothing(tmp_path: Path) -> None:
+    """Twice, as `timeout -s INT` and impatient people do."""
+    root = tree(tmp_path / "t", **{f"k{number}__hip": GOOD for number in range(40)}, scale__h="#define SCALE 1\n")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rocport", "verify", str(root), "--no-cache", "-j2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    while process.poll() is None and not any(scratch.glob("rocport-*/*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130 and stdout == ""
+    assert "interrupted" in stderr and "Traceback" not in stderr
+    assert not any(scratch.iterdir())
 
 
 @pytest.mark.slow

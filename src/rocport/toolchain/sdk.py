@@ -361,7 +361,7 @@ def choose_version(pin: Pin, current: str | None, allow_unpinned: bool, log: Log
 
     The pin if it is there. Otherwise a rebuild of the same upstream version (a Debian revision: security and packaging
     fixes) with a warning; its hash then comes from the archive's signed index. Another upstream version only with
-    `allow_unpinned`. See docs/adr/0004.
+    `allow_unpinned`. See docs/adr/0004-an-sdk-from-pinned-debian-packages.md.
     """
     if current == pin.version:
         return current

@@ -6,6 +6,7 @@ pass checks the source without generating code.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from rocport.facts.targets import load_target
@@ -97,7 +99,7 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
         raise VerifyError(f"{path}: no translation unit found (.cu, .hip, or a host source that includes GPU headers)")
     cache = Cache(options.cache, Fingerprints(root))
     torch, torch_reason = _torch(units)
-    with tempfile.TemporaryDirectory(prefix="rocport-") as scratch:
+    with _interrupted_once(), tempfile.TemporaryDirectory(prefix="rocport-") as scratch:
         builder = _Builder(toolchain, project, options, cache, _origins(root, manifest, options.source), Path(scratch))
         builder.torch, builder.torch_reason = torch, torch_reason
         jobs = [(unit, target) for unit in units for target in (HOST, *_device_targets(unit, options.targets))]
@@ -107,6 +109,26 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     targets = ", ".join(options.targets)
     how = f"cross-compiled for {targets} with {toolchain.summary()}; not linked on the host and not run"
     return Verification("build", str(path), options.targets, how, tuple(results))
+
+
+@contextlib.contextmanager
+def _interrupted_once() -> Iterator[None]:
+    """Raise KeyboardInterrupt for the first Ctrl-C only, so that a second one does not cut the cleaning up short."""
+
+    def once(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _device_targets(unit: Unit, targets: Sequence[str]) -> Sequence[str]:
