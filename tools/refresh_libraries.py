@@ -278,9 +278,7 @@ class Refresh:
         homes = {d.header for d in declarations if not d.header.endswith(".pyi")}
         # A name that only a stub has is not in the C API's headers of the releases before.
         homes = homes or self.api
-        judged = [
-            r for r in judged if r in found or r in self.stub_releases or homes & self.hip.headers.get(r, set())
-        ]
+        judged = [r for r in judged if r in found or r in self.stub_releases or homes & self.hip.headers.get(r, set())]
         present = [i for i, r in enumerate(judged) if r in found]
         if not present:
             return "", ""

@@ -40,8 +40,9 @@ class Symbol:
     """One CUDA name.
 
     `since` is the first inspected ROCm release that declares the HIP name, `until` the first inspected one that no
-    longer does; empty is "from the oldest inspected" and "still there in the newest". A leading `~` says that
-    releases in between were not inspected, so that the change may be earlier.
+    longer does; empty is "from the oldest inspected" and "still there in the newest", where a release counts as
+    inspected if the header in question was at hand. A leading `~` says that releases in between were not inspected,
+    so that the change may be earlier.
     """
 
     cuda: str
@@ -57,23 +58,22 @@ class Symbol:
         """Whether the HIP name is declared in a ROCm release; None where the inspected releases do not say."""
         if not self.hip:
             return False
-        if self.since:
-            since = RocmVersion.parse(self.since.lstrip("~"))
-            if version < since:
-                return None if self.since.startswith("~") else False
-        if self.until:
-            until = RocmVersion.parse(self.until.lstrip("~"))
-            if not version < until:
-                return False
-            if self.until.startswith("~") and version.release > self._last_seen():
-                return None
-        return True
+        present = self._reached(self.since, version) if self.since else True
+        gone = self._reached(self.until, version) if self.until else False
+        if present is None or (present and gone is None):
+            return None
+        return present and not gone
 
-    def _last_seen(self) -> tuple[int, int, int]:
-        generations = [RocmVersion.parse(g) for g in library(self.library).generations]
-        until = RocmVersion.parse(self.until.lstrip("~"))
-        before = [g.release for g in generations if g < until]
-        return max(before) if before else (0, 0, 0)
+    def _reached(self, change: str, version: RocmVersion) -> bool | None:
+        """Whether a change (`6.2`, or `~6.4` for "some time up to 6.4") has happened in a release."""
+        after = RocmVersion.parse(change.lstrip("~"))
+        if not version < after:
+            return True
+        if not change.startswith("~"):
+            return False
+        inspected = [RocmVersion.parse(g) for g in library(self.library).generations]
+        before = max((g for g in inspected if g < after), default=None)
+        return False if before is not None and not before < version else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,24 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class SymbolTable:
-    """Everything known, ready for a lexer: identifiers are looked up as bytes, one dictionary access each."""
+    """Everything known, ready for a lexer: identifiers are looked up as bytes, one dictionary access each.
+
+    `headers` has folder rows too (`cutlass/*`); `header()` finds them. `namespaces` are spelled with `::`.
+    """
 
     identifiers: dict[bytes, Symbol]
     headers: dict[str, Symbol]
     link_names: dict[str, Symbol]
     namespaces: dict[str, Symbol]
+
+    def header(self, spelled: str) -> Symbol | None:
+        """The row of an include as spelled (`cuda/std/array`): its own, or that of its folder (`cuda/std/*`)."""
+        found = self.headers.get(spelled)
+        folder = spelled
+        while found is None and "/" in folder:
+            folder = folder.rpartition("/")[0]
+            found = self.headers.get(f"{folder}/*")
+        return found
 
     @property
     def libraries(self) -> Mapping[str, Library]:
