@@ -8,7 +8,7 @@ from rocport.runtime.compiling import CompileDecision, compile, compile_decision
 from rocport.runtime.fp8 import Fp8, fp8_dtype, fp8_range
 from rocport.runtime.graph import GraphMismatch, graph_capture
 from rocport.runtime.kernel_config import ConfigDoesNotFit, KernelConfig, triton_config
-from rocport.runtime.machine import Platform, hip_version, is_rocm, platform, target
+from rocport.runtime.machine import Platform, assume, hip_version, is_rocm, platform, target
 
 __all__ = [
     "AllocatorConflict",
@@ -20,6 +20,7 @@ __all__ = [
     "Platform",
     "allocator_settings",
     "apply_allocator_settings",
+    "assume",
     "compile",
     "compile_decision",
     "fp8_dtype",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -83,8 +86,23 @@ def _accelerator(index: int) -> Platform:
     return Platform("cuda", capability=torch.cuda.get_device_capability(index))
 
 
+_assumed: ContextVar[Platform | None] = ContextVar("_assumed", default=None)
+
+
+@contextmanager
+def assume(where: Platform) -> Iterator[None]:
+    """Decide as on `where`, whatever is here: for explaining and compiling for a machine one does not have."""
+    token = _assumed.set(where)
+    try:
+        yield
+    finally:
+        _assumed.reset(token)
+
+
 def platform(device: torch.device | None = None) -> Platform:
     """The platform of `device`; without one, of the current accelerator, or of the CPU where there is none."""
+    if (assumed := _assumed.get()) is not None:
+        return assumed
     if device is None:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if device.type == "cuda":

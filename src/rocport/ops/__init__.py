@@ -1,0 +1,31 @@
+"""Operators with one signature and several tiers: a vendor's or a well-kept library, portable Triton, plain eager.
+
+The dispatcher owns layout, heads, masks and contiguity; it picks a tier by platform facts and says why it refused the
+others (`rocport ops explain`). `eager` is the specification. Pin a tier per call (`tier="eager"`), per process
+(`pinned(sdpa="eager")`) or by the environment (`ROCPORT_OPS_TIER=eager`, `ROCPORT_OPS_TIER=sdpa=eager`).
+"""
+
+from rocport.ops.dequantize import dequantize
+from rocport.ops.dispatch import Choice, Operator, Tier, TierRefused, names, operator, pinned
+from rocport.ops.formats import Format, QuantTensor
+from rocport.ops.gather_qmm import gather_qmm
+from rocport.ops.grouped_mm import grouped_mm
+from rocport.ops.quantize import quantize
+from rocport.ops.quantized_matmul import quantized_matmul
+
+__all__ = [
+    "Choice",
+    "Format",
+    "Operator",
+    "QuantTensor",
+    "Tier",
+    "TierRefused",
+    "dequantize",
+    "gather_qmm",
+    "grouped_mm",
+    "names",
+    "operator",
+    "pinned",
+    "quantize",
+    "quantized_matmul",
+]

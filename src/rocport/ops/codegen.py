@@ -1,0 +1,244 @@
+"""What the Triton kernels compile to for a target, with no GPU: spills, LDS, matrix instructions, load widths.
+
+The launches of the operators are recorded as they are made (same arguments, same configuration) and compiled for the
+target instead of being run. Two failures the compiler does not report are checked here: LDS over the target's limit,
+and more than 1024 threads a workgroup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.runtime.jit import JITFunction
+
+from rocport.facts.targets import load_target
+from rocport.model import GfxTarget
+from rocport.ops.formats import Format, QuantTensor
+from rocport.runtime.machine import Platform, assume
+
+TARGETS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1201")
+
+_TYPES = {
+    torch.float32: "*fp32", torch.float16: "*fp16", torch.bfloat16: "*bf16", torch.int32: "*i32", torch.int16: "*i16",
+    torch.int64: "*i64", torch.uint8: "*u8",
+}  # fmt: skip
+_OPTIONS = ("num_warps", "num_stages", "waves_per_eu", "enable_fp_fusion", "matrix_instr_nonkdim", "kpack")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch as it was made: the kernel, its specialized signature, constants and options."""
+
+    kernel: Any
+    label: str
+    signature: tuple[tuple[str, str], ...]
+    constants: tuple[tuple[str, Any], ...]
+    divisible: frozenset[str]
+    options: tuple[tuple[str, Any], ...]
+
+    @property
+    def name(self) -> str:
+        return str(self.kernel.__name__)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Read from the code object of one launch. Sizes in bytes; `occupancy` in waves a SIMD."""
+
+    label: str
+    kernel: str
+    target: str
+    vgprs: int
+    spills: int
+    scratch: int
+    lds: int
+    threads: int
+    matrix: int
+    loads: int
+    wide_loads: int
+    occupancy: int
+    instructions: int
+    uses_dot: bool
+
+    def problems(self, gfx: GfxTarget, weights_fill_128_bits: bool = True) -> list[str]:
+        """What misses the bar; empty when it is met. Width is asked only where the packed weights fill 128 bits."""
+        wanted = (2, 4) if self.uses_dot else (4, 8)
+        least = wanted[0] if gfx.wavefront == 64 else wanted[1]
+        checks = {
+            f"{self.spills} spilled registers": self.spills == 0,
+            f"{self.scratch} bytes of scratch": self.scratch == 0,
+            f"{self.lds} bytes of LDS, {gfx.name} has {gfx.lds_bytes}": self.lds <= gfx.lds_bytes,
+            f"{self.threads} threads a workgroup": self.threads <= gfx.max_workgroup,
+            "no matrix instruction for its dot": self.matrix > 0 or not self.uses_dot,
+            "no 128-bit load": self.wide_loads > 0 or not weights_fill_128_bits,
+            f"occupancy {self.occupancy}, wanted {least}": self.occupancy >= least,
+        }
+        return [problem for problem, met in checks.items() if not met]
+
+
+@contextmanager
+def recording() -> Iterator[list[Launch]]:
+    """Collect kernel launches instead of making them."""
+    launches: list[Launch] = []
+
+    def record(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
+        options = {key: kwargs.pop(key) for key in list(kwargs) if key in _OPTIONS}
+        bound = dict(zip(kernel.arg_names, args, strict=False)) | kwargs
+        signature, constants, divisible = [], [], set()
+        for parameter in kernel.params:
+            value = bound[parameter.name]
+            if parameter.is_constexpr:
+                signature.append((parameter.name, "constexpr"))
+                constants.append((parameter.name, value))
+            elif isinstance(value, torch.Tensor):
+                signature.append((parameter.name, _TYPES[value.dtype]))
+                divisible.add(parameter.name)
+            elif value == 1:
+                signature.append((parameter.name, "constexpr"))
+                constants.append((parameter.name, 1))
+            else:
+                signature.append((parameter.name, "i32" if abs(value) < 2**31 else "i64"))
+                if value % 16 == 0:
+                    divisible.add(parameter.name)
+        launches.append(
+            Launch(
+                kernel, "", tuple(signature), tuple(constants), frozenset(divisible), tuple(sorted(options.items()))
+            )  # fmt: skip
+        )
+
+    original = JITFunction.run
+    JITFunction.run = record
+    try:
+        yield launches
+    finally:
+        JITFunction.run = original
+
+
+def compile_for(launch: Launch, arch: str | int, wave: int) -> Any:
+    """The launch compiled for an AMD target (`gfx942`) or a CUDA one (90); needs no GPU."""
+    names = [name for name, _ in launch.signature]
+    source = ASTSource(
+        launch.kernel,
+        signature=dict(launch.signature),
+        constexprs={(names.index(name),): value for name, value in launch.constants},
+        attrs={(names.index(name),): [["tt.divisibility", 16]] for name in launch.divisible},
+    )
+    backend = "hip" if isinstance(arch, str) else "cuda"
+    return triton.compile(source, target=GPUTarget(backend, arch, wave), options=dict(launch.options))
+
+
+def _number(text: str, field: str) -> int:
+    found = re.search(rf"{field}:\s+(\d+)", text)
+    return int(found.group(1)) if found else 0
+
+
+@cache
+def report(launch: Launch, target: str) -> Report:
+    """Compile `launch` for `target` and read its assembly."""
+    gfx = load_target(target)
+    compiled = compile_for(launch, target, gfx.wavefront)
+    text = compiled.asm["amdgcn"]
+    loads = re.findall(r"^\s+(?:global|buffer|flat)_load_\w+", text, re.M)
+    return Report(
+        label=launch.label,
+        kernel=launch.name,
+        target=target,
+        vgprs=_number(text, r"\.vgpr_count"),
+        spills=_number(text, r"\.vgpr_spill_count") + _number(text, r"\.sgpr_spill_count"),
+        scratch=_number(text, r"\.private_segment_fixed_size"),
+        lds=compiled.metadata.shared,
+        threads=compiled.metadata.num_warps * gfx.wavefront,
+        matrix=len(re.findall(r"^\s+v_(?:s?mfma|wmma|smfmac)\w*", text, re.M)),
+        loads=len(loads),
+        wide_loads=sum(1 for load in loads if re.search(r"x4$|b128$|x4\b|b128\b", load)),
+        occupancy=_number(text, r"; Occupancy"),
+        instructions=len(re.findall(r"^\s+[vs]_\w+", text, re.M)) + len(loads),
+        uses_dot="tt.dot" in compiled.asm["ttir"],
+    )
+
+
+def example(
+    name: str, shape: tuple[int, ...], dtype: torch.dtype = torch.bfloat16, nested: bool = False
+) -> QuantTensor:
+    """A QuantTensor of format `name` with the right types and sizes; its contents are never read."""
+    fmt = Format.parse(name)
+    if fmt.flat:
+        numel = torch.Size(shape).numel()
+        codes = torch.empty(numel * fmt.bits // 8, dtype=torch.uint8)
+        count = -(-numel // fmt.group)
+        if nested:
+            inner = torch.empty(-(-count // 256), dtype=torch.float32)
+            scales = torch.empty(count, dtype=torch.uint8)
+            return QuantTensor(fmt, shape, dtype, codes, scales, None, inner, torch.empty((), dtype=torch.float32))
+        return QuantTensor(fmt, shape, dtype, codes, torch.empty(count, dtype=torch.float32))
+    codes = torch.empty((*shape[:-1], shape[-1] * fmt.bits // 32), dtype=torch.int32)
+    groups = (*shape[:-1], shape[-1] // fmt.group)
+    if fmt.kind == "affine":
+        scales = torch.empty(groups, dtype=dtype)
+        return QuantTensor(fmt, shape, dtype, codes, scales, torch.empty(groups, dtype=dtype))
+    return QuantTensor(fmt, shape, dtype, codes, torch.empty(groups, dtype=torch.uint8))
+
+
+SHAPE = (4096, 4096)
+FORMATS = (
+    "affine2g64", "affine3g64", "affine4g32", "affine4g64", "affine4g128", "affine5g64", "affine6g64", "affine8g64",
+    "nf4b64", "nf4b128", "fp4b64", "dynamic8b256", "mxfp4", "nvfp4", "mxfp8",
+)  # fmt: skip
+ROWS = (1, 8, 32, 64, 128)
+
+
+def calls() -> Iterator[tuple[str, Callable[[], object]]]:
+    """Every Triton kernel of the operators, in every configuration its launch code picks, with a label."""
+    from rocport.ops.dequantize import triton as dequantize
+    from rocport.ops.gather_qmm import triton as gather
+    from rocport.ops.grouped_mm import triton as grouped
+    from rocport.ops.quantize import triton as quantize
+    from rocport.ops.quantized_matmul import triton as matmul
+
+    dense = torch.empty(SHAPE, dtype=torch.bfloat16)
+    for name in FORMATS:
+        fmt = Format.parse(name)
+        q = example(name, SHAPE)
+        yield f"quantize {name}", lambda fmt=fmt: quantize.run(dense, fmt)
+        yield f"dequantize {name}", lambda q=q: dequantize.run(q, torch.bfloat16)
+        for rows in ROWS:
+            if rows in (1, 64) or name in ("affine4g64", "nf4b64"):
+                x = torch.empty((rows, SHAPE[1]), dtype=torch.bfloat16)
+                yield f"matmul {name} M={rows}", lambda x=x, q=q: matmul.run(x, q)
+    nested = example("nf4b64", SHAPE, nested=True)
+    yield "dequantize nf4b64 nested", lambda: dequantize.run(nested, torch.bfloat16)
+    yield "matmul nf4b64 nested M=1", lambda: matmul.run(torch.empty((1, SHAPE[1]), dtype=torch.bfloat16), nested)
+    experts = example("affine4g64", (8, *SHAPE))
+    x = torch.empty((8, SHAPE[1]), dtype=torch.bfloat16)
+    index = torch.empty(8, dtype=torch.int64)
+    yield "gather affine4g64", lambda: gather.run(x, experts, index)
+    weight = torch.empty((8, *SHAPE), dtype=torch.bfloat16).transpose(1, 2)
+    ends = torch.empty(8, dtype=torch.int32)
+    for rows in (64, 1024):
+        many = torch.empty((rows, SHAPE[1]), dtype=torch.bfloat16)
+        yield f"grouped_mm T={rows}", lambda many=many: grouped.run(many, weight, ends)
+
+
+def launches(where: Platform) -> list[Launch]:
+    """Every distinct launch the operators make on `where`."""
+    seen: dict[tuple[Any, ...], Launch] = {}
+    with assume(where):
+        for label, call in calls():
+            with recording() as made:
+                call()
+            for launch in made:
+                key = (launch.name, launch.signature, launch.constants, launch.divisible, launch.options)
+                if key not in seen:
+                    seen[key] = Launch(
+                        launch.kernel, label, launch.signature, launch.constants, launch.divisible, launch.options
+                    )  # fmt: skip
+    return list(seen.values())

@@ -1,0 +1,26 @@
+"""Quantized to dense.
+
+dequantize(q: QuantTensor, dtype=None) -> [..., K] of `dtype` (default: the dense type of `q`).
+
+fp32 multiply, then add, then one rounding: bit-exact with bitsandbytes and, in fp32, with MLX.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from rocport.ops import library
+from rocport.ops.formats import Format, QuantTensor
+
+
+def dequantize(q: QuantTensor, dtype: torch.dtype | None = None, *, tier: str = "") -> torch.Tensor:
+    """The dense tensor; see the module."""
+    out: torch.Tensor = torch.ops.rocport.dequantize(*library.packed(q), dtype or q.dtype, tier)
+    return out
+
+
+def cases(device: torch.device) -> tuple[object, ...]:
+    """A call to explain and to test with: arguments after the platform."""
+    fmt = Format.parse("nf4b64")
+    codes = torch.zeros(64 * 128, dtype=torch.uint8, device=device)
+    return QuantTensor(fmt, (64, 256), torch.bfloat16, codes, torch.ones(256, device=device)), torch.bfloat16

@@ -1,0 +1,29 @@
+"""Mixture of experts: each row of x by its expert's quantized matrix.
+
+gather_qmm(x: [T, K], q: [E, N, K], experts: [T] integers below E) -> [T, N]. A token with several experts comes once for
+each of them. Sums are fp32. Differentiable in x.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from rocport.ops import library
+from rocport.ops.formats import Format, QuantTensor
+
+
+def gather_qmm(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, *, tier: str = "") -> torch.Tensor:
+    """Multiply each row by its expert; see the module. Raises ValueError when the shapes do not meet."""
+    if len(q.shape) != 3 or x.dim() != 2 or x.shape[1] != q.shape[2] or experts.shape != x.shape[:1]:
+        raise ValueError(f"gather_qmm: x {tuple(x.shape)}, experts {tuple(experts.shape)} do not meet W {q.shape}")
+    out: torch.Tensor = torch.ops.rocport.gather_qmm(x, *library.packed(q), experts, tier)
+    return out
+
+
+def cases(device: torch.device) -> tuple[object, ...]:
+    """A call to explain and to test with: arguments after the platform."""
+    codes = torch.zeros(4, 64, 32, dtype=torch.int32, device=device)
+    scales = torch.ones(4, 64, 4, dtype=torch.bfloat16, device=device)
+    q = QuantTensor(Format.parse("affine4g64"), (4, 64, 256), torch.bfloat16, codes, scales, scales)
+    x = torch.zeros(2, 256, dtype=torch.bfloat16, device=device)
+    return x, q, torch.zeros(2, dtype=torch.int64, device=device)

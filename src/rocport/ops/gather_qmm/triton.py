@@ -1,0 +1,32 @@
+"""Few rows an expert: the row kernel of the quantized matmul, with the matrix chosen by the row's expert."""
+
+from __future__ import annotations
+
+import torch
+
+from rocport.ops.decode import arguments, refuse_triton
+from rocport.ops.dispatch import Tier
+from rocport.ops.formats import QuantTensor
+from rocport.ops.quantized_matmul import triton as matmul
+from rocport.runtime.machine import Platform, platform
+
+ROWS_AN_EXPERT = 2
+"""Beyond this many rows an expert, weights are read again too often: sorting and dequantizing wins."""
+
+
+def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:
+    """See `rocport.ops.gather_qmm`."""
+    a = arguments(q)
+    config = matmul.rows_config(platform(x.device), q.shape[1], q.shape[2], a.lut)
+    return matmul.run_rows(x, a, q.shape[1], None, experts, config)
+
+
+def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> str:
+    if reason := refuse_triton(platform) or matmul.refuse_shape(x, q):
+        return reason
+    if x.shape[0] > ROWS_AN_EXPERT * q.shape[0]:
+        return f"serves up to {ROWS_AN_EXPERT} rows an expert, have {x.shape[0]} rows and {q.shape[0]} experts"
+    return ""
+
+
+TIER = Tier("triton", 20, run, refuse, "rocport")

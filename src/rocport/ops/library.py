@@ -1,0 +1,112 @@
+"""The operators torch.compile must not look into, registered with PyTorch: opaque, with shapes and gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from rocport.ops.dispatch import operator
+from rocport.ops.formats import Format, QuantTensor
+from rocport.runtime.machine import platform
+
+_PACKED = "Tensor codes, Tensor scales, Tensor? biases, Tensor? absmax2, Tensor? offset, str format, int[] shape"
+_library = torch.library.Library("rocport", "DEF")
+_library.define(f"dequantize({_PACKED}, ScalarType dtype, str tier) -> Tensor")
+_library.define(f"quantized_matmul(Tensor x, {_PACKED}, Tensor? bias, str tier) -> Tensor")
+_library.define(f"gather_qmm(Tensor x, {_PACKED}, Tensor experts, str tier) -> Tensor")
+
+
+def packed(q: QuantTensor) -> tuple[Any, ...]:
+    """The arguments that stand for `q` in a registered operator."""
+    return (q.codes, q.scales, q.biases, q.absmax2, q.offset, q.format.name, list(q.shape))
+
+
+def _rebuild(args: Sequence[Any], dtype: torch.dtype) -> QuantTensor:
+    codes, scales, biases, absmax2, offset, fmt, shape = args
+    return QuantTensor(Format.parse(fmt), tuple(shape), dtype, codes, scales, biases, absmax2, offset)
+
+
+def _dequantize(*args: Any) -> torch.Tensor:
+    *parts, dtype, tier = args
+    q = _rebuild(parts, dtype)
+    op = operator("dequantize")
+    out: torch.Tensor = op.select(platform(q.codes.device), q, dtype, tier=tier).run(q, dtype)
+    return out
+
+
+def _quantized_matmul(x: torch.Tensor, *args: Any) -> torch.Tensor:
+    *parts, bias, tier = args
+    q = _rebuild(parts, x.dtype)
+    rows = x.reshape(-1, x.shape[-1]).contiguous()
+    if rows.shape[0] == 0 or q.shape[0] == 0:
+        return x.new_empty((*x.shape[:-1], q.shape[0]))
+    chosen = operator("quantized_matmul").select(platform(x.device), rows, q, bias, tier=tier)
+    out: torch.Tensor = chosen.run(rows, q, bias)
+    return out.view(*x.shape[:-1], q.shape[0])
+
+
+def _gather_qmm(x: torch.Tensor, *args: Any) -> torch.Tensor:
+    *parts, experts, tier = args
+    q = _rebuild(parts, x.dtype)
+    x, experts = x.contiguous(), experts.contiguous()
+    if x.shape[0] == 0:
+        return x.new_empty((0, q.shape[1]))
+    chosen = operator("gather_qmm").select(platform(x.device), x, q, experts, tier=tier)
+    out: torch.Tensor = chosen.run(x, q, experts)
+    return out
+
+
+for _name, _fn in (("dequantize", _dequantize), ("quantized_matmul", _quantized_matmul), ("gather_qmm", _gather_qmm)):
+    _library.impl(_name, _fn, "CPU")
+    _library.impl(_name, _fn, "CUDA")
+
+
+@torch.library.register_fake("rocport::dequantize")
+def _(*args: Any) -> torch.Tensor:
+    return args[0].new_empty(args[6], dtype=args[7])
+
+
+@torch.library.register_fake("rocport::quantized_matmul")
+def _(x: torch.Tensor, *args: Any) -> torch.Tensor:
+    return x.new_empty((*x.shape[:-1], args[6][0]))
+
+
+@torch.library.register_fake("rocport::gather_qmm")
+def _(x: torch.Tensor, *args: Any) -> torch.Tensor:
+    return x.new_empty((x.shape[0], args[6][1]))
+
+
+def _save_matmul(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+    x, codes, scales, biases, absmax2, offset, fmt, shape, bias, _tier = inputs
+    ctx.save_for_backward(codes, scales, biases, absmax2, offset)
+    ctx.meta = (fmt, shape, x.dtype, bias is not None)
+
+
+def _matmul_backward(ctx: Any, grad: torch.Tensor) -> tuple[Any, ...]:
+    fmt, shape, dtype, has_bias = ctx.meta
+    weight = torch.ops.rocport.dequantize(*ctx.saved_tensors, fmt, shape, dtype, "")
+    grad_x = grad.to(dtype) @ weight
+    grad_bias = grad.flatten(0, -2).sum(0) if has_bias else None
+    return (grad_x, *([None] * 7), grad_bias, None)
+
+
+torch.library.register_autograd("rocport::quantized_matmul", _matmul_backward, setup_context=_save_matmul)
+
+
+def _save_gather(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+    x, codes, scales, biases, absmax2, offset, fmt, shape, experts, _tier = inputs
+    ctx.save_for_backward(codes, scales, biases, absmax2, offset, experts)
+    ctx.meta = (fmt, shape, x.dtype)
+
+
+def _gather_backward(ctx: Any, grad: torch.Tensor) -> tuple[Any, ...]:
+    fmt, shape, dtype = ctx.meta
+    *parts, experts = ctx.saved_tensors
+    weight = torch.ops.rocport.dequantize(*parts, fmt, shape, dtype, "")
+    grad_x = torch.bmm(grad.to(dtype).unsqueeze(1), weight[experts]).squeeze(1)
+    return (grad_x, *([None] * 7), None, None)
+
+
+torch.library.register_autograd("rocport::gather_qmm", _gather_backward, setup_context=_save_gather)

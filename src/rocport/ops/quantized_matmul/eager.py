@@ -1,0 +1,18 @@
+"""The specification of x @ W^T with W quantized: dequantize in fp32, multiply in fp32."""
+
+from __future__ import annotations
+
+import torch
+
+from rocport.ops.dequantize import eager as dequantize
+from rocport.ops.dispatch import Tier, never
+from rocport.ops.formats import QuantTensor
+
+
+def run(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """[..., K] times the transpose of [N, K]; see `rocport.ops.quantized_matmul`."""
+    out = x.float() @ dequantize.run(q, torch.float32).T
+    return (out if bias is None else out + bias.float()).to(x.dtype)
+
+
+TIER = Tier("eager", 100, run, never, "rocport")
