@@ -67,12 +67,16 @@ class Use:
     call: Call | None
 
 
-def uses(source: CudaSource, names: tuple[bytes, ...] | frozenset[bytes]) -> Iterator[Use]:
-    """Uses of the names in code that is compiled for AMD, in order; definitions and macro names are left out."""
+def uses(source: CudaSource, names: tuple[bytes, ...] | frozenset[bytes], by_hand: bool = False) -> Iterator[Use]:
+    """Uses of the names, in order; definitions and macro names are left out.
+
+    `by_hand`: those in branches that only an AMD build takes, instead of all others.
+    """
     for position in sorted(source.find(*names)):
-        if is_name_only(source, position) or is_definition(source, position) or amd_only(source, position):
+        if is_name_only(source, position) or is_definition(source, position):
             continue
-        yield Use(position, source.at(position), source.call(position))
+        if amd_only(source, position) == by_hand:
+            yield Use(position, source.at(position), source.call(position))
 
 
 def is_name_only(source: CudaSource, position: int) -> bool:

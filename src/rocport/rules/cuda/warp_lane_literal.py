@@ -33,6 +33,7 @@ RULE = Rule(
         Example("__global__ void k(int *p) { int t = threadIdx.x + 64 * threadIdx.y; p[0] = t >> 5; }\n"),
         Example("__global__ void k(int *p) { int l = (threadIdx.x + 1) % 32; p[l] = blockDim.x / 32; }\n"),
         Example("__device__ void f(float v) { for (int o = 16; o > 0; o >>= 1) v += __shfl_xor_sync(~0, v, o); }\n"),
+        Example("#ifdef USE_ROCM\n#define WARP_SIZE 64\n#endif\n", contains=("#define WARP_SIZE 64",)),
         Example("__device__ bool last(int lane) { return lane == 31; }\n"),
         Example(
             "__global__ void k(int *p) { p[0] = threadIdx.x & 31; }\n",
@@ -46,7 +47,7 @@ RULE = Rule(
         "__device__ int f(int n) { for (int i = 16; i > 0; i >>= 1) n += i; return n; }\n",
         "__device__ int f(int bits) { return bits & 0x1f; }\n",
         "// threadIdx.x & 31\n",
-        "#ifdef USE_ROCM\n#define WARP_SIZE 64\n#endif\n",
+        "#ifdef USE_ROCM\n#define WARP_SIZE 32\n#endif\nint warp_buffer = 64;\n",
     ),
     sources=("https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (SIMT architecture)",),
 )
@@ -55,6 +56,7 @@ _NUMBER = rb"(?:32|31|0[xX]1[fF]|16|5)[uUlL]*(?![\w.])"
 _OPERATION = re.compile(rb"(?:[&%/]|>>)=?\s*\(?\s*(" + _NUMBER + rb")")
 _NAMED = re.compile(rb"(?i:warp|lane)\w*\s*(?:==|[=({<>\s])=?\s*\(?\s*(?:\(\s*\w+\s*\)\s*)?(" + _NUMBER + rb")")
 _CHOSEN = re.compile(rb"(?i:(?:warp_?size|threads_?per_?warp))\w*\s*=[^;\n=]*\?[^;\n]*\b(32)\b")
+_SIXTY_FOUR = re.compile(rb"\b(\w*(?i:warp)\w*)\s*=?\s*\(?\s*64\b")
 _VALUE = {b"32": 32, b"31": 31, b"0x1f": 31, b"16": 16, b"5": 5}
 _FITS = {b"&": 31, b"%": 32, b"/": 32, b">>": 5, b"&=": 31, b"%=": 32, b"/=": 32, b">>=": 5}
 
@@ -81,6 +83,8 @@ _THREADS_NAME = re.compile(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     native = context.options.warp == "native"
+    if not native:
+        yield from _by_hand(source)
     reported: set[int] = set()
     for position, what, confidence in sorted(_sites(source)):
         line = source.line(source.starts[position])
@@ -98,6 +102,23 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             confidence=confidence,
             fix="use warpSize, or the width of the target the code is compiled for" if native else "",
         )
+
+
+def _by_hand(source: CudaSource) -> Iterator[Finding]:
+    """A warp size of 64 in a branch written for AMD, beside code that the port keeps at 32 lanes."""
+    for match in _SIXTY_FOUR.finditer(source.data):
+        position = source.token_at(match.start(1))
+        if position >= len(source.starts) or source.starts[position] != match.start(1):
+            continue
+        if _WIDTH_NAME.fullmatch(_plain(source.at(position))) and amd_only(source, position):
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"{source.at(position).decode()} is 64 in a branch written for AMD, "
+                "beside code that keeps 32-lane warps",
+                fix="make it 32, or port this file with --warp=native",
+            )
 
 
 def _sites(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:

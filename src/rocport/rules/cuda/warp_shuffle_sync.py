@@ -5,6 +5,9 @@ a 64-bit mask and are not declared by every ROCm, and they do not take every typ
 mode each call goes to `rocport_warp.h`, which keeps CUDA's 32 lanes, its default width and its behaviour out of range
 on wavefronts of both widths. A mask written as a literal becomes `rocport::full_warp_mask`; any other mask stays.
 
+In a branch that only an AMD build takes (`#ifdef USE_ROCM`) nothing is edited. A shuffle there that names no width
+spans 64 lanes beside code that works in 32: it is listed for review.
+
 A shuffle the project defines itself (an overload for `double` or `float2` that older CUDA lacked) is renamed, because
 HIP declares the same function: calls go to the header, which moves any type.
 
@@ -58,6 +61,10 @@ RULE = Rule(
             contains=("double project_shfl_down(double v", "return rocport::shfl_down(v, 1)"),
         ),
         Example(
+            "#ifdef USE_ROCM\n#define UP(mask, v, d) __shfl_up(v, d)\n#else\n#define UP __shfl_up_sync\n#endif\n",
+            contains=("#define UP(mask, v, d) __shfl_up(v, d)", "#define UP rocport::shfl_up_sync"),
+        ),
+        Example(
             "__device__ int f(int v) { return __shfl_down_sync(0xffffffff, v, 16); }\n",
             contains=("__shfl_down(v, 16)",),
             absent=("rocport",),
@@ -81,6 +88,16 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     native = context.options.warp == "native"
     for use in uses(source, SHUFFLES):
         yield _native(source, use) if native else _logical(source, use)
+    for use in uses(source, SHUFFLES, by_hand=True):
+        if not native and use.call is not None and len(use.call.args) == (3 if use.name in MASKED else 2):
+            yield finding(
+                RULE,
+                source,
+                use.position,
+                f"{use.name.decode()} without a width in a branch written for AMD spans the wavefront "
+                "(64 lanes on CDNA), beside code that keeps 32-lane warps",
+                fix="give it the width 32, or use rocport_warp.h in this branch too",
+            )
     for position in definitions(source, SHUFFLES):
         name = source.at(position)
         yield finding(

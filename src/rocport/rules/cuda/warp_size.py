@@ -51,6 +51,7 @@ RULE = Rule(
             "#include <cuda_runtime.h>\nvoid f(int *w) { cudaDeviceGetAttribute(w, cudaDevAttrWarpSize, 0); }\n",
             contains=("rocport::get_warp_size_attribute(w, 0)",),
         ),
+        Example("#ifdef __HIP_PLATFORM_AMD__\n#define LANES warpSize\n#endif\n", contains=("#define LANES warpSize",)),
         Example("#define LANES warpSize\n", contains=("#define LANES rocport::warp_size",)),
         Example(
             "__global__ void k(int *p) { p[0] = threadIdx.x % warpSize; }\n",
@@ -62,7 +63,6 @@ RULE = Rule(
         "__device__ int f(int warpSize) { return warpSize * 2; }\n",
         "template <int warpSize> __device__ int f() { return warpSize; }\n",
         "struct Plan { int warpSize; };\nint f(Plan plan);\n",
-        "#ifdef __HIP_PLATFORM_AMD__\n#define LANES warpSize\n#endif\n",
         "int warp_size = 4;\n",
     ),
     sources=(
@@ -77,6 +77,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     own = _declares(source, b"warpSize")
     for position in source.find(b"warpSize"):
         if amd_only(source, position):
+            if not native and not own and not _is_name(source, position):
+                yield _by_hand(source, position)
             continue
         if source.at(position - 1) in (b".", b"->"):
             if own and not _is_device_property(source, position):
@@ -96,6 +98,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         for position in source.find(attribute):
             if not _is_name(source, position) and not amd_only(source, position):
                 yield _attribute(source, position, function, native)
+
+
+def _by_hand(source: CudaSource, position: int) -> Finding:
+    return finding(
+        RULE,
+        source,
+        position,
+        "warpSize in a branch written for AMD is 64 on CDNA, beside code that keeps 32-lane warps",
+        applicability=Applicability.REVIEW,
+        fix="use rocport::warp_size in this branch too, or check that it never meets 32-lane code",
+    )
 
 
 def _answer(source: CudaSource, first: int, last: int, native: bool) -> Finding:

@@ -5,6 +5,8 @@ kept in a 32-bit variable, half of them are lost and nothing warns. `__any` and 
 default mode each call goes to `rocport_warp.h`: 32 bits, the caller's own 32 lanes, the lanes that the mask names.
 `__popc`, `__ffs` and shifts of the result then stay right as they are.
 
+Votes in a branch that only an AMD build takes are not edited, but listed for review: they ask the whole wavefront.
+
 With `--warp=native` the result has 64 bits, each site for review; `__popc`, `__ffs` and `__clz` wrapped around a vote
 take their 64-bit forms.
 """
@@ -40,6 +42,10 @@ RULE = Rule(
             contains=("rocport::ballot_sync(rocport::full_warp_mask, p)", "rocport::ballot(p)"),
         ),
         Example(
+            "#if defined(USE_ROCM)\n__device__ auto f(int p) { return __ballot(p); }\n#endif\n",
+            contains=("return __ballot(p)",),
+        ),
+        Example(
             "__device__ int f(int p) { return __popc(__ballot_sync(0xffffffff, p)) + __any_sync(0xffffffff, p); }\n",
             contains=("__popcll(__ballot(p))", "__any(p)"),
             options={"warp": "native"},
@@ -47,7 +53,6 @@ RULE = Rule(
     ),
     clean=(
         "struct T { bool __any(int); };\nbool g(T t) { return t.__any(1); }\n",
-        "#if defined(USE_ROCM)\n__device__ auto f(int p) { return __ballot(p); }\n#endif\n",
         'const char *s = "__ballot_sync";\n',
     ),
     sources=(
@@ -61,6 +66,16 @@ _WIDE = {b"__popc": b"__popcll", b"__ffs": b"__ffsll", b"__clz": b"__clzll", b"_
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     native = context.options.warp == "native"
+    for use in uses(source, VOTES, by_hand=True):
+        if not native:
+            yield finding(
+                RULE,
+                source,
+                use.position,
+                f"{use.name.decode()} in a branch written for AMD asks the wavefront (64 lanes on CDNA), "
+                "beside code that keeps 32-lane warps",
+                fix="use rocport_warp.h in this branch too, or check that its result never meets 32-lane code",
+            )
     for use in uses(source, VOTES):
         if native:
             yield _native(source, use)
