@@ -148,12 +148,12 @@ class CudaSource:
         ]
         return texts, starts, comments
 
-    @property
+    @cached_property
     def texts(self) -> list[bytes]:
         """Text of every token outside comments, in order."""
         return self._lexed[0]
 
-    @property
+    @cached_property
     def starts(self) -> list[int]:
         """Start offset of every token, in order."""
         return self._lexed[1]
