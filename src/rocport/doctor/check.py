@@ -106,7 +106,7 @@ def problem(
 
 
 def _real(evidence: Iterable[Evidence | None]) -> tuple[Evidence, ...]:
-    return tuple(e for e in evidence if e is not None)
+    return tuple(dict.fromkeys(e for e in evidence if e is not None))
 
 
 def modules() -> Iterator[CheckModule]:

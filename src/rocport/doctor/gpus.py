@@ -28,7 +28,7 @@ def resolve(facts: Facts) -> tuple[Gpu, ...]:
             else:
                 rest.append(sighting)
         for sighting in rest:
-            group = _likely(before, sighting, alone=len(seen) == 1 and len(before) == 1)
+            group = _in_place(groups, sighting) or _likely(before, sighting, alone=len(seen) == len(before) == 1)
             if group is not None:
                 group.append(sighting)
             elif source != "stated" or not groups:
@@ -55,15 +55,20 @@ def _distinct(seen: list[Sighting]) -> list[Sighting]:
 
 def _certain(groups: list[list[Sighting]], new: Sighting) -> list[Sighting] | None:
     """The group that shows the same slot, or the same gfx or PCI id and is not taken by this source."""
-    for group in groups:  # one source may show a slot twice, with another gfx: an override came between
-        if any(_same_place(s, new) is True for s in group):
-            return group
+    group = _in_place(groups, new)
+    if group is not None:
+        return group
     free = _free(groups, new)
     for test in (_same_gfx, _same_chip, _chip_explains):
-        for group in free:
-            if test(group, new):
-                return group
+        for candidate in free:
+            if test(candidate, new):
+                return candidate
     return None
+
+
+def _in_place(groups: list[list[Sighting]], new: Sighting) -> list[Sighting] | None:
+    """The group in the same slot. One source may show a slot twice, with another gfx: an override came between."""
+    return next((g for g in groups if any(_same_place(s, new) is True for s in g)), None)
 
 
 def _likely(groups: list[list[Sighting]], new: Sighting, alone: bool) -> list[Sighting] | None:
@@ -86,7 +91,7 @@ def _free(groups: list[list[Sighting]], new: Sighting) -> list[list[Sighting]]:
 
 
 def _likeness(group: list[Sighting], targets: tuple[str, ...]) -> int:
-    """How alike a group's gfx and a chip's target are: the same kind of GPU counts more than the same instruction set."""
+    """How alike a group's gfx and a chip's target are: the kind of GPU counts more than the instruction set."""
     score = 0
     for name in {s.gfx for s in group if s.gfx}:
         for other in targets:

@@ -132,9 +132,11 @@ def _sighting(agent: _Agent, where: str) -> Sighting | None:
     node = re.fullmatch(r"\d{1,3}", agent.fields.get("Node", ""))
     bdf = re.fullmatch(r"\d{1,5}", agent.fields.get("BDFID", ""))
     units = re.match(r"\d{1,4}\b", agent.fields.get("Compute Unit", ""))
+    shown = [f"Name: {agent.name or gfx}"]
+    shown += [f"{key}: {agent.fields[key]}" for key in ("Chip ID", "Marketing Name") if agent.fields.get(key)]
     return Sighting(
         source="rocminfo",
-        evidence=Evidence("rocminfo", f"{where}:{agent.line}", f"Name: {agent.name or gfx}"),
+        evidence=Evidence("rocminfo", f"{where}:{agent.line}", ", ".join(shown)),
         gfx=gfx,
         features=features,
         chip_id=chip_of(agent.fields.get("Chip ID", "")),

@@ -1,0 +1,70 @@
+"""`--deep`: the child process that imports torch, and what is made of its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocport.doctor import deep
+from rocport.doctor.diagnosis import diagnose
+from rocport.doctor.gpus import resolve
+from rocport.doctor.host import Host
+from rocport.doctor.machine import Machine
+
+GOOD = """noise
+{"step": "import", "status": "ok", "value": {"torch": "2.13.0+rocm7.2", "hip": "7.2.1", "rocm": null, "cuda": null,
+ "x": 1}, "seconds": 1}
+{"step": "import", "status": "ok", "seconds": 2.0, "value": {"torch": "2.13.0+rocm7.2", "hip": "7.2.53211", "rocm": "7.2.4", "cuda": null, "available": true, "arch_list": ["gfx90a", "gfx1100"]}}
+{"step": "devices", "status": "ok", "seconds": 0.1, "value": [{"name": "AMD Radeon RX 7900 XTX", "gcnArchName": "gfx1100", "total_memory": 25753026560, "warp_size": 32}]}
+{"step": "matmul", "status": "failed", "seconds": 0.1, "value": "RuntimeError: HIP error: invalid device function"}
+"""  # noqa: E501
+
+
+def machine(facts) -> Machine:
+    return Machine(facts=facts, gpus=resolve(facts), live=True)
+
+
+def fake_python(folder: Path, script: str) -> Host:
+    """A virtual environment whose interpreter is a shell script."""
+    (folder / "bin").mkdir(parents=True)
+    python = folder / "bin" / "python"
+    python.write_text(f"#!/bin/sh\n{script}\n")
+    python.chmod(0o755)
+    return Host(env={"VIRTUAL_ENV": str(folder), "PATH": "/usr/bin:/bin"})
+
+
+def test_output_becomes_facts():
+    facts, steps = deep.parse(GOOD, "python")
+    found = machine(facts)
+    assert steps == ["import", "devices", "matmul"]
+    assert [(g.gfx, g.wavefront) for g in found.gpus] == [("gfx1100", 32)]
+    assert found.version("torch_rocm").value == "7.2.4"
+    result = diagnose(found).result("deep-run")
+    assert result.status == "fail" and "invalid device function" in result.message
+
+
+def test_a_crash_names_the_step(tmp_path):
+    host = fake_python(
+        tmp_path, """echo '{"step": "import", "status": "ok", "value": {"available": true}}'; kill -ABRT $$"""
+    )
+    facts, notes = deep.probe(host, 20)
+    assert "devices" in notes[0]
+    assert diagnose(machine(facts)).result("deep-run").status == "fail"
+
+
+def test_a_hang_ends(tmp_path):
+    facts, notes = deep.probe(fake_python(tmp_path, "exec sleep 30"), 0.5)
+    assert "no end after" in notes[0] and facts.symptoms[0].name == "deep-crashed"
+
+
+def test_an_interpreter_that_cannot_run(tmp_path):
+    host = fake_python(tmp_path, "")
+    (tmp_path / "bin" / "python").write_text("not a program")
+    facts, notes = deep.probe(host, 5)
+    assert notes and not facts.sightings
+
+
+def test_the_script_runs_here(tmp_path):
+    """With whatever torch there is: the import step reports, and nothing else runs without a GPU."""
+    facts, _ = deep.probe(Host(env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}), 120)
+    steps = {s.name for s in facts.settings if s.name.startswith("deep_")}
+    assert "deep_import" in steps

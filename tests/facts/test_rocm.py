@@ -1,0 +1,103 @@
+"""ROCm and PyTorch releases, wheels, and the HIP numbers that are no ROCm numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocport.facts.errors import FactError
+from rocport.facts.rocm import (
+    channel_of_torch,
+    parse_hip,
+    releases_of_hip,
+    rocm_release,
+    rocm_releases,
+    torch_release,
+    torch_releases,
+    wheel_channel,
+    wheel_channels,
+    wheel_indexes,
+)
+from rocport.facts.targets import SURE, load_target
+from rocport.model.versions import HipVersion, RocmVersion, TorchVersion
+
+
+def test_every_record_has_a_source():
+    records = [*rocm_releases(), *torch_releases(), *wheel_channels(), *wheel_indexes()]
+    assert all(r.source and r.sure in SURE for r in records)
+
+
+def test_releases_are_ordered_and_parse():
+    versions = [RocmVersion.parse(r.version) for r in rocm_releases()]
+    assert versions == sorted(versions, reverse=True)
+    assert len(set(versions)) == len(versions)
+    for record in rocm_releases():
+        assert not record.hip or HipVersion.parse(record.hip)
+
+
+@pytest.mark.parametrize(
+    ("hip", "rocm"),
+    [
+        ("7.16.12345", ("10.1.0",)),
+        ("7.15.26333", ("10.0.0",)),
+        ("6.2.41134-65d174c3e", ("6.2.4", "6.2.2", "6.2.1")),
+        ("6.1.40091-a8dbc0c19", ("6.1.0",)),
+        ("6.3.42134", ("6.3.2",)),
+    ],
+)
+def test_hip_is_not_rocm(hip, rocm):
+    assert releases_of_hip(HipVersion.parse(hip)) == rocm
+
+
+def test_hip_without_a_build_number_leaves_all_patches():
+    assert releases_of_hip(HipVersion.parse("7.2.0"))[0] == "7.2.4"
+    assert releases_of_hip(HipVersion.parse("99.1")) == ()
+
+
+def test_release_lookup():
+    assert rocm_release(RocmVersion.parse("6.4")).version == "6.4.3"
+    assert rocm_release(RocmVersion.parse("6.4.1")).prefix == "/opt/rocm-6.4.1"
+    with pytest.raises(FactError):
+        rocm_release(RocmVersion.parse("4.4"))
+
+
+def test_torch_lookup():
+    assert torch_release(TorchVersion.parse("2.9.1+rocm6.4")).torchvision == "0.24"
+    with pytest.raises(FactError):
+        torch_release(TorchVersion.parse("1.4.0"))
+
+
+def test_channels_hold_known_targets():
+    for channel in wheel_channels():
+        assert len(set(channel.targets)) == len(channel.targets)
+        for name in (*channel.targets, *channel.unsure):
+            load_target(name)
+        assert not set(channel.targets) & set(channel.unsure)
+
+
+def test_wheels():
+    assert "gfx900" in wheel_channel("7.2").targets and "gfx900" not in wheel_channel("rocm7.14").targets
+    assert "gfx1151" not in wheel_channel("7.1").targets
+    assert "gfx1036" in wheel_channel("multi-arch").targets
+    with pytest.raises(FactError):
+        wheel_channel("rocm99")
+
+
+@pytest.mark.parametrize(
+    ("version", "channel"),
+    [
+        ("2.9.0.dev20250811+rocm6.4", "6.4"),
+        ("2.6.0+rocm6.2.4", "6.2.4"),
+        ("2.13.0+rocm10.0.0", None),
+        ("2.9.1+rocm7.2.0.git7e1940d4", None),
+        ("2.13.0+cpu", None),
+        ("2.14.0+rocm714", None),
+    ],
+)
+def test_only_wheels_of_pytorch_have_a_channel(version, channel):
+    found = channel_of_torch(TorchVersion.parse(version))
+    assert (found.name if found else None) == channel
+
+
+def test_text_that_is_no_hip_version():
+    assert parse_hip("N/A") is None and parse_hip("Could not collect") is None
+    assert str(parse_hip("7.2.26015-fc0010cf6a")) == "7.2.26015-fc0010cf6a"
