@@ -1,0 +1,217 @@
+"""What a model needs on a target: read from configs and headers, judged against the facts."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocport.checkpoint import CheckpointError
+from rocport.checkpoint.model import read_model
+from rocport.checkpoint.policy import VERDICTS, decide, policy_data, policy_text
+from rocport.facts.targets import SURE, all_targets, load_target
+
+LLAMA_8B: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "tie_word_embeddings": False,
+    "torch_dtype": "bfloat16",
+}
+FOUR_BIT = {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}
+
+
+def config(folder: Path, **more: Any) -> Path:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**LLAMA_8B, **more}), encoding="utf-8")
+    return path
+
+
+def safetensors(path: Path, tensors: dict[str, tuple[str, list[int], bytes]]) -> Path:
+    header, data = {}, b""
+    for name, (dtype, shape, raw) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    body = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(body)) + body + data)
+    return path
+
+
+def four_bit(blocksize: int) -> dict[str, tuple[str, list[int], bytes]]:
+    state = {"quant_type": "nf4", "blocksize": blocksize, "dtype": "bfloat16", "shape": [64, 128]}
+    raw = json.dumps(state).encode()
+    blocks = 64 * 128 // blocksize
+    return {
+        "layer.weight": ("U8", [4096, 1], bytes(4096)),
+        "layer.weight.absmax": ("F32", [blocks], bytes(4 * blocks)),
+        "layer.weight.quant_map": ("F32", [16], bytes(64)),
+        "layer.weight.quant_state.bitsandbytes__nf4": ("U8", [len(raw)], raw),
+        "model.embed_tokens.weight": ("BF16", [10, 128], bytes(2560)),
+    }
+
+
+def load(path: Path, gfx: str, bnb: str | None = None) -> Any:
+    policy = decide(path, load_target(gfx), bnb)
+    return next(s for s in policy.statements if s.topic == "load")
+
+
+@pytest.mark.parametrize(
+    ("gfx", "blocksize", "bnb", "verdict"),
+    [
+        ("gfx942", 64, "0.49.1", "change"),
+        ("gfx942", 64, "0.49.2", "ok"),
+        ("gfx942", 64, None, "ok"),
+        ("gfx1100", 64, "0.48.2", "change"),
+        ("gfx1100", 64, "0.49.0", "ok"),
+        ("gfx90a", 32, "0.49.2", "change"),
+        ("gfx90a", 32, "0.50.0", "ok"),
+        ("gfx1100", 32, "0.50.2", "unknown"),
+        ("gfx942", 128, "0.48.2", "ok"),
+        ("gfx906", 64, "0.50.2", "change"),
+    ],
+)
+def test_four_bit_block_sizes(tmp_path, gfx, blocksize, bnb, verdict):
+    path = safetensors(tmp_path / "model.safetensors", four_bit(blocksize))
+    found = load(path, gfx, bnb)
+    assert found.verdict == verdict
+    assert ("convert-checkpoint" in found.do) == (verdict in ("change", "unknown"))
+    assert read_model(path).quantization.blocksizes == (blocksize,)
+
+
+def test_a_config_alone_does_not_know_the_block_size(tmp_path):
+    found = load(config(tmp_path, quantization_config=FOUR_BIT), "gfx942", "0.49.1")
+    assert found.verdict == "change" and "not in the config" in found.text
+
+
+def test_old_bitsandbytes_is_called_unsafe_by_a_report_only(tmp_path):
+    path = config(tmp_path, quantization_config=FOUR_BIT)
+    said = [s for s in decide(path, load_target("gfx1100"), "0.49.2").statements if "NaN" in s.text]
+    assert [s.sure for s in said] == ["reported"]
+    assert not [s for s in decide(path, load_target("gfx1100"), "0.50.0").statements if "NaN in" in s.text]
+
+
+@pytest.mark.parametrize(
+    ("gfx", "dtype", "verdict"),
+    [
+        ("gfx942", "F8_E4M3", "change"),
+        ("gfx942", "F8_E4M3FNUZ", "ok"),
+        ("gfx950", "F8_E4M3", "ok"),
+        ("gfx950", "F8_E4M3FNUZ", "change"),
+        ("gfx1201", "F8_E4M3", "ok"),
+        ("gfx90a", "F8_E4M3", "change"),
+        ("gfx1100", "F8_E5M2", "change"),
+    ],
+)
+def test_fp8_flavours(tmp_path, gfx, dtype, verdict):
+    path = safetensors(tmp_path / "m.safetensors", {"a.weight": (dtype, [4, 4], bytes(16))})
+    assert load(path, gfx).verdict == verdict
+
+
+def test_fp8_by_config(tmp_path):
+    quantized = {"quant_method": "fp8", "weight_block_size": [128, 128]}
+    assert load(config(tmp_path, quantization_config=quantized), "gfx950").verdict == "ok"
+    group = {"weights": {"type": "float", "num_bits": 8}}
+    quantized = {"quant_method": "compressed-tensors", "config_groups": {"group_0": group}}
+    assert load(config(tmp_path, quantization_config=quantized), "gfx1100").verdict == "change"
+
+
+def test_what_no_fact_supports_is_unknown(tmp_path):
+    for method in ("awq", "gptq", "aqlm", "something-new"):
+        policy = decide(config(tmp_path, quantization_config={"quant_method": method}), load_target("gfx942"))
+        assert policy.verdict == "unknown", method
+
+
+def test_type_follows_the_matrix_instructions(tmp_path):
+    path = config(tmp_path)
+
+    def dtype(gfx):
+        return next(s for s in decide(path, load_target(gfx)).statements if s.topic == "dtype")
+
+    assert dtype("gfx942").verdict == "ok"
+    assert dtype("gfx1030").verdict == "change" and "inf and NaN" in dtype("gfx1030").text
+
+
+def test_attention_names_the_flag_where_one_is_needed(tmp_path):
+    path = config(tmp_path)
+
+    def attention(gfx):
+        return next(s for s in decide(path, load_target(gfx)).statements if s.topic == "attention").text
+
+    assert "EXPERIMENTAL" not in attention("gfx942") and "Composable Kernel" in attention("gfx942")
+    assert "EXPERIMENTAL" in attention("gfx1151") and "Triton backend only" in attention("gfx1151")
+    assert "plain math" in attention("gfx1030")
+
+
+def test_weights_are_counted_from_the_config_as_the_model_card_says(tmp_path):
+    model = read_model(config(tmp_path))
+    assert model.parameters == pytest.approx(8.03e9, rel=0.001) and not model.exact
+    assert model.cache_bytes_per_token == 128 * 1024
+    experts = {"model_type": "mixtral", "num_local_experts": 8, "vocab_size": 32000}
+    assert read_model(config(tmp_path, **experts)).parameters == pytest.approx(46.7e9, rel=0.002)
+    assert read_model(config(tmp_path, model_type="deepseek_v3")).parameters is None
+
+
+def test_weights_are_counted_once_whatever_their_storage(tmp_path):
+    model = read_model(safetensors(tmp_path / "m.safetensors", four_bit(64)))
+    assert (model.parameters, model.large, model.exact) == (64 * 128 + 1280, 64 * 128, True)
+    packed = {"a.qweight": ("I32", [64, 64], bytes(16384)), "a.scales": ("F16", [8], bytes(16))}
+    model = read_model(safetensors(tmp_path / "m.safetensors", packed))
+    assert model.parameters is None and model.stored_bytes == 16400
+
+
+@pytest.mark.parametrize(
+    ("gib", "verdict", "says"),
+    [(24, "ok", "16-bit weights leave"), (12, "change", "load in 8-bit"), (4, "no", "do not fit")],
+)
+def test_memory(tmp_path, gib, verdict, says):
+    policy = decide(config(tmp_path), load_target("gfx1100"), "0.50.2", gib << 30)
+    last = policy.statements[-1]
+    assert last.verdict == verdict and says in last.text + last.do
+    assert policy.verdict == verdict
+
+
+def test_weights_that_must_be_widened_are_weighed_as_16_bit(tmp_path):
+    path = config(tmp_path, quantization_config=FOUR_BIT)
+    last = decide(path, load_target("gfx906"), None, 12 << 30).statements[-1]
+    assert last.verdict == "change" and "16-bit" in last.text
+    assert decide(path, load_target("gfx1100"), None, 12 << 30).statements[-1].verdict == "ok"
+
+
+@pytest.mark.parametrize("target", all_targets(), ids=lambda t: t.name)
+def test_every_statement_has_a_source_or_admits_that_it_knows_nothing(tmp_path, target):
+    for more in ({}, {"quantization_config": FOUR_BIT}, {"quantization_config": {"quant_method": "fp8"}}):
+        policy = decide(config(tmp_path, **more), target, "0.48.0", 16 << 30)
+        for statement in policy.statements:
+            assert statement.verdict in VERDICTS and statement.sure in SURE
+            assert statement.source or statement.sure == "unverified"
+        json.dumps(policy_data(policy))
+        assert policy_text(policy).count("\n") >= len(policy.statements)
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    with pytest.raises(CheckpointError, match="no such file"):
+        read_model(tmp_path / "absent")
+    with pytest.raises(CheckpointError, match="holds no config"):
+        read_model(tmp_path)
+    bad = tmp_path / "config.json"
+    for text in ("{", "[]", '{"a": 1}', "\ud800".encode("utf-16", "surrogatepass").decode("latin-1")):
+        bad.write_text(text, encoding="utf-8")
+        with pytest.raises(CheckpointError):
+            read_model(bad)
+    with pytest.raises(CheckpointError, match="no version"):
+        decide(config(tmp_path), load_target("gfx942"), "newest")
+
+
+def test_odd_values_in_a_config_are_not_trusted(tmp_path):
+    for odd in (None, "many", -1, True, 1.5, [], {}):
+        keys = dict.fromkeys(("hidden_size", "num_attention_heads", "num_hidden_layers", "quantization_config"), odd)
+        model = read_model(config(tmp_path, **keys, text_config=odd))
+        assert model.parameters is None and model.cache_bytes_per_token is None
