@@ -42,8 +42,8 @@ class BlocksizeRule:
 class Package:
     """One package. `targets` empty: see `target_library`, or not split by target. `{gfx}` in a command is the target.
 
-    `torch`, `python` and `rocm` are version specifiers; `channels` the torch channels its AMD wheels go with. `versions`
-    says what was looked at; empty when the source names no version.
+    `torch`, `python` and `rocm` are version specifiers; `channels` the torch channels its AMD wheels go with.
+    `versions` says what was looked at; empty when the source names no version.
     """
 
     name: str
