@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace_range
+from rocport.rules.cuda.definitions import arguments
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -46,10 +47,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         call = source.call(position)
         if call is None:
             continue
-        arguments = _arguments(source, call.open, call.close)
-        if not arguments or b"__VA_ARGS__" in source.texts[call.open : call.close]:
+        given = arguments(source, call.open, call.close)
+        if not given or b"__VA_ARGS__" in source.texts[call.open : call.close]:
             continue
-        texts = [source.text(first, last) for first, last in arguments]
+        texts = [source.text(first, last) for first, last in given]
         threads = texts[0]
         grouped = [b"(" + text + b")" if b"," in text and b"<" in text else text for text in texts]
         if len(texts) == 1:
@@ -74,24 +75,3 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             applicability=Applicability.REVIEW if len(texts) > 2 else Applicability.SAFE,
             edits=[replace_range(source, call.open + 1, call.close, lines)],
         )
-
-
-def _arguments(source: CudaSource, open_: int, close: int) -> list[tuple[int, int]]:
-    """Arguments, where commas between template brackets do not count."""
-    parts: list[tuple[int, int]] = []
-    first = position = open_ + 1
-    while position < close:
-        text = source.texts[position]
-        if text in (b"(", b"[", b"{") and position in source.pairs:
-            position = source.pairs[position]
-        elif text == b"<" and source.is_ident(position - 1):
-            end = source.angle_end(position)
-            if end is not None and end < close:
-                position = end
-        elif text == b",":
-            parts.append((first, position))
-            first = position + 1
-        position += 1
-    if first < close:
-        parts.append((first, close))
-    return parts

@@ -1,0 +1,72 @@
+"""Programs define `atomicMax(float *, float)` and the like because CUDA lacks them; HIP has them: a redefinition.
+HIP's overloads for float and double do the same in one operation, and return the old value. The program's own is left
+out when compiled for AMD. REVIEW: the two may differ for NaN and for the sign of zero, and where the program's function
+gives something else than the old value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.definitions import PLATFORM, definition_start, leave_out_on_hip, parameters
+from rocport.syntax.cuda import CudaSource
+
+_NAMES = (b"atomicMax", b"atomicMin")
+_TYPES = (b"float", b"double", b"longlong", b"unsignedlong")
+
+RULE = Rule(
+    name="atomic-overload",
+    summary="atomic overload that HIP has and CUDA lacks",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.REVIEW,
+    triggers=frozenset(_NAMES),
+    examples=(
+        Example(
+            "__device__ static float atomicMax(float *a, float v)\n{\n  return *a = v;\n}\n",
+            contains=("#if !ROCPORT_HIP", "#endif"),
+        ),
+    ),
+    clean=(
+        "__device__ float atomicMaxFloat(float *a, float v) { return *a = v; }\n",
+        "__global__ void k(int *a) { atomicMax(a, 1); }\n",
+        "struct Pair { float x; };\n__device__ void atomicMax(Pair *a, Pair v) { *a = v; }\n",
+    ),
+    sources=("hip/amd_detail/amd_hip_atomic.h of ROCm 6.4",),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    for position in source.find(*_NAMES):
+        open_ = position + 1
+        if source.at(open_) != b"(" or open_ not in source.pairs or source.directive_of(position) is not None:
+            continue
+        close = source.pairs[open_]
+        if source.at(close + 1) not in (b"{", b";") or not _declares(source, position):
+            continue
+        types = [type_ for type_, _ in parameters(source, open_, close)]
+        if len(types) != 2 or types[0] != types[1] + b"*" or types[1] not in _TYPES:
+            continue
+        body = close + 1
+        last = source.pairs.get(body, body)
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"HIP has {source.texts[position].decode()}({types[0].decode()}, {types[1].decode()}); "
+            "this definition is left out on AMD",
+            last=close,
+            edits=leave_out_on_hip(source, definition_start(source, position), last, b"HIP has this overload"),
+            headers=[PLATFORM],
+            fix="see that the function returns the old value and treats NaN as you need it",
+        )
+
+
+def _declares(source: CudaSource, position: int) -> bool:
+    """True for a declaration: a type stands before the name, and a device specifier before that."""
+    before = source.at(position - 1)
+    if not (source.is_ident(position - 1) or before in (b"*", b"&")) or before in (b"return", b"else"):
+        return False
+    start = definition_start(source, position)
+    return b"__device__" in source.texts[start:position]

@@ -1,0 +1,76 @@
+"""Arguments and definitions as the rules edit them: argument lists with template commas, functions left out on AMD."""
+
+from __future__ import annotations
+
+from rocport.model import Edit
+from rocport.rules.cuda.common import insert
+from rocport.syntax.cuda import CudaSource
+
+PLATFORM = "rocport_platform.h"
+
+
+def arguments(source: CudaSource, open_: int, close: int) -> list[tuple[int, int]]:
+    """Token ranges between two parentheses, split at commas outside brackets and template argument lists."""
+    parts: list[tuple[int, int]] = []
+    first = position = open_ + 1
+    while position < close:
+        text = source.texts[position]
+        if text in (b"(", b"[", b"{") and position in source.pairs:
+            position = source.pairs[position]
+        elif text == b"<" and source.is_ident(position - 1):
+            end = source.angle_end(position)
+            if end is not None and end < close:
+                position = end
+        elif text == b",":
+            parts.append((first, position))
+            first = position + 1
+        position += 1
+    if first < close or parts:
+        parts.append((first, close))
+    return parts
+
+
+def parameters(source: CudaSource, open_: int, close: int) -> list[tuple[bytes, bytes]]:
+    """Type (qualifiers and spaces left out) and name of each parameter; `float3 &` is `float3&`."""
+    found = []
+    for first, last in arguments(source, open_, close):
+        words = [word for word in source.texts[first:last] if word not in (b"const", b"__restrict__", b"volatile")]
+        if b"=" in words:
+            words = words[: words.index(b"=")]
+        name = words.pop() if len(words) > 1 and words[-1][:1].isalpha() | (words[-1][:1] == b"_") else b""
+        found.append((b"".join(words), name))
+    return found
+
+
+def definition_start(source: CudaSource, name: int) -> int:
+    """First token of the declaration that the function name at `name` belongs to: its specifiers and template head."""
+    position = name
+    while position > 0:
+        before = source.texts[position - 1]
+        if before in (b";", b"}", b"{") or (before == b":" and source.at(position - 2) in _ACCESS):
+            break
+        if source.directive_of(position - 1) is not None:
+            break
+        position -= 1
+    return position
+
+
+_ACCESS = (b"public", b"private", b"protected")
+
+
+def leave_out_on_hip(source: CudaSource, first: int, last: int, why: bytes) -> list[Edit]:
+    """Edits that compile the tokens [first, last] for NVIDIA only; they need `rocport_platform.h`."""
+    newline = source.newline
+    start = source.data.rfind(b"\n", 0, source.starts[first]) + 1
+    ahead = source.data[start : source.starts[first]]
+    opening = b"#if !ROCPORT_HIP  // " + why + newline
+    if ahead.strip():
+        opening, start = newline + opening, source.starts[first]
+    end = source.end(last)
+    stop = source.data.find(b"\n", end)
+    stop = len(source.data) if stop < 0 else stop
+    rest = source.data[end:stop].strip()
+    if rest and not rest.startswith((b"//", b"/*")):
+        return [insert(start, opening), insert(end, newline + b"#endif" + newline)]
+    stop -= source.data[:stop].endswith(b"\r")
+    return [insert(start, opening), insert(stop, newline + b"#endif")]

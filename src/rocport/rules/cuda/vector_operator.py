@@ -1,0 +1,111 @@
+"""Programs define operators on `float3`, `int4`, ... because CUDA has none; HIP has them, and calls become ambiguous.
+HIP declares the compound assignments (`+=` and so on) as members and `*` and `/` of two vectors as friends, so a
+program's own operator of the same types fits a call equally well. (`+`, `-` and operators with a scalar are templates
+in HIP: there the program's own is preferred, and nothing is changed.)
+
+A definition that works component by component, as HIP's does, is left out when compiled for AMD: SAFE. One that
+computes something else, a product of quaternions or one that spares a component, is MANUAL: call it by a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.definitions import PLATFORM, definition_start, leave_out_on_hip, parameters
+from rocport.syntax.cuda import CudaSource
+
+_VECTOR = re.compile(rb"(?:u?char|u?short|u?int|u?long|u?longlong|float|double)([1-4])\Z")
+_AMBIGUOUS = frozenset(
+    {b"*", b"/", b"+=", b"-=", b"*=", b"/=", b"%=", b"^=", b"|=", b"&="},
+)
+
+RULE = Rule(
+    name="vector-operator",
+    summary="operator on a CUDA vector type that HIP defines too",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    triggers=frozenset({b"operator"}),
+    examples=(
+        Example(
+            "inline __host__ __device__ void operator+=(float2 &a, float2 b)\n{\n  a.x += b.x;\n  a.y += b.y;\n}\n",
+            contains=("#if !ROCPORT_HIP", "#endif", '#include "rocport_platform.h"'),
+        ),
+        Example(
+            "inline __device__ float3 operator*(const float3 &a, const float3 &b) {\n"
+            "  return make_float3(a.x * b.x, a.y * b.y, a.z * b.z);\n}\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
+            "__device__ float4 operator*(float4 p, float4 q) { return make_float4(p.w * q.x, p.x * q.y, 0, 0); }\n",
+            absent=("ROCPORT_HIP",),
+        ),
+    ),
+    clean=(
+        "__device__ float3 operator+(float3 a, float3 b) { return make_float3(a.x + b.x, a.y + b.y, a.z + b.z); }\n",
+        "__device__ float3 operator*(float3 a, float b) { return make_float3(a.x * b, a.y * b, a.z * b); }\n",
+        "struct V { float x; };\n__device__ V operator*(V a, V b) { return V{a.x * b.x}; }\n",
+    ),
+    sources=("hip/amd_detail/amd_hip_vector_types.h of ROCm 6.4",),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    for position in source.find(b"operator"):
+        symbol, open_ = source.at(position + 1), position + 2
+        if symbol not in _AMBIGUOUS or source.at(open_) != b"(" or open_ not in source.pairs:
+            continue
+        close = source.pairs[open_]
+        types = parameters(source, open_, close)
+        if len(types) != 2 or source.directive_of(position) is not None:
+            continue
+        first, second = (type_.rstrip(b"&") for type_, _ in types)
+        vector = _VECTOR.match(first)
+        if vector is None or first != second or source.at(close + 1) not in (b"{", b";"):
+            continue
+        body = close + 1
+        last = source.pairs.get(body, body) if source.at(body) == b"{" else body
+        start = definition_start(source, position)
+        name = f"operator{symbol.decode()}({first.decode()}, {first.decode()})"
+        if source.at(body) == b"{" and not _componentwise(source, body, last, symbol, types, int(vector.group(1))):
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"HIP has a {name} of its own, component by component, and this one computes something else: "
+                "calls are ambiguous",
+                last=close,
+                fix="give the function a name and call it by that",
+            )
+            continue
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"HIP has the same {name}; this one is left out on AMD, where calls would be ambiguous",
+            last=close,
+            applicability=Applicability.SAFE,
+            edits=leave_out_on_hip(source, start, last, b"HIP has the same operator"),
+            headers=[PLATFORM],
+        )
+
+
+def _componentwise(
+    source: CudaSource, first: int, last: int, symbol: bytes, types: list[tuple[bytes, bytes]], size: int
+) -> bool:
+    """True when the body combines each component of one operand with the same of the other, and does no more."""
+    left, right = types[0][1], types[1][1]
+    plain = symbol.rstrip(b"=")
+    words = b" ".join(source.texts[first : last + 1])
+    if words.startswith(b"{ %s = %s %s %s ;" % (left, left, plain, right)):
+        return True
+    components = b"xyzw"[:size]
+    for axis in components:
+        c = bytes([axis])
+        assigned = b"%s . %s %s %s . %s" % (left, c, symbol, right, c)
+        combined = b"%s . %s %s %s . %s" % (left, c, plain, right, c)
+        if words.count(combined) + (words.count(assigned) if plain != symbol else 0) != 1:
+            return False
+    return words.count(right + b" .") == size
