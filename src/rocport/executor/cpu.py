@@ -58,6 +58,7 @@ class CpuExecutor:
 
     def __init__(self, compiler: HostCompiler | None = None) -> None:
         self._compiler = compiler
+        self._openmp: bool | None = None
 
     @property
     def compiler(self) -> HostCompiler:
@@ -88,6 +89,8 @@ class CpuExecutor:
             BuildError: a unit does not compile, or the program does not link.
         """
         folder.mkdir(parents=True, exist_ok=True)
+        if any("-fopenmp" in unit.flags for unit in program.units) and not self._links_openmp():
+            return CpuExecutor(_gcc_for_openmp()).build(program, folder, options)
         try:
             runtime = runtime_objects(self.compiler, flags=self._mode_flags(options))
         except CompilerError as error:
@@ -103,6 +106,19 @@ class CpuExecutor:
         ]  # fmt: skip
         self._step(command, program.name, "link")
         return executable
+
+    def _links_openmp(self) -> bool:
+        """Clang comes without the OpenMP runtime on most systems."""
+        if self.compiler.kind == "gcc":
+            return True
+        if self._openmp is None:
+            done = subprocess.run(
+                [self.compiler.path, "-fopenmp", "-x", "c++", "-", "-o", os.devnull],
+                input=b"#include <omp.h>\nint main() { return omp_get_max_threads() < 1; }",
+                capture_output=True, timeout=_STEP_TIMEOUT_S, check=False, env=self.compiler.env,
+            )  # fmt: skip
+            self._openmp = done.returncode == 0
+        return self._openmp
 
     def needs_width(self, program: Program) -> bool:
         """True when the source depends on the architecture at compile time, so that each width needs a build of its own."""
@@ -217,6 +233,13 @@ class CpuExecutor:
                 texts = [_tail(stream, options.limits.output_bytes) for stream in (out, err)]
             hazards, statistics = read_report(report, executable)
         return RunResult(status, texts[0], texts[1], seconds, timed_out, hazards, statistics)
+
+
+def _gcc_for_openmp() -> HostCompiler:
+    try:
+        return find_compiler("g++")
+    except CompilerError as error:
+        raise BuildError("the program uses OpenMP, which this clang cannot link; install g++ or libomp") from error
 
 
 def _limiter(options: RunOptions):  # type: ignore[no-untyped-def]

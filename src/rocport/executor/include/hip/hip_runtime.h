@@ -19,6 +19,7 @@
 #define __HIP_ARCH_HAS_GLOBAL_INT32_ATOMICS__ 1
 
 #include <assert.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <tuple>
 #include <type_traits>
 
