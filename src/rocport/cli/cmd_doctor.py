@@ -47,6 +47,16 @@ _MARK = {
     type=click.Path(exists=True, path_type=Path),
     help="Examine the packages of this interpreter or virtual environment instead of the active one.",
 )
+@click.option(
+    "--model",
+    "model",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Say how this model (folder, config.json or .safetensors) loads here: as is or converted, block size, type, "
+    "attention, memory.",
+)
+@click.option("--target", metavar="GFX[,GFX]", help="With --model: for these targets instead of this machine's GPUs.")
+@click.option("--bitsandbytes", metavar="VERSION", help="With --model: assume this version of bitsandbytes.")
 @click.option("-v", "--verbose", is_flag=True, help="Show also what is ok or skipped, with evidence.")
 @click.pass_context
 def command(
@@ -59,6 +69,9 @@ def command(
     dry_run: bool,
     deep: bool,
     python: Path | None,
+    model: Path | None,
+    target: str | None,
+    bitsandbytes: str | None,
     verbose: bool,
 ) -> None:
     """Say what this machine is, what is wrong with it, and what fixes it.
@@ -73,7 +86,18 @@ def command(
         raise click.UsageError("--dry-run goes with --fix ID")
     if sources and (deep or python is not None):
         raise click.UsageError("--deep and --python examine this machine; --from reads captured text")
+    if model is None and (target or bitsandbytes):
+        raise click.UsageError("--target and --bitsandbytes go with --model PATH")
+    if model is not None and target:
+        from rocport.cli.model_policy import named_targets, report
+
+        ctx.exit(report(model, named_targets(target), bitsandbytes, as_json))
     machine = _machine([*sources, *captures], deep, python)
+    if model is not None:
+        from rocport.cli.model_policy import installed_bitsandbytes, machine_targets, report
+
+        version = bitsandbytes or installed_bitsandbytes(machine)
+        ctx.exit(report(model, machine_targets(machine), version, as_json))
     diagnosis = diagnose(machine)
     if fix_id is not None:
         ctx.exit(_fix(diagnosis, fix_id, dry_run))
