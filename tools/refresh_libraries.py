@@ -262,6 +262,15 @@ class Refresh:
                         for other in self.hip.signatures(hip, version):
                             yield from _pairs(ours.parameters or (), other.parameters or ())
 
+    def whole(self) -> list[str]:
+        """The ROCm releases read for this library: those that have its main header, and the stubs."""
+        main = self.config.get("hip", {}).get("api", [])[:1]
+        return [
+            r
+            for r in self.hip.releases
+            if not main or r in self.stub_releases or main[0] in self.hip.headers.get(r, set())
+        ]
+
     # -- versions ------------------------------------------------------------------------------------------------
 
     def versions(self, hip: str) -> tuple[str, str]:
@@ -674,7 +683,7 @@ def main() -> None:
     lines = ["# Written by tools/refresh_libraries.py: the releases whose headers or stubs were read.\n"]
     for refresh in work:
         name = refresh.folder.name
-        lines.append(f"[{name}]\ncuda = {_quoted(refresh.cuda.releases)}\nrocm = {_quoted(refresh.hip.releases)}\n")
+        lines.append(f"[{name}]\ncuda = {_quoted(refresh.cuda.releases)}\nrocm = {_quoted(refresh.whole())}\n")
         rows = [r for r in refresh.rows(types, everywhere) if claimed.setdefault(_key_of(r), name) == name]
         if arguments.only and name not in arguments.only:
             continue
