@@ -123,6 +123,15 @@ def test_error_inside_a_library_header_is_placed_where_the_tree_asked(
     assert unit.errors[0].within == "bits/unique_ptr.h"
 
 
+def test_instruction_of_inline_assembly_is_named(tmp_path: Path, options: build.BuildOptions) -> None:
+    text = "#include <hip/hip_runtime.h>\n__global__ void k(unsigned* a) {\n  unsigned r;\n"
+    text += '  asm volatile("mov.u32 %0, %%laneid;" : "=r"(r));\n  a[0] = r;\n}\n'
+    (error,) = by_target(build.verify(tree(tmp_path / "t", k__hip=text), options), "k.hip")["gfx942"].errors
+    assert error.line == 4
+    assert error.message == "invalid instruction: mov.u32"
+    assert "PTX" in error.explanation
+
+
 def test_register_spills_are_a_finding_and_no_failure(tmp_path: Path, options: build.BuildOptions) -> None:
     root = tree(tmp_path / "t", k__hip=SPILLS)
     unit = by_target(build.verify(root, options), "k.hip")["gfx942"]

@@ -46,7 +46,7 @@ from rocport.verify.torch_headers import (
 
 MANIFEST = "rocport-manifest.json"
 DEFAULT_TIMEOUT_S = 600
-_FORMAT = "1"
+_FORMAT = "2"
 _ERROR_LIMIT = 30
 # The 6.x headers declare the _sync intrinsics only on request; from ROCm 7 on they are always there.
 _SYNC_BUILTINS = "HIP_ENABLE_WARP_SYNC_BUILTINS=1"
@@ -278,7 +278,7 @@ class _Builder:
             std = max(std or "", self.torch.std)
         elif unit.python and (python := python_include()) is not None:
             system.append(python)
-        extra = ["-w", f"-ferror-limit={_ERROR_LIMIT}", "-fno-caret-diagnostics", "-fno-color-diagnostics"]
+        extra = ["-w", f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics"]
         extra += ["-ftemplate-backtrace-limit=0"]
         for folder in unit.quote_includes:
             extra += ["-iquote", folder]

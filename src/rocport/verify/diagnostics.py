@@ -18,6 +18,11 @@ from rocport.verify.project import GPU_HEADER
 
 _LINE = re.compile(r"^(.+?):(\d+):(\d+): (fatal error|error|note|warning): (.*)$")
 _INCLUDED = re.compile(r"^In file included from (.+?):(\d+):$")
+# Lines of source below a message. Those below `<inline asm>` are what the assembler was given.
+_SNIPPET = re.compile(r"^ *\d* \| ?(.*)$")
+_ASSEMBLY = re.compile(
+    r"^(?:invalid instruction|invalid operand|unknown token|unexpected token|not a valid operand)\b.*: ([\w.]+)$"
+)
 _UNPLACED = re.compile(r"^(?:[\w./+-]*clang[\w+.-]*|lld|ld\.lld|[\w./+-]*lld): error: (.*)$")
 _MISSING_HEADER = re.compile(r"^'([^']+)' file not found")
 _IDENTIFIER = re.compile(
@@ -82,8 +87,15 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
     found: list[Diagnostic] = []
     included: list[tuple[str, int]] = []
     pending: Diagnostic | None = None
-    in_stack = False
+    in_stack = in_assembly = False
     for raw in text.splitlines():
+        if match := _SNIPPET.match(raw):
+            if in_assembly and found and match[1].split():
+                # Only the mnemonic: registers differ from target to target.
+                found[-1] = replace(found[-1], message=f"{found[-1].message}: {match[1].split()[0]}")
+                in_assembly = False
+            continue
+        in_assembly = raw.startswith("<inline asm>")
         if match := _INCLUDED.match(raw):
             # The compiler prints the stack only when it differs from that of the message before.
             if not in_stack:
@@ -161,7 +173,9 @@ def explain(message: str) -> str:
         return f"{symbol.hip} takes other parameters than CUDA's {symbol.cuda}: {symbol.note}"
     for failure, pattern in _failures():
         if match := pattern.search(message):
-            return _fill(f"{failure.cause} {failure.fix[0]}", match.groupdict())
+            return _fill(f"{failure.cause} Next: {failure.fix[0]}", match.groupdict())
+    if match := _ASSEMBLY.match(message):
+        return f"{match[1]} is no AMD instruction: if it is PTX, replace it under HIP by a builtin or plain C++"
     return ""
 
 
