@@ -1,0 +1,18 @@
+// rocport_hipblas.h - hipBLAS with the interface that cuBLAS has.
+// SPDX-License-Identifier: Apache-2.0
+//
+// hipBLAS of ROCm 5 and 6 has two interfaces: an old one with types of its own, and one whose Ex functions take hipDataType
+// and hipblasComputeType_t, and whose complex and half types are HIP's. Two macros choose the latter, which is cuBLAS's and
+// the only one since ROCm 7. They count only before the first include of hipblas.h.
+#ifndef ROCPORT_HIPBLAS_H
+#define ROCPORT_HIPBLAS_H
+
+#ifndef HIPBLAS_V2
+#define HIPBLAS_V2
+#endif
+#ifndef HIPBLAS_USE_HIP_HALF
+#define HIPBLAS_USE_HIP_HALF
+#endif
+#include <hipblas/hipblas.h>
+
+#endif  // ROCPORT_HIPBLAS_H
