@@ -86,3 +86,20 @@ def test_what_a_reporter_wrote_does_not_outvote_the_tools():
     found = machine(text, samples.rocminfo(XTX))
     assert shown(found) == [("gfx1100", False)]
     assert machine(text).gpus[0].chip_targets == ("gfx1102",)
+
+
+def test_early_silicon_is_no_disguise():
+    found = machine(samples.rocminfo(samples.agent("gfx941", 0x74A1, "AMD Instinct MI300X", wave=64)))
+    assert shown(found) == [("gfx941", False)]
+
+
+def test_an_mi300a_is_an_apu_by_chip_or_name():
+    by_name = machine(samples.collect_env(gpu="AMD Instinct MI300A (gfx942)"))
+    by_chip = machine(samples.rocminfo(samples.agent("gfx942", 0x74A0, wave=64)))
+    assert [g.kind for g in (*by_name.gpus, *by_chip.gpus)] == ["apu", "apu"]
+    assert machine(samples.collect_env(gpu="AMD Instinct MI300X (gfx942)")).gpus[0].kind == "dgpu"
+
+
+def test_amd_smi_list_carries_the_chip_in_the_uuid():
+    text = "GPU: 0\n    BDF: 0000:c3:00.0\n    UUID: 00ff1586-0000-1000-8000-000000000000\n    NODE_ID: 1\n"
+    assert machine(text).gpus[0].chip_targets == ("gfx1151",)

@@ -24,7 +24,7 @@ SAMPLES = (
     samples.collect_env(gpu="AMD Instinct MI300X (gfx942:sramecc+:xnack-)", torch="2.7.0a0+git3a58512"),
     "GPU: 0\n    ASIC:\n        MARKET_NAME: X\n        DEVICE_ID: 0x7550\n        TARGET_GRAPHICS_VERSION: gfx1201\n",
     "GPU[0]\t: Card Series: \tRadeon 8060S\nGPU[0]\t: Card Model: \t0x1586\nGPU[0]\t: GFX Version: \tgfx1151\n",
-    "=== bitsandbytes v0.49.2 ===\nPyTorch: 2.9.0+rocm6.4\n  HIP: 6.4.43484\nlibbitsandbytes_rocm84.so: undefined symbol\n",
+    "=== bitsandbytes v0.49.2 ===\nPyTorch: 2.9.0+rocm6.4\n  HIP: 6.4.43484\nlibbitsandbytes_rocm84.so: undefined\n",
     "Unable to open /dev/kfd read-write: Permission denied\nHSA_OVERRIDE_GFX_VERSION=11.0.0\n",
 )
 NOISE = st.text(st.characters(codec="utf-8"), max_size=40)

@@ -156,6 +156,7 @@ def _gpu(index: int, group: list[Sighting]) -> Gpu:
             contradictions.append(Contradiction("wavefront", width_leader.evidence, sighting.evidence))
     wavefront = width_leader.wavefront if width_leader else None
     name = gfx or (chip_targets[0] if len(chip_targets) == 1 else "")
+    products = [s.product for s in group if s.product]
     kind = ""
     try:
         target = load_target(name) if name else None
@@ -168,12 +169,11 @@ def _gpu(index: int, group: list[Sighting]) -> Gpu:
     elif chip_targets and chip_targets[0] != name and len(chip_targets) == 1:
         kind = load_target(chip_targets[0]).kind  # the chip decides, not the name it is spoofed as
     elif target is not None:
-        kind = "apu" if target.is_apu(chip_id) else target.kind
+        kind = "apu" if target.is_apu(chip_id, " ".join(products)) else "dgpu"
     elif told:
         kind = "dgpu"
     if wavefront is None and target is not None:
         wavefront = target.wavefront
-    products = [s.product for s in group if s.product]
     generic = {"amd radeon graphics", "amd radeon(tm) graphics", "radeon graphics"}
     product = next((p for p in products if p.lower() not in generic), products[0] if products else "")
     reported = tuple(dict.fromkeys(s.gfx for s in group if s.gfx))

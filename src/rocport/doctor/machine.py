@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 
 from rocport.facts.errors import FactError
-from rocport.facts.targets import load_target
+from rocport.facts.targets import early_name_of, load_target
 from rocport.model.targets import GfxTarget
 
 
@@ -175,7 +175,8 @@ class Gpu:
     @property
     def spoofed(self) -> bool:
         """True when a source names another gfx than the hardware: the KFD or the PCI id says otherwise."""
-        if self.gfx and self.chip_targets and self.gfx not in self.chip_targets:
+        known = (self.gfx, early_name_of(self.gfx))
+        if self.gfx and self.chip_targets and not set(known) & set(self.chip_targets):
             return True
         return any(c.what == "gfx" for c in self.contradictions)
 

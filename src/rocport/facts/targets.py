@@ -101,6 +101,16 @@ def _holds(words: tuple[str, ...], key: tuple[str, ...]) -> bool:
     return any(words[i : i + len(key)] == key for i in range(len(words) - len(key) + 1))
 
 
+def early_name_of(name: str) -> str:
+    """The released target that early silicon called `name` became (gfx941 -> gfx942); empty for any other name."""
+    return _early().get(canonical(name), "")
+
+
+@functools.cache
+def _early() -> dict[str, str]:
+    return {early: target.name for target in all_targets() for early in target.early_names}
+
+
 @functools.cache
 def _chips() -> dict[int, tuple[str, ...]]:
     chips: dict[int, tuple[str, ...]] = {}
@@ -135,6 +145,8 @@ def _load(name: str) -> GfxTarget:
         llvm_generic=data.get("llvm_generic", ""),
         chip_ids=tuple(data.get("chip_ids", ())),
         apu_chip_ids=tuple(data.get("apu_chip_ids", ())),
+        apu_products=tuple(data.get("apu_products", ())),
+        early_names=tuple(data.get("early_names", ())),
         lds_hardware_bytes=data.get("lds_hardware_bytes"),
         note=data.get("note", ""),
         official=OfficialSupport(

@@ -86,6 +86,10 @@ class GfxTarget:
     """PCI device ids (vendor 0x1002) known to be this target; not complete."""
     apu_chip_ids: tuple[int, ...] = ()
     """Those of `chip_ids` that share memory with the CPU although `kind` is `dgpu` (MI300A)."""
+    apu_products: tuple[str, ...] = ()
+    """Product names of those, as they stand inside what tools print."""
+    early_names: tuple[str, ...] = ()
+    """What early silicon or early drivers of the same product called themselves: gfx940 and gfx941 for gfx942."""
     lds_hardware_bytes: int | None = None
     """LDS of one CU (of one WGP on RDNA); None: not documented."""
     note: str = ""
@@ -103,6 +107,8 @@ class GfxTarget:
         """Every record for a library (its name in any case), by version; empty: nothing is known."""
         return tuple(s for s in self.support if s.library.lower() == name.lower())
 
-    def is_apu(self, chip_id: int | None = None) -> bool:
-        """True when the GPU shares its memory with the CPU."""
-        return self.kind == "apu" or (chip_id is not None and chip_id in self.apu_chip_ids)
+    def is_apu(self, chip_id: int | None = None, product: str = "") -> bool:
+        """True when the GPU shares its memory with the CPU; gfx942 tells by PCI id or product name."""
+        if chip_id is not None and chip_id in self.chip_ids:
+            return self.kind == "apu" or chip_id in self.apu_chip_ids
+        return self.kind == "apu" or any(name in product for name in self.apu_products)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Machine
+from rocport.facts.targets import early_name_of
 
 CHECK = Check("gfx-known", "known gfx target", ("H021",))
 _OLD = ("gfx6", "gfx7", "gfx8")
@@ -27,6 +28,15 @@ def run(machine: Machine) -> Iterator[Result]:
                 ("# use Vulkan or OpenCL programs on this card",),
                 "rocminfo | grep -m1 'Name: *gfx'",
             )
+        elif early_name_of(gpu.gfx):
+            yield problem(
+                "warn",
+                f"{gpu.label}: {gpu.gfx} is an early name of {early_name_of(gpu.gfx)}",
+                gpu.evidence,
+                f"Builds for {early_name_of(gpu.gfx)} do not run on early silicon; LLVM dropped the name in 2025.",
+                ("# a driver and ROCm of the released product report the final name",),
+                "rocminfo | grep -m1 'Name: *gfx'",
+            )
         elif target is None:
             yield problem(
                 "fail",
@@ -44,7 +54,7 @@ def run(machine: Machine) -> Iterator[Result]:
                 gpu.evidence,
                 "Only compilers know the name so far.",
             )
-    if all(g.target is not None and g.target.released for g in named):
+    if all(g.target is not None and g.target.released and not early_name_of(g.gfx) for g in named):
         yield ok(
             "; ".join(f"{t.name} is {t.family}" for t in dict.fromkeys(g.target for g in named) if t is not None),
             *(g.evidence[0] for g in named),

@@ -10,7 +10,8 @@ CHECK = Check("integrated-gpu", "integrated GPU beside a card", ("H018", "H069",
 
 def run(machine: Machine) -> Result:
     apus = [g for g in machine.gpus if g.kind == "apu"]
-    cards = [g for g in machine.gpus if g.kind == "dgpu"]
+    names = {g.hardware or g.gfx for g in apus}
+    cards = [g for g in machine.gpus if g.kind == "dgpu" and (g.hardware or g.gfx) not in names]
     if not machine.gpus:
         return skipped("no GPU")
     if not (apus and cards):

@@ -16,7 +16,7 @@ VERIFY = "python -c 'import torch; print(torch.cuda.get_arch_list())'"
 
 def run(machine: Machine) -> Iterator[Result]:
     failed = machine.symptoms("invalid-device-function")
-    gpus = [g for g in machine.gpus if g.runtime_gfx and g.kind != ""]
+    gpus = list({g.runtime_gfx: g for g in reversed(machine.gpus) if g.runtime_gfx and g.kind}.values())[::-1]
     version = torch_version(machine)
     listed = machine.setting("torch_arch_list")
     extras = [p for p in machine.facts.packages if p.name.startswith(("amd-torch-device-", "rocm-sdk-device-"))]

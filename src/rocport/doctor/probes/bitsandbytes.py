@@ -19,7 +19,7 @@ _SYMPTOMS = (
     ),
     ("bnb-library-missing", re.compile(r"Could not find the bitsandbytes (?:ROCm|CUDA) binary at")),
     ("bnb-library-missing", re.compile(r"libbitsandbytes_\w+\.so: cannot open shared object")),
-    ("bnb-library-missing", re.compile(r"No compatible ROCm binary found")),
+    ("bnb-library-missing", re.compile(r"No compatible ROCm (?:binary|library) found")),
     ("bnb-fallback", re.compile(r"No prebuilt binary for ROCm [\d.]+, loading ROCm")),
     ("bnb-cuda-version", re.compile(r"BNB_CUDA_VERSION=\S* detected for ROCm")),
     ("bnb-no-gpu", re.compile(r"No CUDA, ROCm, or XPU detected")),

@@ -124,7 +124,7 @@ def _gpu(value: str, spot: str) -> Sighting | None:
     match = _GPU.match(value)
     if match is None or not value or value.lower() in ("no cuda", "could not collect", "n/a"):
         return None
-    product, arch = match.group(1).strip(), match.group(2) or ""
+    product, arch = match.group(1).strip().removesuffix("NoGCNArchNameOnOldPyTorch"), match.group(2) or ""
     gfx, features = gfx_of(arch)
     if not gfx and re.search(r"nvidia|geforce|tesla|quadro|\bRTX\b|\bGTX\b|intel", product, re.IGNORECASE):
         return None

@@ -26,6 +26,7 @@ _HEADING = re.compile(r"^#+\s*(?:GPU|Graphics card)\s*$", re.IGNORECASE)
 _TORCH = re.compile(
     r"^[-*]?\s*\**(?:PyTorch|torch|pytorch version)(?: version)?\**\s*:\**\s*v?(\d+\.\d+\.\d+[\w.+]*)", re.IGNORECASE
 )
+_TORCH_HIP = re.compile(r"torch\.version\.hip\s*[:=]+\s*['\"]?(\d+\.\d+[\w.-]*)")
 
 
 def parse(lines: list[Line], where: str) -> Facts:
@@ -82,6 +83,9 @@ def parse(lines: list[Line], where: str) -> Facts:
         if match:
             versions.append(VersionFact("torch", match.group(1), evidence))
             packages.append(Package("torch", match.group(1), evidence))
+        match = _TORCH_HIP.search(text)
+        if match:
+            versions.append(VersionFact("torch_hip", match.group(1), evidence))
         match = _STATED.match(text)
         claim = match.group(1) if match else text if heading and text else ""
         if claim:

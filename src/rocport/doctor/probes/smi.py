@@ -19,6 +19,8 @@ _PRODUCT_ROW = re.compile(r"^((?:AMD )?(?:Instinct|Radeon)\b.*)$")
 _SMI_GPU = re.compile(r"^GPU:\s*(\d+)$", re.IGNORECASE)
 _PAIR = re.compile(r'^["\']?([A-Za-z][A-Za-z_ ]*?)["\']?\s*:\s*["\']?(.*?)["\']?,?$')
 _SIZE = re.compile(r"^(\d+)\s*(KB|MB|GB|MiB|GiB)", re.IGNORECASE)
+# amd-smi builds its UUID around the PCI device id: 00ff1586-0000-1000-8000-...
+_UUID = re.compile(r"^[0-9a-f]{2}ff([0-9a-f]{4})-0000-1000-80", re.IGNORECASE)
 _UNITS = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "mib": 1 << 20, "gib": 1 << 30}
 
 
@@ -72,6 +74,9 @@ def _amd_smi(lines: list[Line], where: str) -> Facts:
         get = card.fields.get
         gfx, features = gfx_of(get("TARGET_GRAPHICS_VERSION", ""))
         chip = chip_of(get("ASIC.DEVICE_ID") or get("DEVICE_ID", ""))
+        unique = _UUID.match(get("UUID", ""))
+        if chip is None and unique:
+            chip = int(unique.group(1), 16)
         product = _known(get("MARKET_NAME", "")) or _known(get("PRODUCT_NAME", ""))
         bdf = get("BDF", "")
         node = re.fullmatch(r"\d{1,3}", get("NODE_ID", ""))
