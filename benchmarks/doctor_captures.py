@@ -11,6 +11,7 @@ reader has to see it, `error` its own test run ends with torch's message, `no` i
 from __future__ import annotations
 
 import csv
+import re
 import sys
 import time
 from collections import Counter
@@ -21,7 +22,7 @@ from rocport.doctor.diagnosis import diagnose
 
 # check -> (what it is, bitsandbytes -m, collect_env)
 PEERS = {
-    "gpu-found": ("no GPU in the runtime", "yes", "shown"),
+    "gpu-found": ("no GPU in the runtime", "error", "shown"),
     "amdgpu-module": ("driver not loaded", "no", "no"),
     "kfd-access": ("/dev/kfd cannot be opened", "no", "no"),
     "gfx-override": ("disguised gfx", "no", "no"),
@@ -30,7 +31,7 @@ PEERS = {
     "npu-agent": ("NPU that is no GPU", "no", "no"),
     "wsl": ("WSL and its limits", "no", "shown"),
     "torch-build": ("torch without ROCm", "yes", "shown"),
-    "torch-arch": ("wheel without this gfx", "no", "no"),
+    "torch-arch": ("wheel without this gfx", "error", "no"),
     "torch-versions": ("HIP number that is no ROCm number", "no", "no"),
     "torch-family": ("torchvision of another build", "no", "shown"),
     "triton-packages": ("two Tritons", "no", "shown"),
@@ -55,16 +56,14 @@ def main(folder: Path) -> int:
         shown = ", ".join(f"{name} x{count}" if count > 1 else name for name, count in gpus.items()) or "none"
         findings = [r for r in diagnosis.results if r.status in ("warn", "fail")]
         quiet = [
-            r for r in diagnosis.results if r.check.id in ("npu-agent", "wsl", "torch-versions") and r.status == "ok"
+            r
+            for r in diagnosis.results
+            if r.status == "ok" and (r.check.id in ("npu-agent", "wsl") or "HIP's own number" in r.message)
         ]
         for identifier in {r.check.id for r in (*findings, *quiet)}:
             found[identifier] += 1
         named = {g.gfx for g in diagnosis.machine.gpus if g.gfx}
-        expected = {
-            part.split("x")[0] + "x" + part.split("x")[1]
-            for part in row["gpu_archs_expected"].split(";")
-            if "x" in part
-        }
+        expected = set(re.findall(r"gfx[0-9a-f]+?(?=x\d|;|$)", row["gpu_archs_expected"]))
         total += 1
         right += named == expected
         text = "; ".join(f"{r.check.id} ({r.status})" for r in findings) or "-"

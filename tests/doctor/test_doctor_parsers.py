@@ -106,6 +106,11 @@ def test_collect_env_of_nvidia_gives_no_gpu():
     assert names(collect_env.parse(clean(samples.collect_env(gpu="NVIDIA GeForce RTX 4090")), "f")) == []
 
 
+def test_collect_env_of_old_torch_glues_a_note_to_the_name():
+    text = samples.collect_env(gpu="AMD Radeon RX 6800 XTNoGCNArchNameOnOldPyTorch")
+    assert collect_env.parse(clean(text), "f").sightings[0].product == "AMD Radeon RX 6800 XT"
+
+
 def test_device_properties():
     text = "_CudaDeviceProperties(name='AMD Radeon RX 9070', major=12, minor=0, gcnArchName='gfx1201', total_memory=1)"
     facts = collect_env.parse(clean(text), "f")

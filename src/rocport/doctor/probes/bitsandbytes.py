@@ -66,7 +66,7 @@ def parse(lines: list[Line], where: str) -> Facts:
     if not (versions or symptoms or settings):
         return Facts()
     return Facts(
-        probed=frozenset({"bitsandbytes"}),
+        probed=frozenset({"bitsandbytes"} if banner or symptoms or settings else ()),
         versions=tuple(versions),
         packages=tuple(packages),
         settings=tuple(settings),
