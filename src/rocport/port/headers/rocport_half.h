@@ -9,6 +9,11 @@
 
 #include "rocport_compat.h"
 
+// For what CUDA lets the host call too.
+#ifndef ROCPORT_HOST_DEVICE
+#define ROCPORT_HOST_DEVICE __host__ __device__ inline __attribute__((always_inline))
+#endif
+
 #if !defined(__HIPCC_RTC__)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
@@ -51,7 +56,7 @@ struct pair_type<__hip_bfloat162> {
   using scalar = __hip_bfloat16;
   ROCPORT_DEVICE static __hip_bfloat16 low(__hip_bfloat162 value) { return __low2bfloat16(value); }
   ROCPORT_DEVICE static __hip_bfloat16 high(__hip_bfloat162 value) { return __high2bfloat16(value); }
-  ROCPORT_DEVICE static __hip_bfloat162 make(__hip_bfloat16 low, __hip_bfloat16 high) {
+  ROCPORT_HOST_DEVICE static __hip_bfloat162 make(__hip_bfloat16 low, __hip_bfloat16 high) {
     __hip_bfloat162 pair;
     pair.x = low;
     pair.y = high;
@@ -200,7 +205,7 @@ ROCPORT_HALF_COMPARE(hgeu, !(x < y))
 
 // ---- Conversions -----------------------------------------------------------------------------------------------------
 
-ROCPORT_DEVICE __half double2half(double value) { return bit_cast<__half>(static_cast<_Float16>(value)); }
+ROCPORT_HOST_DEVICE __half double2half(double value) { return bit_cast<__half>(static_cast<_Float16>(value)); }
 ROCPORT_DEVICE signed char half2char_rz(__half value) { return convert_sat<signed char>(__float2int_rz(__half2float(value))); }
 ROCPORT_DEVICE unsigned char half2uchar_rz(__half value) {
   return convert_sat<unsigned char>(__float2int_rz(__half2float(value)));
@@ -211,7 +216,7 @@ namespace detail {
 enum bfloat16_rounding { nearest, zero, upwards, downwards };
 
 // A float as bfloat16. NaN stays NaN.
-ROCPORT_DEVICE __hip_bfloat16 bfloat16_from(float value, bfloat16_rounding mode) {
+ROCPORT_HOST_DEVICE __hip_bfloat16 bfloat16_from(float value, bfloat16_rounding mode) {
   const unsigned bits = bit_cast<unsigned>(value);
   unsigned short upper = static_cast<unsigned short>(bits >> 16);
   const unsigned lower = bits & 0xffffu;
@@ -244,17 +249,17 @@ ROCPORT_DEVICE double odd_double(unsigned long long value) {
 
 }  // namespace detail
 
-ROCPORT_DEVICE __hip_bfloat16 float2bfloat16_rn(float value) { return detail::bfloat16_from(value, detail::nearest); }
-ROCPORT_DEVICE __hip_bfloat16 float2bfloat16_rz(float value) { return detail::bfloat16_from(value, detail::zero); }
-ROCPORT_DEVICE __hip_bfloat16 float2bfloat16_ru(float value) { return detail::bfloat16_from(value, detail::upwards); }
-ROCPORT_DEVICE __hip_bfloat16 float2bfloat16_rd(float value) { return detail::bfloat16_from(value, detail::downwards); }
-ROCPORT_DEVICE __hip_bfloat162 make_bfloat162(__hip_bfloat16 low, __hip_bfloat16 high) {
+ROCPORT_HOST_DEVICE __hip_bfloat16 float2bfloat16_rn(float value) { return detail::bfloat16_from(value, detail::nearest); }
+ROCPORT_HOST_DEVICE __hip_bfloat16 float2bfloat16_rz(float value) { return detail::bfloat16_from(value, detail::zero); }
+ROCPORT_HOST_DEVICE __hip_bfloat16 float2bfloat16_ru(float value) { return detail::bfloat16_from(value, detail::upwards); }
+ROCPORT_HOST_DEVICE __hip_bfloat16 float2bfloat16_rd(float value) { return detail::bfloat16_from(value, detail::downwards); }
+ROCPORT_HOST_DEVICE __hip_bfloat162 make_bfloat162(__hip_bfloat16 low, __hip_bfloat16 high) {
   return detail::pair_type<__hip_bfloat162>::make(low, high);
 }
-ROCPORT_DEVICE __hip_bfloat162 float2bfloat162_rn(float value) {
+ROCPORT_HOST_DEVICE __hip_bfloat162 float2bfloat162_rn(float value) {
   return make_bfloat162(float2bfloat16_rn(value), float2bfloat16_rn(value));
 }
-ROCPORT_DEVICE __hip_bfloat162 floats2bfloat162_rn(float low, float high) {
+ROCPORT_HOST_DEVICE __hip_bfloat162 floats2bfloat162_rn(float low, float high) {
   return make_bfloat162(float2bfloat16_rn(low), float2bfloat16_rn(high));
 }
 
