@@ -409,7 +409,8 @@ class Refresh:
             note = row["note"].replace(",", ";")
             if not note and hip and kind == FUNCTION and self.config.get("rename", {}).get("notes", True):
                 note = self.note(name, hip, types)
-            if not hip and not note and quiet.search(name):
+            # A name seen in use only is a CUDA name because a HIP name answers it; a local variable has none.
+            if not hip and not note and (quiet.search(name) or name not in self.cuda.names):
                 continue
             if hip == name and not note and not until and (not since or _key(since.lstrip("~")) <= (6, 0, 0)):
                 continue
