@@ -1,0 +1,60 @@
+"""`atomicAdd` on half and bfloat16, and `__ldg` on bfloat16, are overloads that HIP does not have.
+The names exist for other types, so the calls stay as they are and the port includes a header with the missing
+overloads: compare-and-swap loops with CUDA's result. A HIP release, or the program itself, that declares such an
+overload is preferred to the header's. Right everywhere; slower than a hardware atomic where a target has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding
+from rocport.syntax.cuda import CudaSource
+
+_ATOMIC = (b"atomicAdd",)
+_LOAD = (b"__ldg",)
+_BFLOAT16 = frozenset(
+    {b"__nv_bfloat16", b"__nv_bfloat162", b"nv_bfloat16", b"nv_bfloat162", b"__hip_bfloat16", b"__hip_bfloat162"}
+)
+_HALF = frozenset({b"__half", b"__half2", b"half", b"half2"}) | _BFLOAT16
+
+RULE = Rule(
+    name="half-overload",
+    summary="overload for half or bfloat16 that HIP lacks",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.SAFE,
+    triggers=frozenset(_HALF),
+    examples=(
+        Example(
+            "#include <cuda_fp16.h>\n__device__ void f(__half2 *a, __half2 v) { atomicAdd(a, v); }\n",
+            contains=('#include "rocport_half.h"', "atomicAdd(a, v)"),
+        ),
+        Example(
+            "#include <cuda_bf16.h>\n__device__ __nv_bfloat16 f(const __nv_bfloat16 *a) { return __ldg(a); }\n",
+            contains=('#include "rocport_half.h"',),
+        ),
+    ),
+    clean=(
+        "#include <cuda_fp16.h>\n__device__ __half f(const __half *a) { return __ldg(a); }\n",
+        "__device__ void f(float *a) { atomicAdd(a, 1.0f); }\n",
+    ),
+    sources=("hip/amd_detail/amd_hip_atomic.h, amd_hip_fp16.h and amd_hip_bf16.h of ROCm 6.4",),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    index = source.index
+    wanted = list(_ATOMIC) if not _HALF.isdisjoint(index) else []
+    if not _BFLOAT16.isdisjoint(index):
+        wanted += _LOAD
+    for position in sorted(source.find(*wanted)):
+        if source.at(position + 1) == b"(" and source.at(position - 1) not in (b".", b"->"):
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"{source.texts[position].decode()}: the port brings the overloads for half and bfloat16",
+                headers=["rocport_half.h"],
+            )
+            return
