@@ -14,8 +14,8 @@ SIMULATOR = HERE / "lane_simulator"
 HEADERS = HERE.parents[1] / "src" / "rocport" / "port" / "headers"
 
 
-def build(harness: str, folder: Path) -> ctypes.CDLL:
-    """The shared library of `harness`, or a skip where there is no host compiler.
+def build(harness: str, folder: Path, includes: tuple[Path, ...] = ()) -> ctypes.CDLL:
+    """The shared library of `harness`, a file of the simulator or a path; a skip where there is no host compiler.
 
     Without optimization: a host compiler does not know that a wavefront operation must not be copied into branches.
     """
@@ -24,6 +24,7 @@ def build(harness: str, folder: Path) -> ctypes.CDLL:
         pytest.skip("no host C++ compiler (g++ or clang++) to build the lane simulator with")
     library = folder / f"{Path(harness).stem}.so"
     command = [compiler, "-std=c++17", "-O0", "-w", "-fPIC", "-shared", f"-I{SIMULATOR}", f"-I{HEADERS}"]
+    command += [f"-I{include}" for include in includes]
     command += [str(SIMULATOR / "lanes.cpp"), str(SIMULATOR / harness), "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

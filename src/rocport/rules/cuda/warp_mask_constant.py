@@ -37,6 +37,11 @@ RULE = Rule(
             options={"warp": "native"},
         ),
         Example(
+            "template <unsigned mask> __device__ int f(int v) { return __ballot_sync(mask, v); }\n",
+            contains=("template <unsigned long long mask>", "(__ballot(v) & (mask))"),
+            options={"warp": "native"},
+        ),
+        Example(
             "#define FULL_MASK 0xffffffff\n",
             contains=("#define FULL_MASK 0xffffffffffffffffull",),
             options={"warp": "native"},
@@ -70,6 +75,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     masks = _names_given_as_mask(source)
     for position, value in _constants(source, masks):
         yield _constant(source, position, value, native)
+    if native:
+        yield from _parameters(source, masks)
     for position in sorted(source.find(*_GIVES_MASK)):
         if source.directive_of(position) is None and not amd_only(source, position):
             yield from _holder(source, position, native)
@@ -138,6 +145,21 @@ def _widened(source: CudaSource, name: int) -> list[Edit]:
     if first == name or source.at(first) == b"auto":
         return []
     return [Edit(Span(source.starts[first], source.end(name - 1)), b"unsigned long long")]
+
+
+def _parameters(source: CudaSource, masks: frozenset[bytes]) -> Iterator[Finding]:
+    """Function and template parameters that carry a mask."""
+    for position in sorted(source.find(*masks)):
+        edits = _widened(source, position)
+        if edits and source.at(position + 1) in (b",", b")", b">", b"=") and not amd_only(source, position):
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"{source.at(position).decode()} carries a mask, which has 64 bits now",
+                edits=edits,
+                fix="check what its callers give it",
+            )
 
 
 def _holder(source: CudaSource, position: int, native: bool) -> Iterator[Finding]:

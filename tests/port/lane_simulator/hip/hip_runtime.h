@@ -10,6 +10,8 @@
 
 #define __device__
 #define __host__
+#define __global__
+#define __shared__ static
 #define __forceinline__ inline __attribute__((always_inline))
 
 struct dim3 {
@@ -36,6 +38,12 @@ void __syncthreads();
 inline unsigned __lane_id() { return ::lanes::current % ::lanes::width; }
 inline int __popc(unsigned value) { return __builtin_popcount(value); }
 inline int __ffs(int value) { return __builtin_ffs(value); }
+template <class T>
+T atomicAdd(T* place, T value) {  // one fiber runs at a time
+  const T old = *place;
+  *place += value;
+  return old;
+}
 inline void __threadfence_block() {}
 inline void __threadfence() {}
 
