@@ -336,3 +336,15 @@ def test_gcc_without_its_headers():
     settings = (Setting("gcc_newest", 14, evidence), Setting("libstdcxx_newest", 13, evidence))
     found = diagnose(replace(machine, facts=replace(machine.facts, settings=settings)))
     assert status(found, "build-tools") == "fail" and "libstdc++-14-dev" in found.result("build-tools").fix[0]
+
+
+def test_listing_and_id_show_a_missing_group():
+    listing = "crw-rw---- 1 root render 510, 0 Aug 15 10:11 /dev/kfd\n"
+    outside = "uid=1000(me) gid=1000(me) groups=1000(me),27(sudo),44(video)\n"
+    assert status(text(listing, outside), "kfd-access") == "fail"
+    assert status(text(listing, outside.replace("video", "render")), "kfd-access") == "skipped"
+
+
+def test_companions_of_another_rocm():
+    extra = "[pip3] torchvision==0.24.1+rocm6.3\n"
+    assert status(text(samples.collect_env(extra=extra)), "torch-family") == "warn"

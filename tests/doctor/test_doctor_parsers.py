@@ -7,6 +7,7 @@ import pytest
 
 from rocport.doctor.capture import machine_from_text, parse_text
 from rocport.doctor.probes import bitsandbytes, collect_env, kfd, lspci, pip_list, rocminfo, smi
+from rocport.doctor.probes.names import gfx_of
 from rocport.doctor.text import clean
 
 
@@ -245,3 +246,48 @@ def test_a_mixed_paste_is_read_whole():
     assert [(g.gfx, len(g.sightings)) for g in machine.gpus] == [("gfx1100", 2)]
     assert machine.version("torch").value == "2.9.1+rocm6.4"
     assert machine.env("PYTORCH_ALLOC_CONF") is not None
+
+
+def test_amd_smi_default_table():
+    text = (
+        "| AMD-SMI 26.0.0+37d158ab      amdgpu version: 6.14.14  ROCm version: 7.0.0    |\n"
+        "| BDF                        GPU-Name | Mem-Uti   Temp   UEC       Power-Usage |\n"
+        "| 0000:05:00.0    AMD Instinct MI300X | 0 %      38 C    0           140/750 W |\n"
+        "|   0       0       7        SPX/NPS1 | 0 %        N/A           284/196300 MB |\n"
+        "| 0000:15:00.0    AMD Instinct MI300X | 0 %      38 C    0           140/750 W |\n"
+    )
+    facts = smi.parse(clean(text), "f")
+    assert [(s.pci, s.product) for s in facts.sightings] == [
+        ("0000:05:00.0", "AMD Instinct MI300X"),
+        ("0000:15:00.0", "AMD Instinct MI300X"),
+    ]
+    assert {v.name: v.value for v in facts.versions} == {"driver": "6.14.14", "rocm": "7.0.0"}
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("gfx9010", "gfx90a"),
+        ("gfx9402", "gfx942"),
+        ("gfx11000", "gfx1100"),
+        ("gfx10306", "gfx1036"),
+        ("gfx11501", "gfx1151"),
+        ("gfx942:sramecc+:xnack-", "gfx942"),
+        ("gfx928", "gfx928"),
+        ("gfx110", ""),
+        ("gfx000", ""),
+        ("gfx11-generic", ""),
+        ("aie2p", ""),
+    ],
+)
+def test_names_as_tools_spell_them(word, name):
+    assert gfx_of(word)[0] == name
+
+
+def test_amd_smi_without_its_heading():
+    assert names(smi.parse(clean("        TARGET_GRAPHICS_VERSION: gfx1151\n"), "f")) == ["gfx1151"]
+
+
+def test_rocm_smi_in_a_string_literal():
+    text = "GPU[0]\\t\\t: Card Model: \\t\\t0x1586\nGPU[0]\\t\\t: GFX Version: \\t\\tgfx1151\n"
+    assert [(s.gfx, s.chip_id) for s in smi.parse(clean(text), "f").sightings] == [("gfx1151", 0x1586)]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rocport.doctor.capture import machine_from_text
 from rocport.doctor.diagnosis import diagnose
+from rocport.doctor.probes.names import gfx_of
 from rocport.facts.targets import decode_gfx_target_version, target_names
 
 XTX = samples.agent("gfx1100", 0x744C, "Radeon RX 7900 XTX")
@@ -35,6 +36,7 @@ def check(text: str) -> None:
     diagnosis = diagnose(machine)
     json.dumps(diagnosis.as_dict())
     held = set(re.findall(r"gfx[0-9a-f]+", text.lower()))
+    held |= {gfx_of(name)[0] for name in held}  # gfx9010 is an old tool's spelling of gfx90a
     for number in re.findall(r"gfx_target_version\D{0,3}(\d+)", text):
         try:
             held.add(decode_gfx_target_version(int(number[:12])))

@@ -31,8 +31,7 @@ def run(machine: Machine) -> Result:
         "and installers that read the first gfx choose for the wrong GPU.",
         (
             f"export HIP_VISIBLE_DEVICES={indices}",
-            "# or switch the integrated GPU off in the firmware; check the order first: it is not the same everywhere",
+            "# check the order first, HIP may count otherwise; or switch the integrated GPU off in the firmware",
         ),
         "python -c 'import torch; print(torch.cuda.get_device_properties(0).gcnArchName)'",
-        env={"HIP_VISIBLE_DEVICES": indices} if machine.live else None,
     )

@@ -90,6 +90,9 @@ def run(machine: Machine) -> Result:
         return problem("fail", "/dev/kfd cannot be opened", evidence, CONSEQUENCE, ("ls -l /dev/kfd",), VERIFY)
     if node is not None:
         return ok("opens read-write", node.evidence)
+    owner, groups = machine.setting("kfd_group"), machine.setting("user_groups")
+    if owner is not None and groups is not None and str(owner.value) not in str(groups.value).split():
+        return _denied(machine, [owner.evidence, groups.evidence], contained is not None)
     if machine.symptoms("not-in-group"):
         return _denied(machine, [machine.symptoms("not-in-group")[0].evidence], contained is not None)
     if any(s.source in ("rocminfo", "torch") and s.gfx for g in machine.gpus for s in g.sightings):

@@ -38,14 +38,15 @@ def run(machine: Machine) -> Iterator[Result]:
             ("export MIOPEN_USER_DB_PATH=/tmp/$USER/miopen MIOPEN_CUSTOM_CACHE_DIR=/tmp/$USER/miopen-cache",),
             "python -c 'import torch; torch.nn.Conv2d(1, 1, 3).cuda()(torch.ones(1, 1, 8, 8).cuda())'",
         )
-    known = machine.probed("env-complete") and torch is not None and torch.flavour == "rocm" and bool(machine.gpus)
+    radeon = any((g.hardware or g.gfx).startswith(("gfx10", "gfx11", "gfx12")) for g in machine.gpus)
+    known = machine.probed("env-complete") and torch is not None and torch.flavour == "rocm" and radeon
     if known and mode is None and rocm is not None and (6, 0, 0) <= rocm.release < (7, 14, 0):
         found = True
         yield problem(
             "warn",
             "MIOPEN_FIND_MODE is not set: the first run of every convolution shape searches exhaustively",
             [e.evidence for e in machine.versions("torch")[:1]],
-            "The first decode of a VAE takes minutes on ROCm 6 to 7.13.",
+            "The first decode of a VAE takes minutes on Radeon cards with ROCm 6 to 7.13.",
             ("export MIOPEN_FIND_MODE=FAST",),
             "env | grep MIOPEN_FIND_MODE",
             env={"MIOPEN_FIND_MODE": "FAST"},

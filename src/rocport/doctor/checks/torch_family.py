@@ -10,6 +10,7 @@ from rocport.doctor.machine import Machine
 from rocport.doctor.versions import torch_version
 from rocport.facts.errors import FactError
 from rocport.facts.rocm import torch_release
+from rocport.model.versions import RocmVersion
 
 CHECK = Check("torch-family", "torch, torchvision, torchaudio", ("H046",))
 
@@ -32,10 +33,15 @@ def run(machine: Machine) -> Iterator[Result]:
         apart = bool(expected and mine and mine != expected)
         if package.name == "torchaudio" and version.release >= (2, 10, 0):
             apart = False  # torchaudio left the common numbering in its maintenance mode
+        tag = re.search(r"\+rocm(\d+\.\d+)", package.version)
+        mine_rocm = RocmVersion.parse(tag[1]).release[:2] if tag else None
+        other = version.rocm is not None and mine_rocm is not None and mine_rocm != version.rocm.release[:2]
         foreign = version.flavour == "rocm" and "+rocm" not in package.version and "+git" not in package.version
-        if apart or foreign:
+        if apart or foreign or other:
             found = True
-            why = f"torch {torch.value} goes with {package.name} {expected}" if apart else "it has no +rocm tag"
+            why = "it is built for another ROCm" if other else "it has no +rocm tag"
+            if apart:
+                why = f"torch {torch.value} goes with {package.name} {expected}"
             yield problem(
                 "fail" if apart else "warn",
                 f"{package.name} {package.version} is not of this torch: {why}",

@@ -97,10 +97,13 @@ def read_library(path: Path) -> Carried:
         if not head.startswith(b"\x7fELF"):
             raise NotElfError(f"{path}: begins with {head[:4]!r}; expected an ELF library or code object")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return _read(data, path)
+            try:
+                return _read(data)
+            except struct.error:
+                return Carried((), "damaged ELF file")
 
 
-def _read(data: mmap.mmap, path: Path) -> Carried:
+def _read(data: mmap.mmap) -> Carried:
     if len(data) < 64 or data[4] != 2 or data[5] != 1:
         return Carried((), "not a 64-bit little-endian ELF file")
     machine, flags = struct.unpack_from("<H", data, 18)[0], struct.unpack_from("<I", data, 48)[0]
@@ -322,7 +325,7 @@ def probe(host: Host) -> Facts:
             for path in sorted(folder.glob(pattern)):
                 try:
                     carried = read_library(path)
-                except (OSError, ValueError, struct.error):
+                except (OSError, ValueError):
                     continue
                 if not carried.bundles:
                     continue

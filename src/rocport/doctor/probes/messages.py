@@ -59,6 +59,9 @@ _SYMPTOMS = tuple(
 )
 _WSL = re.compile(r"WSL environment detected|microsoft-standard-WSL2|/dev/dxg\b|librocdxg", re.IGNORECASE)
 _UNAME = re.compile(r"^Linux \S+ (\d+\.\d+[\w.+-]*) #\d+")
+# ls -l /dev/kfd with rights for owner and group only, and id
+_KFD_LISTED = re.compile(r"^crw-rw----\+?\s+\d+\s+root\s+(\S+)\s.*/dev/kfd$")
+_ID = re.compile(r"^uid=\d+\([^)]*\) gid=\S+ groups=(\S.*)$")
 _CMDLINE = re.compile(r"BOOT_IMAGE=\S+.*")
 _ROCM_FIELD = re.compile(
     r"^(?:#+\s*)?(?:\*\*)?ROCm (?:version|Version|core)(?:\*\*)?\s*[:=]\s*(?:ROCm )?v?(\d+\.\d+(?:\.\d+)?)\b"
@@ -90,6 +93,12 @@ def parse(lines: list[Line], where: str) -> Facts:
         match = _UNAME.match(text)
         if match:
             versions.append(VersionFact("kernel", match.group(1), evidence))
+        match = _KFD_LISTED.search(text)
+        if match:
+            settings.append(Setting("kfd_group", match.group(1), evidence))
+        match = _ID.match(text)
+        if match:
+            settings.append(Setting("user_groups", " ".join(re.findall(r"\(([^)]*)\)", match.group(1))), evidence))
         match = _CMDLINE.search(text)
         if match:
             settings.append(Setting("cmdline", match.group(), evidence))

@@ -7,8 +7,6 @@ import re
 from rocport.facts.targets import canonical, is_gfx_name, target_names
 
 _FULL = re.compile(r"gfx[0-9a-f]{3,5}(?:-strict)?(?::[\w+:-]+)?", re.IGNORECASE)
-# amd-smi up to ROCm 6 and others print KFD's step in decimal
-_DECIMAL_STEP = {"gfx9010": "gfx90a", "gfx9012": "gfx90c"}
 
 
 def gfx_of(text: str) -> tuple[str, str]:
@@ -21,13 +19,22 @@ def gfx_of(text: str) -> tuple[str, str]:
     if not _FULL.fullmatch(word) or word.startswith("gfx000"):
         return "", ""
     name, _, features = word.partition(":")
-    name = _DECIMAL_STEP.get(canonical(name), canonical(name))
+    name, known = canonical(name), target_names()
     if not is_gfx_name(name):
         return "", ""
-    known = target_names()
+    if name not in known:
+        name = _decimal(name) if _decimal(name) in known else name
     if name not in known and any(k.startswith(name) for k in known):
         return "", ""
     return name, features
+
+
+def _decimal(name: str) -> str:
+    """Older smi tools print the stepping as two decimal digits: gfx9010 is gfx90a, gfx10306 is gfx1036."""
+    digits = name.removeprefix("gfx")
+    if not digits.isdigit() or len(digits) not in (4, 5) or int(digits[-2:]) > 15:
+        return ""
+    return f"gfx{digits[:-3]}{digits[-3]}{int(digits[-2:]):x}"
 
 
 def chip_of(text: str) -> int | None:

@@ -1,7 +1,7 @@
 """GPUs as other programs of the HIP runtime print them, and as a reporter writes them down.
 
-hipInfo, llama.cpp, ollama and ComfyUI print what the runtime says (source `runtime`); an issue form holds what its
-author believes (source `stated`).
+hipInfo, clinfo, llama.cpp, ollama and ComfyUI print what the runtime says (source `runtime`); an issue form holds what
+its author believes (source `stated`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ _LLAMA = re.compile(r"^\s*Device \d+: (.+?), (gfx[0-9a-f]+)[^,]*, .*?Wave Size: 
 _LLAMA_SHORT = re.compile(r"^\s*Device \d+: (.+?), (gfx[0-9a-f]+)[^,]*,", re.IGNORECASE)
 _OLLAMA = re.compile(r"\b(?:gpu_type|compute|gfx)=(gfx[0-9a-f]+)\b.*?(?:name=(?:\"([^\"]*)\"|(\S+)))?$")
 _COMFY = re.compile(r"^AMD arch:\s*(gfx[0-9a-f]+)")
+_CLINFO = re.compile(r"^Device Name\s{2,}(gfx[0-9a-f]+)\b")
 _ENUMERATOR = re.compile(r"^(gfx[0-9a-f]{3,5})$")
 _HIPINFO_NAME = re.compile(r"^Name:\s{2,}(\S.*)$")
 _HIPINFO_WARP = re.compile(r"^warpSize:\s+(32|64)$")
@@ -74,7 +75,7 @@ def parse(lines: list[Line], where: str) -> Facts:
             if gfx:
                 runtime.append(Sighting("runtime", evidence, gfx, None, match.group(1), width, features=features))
             continue
-        match = _COMFY.match(text) or _OLLAMA.search(text)
+        match = _COMFY.match(text) or _OLLAMA.search(text) or _CLINFO.match(text)
         if match:
             gfx, features = gfx_of(match.group(1))
             if gfx and all(s.gfx != gfx for s in runtime):

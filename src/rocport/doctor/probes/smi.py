@@ -21,6 +21,7 @@ _PAIR = re.compile(r'^["\']?([A-Za-z][A-Za-z_ ]*?)["\']?\s*:\s*["\']?(.*?)["\']?
 _SIZE = re.compile(r"^(\d+)\s*(KB|MB|GB|MiB|GiB)", re.IGNORECASE)
 # amd-smi builds its UUID around the PCI device id: 00ff1586-0000-1000-8000-...
 _UUID = re.compile(r"^[0-9a-f]{2}ff([0-9a-f]{4})-0000-1000-80", re.IGNORECASE)
+_TABLE_ROW = re.compile(r"^\|\s*([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+(\S.*?)\s*\|", re.IGNORECASE)
 _UNITS = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "mib": 1 << 20, "gib": 1 << 30}
 
 
@@ -53,16 +54,24 @@ def _amd_smi(lines: list[Line], where: str) -> Facts:
                 match = re.search(pattern, text, re.IGNORECASE)
                 if match:
                     versions.append(VersionFact(name, match.group(1), Evidence("amd-smi", spot, text[:200])))
+        row = _TABLE_ROW.match(line.stripped)
+        if row and row.group(2).strip().upper() not in ("N/A", "GPU-NAME"):
+            table = _Card(len(cards), line.number, {"BDF": row.group(1), "MARKET_NAME": row.group(2).strip()})
+            if all(c.fields.get("BDF", "").lower() != row.group(1).lower() for c in cards):
+                cards.append(table)
+            continue
         started = _SMI_GPU.match(text) or re.match(r'^"gpu":\s*(\d+),?$', text)
         if started:
             cards.append(_Card(int(started.group(1)), line.number))
             section = ""
             continue
-        if not cards:
-            continue
         match = _PAIR.match(text)
         if match is None:
             continue
+        if not cards:  # a grep, or a heading that was cut off
+            if not match.group(1).upper().endswith("GRAPHICS_VERSION"):
+                continue
+            cards.append(_Card(0, line.number))
         key, value = match.group(1).strip().upper().replace(" ", "_"), match.group(2).strip()
         if value in ("", "{"):
             section = key
@@ -116,7 +125,7 @@ def _rocm_smi(lines: list[Line], where: str) -> Facts:
     columns: list[str] = []
     anchored = False
     for line in lines:
-        text = line.stripped.strip('",')
+        text = line.stripped.replace("\\t", " ").strip('",')
         if "ROCm System Management Interface" in text or "ROCm SMI Log" in text:
             anchored = True
         driver = re.search(r"^(?:system\s*:\s*)?Driver version:\s*(\d[\w.-]*)", text, re.IGNORECASE)
