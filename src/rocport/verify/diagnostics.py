@@ -209,6 +209,9 @@ def _describe(symbol: Symbol) -> str:
         return f"{symbol.cuda} ({symbol.library}) has no counterpart in ROCm" + (
             f": {symbol.note}" if symbol.note else ""
         )
+    if symbol.hip == symbol.cuda:
+        text = f"{symbol.cuda} has this name in HIP too{_ages(symbol)}; these headers do not declare it"
+        return text + (f" ({symbol.note})" if symbol.note else "")
     text = f"{symbol.cuda} is {symbol.hip} in HIP{_ages(symbol)}; it was not translated here"
     return text + (f" ({symbol.note})" if symbol.note else "")
 
