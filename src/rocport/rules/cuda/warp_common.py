@@ -36,6 +36,7 @@ _FULL_MASK = re.compile(
 _HIP_MACRO = re.compile(rb"_*(?:\w*_)?(?:HIP|ROCM|HIPCC|AMDGCN|AMDGPU|AMD)(?:_\w*|CC)?_*")
 # Several rules ask about the same file one after the other.
 _AMD_RANGES: WeakKeyDictionary[CudaSource, list[tuple[int, int]]] = WeakKeyDictionary()
+_WORDS = (b"warp", b"WARP", b"Warp", b"lane", b"LANE", b"Lane", b"mask", b"MASK", b"Mask")
 _KEYWORDS_BEFORE_CALL = frozenset(
     (b"return", b"else", b"case", b"do", b"throw", b"goto", b"and", b"or", b"not", b"sizeof", b"co_return", b"in")
 )
@@ -189,6 +190,12 @@ def mask_edits(source: CudaSource, use: Use) -> tuple[Edit, ...]:
 def rename(source: CudaSource, use: Use) -> tuple[Edit, ...]:
     """`__shfl_sync` becomes `rocport::shfl_sync`, and a literal full mask the header's name for it."""
     return (replace(source, use.position, b"rocport::" + use.name[2:]), *mask_edits(source, use))
+
+
+def speaks_of_warps(source: CudaSource) -> bool:
+    """True when the text holds a word of warps, lanes or masks anywhere: a cheap test before searching for names."""
+    data = source.data
+    return any(word in data for word in _WORDS)
 
 
 def argument(source: CudaSource, use: Use, number: int) -> bytes:

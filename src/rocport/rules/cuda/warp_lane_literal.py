@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.warp_common import INTRINSICS, SHUFFLES, amd_only
+from rocport.rules.cuda.warp_common import INTRINSICS, SHUFFLES, amd_only, speaks_of_warps
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -56,7 +56,8 @@ _NUMBER = rb"(?:32|31|0[xX]1[fF]|16|5)[uUlL]*(?![\w.])"
 _OPERATION = re.compile(rb"(?:[&%/]|>>)=?\s*\(?\s*(" + _NUMBER + rb")")
 _NAMED = re.compile(rb"(?i:warp|lane)\w*\s*(?:==|[=({<>\s])=?\s*\(?\s*(?:\(\s*\w+\s*\)\s*)?(" + _NUMBER + rb")")
 _CHOSEN = re.compile(rb"(?i:(?:warp_?size|threads_?per_?warp))\w*\s*=[^;\n=]*\?[^;\n]*\b(32)\b")
-_SIXTY_FOUR = re.compile(rb"\b(\w*(?i:warp)\w*)\s*=?\s*\(?\s*64\b")
+_SIXTY_FOUR = re.compile(rb"(?i:warp)\w*\s*=?\s*\(?\s*(64)\b")
+_THREAD_WORDS = (b"threadIdx", b"blockDim", b"hread", b"HREAD", b"<<<", b"dim3", b"__device__", b"lane", b"tid")
 _VALUE = {b"32": 32, b"31": 31, b"0x1f": 31, b"16": 16, b"5": 5}
 _FITS = {b"&": 31, b"%": 32, b"/": 32, b">>": 5, b"&=": 31, b"%=": 32, b"/=": 32, b">>=": 5}
 
@@ -83,7 +84,7 @@ _THREADS_NAME = re.compile(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     native = context.options.warp == "native"
-    if not native:
+    if not native and speaks_of_warps(source):
         yield from _by_hand(source)
     reported: set[int] = set()
     for position, what, confidence in sorted(_sites(source)):
@@ -107,8 +108,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 def _by_hand(source: CudaSource) -> Iterator[Finding]:
     """A warp size of 64 in a branch written for AMD, beside code that the port keeps at 32 lanes."""
     for match in _SIXTY_FOUR.finditer(source.data):
-        position = source.token_at(match.start(1))
-        if position >= len(source.starts) or source.starts[position] != match.start(1):
+        value = source.token_at(match.start(1))
+        if value >= len(source.starts) or source.starts[value] != match.start(1):
+            continue
+        position = _name_before(source, value)
+        if position is None:
             continue
         if _WIDTH_NAME.fullmatch(_plain(source.at(position))) and amd_only(source, position):
             yield finding(
@@ -122,8 +126,10 @@ def _by_hand(source: CudaSource) -> Iterator[Finding]:
 
 
 def _sites(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:
-    yield from _named_constants(source)
-    yield from _operations(source)
+    if speaks_of_warps(source):
+        yield from _named_constants(source)
+    if any(word in source.data for word in _THREAD_WORDS):
+        yield from _operations(source)
     yield from _shuffle_loops(source)
     yield from _launches(source)
 

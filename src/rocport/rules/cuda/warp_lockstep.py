@@ -9,6 +9,8 @@ and the result is wrong without any message.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
@@ -49,6 +51,7 @@ RULE = Rule(
     ),
 )
 
+_INDEX = re.compile(rb"[+-]\s*(?:32|16|8|4|2|1)\s*\]")
 _DISTANCES = (b"32", b"16", b"8", b"4", b"2", b"1")
 _BARRIERS = (b"__syncwarp", b"__syncthreads", b"sync", b"syncwarp", b"__threadfence_block", b"__shfl_sync")
 _ASSIGNMENTS = frozenset((b"=", b"+=", b"*=", b"|=", b"&=", b"^="))
@@ -56,8 +59,14 @@ _LEAST_STEPS = 3
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    candidates = [source.token_at(match.start()) for match in _INDEX.finditer(source.data)]
+    if len(candidates) < _LEAST_STEPS:
+        return
     for function in source.functions:
         if function.body is None or amd_only(source, function.name):
+            continue
+        inside = bisect_left(candidates, function.body[1]) - bisect_left(candidates, function.body[0])
+        if inside < _LEAST_STEPS:
             continue
         steps: list[tuple[int, int, int, bytes]] = []
         for at in range(*function.body):

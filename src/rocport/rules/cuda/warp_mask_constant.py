@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, replace
-from rocport.rules.cuda.warp_common import INTRINSICS, MASKED, MATCHES, VOTES, amd_only
+from rocport.rules.cuda.warp_common import INTRINSICS, MASKED, MATCHES, VOTES, amd_only, speaks_of_warps
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -56,9 +56,8 @@ RULE = Rule(
     sources=("HIP 6.4 amd_warp_sync_functions.h: masks of 64 bits",),
 )
 
-_CONSTANT = re.compile(
-    rb"([A-Za-z_]\w*)(?:\s*=\s*|\s*[({]\s*|[ \t]+)\(?\s*(?:\(\s*\w+\s*\)\s*)?("
-    rb"0[xX][fF]{8}(?:[fF]{8})?[uUlL]*|4294967295[uUlL]*|~\s*0[xX]?0*[uUlL]*|-\s*1|UINT_MAX|UINT32_MAX)(?![\w.])"
+_VALUE = re.compile(
+    rb"0[xX][fF]{8}(?:[fF]{8})?[uUlL]*(?![\w.])|~\s*0[xX]?0*[uUlL]*(?![\w.])|-\s*1(?![\w.])|4294967295[uUlL]*|UINT(?:32)?_MAX"
 )
 _NAME = re.compile(
     rb"[a-z0-9]*(?:full|warp|final|shfl|shuffle|sync|lane|allthreads|activethreads|wholewarp)(?:warp|lane|threads?)?masks?|"
@@ -94,19 +93,32 @@ def _names_given_as_mask(source: CudaSource) -> frozenset[bytes]:
 
 def _constants(source: CudaSource, masks: frozenset[bytes]) -> Iterator[tuple[int, tuple[int, int]]]:
     """(token, byte range of the value) of each full mask that is given a name or handed to a warp function."""
-    for match in _CONSTANT.finditer(source.data):
-        position = source.token_at(match.start(1))
-        if position >= len(source.starts) or source.starts[position] != match.start(1):
+    if not masks and not speaks_of_warps(source):
+        return
+    for match in _VALUE.finditer(source.data):
+        value = source.token_at(match.start())
+        if value >= len(source.starts) or source.starts[value] != match.start():
             continue
-        if amd_only(source, position):
+        position = _name_before(source, value)
+        if position is None or amd_only(source, position):
             continue
         name = source.at(position)
         called = source.at(position + 1) == b"(" and source.directive_of(position) is None
         if called and not source.is_ident(position - 1):
             if name not in INTRINSICS and _WARP_WORD.search(name):
-                yield position, match.span(2)
+                yield position, match.span()
         elif name in masks or _NAME.fullmatch(name.lower().replace(b"_", b"")):
-            yield position, match.span(2)
+            yield position, match.span()
+
+
+def _name_before(source: CudaSource, value: int) -> int | None:
+    """The identifier a value is given to: `NAME 1`, `NAME = (1)`, `NAME(1`, `NAME = (unsigned)1`."""
+    at = value - 1
+    if source.at(at) == b")":  # a cast
+        at = source.pairs.get(at, 0) - 1
+    while source.at(at) in (b"(", b"=", b"{") and at > value - 5:
+        at -= 1
+    return at if source.is_ident(at) and source.at(at) != b"return" else None
 
 
 def _constant(source: CudaSource, position: int, value: tuple[int, int], native: bool) -> Finding:
