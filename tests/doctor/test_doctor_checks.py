@@ -348,3 +348,14 @@ def test_listing_and_id_show_a_missing_group():
 def test_companions_of_another_rocm():
     extra = "[pip3] torchvision==0.24.1+rocm6.3\n"
     assert status(text(samples.collect_env(extra=extra)), "torch-family") == "warn"
+
+
+def test_a_cuda_torch_is_wrong_only_where_no_nvidia_gpu_is():
+    cuda = "=== bitsandbytes v0.49.2 ===\nPyTorch: 2.11.0+cu130\n  CUDA: 13.0\n  HIP: N/A\n"
+    assert status(text(cuda), "torch-build") == "fail"
+    assert status(text(cuda, "Highest Compute Capability: (7, 5)."), "torch-build") == "skipped"
+    assert status(text(cuda, XTX), "torch-build") == "fail"
+
+
+def test_rocm_smi_without_a_driver():
+    assert status(text("ERROR:root:Driver not initialized (amdgpu not found in modules)"), "amdgpu-module") == "fail"

@@ -37,7 +37,7 @@ def run(machine: Machine) -> Result:
         kind, why = "CUDA", "torch looks for an NVIDIA driver: 'Torch not compiled with CUDA enabled' or no device."
     else:
         return skipped(f"torch {fact.value}: its version does not tell what it was built for", fact.evidence)
-    if not amd and machine.live:
+    if not amd and (machine.live or machine.flag("nvidia_gpu")):
         return skipped(f"{kind} build of torch on a machine without AMD GPU", fact.evidence)
     return problem(
         "fail",

@@ -12,6 +12,7 @@ _SYMPTOMS = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
         ("module-not-loaded", r"ROCk module is NOT loaded"),
+        ("module-not-loaded", r"Driver not initialized \(amdgpu not found in modules\)"),
         ("module-not-live", r"ROCk module is NOT live"),
         ("kfd-permission", r"Unable to open /dev/kfd read-write: Permission denied"),
         ("kfd-permission", r"/dev/kfd:? Permission denied|Permission denied: ['\"]?/dev/kfd"),
@@ -58,6 +59,11 @@ _SYMPTOMS = tuple(
     )
 )
 _WSL = re.compile(r"WSL environment detected|microsoft-standard-WSL2|/dev/dxg\b|librocdxg", re.IGNORECASE)
+# collect_env, bitsandbytes and nvidia-smi on a machine where an NVIDIA GPU works
+_NVIDIA = re.compile(
+    r"GPU models and configuration:.*(?:NVIDIA|GeForce|Tesla|Quadro)|Highest Compute Capability: \(|NVIDIA-SMI \d",
+    re.IGNORECASE,
+)
 _UNAME = re.compile(r"^Linux \S+ (\d+\.\d+[\w.+-]*) #\d+")
 # ls -l /dev/kfd with rights for owner and group only, and id
 _KFD_LISTED = re.compile(r"^crw-rw----\+?\s+\d+\s+root\s+(\S+)\s.*/dev/kfd$")
@@ -90,6 +96,9 @@ def parse(lines: list[Line], where: str) -> Facts:
         if "wsl" not in counted and _WSL.search(text) and not text.startswith("#"):
             counted.add("wsl")
             settings.append(Setting("wsl", True, evidence))
+        if "nvidia" not in counted and _NVIDIA.search(text):
+            counted.add("nvidia")
+            settings.append(Setting("nvidia_gpu", True, evidence))
         match = _UNAME.match(text)
         if match:
             versions.append(VersionFact("kernel", match.group(1), evidence))
