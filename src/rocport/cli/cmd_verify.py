@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -14,12 +15,14 @@ from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 if TYPE_CHECKING:
     from rocport.model.verification import UnitResult, Verification
 
+_LEVELS = {"build": "rocport.verify.build"}
+"""Level -> module with `verify(path, options, progress) -> Verification`."""
 _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 
 
 @click.command("verify")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--level", type=click.Choice(["build"]), default="build", show_default=True, help="What to prove.")
+@click.option("--level", type=click.Choice(list(_LEVELS)), default="build", show_default=True, help="What to prove.")
 @click.option("--target", default="gfx942,gfx1100", show_default=True, metavar="GFX[,GFX]", help="gfx targets.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("-j", "--jobs", type=click.IntRange(min=0), default=0, help="Compilers at once; default: processors.")
@@ -71,7 +74,7 @@ def command(
     )
     progress = _progress if sys.stderr.isatty() and fmt == "text" else None
     try:
-        verification = build.verify(path, options, progress)
+        verification: Verification = importlib.import_module(_LEVELS[level]).verify(path, options, progress)
     except (build.VerifyError, ToolchainError) as error:
         raise click.ClickException(str(error)) from error
     finally:
