@@ -108,7 +108,7 @@ def _print(verification: Verification, colour: bool) -> None:
         elif unit.status is Status.FAIL:
             lines = failed.setdefault(unit.path, {})
             for error in unit.errors:
-                place = f"{error.path}:{error.line}:{error.column}" if error.line else error.path
+                place = ":".join(str(part) for part in (error.path, error.line, error.column) if part)
                 if error.original_line and (error.original_path, error.original_line) != (error.path, error.line):
                     place += f" (from {error.original_path}:{error.original_line})"
                 message = error.message + (f" [in {error.within}]" if error.within else "")
