@@ -54,9 +54,11 @@ RULE = Rule(
 
 _NUMBER = rb"(?:32|31|0[xX]1[fF]|16|5)[uUlL]*(?![\w.])"
 _OPERATION = re.compile(rb"(?:[&%/]|>>)=?\s*\(?\s*(" + _NUMBER + rb")")
-_NAMED = re.compile(rb"(?i:warp|lane)\w*\s*(?:==|[=({<>\s])=?\s*\(?\s*(?:\(\s*\w+\s*\)\s*)?(" + _NUMBER + rb")")
-_CHOSEN = re.compile(rb"(?i:(?:warp_?size|threads_?per_?warp))\w*\s*=[^;\n=]*\?[^;\n]*\b(32)\b")
-_SIXTY_FOUR = re.compile(rb"(?i:warp)\w*\s*=?\s*\(?\s*(64)\b")
+_NAMED = re.compile(
+    rb"(?:[wW](?:arp|ARP)|[lL](?:ane|ANE))\w*\s*(?:==|[=({<>\s])=?\s*\(?\s*(?:\(\s*\w+\s*\)\s*)?(" + _NUMBER + rb")"
+)
+_CHOSEN = re.compile(rb"[wW](?:arp|ARP)\w*\s*=[^;\n=]*\?[^;\n]*\b(32)\b")
+_SIXTY_FOUR = re.compile(rb"[wW](?:arp|ARP)\w*\s*=?\s*\(?\s*(64)\b")
 _THREAD_WORDS = (b"threadIdx", b"blockDim", b"hread", b"HREAD", b"<<<", b"dim3", b"__device__", b"lane", b"tid")
 _VALUE = {b"32": 32, b"31": 31, b"0x1f": 31, b"16": 16, b"5": 5}
 _FITS = {b"&": 31, b"%": 32, b"/": 32, b">>": 5, b"&=": 31, b"%=": 32, b"/=": 32, b">>=": 5}
