@@ -291,11 +291,12 @@ ROCPORT_DEVICE double mul_rn(double a, double b) { return __dmul_rn(a, b); }
 ROCPORT_DEVICE float fma_rn(float a, float b, float c) { return fmaf(a, b, c); }
 ROCPORT_DEVICE double fma_rn(double a, double b, double c) { return fma(a, b, c); }
 
-// The error of a sum, exactly (Knuth's TwoSum).
+// The error of a sum, exactly (Dekker's Fast2Sum; nothing in it can overflow when the sum did not).
 template <class T>
 ROCPORT_DEVICE T sum_error(T a, T b, T sum) {
-  const T shadow = add_rn(sum, -a);
-  return add_rn(add_rn(a, -add_rn(sum, -shadow)), add_rn(b, -shadow));
+  const bool first_larger = (a < T(0) ? -a : a) >= (b < T(0) ? -b : b);
+  const T large = first_larger ? a : b, small = first_larger ? b : a;
+  return add_rn(small, -add_rn(sum, -large));
 }
 
 template <class T>
@@ -304,12 +305,6 @@ ROCPORT_DEVICE T add(T a, T b, rounding mode) {
   if (!finite(sum)) return finite(a) && finite(b) ? directed(sum, inside(sum), mode) : sum;
   // Rounded down, an exact zero is negative unless both operands are positive zeros.
   if (sum == T(0) && mode == down && (signbit(a) || signbit(b))) return T(-0.0);
-  // Scaled by a half the sum cannot overflow on the way; the operands are large, so nothing is lost.
-  const bool large = fabs(static_cast<double>(sum)) > (sizeof(T) == 4 ? 1e38 : 1e307);
-  if (large) {
-    const T x = a * T(0.5), y = b * T(0.5);
-    return directed(sum, sign_of(sum_error(x, y, add_rn(x, y))), mode);
-  }
   return directed(sum, sign_of(sum_error(a, b, sum)), mode);
 }
 
