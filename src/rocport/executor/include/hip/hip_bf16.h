@@ -61,7 +61,7 @@ RPX_SMALL_FLOAT_OPERATORS(__hip_bfloat16, __hip_bfloat162)
 RPX_SMALL_FLOAT_ARITHMETIC(__hip_bfloat16, __hip_bfloat162)
 RPX_SMALL_FLOAT_MATH(__hip_bfloat16, __hip_bfloat162)
 
-RPX_INLINE __hip_bfloat162 make_bfloat162(__hip_bfloat16 a, __hip_bfloat16 b) { return __hip_bfloat162(a, b); }
+template <class T = __hip_bfloat16> RPX_INLINE __hip_bfloat162 make_bfloat162(T a, T b) { return __hip_bfloat162(a, b); }
 RPX_INLINE __hip_bfloat16 __float2bfloat16(float v) { return __hip_bfloat16(v); }
 RPX_INLINE __hip_bfloat16 __float2bfloat16_rn(float v) { return __hip_bfloat16(v); }
 RPX_INLINE __hip_bfloat16 __double2bfloat16(double v) { return __hip_bfloat16(v); }

@@ -542,3 +542,6 @@ template <class F> const char *hipKernelNameRefByPtr(F, hipStream_t) { return rp
 
 #include "rpx/graph_api.h"
 #include "rpx/texture.h"
+
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+#define HIP_DYNAMIC_SHARED_ATTRIBUTE
