@@ -60,6 +60,8 @@ class Package:
     target_library: str = ""
     channels: tuple[str, ...] = ()
     since: str = ""
+    checked: str = ""
+    """The one version the facts speak of, where others differ or were not looked at; empty: they speak of all."""
     torch: str = ""
     python: str = ""
     rocm: str = ""

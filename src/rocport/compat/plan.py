@@ -1,0 +1,362 @@
+"""The plan: which torch from which index serves a GPU, and what happens to each wanted package beside it.
+
+Candidates are (torch release, wheel channel) pairs of the facts. Those that cannot serve the target, the Python, the
+C library or the wanted versions are refused with the reason; the best of the rest becomes the plan.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from rocport.compat.packages import Item, evaluate
+from rocport.compat.wants import Want
+from rocport.facts.platforms import Driver, System, amd_torch, driver_of, kernels_of
+from rocport.facts.rocm import TorchRelease, WheelChannel, torch_releases, wheel_channels
+
+if TYPE_CHECKING:
+    from rocport.model.targets import GfxTarget
+
+PYTORCH_INDEX = "https://download.pytorch.org/whl/rocm"
+SURE_ORDER = ("measured", "documented", "reported", "unverified")
+_AOTRITON_FLAG = frozenset({"gfx1101", "gfx1150", "gfx1151", "gfx1200"})
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked. `python` is `3.12`; None: not said, as for `system`."""
+
+    target: GfxTarget
+    python: str | None = None
+    system: System | None = None
+    wants: tuple[Want, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One torch build: where it comes from and how sure it is that it carries the target."""
+
+    release: TorchRelease
+    rocm: str
+    index: str
+    owner: str
+    source: str
+    sure: str
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"torch {self.release.version} for ROCm {self.rocm} from {self.owner}"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A torch build, or something wanted, that does not work, and why."""
+
+    what: str
+    why: str
+    source: str
+    sure: str
+    instead: str = ""
+    unasked: bool = False
+    """It is only that another version was asked for."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An environment variable of the plan."""
+
+    name: str
+    value: str
+    why: str
+    source: str
+    sure: str
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another torch build that serves the request, and what works in the plan but not beside it."""
+
+    candidate: Candidate
+    without: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The answer. `chosen` is None when no published torch serves the request."""
+
+    request: Request
+    chosen: Candidate | None
+    commands: tuple[str, ...]
+    items: tuple[Item, ...]
+    settings: tuple[Setting, ...]
+    driver: Driver | None
+    kernels: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+    refused: tuple[Refused, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def complete(self) -> bool:
+        """True when everything wanted works as far as the facts go."""
+        return self.chosen is not None and all(item.works for item in self.items)
+
+
+def make_plan(request: Request) -> Plan:
+    """The plan for a request; what no fact supports is said to be unknown."""
+    good: list[Candidate] = []
+    refused: list[tuple[Candidate, Refused]] = []
+    for candidate, targets, unsure in _candidates(request.target):
+        reason = _refuse(request, candidate, targets, unsure)
+        if reason is not None:
+            refused.append((candidate, reason))
+        elif request.target.name in unsure:
+            good.append(_doubtful(candidate, request.target.name))
+        else:
+            good.append(candidate)
+    judged = [(candidate, _items(request, candidate)) for candidate in good]
+    judged.sort(key=lambda pair: _rank(*pair))
+    if not judged:
+        items = tuple(evaluate(want, request.target, None, request.python, request.system) for want in request.wants)
+        every = _few([reason for _, reason in refused])
+        return Plan(request, None, (), items, (), None, (), (), every, (*request.notes, _no_torch(request)))
+    chosen, items = judged[0]
+    settings = _settings(request.target, chosen, items)
+    newest = Version(chosen.release.version)
+    newer = [reason for build, reason in refused if Version(build.release.version) >= newest and not reason.unasked]
+    windows = request.system is not None and request.system.kind == "windows"
+    kernels = () if windows else kernels_of(request.target.name, request.system)
+    return Plan(
+        request=request,
+        chosen=chosen,
+        commands=_commands(request, chosen, items, settings),
+        items=items,
+        settings=settings,
+        driver=None if windows else driver_of(chosen.rocm),
+        kernels=tuple(f"{kernel.text} ({kernel.sure}: {kernel.source})" for kernel in kernels),
+        alternatives=tuple(Alternative(candidate, _lost(items, others)) for candidate, others in judged[1:4]),
+        refused=(*_few(newer), *_parts(request.target, chosen)),
+        notes=(*request.notes, *_notes(request, chosen, items)),
+    )
+
+
+def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tuple[str, ...]]]:
+    """Every known torch build with the targets it carries and those sources disagree about, newest torch first."""
+    channels = {channel.name: channel for channel in wheel_channels()}
+    multi_arch = channels["multi-arch"]
+    found = []
+    for release in torch_releases():
+        for name in (*release.rocm, *_other_channels(release)):
+            channel = channels.get(name)
+            if channel is not None:
+                sure = _weaker(release.sure, channel.sure)
+                candidate = Candidate(release, name, f"{PYTORCH_INDEX}{name}", "pytorch.org", channel.source, sure)
+                found.append((candidate, channel.targets, channel.unsure))
+        for build in amd_torch():
+            if release.version in build.torch and _is_for(target.name, build.products):
+                listed = target.official is not None and target.official.products
+                sure = build.sure if listed else _weaker(build.sure, "reported")
+                candidate = Candidate(release, build.rocm, build.index, "AMD", build.source, sure)
+                found.append((candidate, multi_arch.targets, ()))
+    return found
+
+
+def _is_for(target: str, products: str) -> bool:
+    """True when a build that AMD names for `products` is for a target; all but the CDNA ones count as Radeon."""
+    instinct = target in {"gfx908", "gfx90a", "gfx942", "gfx950"}
+    return products == "" or (products == "instinct") == instinct
+
+
+def _other_channels(release: TorchRelease) -> tuple[str, ...]:
+    """Further channels of pytorch.org: the plain version numbers before any word about AMD's own builds."""
+    plain = re.split(r"[;,]", release.other_rocm.split("AMD")[0])
+    return tuple(part.strip() for part in plain if re.fullmatch(r"\d+\.\d+(\.\d+)?", part.strip()))
+
+
+def _weaker(*sure: str) -> str:
+    return max(sure, key=SURE_ORDER.index)
+
+
+def _doubtful(candidate: Candidate, target: str) -> Candidate:
+    channel = next((c for c in wheel_channels() if c.name == candidate.rocm), None)
+    note = channel.note if channel else f"sources disagree about {target}"
+    return Candidate(
+        candidate.release, candidate.rocm, candidate.index, candidate.owner, candidate.source, "unverified", note
+    )
+
+
+def _refuse(
+    request: Request, candidate: Candidate, targets: tuple[str, ...], unsure: tuple[str, ...]
+) -> Refused | None:
+    """Why a torch build does not serve the request; None when it does."""
+    release, system, python = candidate.release, request.system, request.python
+    if request.target.name not in (*targets, *unsure):
+        why = f"carries no code for {request.target.name}"
+        return Refused(candidate.title, why, candidate.source, candidate.sure)
+    if system is not None and system.kind == "windows" and candidate.owner != "AMD":
+        return Refused(candidate.title, "pytorch.org serves no ROCm wheels for Windows", system.source, system.sure)
+    if python is not None and release.python_min:
+        low, high = Version(release.python_min), Version(release.python_max)
+        if not low <= Version(python) <= high:
+            why = f"is built for Python {release.python_min} to {release.python_max}, not {python}"
+            return Refused(candidate.title, why, release.source, release.sure)
+    if system is not None and system.glibc and Version(system.glibc) < Version(release.glibc_min):
+        why = f"needs glibc {release.glibc_min}; {system.id} has {system.glibc}"
+        return Refused(candidate.title, why, release.source, release.sure)
+    for want in request.wants:
+        if want.key == "torch" and not _admits(want.specifier, release.version):
+            return Refused(candidate.title, f"is not {want.text}", want.where, "measured", unasked=True)
+    return None
+
+
+def _admits(specifier: str, release: str) -> bool:
+    """True when some patch release of `2.9` satisfies a specifier."""
+    wanted = SpecifierSet(specifier)
+    return any(wanted.contains(f"{release}.{patch}", prereleases=True) for patch in range(10))
+
+
+def _lost(items: tuple[Item, ...], others: tuple[Item, ...]) -> tuple[str, ...]:
+    """Names of the packages that work beside one torch build and not beside another."""
+    works = {item.want.key for item in items if item.works}
+    return tuple(item.want.name for item in others if item.want.key in works and not item.works)
+
+
+def _items(request: Request, candidate: Candidate) -> tuple[Item, ...]:
+    wants = {want.key: want for want in request.wants}
+    return tuple(
+        evaluate(want, request.target, candidate, request.python, request.system)
+        for want in wants.values()
+        if want.key != "torch"
+    )
+
+
+def _rank(candidate: Candidate, items: tuple[Item, ...]) -> tuple[int, int, int, int, tuple[int, ...], int]:
+    """Small is better: what does not work, then how sure the torch build is, then the newest."""
+    broken = sum(item.status == "no" for item in items)
+    apart = sum(item.status == "separate" for item in items)
+    doubt = SURE_ORDER.index(candidate.sure) // 2
+    newest = tuple(-part for part in Version(candidate.release.version).release)
+    rocm = -Version(candidate.rocm).release[0] * 100 - Version(candidate.rocm).release[1]
+    return broken, doubt, apart, candidate.owner != "pytorch.org", newest, rocm
+
+
+def _few(refused: list[Refused]) -> tuple[Refused, ...]:
+    """One line a reason: builds refused for the same reason are named together."""
+    by_reason: dict[str, list[Refused]] = {}
+    for item in refused:
+        by_reason.setdefault(item.why, []).append(item)
+    few = []
+    for why, items in by_reason.items():
+        names = [item.what for item in items]
+        what = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} other torch builds"
+        few.append(Refused(what, why, items[0].source, items[0].sure, items[0].instead, items[0].unasked))
+    return tuple(few)
+
+
+def _no_torch(request: Request) -> str:
+    target = request.target
+    channels: list[WheelChannel] = [c for c in wheel_channels() if target.name in (*c.targets, *c.unsure)]
+    if not channels:
+        return (
+            f"no published ROCm wheel of torch carries {target.name}: build torch from source with "
+            f"PYTORCH_ROCM_ARCH={target.name}, or name another GPU"
+        )
+    return (
+        f"wheels that carry {target.name} exist, but none for what was asked: relax the torch, Python or system asked"
+    )
+
+
+def _parts(target: GfxTarget, candidate: Candidate) -> list[Refused]:
+    """Parts of torch that do not work on the target, wanted or not."""
+    found = []
+    versions = candidate.release.triton
+    for support in target.library("triton"):
+        if not versions or support.state not in ("no", "aborts"):
+            continue
+        if all(_within(version, support.since, support.until) for version in versions):
+            why = f"triton {', '.join(versions)} has no support for {target.name}"
+            found.append(Refused("torch.compile on the GPU", why, support.source, support.sure, "eager mode"))
+    for support in target.library("AOTriton"):
+        if support.state == "no":
+            why = f"AOTriton has no kernels for {target.name}"
+            instead = "scaled_dot_product_attention runs as plain math"
+            found.append(Refused("flash attention inside torch", why, support.source, support.sure, instead))
+    return found
+
+
+def _within(version: str, since: str, until: str) -> bool:
+    parsed = Version(version)
+    return (not since or parsed >= Version(since)) and (not until or parsed < Version(until))
+
+
+def _settings(target: GfxTarget, candidate: Candidate, items: tuple[Item, ...]) -> tuple[Setting, ...]:
+    found = []
+    for support in target.library("hipBLASLt"):
+        if support.state == "no":
+            why = f"hipBLASLt has no kernels for {target.name}"
+            found.append(Setting("TORCH_BLAS_PREFER_HIPBLASLT", "0", why, support.source, support.sure))
+    torch = Version(candidate.release.version)
+    if target.name in _AOTRITON_FLAG or (target.name == "gfx1100" and torch <= Version("2.10")):
+        for support in target.library("AOTriton"):
+            if support.state == "yes":
+                why = f"fused attention on {target.name} is behind this switch"
+                found.append(Setting("TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "1", why, support.source, support.sure))
+    for item in items:
+        for name, value in item.env:
+            found.append(Setting(name, value, f"{item.want.name} needs it", item.source, item.sure))
+    return tuple({setting.name: setting for setting in found}.values())
+
+
+def _commands(
+    request: Request, candidate: Candidate, items: tuple[Item, ...], settings: tuple[Setting, ...]
+) -> tuple[str, ...]:
+    python = f"python{request.python}" if request.python else "python3"
+    if request.system is not None and request.system.kind == "windows":
+        lines = [f"{'py -' + request.python if request.python else 'py'} -m venv .venv", r".venv\Scripts\activate"]
+        lines += [f"set {setting.name}={setting.value}" for setting in settings]
+    else:
+        lines = [f"{python} -m venv .venv && . .venv/bin/activate"]
+        lines += [f"export {setting.name}={setting.value}" for setting in settings]
+    wanted = next((want for want in request.wants if want.key == "torch"), None)
+    extra = f"[device-{request.target.name}]" if candidate.owner == "AMD" else ""
+    pin = f"torch{extra}=={candidate.release.version}.*"
+    if wanted is not None and "==" in wanted.specifier:
+        pin = f"torch{extra}{wanted.specifier}"
+    elif wanted is not None and wanted.specifier:
+        pin += f",{wanted.specifier}"
+    together = [f'"{pin}"']
+    together += [f'"{item.pin(extra)}"' for item in items if item.status == "ok" and item.with_torch]
+    lines.append(f"pip install --index-url {candidate.index} {' '.join(together)}")
+    lines += [item.install for item in items if item.install and item.status in ("ok", "build")]
+    lines.append('python -c "import torch; print(torch.__version__, torch.version.hip, torch.cuda.is_available())"')
+    return tuple(lines)
+
+
+def _notes(request: Request, candidate: Candidate, items: tuple[Item, ...]) -> list[str]:
+    notes = []
+    release = candidate.release
+    if candidate.note:
+        notes.append(candidate.note)
+    if request.python and release.python_max_experimental and request.python == release.python_max:
+        notes.append(f"Python {request.python} is experimental in torch {release.version} ({release.source})")
+    built = [item.want.name for item in items if item.status == "build"]
+    if built:
+        notes.append(f"{', '.join(built)} compiled here: needs hipcc of ROCm {candidate.rocm} (rocport sdk finds one)")
+    if candidate.owner == "AMD":
+        notes.append("which Python versions AMD builds for is not in the facts; pytorch.org's range was assumed")
+    if request.system is not None and request.system.note:
+        notes.append(f"{request.system.id}: {request.system.note}")
+    official = request.target.official
+    if official is not None and not official.products:
+        notes.append(
+            f"AMD's own list for ROCm {official.release} does not name {request.target.name} ({official.source})"
+        )
+    newest = torch_releases()[0]
+    if not newest.rocm and newest.version != release.version:
+        notes.append(f"torch {newest.version} is out, but no ROCm channel for it is in the facts ({newest.sure})")
+    return notes

@@ -1,0 +1,185 @@
+"""Plans and support tables as text, Markdown and data."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from rocport.compat.gpu import describe
+from rocport.compat.plan import Candidate, Plan
+from rocport.facts.pytorch import KINDS, Feature, features, state_in
+from rocport.facts.rocm import TorchRelease
+from rocport.model.targets import GfxTarget
+from rocport.model.versions import TorchVersion
+
+_TITLES = {
+    "library": "ROCm libraries under torch",
+    "dtype": "Data types",
+    "module": "Modules",
+    "domain": "Domain libraries",
+}
+_MARK = {"ok": "works", "build": "builds", "separate": "apart", "no": "NO", "unknown": "unknown"}
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan for people: commands first, then each wanted package, then what does not work."""
+    request = plan.request
+    lines = [f"GPU: {describe(request.target)}"]
+    if plan.chosen is None:
+        lines.append("torch: NO published ROCm wheel serves this request")
+    else:
+        release = plan.chosen.release
+        lines.append(f"torch: {plan.chosen.title} ({plan.chosen.sure}: {plan.chosen.source})")
+        lines.append(f"triton: {' or '.join(release.triton) or 'not known'}; torchvision: {release.torchvision}")
+        lines += [_driver(plan), *(f"kernel: {kernel}" for kernel in plan.kernels), "", "Commands:"]
+        lines += [f"  {command}" for command in plan.commands]
+        if plan.settings:
+            lines += ["", "Environment:"]
+            lines += [f"  {s.name}={s.value}: {s.why} ({s.sure}: {s.source})" for s in plan.settings]
+    if plan.items:
+        lines += ["", "Wanted:"]
+    for item in plan.items:
+        lines.append(f"  {_MARK[item.status]:8} {item.want.text}: {item.text}{_cite(item.source, item.sure)}")
+        if item.instead and not item.works:
+            lines.append(f"           instead: {item.instead}")
+    if plan.refused:
+        lines += ["", "Does not work:"]
+    for refused in plan.refused:
+        instead = f"; instead: {refused.instead}" if refused.instead else ""
+        lines.append(f"  {refused.what}: {refused.why}{instead}{_cite(refused.source, refused.sure)}")
+    if plan.alternatives:
+        lines += ["", "Alternatives:"]
+        for other in plan.alternatives:
+            without = f", without {', '.join(other.without)}" if other.without else ""
+            build = other.candidate
+            lines.append(f"  {build.title}{without}: --index-url {build.index} ({build.sure})")
+    if plan.notes:
+        lines += ["", "Notes:", *(f"  {note}" for note in plan.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def _cite(source: str, sure: str) -> str:
+    return f" ({sure}: {source})" if source else ""
+
+
+def _driver(plan: Plan) -> str:
+    driver = plan.driver
+    assert plan.chosen is not None
+    if driver is None:
+        return f"driver: the oldest that works with ROCm {plan.chosen.rocm} is not in the facts"
+    least = f"{driver.minimum} or later" if driver.minimum else "the oldest that works is not in the facts"
+    return f"driver: amdgpu, {least}; known to work: {driver.known} ({driver.sure}: {driver.source})"
+
+
+def plan_data(plan: Plan) -> dict[str, Any]:
+    """The plan as JSON: schema `rocport.compat/1`."""
+    request = plan.request
+    return {
+        "schema": "rocport.compat/1",
+        "complete": plan.complete,
+        "gpu": {"target": request.target.name, "family": request.target.family, "products": request.target.products},
+        "python": request.python,
+        "os": request.system.id if request.system else None,
+        "torch": _candidate(plan.chosen) if plan.chosen else None,
+        "commands": plan.commands,
+        "environment": [dataclasses.asdict(setting) for setting in plan.settings],
+        "driver": dataclasses.asdict(plan.driver) if plan.driver else None,
+        "kernels": plan.kernels,
+        "wanted": [
+            {
+                "name": item.want.name,
+                "wanted": item.want.text,
+                "where": item.want.where,
+                "status": item.status,
+                "text": item.text,
+                "install": item.install,
+                "instead": item.instead,
+                "source": item.source,
+                "sure": item.sure,
+            }
+            for item in plan.items
+        ],
+        "refused": [dataclasses.asdict(refused) for refused in plan.refused],
+        "alternatives": [{**_candidate(other.candidate), "without": other.without} for other in plan.alternatives],
+        "notes": plan.notes,
+    }
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    release = candidate.release
+    return {
+        "torch": release.version,
+        "rocm": candidate.rocm,
+        "index": candidate.index,
+        "owner": candidate.owner,
+        "triton": release.triton,
+        "torchvision": release.torchvision,
+        "python": [release.python_min, release.python_max],
+        "source": candidate.source,
+        "sure": candidate.sure,
+    }
+
+
+def tables_data(release: TorchRelease, target: GfxTarget | None) -> dict[str, Any]:
+    """Support tables of a torch release, and of a target where the facts split by it: schema `rocport.support/1`."""
+    torch = TorchVersion.parse(release.version)
+    tables: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+    for feature in features():
+        row = dataclasses.asdict(feature)
+        del row["kind"], row["target_library"]
+        row["state"] = state_in(feature, torch)
+        if target is not None:
+            row["on_target"] = _on_target(target, feature)
+        tables[feature.kind].append(row)
+    return {
+        "schema": "rocport.support/1",
+        "torch": release.version,
+        "rocm": release.rocm,
+        "target": target.name if target else None,
+        "python": [release.python_min, release.python_max],
+        "triton": release.triton,
+        "torchvision": release.torchvision,
+        "tables": tables,
+    }
+
+
+def _on_target(target: GfxTarget, feature: Feature) -> str:
+    """The state of an entry on a target; empty when support is not split by target."""
+    if feature.kind == "dtype":
+        name = feature.name.removeprefix("torch.")
+        if name.startswith("float8"):
+            flavour = "fnuz" if name.endswith("fnuz") else "ocp"
+            return "unknown" if target.fp8 == "unknown" else _matrix(target.fp8 == flavour)
+        return _matrix(target.bf16_matrix) if name == "bfloat16" else ""
+    if not feature.target_library:
+        return ""
+    records = target.library(feature.target_library)
+    return records[-1].state if records else "unknown"
+
+
+def _matrix(has: bool) -> str:
+    return "matrix instructions" if has else "no matrix instructions"
+
+
+def tables_markdown(data: dict[str, Any]) -> str:
+    """The same as Markdown."""
+    where = f" on {data['target']}" if data["target"] else ""
+    lines = [f"# torch {data['torch']} on ROCm {', '.join(data['rocm']) or '(channel not known)'}{where}"]
+    for kind, rows in data["tables"].items():
+        head = ["Name", "State", "Purpose", "Since torch", "Since ROCm", "Note"]
+        if data["target"]:
+            head.insert(2, data["target"])
+        if kind == "library":
+            head.insert(head.index("Since torch"), "Used in")
+        lines += ["", f"## {_TITLES[kind]}", "", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+        for row in rows:
+            cells = [f"`{row['name']}`" if kind in ("dtype", "module") else row["name"], row["state"], row["purpose"]]
+            if data["target"]:
+                cells.insert(2, row["on_target"])
+            if kind == "library":
+                cells.append(", ".join(f"`{name}`" for name in row["used_in"]))
+            cells += [row["torch"], row["rocm"], row["note"]]
+            lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    sources = dict.fromkeys((row["source"], row["sure"]) for rows in data["tables"].values() for row in rows)
+    lines += ["", "Sources:", "", *(f"- {source} ({sure})" for source, sure in sources)]
+    return "\n".join(lines) + "\n"
