@@ -83,7 +83,8 @@ class Branches:
         self.torch = torch
         self.chains = chains(source)
         self.taken = [self._taken(chain) for chain in self.chains]
-        self._dead = self._dead_ranges()
+        self._dead = self._dead_ranges(host=True)
+        self._dead_on_device = self._dead_ranges(host=False)
 
     def value(self, name: bytes, device: bool, respected: bool = False, arch: int = ARCHITECTURE) -> int | None:
         """Value of a macro in a condition of the port; None where it is not known."""
@@ -142,19 +143,24 @@ class Branches:
             before = True if before or holds else (None if before is None or holds is None else False)
         return tuple(included)
 
-    def _dead_ranges(self) -> list[tuple[int, int]]:
+    def _dead_ranges(self, host: bool) -> list[tuple[int, int]]:
+        """Bytes of branches that the device pass, and with `host` the host pass too, surely leaves out."""
         dead = [
             (branch.start, branch.end)
             for chain, taken in zip(self.chains, self.taken, strict=True)
-            for branch, device, host in zip(chain.branches, taken.device, taken.host, strict=True)
-            if device is False and host is False
+            for branch, in_device, in_host in zip(chain.branches, taken.device, taken.host, strict=True)
+            if in_device is False and (in_host is False or not host)
         ]
         return sorted(dead)
 
-    def is_dead(self, offset: int) -> bool:
-        """True when neither pass of the port compiles the byte, as far as conditions over known names say."""
-        at = bisect.bisect_right(self._dead, (offset, len(self.source.data) + 1))
-        return any(start <= offset < end for start, end in self._dead[:at])
+    def is_dead(self, offset: int, device_only: bool = False) -> bool:
+        """True when neither pass of the port compiles the byte, as far as conditions over known names say.
+
+        With `device_only` the device pass alone counts: for what matters only where device code is generated.
+        """
+        ranges = self._dead_on_device if device_only else self._dead
+        at = bisect.bisect_right(ranges, (offset, len(self.source.data) + 1))
+        return any(start <= offset < end for start, end in ranges[:at])
 
     def forced(self, unportable: Callable[[int, int], str | None]) -> list[Forced]:
         """Branches to choose otherwise, because what sm_80 compiles cannot be ported and a fallback can.

@@ -84,7 +84,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         if view is None:
             view = branches(source, context.project.torch_extension)
-        if view.is_dead(source.starts[keyword]):
+        if view.is_dead(source.starts[keyword], device_only=source.in_device(keyword)):
             continue
         yield from _finding(source, asm)
 
@@ -97,7 +97,8 @@ def unportable(source: CudaSource, start: int, end: int, context: Context) -> st
         asm = parse_asm(source, keyword, context.project.macros)
         if asm is None or not _is_ptx(source, asm):
             continue
-        if branches(source, context.project.torch_extension).is_dead(source.starts[keyword]):
+        view = branches(source, context.project.torch_extension)
+        if view.is_dead(source.starts[keyword], device_only=source.in_device(keyword)):
             continue
         result = _translated(source, asm)
         if isinstance(result, str):

@@ -1,0 +1,104 @@
+"""Conditionals over CUDA's macros: which branch the port compiles."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocport.model import Applicability, Context, Finding, Options
+from rocport.port import headers
+from rocport.port.engine import port_file
+from rocport.scan.engine import scan_cuda
+from rocport.syntax.project import build_index, names_of
+from rocport.toolchain import ToolchainError, find
+
+MMA = 'asm volatile("mma.sync.aligned.m16n8k8.row.col.f32 {%0}, {%1};" : "+f"(x) : "f"(x));'
+
+
+def _port(text: str) -> tuple[str, list[Finding]]:
+    data = text.encode()
+    findings = scan_cuda("a.cu", data, Context(Options(), build_index(["a.cu"], [names_of(data)])))
+    ported = port_file("a.cu", data, findings)
+    return (ported.data or data).decode(), findings
+
+
+def _preprocessed(text: str, device: bool, tmp_path: Path) -> str:
+    """The text the port's compiler sees, without includes of HIP."""
+    try:
+        toolchain = find()
+    except ToolchainError as error:
+        pytest.skip(f"no HIP compiler: {error}")
+    (tmp_path / "a.hip").write_text(text.replace("#include <hip/hip_runtime.h>\n", ""))
+    (tmp_path / "rocport_platform.h").write_bytes(headers.read("rocport_platform.h"))
+    command = [str(toolchain.compiler), "-E", "-P", "-x", "hip", "-nogpuinc", "-nogpulib", "--offload-arch=gfx942"]
+    command += ["--offload-device-only" if device else "--offload-host-only", str(tmp_path / "a.hip")]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "device", "host"),
+    [
+        ("#ifdef __CUDA_ARCH__\nint d;\n#else\nint h;\n#endif\n", "d", "h"),
+        ("#ifndef __CUDA_ARCH__\nint h;\n#else\nint d;\n#endif\n", "d", "h"),
+        ("#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700\nint d;\n#else\nint h;\n#endif\n", "d", "h"),
+        ("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\nint new_;\n#else\nint old;\n#endif\n", "new_", "new_"),
+        ("#if __CUDA_ARCH__ >= 900\nint a;\n#elif __CUDA_ARCH__ >= 800\nint b;\n#else\nint c;\n#endif\n", "b", "c"),
+        ("#ifdef __CUDACC__\nint gpu;\n#else\nint cpu;\n#endif\n", "gpu", "gpu"),
+        ("#if !defined(__NVCC__)\nint cpu;\n#else\nint gpu;\n#endif\n", "gpu", "gpu"),
+        (
+            "#if __CUDACC_VER_MAJOR__ * 10 + __CUDACC_VER_MINOR__ < 90\nint old;\n#else\nint new_;\n#endif\n",
+            "new_",
+            "new_",
+        ),
+        (
+            "#if CUDART_VERSION < 9000\nint old;\n#elif CUDA_VERSION >= 13000\nint next;\n#else\nint now;\n#endif\n",
+            "now",
+            "now",
+        ),
+        ("#define NEW (CUDART_VERSION >= 9000)\n#if NEW\nint now;\n#else\nint old;\n#endif\n", "now", "now"),
+        ("#if defined(__CUDACC__) || defined(__HIPCC__)\nint gpu;\n#endif\n", "gpu", "gpu"),
+        ("#ifdef __HIP_PLATFORM_AMD__\nint amd;\n#elif defined(__CUDACC__)\nint nv;\n#endif\n", "", ""),
+    ],
+)
+def test_the_branch_of_the_cuda_build_is_compiled(text: str, device: str, host: str, tmp_path: Path) -> None:
+    ported, _ = _port(text)
+    for is_device, wanted in ((True, device), (False, host)):
+        seen = [word.rstrip(";") for word in _preprocessed(ported, is_device, tmp_path).split() if word != "int"]
+        # Without HIP's headers __HIP_PLATFORM_AMD__ is not defined, so that its chain compiles nothing.
+        assert seen == ([wanted] if wanted else []), ported
+
+
+def test_a_fallback_is_taken_where_only_it_can_be_ported() -> None:
+    text = (
+        "__device__ float f(float x) {\n#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\n"
+        f"  {MMA}\n#else\n  x += 1;\n#endif\n  return x;\n}}\n"
+    )
+    ported, findings = _port(text)
+    assert "#if !ROCPORT_HIP && (" in ported
+    assert [item.rule for item in findings if item.applicability is Applicability.MANUAL] == ["inline-ptx"]
+
+
+def test_a_fallback_in_front_is_taken() -> None:
+    text = (
+        f"__device__ float f(float x) {{\n#if __CUDA_ARCH__ < 800\n  x += 1;\n#else\n  {MMA}\n#endif\n  return x;\n}}\n"
+    )
+    ported, _ = _port(text)
+    assert "#if ROCPORT_HIP || (ROCPORT_CUDA_ARCH < 800)" in ported
+
+
+def test_a_fallback_that_only_refuses_is_not_taken() -> None:
+    text = (
+        f"__device__ float f(float x) {{\n#if __CUDA_ARCH__ >= 800\n  {MMA}\n#else\n  assert(false);\n#endif\n"
+        "  return x;\n}\n"
+    )
+    ported, findings = _port(text)
+    assert "!ROCPORT_HIP" not in ported
+    assert any(item.rule == "inline-ptx" and item.applicability is Applicability.MANUAL for item in findings)
+
+
+def test_a_polyfill_that_is_not_compiled_is_not_reported() -> None:
+    text = f"#if __CUDA_ARCH__ < 300\n__device__ float f(float x) {{ {MMA} return x; }}\n#endif\n"
+    _, findings = _port(text)
+    assert {item.rule for item in findings} == {"platform-conditional", "implicit-runtime"}
