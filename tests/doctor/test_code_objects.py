@@ -79,6 +79,14 @@ def test_one_bundle_for_every_object_linked_in(carried):
     assert found.targets == ("gfx1100", "gfx1201") and found.bundles == 2
 
 
+def test_a_sample_of_a_huge_library_is_spread_over_it(tmp_path):
+    path = tmp_path / "libtorch_hip.so"
+    few, all_targets = bundle("gfx942"), bundle("gfx942", "gfx1100")
+    path.write_bytes(library(few * 200 + all_targets * 40))
+    found = read_library(path, 12)
+    assert found.bundles == 240 and found.targets == ("gfx942", "gfx1100")
+
+
 def test_an_entry_without_code_is_not_carried(carried):
     assert carried(library(bundle("gfx1100", size=0))).targets == ()
 

@@ -359,3 +359,17 @@ def test_a_cuda_torch_is_wrong_only_where_no_nvidia_gpu_is():
 
 def test_rocm_smi_without_a_driver():
     assert status(text("ERROR:root:Driver not initialized (amdgpu not found in modules)"), "amdgpu-module") == "fail"
+
+
+def test_torch_is_judged_by_the_code_it_carries(tmp_path):
+    """AMD's wheels have no list on record: the library itself says."""
+    from test_code_objects import bundle, library
+
+    root = samples.machine_root(tmp_path / "root")
+    packages = samples.site_packages(tmp_path / "venv", torch_version="2.13.0+rocm10.0.0", hip="7.15.26333")
+    (packages / "torch" / "lib").mkdir()
+    path = packages / "torch" / "lib" / "libtorch_hip.so"
+    path.write_bytes(library(bundle("gfx942", "gfx950")))
+    assert status(live(root, {}, packages), "torch-arch") == "fail"
+    path.write_bytes(library(bundle("gfx942", "gfx1100")))
+    assert status(live(root, {}, packages), "torch-arch") == "ok"

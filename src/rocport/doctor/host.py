@@ -60,20 +60,20 @@ class Host:
         try:
             with self.path(name).open("rb") as file:
                 return file.read(limit).decode("utf-8", errors="replace").strip()
-        except OSError:
+        except (OSError, ValueError):  # ValueError: a path made from damaged content holds a zero byte
             return None
 
     def exists(self, name: str) -> bool:
         try:
             return self.path(name).exists()
-        except OSError:
+        except (OSError, ValueError):
             return False
 
     def glob(self, folder: str, pattern: str) -> list[Path]:
         """Sorted matches below a folder; empty when it cannot be read."""
         try:
             return sorted(self.path(folder).glob(pattern))
-        except OSError:
+        except (OSError, ValueError):
             return []
 
     def shown(self, path: Path) -> str:

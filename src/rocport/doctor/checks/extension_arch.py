@@ -11,7 +11,7 @@ CHECK = Check("extension-arch", "extensions carry this gfx", ("H043", "H082", "H
 
 
 def run(machine: Machine) -> Iterator[Result]:
-    objects = [o for o in machine.facts.code_objects if o.package != "bitsandbytes"]
+    objects = [o for o in machine.facts.code_objects if o.package not in ("bitsandbytes", "torch")]
     gpus = [g for g in machine.gpus if g.runtime_gfx]
     if not objects:
         yield skipped(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocport.doctor.check import Check, Result, ok, problem, skipped
-from rocport.doctor.machine import Machine
+from rocport.doctor.machine import Evidence, Machine
 
 CHECK = Check("gpu-found", "AMD GPU", ("H028", "H128"))
 
@@ -40,7 +40,10 @@ def run(machine: Machine) -> Result:
         return problem(
             "warn",
             "no AMD GPU in this machine",
-            [s.evidence for s in machine.facts.settings if s.name in ("amdgpu_loaded", "nvidia_gpu", "wsl")],
+            [
+                Evidence("pci", "/sys/bus/pci/devices", "no AMD display or accelerator function"),
+                *(s.evidence for s in machine.facts.settings if s.name in ("amdgpu_loaded", "nvidia_gpu", "wsl")),
+            ],
             "Nothing can be run on a GPU here. rocport still works: scan, port, verify (static, cross-compile for a "
             "gfx target, kernels on the CPU) and `compat --gpu NAME` need none; `doctor --from FILE` reads another "
             "machine's output.",

@@ -37,8 +37,12 @@ def run(machine: Machine) -> Iterator[Result]:
         yield from _without_torch(gpus)
         return
     channel = channel_of_torch(version) if version else None
+    built = next((o for o in machine.facts.code_objects if o.package == "torch" and o.targets), None)
     for gpu in gpus:
-        if listed is not None:
+        if built is not None:
+            names = tuple(t.split(":")[0] for t in built.targets)
+            yield _judge(gpu, names, built.evidence, "the installed torch")
+        elif listed is not None:
             yield _judge(gpu, tuple(str(listed.value).split()), listed.evidence, "the installed torch")
         elif extras:
             names = tuple(p.name.rsplit("-", 1)[-1] for p in extras)

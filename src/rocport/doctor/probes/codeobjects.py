@@ -87,8 +87,11 @@ class Carried:
     bundles: int = 0
 
 
-def read_library(path: Path) -> Carried:
+def read_library(path: Path, sample: int = 0) -> Carried:
     """The targets in one .so, .co or .hsaco file.
+
+    `sample` looks into that many bundles, evenly spread, and not into all: a library of gigabytes holds one for every
+    source file, and those that were built for fewer targets stand together.
 
     Raises NotElfError for another file and OSError when it cannot be read.
     """
@@ -98,34 +101,33 @@ def read_library(path: Path) -> Carried:
             raise NotElfError(f"{path}: begins with {head[:4]!r}; expected an ELF library or code object")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
-                return _read(data)
+                return _read(data, sample)
             except struct.error:
                 return Carried((), "damaged ELF file")
 
 
-def _read(data: mmap.mmap) -> Carried:
+def _read(data: mmap.mmap, sample: int) -> Carried:
     if len(data) < 64 or data[4] != 2 or data[5] != 1:
         return Carried((), "not a 64-bit little-endian ELF file")
     machine, flags = struct.unpack_from("<H", data, 18)[0], struct.unpack_from("<I", data, 48)[0]
     if machine == _AMDGPU_MACHINE:
         name = _MACH.get(flags & 0xFF)
-        return (
-            Carried((name,), "", 1) if name else Carried((), f"code object of an unknown target {flags & 0xFF:#x}", 1)
-        )
+        if name:
+            return Carried((name,), "", 1)
+        return Carried((), f"code object of an unknown target {flags & 0xFF:#x}", 1)
+    places = [
+        (offset, start + size) for start, size in _fat_sections(data) for offset in _bundle_offsets(data, start, size)
+    ]
+    chosen = places[:: max(1, -(-len(places) // sample))] if sample else places
     targets: list[str] = []
     problems: list[str] = []
-    count = 0
-    for start, size in _fat_sections(data):
-        for offset in _bundle_offsets(data, start, size):
-            count += 1
-            found, problem = _bundle(data, offset, start + size)
-            targets += found
-            if problem:
-                problems.append(problem)
-    unread = ""
-    if problems:
-        unread = f"{len(problems)} of {count} bundles: {sorted(set(problems))[0]}"
-    return Carried(tuple(dict.fromkeys(targets)), unread, count)
+    for offset, limit in chosen:
+        found, problem = _bundle(data, offset, limit)
+        targets += found
+        if problem:
+            problems.append(problem)
+    unread = f"{len(problems)} of {len(chosen)} bundles: {sorted(set(problems))[0]}" if problems else ""
+    return Carried(tuple(dict.fromkeys(targets)), unread, len(places))
 
 
 def _fat_sections(data: mmap.mmap) -> Iterator[tuple[int, int]]:
@@ -302,7 +304,10 @@ def _zstd_library(body: bytes) -> bytes:
     return room.raw[: out.pos]
 
 
+TORCH = ("torch", "torch/lib/libtorch_hip.so")
+TORCH_SAMPLE = 64
 WATCHED = (
+    TORCH,
     ("bitsandbytes", "bitsandbytes/libbitsandbytes_rocm*.so"),
     ("flash-attn", "flash_attn_2_cuda*.so"),
     ("torchvision", "torchvision/_C*.so"),
@@ -318,13 +323,13 @@ WATCHED = (
 
 
 def probe(host: Host) -> Facts:
-    """The code objects of installed extensions. torch's own libraries are too large to read here: see `--deep`."""
+    """The code objects of torch and of installed extensions; of torch's library a sample."""
     found = []
     for folder in folders(host):
         for package, pattern in WATCHED:
             for path in sorted(folder.glob(pattern)):
                 try:
-                    carried = read_library(path)
+                    carried = read_library(path, TORCH_SAMPLE if package == TORCH[0] else 0)
                 except (OSError, ValueError):
                     continue
                 if not carried.bundles:
