@@ -79,6 +79,8 @@ def read_captures(paths: Iterable[Path]) -> Machine:
                     raise CaptureError(f"{file}: not text; expected pasted output such as rocminfo's or collect_env's")
                 passed.append(f"{file}: passed over, not text")
                 continue
+            if len(data) == MAX_BYTES:
+                passed.append(f"{file}: only the first {MAX_BYTES >> 20} MiB were read")
             parts.append(parse_text(decode(data), str(file)))
             names.append(str(file))
     facts = merge(parts)

@@ -87,7 +87,7 @@ def _missing(gpu: Gpu, what: str, evidence: list[Evidence | None]) -> Result:
         fix = f"# no published wheel carries {gfx}: build torch with PYTORCH_ROCM_ARCH={gfx}"
     return problem(
         "fail",
-        f"{what} carry no code for {gpu.runtime_gfx}",
+        f"no code for {gpu.runtime_gfx} in {what}",
         evidence,
         "The first kernel ends with 'invalid device function', or, on some versions, hangs.",
         (fix,),
