@@ -346,7 +346,7 @@ def _notes(request: Request, candidate: Candidate, items: tuple[Item, ...]) -> l
         notes.append(f"Python {request.python} is experimental in torch {release.version} ({release.source})")
     built = [item.want.name for item in items if item.status == "build"]
     if built:
-        notes.append(f"{', '.join(built)} compiled here: needs hipcc of ROCm {candidate.rocm} (rocport sdk finds one)")
+        notes.append(f"{', '.join(built)} compiled here: needs hipcc of ROCm {candidate.rocm} (rocport sdk status)")
     if candidate.owner == "AMD":
         notes.append("which Python versions AMD builds for is not in the facts; pytorch.org's range was assumed")
     if request.system is not None and request.system.note:
