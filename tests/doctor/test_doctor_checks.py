@@ -373,3 +373,9 @@ def test_torch_is_judged_by_the_code_it_carries(tmp_path):
     assert status(live(root, {}, packages), "torch-arch") == "fail"
     path.write_bytes(library(bundle("gfx942", "gfx1100")))
     assert status(live(root, {}, packages), "torch-arch") == "ok"
+
+
+def test_nvcc_beside_an_amd_gpu():
+    env = samples.collect_env().replace("GPU models", "CUDA runtime version: 10.1.243\nGPU models")
+    assert status(text(env), "hip-platform") == "warn"
+    assert status(text(env, "Nvidia driver version: 550.90.07"), "hip-platform") != "warn"

@@ -291,3 +291,9 @@ def test_amd_smi_without_its_heading():
 def test_rocm_smi_in_a_string_literal():
     text = "GPU[0]\\t\\t: Card Model: \\t\\t0x1586\nGPU[0]\\t\\t: GFX Version: \\t\\tgfx1151\n"
     assert [(s.gfx, s.chip_id) for s in smi.parse(clean(text), "f").sightings] == [("gfx1151", 0x1586)]
+
+
+def test_kfd_of_an_old_kernel_names_the_chip_only():
+    text = samples.kfd(90006, 0x66AF, wave=64).replace("gfx_target_version 90006\n", "")
+    machine = machine_from_text(text)
+    assert (machine.gpus[0].gfx, machine.gpus[0].chip_targets) == ("", ("gfx906",))

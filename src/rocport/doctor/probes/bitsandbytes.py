@@ -47,6 +47,8 @@ def parse(lines: list[Line], where: str) -> Facts:
             continue
         if banner:
             _banner_line(text, evidence, versions, packages)
+            if text.startswith("Platform: Windows"):
+                settings.append(Setting("windows", True, evidence))
         installed = _INSTALLED.search(text)
         if installed and "not found" not in text and not banner:
             versions.append(VersionFact("bitsandbytes", installed.group(1).rstrip("."), evidence))

@@ -152,6 +152,10 @@ def _fact(
         versions.append(VersionFact("torch_cuda", value, evidence))
     elif key == "ROCM used to build PyTorch":
         versions.append(VersionFact("torch_hip", value, evidence))
+    elif key == "CUDA runtime version" and value[0].isdigit():
+        settings.append(Setting("nvcc", value, evidence))
+    elif key == "Nvidia driver version" and value[0].isdigit():
+        settings.append(Setting("nvidia_gpu", True, evidence))
     elif key == "HIP runtime version":
         versions.append(VersionFact("hip", value, evidence))
     elif key == "MIOpen runtime version":

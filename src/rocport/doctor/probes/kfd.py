@@ -90,7 +90,8 @@ def parse(lines: list[Line], where: str) -> Facts:
         current[key] = int(match["value"][:20])
     if current:
         nodes.append((number, current, start))
-    told = [n for n in nodes if "gfx_target_version" in n[1]]
+    # kernels before 5.15 print no gfx_target_version: the PCI id is left
+    told = [n for n in nodes if "gfx_target_version" in n[1] or {"simd_count", "device_id"} <= n[1].keys()]
     if not told:
         return Facts()
     seen = tuple(s for n in told if (s := _sighting(n[1], n[0], f"{where}:{n[2]}")) is not None)
@@ -100,18 +101,18 @@ def parse(lines: list[Line], where: str) -> Facts:
 def _sighting(props: dict[str, int], node: int | None, where: str) -> Sighting | None:
     if props.get("simd_count", 1) == 0 or props.get("vendor_id", AMD_VENDOR) != AMD_VENDOR:
         return None
-    value = props["gfx_target_version"]
+    value, chip = props.get("gfx_target_version"), props.get("device_id") or None
     try:
-        gfx = decode_gfx_target_version(value)
+        gfx = decode_gfx_target_version(value) if value is not None else ""
     except ValueError:
         return None
     location = props.get("location_id")
     simds, per_cu = props.get("simd_count"), props.get("simd_per_cu")
     return Sighting(
         source="kfd",
-        evidence=Evidence("kfd", where, f"gfx_target_version {value} ({gfx})"),
+        evidence=Evidence("kfd", where, f"gfx_target_version {value} ({gfx})" if gfx else f"device_id {chip}"),
         gfx=gfx,
-        chip_id=props.get("device_id") or None,
+        chip_id=chip,
         wavefront=props.get("wave_front_size") or None,
         node=node,
         pci=pci_of_bdf(location, props.get("domain", 0)) if location else "",
