@@ -15,8 +15,8 @@ from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 if TYPE_CHECKING:
     from rocport.model.verification import UnitResult, Verification
 
-_LEVELS = {"build": "rocport.verify.build"}
-"""Level -> module with `verify(path, options, progress) -> Verification`."""
+_LEVELS = {"build": "rocport.verify.build", "functional": "rocport.verify.functional"}
+"""Level -> module with `verify(path, options, progress)`."""
 _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 
 
@@ -31,6 +31,9 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option("--source", type=click.Path(path_type=Path, exists=True), help="The tree the port was made from.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=600, show_default=True, help="Seconds for one unit.")
+@click.option(
+    "--width", default="32,64", show_default=True, metavar="N[,N]", help="functional: wavefront widths to run at."
+)
 @click.option("--toolchain", type=click.Choice(_KINDS), help="Use this kind of HIP compiler; default: the first found.")
 @click.pass_context
 def command(
@@ -45,11 +48,13 @@ def command(
     defines: tuple[str, ...],
     source: Path | None,
     timeout: float,
+    width: str,
     toolchain: str | None,
 ) -> None:
     """Prove a port.
 
     Level build compiles every translation unit below PATH for the gfx targets, host and device, with no GPU.
+    Level functional builds the programs below PATH for the CPU executor and runs them at each wavefront width.
     Exit code 0: everything compiles; 1: something does not, or nothing could be tried; 2: no compiler, wrong usage.
     """
     from rocport.cli.common import make_options, use_colour
@@ -59,6 +64,8 @@ def command(
 
     if not path.exists():
         raise click.UsageError(f"{path}: no such file or folder; name the folder `rocport port` wrote")
+    if level == "functional":
+        ctx.exit(_functional(path, width, fmt, jobs, timeout))
     targets = make_options("logical32", target, None, None).targets
     if not targets:
         raise click.UsageError("--target: name at least one gfx target")
@@ -86,6 +93,33 @@ def command(
         _print(verification, use_colour())
     passed = not verification.failed and verification.summary()["ok"]
     ctx.exit(EXIT_CLEAN if passed else EXIT_FINDINGS)
+
+
+def _functional(path: Path, width: str, fmt: str, jobs: int, timeout: float) -> int:
+    from rocport.cli.common import use_colour
+    from rocport.verify import functional
+
+    widths = tuple(dict.fromkeys(width.split(",")))
+    if not widths or any(name not in ("32", "64") for name in widths):
+        raise click.BadParameter(f"{width}: a wavefront has 32 or 64 lanes", param_hint="--width")
+    options = functional.FunctionalOptions(widths=tuple(map(int, widths)), timeout_s=timeout, jobs=jobs or 1)
+
+    def progress(result: functional.ProgramResult, done: int, total: int) -> None:
+        click.echo(f"\r\033[K{done}/{total} {result.name} {result.verdict.value}"[:110], nl=False, err=True)
+
+    shown = progress if sys.stderr.isatty() and fmt == "text" else None
+    try:
+        verification = functional.verify(path, options, shown)
+    except functional.FunctionalError as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        if shown is not None:
+            click.echo("\r\033[K", nl=False, err=True)
+    if fmt == "json":
+        click.echo(json.dumps(verification.to_json(), indent=1))
+    else:
+        click.echo("\n".join(functional.lines(verification, use_colour())))
+    return EXIT_CLEAN if verification.passed else EXIT_FINDINGS
 
 
 def _progress(result: UnitResult, done: int, total: int) -> None:

@@ -78,7 +78,12 @@ def find_compiler(name: str | None = None) -> HostCompiler:
         if found is None:
             raise CompilerError(f"{asked}: not a C++ compiler that can be run; set ROCPORT_HOST_CXX to clang++ or g++")
         return found
-    candidates = ["clang++", *(f"clang++-{version}" for version in range(22, 14, -1)), "g++", *(f"g++-{v}" for v in range(15, 11, -1))]
+    candidates = [
+        "clang++",
+        *(f"clang++-{version}" for version in range(22, 14, -1)),
+        "g++",
+        *(f"g++-{v}" for v in range(15, 11, -1)),
+    ]
     oldest = {"clang": (15,), "gcc": (12,)}
     for candidate in candidates:
         found = _describe(candidate)
@@ -169,6 +174,8 @@ def runtime_objects(compiler: HostCompiler, *, flags: tuple[str, ...] = (), widt
         )  # fmt: skip
         if done.returncode:
             partial.unlink(missing_ok=True)
-            raise CompilerError(f"the executor's runtime does not compile ({source.name}):\n{done.stderr.strip()[-2000:]}")
+            raise CompilerError(
+                f"the executor's runtime does not compile ({source.name}):\n{done.stderr.strip()[-2000:]}"
+            )
         partial.replace(target)
     return objects

@@ -123,7 +123,12 @@ class CpuExecutor:
     def needs_width(self, program: Program) -> bool:
         """True when the source depends on the architecture at compile time, so that each width needs a build of its own."""
         for unit in program.units:
-            for path in {unit.source, *unit.source.parent.glob("*.h"), *unit.source.parent.glob("*.cuh"), *unit.source.parent.glob("*.hpp")}:
+            for path in {
+                unit.source,
+                *unit.source.parent.glob("*.h"),
+                *unit.source.parent.glob("*.cuh"),
+                *unit.source.parent.glob("*.hpp"),
+            }:
                 with contextlib.suppress(OSError):
                     if _PER_WIDTH.search(path.read_bytes()):
                         return True
@@ -161,13 +166,32 @@ class CpuExecutor:
         compiler = self.compiler
         mode = self._mode_flags(options)
         if unit.language == "c":
-            command = [compiler.path, "-x", "c", *compiler.base_flags, *mode, options.optimize, *self._flags(unit, options)]
+            command = [
+                compiler.path,
+                "-x",
+                "c",
+                *compiler.base_flags,
+                *mode,
+                options.optimize,
+                *self._flags(unit, options),
+            ]
             self._step([*command, "-c", str(unit.source), "-o", str(target)], unit.source.name, "compile")
             return target
         plain = folder / f"{stem}.ii"
         flags = self._flags(unit, options)
         preload = ["-include", "hip/hip_runtime.h"] if unit.source.suffix in (".cu", ".hip") else []
-        preprocess = [compiler.path, "-E", "-x", "c++", *mode, "-pthread", options.optimize, *flags, *preload, str(unit.source)]
+        preprocess = [
+            compiler.path,
+            "-E",
+            "-x",
+            "c++",
+            *mode,
+            "-pthread",
+            options.optimize,
+            *flags,
+            *preload,
+            str(unit.source),
+        ]
         text = self._step(preprocess, unit.source.name, "preprocess").stdout
         try:
             rewritten = rewrite(text, plain_shared=options.sanitize)
@@ -184,7 +208,9 @@ class CpuExecutor:
 
     def _step(self, command: list[str], what: str, step: str) -> subprocess.CompletedProcess[bytes]:
         try:
-            done = subprocess.run(command, capture_output=True, timeout=_STEP_TIMEOUT_S, check=False, env=self.compiler.env)
+            done = subprocess.run(
+                command, capture_output=True, timeout=_STEP_TIMEOUT_S, check=False, env=self.compiler.env
+            )
         except subprocess.TimeoutExpired as error:
             raise BuildError(f"{what}: {step} took more than {_STEP_TIMEOUT_S} s") from error
         if done.returncode:
@@ -194,7 +220,9 @@ class CpuExecutor:
 
     # ---- running ---------------------------------------------------------------------------------------------------------
 
-    def run(self, executable: Path, arguments: Sequence[str], cwd: Path, options: RunOptions = RunOptions()) -> RunResult:  # noqa: B008
+    def run(
+        self, executable: Path, arguments: Sequence[str], cwd: Path, options: RunOptions = RunOptions()
+    ) -> RunResult:  # noqa: B008
         """Runs the program in its own process group, under the limits; all of the group ends with it."""
         with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
             report = Path(scratch) / "report"

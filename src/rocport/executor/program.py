@@ -22,7 +22,9 @@ _STAND_IN = "rocport-hipcc"
 # Flags that take a value in the next word.
 _PAIRED = {"-I", "-D", "-U", "-isystem", "-iquote", "-include", "-L", "-l", "-o", "-x", "-MF", "-MT", "-MQ", "-Xclang", "-mllvm",
            "-Xcompiler", "-Xlinker", "-arch", "-gencode", "-ccbin", "-rpath", "--offload-arch", "-Xptxas", "-target"}  # fmt: skip
-_KEPT = re.compile(r"-(?:D|U|I|isystem|iquote|include|std=|fopenmp|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)")
+_KEPT = re.compile(
+    r"-(?:D|U|I|isystem|iquote|include|std=|fopenmp|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)"
+)
 _SERVED = re.compile(
     r"-l(?:amdhip64|hip\w*|roc\w*|rccl|MIOpen|cuda\w*|cublas\w*|curand|cusparse|cufft|cusolver|nv\w*|hsa-runtime64|amd_comgr)$"
 )
@@ -100,7 +102,13 @@ def _from_makefile(folder: Path, makefile: Path) -> Program | None:
         compiler.parent.mkdir()
         compiler.write_text("#!/bin/sh\nexit 0\n")
         compiler.chmod(0o755)
-        env = {**os.environ, "PATH": f"{compiler.parent}:{os.environ.get('PATH', '')}", "LC_ALL": "C", "ROCM_PATH": scratch, "HIP_PATH": scratch}
+        env = {
+            **os.environ,
+            "PATH": f"{compiler.parent}:{os.environ.get('PATH', '')}",
+            "LC_ALL": "C",
+            "ROCM_PATH": scratch,
+            "HIP_PATH": scratch,
+        }
         env.pop("MAKEFLAGS", None)
         variables = [f"HIPCC={_STAND_IN}"]
         text = makefile.read_text(errors="replace")
@@ -140,7 +148,12 @@ def _commands(text: str) -> list[list[str]]:
 
 
 def _is_compiler(word: str) -> bool:
-    return bool(re.fullmatch(r"(?:rocport-hipcc|hipcc|nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpic\+\+|mpicc|amdclang\+\+)(?:-\d+)?", Path(word).name))
+    return bool(
+        re.fullmatch(
+            r"(?:rocport-hipcc|hipcc|nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpic\+\+|mpicc|amdclang\+\+)(?:-\d+)?",
+            Path(word).name,
+        )
+    )
 
 
 def _from_commands(folder: Path, build: str, run: str) -> Program | None:
@@ -191,7 +204,11 @@ def _parse(words: list[str], where: Path) -> tuple[list[str], list[Path], str | 
         elif word == "-o":
             output = value
         elif value is not None and _KEPT.match(word):
-            flags += [word + (_absolute(value, where) if word == "-I" else value)] if word in ("-I", "-D", "-U") else [word, _absolute(value, where) if word != "-include" else value]
+            flags += (
+                [word + (_absolute(value, where) if word == "-I" else value)]
+                if word in ("-I", "-D", "-U")
+                else [word, _absolute(value, where) if word != "-include" else value]
+            )
         elif word.startswith("-I"):
             flags.append("-I" + _absolute(word[2:], where))
         elif word.startswith("-l") and not _SERVED.match(word):

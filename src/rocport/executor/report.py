@@ -17,7 +17,10 @@ _OWN = re.compile(r"/executor/(?:include|lib)/")
 
 # kind -> (message with {a} and {b}, grave)
 HAZARDS: dict[str, tuple[str, bool]] = {
-    "inactive-lane": ("lane {b} reads lane {a}, which took no part in the operation (it gets 0 on AMD, anything on NVIDIA)", False),
+    "inactive-lane": (
+        "lane {b} reads lane {a}, which took no part in the operation (it gets 0 on AMD, anything on NVIDIA)",
+        False,
+    ),
     "absent-lane": ("lane {b} reads lane {a}, which has no thread: the block is no multiple of the wavefront", False),
     "mask-32bit": ("a {b}-byte mask ({a:#x}) names lanes of a 64-lane wavefront; HIP wants 64 bits", True),
     "mask-beyond": ("the mask {a:#x} names lanes that did not arrive here ({b:#x} did)", True),
@@ -65,7 +68,9 @@ def read_report(path: Path, executable: Path) -> tuple[tuple[Hazard, ...], Mappi
                 continue
         template, grave = HAZARDS[str(record["hazard"])]
         message = template.format(a=record["a"], b=record["b"])
-        hazards.append(Hazard(str(record["hazard"]), message, str(record["kernel"]), int(str(record["count"])), frames, grave))
+        hazards.append(
+            Hazard(str(record["hazard"]), message, str(record["kernel"]), int(str(record["count"])), frames, grave)
+        )
     return tuple(hazards), statistics
 
 

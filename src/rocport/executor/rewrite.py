@@ -15,6 +15,7 @@ from __future__ import annotations
 import bisect
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 _MARKER = re.compile(rb'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)\r?$', re.MULTILINE)
@@ -30,20 +31,27 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE | re.MULTILINE,
 )
 _TRIGGERS = re.compile(
-    rb"<<\s*<|\b(?:__global__|__shared__|__noinline__|__forceinline__|hipLaunchKernelGGL|hipLaunch\w*Kernel|asm|__asm__|__asm)\b"
+    rb"<<\s*<|\b(?:__global__|__host__|__device__|__shared__|__noinline__|__forceinline__|hipLaunchKernelGGL|hipLaunch\w*Kernel|asm|__asm__|__asm)\b"
 )
+_SPACES = re.compile(rb"\b__(?:host|device)__\b")
 _OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CLOSE = {close: open_ for open_, close in _OPEN.items()}
 _SPECIFIERS = frozenset(
-    b"static inline __inline__ __inline extern constexpr const virtual explicit friend __forceinline__ __global__ "
+    b"static inline __host__ __device__ __inline__ __inline extern constexpr const virtual explicit friend __forceinline__ __global__ "
     b"__noinline__ typename unsigned signed void int float double bool char long short auto".split()
 )
 _INLINES = frozenset([b"inline", b"__inline__", b"__inline", b"__forceinline__"])
 _LITERALS = frozenset([b"nullptr", b"__null", b"true", b"false"])
 _BY_ADDRESS = frozenset([b"hipLaunchKernel", b"hipLaunchCooperativeKernel", b"hipExtLaunchKernel"])
-_NEEDS_REGISTRY = re.compile(rb"\b(?:hipLaunchKernel|hipLaunchCooperativeKernel\w*|hipExtLaunchKernel|hipGraph\w*KernelNode\w*|hipKernelNodeParams|hipLaunchParams)\b")
-_DEVICE_ASM = re.compile(rb'^"\s*(?:\\[nt]|\s|;)*(?:[svd]s?_\w+|global_\w+|buffer_\w+|flat_\w+|image_\w+|exp\b|\{|\.reg\b|@|[a-z][\w]*\.[\w.:]+\s|bar\.|membar|fence\b)')
-_HARMLESS_ASM = re.compile(rb'^"\s*(?:\\[nt]|\s|;)*(?:s_waitcnt\w*|s_nop|s_sched_barrier|buffer_wbinvl1\w*|buffer_gl\d_inv|s_setprio)\b')
+_NEEDS_REGISTRY = re.compile(
+    rb"\b(?:hipLaunchKernel|hipLaunchCooperativeKernel\w*|hipExtLaunchKernel|hipGraph\w*KernelNode\w*|hipKernelNodeParams|hipLaunchParams)\b"
+)
+_DEVICE_ASM = re.compile(
+    rb'^"\s*(?:\\[nt]|\s|;)*(?:[svd]s?_\w+|global_\w+|buffer_\w+|flat_\w+|image_\w+|exp\b|\{|\.reg\b|@|[a-z][\w]*\.[\w.:]+\s|bar\.|membar|fence\b)'
+)
+_HARMLESS_ASM = re.compile(
+    rb'^"\s*(?:\\[nt]|\s|;)*(?:s_waitcnt\w*|s_nop|s_sched_barrier|buffer_wbinvl1\w*|buffer_gl\d_inv|s_setprio)\b'
+)
 
 
 class RewriteError(Exception):
@@ -63,8 +71,6 @@ class Rewritten:
     text: bytes
     kernels: list[str] = field(default_factory=list)
     launches: int = 0
-    user_thread_local: bool = False
-    """The program has thread_local variables of its own: they live where shared memory does, so it must not be poisoned."""
 
 
 def rewrite(preprocessed: bytes, *, plain_shared: bool = False) -> Rewritten:
@@ -81,15 +87,14 @@ def rewrite(preprocessed: bytes, *, plain_shared: bool = False) -> Rewritten:
     # User text is rewritten as one piece, so that a construct may span an #include.
     whole = b"".join(preprocessed[start:end] for start, end, system in spans if not system)
     if not _TRIGGERS.search(whole):
-        result.text = preprocessed
-        result.user_thread_local = b"thread_local" in whole
+        result.text = _SPACES.sub(b"", preprocessed)
         return result
     edits = _Rewriter(whole, result, plain_shared).edits()
     cursor = 0
     at = 0
     for start, end, system in spans:
         if system:
-            pieces.append(preprocessed[start:end])
+            pieces.append(_SPACES.sub(b"", preprocessed[start:end]))
             continue
         length = end - start
         stop = cursor + length
@@ -106,7 +111,11 @@ def rewrite(preprocessed: bytes, *, plain_shared: bool = False) -> Rewritten:
         if position > stop:  # an edit reached over a system header: keep what follows in step
             raise RewriteError("a kernel launch spans an #include of a system header")
     result.text = b"".join(pieces) + _registrations(result, whole)
-    result.user_thread_local = b"thread_local" in whole
+    if b"thread_local" in whole:
+        # They live where shared memory does; poisoning it would destroy them.
+        result.text += (
+            b"\n__attribute__((constructor)) static void rpx_own_thread_locals() { ::rpx::spare_static_lds(); }\n"
+        )
     return result
 
 
@@ -256,8 +265,10 @@ class _Rewriter:
                     self._by_address(position)
                 elif text == b"__shared__":
                     self._shared(position)
-                elif text == b"__global__":
+                elif text in (b"__global__", b"__device__"):
                     self.replace(position, position + 1, b"")
+                elif text == b"__host__":
+                    self._host(position)
                 elif text == b"__noinline__":
                     inside = self.at(position - 1) == b"(" or self.at(position + 1) == b")"
                     if not inside:
@@ -390,7 +401,11 @@ class _Rewriter:
                 continue
             if before in (b"::", b".", b"->"):
                 scope = self.at(position - 2)
-                if scope == b">" or scope == b")" or ((scope[:1].isalpha() or scope[:1] == b"_") and scope not in (b"return", b"else", b"do")):
+                if (
+                    scope == b">"
+                    or scope == b")"
+                    or ((scope[:1].isalpha() or scope[:1] == b"_") and scope not in (b"return", b"else", b"do"))
+                ):
                     position -= 2
                     continue
                 return position - 1 if before == b"::" else position
@@ -416,7 +431,9 @@ class _Rewriter:
                 break
             position -= 1
         name, line = self.place(self.tokens[close].start)
-        raise RewriteError(f"{name.decode(errors='replace')}:{line}: the kernel of this launch has unmatched angle brackets")
+        raise RewriteError(
+            f"{name.decode(errors='replace')}:{line}: the kernel of this launch has unmatched angle brackets"
+        )
 
     def _launch_macro(self, position: int) -> None:
         open_ = position + 1
@@ -507,9 +524,15 @@ class _Rewriter:
 
     def _shared(self, position: int) -> None:
         first = position
-        while self.at(first - 1) in (b"static", b"extern", b"volatile", b"const", b"inline", b"alignas", b"__shared__") or (
-            self.at(first - 1) == b")" and self._attribute_before(first) is not None
-        ):
+        while self.at(first - 1) in (
+            b"static",
+            b"extern",
+            b"volatile",
+            b"const",
+            b"inline",
+            b"alignas",
+            b"__shared__",
+        ) or (self.at(first - 1) == b")" and self._attribute_before(first) is not None):
             first = self._attribute_before(first) if self.at(first - 1) == b")" else first - 1  # type: ignore[assignment]
         before = {self.at(i) for i in range(first, position)}
         if self._enclosed(position) == b"(":
@@ -548,7 +571,10 @@ class _Rewriter:
                 continue
             kept.append(cursor)
             cursor += 1
-        bracket = next((i for i in kept if self.at(i) == b"[" and (self.at(i - 1)[:1].isalpha() or self.at(i - 1)[:1] == b"_")), None)
+        bracket = next(
+            (i for i in kept if self.at(i) == b"[" and (self.at(i - 1)[:1].isalpha() or self.at(i - 1)[:1] == b"_")),
+            None,
+        )
         if bracket is None:
             self.replace(position, position + 1, b"")
             return
@@ -564,6 +590,79 @@ class _Rewriter:
         else:
             text = b"%s *%s = reinterpret_cast<%s *>(::rpx::dynamic_lds)" % (kind, name, kind)
         self.replace(first, end, text)
+
+    def _host(self, position: int) -> None:
+        """Drops the specifier, and the whole function when the same one exists for the device: they would be one here."""
+        name, parameters, end = self._function(position)
+        if (
+            name
+            and not self._for_device(position)
+            and (name, parameters, self._scope(position)) in self._device_functions
+        ):
+            first = position
+            while self.at(first - 1) in _SPECIFIERS:
+                first -= 1
+            self.replace(first, end, b"")
+        else:
+            self.replace(position, position + 1, b"")
+
+    @cached_property
+    def _device_functions(self) -> frozenset[tuple[bytes, bytes, int]]:
+        """(name, parameters, scope) of the functions that are for the device alone."""
+        found = set()
+        for position, token in enumerate(self.tokens):
+            if token.text == b"__device__" and not self._for_host(position):
+                name, parameters, _ = self._function(position)
+                if name:
+                    found.add((name, parameters, self._scope(position)))
+        return frozenset(found)
+
+    def _specifiers(self, position: int) -> set[bytes]:
+        first = last = position
+        while self.at(first - 1) in _SPECIFIERS:
+            first -= 1
+        while self.at(last + 1) in _SPECIFIERS:
+            last += 1
+        return {self.at(i) for i in range(first, last + 1)}
+
+    def _for_host(self, position: int) -> bool:
+        return b"__host__" in self._specifiers(position)
+
+    def _for_device(self, position: int) -> bool:
+        return b"__device__" in self._specifiers(position)
+
+    def _scope(self, position: int) -> int:
+        """The token of the brace around; -1 outside of all."""
+        back = position - 1
+        while back >= 0:
+            if self.at(back) == b"}" and back in self.pairs:
+                back = self.pairs[back] - 1
+                continue
+            if self.at(back) == b"{":
+                return back
+            back -= 1
+        return -1
+
+    def _function(self, position: int) -> tuple[bytes, bytes, int]:
+        """Name, parameter text and end of the function definition whose specifiers hold the token; empty: there is none."""
+        cursor = position + 1
+        while cursor < min(position + 40, len(self.tokens)):
+            text = self.at(cursor)
+            if text == b"(" and cursor in self.pairs:
+                close = self.pairs[cursor]
+                if self.at(cursor - 1) in (b"__attribute__", b"alignas", b"decltype"):
+                    cursor = close + 1
+                    continue
+                body = close + 1
+                while self.at(body) in (b"const", b"noexcept"):
+                    body += 1
+                if self.at(body) != b"{" or body not in self.pairs:
+                    return b"", b"", 0
+                return self.at(cursor - 1), self.source(cursor + 1, close), self.pairs[body] + 1
+            if text in (b";", b"{", b"="):
+                break
+            cursor += 1
+        return b"", b"", 0
 
     def _forceinline(self, position: int) -> None:
         if self.at(position - 1) == b"]" or self.at(position - 1) == b")":

@@ -93,6 +93,7 @@ const char *last_kernel = "(no kernel yet)";
 Stack *free_stacks;
 std::vector<Wave *> free_waves;
 std::recursive_mutex launch_mutex;
+bool poison_static_lds = true;
 
 constexpr std::size_t kPage = 4096;
 
@@ -488,6 +489,7 @@ RPX_CONVERGENT void yield() {
   inside_runtime = false;
 }
 
+void spare_static_lds() { poison_static_lds = false; }
 bool in_kernel() { return kernel_running; }
 const char *kernel_name() { return last_kernel; }
 
@@ -674,7 +676,7 @@ void run_grid(const Launch &launch) {
     if (!b) b = new_block(c.lds);
     u64 at = settings().order == Settings::kReverse ? blocks - 1 - i : (i * stride + offset) % blocks;
     if (poison >= 0) {
-      if (lds.size) std::memset(lds.base, poison, lds.size);
+      if (lds.size && poison_static_lds) std::memset(lds.base, poison, lds.size);
       if (b->lds) std::memset(b->lds, poison, c.lds);
     }
     begin_block(b, stride == 1 && !offset && settings().order != Settings::kReverse && i ? [&] {

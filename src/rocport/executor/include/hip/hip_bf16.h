@@ -99,3 +99,5 @@ RPX_INLINE __hip_bfloat16 __uint2bfloat16_rn(unsigned v) { return __hip_bfloat16
 #define HIPRT_NAN_BF16 __ushort_as_bfloat16(0x7FFF)
 #define HIPRT_ONE_BF16 __ushort_as_bfloat16(0x3F80)
 #define HIPRT_ZERO_BF16 __ushort_as_bfloat16(0x0000)
+
+#include "hip/hip_bfloat16.h"

@@ -369,24 +369,24 @@ hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStre
 hipError_t hipMemPrefetchAsync(const void *pointer, size_t bytes, int device, hipStream_t stream = nullptr);
 hipError_t hipMemAdvise(const void *pointer, size_t bytes, hipMemoryAdvise advice, int device);
 
-template <class T> hipError_t hipMalloc(T **p, size_t n) { return hipMalloc(reinterpret_cast<void **>(p), n); }
+template <class T> hipError_t hipMalloc(T **p, size_t n) { return hipMalloc((void **)(p), n); }
 template <class T> hipError_t hipMallocManaged(T **p, size_t n, unsigned f = hipMemAttachGlobal) {
-  return hipMallocManaged(reinterpret_cast<void **>(p), n, f);
+  return hipMallocManaged((void **)(p), n, f);
 }
-template <class T> hipError_t hipHostMalloc(T **p, size_t n, unsigned f = 0) { return hipHostMalloc(reinterpret_cast<void **>(p), n, f); }
-template <class T> hipError_t hipMallocHost(T **p, size_t n) { return hipHostMalloc(reinterpret_cast<void **>(p), n, 0); }
-template <class T> hipError_t hipHostAlloc(T **p, size_t n, unsigned f = 0) { return hipHostMalloc(reinterpret_cast<void **>(p), n, f); }
-template <class T> hipError_t hipMemAllocHost(T **p, size_t n) { return hipHostMalloc(reinterpret_cast<void **>(p), n, 0); }
-template <class T> hipError_t hipExtMallocWithFlags(T **p, size_t n, unsigned) { return hipMalloc(reinterpret_cast<void **>(p), n); }
+template <class T> hipError_t hipHostMalloc(T **p, size_t n, unsigned f = 0) { return hipHostMalloc((void **)(p), n, f); }
+template <class T> hipError_t hipMallocHost(T **p, size_t n) { return hipHostMalloc((void **)(p), n, 0); }
+template <class T> hipError_t hipHostAlloc(T **p, size_t n, unsigned f = 0) { return hipHostMalloc((void **)(p), n, f); }
+template <class T> hipError_t hipMemAllocHost(T **p, size_t n) { return hipHostMalloc((void **)(p), n, 0); }
+template <class T> hipError_t hipExtMallocWithFlags(T **p, size_t n, unsigned) { return hipMalloc((void **)(p), n); }
 template <class T> hipError_t hipMallocPitch(T **p, size_t *pitch, size_t w, size_t h) {
-  return hipMallocPitch(reinterpret_cast<void **>(p), pitch, w, h);
+  return hipMallocPitch((void **)(p), pitch, w, h);
 }
 template <class T> hipError_t hipMemAllocPitch(T **p, size_t *pitch, size_t w, size_t h, unsigned) {
-  return hipMallocPitch(reinterpret_cast<void **>(p), pitch, w, h);
+  return hipMallocPitch((void **)(p), pitch, w, h);
 }
 inline hipError_t hipFreeHost(void *p) { return hipHostFree(p); }
 template <class T> hipError_t hipHostGetDevicePointer(T **device, void *host, unsigned flags) {
-  return hipHostGetDevicePointer(reinterpret_cast<void **>(device), host, flags);
+  return hipHostGetDevicePointer((void **)(device), host, flags);
 }
 
 // Device variables are ordinary variables here: a symbol is its address.
@@ -435,9 +435,9 @@ typedef struct hipMemPoolProps {
   size_t maxSize;
   unsigned char reserved[56];
 } hipMemPoolProps;
-template <class T> hipError_t hipMallocAsync(T **p, size_t n, hipStream_t = nullptr) { return hipMalloc(reinterpret_cast<void **>(p), n); }
+template <class T> hipError_t hipMallocAsync(T **p, size_t n, hipStream_t = nullptr) { return hipMalloc((void **)(p), n); }
 template <class T> hipError_t hipMallocFromPoolAsync(T **p, size_t n, hipMemPool_t, hipStream_t) {
-  return hipMalloc(reinterpret_cast<void **>(p), n);
+  return hipMalloc((void **)(p), n);
 }
 hipError_t hipFreeAsync(void *pointer, hipStream_t stream);
 hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int device);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes and the CUDA/HIP keywords, spelled for a host C++ compiler.
 //
-// `__global__`, `__shared__`, `__forceinline__` and `__noinline__` are no macros: they pass through the preprocessor
+// `__global__`, `__host__`, `__device__`, `__shared__`, `__forceinline__` and `__noinline__` are no macros: they pass through the preprocessor
 // and are rewritten afterwards (rocport.executor.rewrite), where the declaration around them can be seen.
 #pragma once
 
@@ -22,8 +22,6 @@
 #define RPX_CONVERGENT __attribute__((noinline, noclone))
 #endif
 
-#define __host__
-#define __device__
 #define __constant__
 #define __managed__
 #define __grid_constant__

@@ -75,6 +75,7 @@ enum class Hazard : int {
   kCount
 };
 void hazard(Hazard kind, const void *site, long long a = 0, long long b = 0);
+void spare_static_lds();  // static shared memory is not to be poisoned: the program has thread_local variables of its own
 [[noreturn]] void fatal(const char *what);
 [[noreturn]] void unsupported(const char *what);
 

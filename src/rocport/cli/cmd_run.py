@@ -1,0 +1,130 @@
+"""`rocport run`: one HIP program on this machine's CPU, at a wavefront width."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rocport.cli import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
+
+if TYPE_CHECKING:
+    from rocport.executor.base import Hazard, RunResult
+
+
+@click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--width", type=click.Choice(["32", "64"]), default="64", show_default=True, help="Lanes of a wavefront.")
+@click.option(
+    "--order",
+    default="forward",
+    show_default=True,
+    metavar="forward|reverse|SEED",
+    help="Order of blocks, wavefronts and lanes.",
+)
+@click.option(
+    "--poison", type=click.IntRange(0, 255), metavar="BYTE", help="Fill fresh device and shared memory with this byte."
+)
+@click.option("--sanitize", is_flag=True, help="Address and undefined-behaviour checks: slower, with file and line.")
+@click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")
+@click.option("--target", metavar="GFX", help="gfx name that device properties give; default gfx942 or gfx1100.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=600, show_default=True, help="Seconds to run.")
+@click.option("--compiler", metavar="CXX", help="Host C++ compiler; default: clang++, else g++.")
+@click.option(
+    "-O", "optimize", type=click.Choice(["0", "1", "2", "3"]), default="2", show_default=True, help="Optimization."
+)
+@click.option("-I", "includes", multiple=True, type=click.Path(path_type=Path), help="Add an include folder.")
+@click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep what is built in this folder.")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    width: str,
+    order: str,
+    poison: int | None,
+    sanitize: bool,
+    quiet: tuple[str, ...],
+    target: str | None,
+    timeout: float,
+    compiler: str | None,
+    optimize: str,
+    includes: tuple[Path, ...],
+    defines: tuple[str, ...],
+    keep: Path | None,
+    path: Path,
+    arguments: tuple[str, ...],
+) -> None:
+    """Build PATH (a HIP source file, or a folder with a Makefile) for the CPU and run it with ARGUMENTS.
+
+    The program's output goes to stdout and stderr; hazards are listed on stderr when it ends.
+    Exit code 0: it ended with status 0 and no grave hazard; 1: it did not; 2: it cannot be built here, or wrong usage.
+    """
+    from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions
+    from rocport.executor.compiler import CompilerError, find_compiler
+    from rocport.executor.cpu import CpuExecutor
+    from rocport.executor.program import ProgramError, load_program, with_flags
+    from rocport.executor.report import HAZARDS
+
+    for name in quiet:
+        if name not in HAZARDS:
+            raise click.BadParameter(f"{name}: no such hazard; one of {', '.join(HAZARDS)}", param_hint="--quiet")
+    if order not in ("forward", "reverse") and not order.isdigit():
+        raise click.BadParameter(f"{order}: forward, reverse or a number", param_hint="--order")
+    try:
+        program = load_program(path)
+        program = with_flags(
+            program, *(f"-I{folder.resolve()}" for folder in includes), *(f"-D{text}" for text in defines)
+        )
+        executor = CpuExecutor(find_compiler(compiler))
+        with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
+            folder = keep or Path(scratch)
+            fixed = int(width) if executor.needs_width(program) else None
+            try:
+                executable = executor.build(program, folder, BuildOptions(fixed, f"-O{optimize}", sanitize))
+            except BuildError as error:
+                if fixed is not None or ("warpSize" not in error.log and "wave_width" not in error.log):
+                    raise
+                executable = executor.build(program, folder, BuildOptions(int(width), f"-O{optimize}", sanitize))
+            if not arguments and path.is_dir() and program.runs:
+                arguments = program.runs[0]
+            options = RunOptions(
+                width=int(width), order=order, poison=poison, quiet=quiet, target=target, limits=Limits(seconds=timeout)
+            )
+            result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
+    except (ProgramError, CompilerError) as error:
+        raise click.ClickException(str(error)) from error
+    except BuildError as error:
+        click.echo(error.log.rstrip() or str(error), err=True)
+        message = str(error)
+        if error.missing:
+            message += f"\nThe executor lacks: {', '.join(error.missing[:10])}"
+        click.echo(f"Error: {message}", err=True)
+        ctx.exit(EXIT_ERROR)
+    ctx.exit(_show(result, int(width), timeout))
+
+
+def _show(result: RunResult, width: int, timeout: float) -> int:
+    sys.stdout.write(result.stdout)
+    sys.stdout.flush()
+    sys.stderr.write(result.stderr)
+    for hazard in result.hazards:
+        _print_hazard(hazard)
+    if result.timed_out:
+        click.echo(f"rocport: stopped after {timeout:g} s (--timeout)", err=True)
+    elif result.status:
+        how = f"signal {-result.status}" if result.status < 0 else f"status {result.status}"
+        click.echo(f"rocport: the program ended with {how} at width {width}", err=True)
+    grave = any(hazard.grave for hazard in result.hazards)
+    return EXIT_CLEAN if result.ok and not grave else EXIT_FINDINGS
+
+
+def _print_hazard(hazard: Hazard) -> None:
+    word = "hazard" if hazard.grave else "note"
+    times = f", {hazard.count} times" if hazard.count > 1 else ""
+    click.echo(f"{word}[{hazard.kind}] {hazard.place}: {hazard.message} (kernel {hazard.kernel}{times})", err=True)
+    for frame in hazard.frames[1:4]:
+        click.echo(f"    called from {frame.path}:{frame.line}", err=True)

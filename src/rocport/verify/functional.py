@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Level `functional`: build a repository's own self-checking programs for the CPU executor and run them at each width.
+
+Each program runs forward and in reverse order on poisoned memory, and once more as it first ran, to see whether it is
+repeatable at all. What it copies back from the device is compared between the runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from rocport.executor.base import BuildError, BuildOptions, Hazard, Limits, RunOptions, RunResult
+from rocport.executor.cpu import CpuExecutor
+from rocport.executor.differential import Difference, Divergence, compare_traces
+from rocport.executor.program import HIP_SUFFIXES, Program, ProgramError, load_program
+
+_POISONS = (0xFF, 0xA7)
+_SKIPPED = frozenset([".git", "build", "node_modules", ".venv", "__pycache__"])
+_MAIN = re.compile(rb"\bint\s+main\s*\(")
+_WRONG = re.compile(r"\b(?:FAIL(?:ED|S|URE)?|MISMATCH(?:ES|ED)?|INCORRECT|WRONG)\b", re.IGNORECASE)
+_NO_FAULT = re.compile(
+    r"\b(?:0|no|none|without)\s+(?:\w+\s+){0,2}(?:fail|mismatch|incorrect|wrong)|(?:fail\w*|mismatch\w*)\s*[:=]\s*0\b",
+    re.IGNORECASE,
+)
+_RIGHT = re.compile(r"\b(?:PASS(?:ED|ES)?|SUCCESS(?:FUL|FULLY)?|CORRECT|VERIFIED|OK)\b", re.IGNORECASE)
+
+
+class Verdict(Enum):
+    """Of one program."""
+
+    PASS = "pass"
+    """Right by its own check (or silent and clean) at every width; no difference beyond rounding."""
+    WRONG = "wrong"
+    """Its own check fails, or it crashes, at a width."""
+    DIFFERS = "differs"
+    """Its check passes or says nothing, but what it computes depends on width or order, or on memory nobody wrote."""
+    HAZARD = "hazard"
+    """Right, but by luck: a hazard was seen."""
+    NOT_BUILT = "not built"
+    TIMEOUT = "timeout"
+
+    @property
+    def failed(self) -> bool:
+        """It counts against the repository."""
+        return self in (Verdict.WRONG, Verdict.DIFFERS, Verdict.HAZARD)
+
+
+@dataclass(frozen=True)
+class FunctionalOptions:
+    """How to verify."""
+
+    widths: tuple[int, ...] = (32, 64)
+    arguments: tuple[str, ...] | None = None
+    """Arguments for every program; None takes those of the Makefile's run target."""
+    timeout_s: float = 120.0
+    jobs: int = 1
+    optimize: str = "-O2"
+    quiet: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProgramResult:
+    """What one program showed. The evidence: executor, widths, orders."""
+
+    name: str
+    path: str
+    verdict: Verdict
+    reason: str = ""
+    self_checking: bool = False
+    divergences: tuple[str, ...] = ()
+    hazards: tuple[Hazard, ...] = ()
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FunctionalVerification:
+    """All programs of a tree."""
+
+    how: str
+    programs: tuple[ProgramResult, ...] = field(default=())
+
+    @property
+    def failed(self) -> bool:
+        """Some program is wrong, differs, or has a hazard."""
+        return any(program.verdict.failed for program in self.programs)
+
+    @property
+    def passed(self) -> bool:
+        """At least one program was run, and none failed."""
+        return not self.failed and any(program.verdict is Verdict.PASS for program in self.programs)
+
+    def summary(self) -> dict[str, int]:
+        """Programs by verdict."""
+        return {verdict.value: sum(p.verdict is verdict for p in self.programs) for verdict in Verdict}
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "level": "functional",
+            "how": self.how,
+            "summary": self.summary(),
+            "programs": [
+                {
+                    "name": p.name,
+                    "path": p.path,
+                    "verdict": p.verdict.value,
+                    "reason": p.reason,
+                    "self_checking": p.self_checking,
+                    "divergences": list(p.divergences),
+                    "hazards": [
+                        {
+                            "kind": h.kind, "message": h.message, "kernel": h.kernel, "count": h.count, "grave": h.grave,
+                            "frames": [str(frame) for frame in h.frames],
+                        }
+                        for h in p.hazards
+                    ],
+                    "runs": list(p.runs),
+                }
+                for p in self.programs
+            ],
+        }  # fmt: skip
+
+
+class FunctionalError(Exception):
+    """Nothing to verify was found; the message says what was looked for."""
+
+
+Progress = Callable[[ProgramResult, int, int], None]
+
+
+def find_programs(path: Path) -> list[Path]:
+    """Files and folders to load programs from: `path` itself, or what is below it.
+
+    A folder whose Makefile compiles something is one program; elsewhere each HIP or CUDA file with a main() is one.
+    """
+    if path.is_file():
+        return [path]
+    found: list[Path] = []
+    for folder, folders, files in os.walk(path, followlinks=False):
+        here = Path(folder)
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+        mains = [name for name in sorted(files) if name.endswith(HIP_SUFFIXES) and _has_main(here / name)]
+        if not mains and not any(name in files for name in ("Makefile", "makefile", "GNUmakefile")):
+            continue
+        try:
+            load_program(here)
+        except ProgramError:
+            found += [here / name for name in mains]
+            continue
+        if any(name in files for name in ("Makefile", "makefile", "GNUmakefile")):
+            found.append(here)
+        else:
+            found += [here / name for name in mains]
+    return found
+
+
+def _has_main(path: Path) -> bool:
+    try:
+        return _MAIN.search(path.read_bytes()) is not None
+    except OSError:
+        return False
+
+
+def verify(path: Path, options: FunctionalOptions, progress: Progress | None = None) -> FunctionalVerification:
+    """Builds and runs every program below `path`.
+
+    Raises:
+        FunctionalError: there is no program, or no host compiler.
+    """
+    executor = CpuExecutor()
+    capability = executor.probe()
+    if not capability.usable:
+        raise FunctionalError(capability.refusal)
+    paths = find_programs(path)
+    if not paths:
+        raise FunctionalError(
+            f"{path}: no program to run: no Makefile that compiles one, and no .hip or .cu file with a main()"
+        )
+    widths = ", ".join(map(str, options.widths))
+    how = f"CPU executor (HIP source compiled by {capability.detail}), wavefront width {widths}, forward and reverse, poisoned memory"
+    results: list[ProgramResult] = []
+    with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        for done, result in enumerate(pool.map(lambda item: verify_program(executor, item, options), paths), 1):
+            results.append(result)
+            if progress is not None:
+                progress(result, done, len(paths))
+    return FunctionalVerification(how, tuple(results))
+
+
+@dataclass(frozen=True)
+class _Run:
+    width: int
+    order: str
+    poison: int
+    again: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"wave{self.width} {self.order}" + (" again" if self.again else "")
+
+
+def verify_program(executor: CpuExecutor, path: Path, options: FunctionalOptions) -> ProgramResult:
+    """Builds one program and runs it in every way."""
+    try:
+        program = load_program(path)
+    except ProgramError as error:
+        return ProgramResult(path.name, str(path), Verdict.NOT_BUILT, str(error))
+    scratch = Path(tempfile.mkdtemp(prefix="rocport-verify-"))
+    try:
+        return _verify(executor, program, path, options, scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _verify(
+    executor: CpuExecutor, program: Program, path: Path, options: FunctionalOptions, scratch: Path
+) -> ProgramResult:
+    def result(verdict: Verdict, reason: str = "", **more: Any) -> ProgramResult:
+        return ProgramResult(program.name, str(path), verdict, reason, **more)
+
+    try:
+        executables = build_widths(executor, program, scratch, options.widths, options.optimize)
+    except BuildError as error:
+        reason = str(error) + (f" (missing: {', '.join(error.missing[:5])})" if error.missing else "")
+        return result(Verdict.NOT_BUILT, reason)
+    arguments = options.arguments if options.arguments is not None else (program.runs[0] if program.runs else ())
+    plan = [_Run(options.widths[0], "forward", _POISONS[0]), _Run(options.widths[0], "forward", _POISONS[0], True)]
+    plan += [
+        _Run(width, order, poison)
+        for width, (order, poison) in itertools.product(
+            options.widths, zip(("forward", "reverse"), _POISONS, strict=True)
+        )
+    ]
+    plan.pop(2)  # the first of the product is the very first run
+    runs: dict[_Run, RunResult] = {}
+    checking = False
+    hazards: dict[tuple[str, str], Hazard] = {}
+    for number, run in enumerate(plan):
+        trace = scratch / f"trace-{number}"
+        outcome = executor.run(
+            executables[run.width], arguments, program.folder,
+            RunOptions(width=run.width, order=run.order, poison=run.poison, trace=trace, quiet=options.quiet, limits=Limits(seconds=options.timeout_s)),
+        )  # fmt: skip
+        runs[run] = outcome
+        labels = tuple(r.label for r in runs)
+        if outcome.timed_out:
+            return result(Verdict.TIMEOUT, f"{run.label}: more than {options.timeout_s:g} s", runs=labels)
+        wrong, right = check_output(outcome)
+        checking |= right
+        for hazard in outcome.hazards:
+            hazards.setdefault((hazard.kind, hazard.place), hazard)
+        if wrong:
+            seen = [r.label for r, o in runs.items() if not check_output(o)[0]]
+            reason = f"{run.label}: {wrong}" + (f"; right at {', '.join(seen)}" if seen else "")
+            return result(Verdict.WRONG, reason, self_checking=checking, hazards=tuple(hazards.values()), runs=labels)
+    divergences = _divergences(plan, scratch)
+    kept = tuple(hazards.values())
+    more = {
+        "self_checking": checking,
+        "divergences": tuple(text for text, _ in divergences),
+        "hazards": kept,
+        "runs": tuple(r.label for r in plan),
+    }
+    bad = [text for text, divergence in divergences if not divergence.kind.benign]
+    if bad and not checking:
+        return result(Verdict.DIFFERS, bad[0], **more)
+    grave = next((hazard for hazard in kept if hazard.grave), None)
+    if grave is not None:
+        return result(Verdict.HAZARD, f"{grave.place}: {grave.message}", **more)
+    return result(Verdict.PASS, "" if checking else "ran clean; it prints no verdict of its own", **more)
+
+
+def build_widths(
+    executor: CpuExecutor, program: Program, folder: Path, widths: Sequence[int], optimize: str = "-O2"
+) -> dict[int, Path]:
+    """Width -> executable: one for all, or one for each where the source depends on the width at compile time.
+
+    Raises:
+        BuildError: it does not build either way.
+    """
+    if not executor.needs_width(program):
+        try:
+            executable = executor.build(program, folder / "any", BuildOptions(optimize=optimize))
+            return dict.fromkeys(widths, executable)
+        except BuildError as error:
+            # warpSize in a constant expression, as HIP before 7.0 allowed.
+            if "warpSize" not in error.log and "wave_width" not in error.log:
+                raise
+    return {
+        width: executor.build(program, folder / str(width), BuildOptions(width=width, optimize=optimize))
+        for width in widths
+    }
+
+
+def check_output(outcome: RunResult) -> tuple[str, bool]:
+    """(what is wrong, or empty; whether the program said that it is right)."""
+    if outcome.status:
+        how = f"ended by signal {-outcome.status}" if outcome.status < 0 else f"exit status {outcome.status}"
+        last = (outcome.stderr.strip() or outcome.stdout.strip()).splitlines()
+        return how + (f": {last[-1].strip()[:200]}" if last else ""), False
+    for line in (outcome.stdout + "\n" + outcome.stderr).splitlines():
+        if _WRONG.search(line) and not _NO_FAULT.search(line):
+            return f"its check says: {line.strip()[:200]}", False
+    return "", bool(_RIGHT.search(outcome.stdout + outcome.stderr))
+
+
+def _divergences(plan: Sequence[_Run], scratch: Path) -> list[tuple[str, Divergence]]:
+    """First difference of each run from the first one; none when the program does not even repeat itself."""
+    reference = scratch / "trace-0"
+    own = compare_traces(reference, scratch / "trace-1", poison=_POISONS)
+    if own is not None and own.kind is not Difference.ROUNDING:
+        return []
+    found: list[tuple[str, Divergence]] = []
+    for number, run in enumerate(plan[2:], 2):
+        divergence = compare_traces(reference, scratch / f"trace-{number}", poison=_POISONS)
+        if divergence is not None:
+            text = f"{plan[0].label} and {run.label} part at copy {divergence.sequence} after kernel {divergence.kernel}: {divergence.kind.value}, {divergence.message}"
+            found.append((text, divergence))
+    return found
+
+
+def lines(verification: FunctionalVerification, colour: bool) -> list[str]:
+    """For a terminal: one line a program, with its evidence below; then the counts and what they rest on."""
+    paint = {Verdict.PASS: "32", Verdict.WRONG: "31", Verdict.DIFFERS: "31", Verdict.HAZARD: "33"}
+
+    def word(verdict: Verdict) -> str:
+        return f"\033[{paint.get(verdict, '33')}m{verdict.value}\033[0m" if colour else verdict.value
+
+    shown: list[str] = []
+    for program in verification.programs:
+        shown.append(f"{word(program.verdict)} {program.name}" + (f": {program.reason}" if program.reason else ""))
+        shown += [f"  {text}" for text in program.divergences if text != program.reason]
+        for hazard in program.hazards:
+            kind = "hazard" if hazard.grave else "note"
+            shown.append(f"  {kind}[{hazard.kind}] {hazard.place}: {hazard.message} (kernel {hazard.kernel})")
+    counts = ", ".join(f"{count} {name}" for name, count in verification.summary().items() if count)
+    return [*shown, "", f"{len(verification.programs)} programs: {counts}", f"How: {verification.how}."]
