@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rocport.checkpoint import CheckpointError
 from rocport.checkpoint.model import read_model
@@ -202,7 +204,14 @@ def test_what_is_no_model_is_refused(tmp_path):
     with pytest.raises(CheckpointError, match="holds no config"):
         read_model(tmp_path)
     bad = tmp_path / "config.json"
-    for text in ("{", "[]", '{"a": 1}', "\ud800".encode("utf-16", "surrogatepass").decode("latin-1")):
+    for text in (
+        "{",
+        "[]",
+        '{"model_type": ' + "9" * 5000 + "}",
+        "[" * 100_000,
+        '{"a": 1}',
+        "\ud800".encode("utf-16", "surrogatepass").decode("latin-1"),
+    ):
         bad.write_text(text, encoding="utf-8")
         with pytest.raises(CheckpointError):
             read_model(bad)
@@ -211,7 +220,35 @@ def test_what_is_no_model_is_refused(tmp_path):
 
 
 def test_odd_values_in_a_config_are_not_trusted(tmp_path):
-    for odd in (None, "many", -1, True, 1.5, [], {}):
+    for odd in (None, "many", -1, True, 1.5, [], {}, 10**400):
         keys = dict.fromkeys(("hidden_size", "num_attention_heads", "num_hidden_layers", "quantization_config"), odd)
         model = read_model(config(tmp_path, **keys, text_config=odd))
         assert model.parameters is None and model.cache_bytes_per_token is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(
+    [
+        *LLAMA_8B,
+        "text_config",
+        "quantization_config",
+        "num_experts",
+        "num_local_experts",
+        "head_dim",
+        "n_head",
+        "n_embd",
+    ]
+)
+
+
+@given(odd=st.dictionaries(KEYS, JSON | st.sampled_from(["llama", "mixtral", 0, 1, 7, 4096, FOUR_BIT]), max_size=12))
+@settings(max_examples=150, deadline=None)
+def test_any_config_gets_a_policy_or_an_error(tmp_path_factory, odd):
+    path = tmp_path_factory.getbasetemp() / "config.json"
+    path.write_text(json.dumps({**LLAMA_8B, **odd}), encoding="utf-8")
+    policy = decide(path, load_target("gfx1100"), "0.50.2", 8 << 30)
+    assert policy.verdict in VERDICTS and policy_text(policy) and json.dumps(policy_data(policy))

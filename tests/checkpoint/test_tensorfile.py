@@ -36,6 +36,7 @@ def test_a_header_written_is_the_header_read(tmp_path: Path) -> None:
     ("header", "data", "message"),
     [
         (b"not json", b"", "not JSON"),
+        (b'{"a": ' + b"9" * 5000 + b"}", b"", "not JSON|malformed"),
         ([], b"", "not a JSON object"),
         ({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 9]}}, bytes(9), "is not 9 bytes"),
         ({"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}, b"", "leave the file"),

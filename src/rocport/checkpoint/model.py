@@ -14,6 +14,8 @@ from rocport.checkpoint.quantstate import find_quantized
 from rocport.checkpoint.tensorfile import Checkpoint, read_checkpoint
 
 MAX_CONFIG_BYTES = 4_000_000
+MAX_NUMBER = 1 << 31
+"""No size, count or width of a model reaches this."""
 _FLOATS: Mapping[str, str] = {
     "F16": "float16",
     "BF16": "bfloat16",
@@ -94,7 +96,7 @@ def _read_config(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"{path}: {path.stat().st_size} bytes are no model configuration")
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: is not JSON ({error})") from error
     if not isinstance(config, dict) or not {"model_type", "architectures", "quantization_config"} & config.keys():
         raise CheckpointError(f"{path}: is no model configuration; expected model_type or architectures in it")
@@ -213,7 +215,7 @@ def _is_kept(name: str) -> bool:
 def _number(config: dict[str, Any], *names: str) -> int | None:
     for name in names:
         value = config.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < MAX_NUMBER:
             return value
     return None
 

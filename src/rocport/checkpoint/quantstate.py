@@ -135,7 +135,7 @@ def _state(name: str, state: Tensor) -> dict[str, Any]:
         raise CheckpointError(f"{state.path}: {state.name}: {state.nbytes} bytes are no quantization state")
     try:
         data = json.loads(state.read())
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{state.path}: {state.name}: is not JSON ({error})") from error
     if not isinstance(data, dict):
         raise CheckpointError(f"{state.path}: {name}: its quantization state is not an object")

@@ -107,7 +107,7 @@ def read_header(path: Path) -> TensorFile:
         raw = stream.read(length)
     try:
         header = json.loads(raw)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: the header is not JSON ({error})") from error
     if not isinstance(header, dict):
         raise CheckpointError(f"{path}: the header is not a JSON object")
