@@ -58,6 +58,36 @@ def word_values(words, PER: tl.constexpr, BITS: tl.constexpr, HIGH_FIRST: tl.con
 
 
 @triton.jit
+def joined_values(words, PER: tl.constexpr, BITS: tl.constexpr, HIGH_FIRST: tl.constexpr):
+    """As `word_values`, built by joins: the codes of a word stay in the lane that loaded it, side by side, so that a
+    tile of them is stored and loaded in wide pieces. A broadcast over a new dimension spreads them over lanes."""
+    A: tl.constexpr = words.shape[0]
+    W: tl.constexpr = words.shape[1]
+    parts = ()
+    for j in tl.static_range(PER):
+        if HIGH_FIRST:
+            code = (words >> ((j ^ 1) * BITS)) & ((1 << BITS) - 1)
+        else:
+            code = (words >> (j * BITS)) & ((1 << BITS) - 1)
+        parts = parts + (code,)
+    if PER == 16:
+        parts = halve(parts, 8)
+    if PER >= 8:
+        parts = halve(parts, 4)
+    parts = halve(parts, 2)
+    return tl.reshape(tl.join(parts[0], parts[1]), (A, W * PER))
+
+
+@triton.jit
+def halve(parts, HALF: tl.constexpr):
+    """Join part i with part i + HALF, for each i below HALF."""
+    joined = ()
+    for i in tl.static_range(HALF):
+        joined = joined + (tl.join(parts[i], parts[i + HALF]),)
+    return joined
+
+
+@triton.jit
 def stream_values(codes, row, k, mask, BITS: tl.constexpr):
     """Codes of elements `k` of a bit stream whose rows start at word `row`; for widths that cross words."""
     bit = k * BITS

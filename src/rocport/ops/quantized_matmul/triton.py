@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 from rocport.ops.decode import (
-    Arguments, arguments, column, load_scale, on_device, refuse_triton, stream_values, word_values
+    Arguments, arguments, column, load_scale, on_device, refuse_triton, word_values, joined_values
 )  # fmt: skip
 from rocport.ops.dispatch import Tier
 from rocport.ops.formats import QuantTensor
@@ -200,13 +200,9 @@ def tile_kernel(
     for step in range(part * steps, (part + 1) * steps):
         k0 = step * BK
         k = k0 + tl.arange(0, BK)
-        if 32 % BITS == 0:
-            w = k0 // PER + tl.arange(0, BK // PER)
-            packed = tl.load(codes + (row * row_words)[:, None] + w[None, :], mask=(w < row_words)[None, :], other=0)
-            index = word_values(packed, PER, BITS, FLAT and BITS == 4)
-        else:
-            known = (k < K)[None, :] & (n < N)[:, None]
-            index = stream_values(codes, (row * row_words)[:, None], tl.broadcast_to(k[None, :], (BN, BK)), known, BITS)
+        w = k0 // PER + tl.arange(0, BK // PER)
+        packed = tl.load(codes + (row * row_words)[:, None] + w[None, :], mask=(w < row_words)[None, :], other=0)
+        index = joined_values(packed, PER, BITS, FLAT and BITS == 4)
         if LUT:
             if BITS == 4:
                 value = tl.reshape(tl.gather(entries, tl.reshape(index, (BN * BK,)), 0), (BN, BK))
@@ -241,6 +237,68 @@ def tile_kernel(
 
 
 @triton.jit
+def exact_code(index, X: tl.constexpr, BITS: tl.constexpr, MAGIC: tl.constexpr):
+    """Integer codes as type X (16 bits wide), exactly. MAGIC: placed in the mantissa of 2^7 or 2^10, which is then
+    taken off, where 16-bit subtraction is an instruction."""
+    if MAGIC and X == tl.bfloat16 and BITS < 8:
+        value = (index | 0x4300).to(tl.int16).to(X, bitcast=True) - tl.full(index.shape, 128.0, X)
+    elif MAGIC and X == tl.float16:
+        value = (index | 0x6400).to(tl.int16).to(X, bitcast=True) - tl.full(index.shape, 1024.0, X)
+    else:
+        value = index.to(tl.float32).to(X)
+    return value
+
+
+@triton.jit
+def group_kernel(
+    x, codes, scales, biases, table, scale_table, absmax2, offset, bias, out,
+    M, N, K, x_stride,
+    BITS: tl.constexpr, GROUP: tl.constexpr, LUT: tl.constexpr, SCALE: tl.constexpr, FLAT: tl.constexpr,
+    BIAS: tl.constexpr, SPLIT: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    MAGIC: tl.constexpr,
+):  # fmt: skip
+    """As `tile_kernel`, for 16-bit x and BK within one group: the codes go into the matrix unit unscaled, the scale
+    meets the sum of the group. One multiplication a group instead of one an element, and integer codes are exact."""
+    PER: tl.constexpr = 32 // BITS
+    X: tl.constexpr = x.dtype.element_ty
+    n = tl.program_id(0) * BN + tl.arange(0, BN)
+    m = tl.program_id(1) * BM + tl.arange(0, BM)
+    part = tl.program_id(2)
+    row = tl.minimum(n, N - 1).to(tl.int64)
+    m_safe = tl.minimum(m, M - 1).to(tl.int64)
+    steps = tl.cdiv(K, BK * SPLIT)
+    acc = tl.zeros((BN, BM), tl.float32)
+    if LUT and BITS == 4:
+        entries = tl.load(table + tl.arange(0, 16)).to(X)
+    row_words = K * BITS // 32
+    row_groups = K // GROUP
+    first = part * steps
+    for step in range(first, tl.minimum(first + steps, tl.cdiv(K, BK))):
+        k0 = step * BK
+        k = k0 + tl.arange(0, BK)
+        w = k0 // PER + tl.arange(0, BK // PER)
+        packed = tl.load(codes + (row * row_words)[:, None] + w[None, :])
+        x_tile = tl.load(x + (m_safe * x_stride)[None, :] + k[:, None])
+        group = row * row_groups + k0 // GROUP
+        scale = load_scale(scales, scale_table, absmax2, offset, group, n < N, SCALE)
+        index = joined_values(packed, PER, BITS, FLAT and BITS == 4)
+        if LUT and BITS == 4:
+            weight = tl.reshape(tl.gather(entries, tl.reshape(index, (BN * BK,)), 0), (BN, BK))
+        elif LUT:
+            weight = tl.load(table + index).to(X)
+        else:
+            weight = exact_code(index, X, BITS, MAGIC)
+            shift = tl.load(biases + group)
+            acc = tl.dot(tl.broadcast_to(shift.to(X)[:, None], (BN, BK)), x_tile, acc)
+        acc += tl.dot(weight, x_tile) * scale[:, None]
+    inside = (m < M)[None, :] & (n < N)[:, None]
+    if BIAS and SPLIT == 1:
+        acc += tl.load(bias + n, mask=n < N, other=0.0).to(tl.float32)[:, None]
+    to = part.to(tl.int64) * M * N + m.to(tl.int64)[None, :] * N + n[:, None]
+    tl.store(out + to, acc.to(out.dtype.element_ty), mask=inside)
+
+
+@triton.jit
 def sum_kernel(parts, bias, out, numel, N, BIAS: tl.constexpr, SPLIT: tl.constexpr, BLOCK: tl.constexpr):
     """out = parts[0] + ... + parts[SPLIT - 1] (+ bias), in a fixed order: the result does not change between runs."""
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -251,6 +309,9 @@ def sum_kernel(parts, bias, out, numel, N, BIAS: tl.constexpr, SPLIT: tl.constex
     if BIAS:
         total += tl.load(bias + at % N, mask=known, other=0.0).to(tl.float32)
     tl.store(out + at, total.to(out.dtype.element_ty), mask=known)
+
+
+MAGIC = torch.version.hip is None
 
 
 @dataclass(frozen=True)
@@ -275,20 +336,28 @@ class TileConfig:
 
 
 def rows_config(where: Platform, n: int, k: int, lut: bool) -> RowsConfig:
-    """One wavefront a program on CDNA and RDNA, so that no barrier is needed; more where few programs fill the GPU."""
+    """One wavefront a program, so that no barrier is needed; two for long rows. Table lookups keep more registers, so
+    that fewer rows fit where few programs are to share the GPU. Best of seven on an NVIDIA H200."""
     wave = where.target.wavefront if where.target else 32
-    return RowsConfig(wave, 4, 1)
+    if k >= 8192:
+        return RowsConfig(2 * wave, 4, 2)
+    return RowsConfig(wave, 2 if lut and n < 8192 else 4, 1)
 
 
-def tile_config(where: Platform, m: int, n: int, k: int, group: int) -> TileConfig:
-    """Tiles by rows of x; K is split until the programs fill the GPU about twice."""
+def tile_config(where: Platform, m: int, n: int, k: int) -> TileConfig:
+    """Tiles by rows of x, K split until the programs fill the GPU. Best of up to six tiles and four splits on an
+    NVIDIA H200. A 64-wide wavefront takes two warps for the small tiles, so that each lane still loads 128 bits."""
     bm = 16 if m <= 16 else 32 if m <= 32 else 64 if m <= 64 else 128
-    bn = 64
-    programs = triton.cdiv(n, bn) * triton.cdiv(m, bm)
+    programs = triton.cdiv(n, 64) * triton.cdiv(m, bm)
+    most = 256 if bm == 128 else 896
     split = 1
-    while programs * split < 512 and k // (split * 2) >= 1024:
+    while programs * split * 2 <= most and k // (split * 2) >= 1024:
         split *= 2
-    return TileConfig(bm, bn, 64, 4, 2, split)
+    if where.target is None:
+        return TileConfig(bm, 64, 64, 4, 3, split)
+    # Registers: 32-wide wavefronts spill with four warps from 64 rows on (205 registers at 128 rows on gfx1100).
+    warps = (2 if bm <= 32 else 4) if where.target.wavefront == 64 else (4 if bm <= 32 else 8)
+    return TileConfig(bm, 64, 64, warps, 2, split)
 
 
 def lane_elements(bits: int, k: int) -> int:
@@ -323,12 +392,20 @@ def run_tiles(x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, 
     split = config.split
     to = out if split == 1 else torch.empty((split, m, n), dtype=torch.float32, device=x.device)
     grid = (triton.cdiv(n, config.bn), triton.cdiv(m, config.bm), split)
+    whole_groups = x.element_size() == 2 and a.group % config.bk == 0 and k % config.bk == 0
+    if not a.lut:
+        # `group_kernel` multiplies by the bias in the type of x: exact only when it is stored in it.
+        whole_groups = whole_groups and a.biases.dtype == x.dtype
     with on_device(x):
-        tile_kernel[grid](
-            x, *a.tensors, bias if bias is not None else x, to, m, n, k, x.stride(0),
+        common = dict(
             BITS=a.bits, GROUP=a.group, LUT=a.lut, SCALE=a.scale_mode, FLAT=a.flat, BIAS=bias is not None,
             SPLIT=split, BM=config.bm, BN=config.bn, BK=config.bk, num_warps=config.warps, num_stages=config.stages,
         )  # fmt: skip
+        operands = (x, *a.tensors, bias if bias is not None else x, to, m, n, k, x.stride(0))
+        if whole_groups:
+            group_kernel[grid](*operands, **common, MAGIC=MAGIC)
+        else:
+            tile_kernel[grid](*operands, **common)
         if split > 1:
             sum_kernel[(triton.cdiv(out.numel(), 1024),)](
                 to, bias if bias is not None else x, out, out.numel(), n,
@@ -344,7 +421,7 @@ def run(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> to
     (m, k), n = x.shape, q.shape[0]
     if m <= ROWS_AT_MOST:
         return run_rows(x, a, n, bias, None, rows_config(where, n, k, a.lut))
-    return run_tiles(x, a, n, bias, tile_config(where, m, n, k, a.group))
+    return run_tiles(x, a, n, bias, tile_config(where, m, n, k))
 
 
 def refuse_shape(x: torch.Tensor, q: QuantTensor) -> str:
@@ -365,6 +442,8 @@ def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, bias: torch.Tens
         return reason
     if x.shape[0] >= TILES_BELOW:
         return f"serves fewer than {TILES_BELOW} rows, have {x.shape[0]}: dequantizing first is faster"
+    if 32 % q.format.bits and x.shape[0] > ROWS_AT_MOST:
+        return f"serves up to {ROWS_AT_MOST} rows of {q.format.bits}-bit codes, have {x.shape[0]}: they cross words"
     return refuse_shape(x, q)
 
 

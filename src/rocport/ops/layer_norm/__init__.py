@@ -1,0 +1,30 @@
+"""Layer norm over the last dimension.
+
+layer_norm(x: [..., D], weight: [D], bias: [D], eps) -> [..., D] of x's type, in fp32. Differentiable in all three.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from rocport.ops.dispatch import operator
+from rocport.runtime.machine import platform
+
+
+def layer_norm(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float = 1e-5, *, tier: str = ""
+) -> torch.Tensor:
+    """Layer norm; see the module."""
+    if x.shape[-1:] != weight.shape or weight.shape != bias.shape:
+        raise ValueError(f"layer_norm: x {tuple(x.shape)}, weight {tuple(weight.shape)} and bias do not meet")
+    if x.numel() == 0:
+        return torch.empty_like(x)
+    chosen = operator("layer_norm").select(platform(x.device), x, weight, bias, eps, tier=tier)
+    out: torch.Tensor = chosen.run(x, weight, bias, eps)
+    return out
+
+
+def cases(device: torch.device) -> tuple[object, ...]:
+    """A call to explain and to test with: arguments after the platform."""
+    one = torch.ones(64, device=device)
+    return torch.ones(8, 64, device=device), one, one, 1e-5

@@ -1,0 +1,24 @@
+"""Liger's Triton kernel."""
+
+from __future__ import annotations
+
+import torch
+
+from rocport.ops.dispatch import Tier
+from rocport.ops.liger import refuse_liger
+from rocport.runtime.machine import Platform
+
+
+def run(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
+    """See `rocport.ops.layer_norm`."""
+    from liger_kernel.ops.layer_norm import LigerLayerNormFunction
+
+    out: torch.Tensor = LigerLayerNormFunction.apply(x.contiguous(), weight, bias, eps)
+    return out
+
+
+def refuse(platform: Platform, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> str:
+    return refuse_liger(platform, x)
+
+
+TIER = Tier("liger", 10, run, refuse, "Liger Kernel")

@@ -1,0 +1,132 @@
+"""Layers that hold MLX's quantized checkpoints as they are: `weight`, `scales`, `biases` (and `bias`)."""
+
+from __future__ import annotations
+
+import torch
+
+from rocport.ops.formats import Format, QuantTensor, as_int32
+from rocport.ops.gather_qmm import gather_qmm
+from rocport.ops.quantize import quantize
+from rocport.ops.quantized_matmul import quantized_matmul
+
+
+class _Affine(torch.nn.Module):
+    """Packed weights as buffers-like parameters: frozen, sharded by FSDP like any parameter."""
+
+    weight: torch.nn.Parameter
+    scales: torch.nn.Parameter
+    biases: torch.nn.Parameter | None
+
+    def __init__(self, shape: tuple[int, ...], format: str, dtype: torch.dtype, device: torch.device | None) -> None:
+        super().__init__()
+        fmt = Format.parse(format)
+        if fmt.flat:
+            raise ValueError(f"{format} is a flat format of bitsandbytes: use Linear4bit")
+        if shape[-1] % fmt.group:
+            raise ValueError(f"{format} needs in_features a multiple of {fmt.group}, have {shape[-1]}")
+        self.format = fmt.name
+        self.shape = shape
+        words = (*shape[:-1], shape[-1] * fmt.bits // 32)
+        groups = (*shape[:-1], shape[-1] // fmt.group)
+        affine = fmt.kind == "affine"
+        kind = dtype if affine else torch.uint8
+        self._frozen("weight", torch.zeros(words, dtype=torch.int32, device=device))
+        self._frozen("scales", torch.zeros(groups, dtype=kind, device=device))
+        self._frozen("biases", torch.zeros(groups, dtype=kind, device=device) if affine else None)
+
+    def _frozen(self, name: str, value: torch.Tensor | None) -> None:
+        self.register_parameter(name, None if value is None else torch.nn.Parameter(value, requires_grad=False))
+
+    def quantized(self) -> QuantTensor:
+        """The packed weight."""
+        dtype = self.scales.dtype if self.scales.is_floating_point() else torch.bfloat16
+        return QuantTensor(Format.parse(self.format), self.shape, dtype, self.weight, self.scales, self.biases)
+
+    def _load_from_state_dict(self, state_dict: dict[str, torch.Tensor], prefix: str, *args: object) -> None:
+        # MLX stores words as uint32, for which PyTorch has no copy to int32 that keeps the bits.
+        key = prefix + "weight"
+        if key in state_dict:
+            state_dict[key] = as_int32(state_dict[key])
+        super()._load_from_state_dict(state_dict, prefix, *args)  # type: ignore[arg-type]
+
+    def _fill(self, q: QuantTensor) -> None:
+        self._frozen("weight", q.codes)
+        self._frozen("scales", q.scales)
+        self._frozen("biases", q.biases)
+
+
+class QuantizedLinear(_Affine):
+    """y = x W^T + bias with W [out_features, in_features] in `format`: `affine4g64`, ..., `mxfp4`, `nvfp4`, `mxfp8`.
+
+    State dict as MLX's QuantizedLinear: `weight` (words), `scales`, `biases`, and `bias` where there is one.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = False,
+        format: str = "affine4g64",
+        dtype: torch.dtype = torch.bfloat16,
+        device: torch.device | None = None,
+    ) -> None:
+        super().__init__((out_features, in_features), format, dtype, device)
+        value = torch.nn.Parameter(torch.zeros(out_features, dtype=dtype, device=device)) if bias else None
+        self.register_parameter("bias", value)
+
+    @classmethod
+    def from_linear(cls, linear: torch.nn.Linear, format: str = "affine4g64") -> QuantizedLinear:
+        """Quantize a dense layer."""
+        weight = linear.weight.detach()
+        out, into = weight.shape
+        layer = cls(into, out, linear.bias is not None, format, weight.dtype, weight.device)
+        layer._fill(quantize(weight, format))
+        if linear.bias is not None:
+            layer.bias = torch.nn.Parameter(linear.bias.detach().clone())
+        return layer
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """x: [..., in_features] to [..., out_features]."""
+        return quantized_matmul(x, self.quantized(), self.bias)
+
+    def extra_repr(self) -> str:
+        return f"in={self.shape[1]}, out={self.shape[0]}, format={self.format}, bias={self.bias is not None}"
+
+
+class SwitchLinear(_Affine):
+    """One quantized matrix an expert: W [experts, out_features, in_features]; state dict as MLX's QuantizedSwitchLinear."""
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        experts: int,
+        bias: bool = False,
+        format: str = "affine4g64",
+        dtype: torch.dtype = torch.bfloat16,
+        device: torch.device | None = None,
+    ) -> None:
+        super().__init__((experts, out_features, in_features), format, dtype, device)
+        value = torch.nn.Parameter(torch.zeros(experts, out_features, dtype=dtype, device=device)) if bias else None
+        self.register_parameter("bias", value)
+
+    @classmethod
+    def from_weight(cls, weight: torch.Tensor, format: str = "affine4g64") -> SwitchLinear:
+        """Quantize a dense stack [experts, out_features, in_features]."""
+        experts, out, into = weight.shape
+        layer = cls(into, out, experts, False, format, weight.dtype, weight.device)
+        layer._fill(quantize(weight, format))
+        return layer
+
+    def forward(self, x: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
+        """x: [..., in_features], experts: [..., top] to [..., top, out_features]."""
+        top = experts.shape[-1]
+        rows = x.reshape(-1, x.shape[-1]).repeat_interleave(top, 0)
+        index = experts.reshape(-1)
+        out = gather_qmm(rows, self.quantized(), index)
+        if self.bias is not None:
+            out = out + self.bias[index].to(out.dtype)
+        return out.view(*experts.shape, -1)
+
+    def extra_repr(self) -> str:
+        return f"experts={self.shape[0]}, in={self.shape[2]}, out={self.shape[1]}, format={self.format}"

@@ -1,0 +1,23 @@
+"""The specification of the rotary embedding, in fp32 with one rounding at the end."""
+
+from __future__ import annotations
+
+import torch
+
+from rocport.ops.dispatch import Tier, never
+
+
+def _rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    first, second = x.float().chunk(2, -1)
+    turned = torch.cat((-second, first), -1)
+    return (x.float() * cos.float().unsqueeze(2) + turned * sin.float().unsqueeze(2)).to(x.dtype)
+
+
+def run(
+    q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """See `rocport.ops.rope`."""
+    return _rotate(q, cos, sin), _rotate(k, cos, sin)
+
+
+TIER = Tier("eager", 100, run, never, "rocport")

@@ -1,0 +1,26 @@
+"""Liger's Triton kernel."""
+
+from __future__ import annotations
+
+import torch
+
+from rocport.ops.dispatch import Tier
+from rocport.ops.liger import refuse_liger
+from rocport.runtime.machine import Platform
+
+
+def run(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """See `rocport.ops.rope`."""
+    from liger_kernel.ops.rope import LigerRopeFunction
+
+    # Liger takes [B, H, S, D] and rotates in place: the copies keep the caller's tensors.
+    heads_first = (q.transpose(1, 2).clone(), k.transpose(1, 2).clone())
+    rotated_q, rotated_k = LigerRopeFunction.apply(*heads_first, cos.contiguous(), sin.contiguous())
+    return rotated_q.transpose(1, 2), rotated_k.transpose(1, 2)
+
+
+def refuse(platform: Platform, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> str:
+    return refuse_liger(platform, q)
+
+
+TIER = Tier("liger", 10, run, refuse, "Liger Kernel")

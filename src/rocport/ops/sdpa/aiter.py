@@ -1,0 +1,48 @@
+"""aiter's flash attention on CDNA: [B, S, H, D], grouped heads native, causal aligned at the bottom right.
+
+Signature and layout from aiter's `flash_attn_func`; not run here, because aiter needs an AMD GPU to be imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+import torch
+
+from rocport.ops.dispatch import Tier
+from rocport.runtime.machine import Platform
+
+TARGETS = ("gfx942", "gfx950")
+
+
+def run(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float
+) -> torch.Tensor:
+    """See `rocport.ops.sdpa`."""
+    from aiter import flash_attn_func
+
+    causal = right == 0
+    window = (left, -1 if causal else right)
+    out: torch.Tensor = flash_attn_func(
+        q.contiguous(), k.contiguous(), v.contiguous(), softmax_scale=scale, causal=causal, window_size=window
+    )
+    return out
+
+
+def refuse(
+    platform: Platform, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float
+) -> str:
+    if platform.kind != "rocm" or platform.gfx not in TARGETS:
+        return f"needs {' or '.join(TARGETS)}, have {platform}"
+    if importlib.util.find_spec("aiter") is None:
+        return "needs the Python package aiter, which is not installed"
+    if q.dtype not in (torch.float16, torch.bfloat16):
+        return f"needs float16 or bfloat16, have {q.dtype}"
+    if q.shape[3] > 256 or q.shape[3] % 8:
+        return f"needs a head dimension that is a multiple of 8 up to 256, have {q.shape[3]}"
+    if right >= 0 and q.shape[1] > k.shape[1] + right:
+        return "has queries that see no key"
+    return ""
+
+
+TIER = Tier("aiter", 10, run, refuse, "aiter")
