@@ -97,6 +97,12 @@ def test_versions_python_and_libc_narrow_the_choice():
     assert any("3.9" in refused.why for refused in nothing.refused)
 
 
+def test_a_cuda_tag_is_called_out():
+    found = plan("gfx942", "torch==2.9.1+cu128")
+    assert found.complete and any('"torch==2.9.1"' in line for line in found.commands)
+    assert any("names a CUDA build (cu128)" in note for note in found.notes)
+
+
 def test_windows_has_amds_wheels_only():
     found = plan("gfx1151", "torch,bitsandbytes", system="windows11")
     assert found.chosen.owner == "AMD" and not found.kernels and found.driver is None

@@ -62,7 +62,7 @@ def _close(text: str) -> tuple[str, ...]:
     for product in known:
         by_key.setdefault(_key(product), []).append(product)
     key = _key(text)
-    near = [name for name in by_key if key and f" {key} " in f" {name} "]
+    near = [name for name in by_key if len(key) > 2 and f" {key} " in f" {name} "]
     near += difflib.get_close_matches(key, list(by_key), n=5, cutoff=0.6)
     names = [product for name in dict.fromkeys(near) for product in by_key[name]]
     return tuple(f"{product} ({known[product]})" for product in names[:8])

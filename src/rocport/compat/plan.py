@@ -338,8 +338,12 @@ def _commands(
 
 
 def _notes(request: Request, candidate: Candidate, items: tuple[Item, ...]) -> list[str]:
-    notes = []
     release = candidate.release
+    notes = [
+        f"{want.where + ': ' if want.where else ''}{want.text} names a CUDA build ({want.cuda}); the plan takes ROCm's"
+        for want in request.wants
+        if want.cuda
+    ]
     if candidate.note:
         notes.append(candidate.note)
     if request.python and release.python_max_experimental and request.python == release.python_max:
