@@ -37,6 +37,8 @@ class Rule:
     """Identifiers of which a file must hold at least one; empty: every file of the languages."""
     claims: frozenset[bytes] = frozenset()
     """Names of the symbol facts that this rule answers for: api-identifier leaves them to it."""
+    fallback: bool = False
+    """Its findings give way to those of any other rule on the same text: that rule knows more."""
     phase: int = 2
     examples: tuple[Example, ...] = ()
     clean: tuple[Example | str, ...] = ()

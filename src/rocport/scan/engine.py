@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -32,13 +33,31 @@ def scan_cuda(path: str, data: bytes, context: Context) -> list[Finding]:
     source = CudaSource(path, data)
     names = source.names
     findings: list[Finding] = []
+    general: list[Finding] = []
     for loaded in _rules_for("cuda"):
         triggers = loaded.rule.triggers
         if triggers and triggers.isdisjoint(names):
             continue
-        findings.extend(loaded.check(source, context))
+        (general if loaded.rule.fallback else findings).extend(loaded.check(source, context))
+    if general:
+        findings.extend(_not_covered(general, findings))
     findings.sort(key=lambda item: (item.span, item.rule))
     return findings
+
+
+def _not_covered(general: list[Finding], special: list[Finding]) -> list[Finding]:
+    """Findings of fallback rules on text no other rule speaks of. A rename inside a wider finding stays: its edit may
+    still be needed, and the porter settles overlaps."""
+    starts = {finding.span.start for finding in special}
+    edits = sorted((edit.span.start, edit.span.end) for finding in special for edit in finding.edits)
+
+    def covered(finding: Finding) -> bool:
+        if finding.edits:
+            return False
+        at = bisect.bisect_right(edits, (finding.span.start, float("inf"))) - 1
+        return finding.span.start in starts or (at >= 0 and edits[at][0] <= finding.span.start < edits[at][1])
+
+    return [finding for finding in general if not covered(finding)]
 
 
 def read_source(root: Path, entry: Entry) -> bytes | Problem:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from rocport.facts.symbols import Symbol, load
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Context, Example, Finding, RocmVersion, Rule, Severity
 from rocport.rules import discover
 from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
@@ -25,6 +25,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     triggers=frozenset(load().identifiers),
+    fallback=True,
     examples=(
         Example(
             "#include <cuda_runtime.h>\nvoid f(void **p) { cudaMalloc(p, 4); }\n",
@@ -44,6 +45,9 @@ RULE = Rule(
     sources=("HIP headers of ROCm 6.4 and the ROCm 10 bindings; see facts/libraries",),
 )
 
+# PyTorch 2.9's wheels are built with it; a name that came later is worth a look.
+_OLDEST_USED = RocmVersion(6, 4)
+
 
 @cache
 def _claimed() -> frozenset[bytes]:
@@ -59,7 +63,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         for position in source.find(name):
             if not _is_own(source, position):
-                yield _finding(source, position, symbol)
+                yield _finding(source, position, symbol, context.options.rocm)
 
 
 def _is_own(source: CudaSource, position: int) -> bool:
@@ -83,7 +87,7 @@ def _on_device(source: CudaSource, position: int, symbol: Symbol) -> bool:
     return function is not None and b"__host__" not in function.specifiers
 
 
-def _finding(source: CudaSource, position: int, symbol: Symbol) -> Finding:
+def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersion | None) -> Finding:
     if symbol.cuda.startswith("cuda") and _on_device(source, position, symbol):
         return finding(
             RULE,
@@ -100,17 +104,48 @@ def _finding(source: CudaSource, position: int, symbol: Symbol) -> Finding:
             f"{symbol.cuda} has no HIP counterpart" + (f": {symbol.note}" if symbol.note else ""),
             fix="write this part again with what HIP has, or leave it out under `#ifdef __HIP_PLATFORM_AMD__`",
         )
-    holds = f"ROCm {symbol.since or ''} to {symbol.until or 'today'}" if symbol.since or symbol.until else ""
+    if rocm is not None and symbol.declared_in(rocm) is False:
+        return finding(
+            RULE,
+            source,
+            position,
+            f"{symbol.cuda} is {symbol.hip}, which ROCm {rocm} does not declare ({_range(symbol)})",
+            fix="port for a ROCm that has it, or write this part with what there is",
+            holds=_range(symbol),
+        )
+    narrow = rocm is None and _is_narrow(symbol)
+    reasons = [reason for reason in (_range(symbol) if narrow else "", symbol.note) if reason]
     if symbol.hip == symbol.cuda:
         return finding(
-            RULE, source, position, f"{symbol.cuda}: {symbol.note}", applicability=Applicability.REVIEW, holds=holds
+            RULE,
+            source,
+            position,
+            f"{symbol.cuda}: {'; '.join(reasons)}",
+            applicability=Applicability.REVIEW,
+            holds=_range(symbol),
         )
     return finding(
         RULE,
         source,
         position,
-        f"{symbol.cuda} is {symbol.hip}" + (f"; {symbol.note}" if symbol.note else ""),
-        applicability=Applicability.REVIEW if symbol.note else Applicability.SAFE,
+        "; ".join([f"{symbol.cuda} is {symbol.hip}", *reasons]),
+        applicability=Applicability.REVIEW if reasons else Applicability.SAFE,
         edits=[replace(source, position, symbol.hip.encode())],
-        holds=holds,
+        holds=_range(symbol),
     )
+
+
+def _range(symbol: Symbol) -> str:
+    """The ROCm releases that declare the HIP name, in words; empty when all inspected ones do."""
+    parts = []
+    if symbol.since:
+        parts.append(f"from ROCm {symbol.since.lstrip('~')} on" + (" or earlier" if symbol.since[0] == "~" else ""))
+    if symbol.until:
+        parts.append(f"until ROCm {symbol.until.lstrip('~')}")
+    return ", ".join(parts)
+
+
+def _is_narrow(symbol: Symbol) -> bool:
+    """True when a ROCm release people still use lacks the name."""
+    since = RocmVersion.parse(symbol.since.lstrip("~")) if symbol.since else _OLDEST_USED
+    return bool(symbol.until) or since > _OLDEST_USED

@@ -58,7 +58,7 @@ def is_project_file(name: str, source: CudaSource, context: Context) -> bool:
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    headers = load().headers
+    table = load()
     for directive in source.directives:
         if directive.name not in (b"include", b"import"):
             continue
@@ -66,7 +66,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if found is None:
             continue
         name, start, end = found
-        symbol = headers.get(name)
+        symbol = table.header(name)
         if symbol is None or is_project_file(name, source, context):
             continue
         yield _finding(source, directive, symbol, start, end)
