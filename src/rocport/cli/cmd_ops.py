@@ -40,8 +40,6 @@ def explain(operators: tuple[str, ...], gfx: str | None, style: str) -> None:
     looked up on this machine also with --gfx.
     """
     where = _platform(gfx)
-    import torch
-
     from rocport.ops.dispatch import TierRefused, names, operator
     from rocport.ops.examples import example_call
     from rocport.runtime import assume
@@ -53,7 +51,7 @@ def explain(operators: tuple[str, ...], gfx: str | None, style: str) -> None:
     with assume(where):
         for name in operators or names():
             try:
-                choices = operator(name).explain(where, *example_call(name, torch.device("cpu")))
+                choices = operator(name).explain(where, *example_call(name))
             except (TierRefused, ValueError) as error:
                 raise click.UsageError(str(error)) from error
             rows[name] = [

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -90,8 +90,8 @@ class Report:
 
 
 STORES_DOMINATE = frozenset({"dequantize_words", "dequantize_stream"})
-"""Kernels that write four times what they read: the width of their stores is asked for. Loading four words a lane, which
-makes the loads 128 bits wide, splits the stores and was 2.2 times slower on an NVIDIA H200."""
+"""Kernels that write four times what they read: the width of their stores is asked for. Loading four words a
+lane, which makes the loads 128 bits wide, splits the stores and was 2.2 times slower on an NVIDIA H200."""
 NO_WIDE_LOADS = frozenset({"zero_tail"})
 """Kernels that load next to nothing."""
 
@@ -121,9 +121,7 @@ def recording() -> Iterator[list[Launch]]:
                 if value % 16 == 0:
                     divisible.add(parameter.name)
         launches.append(
-            Launch(
-                kernel, "", tuple(signature), tuple(constants), frozenset(divisible), tuple(sorted(options.items()))
-            )  # fmt: skip
+            Launch(kernel, "", tuple(signature), tuple(constants), frozenset(divisible), tuple(sorted(options.items())))
         )
 
     original = JITFunction.run
@@ -220,12 +218,12 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
     for name in FORMATS:
         fmt = Format.parse(name)
         q = example(name, SHAPE)
-        yield f"quantize {name}", lambda fmt=fmt: quantize.run(dense, fmt)
-        yield f"dequantize {name}", lambda q=q: dequantize.run(q, torch.bfloat16)
+        yield f"quantize {name}", partial(quantize.run, dense, fmt)
+        yield f"dequantize {name}", partial(dequantize.run, q, torch.bfloat16)
         for rows in ROWS:
             if rows == 1 or (32 % fmt.bits == 0 and (rows == 64 or name in ("affine4g64", "nf4b64"))):
                 x = torch.empty((rows, SHAPE[1]), dtype=torch.bfloat16)
-                yield f"matmul {name} M={rows}", lambda x=x, q=q: matmul.run(x, q)
+                yield f"matmul {name} M={rows}", partial(matmul.run, x, q)
     nested = example("nf4b64", SHAPE, nested=True)
     yield "dequantize nf4b64 nested", lambda: dequantize.run(nested, torch.bfloat16)
     yield "matmul nf4b64 nested M=1", lambda: matmul.run(torch.empty((1, SHAPE[1]), dtype=torch.bfloat16), nested)
@@ -237,7 +235,7 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
     ends = torch.empty(8, dtype=torch.int32)
     for rows in (64, 1024):
         many = torch.empty((rows, SHAPE[1]), dtype=torch.bfloat16)
-        yield f"grouped_mm T={rows}", lambda many=many: grouped.run(many, weight, ends)
+        yield f"grouped_mm T={rows}", partial(grouped.run, many, weight, ends)
 
 
 def launches(where: Platform) -> list[Launch]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 
-def example_call(name: str, device: torch.device) -> tuple[Any, ...]:
+def example_call(name: str, device: str = "cpu") -> tuple[Any, ...]:
     """Arguments of the operator, after the platform."""
-    arguments: tuple[Any, ...] = importlib.import_module(f"rocport.ops.{name}").cases(device)
+    arguments: tuple[Any, ...] = importlib.import_module(f"rocport.ops.{name}").cases(torch.device(device))
     return arguments

@@ -71,9 +71,11 @@ class QuantTensor:
     """A quantized tensor of dense `shape` (last dimension K) and dense `dtype`.
 
     `codes`: int32 [..., K * bits / 32] for affine and microscaling formats, uint8 [bytes] for flat ones.
-    `scales`: [..., K / group] (affine in the dense type, microscaling uint8), or absmax fp32 [blocks]; uint8 when nested.
+    `scales`: [..., K / group] (affine in the dense type, microscaling uint8), or absmax fp32 [blocks], uint8 when
+    nested.
     `biases`: [..., K / group], affine only.
-    `absmax2` fp32 [blocks / 256], `offset` fp32 []: set when the absmax itself is quantized (bitsandbytes' nested form).
+    `absmax2` fp32 [blocks / 256], `offset` fp32 []: set when the absmax is itself quantized (bitsandbytes' nested
+    form).
     """
 
     format: Format

@@ -12,10 +12,10 @@ from rocport.ops.formats import Format, QuantTensor
 from rocport.runtime.machine import platform
 
 _PACKED = "Tensor codes, Tensor scales, Tensor? biases, Tensor? absmax2, Tensor? offset, str format, int[] shape"
-_library = torch.library.Library("rocport", "DEF")
-_library.define(f"dequantize({_PACKED}, ScalarType dtype, str tier) -> Tensor")
-_library.define(f"quantized_matmul(Tensor x, {_PACKED}, Tensor? bias, str tier) -> Tensor")
-_library.define(f"gather_qmm(Tensor x, {_PACKED}, Tensor experts, str tier) -> Tensor")
+_library = torch.library.Library("rocport", "DEF")  # type: ignore[no-untyped-call]
+_library.define(f"dequantize({_PACKED}, ScalarType dtype, str tier) -> Tensor")  # type: ignore[no-untyped-call]
+_library.define(f"quantized_matmul(Tensor x, {_PACKED}, Tensor? bias, str tier) -> Tensor")  # type: ignore[no-untyped-call]
+_library.define(f"gather_qmm(Tensor x, {_PACKED}, Tensor experts, str tier) -> Tensor")  # type: ignore[no-untyped-call]
 
 
 def packed(q: QuantTensor) -> tuple[Any, ...]:
@@ -59,23 +59,25 @@ def _gather_qmm(x: torch.Tensor, *args: Any) -> torch.Tensor:
 
 
 for _name, _fn in (("dequantize", _dequantize), ("quantized_matmul", _quantized_matmul), ("gather_qmm", _gather_qmm)):
-    _library.impl(_name, _fn, "CPU")
-    _library.impl(_name, _fn, "CUDA")
+    _library.impl(_name, _fn, "CPU")  # type: ignore[no-untyped-call]
+    _library.impl(_name, _fn, "CUDA")  # type: ignore[no-untyped-call]
 
 
-@torch.library.register_fake("rocport::dequantize")
-def _(*args: Any) -> torch.Tensor:
-    return args[0].new_empty(args[6], dtype=args[7])
+def _fake_dequantize(codes: torch.Tensor, *args: Any) -> torch.Tensor:
+    return codes.new_empty(args[5], dtype=args[6])
 
 
-@torch.library.register_fake("rocport::quantized_matmul")
-def _(x: torch.Tensor, *args: Any) -> torch.Tensor:
+def _fake_quantized_matmul(x: torch.Tensor, *args: Any) -> torch.Tensor:
     return x.new_empty((*x.shape[:-1], args[6][0]))
 
 
-@torch.library.register_fake("rocport::gather_qmm")
-def _(x: torch.Tensor, *args: Any) -> torch.Tensor:
+def _fake_gather_qmm(x: torch.Tensor, *args: Any) -> torch.Tensor:
     return x.new_empty((x.shape[0], args[6][1]))
+
+
+torch.library.register_fake("rocport::dequantize", _fake_dequantize)
+torch.library.register_fake("rocport::quantized_matmul", _fake_quantized_matmul)
+torch.library.register_fake("rocport::gather_qmm", _fake_gather_qmm)
 
 
 def _save_matmul(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:

@@ -1,7 +1,7 @@
 """Mean cross entropy of logits against class indices.
 
-cross_entropy(logits: [T, V], target: [T] integers, ignore_index=-100) -> scalar fp32: the mean over rows whose target is
-not `ignore_index` (NaN when there are none). Differentiable in logits.
+cross_entropy(logits: [T, V], target: [T] integers, ignore_index=-100) -> scalar fp32: the mean over rows whose
+target is not `ignore_index` (NaN when there are none). Differentiable in logits.
 """
 
 from __future__ import annotations

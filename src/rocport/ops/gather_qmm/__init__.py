@@ -1,7 +1,7 @@
 """Mixture of experts: each row of x by its expert's quantized matrix.
 
-gather_qmm(x: [T, K], q: [E, N, K], experts: [T] integers below E) -> [T, N]. A token with several experts comes once for
-each of them. Sums are fp32. Differentiable in x.
+gather_qmm(x: [T, K], q: [E, N, K], experts: [T] integers below E) -> [T, N]. A token with several experts comes once
+for each of them. Sums are fp32. Differentiable in x.
 """
 
 from __future__ import annotations

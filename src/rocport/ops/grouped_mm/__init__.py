@@ -1,7 +1,7 @@
 """One matmul a group of rows.
 
-grouped_mm(x: [T, K], weight: [E, K, N], ends: [E] int32, rows of group e are ends[e - 1] to ends[e]) -> [T, N]. Sums are
-fp32. `weight` may be a transposed view of [E, N, K].
+grouped_mm(x: [T, K], weight: [E, K, N], ends: [E] int32, rows of group e are ends[e - 1] to ends[e]) -> [T, N].
+Sums are fp32. `weight` may be a transposed view of [E, N, K].
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ class _Affine(torch.nn.Module):
     weight: torch.nn.Parameter
     scales: torch.nn.Parameter
     biases: torch.nn.Parameter | None
+    bias: torch.nn.Parameter | None
 
     def __init__(self, shape: tuple[int, ...], format: str, dtype: torch.dtype, device: torch.device | None) -> None:
         super().__init__()
@@ -47,7 +48,7 @@ class _Affine(torch.nn.Module):
         key = prefix + "weight"
         if key in state_dict:
             state_dict[key] = as_int32(state_dict[key])
-        super()._load_from_state_dict(state_dict, prefix, *args)  # type: ignore[arg-type]
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _fill(self, q: QuantTensor) -> None:
         self._frozen("weight", q.codes)
@@ -94,7 +95,10 @@ class QuantizedLinear(_Affine):
 
 
 class SwitchLinear(_Affine):
-    """One quantized matrix an expert: W [experts, out_features, in_features]; state dict as MLX's QuantizedSwitchLinear."""
+    """One quantized matrix an expert, W [experts, out_features, in_features].
+
+    State dict as MLX's QuantizedSwitchLinear.
+    """
 
     def __init__(
         self,

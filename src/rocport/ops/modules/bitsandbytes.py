@@ -21,6 +21,12 @@ class Linear4bit(torch.nn.Module):
     `weight.quant_state.bitsandbytes__nf4` (JSON as bytes), `weight.nested_absmax`, `weight.nested_quant_map`, `bias`.
     """
 
+    weight: torch.nn.Parameter
+    absmax: torch.nn.Parameter
+    nested_absmax: torch.nn.Parameter | None
+    nested_offset: torch.nn.Parameter | None
+    bias: torch.nn.Parameter | None
+
     def __init__(
         self,
         in_features: int,
@@ -172,8 +178,11 @@ class Linear4bit(torch.nn.Module):
 class Linear8bitLt(torch.nn.Module):
     """y = x W^T + bias by LLM.int8, W frozen.
 
-    State dict as bitsandbytes' Linear8bitLt: `weight` (int8), `SCB` (absmax of each row), `weight_format` (0: row), `bias`.
+    State dict as bitsandbytes' Linear8bitLt: `weight` (int8), `SCB` (absmax of each row), `weight_format` (0: rows),
+    `bias`.
     """
+
+    bias: torch.nn.Parameter | None
 
     def __init__(
         self,
@@ -210,7 +219,7 @@ class Linear8bitLt(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """x: [..., in_features] to [..., out_features]; differentiable in x and bias."""
-        out: torch.Tensor = _Int8.apply(x, self.weight, self.SCB, self.threshold)
+        out: torch.Tensor = _Int8.apply(x, self.weight, self.SCB, self.threshold)  # type: ignore[no-untyped-call]
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
 

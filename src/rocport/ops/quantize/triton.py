@@ -87,9 +87,7 @@ def block_scale(value):
 
 
 @triton.jit
-def sorted_code(
-    scaled, start, middle, SHIFT: tl.constexpr, LOWEST: tl.constexpr, BUCKETS: tl.constexpr
-):
+def sorted_code(scaled, start, middle, SHIFT: tl.constexpr, LOWEST: tl.constexpr, BUCKETS: tl.constexpr):
     """How many decision points lie below `scaled`, |scaled| <= 1. `start[bucket]` counts those below the bucket, found
     by the leading bits of the float; at most one lies inside, and one comparison settles it."""
     bucket = (tl.abs(scaled).to(tl.int32, bitcast=True) >> SHIFT) - (LOWEST << (23 - SHIFT))
@@ -213,8 +211,8 @@ def decision_points(kind: str, device: torch.device) -> torch.Tensor:
 
 @cache
 def buckets(kind: str, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, int]:
-    """For `sorted_code` of nf4 or dynamic8: decision points below each bucket (int16, positive then negative), the points with an
-    infinity appended, and the number of buckets a sign."""
+    """For `sorted_code` of nf4 or dynamic8: decision points below each bucket (int16, positive then negative),
+    the points with an infinity appended, and the number of buckets a sign."""
     middle = decision_points(kind, torch.device("cpu"))
     lowest = LOWEST_EXPONENT << (23 - BUCKET_SHIFT)
     count = (0x3F800000 >> BUCKET_SHIFT) - lowest + 1
@@ -262,8 +260,8 @@ def _flat(x: torch.Tensor, fmt: Format, nested: bool) -> QuantTensor:
                 middle = decision_points("fp4", x.device)
             else:
                 start, middle, size = buckets(fmt.kind, x.device)
-            table_sizes = dict(SHIFT=BUCKET_SHIFT, LOWEST=LOWEST_EXPONENT, BUCKETS=size)
-            common = dict(GROUP=fmt.group, BLOCK=step, num_warps=warps, enable_fp_fusion=False)
+            table_sizes = {"SHIFT": BUCKET_SHIFT, "LOWEST": LOWEST_EXPONENT, "BUCKETS": size}
+            common = {"GROUP": fmt.group, "BLOCK": step, "num_warps": warps, "enable_fp_fusion": False}
             if fmt.bits == 4:
                 nf4 = fmt.kind == "nf4"
                 quantize_4bit[grid](flat, codes, absmax, start, middle, numel, NF4=nf4, **table_sizes, **common)

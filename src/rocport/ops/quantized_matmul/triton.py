@@ -10,7 +10,14 @@ import triton
 import triton.language as tl
 
 from rocport.ops.decode import (
-    Arguments, arguments, column, load_scale, on_device, refuse_triton, word_values, joined_values
+    Arguments,
+    arguments,
+    column,
+    joined_values,
+    load_scale,
+    on_device,
+    refuse_triton,
+    word_values,
 )  # fmt: skip
 from rocport.ops.dispatch import Tier
 from rocport.ops.formats import QuantTensor
@@ -60,9 +67,9 @@ def unit_float(words, J: tl.constexpr, BITS: tl.constexpr):
 @triton.jit
 def to_float(bits, X: tl.constexpr):
     """Bits of an element of type X (16 or 32 wide, from an integer tile) as fp32."""
-    if X == tl.bfloat16:
+    if tl.bfloat16 == X:
         value = (bits.to(tl.int32) << 16).to(tl.float32, bitcast=True)
-    elif X == tl.float16:
+    elif tl.float16 == X:
         value = bits.to(tl.int16).to(tl.float16, bitcast=True).to(tl.float32)
     else:
         value = bits.to(tl.float32, bitcast=True)
@@ -240,9 +247,9 @@ def tile_kernel(
 def exact_code(index, X: tl.constexpr, BITS: tl.constexpr, MAGIC: tl.constexpr):
     """Integer codes as type X (16 bits wide), exactly. MAGIC: placed in the mantissa of 2^7 or 2^10, which is then
     taken off, where 16-bit subtraction is an instruction."""
-    if MAGIC and X == tl.bfloat16 and BITS < 8:
+    if MAGIC and tl.bfloat16 == X and BITS < 8:
         value = (index | 0x4300).to(tl.int16).to(X, bitcast=True) - tl.full(index.shape, 128.0, X)
-    elif MAGIC and X == tl.float16:
+    elif MAGIC and tl.float16 == X:
         value = (index | 0x6400).to(tl.int16).to(X, bitcast=True) - tl.full(index.shape, 1024.0, X)
     else:
         value = index.to(tl.float32).to(X)
@@ -397,10 +404,11 @@ def run_tiles(x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, 
         # `group_kernel` multiplies by the bias in the type of x: exact only when it is stored in it.
         whole_groups = whole_groups and a.biases.dtype == x.dtype
     with on_device(x):
-        common = dict(
-            BITS=a.bits, GROUP=a.group, LUT=a.lut, SCALE=a.scale_mode, FLAT=a.flat, BIAS=bias is not None,
-            SPLIT=split, BM=config.bm, BN=config.bn, BK=config.bk, num_warps=config.warps, num_stages=config.stages,
-        )  # fmt: skip
+        common = {
+            "BITS": a.bits, "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode, "FLAT": a.flat,
+            "BIAS": bias is not None, "SPLIT": split, "BM": config.bm, "BN": config.bn, "BK": config.bk,
+            "num_warps": config.warps, "num_stages": config.stages,
+        }  # fmt: skip
         operands = (x, *a.tensors, bias if bias is not None else x, to, m, n, k, x.stride(0))
         if whole_groups:
             group_kernel[grid](*operands, **common, MAGIC=MAGIC)

@@ -1,7 +1,7 @@
 """Root-mean-square norm over the last dimension.
 
-rms_norm(x: [..., D], weight: [D], eps) -> [..., D] of x's type: x / sqrt(mean(x^2) + eps) * weight, in fp32. Differentiable
-in x and weight.
+rms_norm(x: [..., D], weight: [D], eps) -> [..., D] of x's type: x / sqrt(mean(x^2) + eps) * weight, in fp32.
+Differentiable in x and weight.
 """
 
 from __future__ import annotations

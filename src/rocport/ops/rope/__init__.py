@@ -1,7 +1,7 @@
 """Rotary position embedding, the two halves of a head rotated against each other (as in Llama).
 
-rope(q: [B, S, H, D], k: [B, S, Hkv, D], cos, sin: [S, D] or [B, S, D]) -> (q, k) rotated: x * cos + rotate_half(x) * sin,
-where rotate_half([a, b]) = [-b, a]. Differentiable in q and k.
+rope(q: [B, S, H, D], k: [B, S, Hkv, D], cos, sin: [S, D] or [B, S, D]) -> (q, k) rotated:
+x * cos + rotate_half(x) * sin, where rotate_half([a, b]) = [-b, a]. Differentiable in q and k.
 """
 
 from __future__ import annotations

@@ -13,9 +13,7 @@ def _rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tens
     return (x.float() * cos.float().unsqueeze(2) + turned * sin.float().unsqueeze(2)).to(x.dtype)
 
 
-def run(
-    q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+def run(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """See `rocport.ops.rope`."""
     return _rotate(q, cos, sin), _rotate(k, cos, sin)
 

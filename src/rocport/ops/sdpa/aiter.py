@@ -15,9 +15,7 @@ from rocport.runtime.machine import Platform
 TARGETS = ("gfx942", "gfx950")
 
 
-def run(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float
-) -> torch.Tensor:
+def run(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float) -> torch.Tensor:
     """See `rocport.ops.sdpa`."""
     from aiter import flash_attn_func
 

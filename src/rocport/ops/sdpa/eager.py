@@ -8,9 +8,7 @@ from rocport.ops.dispatch import Tier, never
 from rocport.ops.sdpa import visible
 
 
-def run(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float
-) -> torch.Tensor:
+def run(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float) -> torch.Tensor:
     """See `rocport.ops.sdpa`."""
     repeat = q.shape[2] // k.shape[2]
     queries = q.float().transpose(1, 2)

@@ -13,9 +13,7 @@ from rocport.ops.sdpa import visible
 from rocport.runtime.machine import Platform
 
 
-def run(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float
-) -> torch.Tensor:
+def run(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float) -> torch.Tensor:
     """See `rocport.ops.sdpa`."""
     sq, sk = q.shape[1], k.shape[1]
     causal = left < 0 and right == 0 and sq == sk and sq > 1
