@@ -1,5 +1,6 @@
 // Uses of every family of the compatibility headers.
 #include "rocport_compat.h"
+#include "rocport_fp8.h"
 #include "rocport_half.h"
 #include "rocport_hipblas.h"
 #include "rocport_platform.h"
@@ -63,6 +64,24 @@ __global__ void half_types(__half* h, __half2* h2, __hip_bfloat16* b, __hip_bflo
   u[9] = rocport::bfloat162uint_rz(b[7]) + static_cast<unsigned>(rocport::half2char_rz(h[7]));
   b2[9] = rocport::floats2bfloat162_rn(1.0f, 2.0f);
   b[10] = __ldg(&b[11]);
+}
+
+template <class Number, class Pair, class Four>
+__device__ void fp8_types(Number* n, Pair* p, Four* q, float4 v, __half2 h, __hip_bfloat162 b, float* out) {
+  n[0] = Number(v.x);
+  n[1] = Number(3);
+  p[0] = Pair(h);
+  p[1] = Pair(float2{v.x, v.y});
+  q[0] = Four(v);
+  q[1] = Four(b, b);
+  out[0] = static_cast<float>(n[0]) + static_cast<float2>(p[0]).x + static_cast<float4>(q[0]).w + static_cast<int>(n[1]);
+}
+__global__ void fp8_uses(rocport::fp8_e4m3* a, rocport::fp8x2_e4m3* b, rocport::fp8x4_e4m3* c, rocport::fp8_e5m2* d,
+                         rocport::fp8x2_e5m2* e, rocport::fp8x4_e5m2* f, float4 v, __half2 h, __hip_bfloat162 g, float* o) {
+  fp8_types(a, b, c, v, h, g, o);
+  fp8_types(d, e, f, v, h, g, o);
+  __half2_raw raw = rocport::cvt_fp8x2_to_halfraw2(b[0].__x, rocport::E4M3);
+  b[1].__x = rocport::cvt_halfraw2_to_fp8x2(raw, rocport::NOSAT, rocport::E4M3);
 }
 
 // CUDA lets the host convert, too.

@@ -15,6 +15,7 @@ from rocport.syntax.ptx import Asm, Instruction, Registers, Scope, Unknown, pars
 WARP = "rocport_warp.h"
 COMPAT = "rocport_compat.h"
 HALF = "rocport_half.h"
+FP8 = "rocport_fp8.h"
 FP16 = "<hip/hip_fp16.h>"
 
 
@@ -1051,8 +1052,10 @@ _TO_INT = {"rni": "rn", "rzi": "rz", "rmi": "rd", "rpi": "ru"}
 def _cvt(t: _Translator, i: Instruction) -> None:
     types = [part for part in i.modifiers if part in _TYPES]
     modes = [part for part in i.modifiers if part not in _TYPES and part != "ftz"]
+    if _cvt_fp8(t, i, types, modes):
+        return
     if "pack" in modes or len(types) != 2:
-        raise t.refuse("this conversion is not translated; hip/hip_fp8.h has conversions of fp8 values")
+        raise t.refuse("this conversion is not translated")
     to_type, from_type = types
     to, *rest = i.operands
     if to_type in ("f16x2", "bf16x2") and from_type == "f32" and modes == ["rn"]:
@@ -1066,6 +1069,32 @@ def _cvt(t: _Translator, i: Instruction) -> None:
     _count(t, i, 2)
     value = t.read(rest[0], from_type)
     t.write(to, *_converted(t, to_type, from_type, modes, value))
+
+
+def _cvt_fp8(t: _Translator, i: Instruction, types: Sequence[str], modes: Sequence[str]) -> bool:
+    """Conversions of pairs of fp8 numbers; True when the instruction is one."""
+    kinds = [part for part in modes if part in ("e4m3x2", "e5m2x2")]
+    if len(kinds) != 1:
+        return False
+    kind = f"rocport::{kinds[0][:4].upper()}"
+    rest = [part for part in modes if part != kinds[0]]
+    position = i.modifiers.index(kinds[0])
+    outward = len(types) == 1 and position < i.modifiers.index(types[0])
+    to, *sources = i.operands
+    if outward and rest == ["rn", "satfinite"] and types[0] == "f32" and len(sources) == 2:
+        # The first source goes to the upper byte.
+        pair = f"make_float2({t.read(sources[1], 'f32')}, {t.read(sources[0], 'f32')})"
+        t.write(to, "b16", f"rocport::cvt_float2_to_fp8x2({pair}, rocport::SATFINITE, {kind})")
+    elif outward and rest == ["rn", "satfinite"] and types[0] == "f16x2" and len(sources) == 1:
+        value = f"rocport::cvt_halfraw2_to_fp8x2({t.read(sources[0], 'b32')}, rocport::SATFINITE, {kind})"
+        t.write(to, "b16", value)
+    elif not outward and rest == ["rn"] and types == ["f16x2"] and len(sources) == 1:
+        value = f"rocport::cvt_fp8x2_to_halfraw2({t.read(sources[0], 'b16')}, {kind})"
+        t.write(to, "b32", t.bits("unsigned", value))
+    else:
+        raise t.refuse("this conversion of fp8 numbers is not translated")
+    t.need(FP8)
+    return True
 
 
 def _converted(t: _Translator, to: str, from_: str, modes: Sequence[str], value: str) -> tuple[str, str]:
