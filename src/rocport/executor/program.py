@@ -40,11 +40,13 @@ class Unit:
 
     source: Path
     flags: tuple[str, ...] = ()
+    c: bool = False
+    """Compiled as C. A C++ driver (hipcc, g++) takes a .c file as C++."""
 
     @property
     def language(self) -> str:
         """`c` or `c++`; HIP source is C++ once it is rewritten."""
-        return "c" if self.source.suffix == ".c" else "c++"
+        return "c" if self.c else "c++"
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def load_program(path: Path) -> Program:
     sources = [s for s in sources if not _included_by_others(s, sources)]
     if not sources:
         raise ProgramError(f"{path}: no Makefile that compiles something, and no source files")
-    units = tuple(Unit(source, (f"-I{folder}",)) for source in sources)
+    units = tuple(Unit(source, (f"-I{folder}",), source.suffix == ".c") for source in sources)
     return Program(folder.name, folder, units, (), ((),))
 
 
@@ -168,7 +170,8 @@ def _from_commands(folder: Path, build: str, run: str) -> Program | None:
             continue
         flags, sources, output, compiling, libraries = _parse(words[1:], where)
         for source in sources:
-            units[str(source)] = Unit(source, tuple(flags))
+            plain = Path(words[0]).name.partition("-")[0] in ("cc", "gcc", "clang", "mpicc")
+            units[str(source)] = Unit(source, tuple(flags), plain and source.suffix == ".c")
         if not compiling:
             link = libraries
         del output
