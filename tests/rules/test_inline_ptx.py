@@ -103,3 +103,15 @@ def test_a_template_built_from_macros_is_read_or_refused() -> None:
         context = Context(Options(), build_index(["a.cu"], [names_of(data)]))
         mine = [item for item in scan_cuda("a.cu", data, context) if item.rule == RULE.name]
         assert [item.applicability for item in mine] == [wanted]
+
+
+def test_a_conditional_inside_the_statement_is_decided() -> None:
+    data = (
+        b'__device__ void f(unsigned &x) {\n  asm("add.u32 %0, %0, "\n#if __CUDA_ARCH__ >= 750\n      "1;"\n#else\n'
+        b'      "2;"\n#endif\n      : "+r"(x));\n}\n'
+    )
+    findings = scan_cuda("a.cu", data, Context(Options(), build_index(["a.cu"], [names_of(data)])))
+    ported = port_file("a.cu", data, findings)
+    assert ported.data is not None
+    assert b"x = (unsigned)((unsigned)(x) + (unsigned)(1));" in ported.data
+    assert b"#if" not in ported.data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from rocport.syntax.cuda import STRING, CudaSource
@@ -78,8 +78,14 @@ class Unknown:
 Statement = Instruction | Registers | Scope | Unknown
 
 
-def parse_asm(source: CudaSource, keyword: int, macros: Mapping[bytes, bytes]) -> Asm | None:
-    """The statement at an `asm` keyword; None when no parenthesis follows. Macros that are strings are seen through."""
+def parse_asm(
+    source: CudaSource, keyword: int, macros: Mapping[bytes, bytes], compiled: Callable[[int], bool | None]
+) -> Asm | None:
+    """The statement at an `asm` keyword; None when no parenthesis follows. Macros that are strings are seen through.
+
+    `compiled` says whether a byte offset is included by the preprocessor conditionals inside the statement; where it
+    does not know (None), the template is not read.
+    """
     position = keyword + 1
     while source.at(position) in _QUALIFIERS:
         position += 1
@@ -87,7 +93,7 @@ def parse_asm(source: CudaSource, keyword: int, macros: Mapping[bytes, bytes]) -
         return None
     close = source.pairs[position]
     sections = _sections(source, position, close)
-    template = _literal(source, *sections[0], macros)
+    template = _literal(source, *sections[0], macros, compiled)
     outputs = _operands(source, sections[1]) if len(sections) > 1 else ()
     inputs = _operands(source, sections[2]) if len(sections) > 2 else ()
     if outputs is None or inputs is None:
@@ -116,10 +122,20 @@ def _sections(source: CudaSource, open_: int, close: int) -> list[tuple[int, int
     return [*sections, (first, close)]
 
 
-def _literal(source: CudaSource, first: int, last: int, macros: Mapping[bytes, bytes]) -> str | None:
+def _literal(
+    source: CudaSource, first: int, last: int, macros: Mapping[bytes, bytes], compiled: Callable[[int], bool | None]
+) -> str | None:
     pieces: list[str] = []
+    around = source.directive_of(first - 1)
     for position in range(first, last):
         token = source.token(position)
+        if source.directive_of(position) is not around:
+            continue
+        included = compiled(token.start)
+        if included is None:
+            return None
+        if not included:
+            continue
         text = token.text
         if token.kind != STRING:
             text = macros.get(text, b"").strip()
@@ -163,9 +179,9 @@ def _operands(source: CudaSource, section: tuple[int, int]) -> tuple[AsmOperand,
 
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_REGISTERS = re.compile(r"\.reg\s+\.(\w+)\s+(.+)\Z", re.DOTALL)
+_REGISTERS = re.compile(r"\.reg\s*\.(\w+)\s+(.+)\Z", re.DOTALL)
 _INSTRUCTION = re.compile(
-    r"(?:@(!?)\s*([%\w$\[\]]+)\s+)?([a-z][a-z0-9_]*)((?:\.[\w:]+)*)(?:\s+|(?=\[)|\Z)(.*)\Z", re.DOTALL
+    r"(?:@(!?)\s*([%\w$\[\]]+)\s+)?([a-z][a-z0-9_]*)((?:\.[\w:]+)*)(?:\s+|(?=[\[{])|\Z)(.*)\Z", re.DOTALL
 )
 
 

@@ -162,6 +162,23 @@ class Branches:
         at = bisect.bisect_right(ranges, (offset, len(self.source.data) + 1))
         return any(start <= offset < end for start, end in ranges[:at])
 
+    def compiled(self, start: int) -> Callable[[int], bool | None]:
+        """Whether the device pass includes a byte, by the chains that open after `start`; None where not known."""
+
+        def included(offset: int) -> bool | None:
+            result: bool | None = True
+            for chain, taken in zip(self.chains, self.taken, strict=True):
+                if not start <= chain.start <= offset < chain.end:
+                    continue
+                for branch, state in zip(chain.branches, taken.device, strict=True):
+                    if branch.start <= offset < branch.end and state is not True:
+                        if state is False:
+                            return False
+                        result = None
+            return result
+
+        return included
+
     def forced(self, unportable: Callable[[int, int], str | None]) -> list[Forced]:
         """Branches to choose otherwise, because what sm_80 compiles cannot be ported and a fallback can.
 

@@ -77,33 +77,32 @@ _PTX_ONLY = frozenset(REASONS) | frozenset(HANDLERS)
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    view = None
     for keyword in sorted(source.find(*KEYWORDS)):
-        asm = parse_asm(source, keyword, context.project.macros)
-        if asm is None or not _is_ptx(source, asm):
-            continue
-        if view is None:
-            view = branches(source, context.project.torch_extension)
-        if view.is_dead(source.starts[keyword], device_only=source.in_device(keyword)):
-            continue
-        yield from _finding(source, asm)
+        asm = _compiled_asm(source, keyword, context)
+        if asm is not None:
+            yield from _finding(source, asm)
 
 
 def unportable(source: CudaSource, start: int, end: int, context: Context) -> str | None:
     """What in the bytes [start, end) has no translation: the first asm statement refused; None when all have one."""
     for keyword in sorted(source.find(*KEYWORDS)):
-        if not start <= source.starts[keyword] < end:
-            continue
-        asm = parse_asm(source, keyword, context.project.macros)
-        if asm is None or not _is_ptx(source, asm):
-            continue
-        view = branches(source, context.project.torch_extension)
-        if view.is_dead(source.starts[keyword], device_only=source.in_device(keyword)):
-            continue
-        result = _translated(source, asm)
-        if isinstance(result, str):
-            return result
+        if start <= source.starts[keyword] < end:
+            asm = _compiled_asm(source, keyword, context)
+            result = _translated(source, asm) if asm is not None else None
+            if isinstance(result, str):
+                return result
     return None
+
+
+def _compiled_asm(source: CudaSource, keyword: int, context: Context) -> Asm | None:
+    """The PTX statement at a keyword; None for other assembly and for code that the port does not compile."""
+    view = branches(source, context.project.torch_extension)
+    asm = parse_asm(source, keyword, context.project.macros, view.compiled(source.starts[keyword]))
+    if asm is None or not _is_ptx(source, asm):
+        return None
+    if view.is_dead(source.starts[keyword], device_only=source.in_device(keyword)):
+        return None
+    return asm
 
 
 def _is_ptx(source: CudaSource, asm: Asm) -> bool:

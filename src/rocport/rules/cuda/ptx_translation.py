@@ -158,6 +158,12 @@ class _Translator:
                 continue
             if letters not in _CLASS:
                 raise Refused(f'operand constraint "{operand.constraint}" is not one of PTX\'s h, r, l, f, d, n')
+        depth = [0]
+        for item in self.statements:
+            if isinstance(item, Scope):
+                depth.append(depth[-1] + (1 if item.opens else -1))
+        if min(depth) < 0 or depth[-1] != 0:
+            raise Refused("a scope that several asm statements share: put it into one statement, or write C++")
         instructions = [item for item in self.statements if isinstance(item, Instruction)]
         self.locals = len(instructions) != 1 or any(not isinstance(item, Instruction) for item in self.statements)
         self.locals = self.locals or any(item.guard for item in instructions)
@@ -271,7 +277,9 @@ class _Translator:
         return index
 
     def _register(self, text: str) -> _Register:
-        """The register or constant an operand names."""
+        """The register or constant an operand names; a vector of one is its element."""
+        if text.startswith("{") and text.endswith("}") and "," not in text:
+            text = text[1:-1].strip()
         index = self._index(text)
         if index is not None:
             return self._operand(index)
@@ -471,7 +479,7 @@ def _mov(t: _Translator, i: Instruction) -> None:
     _only(t, i, "pred")
     type_ = _type(t, i)
     to, source = i.operands
-    if to.startswith("{"):
+    if to.startswith("{") and "," in to:
         parts = t.vector(to)
         bits = {"b16": 16, "b32": 32, "b64": 64}.get(type_)
         if bits is None or bits // len(parts) < 16:
@@ -485,7 +493,7 @@ def _mov(t: _Translator, i: Instruction) -> None:
                 t.write(part, f"b{each}", f"({C_TYPE[f'b{each}']})({shifted})")
         _block(t)
         return
-    if source.startswith("{"):
+    if source.startswith("{") and "," in source:
         parts = t.vector(source)
         bits = {"b16": 16, "b32": 32, "b64": 64}.get(type_)
         if bits is None or bits // len(parts) < 16:
