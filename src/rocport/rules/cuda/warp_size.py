@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
-from rocport.rules.cuda.common import finding, replace_range
+from rocport.rules.cuda.common import finding, replace, replace_range
 from rocport.rules.cuda.warp_common import HEADER, amd_only
 from rocport.syntax.cuda import CudaSource
 
@@ -52,6 +52,10 @@ RULE = Rule(
             contains=("rocport::get_warp_size_attribute(w, 0)",),
         ),
         Example("#ifdef __HIP_PLATFORM_AMD__\n#define LANES warpSize\n#endif\n", contains=("#define LANES warpSize",)),
+        Example(
+            "#define warpSize 32\n__device__ int f(int i) { return i % warpSize; }\n",
+            contains=("#define project_warpSize 32", "i % rocport::warp_size"),
+        ),
         Example("#define LANES warpSize\n", contains=("#define LANES rocport::warp_size",)),
         Example(
             "__global__ void k(int *p) { p[0] = threadIdx.x % warpSize; }\n",
@@ -86,6 +90,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             yield _member(source, position, native)
         elif not own and not _is_name(source, position):
             yield _answer(source, position, position, native)
+        elif not native and _defines_32(source, position):
+            yield finding(
+                RULE,
+                source,
+                position,
+                "a macro named warpSize breaks HIP's headers, which have a member of that name; renamed",
+                severity=Severity.BREAKS_BUILD,
+                applicability=Applicability.REVIEW,
+                edits=[replace(source, position, b"project_warpSize")],
+                fix="delete the macro: its uses are rocport::warp_size in the port",
+            )
     for position in source.find(b"C10_WARP_SIZE"):
         if not _is_name(source, position) and not amd_only(source, position):
             yield _answer(source, position, position, native)
@@ -98,6 +113,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         for position in source.find(attribute):
             if not _is_name(source, position) and not amd_only(source, position):
                 yield _attribute(source, position, function, native)
+
+
+def _defines_32(source: CudaSource, position: int) -> bool:
+    directive = source.directive_of(position)
+    if directive is None or directive.name != b"define" or position != directive.first + 2:
+        return False
+    return source.text(position + 1, directive.last).strip(b" ()") == b"32"
 
 
 def _by_hand(source: CudaSource, position: int) -> Finding:
