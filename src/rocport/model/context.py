@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from rocport.model.versions import RocmVersion
 
@@ -37,6 +38,11 @@ class ProjectIndex:
     included: frozenset[str] = frozenset()
     """Base names of all files some file of the tree includes."""
     torch_extension: bool = False
+
+    @cached_property
+    def basenames(self) -> frozenset[str]:
+        """Last parts of all paths of the tree."""
+        return frozenset(path.rsplit("/", 1)[-1] for path in self.files)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import bisect
 import posixpath
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rocport.model import Applicability, Edit, Finding
+from rocport.model import Applicability, Edit, Finding, Span
 from rocport.syntax.cuda import CudaSource
-from rocport.syntax.includes import include_point, included
+from rocport.syntax.includes import include_names, include_point
+
+_BLOCK_COMMENT = re.compile(rb"/\*[^*]*(?:\*(?!/)[^*]*)*\*/")
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,16 @@ def apply(source: CudaSource, findings: Sequence[Finding]) -> Applied:
     headers = frozenset().union(*(finding.headers for finding in chosen)) if chosen else frozenset()
     edits = sorted({edit for finding in chosen for edit in finding.edits})
     data = _replace(source.data, edits)
-    data = _add_includes(source.path, data, headers)
+    lines = _missing_includes(source.path, data, headers)
+    if lines:
+        text = b"".join(line + source.newline for line in lines)
+        offset = include_point(source)
+        if any(edit.span.start < offset < edit.span.end for edit in edits):
+            ported = CudaSource(source.path, data)
+            edits, source_data, offset = [], data, include_point(ported)
+        else:
+            source_data = source.data
+        data = _replace(source_data, sorted([*edits, Edit(Span(offset, offset), text)]))
     generated = frozenset(header for header in headers if not header.startswith("<"))
     return Applied(data, tuple(findings), generated)
 
@@ -101,21 +113,17 @@ def _replace(data: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join(pieces)
 
 
-def _add_includes(path: str, data: bytes, headers: frozenset[str]) -> bytes:
-    if not headers:
-        return data
-    ported = CudaSource(path, data)
-    present = set(included(ported))
+def _missing_includes(path: str, data: bytes, headers: frozenset[str]) -> list[bytes]:
+    """Include lines for the headers the ported text does not include yet, system headers first."""
+    # A comment opener inside a string can hide a real include here: it is included twice then, which does nothing.
+    seen = set(include_names(_BLOCK_COMMENT.sub(b"", data)))
     lines = []
     for header in sorted(headers, key=lambda name: (not name.startswith("<"), name)):
         spelled = header if header.startswith("<") else f'"{relative_to(path, header)}"'
-        if spelled.strip('<>"') not in present:
+        name = spelled.strip('<>"')
+        if name not in seen:
             lines.append(b"#include " + spelled.encode())
-    if not lines:
-        return data
-    offset = include_point(ported)
-    text = b"".join(line + ported.newline for line in lines)
-    return data[:offset] + text + data[offset:]
+    return lines
 
 
 def relative_to(path: str, header: str) -> str:

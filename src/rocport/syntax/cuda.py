@@ -129,7 +129,7 @@ class CudaSource:
         return frozenset(IDENTIFIER.findall(self.data))
 
     @cached_property
-    def _lexed(self) -> tuple[list[bytes], list[int], list[tuple[int, int]]]:
+    def _lexed(self) -> tuple[list[bytes], list[int]]:
         if b'R"' in self.data:
             pairs = [match.group(1, 2) for match in _TOKENS_WITH_RAW.finditer(self.data)]
         else:
@@ -140,13 +140,7 @@ class CudaSource:
         while texts and not texts[-1]:
             texts.pop()
         del starts[len(texts) :]
-        comments = [
-            (offset + match.start(), offset + match.end())
-            for before, offset in zip(pieces[0::2], offsets[0::2])  # noqa: B905 (offsets has one more entry)
-            if b"/" in before
-            for match in _COMMENTS.finditer(before)
-        ]
-        return texts, starts, comments
+        return texts, starts
 
     @cached_property
     def texts(self) -> list[bytes]:
@@ -158,10 +152,26 @@ class CudaSource:
         """Start offset of every token, in order."""
         return self._lexed[1]
 
-    @property
+    @cached_property
     def comments(self) -> list[tuple[int, int]]:
         """Byte ranges of all comments, in order."""
-        return self._lexed[2]
+        found: list[tuple[int, int]] = []
+        done = 0
+        for start, text in zip([*self.starts, len(self.data)], [*self.texts, b""], strict=True):
+            if start > done and b"/" in self.data[done:start]:
+                found += [match.span() for match in _COMMENTS.finditer(self.data, done, start)]
+            done = start + len(text)
+        return found
+
+    def _positions(self, text: bytes) -> Iterator[int]:
+        """Indices of the tokens that are exactly this text."""
+        position = -1
+        try:
+            while True:
+                position = self.texts.index(text, position + 1)
+                yield position
+        except ValueError:
+            return
 
     def end(self, position: int) -> int:
         """End offset of a token."""
@@ -233,7 +243,7 @@ class CudaSource:
         found: list[Directive] = []
         starts = self.starts
         done = 0
-        for position in [at for at, text in enumerate(self.texts) if text == b"#"]:
+        for position in self._positions(b"#"):
             start = starts[position]
             if start < done or not self._first_on_line(start):
                 continue
@@ -267,7 +277,7 @@ class CudaSource:
             if tail.endswith(b"\\"):
                 position = newline + 1
                 continue
-            inside = self._comment_over(newline)
+            inside = self._comment_over(newline) if data.find(b"/*", start, newline) >= 0 else None
             if inside is not None and data[inside[0] : inside[0] + 2] == b"/*":
                 position = inside[1]
                 continue
@@ -371,7 +381,7 @@ class CudaSource:
         """Kernel launches, macro bodies included."""
         found: list[Launch] = []
         tokens = self.texts
-        for open_ in [at for at, text in enumerate(tokens) if text == b"<<<"]:
+        for open_ in self._positions(b"<<<"):
             close = self._launch_close(open_)
             if close is None or close + 1 >= len(tokens) or tokens[close + 1] != b"(":
                 continue

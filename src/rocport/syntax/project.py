@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rocport.model import ProjectIndex
+from rocport.syntax.includes import include_names
 
 _SPECIFIED = re.compile(rb"__(global|device)__((?:[^;{}()]|\([^()]*\))*?)([A-Za-z_]\w*)\s*\(")
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE)
-_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
 _TORCH = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)/")
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
 
@@ -40,7 +40,7 @@ def names_of(data: bytes) -> FileNames:
             body = match.group(2).split(b"//")[0].strip()
             if len(body) < 200:
                 macros[match.group(1)] = body
-    included = frozenset(name.rsplit(b"/", 1)[-1].decode("utf-8", "surrogateescape") for name in _INCLUDE.findall(data))
+    included = frozenset(name.rsplit("/", 1)[-1] for name in include_names(data))
     return FileNames(frozenset(kernels), frozenset(device), macros, included, _TORCH.search(data) is not None)
 
 

@@ -14,6 +14,7 @@ from rocport.facts.symbols import Symbol, load
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding
 from rocport.syntax.cuda import CudaSource, Directive
+from rocport.syntax.includes import include_names
 
 RULE = Rule(
     name="include-header",
@@ -54,11 +55,15 @@ def is_project_file(name: str, source: CudaSource, context: Context) -> bool:
     near = posixpath.normpath(posixpath.join(posixpath.dirname(source.path), name))
     if near in context.project.files:
         return True
+    if posixpath.basename(name) not in context.project.basenames:
+        return False
     return any(path.endswith("/" + name) or path == name for path in context.project.files)
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     table = load()
+    if not any(table.header(name) for name in set(include_names(source.data))):
+        return
     for directive in source.directives:
         if directive.name not in (b"include", b"import"):
             continue
