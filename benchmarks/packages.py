@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 import sys
 import tarfile
 import zipfile
 from pathlib import Path
+
+from rocport.toolchain.sdk import Apt, find_mirror
 
 # name -> version. Pinned so that a figure can be printed again.
 PACKAGES = {
@@ -83,6 +86,21 @@ def _download(name: str, version: str) -> Path:
         target.mkdir(parents=True, exist_ok=True)
         path, _ = Downloader(session, "off")(found.link, str(target))
         return Path(path)
+
+
+def fetch_hipify_perl() -> Path:
+    """The hipify-perl script of Debian's package, downloaded once. Raises SdkError where there is no Debian archive."""
+    script = cache_folder() / "hipify-perl" / "usr" / "bin" / "hipify-perl"
+    if not script.exists():
+        folder = cache_folder() / "hipify-perl"
+        folder.mkdir(parents=True, exist_ok=True)
+        apt = Apt(folder / "apt", find_mirror(), ["sid"])
+        apt.update()
+        version = apt.versions(["hipify-perl"])["hipify-perl", "sid"]
+        apt.download([("hipify-perl", version)], folder)
+        (archive,) = folder.glob("hipify-perl_*.deb")
+        subprocess.run(["dpkg-deb", "-x", str(archive), str(folder)], check=True)
+    return script
 
 
 if __name__ == "__main__":

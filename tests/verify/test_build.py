@@ -87,6 +87,19 @@ def test_compiles_host_and_device_and_reads_the_kernels(tmp_path: Path, options:
     assert "not run" in verification.how and "gfx942, gfx1100" in verification.how
 
 
+def test_syntax_only_sees_both_passes_and_makes_no_code(tmp_path: Path, options: build.BuildOptions) -> None:
+    device_error = "#ifdef __HIP_DEVICE_COMPILE__\nstatic_assert(sizeof(int) == 8);\n#endif\n"
+    (tmp_path / "good.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k(int* x) { *x = 1; }\n")
+    (tmp_path / "bad.hip").write_text("#include <hip/hip_runtime.h>\n" + device_error)
+    verification = build.verify(tmp_path, replace(options, syntax_only=True))
+    found = {(unit.path, unit.target): unit for unit in verification.units}
+    assert found["good.hip", "gfx942"].status is Status.OK
+    assert found["good.hip", "gfx942"].kernels == ()
+    assert found["bad.hip", HOST].status is Status.OK
+    assert found["bad.hip", "gfx942"].status is Status.FAIL
+    assert "syntax" in verification.how
+
+
 def test_error_is_placed_in_the_cuda_source_and_explained(tmp_path: Path, options: build.BuildOptions) -> None:
     source = tree(tmp_path / "t", bad__cu=SOURCE_OF_BAD)
     root = tree(tmp_path / "t-hip", bad__cu=BAD, rocport_warp__h="")

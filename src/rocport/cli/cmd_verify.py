@@ -26,6 +26,7 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 @click.option("--target", default="gfx942,gfx1100", show_default=True, metavar="GFX[,GFX]", help="gfx targets.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("-j", "--jobs", type=click.IntRange(min=0), default=0, help="Compilers at once; default: processors.")
+@click.option("--syntax-only", is_flag=True, help="Check host and device code without making code objects: faster.")
 @click.option("--no-cache", is_flag=True, help="Compile everything, and remember nothing.")
 @click.option("-I", "includes", multiple=True, type=click.Path(path_type=Path), help="Add an include folder.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
@@ -43,6 +44,7 @@ def command(
     target: str,
     fmt: str,
     jobs: int,
+    syntax_only: bool,
     no_cache: bool,
     includes: tuple[Path, ...],
     defines: tuple[str, ...],
@@ -77,6 +79,7 @@ def command(
         defines=defines,
         timeout_s=timeout,
         source=source,
+        syntax_only=syntax_only,
         toolchain=toolchain,  # type: ignore[arg-type]
     )
     progress = _progress if sys.stderr.isatty() and fmt == "text" else None

@@ -110,9 +110,10 @@ class Toolchain:
         """The command line that compiles one source file.
 
         `device`: code object (an ELF file) of one target. `host`: host object, without device code. `syntax`: the host
-        pass without code generation. `object`: host object with the target's code object in it. `defines` are written
-        `NAME` or `NAME=VALUE`. `language` other than `hip` is host code that includes HIP headers; `device` and
-        `object` need `hip` and a target. Raises ValueError for a combination that makes no sense.
+        pass, or the device pass of a target, without code generation. `object`: host object with the target's code
+        object in it. `defines` are written `NAME` or `NAME=VALUE`. `language` other than `hip` is host code that
+        includes HIP headers; `device` and `object` need `hip` and a target. Raises ValueError for a combination that
+        makes no sense.
         """
         if mode in ("device", "object") and (target is None or language != "hip"):
             raise ValueError(f"mode {mode!r} compiles HIP for one gfx target, got {target=} {language=}")
@@ -130,7 +131,8 @@ class Toolchain:
         if mode == "device":
             command += ["--offload-device-only", "--no-gpu-bundle-output", optimize, "-c"]
         elif mode == "syntax":
-            command += ["--offload-host-only"] if language == "hip" else []
+            if language == "hip":
+                command.append("--offload-host-only" if target is None else "--offload-device-only")
             command.append("-fsyntax-only")
         elif mode == "host":
             command += ["--offload-host-only"] if language == "hip" else []

@@ -73,6 +73,8 @@ class BuildOptions:
     source: Path | None = None
     """The tree the port was made from, to map errors back; found by itself where it lies beside the port."""
     toolchain: Kind | None = None
+    syntax_only: bool = False
+    """Check, and make no code objects: faster, with no register, scratch or LDS use."""
     only: frozenset[str] = frozenset()
     """Paths of the units to compile, relative to the tree; empty: all of them."""
 
@@ -107,7 +109,8 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     order = {job: index for index, job in enumerate((unit.path, target) for unit, target in jobs)}
     results.sort(key=lambda result: order[result.path, result.target])
     targets = ", ".join(options.targets)
-    how = f"cross-compiled for {targets} with {toolchain.summary()}; not linked on the host and not run"
+    done = "syntax checked" if options.syntax_only else "cross-compiled"
+    how = f"{done} for {targets} with {toolchain.summary()}; not linked on the host and not run"
     return Verification("build", str(path), options.targets, how, tuple(results))
 
 
@@ -249,7 +252,8 @@ class _Builder:
         """Run the compiler; also the files its verdict rests on, empty where it should not be remembered."""
         name = Cache.key([path, target])[:24]
         output, depfile = self.scratch / f"{name}.o", self.scratch / f"{name}.d"
-        into = ["-o", str(output)] if target != HOST else []
+        objects = target != HOST and not self.options.syntax_only
+        into = ["-o", str(output)] if objects else []
         code, text = self._run([*command, "-MD", "-MF", str(depfile), *into])
         if code is None:
             return _Outcome(None, "", ()), []
@@ -258,7 +262,7 @@ class _Builder:
             # negative code is a signal, of a machine short of memory for example.
             files = [str(self.project.root / file) for file in self.project.includes]
             return _Outcome(code, text, ()), files if code > 0 else []
-        use = self._kernels(output) if target != HOST else ()
+        use = self._kernels(output) if objects else ()
         output.unlink(missing_ok=True)
         return _Outcome(0, "", use), [os.path.join(self.project.root, file) for file in read_depfile(depfile)]
 
@@ -288,7 +292,7 @@ class _Builder:
         return self.toolchain.compile_command(
             unit.path,
             None if target == HOST else target,
-            mode="syntax" if target == HOST else "device",
+            mode="syntax" if target == HOST or self.options.syntax_only else "device",
             language=language,
             includes=[*self.options.includes, *unit.includes],
             system_includes=system,
