@@ -25,7 +25,7 @@ class _Affine(torch.nn.Module):
             raise ValueError(f"{format} is a flat format of bitsandbytes: use Linear4bit")
         if shape[-1] % fmt.group:
             raise ValueError(f"{format} needs in_features a multiple of {fmt.group}, have {shape[-1]}")
-        self.format = fmt.name
+        self.format = fmt
         self.shape = shape
         words = (*shape[:-1], shape[-1] * fmt.bits // 32)
         groups = (*shape[:-1], shape[-1] // fmt.group)
@@ -41,7 +41,7 @@ class _Affine(torch.nn.Module):
     def quantized(self) -> QuantTensor:
         """The packed weight."""
         dtype = self.scales.dtype if self.scales.is_floating_point() else torch.bfloat16
-        return QuantTensor(Format.parse(self.format), self.shape, dtype, self.weight, self.scales, self.biases)
+        return QuantTensor(self.format, self.shape, dtype, self.weight, self.scales, self.biases)
 
     def _load_from_state_dict(self, state_dict: dict[str, torch.Tensor], prefix: str, *args: object) -> None:
         # MLX stores words as uint32, for which PyTorch has no copy to int32 that keeps the bits.
@@ -91,7 +91,7 @@ class QuantizedLinear(_Affine):
         return quantized_matmul(x, self.quantized(), self.bias)
 
     def extra_repr(self) -> str:
-        return f"in={self.shape[1]}, out={self.shape[0]}, format={self.format}, bias={self.bias is not None}"
+        return f"in={self.shape[1]}, out={self.shape[0]}, format={self.format.name}, bias={self.bias is not None}"
 
 
 class SwitchLinear(_Affine):
@@ -133,4 +133,4 @@ class SwitchLinear(_Affine):
         return out.view(*experts.shape, -1)
 
     def extra_repr(self) -> str:
-        return f"experts={self.shape[0]}, in={self.shape[2]}, out={self.shape[1]}, format={self.format}"
+        return f"experts={self.shape[0]}, in={self.shape[2]}, out={self.shape[1]}, format={self.format.name}"

@@ -40,7 +40,7 @@ class Linear4bit(torch.nn.Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features, self.dtype = in_features, out_features, dtype
-        self.format = Format.parse(f"{quant_type}b{blocksize}").name
+        self.format = Format.parse(f"{quant_type}b{blocksize}")
         numel = in_features * out_features
         count = blocks(numel, blocksize)
         self._frozen("weight", torch.zeros(blocks(numel, 2), 1, dtype=torch.uint8, device=device))
@@ -76,7 +76,7 @@ class Linear4bit(torch.nn.Module):
     def quantized(self) -> QuantTensor:
         """The packed weight."""
         return QuantTensor(
-            Format.parse(self.format),
+            self.format,
             (self.out_features, self.in_features),
             self.dtype,
             self.weight.view(-1),
@@ -91,7 +91,7 @@ class Linear4bit(torch.nn.Module):
         return quantized_matmul(x, self.quantized(), self.bias)
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
-        fmt = Format.parse(self.format)
+        fmt = self.format
         device = self.weight.device
 
         def put(name: str, value: torch.Tensor) -> None:
@@ -152,7 +152,7 @@ class Linear4bit(torch.nn.Module):
             if stored is not None and not torch.allclose(stored.float().cpu(), table(kind, torch.device("cpu"))):
                 error_msgs.append(f"{prefix}weight.{name} is not the {kind} table: this code table is not supported")
                 return
-        self.format = fmt.name
+        self.format = fmt
         self.dtype = getattr(torch, state["dtype"])
         codes = state_dict[prefix + "weight"].contiguous().view(torch.uint8).view(-1, 1)
         self._frozen("weight", codes.to(device))
@@ -172,7 +172,9 @@ class Linear4bit(torch.nn.Module):
         unexpected_keys += [key for key, name in own.items() if name not in known]
 
     def extra_repr(self) -> str:
-        return f"in={self.in_features}, out={self.out_features}, format={self.format}, bias={self.bias is not None}"
+        return (
+            f"in={self.in_features}, out={self.out_features}, format={self.format.name}, bias={self.bias is not None}"
+        )
 
 
 class Linear8bitLt(torch.nn.Module):
@@ -204,13 +206,14 @@ class Linear8bitLt(torch.nn.Module):
 
     @classmethod
     def from_linear(cls, linear: torch.nn.Linear, threshold: float = 6.0) -> Linear8bitLt:
-        """Quantize a dense layer by rows."""
+        """Quantize a dense layer by rows, rounded to float16 first as bitsandbytes does."""
         weight = linear.weight.detach()
         out, into = weight.shape
         layer = cls(into, out, linear.bias is not None, threshold, weight.dtype, weight.device)
-        absmax = weight.float().abs().amax(-1)
+        half = weight.to(torch.float16).float()
+        absmax = half.abs().amax(-1)
         scale = 127.0 / absmax.clamp(min=torch.finfo(torch.float32).tiny)
-        codes = torch.round(weight.float() * scale.unsqueeze(-1)).to(torch.int8)
+        codes = torch.round(half * scale.unsqueeze(-1)).to(torch.int8)
         layer.weight = torch.nn.Parameter(codes, requires_grad=False)
         layer.SCB = torch.nn.Parameter(absmax, requires_grad=False)
         if linear.bias is not None:

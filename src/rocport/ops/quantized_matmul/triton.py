@@ -438,10 +438,8 @@ def refuse_shape(x: torch.Tensor, q: QuantTensor) -> str:
         return f"needs float32, float16 or bfloat16, have {x.dtype}"
     if q.shape[-1] % 32:
         return f"needs K a multiple of 32, have {q.shape[-1]}: a row must start at a whole word"
-    if q.format.flat and q.shape[-1] % q.format.group and q.format.group % q.shape[-1]:
+    if q.shape[-1] % q.format.group:
         return f"needs blocks that do not cross rows, have blocks of {q.format.group} and K={q.shape[-1]}"
-    if q.format.flat and q.shape[-1] < q.format.group:
-        return f"needs K of at least one block of {q.format.group}, have {q.shape[-1]}"
     return ""
 
 

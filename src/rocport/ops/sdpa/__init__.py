@@ -3,8 +3,8 @@
 sdpa(q: [B, Sq, H, D], k, v: [B, Sk, Hkv, D], causal=False, window=None, scale=None) -> [B, Sq, H, D].
 
 H is a multiple of Hkv: query head h reads key head h // (H / Hkv). `causal` is aligned at the bottom right: query i
-sees keys up to i + Sk - Sq, so that a decode step (Sq = 1) sees every key. `window` (left, right) limits a query to keys
-[i + Sk - Sq - left, i + Sk - Sq + right]; a negative side is open. A query that sees no key gets 0.
+sees keys up to i + Sk - Sq, so that a decode step (Sq = 1) sees every key. `window` (left, right) limits a query to
+keys [i + Sk - Sq - left, i + Sk - Sq + right]; a negative side is open. A query that sees no key gets 0.
 """
 
 from __future__ import annotations

@@ -1,0 +1,81 @@
+"""Run under TRITON_INTERPRET=1 by test_interpreted.py: prints one JSON line a case, `[case, error or mismatches]`.
+
+fp16 and fp32 only: the interpreter of Triton 3.9 multiplies bf16 bits as integers in a dot, and truncates fp32 to bf16.
+"""
+
+import json
+import sys
+
+import torch
+
+from rocport import ops
+from rocport.ops import gather_qmm, grouped_mm, quantized_matmul  # noqa: F401
+from rocport.ops.decode import arguments
+from rocport.ops.dequantize import eager as dequantize_eager
+from rocport.ops.dequantize import triton as dequantize_triton
+from rocport.ops.gather_qmm import triton as gather_triton
+from rocport.ops.grouped_mm import eager as grouped_eager
+from rocport.ops.grouped_mm import triton as grouped_triton
+from rocport.ops.quantize import eager as quantize_eager
+from rocport.ops.quantize import triton as quantize_triton
+from rocport.ops.quantized_matmul import triton as matmul
+
+FORMATS = (
+    "affine2g32", "affine2g64", "affine3g32", "affine4g32", "affine4g128", "affine5g64", "affine6g64", "affine8g128",
+    "nf4b64", "fp4b32", "dynamic8b64", "mxfp4", "nvfp4", "mxfp8",
+)  # fmt: skip
+
+
+def say(case: str, value: float) -> None:
+    print(json.dumps([case, value]), flush=True)
+
+
+def relative(got: torch.Tensor, want: torch.Tensor) -> float:
+    return ((got.double() - want.double()).norm() / want.double().norm()).item()
+
+
+def differing(a: ops.QuantTensor, b: ops.QuantTensor) -> int:
+    pairs = [(a.codes, b.codes), (a.scales, b.scales), (a.biases, b.biases), (a.absmax2, b.absmax2)]
+    return sum(int((x != y).sum()) for x, y in pairs if x is not None and y is not None)
+
+
+def main() -> None:
+    torch.manual_seed(0)
+    for name in FORMATS:
+        fmt = ops.Format.parse(name)
+        nested = fmt.kind in ("nf4", "fp4")
+        x = torch.randn(5, 77) if fmt.flat else torch.randn(6, 256)
+        x[0] = 0.0
+        q = quantize_eager.run(x, fmt, nested)
+        say(f"quantize {name}", differing(q, quantize_triton.run(x, fmt, nested)))
+        for dtype in (torch.float32, torch.float16):
+            dense, want = dequantize_triton.run(q, dtype), dequantize_eager.run(q, dtype)
+            say(f"dequantize {name} {dtype}", int((dense != want).sum()))
+        weight = quantize_eager.run(torch.randn(5, 256), fmt, nested)
+        packed = arguments(weight)
+        wide = dequantize_eager.run(weight, torch.float64)
+        bias = torch.randn(5)
+        x = torch.randn(2, 256)
+        rows = matmul.run_rows(x, packed, 5, bias, None, matmul.RowsConfig(4, 4, 1))
+        say(f"rows {name}", relative(rows, x.double() @ wide.T + bias.double()))
+        if 32 % fmt.bits == 0:
+            x = torch.randn(19, 256)
+            tiles = matmul.run_tiles(x, packed, 5, bias, matmul.TileConfig(16, 16, 64, 4, 2, 2))
+            say(f"tiles {name}", relative(tiles, x.double() @ wide.T + bias.double()))
+            half = quantize_eager.run(torch.randn(5, 256).half(), fmt)
+            config = matmul.TileConfig(16, 16, min(32, fmt.group), 4, 2, 1)
+            groups = matmul.run_tiles(x.half(), arguments(half), 5, None, config)
+            say(
+                f"groups {name}",
+                relative(groups, x.half().double() @ dequantize_eager.run(half, torch.float64).T) / 500,
+            )
+    experts = quantize_eager.run(torch.randn(4, 8, 64), ops.Format.parse("affine4g32"))
+    x, index = torch.randn(5, 64), torch.tensor([3, 0, 0, 2, 1])
+    dense = dequantize_eager.run(experts, torch.float64)[index]
+    say("gather", relative(gather_triton.run(x, experts, index), torch.einsum("tk,tnk->tn", x.double(), dense)))
+    weight, ends = torch.randn(4, 24, 64).transpose(1, 2), torch.tensor([2, 2, 4, 4], dtype=torch.int32)
+    say("grouped", relative(grouped_triton.run(x, weight, ends), grouped_eager.run(x, weight, ends)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

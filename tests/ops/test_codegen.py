@@ -1,0 +1,40 @@
+"""The bar on AMD machine code, with no AMD GPU. `benchmarks/codegen.py` prints the table for every configuration."""
+
+import pytest
+
+from rocport.facts.targets import load_target
+from rocport.runtime import Platform
+
+codegen = pytest.importorskip("rocport.ops.codegen", reason="triton is not installed")
+
+LABELS = (
+    "quantize affine4g64", "quantize nf4b64", "quantize dynamic8b256", "quantize mxfp4", "dequantize affine4g64",
+    "dequantize nf4b64 nested", "dequantize affine3g64", "matmul affine4g64 M=1", "matmul affine3g64 M=1",
+    "matmul nf4b64 M=1", "matmul affine4g64 M=8", "matmul nf4b64 M=128", "matmul affine4g32 M=64", "gather affine4g64",
+    "grouped_mm T=1024",
+)  # fmt: skip
+"""One launch or more of each kernel; the others differ in constants."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", codegen.TARGETS)
+def test_machine_code_meets_the_bar(name):
+    target = load_target(name)
+    launches = [x for x in codegen.launches(Platform("rocm", target=target)) if x.label in LABELS]
+    assert {launch.label for launch in launches} >= set(LABELS) - {"quantize nf4b64"}
+    problems = {
+        f"{launch.label}: {launch.name}": found
+        for launch in launches
+        if (found := codegen.report(launch, name).problems(target))
+    }
+    assert problems == {}
+
+
+def test_the_bar_sees_what_the_compiler_does_not():
+    """LDS over the limit and too many threads compile without an error."""
+    target = load_target("gfx942")
+    good = codegen.Report("x", "tile_kernel", "gfx942", 64, 0, 0, 65536, 256, 8, 8, 4, 4, 4, 500, True)
+    assert good.problems(target) == []
+    bad = codegen.Report("x", "tile_kernel", "gfx942", 256, 5, 36, 98304, 2048, 0, 8, 0, 0, 1, 500, True)
+    assert len(bad.problems(target)) == 7
+    assert "98304 bytes of LDS, gfx942 has 65536" in bad.problems(target)

@@ -1,0 +1,119 @@
+import pytest
+import torch
+from conftest import relative, to_torch
+
+from rocport import ops
+from rocport.ops.formats import as_int32
+
+FORMATS = ["affine2g32", "affine3g64", "affine4g64", "affine6g128", "affine8g32", "nf4b64", "fp4b32", "mxfp4", "nvfp4"]
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "mxfp8", "dynamic8b64"])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 2e-6), (torch.bfloat16, 4e-3)])
+def test_matmul_against_float64(name, dtype, tolerance):
+    torch.manual_seed(1)
+    q = ops.quantize(torch.randn(40, 256), name)
+    dense = ops.dequantize(q, torch.float32).double()
+    for shape in ((256,), (1, 256), (3, 5, 256)):
+        x = torch.randn(shape).to(dtype)
+        bias = torch.randn(40)
+        out = ops.quantized_matmul(x, q, bias)
+        assert out.shape == (*shape[:-1], 40) and out.dtype == dtype
+        assert relative(out, x.double() @ dense.T + bias.double()) < tolerance
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_matmul_and_gather_are_mlx(mx, bits):
+    torch.manual_seed(2)
+    weight = mx.array(torch.randn(6, 32, 128).numpy())
+    codes, scales, biases = mx.quantize(weight, bits=bits, group_size=64)
+    fmt = ops.Format.parse(f"affine{bits}g64")
+    parts = (as_int32(to_torch(codes)), to_torch(scales), to_torch(biases))
+    q = ops.QuantTensor(fmt, (6, 32, 128), torch.float32, *parts)
+    x = torch.randn(9, 128)
+    experts = torch.tensor([0, 5, 2, 2, 1, 0, 4, 3, 5])
+    options = {"bits": bits, "group_size": 64, "transpose": True}
+    one = mx.quantized_matmul(mx.array(x.numpy()), codes[0], scales[0], biases[0], **options)
+    q0 = ops.QuantTensor(fmt, (32, 128), torch.float32, *(part[0] for part in parts))
+    assert relative(ops.quantized_matmul(x, q0), to_torch(one)) < 2e-6
+    index = mx.array(experts.int().numpy())
+    gathered = mx.gather_qmm(mx.array(x.numpy()[:, None]), codes, scales, biases, rhs_indices=index, **options)
+    assert relative(ops.gather_qmm(x, q, experts), to_torch(gathered)[:, 0]) < 2e-6
+
+
+def test_gradients_go_through_x_and_bias_and_not_the_weight():
+    q = ops.quantize(torch.randn(16, 64), "nf4b64", nested=True)
+    x = torch.randn(2, 3, 64, requires_grad=True)
+    bias = torch.zeros(16, requires_grad=True)
+    grad = torch.randn(2, 3, 16)
+    ops.quantized_matmul(x, q, bias).backward(grad)
+    torch.testing.assert_close(x.grad, grad @ ops.dequantize(q))
+    torch.testing.assert_close(bias.grad, grad.sum((0, 1)))
+
+
+def test_gather_gradient():
+    q = ops.quantize(torch.randn(4, 16, 64), "affine4g32")
+    x = torch.randn(5, 64, requires_grad=True)
+    experts = torch.tensor([3, 0, 0, 2, 1])
+    grad = torch.randn(5, 16)
+    ops.gather_qmm(x, q, experts).backward(grad)
+    want = torch.einsum("tn,tnk->tk", grad, ops.dequantize(q)[experts])
+    torch.testing.assert_close(x.grad, want)
+
+
+def test_grouped_matmul_and_its_uneven_groups():
+    x, weight = torch.randn(10, 24), torch.randn(4, 32, 24).transpose(1, 2)
+    ends = torch.tensor([3, 3, 9, 9])
+    out = ops.grouped_mm(x, weight, ends)
+    assert relative(out[:3], x[:3] @ weight[0]) < 2e-6
+    assert relative(out[3:9], x[3:9] @ weight[2]) < 2e-6
+    assert not out[9:].any(), "rows past the last end are zero"
+
+
+def test_empty_and_strided_inputs():
+    q = ops.quantize(torch.randn(16, 64), "affine4g64")
+    assert ops.quantized_matmul(torch.empty(0, 64), q).shape == (0, 16)
+    x = torch.randn(64, 5).t()
+    torch.testing.assert_close(ops.quantized_matmul(x, q), ops.quantized_matmul(x.contiguous(), q))
+    experts = ops.quantize(torch.randn(2, 16, 64), "affine4g64")
+    assert ops.gather_qmm(torch.empty(0, 64), experts, torch.empty(0, dtype=torch.int64)).shape == (0, 16)
+
+
+def test_shapes_that_do_not_meet_are_named():
+    q = ops.quantize(torch.randn(16, 64), "affine4g64")
+    with pytest.raises(ValueError, match=r"\(2, 32\) does not meet W \(16, 64\)"):
+        ops.quantized_matmul(torch.randn(2, 32), q)
+    with pytest.raises(ValueError, match="gather_qmm"):
+        ops.gather_qmm(torch.randn(2, 64), q, torch.tensor([0, 0]))
+
+
+@pytest.mark.parametrize("outlier", [False, True])
+def test_int8_linear(outlier):
+    torch.manual_seed(3)
+    weight, x = torch.randn(48, 64), torch.randn(20, 64)
+    if outlier:
+        x[3, 7] = 40.0
+    absmax = weight.abs().amax(-1)
+    codes = torch.round(weight * (127 / absmax).unsqueeze(1)).to(torch.int8)
+    out = ops.int8_linear(x, codes, absmax)
+    assert relative(out, x @ weight.T) < 0.012
+    assert relative(ops.int8_linear(x, codes, absmax, threshold=0.0), x @ weight.T) < (0.2 if outlier else 0.012)
+
+
+def test_adamw8bit_follows_adamw():
+    torch.manual_seed(4)
+    hyper = ops.adamw8bit
+    from rocport.ops.adamw8bit import Hyper, State
+
+    p = torch.randn(512)
+    dense = p.clone().requires_grad_()
+    optimizer = torch.optim.AdamW([dense], lr=1e-2, weight_decay=0.0)
+    signed = ops.tables.table("dynamic8", torch.device("cpu"))
+    codes = torch.full((512,), int(torch.searchsorted(signed, torch.tensor(0.0))), dtype=torch.uint8)
+    state = State(codes, codes.clone(), torch.zeros(2), torch.zeros(2), signed, signed)
+    for step in range(1, 21):
+        grad = torch.randn(512)
+        hyper(p, grad, state, Hyper(step, 1e-2))
+        dense.grad = grad
+        optimizer.step()
+    assert relative(p, dense.detach()) < 0.05

@@ -1,0 +1,187 @@
+"""The layers load the checkpoints of bitsandbytes and MLX as they are, train LoRA, compile, and shard."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import relative
+
+from rocport import ops
+from rocport.ops.modules import Linear4bit, Linear8bitLt, QuantizedLinear, SwitchLinear
+
+
+def _linear(out: int = 48, into: int = 128) -> torch.nn.Linear:
+    torch.manual_seed(0)
+    return torch.nn.Linear(into, out)
+
+
+@pytest.mark.parametrize("kind", ["nf4", "fp4"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_linear4bit_loads_and_writes_bitsandbytes(kind, nested):
+    bnb = pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed")
+    dense = _linear()
+    theirs = bnb.nn.Linear4bit(128, 48, compress_statistics=nested, quant_type=kind, compute_dtype=torch.float32)
+    theirs.load_state_dict(dense.state_dict())
+    theirs = theirs.to("cpu")
+    x = torch.randn(3, 128)
+    want = theirs(x)
+    state = theirs.state_dict()
+    ours = Linear4bit(128, 48, quant_type="nf4", nested=not nested)
+    assert ours.load_state_dict(state).missing_keys == []
+    assert relative(ours(x).detach(), want.detach()) < 5e-3, "its CPU matmul rounds to bf16"
+    weight = bnb.functional.dequantize_4bit(theirs.weight.data, theirs.weight.quant_state)
+    assert torch.equal(ops.dequantize(ours.quantized(), torch.float32), weight.float())
+    written = ours.state_dict()
+    assert set(written) == set(state)
+    for key, value in state.items():
+        if "quant_state" not in key:
+            assert torch.equal(written[key].view(value.dtype).view(value.shape), value), key
+    params = {key.removeprefix("weight."): value for key, value in written.items() if key.startswith("weight.")}
+    read = bnb.functional.QuantState.from_dict(params, torch.device("cpu"))
+    assert read == theirs.weight.quant_state
+    again = Linear4bit(128, 48)
+    again.load_state_dict(written)
+    assert torch.equal(again(x), ours(x))
+
+
+def test_linear4bit_says_what_it_cannot_load():
+    ours = Linear4bit.from_linear(_linear())
+    with pytest.raises(RuntimeError, match=r"weight is \(48, 128\), the layer is \(64, 128\)"):
+        Linear4bit(128, 64).load_state_dict(ours.state_dict())
+    with pytest.raises(RuntimeError, match=r"quant_state\.bitsandbytes__"):
+        Linear4bit(128, 48).load_state_dict(_linear().state_dict())
+    state = ours.state_dict()
+    state["weight.quant_map"] = state["weight.quant_map"] * 2
+    with pytest.raises(RuntimeError, match="this code table is not supported"):
+        Linear4bit(128, 48).load_state_dict(state)
+
+
+def test_linear8bit_is_bitsandbytes():
+    bnb = pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed")
+    dense = _linear()
+    theirs = bnb.nn.Linear8bitLt(128, 48, has_fp16_weights=False, threshold=6.0)
+    theirs.load_state_dict(dense.state_dict())
+    theirs = theirs.to("cpu")
+    ours = Linear8bitLt.from_linear(dense)
+    assert torch.equal(ours.weight, theirs.weight.CB if theirs.weight.CB is not None else theirs.weight)
+    torch.testing.assert_close(ours.SCB, theirs.weight.SCB.view(-1))
+    x = torch.randn(5, 128)
+    x[0, 3] = 20.0
+    want = theirs(x)
+    assert relative(ours(x).detach(), want.detach()) < 1e-2
+    state = theirs.state_dict()
+    loaded = Linear8bitLt(128, 48)
+    loaded.load_state_dict({key: value.view(loaded.state_dict()[key].shape) for key, value in state.items()})
+    assert torch.equal(loaded(x), ours(x))
+    assert set(ours.state_dict()) == set(state)
+
+
+@pytest.mark.parametrize("name", ["affine3g64", "affine4g64", "affine8g32", "mxfp4", "mxfp8"])
+def test_quantized_linear_loads_mlx(mx, name):
+    nn = pytest.importorskip("mlx.nn")
+    fmt = ops.Format.parse(name)
+    mode = {"mode": "affine" if fmt.kind == "affine" else fmt.kind}
+    theirs = nn.QuantizedLinear(128, 48, bias=True, group_size=fmt.group, bits=fmt.bits, **mode)
+    state = {key: torch.from_numpy(np.array(value)) for key, value in theirs.parameters().items()}
+    ours = QuantizedLinear(128, 48, bias=True, format=name, dtype=torch.float32)
+    ours.load_state_dict(state)
+    x = torch.randn(4, 128)
+    want = torch.from_numpy(np.array(theirs(mx.array(x.numpy()))))
+    assert relative(ours(x).detach(), want) < 3e-6
+    assert set(ours.state_dict()) == set(state)
+    again = QuantizedLinear(128, 48, bias=True, format=name, dtype=torch.float32)
+    again.load_state_dict(ours.state_dict())
+    assert torch.equal(again(x), ours(x))
+
+
+def test_switch_linear_is_its_experts():
+    torch.manual_seed(0)
+    layer = SwitchLinear.from_weight(torch.randn(6, 48, 128), "affine8g64")
+    x = torch.randn(2, 3, 128)
+    experts = torch.randint(0, 6, (2, 3, 2))
+    out = layer(x, experts)
+    dense = ops.dequantize(layer.quantized())
+    want = torch.einsum("bsk,bstnk->bstn", x, dense[experts])
+    assert out.shape == (2, 3, 2, 48) and relative(out, want) < 2e-6
+    again = SwitchLinear(128, 48, 6, format="affine8g64", dtype=torch.float32)
+    again.load_state_dict(layer.state_dict())
+    assert torch.equal(again(x, experts), out)
+
+
+class _Lora(torch.nn.Module):
+    """A frozen base with a rank-4 update beside it."""
+
+    def __init__(self, base: torch.nn.Module, into: int, out: int) -> None:
+        super().__init__()
+        self.base = base
+        self.down = torch.nn.Linear(into, 4, bias=False)
+        self.up = torch.nn.Linear(4, out, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.base(x) + self.up(self.down(x))
+
+
+BASES = {
+    "nf4": lambda: Linear4bit.from_linear(_linear(128, 128)),
+    "int8": lambda: Linear8bitLt.from_linear(_linear(128, 128)),
+    "affine4": lambda: QuantizedLinear.from_linear(_linear(128, 128)),
+}
+
+
+@pytest.mark.parametrize("base", sorted(BASES))
+def test_lora_training_lowers_the_loss_and_leaves_the_base(base):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(_Lora(BASES[base](), 128, 128), torch.nn.Tanh(), _Lora(BASES[base](), 128, 128))
+    frozen = {name: p.clone() for name, p in model.named_parameters() if "base" in name}
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            parameter.requires_grad_(False)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=3e-2)
+    x, y = torch.randn(32, 128), torch.randn(32, 128)
+    losses = []
+    for _ in range(30):
+        loss = (model(x) - y).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.8 * losses[0]
+    assert all(torch.equal(p, frozen[name]) for name, p in model.named_parameters() if "base" in name)
+
+
+@pytest.mark.parametrize("base", ["nf4", "affine4"])
+def test_compiles_as_one_graph_forward_and_backward(base):
+    model = BASES[base]()
+    torch._dynamo.reset()
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    x = torch.randn(4, 128, requires_grad=True)
+    out = compiled(x)
+    torch.testing.assert_close(out, model(x))
+    (got,) = torch.autograd.grad(out.sum(), x)
+    (want,) = torch.autograd.grad(model(x).sum(), x)
+    torch.testing.assert_close(got, want)
+
+
+def test_switch_linear_compiles_as_one_graph():
+    layer = SwitchLinear.from_weight(torch.randn(4, 32, 64), "affine4g64")
+    torch._dynamo.reset()
+    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    x, experts = torch.randn(3, 64), torch.tensor([[0, 1], [2, 3], [3, 0]])
+    torch.testing.assert_close(compiled(x, experts), layer(x, experts))
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
+def test_fsdp2_with_two_processes_is_one_process(tmp_path: Path):
+    script = Path(__file__).with_name("fsdp_two_processes.py")
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "RENDEZVOUS": str(tmp_path / "rendezvous")}
+    ranks = [
+        subprocess.Popen([sys.executable, str(script), str(rank)], env=environment, stderr=subprocess.PIPE, text=True)
+        for rank in range(2)
+    ]
+    for rank in ranks:
+        _, errors = rank.communicate(timeout=120)
+        assert rank.returncode == 0, errors[-2000:]

@@ -1,0 +1,82 @@
+import pytest
+import torch
+from conftest import relative, to_torch
+
+from rocport import ops
+from rocport.ops.sdpa import visible
+
+SHAPES = [(16, 16, 4, 4, 64), (7, 19, 8, 2, 64), (1, 33, 8, 1, 128), (20, 5, 4, 2, 64), (9, 9, 2, 2, 256)]
+"""Sq, Sk, H, Hkv, D."""
+
+
+def _inputs(shape):
+    torch.manual_seed(0)
+    sq, sk, heads, kv, dim = shape
+    return torch.randn(2, sq, heads, dim), torch.randn(2, sk, kv, dim), torch.randn(2, sk, kv, dim)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("tier", ["eager", ""])
+def test_attention_is_mlx(mx, shape, causal, tier):
+    q, k, v = _inputs(shape)
+    if causal and shape[0] > shape[1]:
+        pytest.skip("queries that see no key: NaN in MLX, 0 here (its own test)")
+    heads_first = [mx.array(t.transpose(1, 2).contiguous().numpy()) for t in (q, k, v)]
+    mask = "causal" if causal else None
+    want = mx.fast.scaled_dot_product_attention(*heads_first, scale=shape[4] ** -0.5, mask=mask)
+    out = ops.sdpa(q, k, v, causal=causal, tier=tier)
+    assert out.shape == q.shape
+    assert relative(out, to_torch(want).transpose(1, 2)) < 5e-6
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("window", [(3, 0), (0, 0), (4, 2), (-1, 3), (5, -1)])
+def test_tiers_agree_on_windows(shape, window):
+    q, k, v = _inputs(shape)
+    eager = ops.sdpa(q, k, v, window=window, tier="eager")
+    assert torch.isfinite(eager).all()
+    torch.testing.assert_close(ops.sdpa(q, k, v, window=window), eager, rtol=1e-4, atol=1e-5)
+
+
+def test_causal_is_aligned_at_the_bottom_right():
+    """A decode step sees every key; the top-left mask of the porting procedure's sample let it see one."""
+    assert visible(1, 4, -1, 0, torch.device("cpu")).all()
+    assert visible(2, 4, -1, 0, torch.device("cpu")).tolist() == [[True, True, True, False], [True] * 4]
+    q, k, v = _inputs((1, 33, 8, 1, 128))
+    torch.testing.assert_close(ops.sdpa(q, k, v, causal=True), ops.sdpa(q, k, v))
+
+
+def test_a_query_that_sees_no_key_gets_zero():
+    q, k, v = _inputs((20, 5, 4, 2, 64))
+    out = ops.sdpa(q, k, v, causal=True)
+    assert not out[:, :15].any() and out[:, 15:].any()
+    assert "NaN" in next(
+        row.refused
+        for row in ops.operator("sdpa").explain(ops.dispatch.Platform("cpu"), q, k, v, -1, 0, 0.125)
+        if row.tier == "pytorch"
+    )
+
+
+def test_heads_are_grouped_in_order():
+    q, k, v = _inputs((5, 5, 4, 2, 64))
+    out = ops.sdpa(q, k, v)
+    for head in range(4):
+        alone = ops.sdpa(q[:, :, head : head + 1], k[:, :, head // 2 :][:, :, :1], v[:, :, head // 2 :][:, :, :1])
+        torch.testing.assert_close(out[:, :, head : head + 1], alone)
+
+
+def test_gradients_and_empty_and_bad_shapes():
+    q, k, v = (t.requires_grad_() for t in _inputs((6, 8, 4, 2, 64)))
+    grads = {}
+    for tier in ("eager", "pytorch"):
+        out = ops.sdpa(q, k, v, causal=True, tier=tier)
+        grads[tier] = torch.autograd.grad(out.square().sum(), (q, k, v))
+    for ours, want in zip(grads["pytorch"], grads["eager"], strict=True):
+        assert relative(ours, want) < 1e-5
+    assert ops.sdpa(q[:, :0], k, v).shape == (2, 0, 4, 64)
+    assert not ops.sdpa(q, k[:, :0], v[:, :0]).any()
+    with pytest.raises(ValueError, match="4 query heads are not a multiple of 3"):
+        ops.sdpa(torch.randn(1, 2, 4, 8), torch.randn(1, 2, 3, 8), torch.randn(1, 2, 3, 8))
+    with pytest.raises(ValueError, match="expected \\[batch, sequence, heads, dim\\]"):
+        ops.sdpa(torch.randn(2, 4, 8), torch.randn(2, 4, 8), torch.randn(2, 4, 8))
