@@ -3,6 +3,7 @@
 #include "rocport_fp8.h"
 #include "rocport_half.h"
 #include "rocport_hipblas.h"
+#include "rocport_math.h"
 #include "rocport_platform.h"
 #include "rocport_simd.h"
 #include "rocport_warp.h"
@@ -84,5 +85,9 @@ __global__ void fp8_uses(rocport::fp8_e4m3* a, rocport::fp8x2_e4m3* b, rocport::
   b[1].__x = rocport::cvt_halfraw2_to_fp8x2(raw, rocport::NOSAT, rocport::E4M3);
 }
 
-// CUDA lets the host convert, too.
+// CUDA lets the host compute and convert, too.
+float host_math(float x, double d) {
+  return rsqrtf(x) + rsqrt(x) + sinpif(x) + static_cast<float>(normcdf(d)) + isfinite(x) + rocport::umin(3u, 4u);
+}
+__device__ float device_math(float x) { return rsqrtf(x) + rsqrt(x) + sinpif(x) + rhypotf(x, x) + norm3df(x, x, x); }
 __hip_bfloat16 on_the_host(float x) { return rocport::float2bfloat16_rn(x); }

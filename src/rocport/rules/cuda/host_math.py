@@ -1,0 +1,95 @@
+"""Math functions that CUDA declares for the host, too, and HIP for the device only, or not at all.
+`rsqrtf`, `sinpi`, `normcdf` and others in host code, and unqualified `isfinite`, `isnan`, `isinf` and `signbit`, find
+no function to call; `umin`, `llmax` and their like are unknown on both sides. The port includes a header that has them.
+Right everywhere; the host functions are computed in double, to within a unit in the last place of CUDA's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding, replace
+from rocport.syntax.cuda import CudaSource
+
+_HEADER = "rocport_math.h"
+_HOST = frozenset(
+    {
+        *(b"rsqrt", b"rsqrtf", b"rcbrt", b"rcbrtf", b"rhypot", b"rhypotf", b"norm3d", b"norm3df", b"sinpi", b"sinpif"),
+        *(b"cospi", b"cospif", b"normcdf", b"normcdff", b"fdividef", b"isfinite", b"isnan", b"isinf", b"signbit"),
+    }
+)
+_RENAMED = frozenset({b"umin", b"umax", b"llmin", b"llmax", b"ullmin", b"ullmax"})
+
+RULE = Rule(
+    name="host-math",
+    summary="math function HIP lacks on the host",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.SAFE,
+    triggers=_HOST | _RENAMED,
+    claims=_RENAMED,
+    examples=(
+        Example("float f(int n) { return rsqrtf(n); }\n", contains=('#include "rocport_math.h"', "rsqrtf(n)")),
+        Example("__device__ unsigned f(unsigned a) { return umin(a, 3u); }\n", contains=("rocport::umin(a, 3u)",)),
+    ),
+    clean=(
+        "__device__ float f(float x) { return rsqrtf(x); }\n",
+        "float rsqrtf(float x) { return x; }\nfloat g(float x) { return rsqrtf(x); }\n",
+        "bool f(float x) { return std::isfinite(x); }\n",
+        "unsigned umin(unsigned a, unsigned b);\nunsigned g(unsigned a) { return umin(a, 3u); }\n",
+        Example("float f(float x) { return isnan(x); }\n", path="host.cpp"),
+    ),
+    sources=("https://docs.nvidia.com/cuda/cuda-math-api/", "hip/amd_detail/amd_hip_math_functions.h of ROCm 6.4"),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    included = False
+    for name in sorted(source.names & (_HOST | _RENAMED)):
+        if name in context.project.macros or name in context.project.device_functions:
+            continue
+        uses = [position for position in source.index.get(name, ()) if _is_call(source, position)]
+        if any(_declares(source, position) for position in uses):
+            continue
+        for position in uses:
+            if name in _RENAMED:
+                yield finding(
+                    RULE,
+                    source,
+                    position,
+                    f"{name.decode()} is not in HIP; the port brings it",
+                    edits=[replace(source, position, b"rocport::" + name)],
+                    headers=[_HEADER],
+                )
+            elif not included and _compiled_as_hip(source) and not source.in_device(position):
+                included = True
+                yield finding(
+                    RULE,
+                    source,
+                    position,
+                    f"{name.decode()} in host code: HIP has it for the device only; the port brings it",
+                    headers=[_HEADER],
+                )
+
+
+def _compiled_as_hip(source: CudaSource) -> bool:
+    return source.path.lower().endswith((".cu", ".cuh", ".cup", ".h", ".hpp", ".hxx", ".inl", ".inc")) and (
+        not source.path.lower().endswith((".h", ".hpp", ".hxx", ".inl", ".inc")) or b"__host__" in source.names
+    )
+
+
+def _is_call(source: CudaSource, position: int) -> bool:
+    directive = source.directive_of(position)
+    if directive is not None and directive.name != b"define":
+        return False
+    before = source.at(position - 1)
+    if before in (b".", b"->") or (before == b"::" and source.is_ident(position - 2)):
+        return False
+    return source.at(position + 1) == b"("
+
+
+def _declares(source: CudaSource, position: int) -> bool:
+    """A type in front of the name: a declaration of the program's own."""
+    before = source.at(position - 1)
+    words = (b"return", b"else", b"case", b"throw", b"and", b"or", b"not", b"do")
+    return source.is_ident(position - 1) and before not in words
