@@ -107,7 +107,7 @@ def test_error_is_placed_in_the_cuda_source_and_explained(tmp_path: Path, option
         {"source": "bad.cu", "output": "bad.cu", "status": "translated"},
         {"source": "", "output": "rocport_warp.h", "status": "generated"},
     ]
-    (root / build.MANIFEST).write_text(json.dumps({"schema": 1, "files": records}))
+    (root / build.MANIFEST).write_text(json.dumps({"schema": 1, "files": records, "source_root": "../t"}))
     verification = build.verify(root, options)
     assert verification.failed
     for unit in by_target(verification, "bad.cu").values():
@@ -121,7 +121,7 @@ def test_error_is_placed_in_the_cuda_source_and_explained(tmp_path: Path, option
 def test_source_line_is_unknown_without_the_source(tmp_path: Path, options: build.BuildOptions) -> None:
     root = tree(tmp_path / "elsewhere", bad__cu=BAD, rocport_warp__h="")
     records = [{"source": "src/bad.cu", "output": "bad.cu", "status": "translated"}]
-    (root / build.MANIFEST).write_text(json.dumps({"schema": 1, "files": records}))
+    (root / build.MANIFEST).write_text(json.dumps({"schema": 1, "files": records, "source_root": "../t"}))
     (error,) = by_target(build.verify(root, options), "bad.cu")["gfx942"].errors
     assert (error.original_path, error.original_line) == ("src/bad.cu", None)
 

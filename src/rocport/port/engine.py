@@ -128,7 +128,8 @@ class TreeWriter:
                 removed.append(output)
             elif place.exists():
                 self._problems.append(Problem(output, "its source is gone, but it was edited by hand; left in place"))
-        manifest.save(self.out, manifest.Manifest(__version__, reported, self._records))
+        source_root = os.path.relpath(self.root.resolve(), self.out.resolve())
+        manifest.save(self.out, manifest.Manifest(__version__, reported, self._records, source_root))
         return Written(
             tuple(self._records[name] for name in sorted(self._records)), tuple(self._problems), tuple(removed)
         )

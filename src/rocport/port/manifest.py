@@ -16,11 +16,13 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Manifest:
-    """`files` maps an output path to its record; `options` are those of the run that wrote it."""
+    """`files` maps an output path to its record; `options` are those of the run that wrote it; `source_root` is the
+    path from the output folder to the folder of the sources."""
 
     version: str
     options: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, FileRecord] = field(default_factory=dict)
+    source_root: str = ""
 
 
 def load(folder: Path) -> Manifest | Problem | None:
@@ -52,6 +54,7 @@ def save(folder: Path, manifest: Manifest) -> None:
         "schema": SCHEMA,
         "tool": "rocport",
         "version": manifest.version,
+        "source_root": manifest.source_root,
         "options": dict(sorted(manifest.options.items())),
         "files": [
             {

@@ -71,7 +71,7 @@ class BuildOptions:
     defines: tuple[str, ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
     source: Path | None = None
-    """The tree the port was made from, to map errors back; found by itself where it lies beside the port."""
+    """The tree the port was made from, to map errors back; found by itself where the manifest says."""
     toolchain: Kind | None = None
     syntax_only: bool = False
     """Check, and make no code objects: faster, with no register, scratch or LDS use."""
@@ -89,7 +89,7 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     root = path if path.is_dir() else path.parent
     toolchain = find(options.toolchain)
     _check_targets(toolchain, options.targets)
-    manifest = _manifest(root)
+    manifest, source_root = _manifest(root)
     project = read_project(root, toolchain.include)
     changed = frozenset(
         name for name, record in manifest.items() if record.get("status") in ("translated", "unchanged")
@@ -102,7 +102,9 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     cache = Cache(options.cache, Fingerprints(root))
     torch, torch_reason = _torch(units)
     with _interrupted_once(), tempfile.TemporaryDirectory(prefix="rocport-") as scratch:
-        builder = _Builder(toolchain, project, options, cache, _origins(root, manifest, options.source), Path(scratch))
+        builder = _Builder(
+            toolchain, project, options, cache, _origins(root, manifest, source_root, options.source), Path(scratch)
+        )
         builder.torch, builder.torch_reason = torch, torch_reason
         jobs = [(unit, target) for unit in units for target in (HOST, *_device_targets(unit, options.targets))]
         results = list(_in_parallel(builder, jobs, options.jobs or os.cpu_count() or 1, progress))
@@ -146,22 +148,24 @@ def _check_targets(toolchain: Toolchain, targets: Sequence[str]) -> None:
             raise VerifyError(f"cannot compile for {target}: {reason}. {toolchain.summary()} can do: {available}")
 
 
-def _manifest(root: Path) -> Mapping[str, Mapping[str, Any]]:
-    """Output path -> record of the port that wrote the tree; empty where there is none that can be read."""
+def _manifest(root: Path) -> tuple[Mapping[str, Mapping[str, Any]], str]:
+    """Output path -> record of the port that wrote the tree, and its source folder; empty where none can be read."""
     try:
         raw = json.loads((root / MANIFEST).read_text(encoding="utf-8"))
-        return {record["output"]: record for record in raw["files"]}
+        return {record["output"]: record for record in raw["files"]}, str(raw.get("source_root", ""))
     except (OSError, ValueError, KeyError, TypeError):
-        return {}
+        return {}, ""
 
 
-def _origins(root: Path, manifest: Mapping[str, Mapping[str, Any]], source: Path | None) -> diagnostics.Origins:
+def _origins(
+    root: Path, manifest: Mapping[str, Mapping[str, Any]], source_root: str, source: Path | None
+) -> diagnostics.Origins:
     sources = {output: str(record.get("source") or "") for output, record in manifest.items()}
-    if source is None and manifest and root.name.endswith("-hip"):
-        # `rocport port X` writes X-hip beside X; it is the source only if the files are those the port read.
-        beside = root.with_name(root.name.removesuffix("-hip"))
-        if any((beside / name).is_file() for name in sources.values() if name):
-            source = beside
+    if source is None and source_root:
+        # The tree may have moved since: it is the source only if the files are those the port read.
+        recorded = (root / source_root).resolve()
+        if any((recorded / name).is_file() for name in sources.values() if name):
+            source = recorded
     return diagnostics.Origins(sources, source, root)
 
 
