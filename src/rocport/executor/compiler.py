@@ -54,7 +54,7 @@ class HostCompiler:
             "-fwrapv", "-w", "-pthread", "-g1",
         ]  # fmt: skip
         if self.kind == "clang":
-            flags += ["-mllvm", "-disable-block-placement", "-Wno-everything"]
+            flags += ["-Wno-everything"]
             if self.version >= (17,):
                 flags.append("-fconvergent-functions")
         else:

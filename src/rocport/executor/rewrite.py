@@ -144,6 +144,167 @@ def _registrations(result: Rewritten, whole: bytes) -> bytes:
     return ("\n" + "\n".join(lines) + "\n").encode()
 
 
+_WAVE = re.compile(
+    rb"__(?:shfl\w*|ballot\w*|any|all|any_sync|all_sync|syncwarp|activemask|match_\w+|reduce_\w+_sync)"
+    rb"|__builtin_amdgcn_(?:readfirstlane|readlane|ds_\w*permute|ds_swizzle|update_dpp|mov_dpp|wave_barrier|ballot\w*|read_exec\w*)"
+    rb"|shfl\w*|ballot|match_an[yl]+|coalesced_threads|tiled_partition|Warp(?:Reduce|Scan|Exchange|MergeSort)|rocport_\w+"
+)
+_LOOPS = frozenset([b"for", b"while", b"do"])
+
+
+class _Regions:
+    """Where rpx::Region objects go: into branches, and around loops and their bodies, that can reach a wave operation."""
+
+    def __init__(self, rewriter: _Rewriter) -> None:
+        self.at = rewriter.at
+        self.tokens = rewriter.tokens
+        self.pairs = rewriter.pairs
+        self.insertions: list[tuple[int, bytes]] = []  # (offset, text)
+        self.names = 0
+
+    def run(self) -> list[tuple[int, bytes]]:
+        """Texts to insert, by offset."""
+        bodies = self._functions()
+        reaching = self._reaching(bodies)
+        self.hits = [i for i, token in enumerate(self.tokens) if _WAVE.fullmatch(token.text) or token.text in reaching]
+        for _, open_, close in bodies:
+            if self._reaches(open_, close):
+                position = open_ + 1
+                while position < close:
+                    position = self._statement(position, close)
+        return self.insertions
+
+    def _functions(self) -> list[tuple[bytes, int, int]]:
+        """(name, open brace, close brace) of every function body that is not inside of another."""
+        found: list[tuple[bytes, int, int]] = []
+        position = 0
+        while position < len(self.tokens):
+            if self.at(position) == b"{" and position in self.pairs:
+                close = position - 1
+                while self.at(close) in (b"const", b"noexcept", b"override", b"mutable"):
+                    close -= 1
+                if self.at(close) == b")" and close in self.pairs:
+                    name = self.at(self.pairs[close] - 1)
+                    if (name[:1].isalpha() or name[:1] == b"_") and name not in (b"if", b"for", b"while", b"switch", b"namespace"):
+                        found.append((name, position, self.pairs[position]))
+                        position = self.pairs[position]
+            position += 1
+        return found
+
+    def _reaching(self, bodies: list[tuple[bytes, int, int]]) -> frozenset[bytes]:
+        """Names of functions from which a wave operation can be reached."""
+        words = [(name, {token.text for token in self.tokens[open_:close]}) for name, open_, close in bodies]
+        reaching = {name for name, used in words if any(_WAVE.fullmatch(word) for word in used)}
+        while True:
+            more = {name for name, used in words if name not in reaching and used & reaching}
+            if not more:
+                return frozenset(reaching)
+            reaching |= more
+
+    def _reaches(self, first: int, last: int) -> bool:
+        at = bisect.bisect_left(self.hits, first)
+        return at < len(self.hits) and self.hits[at] < last
+
+    def _insert(self, before: int, text: bytes) -> None:
+        self.insertions.append((self.tokens[before].start, text))
+
+    def _wrap(self, first: int, last: int, opening: bytes) -> None:
+        """Braces around the tokens [first, last)."""
+        self.insertions.append((self.tokens[first].start, b"{ " + opening + b" "))
+        self.insertions.append((self.tokens[last - 1].end, b" }"))
+
+    def _skip(self, position: int, limit: int) -> int:
+        """End of a plain statement."""
+        while position < limit and self.at(position) != b";":
+            if self.at(position) in _OPEN and position in self.pairs:
+                inner = self.pairs[position]
+                if self.at(position) == b"{" and self._reaches(position, inner):  # a lambda's body, or a nested type's
+                    cursor = position + 1
+                    while cursor < inner:
+                        cursor = self._statement(cursor, inner)
+                position = inner
+            position += 1
+        return min(position + 1, limit)
+
+    def _statement(self, position: int, limit: int) -> int:
+        """Places the regions of one statement; returns where the next one starts."""
+        text = self.at(position)
+        if text == b"{" and position in self.pairs:
+            close = self.pairs[position]
+            cursor = position + 1
+            while cursor < close:
+                cursor = self._statement(cursor, close)
+            return close + 1
+        if text in (b"if", b"for", b"while", b"switch"):
+            head = position + 1
+            if self.at(head) == b"constexpr":
+                head += 1
+            if self.at(head) != b"(" or head not in self.pairs:
+                return self._skip(position, limit)
+            body = self.pairs[head] + 1
+            loop = b""
+            if text != b"if":
+                self.names += 1
+                loop = b"rpx_loop_%d" % self.names
+            mark = len(self.insertions)
+            end = self._statement(body, limit)
+            after = end
+            inner = self.insertions[mark:]
+            del self.insertions[mark:]
+            if text == b"if":
+                if self._reaches(body, end):
+                    self._branch(body, end, inner, b"::rpx::Region rpx_region;")
+                else:
+                    self.insertions += inner
+                if self.at(end) == b"else":
+                    mark = len(self.insertions)
+                    after = self._statement(end + 1, limit)
+                    inner = self.insertions[mark:]
+                    del self.insertions[mark:]
+                    if self._reaches(end + 1, after):
+                        self._branch(end + 1, after, inner, b"::rpx::Region rpx_region;")
+                    else:
+                        self.insertions += inner
+            elif self._reaches(position, end):
+                if text == b"switch":
+                    self._branch(position, end, inner, b"::rpx::Region rpx_region;")
+                else:
+                    opening = b"::rpx::Body rpx_body(%s);" % loop
+                    self.insertions.append((self.tokens[position].start, b"{ ::rpx::Loop %s; " % loop))
+                    self._branch(body, end, inner, opening)
+                    self.insertions.append((self.tokens[end - 1].end, b" }"))
+            else:
+                self.insertions += inner
+            return after
+        if text == b"do":
+            self.names += 1
+            loop = b"rpx_loop_%d" % self.names
+            mark = len(self.insertions)
+            end = self._statement(position + 1, limit)
+            inner = self.insertions[mark:]
+            del self.insertions[mark:]
+            stop = self._skip(end, limit)
+            if self._reaches(position, stop):
+                self.insertions.append((self.tokens[position].start, b"{ ::rpx::Loop %s; " % loop))
+                self._branch(position + 1, end, inner, b"::rpx::Body rpx_body(%s);" % loop)
+                self.insertions.append((self.tokens[stop - 1].end, b" }"))
+            else:
+                self.insertions += inner
+            return stop
+        if text in (b"case", b"default") or (self.at(position + 1) == b":" and (text[:1].isalpha() or text[:1] == b"_")):
+            while position < limit and self.at(position) != b":":
+                position += 1
+            return position + 1
+        if text in (b"try", b"else"):
+            return position + 1
+        return self._skip(position, limit)
+
+    def _branch(self, first: int, last: int, inner: list[tuple[int, bytes]], opening: bytes) -> None:
+        self.insertions.append((self.tokens[first].start, b"{ " + opening + b" "))
+        self.insertions += inner
+        self.insertions.append((self.tokens[last - 1].end, b" }"))
+
+
 class _Rewriter:
     def __init__(self, text: bytes, result: Rewritten, plain_shared: bool) -> None:
         self.plain_shared = plain_shared
@@ -278,11 +439,11 @@ class _Rewriter:
                 elif text in (b"asm", b"__asm__", b"__asm"):
                     self._assembly(position)
             position += 1
-        ordered = sorted(self.found)
+        self.found += [(offset, offset, text) for offset, text in _Regions(self).run()]
         kept: list[tuple[int, int, bytes]] = []
-        for edit in ordered:
+        for edit in sorted(self.found, key=lambda edit: (edit[0], edit[1] > edit[0])):
             if kept and edit[0] < kept[-1][1]:
-                continue  # inside of a replaced launch: its text was taken from there, already rewritten
+                continue  # inside of a replaced launch, whose text was taken as it stood
             kept.append(edit)
         return kept
 

@@ -46,6 +46,7 @@ Wave *wave;
 u32 lane;
 u32 wave_width = 64;
 void *dynamic_lds;
+u32 region_depth, loop_iteration;
 Statistics statistics;
 
 struct Stack {
@@ -202,6 +203,16 @@ Next choose() {
 inline void enter_lane() {
   rpx_thread_index = wave->tid[lane];
   grid.stack = wave->stack[lane];
+  region_depth = wave->depth[lane];
+  loop_iteration = wave->iteration[lane];
+}
+
+// What a waiting thread needs to go on.
+inline void keep_thread(Wave *w, u32 l) {
+  w->stack[l] = grid.stack;
+  w->tid[l] = rpx_thread_index;
+  w->depth[l] = region_depth;
+  w->iteration[l] = loop_iteration;
 }
 
 // Leaves the current thread at `save` and runs whatever is next. Returns when the thread is resumed.
@@ -267,6 +278,7 @@ void run_unstarted() {
       rpx_thread_index = thread_at(w->index * wave_width + lane);
     }
     u64 before = switches;
+    region_depth = loop_iteration = 0;
     inside_runtime = false;
     body(closure);
     inside_runtime = true;
@@ -341,10 +353,17 @@ int compare(const CallPath &a, const CallPath &b) {
 void complete_mixed(Wave *w) {
   CallPath best, path;
   u64 group = 0;
+  u32 depth = 0, iteration = 0;
   for (u64 rest = w->at_op; rest; rest &= rest - 1) {
     u32 l = __builtin_ctzll(rest);
+    // Deeper structures first, then earlier iterations, then the earlier place.
+    if (group && w->depth[l] < depth) continue;
+    if (group && w->depth[l] == depth && w->iteration[l] > iteration) continue;
+    bool ahead = !group || w->depth[l] > depth || w->iteration[l] < iteration;
+    depth = w->depth[l];
+    iteration = w->iteration[l];
     call_path(w, l, &path);
-    int order = group ? compare(path, best) : -1;
+    int order = ahead ? -1 : compare(path, best);
     if (order < 0) {
       best = path;
       group = bit(l);
@@ -401,8 +420,13 @@ bool release_barrier() {
   return true;
 }
 
-inline u64 site_key(const void *site, const void *frame) {
-  return (u64)(std::size_t)site ^ (u64)(static_cast<char *>(grid.stack->top) - static_cast<const char *>(frame)) << 40;
+// Tells apart calls of one place that came by different ways: the caller's own return address, the depth of the stack,
+// the structures and the iteration around the call. Lanes whose keys agree are taken to be together.
+inline u64 site_key(void *const *frame) {
+  const void *caller = static_cast<void *const *>(frame[0])[1];
+  u64 way = (u64)(std::size_t)frame[1] * 0x9e3779b97f4a7c15ull + (u64)(std::size_t)caller * 31;
+  return way ^ (u64)(static_cast<char *>(grid.stack->top) - reinterpret_cast<const char *>(frame)) << 40 ^
+         (u64)region_depth << 56 ^ (u64)loop_iteration << 24;
 }
 
 inline void require_kernel(const char *what) {
@@ -417,7 +441,7 @@ RPX_CONVERGENT void meet(u64) {
   Wave *w = wave;
   u32 l = lane;
   void *const *frame = static_cast<void *const *>(__builtin_frame_address(0));
-  u64 key = site_key(frame[1], frame);
+  u64 key = site_key(frame);
   if (!w->at_op) {
     w->key = key;
     w->mixed = false;
@@ -428,8 +452,7 @@ RPX_CONVERGENT void meet(u64) {
   }
   w->at_op |= bit(l);
   w->frame[l] = frame;
-  w->stack[l] = grid.stack;
-  w->tid[l] = rpx_thread_index;
+  keep_thread(w, l);
   switch_away(&w->sp[l], l, w);
   inside_runtime = false;
 }
@@ -441,7 +464,7 @@ RPX_CONVERGENT int block_barrier(int operation, int predicate) {
   u32 l = lane;
   Block *b = grid.block;
   void *const *frame = static_cast<void *const *>(__builtin_frame_address(0));
-  u64 key = site_key(frame[1], frame);
+  u64 key = site_key(frame);
   if (!b->first_key) {
     b->first_key = key;
     b->first_site = frame[1];
@@ -455,8 +478,7 @@ RPX_CONVERGENT int block_barrier(int operation, int predicate) {
   }
   w->at_barrier |= bit(l);
   w->frame[l] = frame;
-  w->stack[l] = grid.stack;
-  w->tid[l] = rpx_thread_index;
+  keep_thread(w, l);
   switch_away(&w->sp[l], l, w);
   inside_runtime = false;
   return operation == 1 ? b->result_count : operation == 2 ? b->result_all : b->result_any;
@@ -469,8 +491,7 @@ RPX_CONVERGENT void grid_barrier() {
   u32 l = lane;
   w->at_grid |= bit(l);
   w->frame[l] = static_cast<void *const *>(__builtin_frame_address(0));
-  w->stack[l] = grid.stack;
-  w->tid[l] = rpx_thread_index;
+  keep_thread(w, l);
   switch_away(&w->sp[l], l, w);
   inside_runtime = false;
 }
@@ -483,8 +504,7 @@ RPX_CONVERGENT void yield() {
   u32 l = lane;
   ++statistics.preemptions;
   w->preempted |= bit(l);
-  w->stack[l] = grid.stack;
-  w->tid[l] = rpx_thread_index;
+  keep_thread(w, l);
   switch_away(&w->sp[l], l, w);
   inside_runtime = false;
 }
@@ -730,7 +750,7 @@ void run_launch(const Launch &launch) {
   // A launch from inside a kernel runs here and now, on top of the thread that makes it.
   Grid outer_grid = grid;
   Wave *outer_wave = wave;
-  u32 outer_lane = lane;
+  u32 outer_lane = lane, outer_depth = region_depth, outer_iteration = loop_iteration;
   void *outer_lds = dynamic_lds;
   Index3 outer_index[4] = {rpx_thread_index, rpx_block_index, rpx_block_dim, rpx_grid_dim};
   std::vector<char> outer_static;
@@ -751,6 +771,8 @@ void run_launch(const Launch &launch) {
   grid = outer_grid;
   wave = outer_wave;
   lane = outer_lane;
+  region_depth = outer_depth;
+  loop_iteration = outer_iteration;
   dynamic_lds = outer_lds;
   if (nested) {
     last_kernel = outer_name;

@@ -43,12 +43,32 @@ struct Wave {
   Index3 tid[kMaxLanes];
   Stack *stack[kMaxLanes];
   void *const *frame[kMaxLanes];  // frame of the call that waits
+  u32 depth[kMaxLanes];           // control structures around that call (see Region)
+  u32 iteration[kMaxLanes];       // of the innermost loop around it
 };
 
 extern Wave *wave;         // of the running thread
 extern u32 lane;           // of the running thread, within its wave
 extern u32 wave_width;     // 32 or 64
 extern void *dynamic_lds;  // the running block's dynamic shared memory
+extern u32 region_depth, loop_iteration;  // of the running thread
+
+// The rewriter puts one into each branch and around each loop that can reach a wave operation. Where lanes wait at
+// different calls, those in the deepest structure go first: lanes that left a loop, or skipped a branch, wait for the
+// rest, as they do on the device. Addresses alone would not tell: compilers lay out loops as they like.
+struct Region {
+  RPX_INLINE Region() { ++region_depth; }
+  RPX_INLINE ~Region() { --region_depth; }
+  Region(const Region &) = delete;
+};
+struct Loop : Region {
+  u32 count = 0, outer;
+  RPX_INLINE Loop() : outer(loop_iteration) {}
+  RPX_INLINE ~Loop() { loop_iteration = outer; }
+};
+struct Body : Region {
+  RPX_INLINE explicit Body(Loop &loop) { loop_iteration = ++loop.count; }
+};
 
 // Wait at a wave operation until the lanes that can meet here have met; wave->group then names them.
 RPX_CONVERGENT void meet(u64 mask);
