@@ -30,7 +30,7 @@ def test_linear4bit_loads_and_writes_bitsandbytes(kind, nested):
     x = torch.randn(3, 128)
     want = theirs(x)
     state = theirs.state_dict()
-    ours = Linear4bit(128, 48, quant_type="nf4", nested=not nested)
+    ours = Linear4bit(128, 48, quant_type="nf4", nested=not nested, dtype=torch.float32)
     assert ours.load_state_dict(state).missing_keys == []
     assert relative(ours(x).detach(), want.detach()) < 5e-3, "its CPU matmul rounds to bf16"
     weight = bnb.functional.dequantize_4bit(theirs.weight.data, theirs.weight.quant_state)
@@ -43,7 +43,7 @@ def test_linear4bit_loads_and_writes_bitsandbytes(kind, nested):
     params = {key.removeprefix("weight."): value for key, value in written.items() if key.startswith("weight.")}
     read = bnb.functional.QuantState.from_dict(params, torch.device("cpu"))
     assert read == theirs.weight.quant_state
-    again = Linear4bit(128, 48)
+    again = Linear4bit(128, 48, dtype=torch.float32)
     again.load_state_dict(written)
     assert torch.equal(again(x), ours(x))
 
@@ -74,7 +74,7 @@ def test_linear8bit_is_bitsandbytes():
     want = theirs(x)
     assert relative(ours(x).detach(), want.detach()) < 1e-2
     state = theirs.state_dict()
-    loaded = Linear8bitLt(128, 48)
+    loaded = Linear8bitLt(128, 48, dtype=torch.float32)
     loaded.load_state_dict({key: value.view(loaded.state_dict()[key].shape) for key, value in state.items()})
     assert torch.equal(loaded(x), ours(x))
     assert set(ours.state_dict()) == set(state)

@@ -70,7 +70,7 @@ def run(x: torch.Tensor, weight: torch.Tensor, ends: torch.Tensor) -> torch.Tens
         grouped_kernel[(tiles, triton.cdiv(n, CONFIG["BN"]))](
             x, weight, ends, out, rows, n, k, *weight.stride(), experts,
             BM=bm, BN=CONFIG["BN"], BK=CONFIG["BK"], GROUPS=triton.next_power_of_2(experts),
-            num_warps=CONFIG["num_warps"], num_stages=CONFIG["num_stages"],
+            num_warps=CONFIG["num_warps"], num_stages=CONFIG["num_stages"], enable_fp_fusion=True,
         )  # fmt: skip
         zero_tail[(rows, triton.cdiv(n, 1024))](ends, out, rows, n, experts, BLOCK=1024, num_warps=4)
     return out
