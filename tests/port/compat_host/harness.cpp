@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "rocport_compat.h"
@@ -236,9 +237,52 @@ void check_bits(unsigned a, unsigned b, unsigned c) {
   expect("bfind.s32", rocport::bfind(static_cast<int>(a)), found, a);
 }
 
+// ---- What an NVIDIA GPU computed -------------------------------------------------------------------------------------
+
+void check_golden(const char* path) {
+  std::FILE* file = std::fopen(path, "r");
+  char name[64];
+  unsigned a, b, c, wanted;
+  int lines = 0;
+  while (file && std::fscanf(file, "%63s %x %x %x %x", name, &a, &b, &c, &wanted) == 5) {
+    using namespace rocport;
+    const std::string is = name;
+    const unsigned got = is == "prmt_f4e"    ? prmt_f4e(a, b, c)
+                         : is == "prmt_b4e"  ? prmt_b4e(a, b, c)
+                         : is == "prmt_rc8"  ? prmt_rc8(a, b, c)
+                         : is == "prmt_ecl"  ? prmt_ecl(a, b, c)
+                         : is == "prmt_ecr"  ? prmt_ecr(a, b, c)
+                         : is == "prmt_rc16" ? prmt_rc16(a, b, c)
+                         : is == "prmt"      ? prmt(a, b, c)
+                         : is == "bfe_u32"   ? bfe(a, b & 63u, c & 63u)
+                         : is == "bfe_s32"   ? static_cast<unsigned>(bfe(static_cast<int>(a), b & 63u, c & 63u))
+                         : is == "bfi_b32"   ? bfi(a, b, c & 63u, (c >> 8) & 63u)
+                         : is == "vavgs2"    ? vavgs2(a, b)
+                         : is == "vavgs4"    ? vavgs4(a, b)
+                         : is == "dp2a_lo"   ? static_cast<unsigned>(dp2a_lo(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c)))
+                         : is == "dp2a_hi"   ? dp2a_hi(a, b, c)
+                         : is == "vabsss4"   ? vabsss4(a)
+                         : is == "vsads2"    ? vsads2(a, b)
+                         : is == "fns"       ? fns(a, b & 31u, static_cast<int>(c % 9u) - 4)
+                         : is == "vnegss2"   ? vnegss2(a)
+                         : is == "vsetgts4"  ? vsetgts4(a, b)
+                         : is == "viaddmax_s16x2_relu" ? viaddmax_s16x2_relu(a, b, c)
+                         : is == "vabsdiffs4" ? vabsdiffs4(a, b)
+                         : is == "vhaddu4"   ? vhaddu4(a, b)
+                                             : ~wanted;
+    expect(name, got, wanted, a);
+    ++lines;
+  }
+  if (file) std::fclose(file);
+  if (lines == 0) {
+    std::printf("no golden values in %s\n", path);
+    ++failures;
+  }
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   check_rounding<float>("float", true);
   check_rounding<double>("double", false);
   for (int i = 0; i < 20000; ++i) {
@@ -249,6 +293,7 @@ int main() {
   }
   check_simd(0x80008000u, 0x7fff8000u);
   check_simd(0x80808080u, 0x7f80ff01u);
+  check_golden(count > 1 ? arguments[1] : "");
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;
 }
