@@ -23,7 +23,7 @@ _STAND_IN = "rocport-hipcc"
 _PAIRED = {"-I", "-D", "-U", "-isystem", "-iquote", "-include", "-L", "-l", "-o", "-x", "-MF", "-MT", "-MQ", "-Xclang", "-mllvm",
            "-Xcompiler", "-Xlinker", "-arch", "-gencode", "-ccbin", "-rpath", "--offload-arch", "-Xptxas", "-target"}  # fmt: skip
 _KEPT = re.compile(
-    r"-(?:D|U|I|isystem|iquote|include|std=|fopenmp|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)"
+    r"-(?:D|U|I|isystem|iquote|include|std=|fopenmp$|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)"
 )
 _SERVED = re.compile(
     r"-l(?:amdhip64|hip\w*|roc\w*|rccl|MIOpen|cuda\w*|cublas\w*|curand|cusparse|cufft|cusolver|nv\w*|hsa-runtime64|amd_comgr)$"

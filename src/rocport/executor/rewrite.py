@@ -33,6 +33,8 @@ _TOKEN = re.compile(
 _TRIGGERS = re.compile(
     rb"<<\s*<|\b(?:__global__|__host__|__device__|__shared__|__noinline__|__forceinline__|hipLaunchKernelGGL|hipLaunch\w*Kernel|asm|__asm__|__asm)\b"
 )
+# Hints that must stand right before a loop, where a Region may come to stand; they change no result.
+_UNROLL = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+(?:unroll|nounroll|clang[ \t]+loop|GCC[ \t]+unroll)\b[^\n]*", re.MULTILINE)
 _SPACES = re.compile(rb"\b__(?:host|device)__\b")
 _OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CLOSE = {close: open_ for open_, close in _OPEN.items()}
@@ -85,6 +87,7 @@ def rewrite(preprocessed: bytes, *, plain_shared: bool = False) -> Rewritten:
     result = Rewritten(b"")
     spans = _segments(preprocessed)
     # User text is rewritten as one piece, so that a construct may span an #include.
+    preprocessed = _UNROLL.sub(lambda match: b" " * len(match.group()), preprocessed)
     whole = b"".join(preprocessed[start:end] for start, end, system in spans if not system)
     if not _TRIGGERS.search(whole):
         result.text = _SPACES.sub(b"", preprocessed)
@@ -123,8 +126,10 @@ def _segments(text: bytes) -> list[tuple[int, int, bool]]:
     """(start, end, is a system header) of the stretches between changes of that property."""
     spans: list[tuple[int, int, bool]] = []
     start, system = 0, False
+    # g++ also marks, within a user's file, what came from a system header's macro: the file decides.
+    own = {match.group(2) for match in _MARKER.finditer(text) if b"3" not in match.group(3).split()}
     for match in _MARKER.finditer(text):
-        now = b"3" in match.group(3).split()
+        now = match.group(2) not in own
         if now != system:
             if match.start() > start:
                 spans.append((start, match.start(), system))

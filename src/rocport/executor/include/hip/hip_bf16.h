@@ -72,8 +72,9 @@ RPX_INLINE __hip_bfloat16 __float2bfloat16_rz(float v) {
 }
 RPX_INLINE float __bfloat162float(__hip_bfloat16 h) { return float(h); }
 RPX_INLINE __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 h) { return __hip_bfloat162(h, h); }
-RPX_INLINE __hip_bfloat162 __float2bfloat162_rn(float v) { return __hip_bfloat162(__hip_bfloat16(v), __hip_bfloat16(v)); }
-RPX_INLINE __hip_bfloat162 __floats2bfloat162_rn(float a, float b) { return __hip_bfloat162(__hip_bfloat16(a), __hip_bfloat16(b)); }
+template <class F, std::enable_if_t<std::is_arithmetic<F>::value, int> = 0> RPX_INLINE __hip_bfloat162 __float2bfloat162_rn(F v) { return __hip_bfloat162(__hip_bfloat16((float)v), __hip_bfloat16((float)v)); }
+// Templates, so that a program's own function of the name, written for older ROCm, is preferred.
+template <class F, class G, std::enable_if_t<std::is_arithmetic<F>::value, int> = 0> RPX_INLINE __hip_bfloat162 __floats2bfloat162_rn(F a, G b) { return __hip_bfloat162(__hip_bfloat16(a), __hip_bfloat16(b)); }
 RPX_INLINE __hip_bfloat162 __float22bfloat162_rn(float2 v) { return __hip_bfloat162(__hip_bfloat16(v.x), __hip_bfloat16(v.y)); }
 RPX_INLINE float2 __bfloat1622float2(__hip_bfloat162 h) { return float2(float(h.x), float(h.y)); }
 RPX_INLINE float __low2float(__hip_bfloat162 h) { return float(h.x); }

@@ -462,7 +462,10 @@ template <class T, int X, int Y = 1, int Z = 1, int Arch = 1> class BlockAdjacen
     detail::barrier();
     for (int i = I - 1; i > 0; --i) out[i] = f(in[i], in[i - 1]);
     if (t > 0) out[0] = f(in[0], temp_.items[t - 1]);
-    else out[0] = before ? static_cast<U>(f(in[0], *before)) : static_cast<U>(in[0]);
+    else if (before) {
+      T edge = *before;
+      out[0] = f(in[0], edge);
+    } else out[0] = static_cast<U>(in[0]);
     detail::barrier();
   }
   template <int I, class U, class F> RPX_INLINE void right(T (&in)[I], U (&out)[I], F f, const T *after) {
@@ -471,7 +474,10 @@ template <class T, int X, int Y = 1, int Z = 1, int Arch = 1> class BlockAdjacen
     detail::barrier();
     for (int i = 0; i < I - 1; ++i) out[i] = f(in[i], in[i + 1]);
     if (t < N - 1) out[I - 1] = f(in[I - 1], temp_.items[t + 1]);
-    else out[I - 1] = after ? static_cast<U>(f(in[I - 1], *after)) : static_cast<U>(in[I - 1]);
+    else if (after) {
+      T edge = *after;
+      out[I - 1] = f(in[I - 1], edge);
+    } else out[I - 1] = static_cast<U>(in[I - 1]);
     detail::barrier();
   }
 };

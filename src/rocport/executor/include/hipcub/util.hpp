@@ -132,6 +132,15 @@ template <class V> struct FutureValue {
   operator V() const { return *pointer; }
 };
 
+struct CachingDeviceAllocator {
+  template <class... A> explicit CachingDeviceAllocator(A...) {}
+  hipError_t DeviceAllocate(void **p, std::size_t bytes, hipStream_t = 0) { return hipMalloc(p, bytes); }
+  hipError_t DeviceAllocate(int, void **p, std::size_t bytes, hipStream_t = 0) { return hipMalloc(p, bytes); }
+  hipError_t DeviceFree(void *p) { return hipFree(p); }
+  hipError_t DeviceFree(int, void *p) { return hipFree(p); }
+  hipError_t FreeAllCached() { return hipSuccess; }
+};
+
 namespace detail {
 template <class It> using value_t = typename std::iterator_traits<It>::value_type;
 template <class It, class Otherwise>

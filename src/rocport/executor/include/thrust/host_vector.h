@@ -5,4 +5,8 @@
 
 #include_next <thrust/host_vector.h>
 
+#include <thrust/distance.h>
 #include <thrust/execution_policy.h>
+#include <thrust/extrema.h>
+#include <thrust/pair.h>
+#include <thrust/tuple.h>
