@@ -3,8 +3,9 @@
     python benchmarks/translate.py [--packages a,b] [--units N] [--targets gfx942,gfx1100] [--out RESULTS.json]
 
 Every tool gets the same files. Every output is compiled by the same code (`rocport verify --level build
---syntax-only`), host pass and one device pass a target. The counter of silent warp sites reads the outputs only and is the same for all
-three. Speed is the wall time of the whole process over the bytes of the files the tools are given, printed as ratios.
+--syntax-only`), host pass and one device pass a target. The counter of silent warp sites reads the outputs only and is
+the same for all three. Speed is the wall time of the whole process over the bytes of the files the tools are given,
+printed as ratios.
 """
 
 from __future__ import annotations
