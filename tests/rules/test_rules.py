@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from rocport.model import Applicability, Context, Example, Options, ProjectIndex
+from rocport.model import Applicability, Context, Example, Finding, Options, ProjectIndex
 from rocport.port.engine import port_file
 from rocport.rules import LoadedRule, discover
-from rocport.scan.engine import scan_cuda
+from rocport.scan.engine import scan_file
+from rocport.scan.tree import language_of
 from rocport.syntax.project import build_index, names_of
 
-CUDA_RULES = [loaded for loaded in discover() if "cuda" in loaded.rule.languages]
+
+def _scan(path: str, data: bytes, context: Context) -> list[Finding]:
+    findings = scan_file(path, data, language_of(path), context)
+    assert isinstance(findings, list), findings
+    return findings
 
 
 def _context(path: str, data: bytes, options: dict[str, str]) -> Context:
@@ -20,7 +25,7 @@ def _context(path: str, data: bytes, options: dict[str, str]) -> Context:
 
 def _cases(kind: str) -> list[object]:
     cases = []
-    for loaded in CUDA_RULES:
+    for loaded in discover():
         for number, example in enumerate(getattr(loaded.rule, kind)):
             cases.append(pytest.param(loaded, example, id=f"{loaded.rule.name}-{number}"))
     return cases
@@ -30,11 +35,15 @@ def _cases(kind: str) -> list[object]:
 def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None:
     data = example.before.encode()
     context = _context(example.path, data, dict(example.options))
-    findings = scan_cuda(example.path, data, context)
+    findings = _scan(example.path, data, context)
     mine = [finding for finding in findings if finding.rule == loaded.rule.name]
     assert mine, f"{loaded.rule.name} does not fire"
     weakest = list(Applicability).index(loaded.rule.applicability)
     assert all(list(Applicability).index(finding.applicability) <= weakest for finding in mine)
+    if language_of(example.path) != "cuda":
+        assert not any(finding.edits for finding in mine), "port leaves these files as they are"
+        assert all(finding.fix for finding in mine), "a finding without an edit names the next step"
+        return
     ported = port_file(example.path, data, findings)
     text = (ported.data if ported.data is not None else data).decode()
     for wanted in example.contains:
@@ -47,7 +56,7 @@ def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None
 def test_rule_is_silent_on_its_near_miss(loaded: LoadedRule, example: Example | str) -> None:
     case = example if isinstance(example, Example) else Example(example)
     data = case.before.encode()
-    findings = scan_cuda(case.path, data, _context(case.path, data, dict(case.options)))
+    findings = _scan(case.path, data, _context(case.path, data, dict(case.options)))
     assert [finding for finding in findings if finding.rule == loaded.rule.name] == []
 
 

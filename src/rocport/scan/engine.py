@@ -6,16 +6,20 @@ import bisect
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar, cast
 
-from rocport.model import Context, Finding, Options, Problem, ProjectIndex
+from rocport.model import Applicability, Context, Finding, Options, Problem, ProjectIndex, Span
 from rocport.rules import LoadedRule, discover
 from rocport.scan.tree import MAX_SOURCE_BYTES, Entry, Tree
+from rocport.syntax.build import BuildSource
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.notebook import cells
 from rocport.syntax.project import FileNames, build_index, names_of
+from rocport.syntax.python import PythonSource
 
 R = TypeVar("R")
 
@@ -30,7 +34,11 @@ def _rules_for(language: str) -> tuple[LoadedRule, ...]:
 
 def scan_cuda(path: str, data: bytes, context: Context) -> list[Finding]:
     """Findings of every CUDA rule over one file, in order of place."""
-    source = CudaSource(path, data)
+    return scan_source(CudaSource(path, data), context)
+
+
+def scan_source(source: CudaSource, context: Context) -> list[Finding]:
+    """Findings of every CUDA rule over one parsed file, in order of place."""
     names = source.names
     findings: list[Finding] = []
     general: list[Finding] = []
@@ -60,6 +68,85 @@ def _not_covered(general: list[Finding], special: list[Finding]) -> list[Finding
     return [finding for finding in general if not covered(finding)]
 
 
+def scan_python(path: str, data: bytes, context: Context) -> list[Finding] | Problem:
+    """Findings of every Python rule over one file."""
+    rules = _triggered("python", data)
+    if not rules:
+        return []
+    try:
+        source = PythonSource(path, data)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
+        what = error.msg if isinstance(error, SyntaxError) else str(error)
+        return Problem(path, f"{where}no Python 3 ({what}); the Python rules did not run over it")
+    findings = [finding for loaded in rules for finding in loaded.check(source, context)]
+    return _ordered(findings)
+
+
+def scan_notebook(path: str, data: bytes, context: Context) -> list[Finding] | Problem:
+    """Findings over the code cells of a notebook, at the lines of the .ipynb file."""
+    if not _triggered("python", data):
+        return []
+    try:
+        code_cells = cells(data)
+    except (ValueError, RecursionError) as error:
+        return Problem(path, f"no notebook ({error}); not scanned")
+    starts = [0]
+    for raw in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(raw))
+    findings: list[Finding] = []
+    for cell in code_cells:
+        found = scan_python(path, cell.code, context)
+        # A cell in another language (%%bash, R) is no Python; the other cells still are.
+        for finding in found if isinstance(found, list) else ():
+            first, last = cell.lines[finding.line - 1], cell.lines[finding.end_line - 1]
+            span = Span(starts[first - 1], max(starts[first - 1], starts[last] - 1))
+            findings.append(
+                replace(
+                    finding,
+                    line=first,
+                    end_line=last,
+                    span=span,
+                    edits=(),
+                    applicability=Applicability.MANUAL,
+                )
+            )
+    return _ordered(findings)
+
+
+def scan_build(path: str, data: bytes, language: str, context: Context) -> list[Finding]:
+    """Findings over a build, dependency or container file."""
+    rules = _triggered(language, data)
+    if not rules:
+        return []
+    source = BuildSource(path, data, language)
+    return _ordered(finding for loaded in rules for finding in loaded.check(source, context))
+
+
+def scan_file(path: str, data: bytes, language: str, context: Context) -> list[Finding] | Problem:
+    """Findings over one file of any language; suppressed ones are marked by `scan.suppress`, not here."""
+    if language == "cuda":
+        return scan_cuda(path, data, context)
+    if language == "python":
+        return scan_python(path, data, context)
+    if language == "notebook":
+        return scan_notebook(path, data, context)
+    return scan_build(path, data, language, context)
+
+
+def _triggered(language: str, data: bytes) -> list[LoadedRule]:
+    """Rules of a language one of whose triggers stands in the bytes; most files have none and are not parsed."""
+    return [
+        loaded
+        for loaded in _rules_for(language)
+        if not loaded.rule.triggers or any(trigger in data for trigger in loaded.rule.triggers)
+    ]
+
+
+def _ordered(findings: Iterable[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda item: (item.span, item.rule))
+
+
 def read_source(root: Path, entry: Entry) -> bytes | Problem:
     """The bytes of a source file, or why it is not treated as source."""
     if entry.size > MAX_SOURCE_BYTES:
@@ -87,7 +174,7 @@ def index_tree(tree: Tree) -> ProjectIndex:
 def scan_tree(tree: Tree, options: Options, jobs: int = 1) -> tuple[list[Finding], list[Problem]]:
     """Findings over every source of the tree, and the files that could not be read."""
     context = Context(options, index_tree(tree))
-    sources = [entry for entry in tree.entries if entry.language == "cuda"]
+    sources = [entry for entry in tree.entries if entry.language != "other"]
     findings: list[Finding] = []
     problems: list[Problem] = list(tree.problems)
     for result in parallel(_Scan(tree.root, context), sources, jobs):
@@ -109,7 +196,7 @@ class _Scan:
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
             return data
-        return scan_cuda(entry.path, data, self.context)
+        return scan_file(entry.path, data, entry.language, self.context)
 
 
 def parallel(work: Callable[[Entry], R], entries: Sequence[Entry], jobs: int) -> Iterator[R]:

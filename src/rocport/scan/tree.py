@@ -20,7 +20,7 @@ MAX_SOURCE_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Entry:
-    """One regular file of a tree; `path` is relative with `/`, `language` is `cuda` or `other`."""
+    """One regular file of a tree; `path` is relative with `/`, `language` as `language_of` names it."""
 
     path: str
     language: str
@@ -36,10 +36,38 @@ class Tree:
     problems: tuple[Problem, ...]
 
 
+_LANGUAGES = {
+    ".py": "python",
+    ".pyi": "other",
+    ".cmake": "cmake",
+    ".ipynb": "notebook",
+    ".sh": "shell",
+    ".bash": "shell",
+    ".toml": "toml",
+    ".cfg": "toml",
+    ".mk": "make",
+    ".yml": "yaml",
+    ".yaml": "yaml",
+    ".dockerfile": "docker",
+}
+
+
 def language_of(path: str) -> str:
-    """`cuda` for C, C++ and CUDA sources and headers, else `other`."""
-    suffix = os.path.splitext(path)[1].lower()
-    return "cuda" if suffix in CUDA_SUFFIXES or suffix in HOST_SUFFIXES else "other"
+    """`cuda` for C, C++ and CUDA sources and headers; `python`, `notebook`, `cmake`, `make`, `requirements`, `toml`
+    (with setup.cfg), `docker`, `shell`, `yaml`; else `other`."""
+    name = os.path.basename(path).lower()
+    stem, suffix = os.path.splitext(name)
+    if suffix in CUDA_SUFFIXES or suffix in HOST_SUFFIXES:
+        return "cuda"
+    if name == "cmakelists.txt" or name.endswith(".cmake.in"):
+        return "cmake"
+    if name.startswith(("dockerfile", "containerfile")) and suffix not in (".py", ".md", ".sh"):
+        return "docker"
+    if name.startswith(("makefile", "gnumakefile")) and suffix not in (".py", ".am"):
+        return "make"
+    if suffix in (".txt", ".in") and ("requirements" in path.lower() or "constraints" in stem):
+        return "requirements"
+    return _LANGUAGES.get(suffix, "other")
 
 
 def read_tree(root: Path, skip: frozenset[Path] = frozenset()) -> Tree:

@@ -1,0 +1,1 @@
+"""Rules over CMake, Make, shell and other build files."""

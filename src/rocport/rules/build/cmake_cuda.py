@@ -1,0 +1,128 @@
+"""CMake that asks for CUDA: `find_package(CUDAToolkit)`, `enable_language(CUDA)`, `CUDA::cublas`, `CMAKE_CUDA_*`.
+There is no CUDA toolkit on a ROCm machine, so configuring stops. What the maintainers of real projects did: an option
+(`USE_ROCM`, `USE_HIP`), `enable_language(HIP)`, `find_package(hip)`, `hip::` and `roc::` targets, the `.cu` files with
+`LANGUAGE HIP`, and `CMAKE_HIP_ARCHITECTURES` for the arch list. Right when a branch for HIP stands beside it; a command
+in a branch that asks for HIP or ROCm is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.build.common import ARCH_FLAG, CUDA_LIBRARY, NVCC_FLAG, found
+from rocport.syntax.build import BuildSource
+from rocport.syntax.python import is_amd_path, names_amd
+
+_TARGET = re.compile(r"\bCUDA::\w+")
+_LISTED = re.compile(
+    r"(?i)\$\{?(?:CUDA|CUDNN|CUBLAS|CUDAToolkit|CUDAT?K)_\w*(?:LIBRAR|INCLUDE|CUBLAS|CUDART|TOOLKIT|ROOT|VERSION|ARCH)\w*\}?|\$\{CUDAToolkit_\w+\}|\bCUDAToolkit_\w+|\bCUDA_TOOLKIT_ROOT_DIR\b|\$\{CUDA_VERSION\}"
+)
+_FLAGS = re.compile(
+    r"CMAKE_CUDA_(?:FLAGS|HOST_COMPILER|COMPILER\w*|STANDARD|ARCHITECTURES\w*|SEPARABLE|RUNTIME)\w*|CUDA_NVCC_FLAGS|CUDA_ARCH(?:ITECTURES|_LIST|_FLAGS)|CUDA_SEPARABLE_COMPILATION|CUDA_RESOLVE_DEVICE_SYMBOLS|CUDA_RUNTIME_LIBRARY|CUDA_PROPAGATE_HOST_FLAGS|COMPUTE_CAPABILIT"
+)
+_PACKAGE = re.compile(r"^\s*(?:CUDA\w*|CUDNN|cuDNN|NCCL|CUDA11|cub|CUB|Thrust|CUTLASS|NvidiaCutlass|nvtx\d*)\b")
+_OLD = frozenset(
+    {
+        "cuda_add_library",
+        "cuda_add_executable",
+        "cuda_select_nvcc_arch_flags",
+        "cuda_compile",
+        "cuda_include_directories",
+        "cuda_add_cublas_to_target",
+        "cuda_add_cufft_to_target",
+        "cuda_wrap_srcs",
+        "cuda_compile_ptx",
+    }
+)
+_IF = re.compile(
+    r"(?i)(?:^|[\s(])(?:NOT\s+)?\"?\$?\{?(?:\w*(?:USE|ENABLE|WITH|BUILD|HAVE)_(?:CUDA|GPU|NVIDIA|CUDNN)\w*|CUDA(?:Toolkit)?_FOUND|BUILD_CUDA|CUDA_VERSION|CMAKE_CUDA_COMPILER\w*)\b|STREQUAL\s+\"?cuda\"?|COMPUTE_BACKEND"
+)
+
+RULE = Rule(
+    name="cmake-cuda",
+    summary="CMake asks for the CUDA toolkit",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    languages=frozenset({"cmake"}),
+    triggers=frozenset({b"CUDA", b"cuda", b"cublas", b"cutlass", b"CUDNN", b"gencode"}),
+    phase=4,
+    examples=(
+        Example("find_package(CUDAToolkit REQUIRED)\n", path="CMakeLists.txt"),
+        Example("enable_language(CUDA)\n", path="CMakeLists.txt"),
+        Example("project(x LANGUAGES CXX CUDA)\n", path="CMakeLists.txt"),
+        Example("target_link_libraries(x PRIVATE CUDA::cublas CUDA::cudart)\n", path="CMakeLists.txt"),
+        Example('set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} --use_fast_math")\n', path="CMakeLists.txt"),
+        Example("cuda_add_library(x a.cu)\n", path="CMakeLists.txt"),
+    ),
+    clean=(
+        Example(
+            "if(USE_ROCM)\n  enable_language(HIP)\nelse()\n  enable_language(CUDA)\nendif()\n", path="CMakeLists.txt"
+        ),
+        Example('option(USE_CUDA "build for CUDA" ON)\n# find_package(CUDA)\n', path="CMakeLists.txt"),
+        Example("add_library(cuda_helpers src/cuda/helpers.cc)\n", path="CMakeLists.txt"),
+    ),
+    sources=(
+        "https://cmake.org/cmake/help/latest/prop_tgt/HIP_ARCHITECTURES.html",
+        "https://rocm.docs.amd.com/en/latest/conceptual/cmake-packages.html",
+    ),
+)
+
+
+def check(source: BuildSource, context: Context) -> Iterator[Finding]:
+    if is_amd_path(source.path):
+        return
+    for command in source.commands:
+        if command.gated or names_amd(command.arguments):
+            continue
+        message = _what(command.name, command.arguments)
+        if message:
+            yield found(
+                RULE,
+                source,
+                command,
+                message,
+                fix="beside it for HIP: enable_language(HIP), hip:: and roc:: targets, CMAKE_HIP_ARCHITECTURES",
+            )
+
+
+def _what(name: str, arguments: str) -> str:
+    """Why a command breaks without CUDA; empty when it does not."""
+    words = arguments.split()
+    if name in ("find_package", "include") and _PACKAGE.match(arguments):
+        return f"{name}({words[0]}): no CUDA toolkit on ROCm"
+    if name == "enable_language" and "CUDA" in words:
+        return "enable_language(CUDA): no nvcc on ROCm"
+    if name == "check_language" and "CUDA" in words:
+        return "check_language(CUDA): no nvcc on ROCm"
+    if name == "project" and "CUDA" in words:
+        return "project(... CUDA): no nvcc on ROCm"
+    if name in _OLD:
+        return f"{name}: a command of CMake's CUDA module"
+    if name in ("if", "elseif"):
+        return "this condition has no HIP branch" if _IF.search(arguments) else ""
+    if (
+        name == "list"
+        and words[:1] == ["APPEND"]
+        and words[1:2]
+        and re.search(r"(?i)languages", words[1])
+        and "CUDA" in words
+    ):
+        return "adds CUDA to the languages"
+    if name in ("message", "option", "endif", "else", "endforeach", "function", "macro", "endfunction", "endmacro"):
+        return ""
+    target = _TARGET.search(arguments)
+    if target:
+        return f"{target[0]}: a target of the CUDA toolkit"
+    flag = NVCC_FLAG.search(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
+    if flag:
+        return f"{flag[0].strip()}: nvcc only"
+    listed = _LISTED.search(arguments)
+    if listed:
+        return f"{listed[0]}: empty without the CUDA toolkit"
+    if name.startswith(("target_link", "link_", "set", "list")):
+        library = CUDA_LIBRARY.search(arguments)
+        if library:
+            return f"{library[0].strip()}: a CUDA library"
+    return ""

@@ -1,0 +1,62 @@
+"""Tables and builders shared by the rules over build files and setup.py."""
+
+from __future__ import annotations
+
+import re
+
+from rocport.model import Applicability, Confidence, Finding, Rule, Severity, Span
+from rocport.syntax.build import BuildSource, CMakeCommand, Line
+
+# Flags clang refuses with "unknown argument" when it compiles HIP (clang 19, each tried). -lineinfo, -Xcompiler,
+# -diag-suppress and -dc only warn, so they are not here.
+NVCC_FLAG = re.compile(
+    r"(?:^|(?<=[\s=\"',;:]))(?:"
+    r"--expt-(?:relaxed-constexpr|extended-lambda)|-expt-(?:relaxed-constexpr|extended-lambda)|--extended-lambda"
+    r"|-{1,2}use_fast_math|-Xptxas|--ptxas-options|-{1,2}maxrregcount|--threads(?=[\s=\"',]|$)|-t=?0\b"
+    r"|-Xfatbin|-Xnvlink|--default-stream|--generate-line-info|--resource-usage|--fmad|--prec-(?:div|sqrt)|--ftz"
+    r"|-gencode|--generate-code|-arch=\s?(?:sm|compute)_?|--gpu-architecture|-ccbin|-cudart\b|--source-in-ptx"
+    r"|-allow-unsupported-compiler|--compress-mode|-compress-all|--relocatable-device-code|--cuda-path-ext)"
+)
+ARCH_FLAG = re.compile(r"arch=compute_|code=sm_|\bcompute_\d\d|\bsm_\d\d|-gencode|--generate-code|-arch=")
+HALF_MACRO = re.compile(r"-U\s*__CUDA_NO_(?:HALF|BFLOAT16)")
+CUDA_LIBRARY = re.compile(
+    r"(?:^|-l|(?<=[\s\"'/;]))(?:lib)?(?:cublas(?:Lt)?|cusparse(?:Lt)?|curand|cufft|cusolver|cudart|cudnn|nvrtc|nvToolsExt|nvJitLink"
+    r"|nvidia-ml|cudadevrt|culibos|cupti)(?:_static)?(?:\.(?:so[\d.*]*|lib|dll|a))?(?=$|[\s\"';)])"
+)
+CUDA_PATH = re.compile(r"/usr/local/cuda|nvidia/cuda_runtime|\bCUDA Toolkit\b|targets/x86_64-linux/include")
+WHEEL_TAG = re.compile(r"(?:\+|whl/|[-_.])cu(?:\d{2,3}|1[0-9]\.?x)\b|download\.pytorch\.org/whl/cu|\+cu\b|whl/cu")
+
+
+def found(
+    rule: Rule,
+    source: BuildSource,
+    place: Line | CMakeCommand,
+    message: str,
+    *,
+    fix: str = "",
+    confidence: Confidence = Confidence.HIGH,
+    severity: Severity | None = None,
+    holds: str = "",
+) -> Finding:
+    """A finding on a line or on a CMake command, without edits."""
+    if isinstance(place, Line):
+        first = last = place.number
+        span = Span(place.start, place.start + len(place.text.encode()))
+    else:
+        first, last = place.line, place.end_line
+        span = Span(place.start, max(place.start, place.end))
+    return Finding(
+        rule=rule.name,
+        path=source.path,
+        span=span,
+        line=first,
+        end_line=last,
+        message=message,
+        severity=rule.severity if severity is None else severity,
+        applicability=Applicability.MANUAL,
+        confidence=confidence,
+        fix=fix,
+        phase=rule.phase,
+        holds=holds,
+        source=rule.sources[0] if rule.sources else "",
+    )

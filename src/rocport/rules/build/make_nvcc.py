@@ -1,0 +1,86 @@
+"""Makefiles and shell scripts that call nvcc, pass its flags or link CUDA's libraries.
+hipcc takes another set of flags, and there is no nvcc on a ROCm machine. Right when a variable chooses the compiler and
+its flags. A line behind a test that asks for HIP or ROCm is left alone, and so is `nvidia-smi || true`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.build.common import ARCH_FLAG, CUDA_LIBRARY, CUDA_PATH, NVCC_FLAG, found
+from rocport.syntax.build import BuildSource
+from rocport.syntax.python import is_amd_path, names_amd
+
+_NVCC = re.compile(r"(?:^|[\s/=(`$])nvcc\b|\bNVCC(?:FLAGS|_FLAGS)?\b")
+_ARCH = re.compile(r"\bTORCH_CUDA_ARCH_LIST\b|\bCUDA_ARCH(?:ITECTURES|S)?\s*[:?]?=")
+_SMI = re.compile(r"\bnvidia-smi\b|\bnvidia-modprobe\b")
+
+RULE = Rule(
+    name="script-nvcc",
+    summary="nvcc, its flags or CUDA libraries in a script",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    languages=frozenset({"make", "shell", "toml", "yaml"}),
+    triggers=frozenset(
+        {
+            b"nvcc",
+            b"NVCC",
+            b"gencode",
+            b"sm_",
+            b"cublas",
+            b"curand",
+            b"cusparse",
+            b"cudart",
+            b"/usr/local/cuda",
+            b"nvidia-smi",
+            b"CUDA_ARCH",
+        }
+    ),
+    phase=4,
+    examples=(
+        Example("NVCC = nvcc\nall:\n\tnvcc -arch=sm_80 a.cu -lcublas\n", path="Makefile"),
+        Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path="build.sh"),
+        Example("nvidia-smi\n", path="run.sh"),
+    ),
+    clean=(
+        Example("ifdef USE_ROCM\nCC = hipcc\nelse\nCC = nvcc\nendif\n", path="Makefile"),
+        Example("# nvcc is needed\nhipcc a.cpp\n", path="Makefile"),
+    ),
+    sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
+)
+
+
+def check(source: BuildSource, context: Context) -> Iterator[Finding]:
+    if is_amd_path(source.path):
+        return
+    for line in source.lines:
+        if line.gated or names_amd(line.text):
+            continue
+        for pattern, what in (
+            (_NVCC, "no nvcc on ROCm"),
+            (ARCH_FLAG, "a CUDA target"),
+            (NVCC_FLAG, "a flag only nvcc takes"),
+            (_ARCH, "a list of CUDA targets"),
+            (CUDA_PATH, "not there on ROCm"),
+            (_SMI, "an NVIDIA tool"),
+        ):
+            match = pattern.search(line.text)
+            if match is None or (pattern is NVCC_FLAG and source.language != "make"):
+                continue
+            yield found(
+                RULE,
+                source,
+                line,
+                f"{match[0].strip()}: {what}",
+                fix="choose compiler, flags and targets by a variable; hipcc and --offload-arch on ROCm",
+                confidence=Confidence.MEDIUM,
+            )
+            break
+        else:
+            library = CUDA_LIBRARY.search(line.text) if source.language == "make" and "-l" in line.text else None
+            if library is not None:
+                yield found(
+                    RULE, source, line, f"{library[0].strip()}: a CUDA library", fix="link the hip library on ROCm"
+                )

@@ -1,0 +1,1 @@
+"""Rules over images, compose files and how containers get their GPU."""

@@ -1,0 +1,83 @@
+"""Images and launches made for NVIDIA: `FROM nvidia/cuda`, `--gpus all`, compose's `driver: nvidia`.
+An AMD GPU reaches a container as `/dev/kfd` and `/dev/dri` with the groups video and render; NVIDIA's runtime is not
+there, and CUDA's base image has no ROCm libraries. Right when the file for AMD stands beside it (`Dockerfile.rocm`) or
+the base image is an argument with both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.build.common import found
+from rocport.syntax.build import BuildSource
+from rocport.syntax.python import is_amd_path, names_amd
+
+_IMAGE = re.compile(
+    r"(?i)^\s*(?:FROM|ARG\s+\w+\s*=|image:)\s*(?:--platform=\S+\s+)?[\"']?(?:\S*nvidia/cuda|nvcr\.io/|\S*pytorch/pytorch:\S*cuda|\S*/cuda:|\S*[:_-]cu\d{2,3}\b|\S*cuda\d)"
+)
+_SHELL_IMAGE = re.compile(r"nvidia/cuda:|nvcr\.io/nvidia")
+_GPUS = re.compile(
+    r"(?:docker|podman)\b.*(?:--gpus\b|--runtime[= ]nvidia)|^\s*-{0,2}\s*(?:--gpus[= ]\S+|runtime:\s*nvidia)"
+)
+_DRIVER = re.compile(
+    r"^\s*-?\s*(?:driver:\s*[\"']?nvidia|NVIDIA_VISIBLE_DEVICES|NVIDIA_DRIVER_CAPABILITIES)|^\s*ENV\s+NVIDIA_"
+)
+_PACKAGES = re.compile(
+    r"\bcuda-(?:toolkit|libraries|nvcc|compiler|cudart|command-line-tools)\S*|\blibcu(?:blas|sparse|solver|dnn|rand|fft)[\w-]*"
+    r"|\blibnccl\S*|developer\.download\.nvidia\.com|nvidia-container|cuda_[\d.]+_linux\.run"
+    r"|conda\S* install.*\b(?:cuda|pytorch-cuda|cudatoolkit)\b"
+)
+_KUBERNETES = re.compile(r"nvidia\.com/gpu|nvidia\.com/mig")
+
+RULE = Rule(
+    name="nvidia-container",
+    summary="container made for NVIDIA",
+    severity=Severity.BREAKS_RUN,
+    applicability=Applicability.MANUAL,
+    languages=frozenset({"docker", "yaml", "shell", "make"}),
+    triggers=frozenset({b"nvidia", b"NVIDIA", b"--gpus", b"cuda", b"nvcr.io"}),
+    phase=0,
+    examples=(
+        Example("FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\n", path="Dockerfile"),
+        Example("docker run --gpus all image\n", path="run.sh"),
+        Example("devices:\n  - driver: nvidia\n", path="docker-compose.yml"),
+        Example("RUN apt-get install -y cuda-toolkit-12-4\n", path="Dockerfile"),
+    ),
+    clean=(
+        Example("FROM rocm/pytorch:latest\n", path="Dockerfile"),
+        Example("FROM nvidia/cuda:12.4.1\n", path="Dockerfile.rocm"),
+        Example("# docker run --gpus all\ndocker run image\n", path="run.sh"),
+    ),
+    sources=("https://rocm.docs.amd.com/projects/install-on-linux/en/latest/how-to/docker.html",),
+)
+
+
+def check(source: BuildSource, context: Context) -> Iterator[Finding]:
+    if is_amd_path(source.path):
+        return
+    patterns = [
+        (_IMAGE, "an image of CUDA"),
+        (_GPUS, "NVIDIA's way to pass GPUs"),
+        (_DRIVER, "NVIDIA's container runtime"),
+        (_KUBERNETES, "NVIDIA's device plugin"),
+    ]
+    if source.language == "docker":
+        patterns.append((_PACKAGES, "a package of CUDA"))
+    else:
+        patterns.append((_SHELL_IMAGE, "an image of CUDA"))
+    for line in source.lines:
+        if line.gated or names_amd(line.text):
+            continue
+        for pattern, what in patterns:
+            match = pattern.search(line.text)
+            if match:
+                yield found(
+                    RULE,
+                    source,
+                    line,
+                    f"{match[0].strip()[:70]}: {what}",
+                    fix="a rocm base image beside it; pass --device /dev/kfd --device /dev/dri --group-add video",
+                )
+                break

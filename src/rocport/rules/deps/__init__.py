@@ -1,0 +1,1 @@
+"""Rules over what a project asks to be installed."""

@@ -1,0 +1,113 @@
+"""Requirements that only CUDA can meet, and indexes that replace a ROCm torch.
+`nvidia-*`, `cupy-cuda12x`, TensorRT and their like have no AMD build; `flash-attn` and others are built or come from
+another index there; `whl/cu121` and `+cu121` install CUDA's torch over ROCm's. Right when a file or an extra for ROCm
+stands beside it, or the line carries a marker that leaves ROCm out. What serves each package on ROCm is read from the
+package facts; pure Python packages are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from rocport.facts.packages import find_package
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.build.common import WHEEL_TAG, found
+from rocport.syntax.build import BuildSource
+from rocport.syntax.python import is_amd_path, names_amd
+
+RULE = Rule(
+    name="cuda-requirement",
+    summary="requirement or index only CUDA can meet",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    languages=frozenset({"requirements", "toml", "yaml", "docker", "shell", "make"}),
+    phase=0,
+    examples=(
+        Example("flash-attn>=2.5\n", path="requirements.txt"),
+        Example("cupy-cuda12x\n", path="requirements.txt"),
+        Example("--extra-index-url https://download.pytorch.org/whl/cu121\n", path="requirements.txt"),
+        Example("RUN pip install nvidia-cudnn-cu12\n", path="Dockerfile"),
+    ),
+    clean=(
+        Example("numpy\ntransformers>=4.40\n", path="requirements.txt"),
+        Example("flash-attn\n", path="requirements-rocm.txt"),
+        Example("# cupy-cuda12x\n", path="requirements.txt"),
+    ),
+    sources=("facts/packages",),
+)
+
+_REQUIREMENT = re.compile(r"^\s*[-\"'\[ ]*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[=<>~!@;,\"'\]\s]|$)")
+_INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba|uv)\s+(?:install|add)\b(.*)")
+_QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
+_ASKS_AMD_OUT = ("cuda-only", "separate", "build", "fork")
+_EXTRA = re.compile(
+    r"\bjax\[cuda|\bcupy-cuda|\bcuda-python\b|\bcudatoolkit\b|\bpytorch-cuda\b|\bnvidia-\w+|-cu1[123]\b"
+)
+
+
+def check(source: BuildSource, context: Context) -> Iterator[Finding]:
+    if is_amd_path(source.path) or (
+        source.language == "yaml" and b"pip" not in source.data and b"conda" not in source.data
+    ):
+        return
+    for line in source.lines:
+        if line.gated or names_amd(line.text):
+            continue
+        tag = WHEEL_TAG.search(line.text)
+        if tag:
+            yield found(
+                RULE,
+                source,
+                line,
+                f"{tag[0].strip()}: CUDA's wheels",
+                fix="a requirements file for ROCm with --index-url of the rocm wheels, not --extra-index-url",
+            )
+            continue
+        for name in _names(source.language, line.text):
+            message = trouble(name)
+            if message:
+                yield found(
+                    RULE,
+                    source,
+                    line,
+                    message,
+                    fix="move it to a requirements file or extra for CUDA; rocport compat says what serves it on ROCm",
+                    confidence=Confidence.MEDIUM,
+                )
+                break
+
+
+def _names(language: str, text: str) -> list[str]:
+    """Packages a line asks for."""
+    if language == "requirements":
+        match = _REQUIREMENT.match(text)
+        return [match[1]] if match and not text.lstrip().startswith("-") else []
+    if language == "toml":
+        return [match[1] for match in _QUOTED.finditer(text)]
+    installed = _INSTALL.search(text)
+    if installed:
+        words = (re.split(r"[=<>~!\[@]", word.strip("\"'"))[0] for word in installed[1].split())
+        return [word for word in words if word and not word.startswith("-")]
+    if language == "yaml":
+        match = _REQUIREMENT.match(text) if re.match(r"^\s*- [\w.-]+(?:\[.*\])?\s*(?:[=<>~].*)?$", text) else None
+        return [match[1]] if match else []
+    return []
+
+
+@cache
+def trouble(name: str) -> str:
+    """What is wrong with asking for a package on ROCm; empty when nothing is."""
+    package = find_package(name)
+    if package is None or package.state not in _ASKS_AMD_OUT:
+        return f"{name}: for CUDA only" if _EXTRA.search(name) else ""
+    return f"{name}: {_SAYS[package.state]}" + (f"; instead: {package.replacement}" if package.replacement else "")
+
+
+_SAYS = {
+    "cuda-only": "no AMD build",
+    "separate": "AMD's wheels are elsewhere; the default index serves CUDA's",
+    "build": "has to be built from source on ROCm",
+    "fork": "a fork serves ROCm",
+}

@@ -1,0 +1,1 @@
+"""Rules over Python: setup.py and the package alike."""

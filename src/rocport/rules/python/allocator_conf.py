@@ -1,0 +1,49 @@
+"""`expandable_segments` in the allocator's settings: supported on ROCm only from torch 2.11 and ROCm 7.
+Older torch warns and ignores it; with newer ones a hang has been reported, and together with `max_split_size_mb` the
+reserved memory grew to all VRAM or memory was corrupted on gfx1201. Right when the setting depends on the versions.
+`max_split_size_mb` alone works on ROCm and is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.syntax.python import PythonSource
+
+RULE = Rule(
+    name="allocator-conf",
+    summary="expandable_segments",
+    severity=Severity.BREAKS_RUN,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset({b"expandable_segments"}),
+    phase=1,
+    examples=(Example("import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n", path="m.py"),),
+    clean=(
+        Example(
+            "os.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'max_split_size_mb:128'  # not expandable_segments\n", path="m.py"
+        ),
+        Example("conf = 'expandable_segments:False'\n", path="m.py"),
+        Example(
+            "if not torch.version.hip:\n    os.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n",
+            path="m.py",
+        ),
+    ),
+    sources=("https://github.com/pytorch/pytorch/issues/192259", "https://github.com/pytorch/pytorch/pull/177974"),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes = [node for node, text in source.strings if "expandable_segments:True" in text.replace(" ", "")]
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            "expandable_segments is ignored before torch 2.11 on ROCm, and a hang is reported after",
+            fix="set it for CUDA only, or from torch 2.11 with ROCm 7 after a trial; never with max_split_size_mb",
+            confidence=Confidence.MEDIUM,
+            holds="ROCm; ignored with torch < 2.11",
+        )

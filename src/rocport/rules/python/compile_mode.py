@@ -1,0 +1,81 @@
+"""`torch.compile` modes and Inductor settings that capture CUDA graphs or autotune everything.
+`mode="reduce-overhead"` and `"max-autotune"` turn on graph capture. On ROCm it has been reported as slower, as giving
+worse loss (torch 2.10, ROCm 7.0; AMD did not reproduce it on torch 2.14a0) and as crashing (MI350, torch 2.13); so it
+is a question of versions, and `mode="default"` is the safe one until it is compared on the machine. Right when the mode
+depends on `torch.version.hip`. `torch.compile(model)` alone is left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding, open_places
+from rocport.syntax.python import PythonSource
+
+_MODES = frozenset({"reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"})
+_SETTINGS = frozenset(
+    {"cudagraphs", "cudagraph_trees", "max_autotune", "memory_planning", "max_autotune_gemm_backends"}
+)
+_NVFUSER = ("_jit_set_nvfuser_enabled", "_jit_set_nvfuser_single_node_mode", "_set_nvfuser", "nvfuser")
+
+RULE = Rule(
+    name="compile-mode",
+    summary="torch.compile mode or Inductor setting with CUDA graphs or autotuning",
+    severity=Severity.SLOW,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset(
+        {b"reduce-overhead", b"max-autotune", b"cudagraph", b"max_autotune", b"memory_planning", b"nvfuser"}
+    ),
+    phase=6,
+    examples=(
+        Example("import torch\nf = torch.compile(f, mode='reduce-overhead')\n", path="m.py"),
+        Example("@torch.compile(mode='max-autotune', dynamic=False)\ndef f(x):\n    return x\n", path="m.py"),
+        Example("torch._inductor.config.triton.cudagraphs = True\n", path="m.py"),
+    ),
+    clean=(
+        Example("f = torch.compile(f)\ng = torch.compile(g, mode='default')\n", path="m.py"),
+        Example("mode = 'default' if is_rocm else 'reduce-overhead'\n", path="m.py"),
+        Example("torch._inductor.config.triton.cudagraphs = False\n", path="m.py"),
+    ),
+    sources=("https://github.com/pytorch/pytorch/issues/187715", "https://github.com/pytorch/helion/pull/3471"),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = [node for node, text in source.strings if text in _MODES and not _is_choice(source, node)]
+    for assign in source.find(ast.Assign):
+        for target in assign.targets:
+            if isinstance(target, ast.Attribute) and target.attr in _SETTINGS and _is_on(assign.value):
+                nodes.append(assign)
+    for call in source.find(ast.Call):
+        if call_name(source, call).endswith(_NVFUSER):
+            nodes.append(call)
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            f"{ast.unparse(node)[:60]}: graph capture and full autotuning are not settled on ROCm",
+            fix="mode='default' where torch.version.hip is set, until a comparison on the machine says otherwise",
+            confidence=Confidence.MEDIUM,
+            holds="reported with torch 2.10 to 2.13 and ROCm 7.0 to 7.1; not reproduced on torch 2.14a0, ROCm 7.14",
+        )
+
+
+def _is_choice(source: PythonSource, node: ast.AST) -> bool:
+    """A value offered in a list, as `choices=["default", "reduce-overhead"]`, or tested, is not a mode that is set."""
+    parent = source.parents.get(node)
+    return (
+        isinstance(parent, (ast.List, ast.Tuple, ast.Set, ast.Compare))
+        or (isinstance(parent, ast.Dict) and node in parent.keys)
+        or isinstance(parent, ast.Subscript)
+    )
+
+
+def _is_on(value: ast.AST) -> bool:
+    return not (isinstance(value, ast.Constant) and value.value in (False, None, 0, ""))

@@ -1,0 +1,77 @@
+"""`CUDA_HOME` is None where PyTorch is built for ROCm, and `CUDA_PATH` is not set there.
+`torch.utils.cpp_extension` exports both `CUDA_HOME` and `ROCM_HOME`; on ROCm only the latter is a path. So a test of
+`CUDA_HOME` skips or refuses the GPU build although torch is HIP, and `os.path.join(CUDA_HOME, ...)` raises TypeError.
+Right when the condition also accepts `torch.version.hip` (or `ROCM_HOME`); a place that does is left alone, and so is
+the import of the name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding, is_build_script, open_places
+from rocport.syntax.python import PythonSource
+
+_NAMES = frozenset({"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CUDA_BIN_PATH", "CUDA_INC_PATH"})
+_CALLS = ("CppExtension", "include_paths", "library_paths")
+
+RULE = Rule(
+    name="cuda-home",
+    summary="build asks for CUDA_HOME",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset(
+        {b"CUDA_HOME", b"CUDA_PATH", b"CUDA_ROOT", b"CUDA_TOOLKIT", b"CUDA_BIN", b"CUDA_INC", b"WITH_CUDA"}
+    ),
+    phase=4,
+    examples=(
+        Example(
+            "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"
+            "if torch.cuda.is_available() and CUDA_HOME is not None:\n    build()\n",
+            path="setup.py",
+        ),
+        Example("import os\ninclude = os.path.join(CUDA_HOME, 'include')\n", path="setup.py"),
+        Example("import os\nhome = os.environ.get('CUDA_HOME', '/opt/cuda')\n", path="setup.py"),
+    ),
+    clean=(
+        Example("from torch.utils.cpp_extension import CUDA_HOME, ROCM_HOME\n", path="setup.py"),
+        Example("ok = CUDA_HOME is not None or ROCM_HOME is not None\n", path="setup.py"),
+        Example("if torch.version.hip is None:\n    p = os.path.join(CUDA_HOME, 'include')\n", path="setup.py"),
+        Example("'''Set CUDA_HOME first.'''\nCUDA_HOMEPAGE = 1\n", path="setup.py"),
+    ),
+    sources=("https://github.com/pytorch/pytorch/blob/main/torch/utils/cpp_extension.py",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = []
+    script = is_build_script(source.path)
+    for node in source.find(ast.Name, ast.Attribute):
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        wanted = name in _NAMES and isinstance(node.ctx, ast.Load)
+        if wanted or (script and name == "WITH_CUDA" and isinstance(node.ctx, ast.Store)):
+            nodes.append(node)
+    for constant, text in source.strings:
+        if text in _NAMES and isinstance(source.parents.get(constant), (ast.Subscript, ast.Call, ast.Compare)):
+            nodes.append(constant)
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    for node in open_places(source, nodes):
+        statement = source.statement(node)
+        if any(call_name(source, parent).endswith(_CALLS) for parent, _ in source.ancestors(node)):
+            continue
+        what = "is None on ROCm: this " + (
+            "refuses or skips the build" if source.in_test(node) else "has no path there"
+        )
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        yield finding(
+            RULE,
+            source,
+            node,
+            f"{ast.unparse(node).strip(chr(39))} {what}",
+            fix="accept torch.version.hip (ROCM_HOME) beside it; keep this for CUDA",
+        )

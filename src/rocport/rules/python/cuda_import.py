@@ -1,0 +1,107 @@
+"""Modules that exist for CUDA only, imported without a way around: ImportError at start on ROCm.
+flash-attn's extension modules (`dropout_layer_norm`, `rotary_emb`, `flash_attn_2_cuda`), flashinfer, xformers, apex,
+transformer-engine, TensorRT, CuPy wheels, DeepGEMM and others have no AMD wheel or another API there. Right when the
+import is tried and the call has three tiers: AMD's library, `scaled_dot_product_attention`, plain PyTorch. Imports
+under `try`, under a test that asks for the package or the platform, and a project's own modules are left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.syntax.python import PythonSource
+
+_MODULES = frozenset(
+    """
+    flash_attn flash_attn_2_cuda flash_attn_cuda flash_attn_interface flash_attn_3 dropout_layer_norm rotary_emb
+    fused_dense_lib xentropy_cuda_lib flashinfer xformers apex amp_C transformer_engine tensorrt tensorrt_llm
+    torch_tensorrt cupy pycuda deep_gemm deep_ep cutlass cuda nvidia pynvjitlink sageattention spas_sage_attn
+    flash_mla vllm_flash_attn exllama_kernels cumem_allocator awq_ext marlin_cuda fused_layer_norm_cuda
+    scaled_upper_triang_masked_softmax_cuda
+    mamba_ssm causal_conv1d_cuda selective_scan_cuda minference natten
+    """.split()  # noqa: SIM905 - a table to read
+)
+_SUFFIX = re.compile(
+    r"(?:^|[._])(?:cuda|cuda_ext|cuda_lib|cuda_kernels?)$|cumem_allocator|CuMemAllocator|vllm_flash_attn"
+)
+_ASKS = re.compile(r"(?i)avail|^has_|^_?have|installed|find_spec|type_checking|support|use_")
+_WHEEL = re.compile(r"_cuda(?:_tensorcores)?$")
+
+RULE = Rule(
+    name="cuda-only-import",
+    summary="import of a CUDA-only module without a fallback",
+    severity=Severity.BREAKS_IMPORT,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset(name.encode() for name in _MODULES) | {b"_cuda", b"cumem"},
+    phase=5,
+    examples=(
+        Example("import dropout_layer_norm\n", path="m.py"),
+        Example("from flash_attn import flash_attn_func\n", path="m.py"),
+        Example("from vllm.device_allocator.cumem import CuMemAllocator\n", path="m.py"),
+        Example("llama = importlib.import_module('llama_cpp_cuda')\n", path="m.py"),
+    ),
+    clean=(
+        Example("try:\n    import flash_attn\nexcept ImportError:\n    flash_attn = None\n", path="m.py"),
+        Example("if is_flash_attn_available():\n    from flash_attn import flash_attn_func\n", path="m.py"),
+        Example("from .flash_attn import attention\nimport torch.cuda\n", path="m.py"),
+        Example("from torch.cuda import nvtx\n", path="m.py"),
+    ),
+    sources=("facts/packages",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = []
+    for node in source.find(ast.Import, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            continue
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        parts = [*names, *(alias.name for alias in node.names)]
+        first = {name.split(".")[0] for name in names}
+        if first & {"torch", "numba", "triton", "jax"} or _own(first, context, source.path):
+            continue
+        cuda_only = bool(first & _MODULES) or any(_SUFFIX.search(part) for part in parts)
+        if cuda_only and not source.guarded(node) and not _asked_for(source, node):
+            nodes.append(node)
+    for call in source.find(ast.Call):
+        if ast.unparse(call.func).endswith(("import_module", "__import__")) and call.args:
+            name = call.args[0]
+            text = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
+            if (text.split(".")[0] in _MODULES or _WHEEL.search(text)) and not source.guarded(call):
+                nodes.append(call)
+    nodes.sort(key=lambda node: node.lineno)
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            f"{ast.unparse(node)[:60]}: a CUDA-only module; ImportError on ROCm",
+            fix="try it, and fall back to AMD's library, then scaled_dot_product_attention or plain PyTorch",
+            confidence=Confidence.MEDIUM if _in_function(source, node) else Confidence.HIGH,
+        )
+
+
+def _asked_for(source: PythonSource, node: ast.AST) -> bool:
+    """Under a test that asks for the package (`if is_xformers_available():`, `if HAS_FLASH:`)."""
+    return any(
+        isinstance(parent, ast.If) and child in parent.body and any(map(_ASKS.search, source.words(parent.test)))
+        for parent, child in source.ancestors(node)
+    )
+
+
+def _own(first: set[str], context: Context, path: str) -> bool:
+    """True for a package of the tree itself."""
+    files = context.project.files
+    return any(
+        f"{name}/__init__.py" in files or f"{name}.py" in files or f"src/{name}/__init__.py" in files for name in first
+    )
+
+
+def _in_function(source: PythonSource, node: ast.AST) -> bool:
+    return any(isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) for parent, _ in source.ancestors(node))

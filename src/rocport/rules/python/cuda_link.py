@@ -1,0 +1,79 @@
+"""CUDA libraries and folders named in a Python build script: `cublas`, `-lcurand`, `/usr/local/cuda/include`.
+ROCm has hipBLAS, hipRAND, hipSPARSE and so on; torch's build adds the HIP runtime itself. CUTLASS has no AMD build.
+Right when the list is made for the platform; torch maps library names of `libraries=` for a few, but not folders.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.build.common import CUDA_LIBRARY, CUDA_PATH
+from rocport.rules.python.common import PYTHON, finding, is_build_script, open_places
+from rocport.syntax.python import PythonSource
+
+_CUTLASS = re.compile(r"(?:^|/)(?:cutlass|cute)(?:/|$)")
+_ENV = re.compile(r"^CONDA_PREFIX$|^CUDNN_")
+
+RULE = Rule(
+    name="cuda-link",
+    summary="CUDA library or folder in a build script",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset(
+        {
+            b"cublas",
+            b"cusparse",
+            b"curand",
+            b"cufft",
+            b"cusolver",
+            b"cudart",
+            b"cudnn",
+            b"nvrtc",
+            b"/cuda",
+            b"cutlass",
+            b"nvToolsExt",
+            b"nvidia",
+            b"CUDNN_",
+            b"CONDA_PREFIX",
+        }
+    ),
+    phase=4,
+    examples=(
+        Example("ext = CUDAExtension('a', ['a.cu'], libraries=['cublas', 'cusparse'])\n", path="setup.py"),
+        Example("include_dirs = ['/usr/local/cuda/include']\n", path="setup.py"),
+        Example(
+            "include_dirs = [root / 'csrc/cutlass/include', os.path.join(here, 'csrc', 'cutlass')]\n", path="setup.py"
+        ),
+    ),
+    clean=(
+        Example("libraries = ['hipblas'] if IS_ROCM else ['cublas']\n", path="setup.py"),
+        Example("sources = ['csrc/cublas_wrap.cpp']\n", path="setup.py"),
+        Example("ENGINE = 'cudnn'\n", path="run.py"),
+    ),
+    sources=("https://rocm.docs.amd.com/en/latest/reference/api-libraries.html",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    if not is_build_script(source.path):
+        return
+    nodes: list[Any] = []
+    for node, text in source.strings:
+        if len(text) < 200 and (
+            CUDA_LIBRARY.search(text) or CUDA_PATH.search(text) or _CUTLASS.search(text) or _ENV.search(text)
+        ):
+            nodes.append(node)
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            f"{ast.unparse(node)[:60]}: not there on ROCm",
+            fix="name the hip library, or leave it to torch's build, where torch.version.hip is set",
+            confidence=Confidence.MEDIUM,
+        )

@@ -1,0 +1,59 @@
+"""Starting workers by fork after the GPU was used: the HIP runtime does not survive it.
+CUDA forbids it as well, but looks at fewer calls as initialisation; on ROCm a parent that asked for the devices leaves
+children that hang or fail. Right when `spawn` is used on ROCm.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding, open_places
+from rocport.syntax.python import PythonSource
+
+_CALLS = ("set_start_method", "get_context", "start_processes", "notebook_launcher", "elastic_launch", "LaunchConfig")
+
+_KEYWORDS = ("start_method", "context", "mp_context", "method")
+
+RULE = Rule(
+    name="fork-start-method",
+    summary="worker processes by fork",
+    severity=Severity.BREAKS_RUN,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset({b"'fork'", b'"fork"'}),
+    phase=1,
+    examples=(
+        Example("import torch.multiprocessing as mp\nmp.set_start_method('fork')\n", path="m.py"),
+        Example("launch(f, start_method='fork')\n", path="m.py"),
+    ),
+    clean=(
+        Example("mp.set_start_method('spawn')\n", path="m.py"),
+        Example("method = 'fork'  # a command of git\nrun('git', 'fork')\n", path="m.py"),
+    ),
+    sources=("https://docs.pytorch.org/docs/stable/notes/multiprocessing.html",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    if not source.modules & {"torch", "accelerate"} and b"start_method" not in source.data:
+        return
+    nodes: list[Any] = []
+    for node, text in source.strings:
+        if text != "fork":
+            continue
+        parent = source.parents.get(node)
+        named = isinstance(parent, ast.keyword) and parent.arg in _KEYWORDS
+        if named or (parent is not None and call_name(source, parent).endswith(_CALLS)):
+            nodes.append(node)
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            "fork after the HIP runtime was touched breaks the children",
+            fix="start_method='spawn' where torch.version.hip is set",
+            confidence=Confidence.MEDIUM,
+        )

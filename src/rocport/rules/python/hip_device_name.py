@@ -1,0 +1,76 @@
+"""`torch.hip`, `device="hip"`, `autocast("hip")` and backend `"rccl"` do not exist: PyTorch keeps CUDA's names on ROCm.
+`torch.cuda`, `"cuda"` and `"nccl"` are the right spelling there; `autocast("hip")` raises. Right to change always.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.syntax.python import PythonSource
+
+_DEVICE_CALLS = (
+    "torch.device",
+    ".to",
+    "autocast",
+    "torch.autocast",
+    "init_process_group",
+    "torch.empty",
+    "torch.zeros",
+    "torch.randn",
+)
+
+RULE = Rule(
+    name="hip-device-name",
+    summary="device, module or backend name that PyTorch does not have",
+    severity=Severity.BREAKS_RUN,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset({b"torch.hip", b"'hip'", b'"hip"', b"'rccl'", b'"rccl"', b"'hip:", b'"hip:'}),
+    phase=1,
+    examples=(
+        Example("import torch\nx = torch.zeros(3, device='hip')\n", path="m.py"),
+        Example("import torch\ntorch.hip.synchronize()\n", path="m.py"),
+        Example("dist.init_process_group('rccl')\n", path="m.py"),
+    ),
+    clean=(
+        Example(
+            "import torch\nx = torch.zeros(3, device='cuda')\nb = 'hip' if torch.version.hip else 'cuda'\n", path="m.py"
+        ),
+        Example("launch(backend='hip')\n", path="m.py"),
+    ),
+    sources=("https://docs.pytorch.org/docs/stable/notes/hip.html",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = []
+    for attribute in source.find(ast.Attribute):
+        if source.dotted(attribute) == "torch.hip":
+            nodes.append(attribute)
+    for node, text in source.strings:
+        parent = source.parents.get(node)
+        device = text == "hip" or text.startswith("hip:")
+        if isinstance(parent, ast.keyword):
+            call = source.parents.get(parent)
+            in_torch = call is not None and call_name(source, call).startswith("torch.")
+            if (device and parent.arg in ("device", "device_type") and in_torch) or (
+                text == "rccl" and parent.arg == "backend"
+            ):
+                nodes.append(node)
+        elif isinstance(parent, ast.Call) and parent.args[:1] == [node] and (device or text == "rccl"):
+            nodes += [node] if call_name(source, parent).endswith(_DEVICE_CALLS) else []
+    lines: set[int] = set()
+    for node in sorted(nodes, key=lambda node: node.lineno):
+        if node.lineno not in lines:
+            lines.add(node.lineno)
+            yield finding(
+                RULE,
+                source,
+                node,
+                "PyTorch has no such name; on ROCm it keeps cuda and nccl",
+                fix="write cuda (or nccl)",
+            )

@@ -1,0 +1,71 @@
+"""Requirements in setup.py that only CUDA can meet: `install_requires=["flash-attn", "cupy-cuda12x"]`.
+pip resolves them on a ROCm machine too, and fails to build them or replaces the ROCm torch. Right when the list is
+computed for the platform. What serves each package on ROCm is read from the package facts.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.deps.cuda_requirement import trouble
+from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.syntax.python import PythonSource
+
+_REQUIREMENT = re.compile(r"^([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?\s*(?:(?:[=<>~!]=?|@)\s*\S.*)?$")
+_INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba)\s+install\b(.*)")
+
+RULE = Rule(
+    name="setup-requirement",
+    summary="requirement in setup.py only CUDA can meet",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    phase=0,
+    triggers=frozenset(
+        {b"setup(", b"install_requires", b"extras_require", b"REQUIRE", b"pip install", b"conda install"}
+    ),
+    examples=(
+        Example("setup(install_requires=['numpy', 'flash-attn>=2.0'])\n", path="setup.py"),
+        Example("run('python -m pip install xformers cupy-cuda12x')\n", path="one.py"),
+    ),
+    clean=(
+        Example("setup(install_requires=['numpy', 'transformers'])\n", path="setup.py"),
+        Example("names = ['flash-attn']\nsetup(name='x')\n", path="bench.py"),
+    ),
+    sources=("facts/packages",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = []
+    said: dict[ast.AST, str] = {}
+    setup = source.path.rsplit("/", 1)[-1] == "setup.py"
+    for node, text in source.strings:
+        if len(text) > 300:
+            continue
+        installed = _INSTALL.search(text)
+        names: list[str] = []
+        if installed:
+            names = [re.split(r"[=<>~!\[@]", word)[0] for word in installed[1].split() if not word.startswith("-")]
+        elif setup and isinstance(source.parents.get(node), (ast.List, ast.Tuple, ast.BinOp, ast.Call, ast.Assign)):
+            match = _REQUIREMENT.match(text.strip())
+            names = [match[1]] if match else []
+        for name in names:
+            message = trouble(name)
+            if message:
+                nodes.append(node)
+                said[node] = message
+                break
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            said[node],
+            fix="compute the list for the platform, or move it to an extra for CUDA",
+            confidence=Confidence.MEDIUM,
+        )

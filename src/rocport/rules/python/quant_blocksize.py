@@ -1,0 +1,78 @@
+"""4-bit block size 64 of bitsandbytes: its kernels did not take it on wavefronts of 64 lanes before 0.50.
+History: 128 was the smallest on every AMD GPU until 0.49.1; 64 is allowed on 32-lane wavefronts since 0.49.0 and the
+default everywhere since 0.49.2; kernels for 32 and 64 on CDNA came with 0.50.0. So a default of 64 is a hazard for
+older releases only, and gates must ask the wavefront and not "is ROCm": a test that excludes HIP as a whole is wrong on
+RDNA. Other users of the word `blocksize` are left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding
+from rocport.syntax.python import PythonSource
+
+_LISTED = frozenset({64, 128, 256})
+
+RULE = Rule(
+    name="quant-blocksize",
+    summary="4-bit block size and the width of the wavefront",
+    severity=Severity.BREAKS_RUN,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset({b"blocksize"}),
+    phase=5,
+    examples=(
+        Example("import bitsandbytes\ndef quantize_4bit(A, blocksize=64):\n    pass\n", path="m.py"),
+        Example(
+            "import bitsandbytes\n@p('blocksize', [64, 128, 256] if not HIP else [128, 256])\ndef t(): pass\n",
+            path="t.py",
+        ),
+    ),
+    clean=(
+        Example("def gptq(blocksize=64):\n    pass\n", path="m.py"),
+        Example("import bitsandbytes\ndef f(A, blocksize=128):\n    pass\n", path="m.py"),
+    ),
+    sources=("https://github.com/bitsandbytes-foundation/bitsandbytes/pull/1887",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    if b"bitsandbytes" not in source.data and not source.path.startswith("bitsandbytes/"):
+        return
+    nodes: list[Any] = []
+    for function in source.find(ast.FunctionDef):
+        arguments = function.args
+        ordered = [*arguments.posonlyargs, *arguments.args]
+        paired = list(zip(ordered[len(ordered) - len(arguments.defaults) :], arguments.defaults, strict=True))
+        paired += [
+            (name, value) for name, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
+        ]
+        nodes += [value for name, value in paired if name.arg == "blocksize" and _is_64(value)]
+    nodes += [word.value for word in source.find(ast.keyword) if word.arg == "blocksize" and _is_64(word.value)]
+    for values in source.find(ast.List, ast.Tuple):
+        sizes = {element.value for element in values.elts if isinstance(element, ast.Constant)}
+        if 64 in sizes and len(sizes & _LISTED) > 1 and "blocksize" in set(source.words(source.statement(values))):
+            nodes.append(values)
+    nodes.sort(key=lambda node: node.lineno)
+    lines: set[int] = set()
+    for node in nodes:
+        if node.lineno in lines:
+            continue
+        lines.add(node.lineno)
+        yield finding(
+            RULE,
+            source,
+            node,
+            "block size 64: not in the kernels for 64-lane wavefronts before bitsandbytes 0.50",
+            fix="bitsandbytes >= 0.50, or 128 on gfx9; ask the wavefront size, not whether it is ROCm",
+            confidence=Confidence.LOW,
+            holds="bitsandbytes < 0.50 on gfx9 (wave64), < 0.49 on every AMD GPU",
+        )
+
+
+def _is_64(value: ast.AST) -> bool:
+    return isinstance(value, ast.Constant) and value.value == 64

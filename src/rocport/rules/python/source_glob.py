@@ -1,0 +1,58 @@
+"""Sources collected by a pattern: after the first ROCm build the pattern also finds the files hipify wrote.
+torch's build writes `x_hip.cpp` and `x.hip` beside the sources, so a second build compiles both and links every symbol
+twice. Right when names with `hip` are left out of the list, or hipify writes elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding, is_build_script, open_places
+from rocport.syntax.python import PythonSource
+
+_PATTERN = re.compile(r"\*\.(?:cpp|cu|cc|cxx)$")
+
+RULE = Rule(
+    name="source-glob",
+    summary="pattern that also finds hipified sources",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset({b"*.cpp", b"*.cu", b"*.cc"}),
+    phase=4,
+    examples=(
+        Example("import glob\nsources = glob.glob('csrc/*.cpp') + glob.glob('csrc/cuda/*.cu')\n", path="setup.py"),
+    ),
+    clean=(
+        Example("files = [p for p in glob.glob('csrc/*.cpp') if 'hip' not in p]\n", path="setup.py"),
+        Example("files = glob.glob('*.cpp')\n", path="tools/lint.py"),
+    ),
+    sources=("https://github.com/pytorch/pytorch/blob/main/torch/utils/hipify/hipify_python.py",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    if not is_build_script(source.path) or (b"Extension" not in source.data and b"glob" not in source.data):
+        return
+    nodes: list[Any] = []
+    for call in source.find(ast.Call):
+        if not call_name(source, call).endswith(("glob", "iglob", "rglob")):
+            continue
+        if not any(_PATTERN.search(text) for text in (word for word in source.words(call))):
+            continue
+        statement = source.statement(call)
+        if not any("hip" in word.lower() and "ship" not in word.lower() for word in source.words(statement)):
+            nodes.append(call)
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            "this pattern also finds the files hipify writes beside the sources",
+            fix="leave out names that hold 'hip'",
+            confidence=Confidence.MEDIUM,
+        )

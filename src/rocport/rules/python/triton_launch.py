@@ -1,0 +1,80 @@
+"""Triton launch shapes made for 32 lanes a warp: `num_warps=32` is 2048 threads on wavefronts of 64.
+A block has at most 1024 threads, so `num_warps=32` fails with "invalid argument" on gfx9 (16 is the most there). On
+RDNA, whose wavefronts have 32 lanes, it runs. Lists of values for autotuning that hold 32 are named as well. Right when
+the list is chosen by platform.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.syntax.python import PythonSource
+
+RULE = Rule(
+    name="triton-num-warps",
+    summary="Triton block of more than 1024 threads on wave64",
+    severity=Severity.BREAKS_RUN,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset({b"num_warps", b"NUM_WARPS", b"num_warp"}),
+    phase=5,
+    examples=(
+        Example("import triton\nc = [triton.Config({}, num_warps=n) for n in [4, 8, 16, 32]]\n", path="m.py"),
+        Example("kernel[grid](x, num_warps=32)\n", path="m.py"),
+        Example("NUM_WARPS = [8, 16, 32]\n", path="m.py"),
+    ),
+    clean=(
+        Example("kernel[grid](x, num_warps=16, BLOCK=32)\n", path="m.py"),
+        Example("NUM_WARPS = [4, 8, 16] if is_amd else [4, 8, 16, 32]\n", path="m.py"),
+        Example("kernel[grid](x, BLOCK=32)\nnum_warps = 4\n", path="m.py"),
+    ),
+    sources=("https://github.com/fla-org/flash-linear-attention/pull/464",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = []
+    for keyword in source.find(ast.keyword):
+        if keyword.arg == "num_warps" and _has_32(keyword.value):
+            nodes.append(keyword.value)
+    for assign in source.find(ast.Assign):
+        names = {
+            inner.id.lower() for target in assign.targets for inner in ast.walk(target) if isinstance(inner, ast.Name)
+        }
+        if any("num_warp" in name for name in names) and _has_32(assign.value):
+            nodes.append(assign)
+    for comprehension in source.find(ast.comprehension):
+        target = comprehension.target
+        outer = source.parents.get(comprehension)
+        if isinstance(target, ast.Name) and outer is not None and _has_32(comprehension.iter):
+            uses = (word.value for word in ast.walk(outer) if isinstance(word, ast.keyword) and word.arg == "num_warps")
+            if any(isinstance(use, ast.Name) and use.id == target.id for use in uses):
+                nodes.append(comprehension.iter)
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    nodes = [node for node in nodes if not _chosen(source, node)]
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            "num_warps=32 is 2048 threads on wavefronts of 64 lanes: more than a block may have",
+            fix="at most 16 on gfx9 (8 is a good bound for autotuning); keep 32 for CUDA",
+            holds="gfx9 targets (wave64); RDNA runs 32 lanes a warp",
+        )
+
+
+def _chosen(source: PythonSource, node: ast.AST) -> bool:
+    """True when the value itself asks for the platform: `[8, 16] if is_amd else [8, 16, 32]`."""
+    return any(isinstance(inner, ast.IfExp) and source.says_amd(inner.test) for inner in ast.walk(node))
+
+
+def _has_32(value: ast.AST) -> bool:
+    if isinstance(value, (ast.List, ast.Tuple, ast.Set)):
+        return any(_has_32(element) for element in value.elts)
+    if isinstance(value, ast.IfExp):
+        return _has_32(value.body) or _has_32(value.orelse)
+    return isinstance(value, ast.Constant) and isinstance(value.value, int) and value.value >= 32

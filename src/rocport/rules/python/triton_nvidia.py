@@ -1,0 +1,70 @@
+"""Triton code that names NVIDIA's backend: inline PTX, libdevice, `tl.extra.cuda`, `triton.backends.nvidia`.
+`inline_asm_elementwise` takes PTX on NVIDIA and GCN assembly on AMD, so PTX text fails to compile; the modules of the
+NVIDIA backend are absent, or their symbols do not link. `tl.math` and plain operations do the same on both. Right when
+the variant is chosen by vendor.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding, open_places
+from rocport.syntax.python import PythonSource
+
+_NAME = re.compile(
+    r"(?:tl|triton\.language)\.extra\.cuda|triton\.backends\.nvidia|libcuda_dirs|triton\.language\.libdevice|triton\.common\.build|(?:tl|triton\.language)\.libdevice|triton\.language\.extra\.libdevice\.fast_"
+)
+
+RULE = Rule(
+    name="triton-nvidia",
+    summary="Triton code of NVIDIA's backend",
+    severity=Severity.BREAKS_RUN,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset({b"inline_asm", b"extra.cuda", b"backends.nvidia", b"libcuda_dirs", b"libdevice"}),
+    phase=5,
+    examples=(
+        Example(
+            "y = tl.inline_asm_elementwise('ex2.approx.f32 $0, $1;', '=f,f', [x], tl.float32, True, 1)\n", path="m.py"
+        ),
+        Example("from triton.language.extra.cuda import libdevice\n", path="m.py"),
+        Example("import triton.language as tl\ny = tl.extra.cuda.libdevice.round(x)\n", path="m.py"),
+    ),
+    clean=(
+        Example("y = tl.math.exp2(x)\nfrom triton.language.extra import libdevice\n", path="m.py"),
+        Example("if is_amd:\n    pass\nelse:\n    from triton.language.extra.cuda import libdevice\n", path="m.py"),
+    ),
+    sources=("https://github.com/triton-lang/triton/tree/main/third_party/amd",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = []
+    for node in source.find(ast.Import, ast.ImportFrom):
+        names = [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module or ''}.{name}" for name in names]
+        if any(_NAME.search(name) for name in names) and not source.guarded(node):
+            nodes.append(node)
+    for call in source.find(ast.Call):
+        if call_name(source, call).endswith("inline_asm_elementwise"):
+            nodes.append(call)
+    for attribute in source.find(ast.Attribute):
+        parent = source.parents.get(attribute)
+        if not isinstance(parent, ast.Attribute) and re.search(
+            r"^(?:tl|triton\.language)\.extra\.cuda|^triton\.backends\.nvidia", source.dotted(attribute)
+        ):
+            nodes.append(attribute)
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            "PTX or a module of Triton's NVIDIA backend: AMD's does not have it",
+            fix="use tl.math or plain Triton operations, chosen by vendor",
+        )

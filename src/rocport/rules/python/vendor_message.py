@@ -1,0 +1,67 @@
+"""Messages and checks that refuse everything but NVIDIA: "requires an NVIDIA GPU".
+The refusal stops an AMD machine whose torch would do the work, or sends its user to install CUDA. Right when the text
+and the condition name both vendors. Only raised, asserted and warned texts are looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding, open_places, text_of
+from rocport.syntax.python import PythonSource, names_amd
+
+_REFUSES = re.compile(
+    r"(?i)(?:requir|need|must|only|support|necessary|without|no|install)\w*\b.{0,60}"
+    r"\b(?:nvidia|nvcc|cuda (?:gpu|toolkit|device|card))"
+    r"|\b(?:nvidia|nvcc|cuda (?:toolkit|gpu))\b.{0,60}"
+    r"(?:requir|need|must|only|not found|not available|not (?:been )?install|missing|necessary)"
+)
+_SAYS = frozenset({"warn", "warning", "error", "critical", "exit", "print_error_and_exit", "warn_once", "skip"})
+
+RULE = Rule(
+    name="vendor-message",
+    summary="message that refuses other vendors",
+    severity=Severity.COSMETIC,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset({b"NVIDIA", b"Nvidia", b"nvidia", b"CUDA", b"nvcc"}),
+    phase=1,
+    examples=(Example("if not ok:\n    raise RuntimeError('An NVIDIA GPU is required')\n", path="m.py"),),
+    clean=(
+        Example("raise RuntimeError('An NVIDIA or AMD GPU is required')\n", path="m.py"),
+        Example("print('An NVIDIA GPU is required')\n", path="m.py"),
+        Example("raise ValueError('bad shape')  # NVIDIA only\n", path="m.py"),
+    ),
+    sources=("https://docs.pytorch.org/docs/stable/notes/hip.html",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = []
+    for call in source.find(ast.Call):
+        name = ast.unparse(call.func).rsplit(".", 1)[-1]
+        raised = isinstance(source.parents.get(call), ast.Raise)
+        if not raised and name not in _SAYS:
+            continue
+        for argument in call.args:
+            text = "".join(text_of(part) for part in ast.walk(argument) if isinstance(part, ast.Constant))
+            if _REFUSES.search(text) and not names_amd(text):
+                nodes.append(call)
+                break
+    for assertion in source.find(ast.Assert):
+        text = text_of(assertion.msg)
+        if _REFUSES.search(text) and not names_amd(text):
+            nodes.append(assertion)
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            "refuses, or sends to CUDA, who has an AMD GPU",
+            fix="name both vendors; see that the condition accepts torch.version.hip",
+            confidence=Confidence.LOW,
+        )

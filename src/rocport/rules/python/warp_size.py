@@ -1,0 +1,63 @@
+"""A warp size of 32 written into Python: launch shapes, table layouts and block sizes follow it.
+gfx9 wavefronts have 64 lanes, RDNA's 32, gfx1250's 32. `torch.cuda.get_device_properties(0).warp_size` answers on both
+vendors. Right when the constant is CUDA's own logical width (a kernel ported with 32-lane warps keeps it).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.syntax.python import PythonSource
+
+_NAME = re.compile(
+    r"(?i)^_?(?:k_?)?(?:cuda_|gpu_)?(?:warp_?size|threads_per_warp|lanes_per_warp|warp_?lanes|num_lanes|warp_width)$"
+)
+
+RULE = Rule(
+    name="python-warp-size",
+    summary="warp size of 32 in Python",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset({b"arp_size", b"ARP_SIZE", b"arpSize", b"PER_WARP", b"per_warp", b"lanes", b"LANES"}),
+    phase=3,
+    examples=(Example("WARP_SIZE = 32\n", path="m.py"), Example("launch(x, warp_size=32)\n", path="m.py")),
+    clean=(
+        Example("WARP_SIZE = props.warp_size\n", path="m.py"),
+        Example("WARP_SIZE = 64 if is_rocm else 32\n", path="m.py"),
+        Example("def f(warp_size):\n    return warp_size\nwarmup_size = 32\n", path="m.py"),
+    ),
+    sources=("facts/targets: wavefront sizes",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = []
+    for assign in source.find(ast.Assign, ast.AnnAssign):
+        targets = assign.targets if isinstance(assign, ast.Assign) else [assign.target]
+        names = [target.id if isinstance(target, ast.Name) else getattr(target, "attr", "") for target in targets]
+        if assign.value is not None and _is_32(assign.value) and any(_NAME.match(name) for name in names):
+            nodes.append(assign)
+    for keyword in source.find(ast.keyword):
+        if keyword.arg and _NAME.match(keyword.arg) and _is_32(keyword.value):
+            nodes.append(keyword.value)
+    nodes.sort(key=lambda node: node.lineno)
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            "32 lanes a warp: gfx9 wavefronts have 64",
+            fix="read torch.cuda.get_device_properties(device).warp_size, or keep 32 where kernels keep logical warps",
+            confidence=Confidence.MEDIUM,
+            holds="gfx9 targets; RDNA and gfx1250 have 32",
+        )
+
+
+def _is_32(value: ast.AST) -> bool:
+    return isinstance(value, ast.Constant) and value.value == 32

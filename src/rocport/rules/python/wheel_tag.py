@@ -1,0 +1,70 @@
+"""CUDA in the names of wheels and versions: `+cu121`, `cu{version}`, `whl/cu118`, `"+cu" in torch.__version__`.
+On ROCm the local version reads `+rocm7.2` and the index is `whl/rocm7.2`, so a wheel is not found, or a CUDA build of
+torch replaces the ROCm one. Right when the tag is made for the platform.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.build.common import WHEEL_TAG
+from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.syntax.python import PythonSource
+
+_PREFIX = re.compile(r"(?:^|[-+_./])cu$")
+
+RULE = Rule(
+    name="cuda-wheel-tag",
+    summary="CUDA tag in a wheel name, version or index",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    languages=PYTHON,
+    triggers=frozenset(
+        {b"cu1", b"cu{", b"+cu", b"cu' +", b'cu" +', b"cu%", b"/cu", b"cuda_version", b"-cu", b"'cu'", b'"cu"'}
+    ),
+    phase=0,
+    examples=(
+        Example("local = f'+cu{version}'\n", path="setup.py"),
+        Example("is_cuda = '+cu' in torch.__version__\n", path="m.py"),
+        Example("run('pip install torch --index-url https://download.pytorch.org/whl/cu121')\n", path="m.py"),
+    ),
+    clean=(
+        Example("tag = f'rocm{hip}' if torch.version.hip else f'cu{cuda}'\n", path="setup.py"),
+        Example("path = 'docs/cube.png'\nname = f'cube{n}'\n", path="m.py"),
+    ),
+    sources=("https://pytorch.org/get-started/locally/",),
+)
+
+
+def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    nodes: list[Any] = []
+    for node, text in source.strings:
+        parent = source.parents.get(node)
+        if len(text) > 300:
+            continue
+        if (
+            WHEEL_TAG.search(text)
+            or (
+                _PREFIX.search(text)
+                and (
+                    (isinstance(parent, ast.JoinedStr) and node is not parent.values[-1])
+                    or (isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add))
+                    or isinstance(parent, ast.Compare)
+                )
+            )
+            or re.search(r"cu%[sd]|cu\{\}", text)
+        ):
+            nodes.append(node)
+    for node in open_places(source, nodes):
+        yield finding(
+            RULE,
+            source,
+            node,
+            "a CUDA tag: on ROCm it reads rocm<version>",
+            fix="make the tag from torch.version.hip where that is set",
+            confidence=Confidence.MEDIUM,
+        )

@@ -1,0 +1,227 @@
+"""Python sources: syntax tree, parents, imported names, strings, and which code stands behind a platform test."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+# A word of AMD's platform: `is_rocm`, `HIP_HOME`, `torch.version.hip`, `"gfx942"`; not `chip` or `relationship`.
+_AMD_WORD = re.compile(r"(?i)(?:^|[^a-z])(?:is_?)?(?:hip(?:ify|cc|blas\w*|_\w*)?|rocm\w*|amd\w*|gfx\w*)(?:[^a-z]|$)")
+_AMD_PATH = re.compile(r"(?i)(?:^|[/._-])(?:hip|rocm|amd)[^/]*(?:$|/)")
+
+
+def names_amd(text: str) -> bool:
+    """True when a name, string or line speaks of ROCm, HIP or AMD."""
+    return _AMD_WORD.search(text) is not None
+
+
+def is_amd_path(path: str) -> bool:
+    """True for files that are AMD's already: `requirements-rocm.txt`, `Dockerfile.rocm`, `csrc/hip/...`."""
+    return _AMD_PATH.search(path) is not None
+
+
+class PythonSource:
+    """One parsed Python file. Raises SyntaxError or ValueError for text that is no Python 3."""
+
+    def __init__(self, path: str, data: bytes, tree: ast.Module | None = None) -> None:
+        self.path = path
+        self.data = data
+        if tree is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(data)
+        self.tree = tree
+        self._bom = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+        self.starts = [0]
+        for match in re.finditer(rb"\r\n|\r|\n", data):
+            self.starts.append(match.end())
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self._by_type: dict[type, list[ast.AST]] = {}
+        self.aliases: dict[str, str] = {}
+        self.modules: set[str] = set()
+        """First components of every imported module."""
+        self._walk()
+
+    def _walk(self) -> None:
+        stack: list[ast.AST] = [self.tree]
+        order: list[ast.AST] = []
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            children = list(ast.iter_child_nodes(node))
+            for child in children:
+                self.parents[child] = node
+            stack.extend(reversed(children))
+        for node in order:
+            self._by_type.setdefault(type(node), []).append(node)
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    self.modules.add(alias.name.split(".")[0])
+                    if alias.asname:
+                        self.aliases[alias.asname] = alias.name
+            elif isinstance(node, ast.ImportFrom):
+                if not node.level and node.module:
+                    self.modules.add(node.module.split(".")[0])
+                for alias in node.names:
+                    base = "." * node.level + (node.module or "")
+                    self.aliases[alias.asname or alias.name] = f"{base}.{alias.name}"
+
+    def find(self, *kinds: type[ast.AST]) -> list[Any]:
+        """Nodes of exactly these kinds, kind after kind, each in order of the source."""
+        return [node for kind in kinds for node in self._by_type.get(kind, ())]
+
+    def dotted(self, node: ast.AST) -> str:
+        """`torch.version.cuda` for the expression however it was imported; empty when it is no dotted name."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        parts.append(self.aliases.get(node.id, node.id))
+        return ".".join(reversed(parts))
+
+    @cached_property
+    def docstrings(self) -> frozenset[ast.AST]:
+        """String statements: documentation, or code that was put out of use."""
+        return frozenset(
+            node.value
+            for node in self.find(ast.Expr)
+            if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        )
+
+    @cached_property
+    def strings(self) -> list[tuple[ast.Constant, str]]:
+        """Every string that is not documentation, the literal parts of f-strings among them."""
+        return [
+            (node, node.value)
+            for node in self.find(ast.Constant)
+            if isinstance(node.value, str) and node not in self.docstrings
+        ]
+
+    def ancestors(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+        """(ancestor, its child on the way to the node), inside out."""
+        child = node
+        while child in self.parents:
+            parent = self.parents[child]
+            yield parent, child
+            child = parent
+
+    def statement(self, node: ast.AST) -> ast.AST:
+        """The statement that holds an expression."""
+        while not isinstance(node, ast.stmt) and node in self.parents:
+            node = self.parents[node]
+        return node
+
+    def words(self, node: ast.AST) -> Iterator[str]:
+        """Names, attributes and strings below a node."""
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Name):
+                yield inner.id
+            elif isinstance(inner, ast.Attribute):
+                yield inner.attr
+            elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                yield inner.value
+
+    def says_amd(self, node: ast.AST) -> bool:
+        """True when an expression asks for ROCm, HIP or an AMD GPU, or for `torch.version.cuda`'s presence."""
+        if any(names_amd(word) for word in self.words(node)):
+            return True
+        return any(isinstance(inner, ast.Name) and inner.id in self.platform_names for inner in ast.walk(node))
+
+    @cached_property
+    def platform_names(self) -> frozenset[str]:
+        """Names assigned from an expression that asks for AMD: `BACKEND = "hip" if torch.version.hip else "cuda"`."""
+        return frozenset(
+            target.id
+            for node in self.find(ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+            and any(names_amd(word) for word in self.words(node.value))
+            and not isinstance(node.value, (ast.List, ast.Dict, ast.Tuple, ast.Set, ast.JoinedStr))
+        )
+
+    def gated(self, node: ast.AST) -> bool:
+        """True when the node stands in a branch (either one) of a condition that asks for AMD, or in AMD's function.
+
+        The other branch counts too: who asks `if is_rocm: ... else: nvcc flags` has thought of this place. An early
+        `if is_rocm: return` before the statement counts as well.
+        """
+        for parent, child in self.ancestors(node):
+            if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and self._asks(parent.test):
+                return True
+            if isinstance(parent, (ast.BoolOp, ast.Compare)) and self.says_amd(parent):
+                return True
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and names_amd(parent.name):
+                return True
+            for field in ("body", "orelse"):
+                body = getattr(parent, field, None)
+                if isinstance(body, list) and child in body:
+                    for before in body[: body.index(child)]:
+                        if isinstance(before, ast.If) and self._asks(before.test) and _leaves(before.body):
+                            return True
+        return False
+
+    def _asks(self, test: ast.AST) -> bool:
+        return self.says_amd(test) or any(
+            isinstance(inner, ast.Attribute) and self.dotted(inner) == "torch.version.cuda" for inner in ast.walk(test)
+        )
+
+    def guarded(self, node: ast.AST) -> bool:
+        """True inside the body of a `try` with a handler, or under `contextlib.suppress`."""
+        for parent, child in self.ancestors(node):
+            if isinstance(parent, ast.Try) and parent.handlers and child in parent.body:
+                return True
+            if isinstance(parent, ast.With) and any("suppress" in set(self.words(item)) for item in parent.items):
+                return True
+        return False
+
+    def in_test(self, node: ast.AST) -> bool:
+        """True inside the condition of an if, while or assert, a comparison or a boolean operation."""
+        for parent, child in self.ancestors(node):
+            if isinstance(parent, (ast.If, ast.IfExp, ast.While, ast.Assert)):
+                return parent.test is child
+            if isinstance(parent, (ast.Compare, ast.BoolOp)):
+                return True
+            if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
+                return True
+            if isinstance(parent, ast.stmt):
+                return False
+        return False
+
+    def bound_to(self, wanted: frozenset[str]) -> frozenset[str]:
+        """Names assigned (also by unpacking) from an expression that reads or calls one of the dotted names."""
+        found: set[str] = set()
+        for node in self.find(ast.Assign, ast.AnnAssign, ast.NamedExpr):
+            value = node.value
+            if value is None or not any(
+                isinstance(inner, (ast.Attribute, ast.Name)) and self.dotted(inner) in wanted
+                for inner in ast.walk(value)
+            ):
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                found.update(inner.id for inner in ast.walk(target) if isinstance(inner, ast.Name))
+        return frozenset(found)
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Byte offsets [start, end) of a node."""
+        start = self._offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        end = self._offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        return start, max(start, end)
+
+    def _offset(self, line: int, column: int) -> int:
+        at = min(line, len(self.starts)) - 1
+        return min(self.starts[at] + column + (self._bom if at == 0 else 0), len(self.data))
+
+    def line(self, offset: int) -> int:
+        return bisect_right(self.starts, offset)
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
