@@ -101,7 +101,11 @@ def _describe(name: str) -> HostCompiler | None:
         return None
     try:
         shown = subprocess.run(
-            [path, "-dM", "-E", "-x", "c++", "/dev/null"], capture_output=True, text=True, timeout=60, check=False
+            [path, "-dM", "-E", "-x", "c++", "/dev/null"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return None

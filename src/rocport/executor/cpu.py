@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -20,7 +18,6 @@ from rocport.executor.base import (
     BuildError,
     BuildOptions,
     Capability,
-    Hazard,
     Level,
     RunOptions,
     RunResult,
@@ -222,7 +219,7 @@ class CpuExecutor:
 
     def run(
         self, executable: Path, arguments: Sequence[str], cwd: Path, options: RunOptions = RunOptions()
-    ) -> RunResult:  # noqa: B008
+    ) -> RunResult:
         """Runs the program in its own process group, under the limits; all of the group ends with it."""
         with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
             report = Path(scratch) / "report"

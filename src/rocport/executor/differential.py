@@ -40,7 +40,7 @@ class Copy:
     """One device-to-host copy."""
 
     sequence: int
-    bytes: int
+    size: int
     kernel: str
     """The last kernel launched before it."""
     data: bytes
@@ -94,8 +94,8 @@ def compare_traces(
             one = x or y
             assert one is not None
             return Divergence(Difference.SHAPE, one.sequence, one.kernel, "one run copies more often than the other")
-        if x.bytes != y.bytes:
-            message = f"{x.bytes} bytes in one run, {y.bytes} in the other"
+        if x.size != y.size:
+            message = f"{x.size} bytes in one run, {y.size} in the other"
             return Divergence(Difference.SHAPE, x.sequence, x.kernel, message)
         if x.data == y.data:
             continue

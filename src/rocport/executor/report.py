@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rocport.executor.base import Frame, Hazard
 
@@ -21,20 +22,17 @@ HAZARDS: dict[str, tuple[str, bool]] = {
         "lane {b} reads lane {a}, which took no part in the operation (it gets 0 on AMD, anything on NVIDIA)",
         False,
     ),
-    "absent-lane": ("lane {b} reads lane {a}, which has no thread: the block is no multiple of the wavefront", False),
-    "mask-32bit": ("a {b}-byte mask ({a:#x}) names lanes of a 64-lane wavefront; HIP wants 64 bits", True),
-    "mask-beyond": ("the mask {a:#x} names lanes that did not arrive here ({b:#x} did)", True),
-    "width-over-wave": ("a shuffle or tile of width {a} on a wavefront of {b} lanes", True),
+    "absent-lane": (
+        "lane {b} reads lane {a}, which has no thread: the block is no multiple of the wavefront",
+        False,
+    ),
+    "mask-32bit": ("a {b}-byte mask ({a:#x}) for a wavefront of 64 lanes; HIP wants 64 bits", True),
+    "width-over-wave": ("a shuffle or tile of {a} lanes on a wavefront of {b}", True),
     "divergent-barrier": ("threads of one block wait at different __syncthreads calls", True),
-    "exited-barrier": ("threads wait at a barrier that {a} others of the block never reach", False),
     "launch-config": ("a launch with {a} threads a block and {b} blocks in x is refused", True),
     "unchecked-error": ("a launch failed and the program never asked", True),
-    "out-of-bounds": ("an access at byte {a} of an allocation of {b} bytes", True),
-    "no-progress": ("no thread can make progress", True),
+    "out-of-bounds": ("byte {a} of an allocation of {b} bytes was written or copied", True),
     "lds-limit": ("{a} bytes of dynamic shared memory, over the target's limit of {b}", True),
-    "uninitialised": ("memory is read that was never written", True),
-    "shared-race": ("two threads access the same shared memory between barriers, and one writes", True),
-    "relies-on-lockstep": ("lanes exchange values through memory with no wave barrier between", True),
 }
 
 
@@ -44,7 +42,7 @@ def read_report(path: Path, executable: Path) -> tuple[tuple[Hazard, ...], Mappi
         lines = path.read_text(errors="replace").splitlines()
     except OSError:
         return (), {}
-    raw: list[dict[str, object]] = []
+    raw: list[dict[str, Any]] = []
     statistics: dict[str, int] = {}
     for line in lines:
         try:
@@ -55,12 +53,12 @@ def read_report(path: Path, executable: Path) -> tuple[tuple[Hazard, ...], Mappi
             raw.append(record)
         else:
             statistics.update(record.get("statistics", {}))
-    addresses = sorted({str(site) for record in raw for site in record["sites"]})  # type: ignore[union-attr, attr-defined]
+    addresses = sorted({str(site) for record in raw for site in record["sites"]})
     others = {f"{record['b']:#x}" for record in raw if record["hazard"] == "divergent-barrier"}
     places = symbolize(executable, [*addresses, *sorted(others)])
     hazards: list[Hazard] = []
     for record in raw:
-        frames = tuple(frame for site in record["sites"] for frame in places.get(str(site), ()))  # type: ignore[attr-defined]
+        frames = tuple(frame for site in record["sites"] for frame in places.get(str(site), ()))
         if record["hazard"] == "divergent-barrier":
             other = places.get(f"{record['b']:#x}", ())
             # One call that the compiler copied is one place.
@@ -69,7 +67,14 @@ def read_report(path: Path, executable: Path) -> tuple[tuple[Hazard, ...], Mappi
         template, grave = HAZARDS[str(record["hazard"])]
         message = template.format(a=record["a"], b=record["b"])
         hazards.append(
-            Hazard(str(record["hazard"]), message, str(record["kernel"]), int(str(record["count"])), frames, grave)
+            Hazard(
+                str(record["hazard"]),
+                message,
+                str(record["kernel"]),
+                int(str(record["count"])),
+                frames,
+                grave,
+            )
         )
     return tuple(hazards), statistics
 

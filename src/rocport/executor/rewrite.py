@@ -34,7 +34,9 @@ _TRIGGERS = re.compile(
     rb"<<\s*<|\b(?:__global__|__host__|__device__|__shared__|__noinline__|__forceinline__|hipLaunchKernelGGL|hipLaunch\w*Kernel|asm|__asm__|__asm)\b"
 )
 # Hints that must stand right before a loop, where a Region may come to stand; they change no result.
-_UNROLL = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+(?:unroll|nounroll|clang[ \t]+loop|GCC[ \t]+unroll)\b[^\n]*", re.MULTILINE)
+_UNROLL = re.compile(
+    rb"^[ \t]*#[ \t]*pragma[ \t]+(?:unroll|nounroll|clang[ \t]+loop|GCC[ \t]+unroll)\b[^\n]*", re.MULTILINE
+)
 _SPACES = re.compile(rb"\b__(?:host|device)__\b")
 _OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CLOSE = {close: open_ for open_, close in _OPEN.items()}
@@ -190,7 +192,13 @@ class _Regions:
                     close -= 1
                 if self.at(close) == b")" and close in self.pairs:
                     name = self.at(self.pairs[close] - 1)
-                    if (name[:1].isalpha() or name[:1] == b"_") and name not in (b"if", b"for", b"while", b"switch", b"namespace"):
+                    if (name[:1].isalpha() or name[:1] == b"_") and name not in (
+                        b"if",
+                        b"for",
+                        b"while",
+                        b"switch",
+                        b"namespace",
+                    ):
                         found.append((name, position, self.pairs[position]))
                         position = self.pairs[position]
             position += 1
@@ -296,7 +304,9 @@ class _Regions:
             else:
                 self.insertions += inner
             return stop
-        if text in (b"case", b"default") or (self.at(position + 1) == b":" and (text[:1].isalpha() or text[:1] == b"_")):
+        if text in (b"case", b"default") or (
+            self.at(position + 1) == b":" and (text[:1].isalpha() or text[:1] == b"_")
+        ):
             while position < limit and self.at(position) != b":":
                 position += 1
             return position + 1
@@ -562,9 +572,6 @@ class _Rewriter:
                 position -= 1
                 continue
             before = self.at(position - 1)
-            if text == b"template":
-                position -= 1
-                continue
             if before in (b"::", b".", b"->"):
                 scope = self.at(position - 2)
                 if (
@@ -752,7 +759,13 @@ class _Rewriter:
         if not inside:
             text = b"static ::rpx::DynamicArray<%s> %s" % (kind, name)
         elif rest:
-            text = b"%s (*%s)%s = reinterpret_cast<%s (*)%s>(::rpx::dynamic_lds)" % (kind, name, rest, kind, rest)
+            text = b"%s (*%s)%s = reinterpret_cast<%s (*)%s>(::rpx::dynamic_lds)" % (
+                kind,
+                name,
+                rest,
+                kind,
+                rest,
+            )
         else:
             text = b"%s *%s = reinterpret_cast<%s *>(::rpx::dynamic_lds)" % (kind, name, kind)
         self.replace(first, end, text)

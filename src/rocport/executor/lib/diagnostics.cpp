@@ -18,6 +18,8 @@
 #include "internal.h"
 
 extern "C" char __executable_start, etext;
+extern rpx::Index3 rpx_thread_index asm("threadIdx");
+extern rpx::Index3 rpx_block_index asm("blockIdx");
 
 namespace rpx {
 
@@ -36,9 +38,7 @@ long number(const char *name, long otherwise) {
 }
 
 const char *const kNames[] = {
-    "inactive-lane", "absent-lane",    "mask-32bit",    "mask-beyond",   "width-over-wave",
-    "divergent-barrier", "exited-barrier", "launch-config", "unchecked-error", "out-of-bounds",
-    "no-progress",   "lds-limit",      "uninitialised", "shared-race",   "relies-on-lockstep",
+    "inactive-lane", "absent-lane", "mask-32bit", "width-over-wave", "divergent-barrier", "launch-config", "unchecked-error", "out-of-bounds", "lds-limit",
 };
 static_assert(sizeof(kNames) / sizeof(*kNames) == static_cast<int>(Hazard::kCount));
 
@@ -182,12 +182,11 @@ namespace {
 
 // A crash inside a kernel is told apart from one in host code; the default action then follows.
 void on_crash(int signal_number, siginfo_t *info, void *) {
-  char line[256];
-  int n = std::snprintf(line, sizeof line, "rocport executor: signal %d at address %p %s %s, thread (%u,%u,%u) block (%u,%u,%u)\n",
+  char line[512];
+  int n = std::snprintf(line, sizeof line, "rocport executor: signal %d at address %p %s %.200s, thread (%u,%u,%u) block (%u,%u,%u)\n",
                         signal_number, info->si_addr, in_kernel() ? "inside kernel" : "in host code after kernel", kernel_name(),
-                        0u, 0u, 0u, 0u, 0u, 0u);
+                        rpx_thread_index.x, rpx_thread_index.y, rpx_thread_index.z, rpx_block_index.x, rpx_block_index.y, rpx_block_index.z);
   if (write(2, line, static_cast<std::size_t>(n)) < 0) std::_Exit(3);
-  hazard(Hazard::kOutOfBounds, nullptr, static_cast<long long>(reinterpret_cast<std::size_t>(info->si_addr)));
   write_report();
   signal(signal_number, SIG_DFL);
   raise(signal_number);

@@ -34,10 +34,12 @@ template <class U, class T> using IfScalar = std::enable_if_t<std::is_convertibl
   HIP_vector_type() = default;                                                       \
   constexpr HIP_vector_type(const HIP_vector_type &) = default;                      \
   HIP_vector_type &operator=(const HIP_vector_type &) = default;                     \
-  RPX_INLINE HIP_vector_type(const volatile HIP_vector_type &o) {                    \
+  template <class V, std::enable_if_t<std::is_same<std::remove_const_t<V>, volatile HIP_vector_type>::value, int> = 0> \
+  RPX_INLINE HIP_vector_type(V &o) {                                                 \
     for (unsigned i = 0; i < N; ++i) (&this->x)[i] = (&o.x)[i];                      \
   }                                                                                  \
-  RPX_INLINE void operator=(const HIP_vector_type &o) volatile {                     \
+  template <class V, std::enable_if_t<std::is_same<V, HIP_vector_type>::value, int> = 0> \
+  RPX_INLINE void operator=(const V &o) volatile {                                   \
     for (unsigned i = 0; i < N; ++i) (&this->x)[i] = (&o.x)[i];                      \
   }                                                                                  \
   RPX_INLINE constexpr T &operator[](std::size_t i) { return (&this->x)[i]; }        \

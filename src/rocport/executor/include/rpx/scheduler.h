@@ -77,21 +77,15 @@ RPX_CONVERGENT void grid_barrier();
 RPX_CONVERGENT void yield();
 
 enum class Hazard : int {
-  kInactiveLane,    // a shuffle reads a lane that did not take part
-  kAbsentLane,      // ... or a lane that has no thread
-  kMask32,          // a 32-bit mask at wave width 64
-  kMaskBeyond,      // the mask names lanes that did not arrive, or the caller is not in its own mask
-  kWidthOverWave,   // a shuffle width, or tile, larger than the wavefront
-  kDivergentBarrier,
-  kExitedBarrier,   // threads wait at a barrier that others of the block never reach
-  kLaunchConfig,
-  kUncheckedError,
-  kOutOfBounds,
-  kSpin,            // no thread can make progress
-  kLdsLimit,
-  kUninitialised,
-  kSharedRace,
-  kLockstep,
+  kInactiveLane,      // a shuffle reads a lane that did not take part
+  kAbsentLane,        // ... or a lane that has no thread
+  kMask32,            // a 32-bit mask at wave width 64
+  kWidthOverWave,     // a shuffle width, or tile, larger than the wavefront
+  kDivergentBarrier,  // threads of a block wait at different barriers
+  kLaunchConfig,      // a launch that a device refuses
+  kUncheckedError,    // ... and the program never asks
+  kOutOfBounds,       // the margin of an allocation was written, or a copy leaves its allocation
+  kLdsLimit,          // more dynamic shared memory than the target has
   kCount
 };
 void hazard(Hazard kind, const void *site, long long a = 0, long long b = 0);

@@ -9,6 +9,7 @@
 #include "rpx/atomics.h"
 #include "rpx/math.h"
 
+// Copies from and to volatile objects are templates: the type stays trivially copyable, as HIP's is.
 // Constructors and conversions of a 16-bit float whose bits are rounded by FROM(float or double) and read by TO.
 #define RPX_SMALL_FLOAT_MEMBERS(H, FROM, TO)                                                                    \
   H() = default;                                                                                                \
@@ -28,8 +29,10 @@
   RPX_INLINE H(unsigned char v) : FROM((float)v) {}                                                             \
   H(const H &) = default;                                                                                       \
   H &operator=(const H &) = default;                                                                            \
-  RPX_INLINE H(const volatile H &o) : bits(o.bits) {}                                                           \
-  RPX_INLINE void operator=(const H &o) volatile { bits = o.bits; }                                             \
+  template <class V, std::enable_if_t<std::is_same<V, volatile H>::value || std::is_same<V, const volatile H>::value, int> = 0> \
+  RPX_INLINE H(V &o) : bits(o.bits) {}                                                                          \
+  template <class V, std::enable_if_t<std::is_same<V, H>::value, int> = 0>                                      \
+  RPX_INLINE void operator=(const V &o) volatile { bits = o.bits; }                                             \
   RPX_INLINE operator float() const { return TO; }                                                              \
   RPX_INLINE operator float() const volatile { return static_cast<const H &>(const_cast<const H &>(*this)); }   \
   RPX_INLINE explicit operator double() const { return (double)(float)*this; }                                  \

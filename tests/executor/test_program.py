@@ -1,0 +1,52 @@
+"""Programs from files, folders and Makefiles."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rocport.executor.program import ProgramError, load_program
+
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+
+
+@needs_make
+def test_a_makefile_gives_units_flags_libraries_and_the_run(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    for name in ("main.cu", "kernel.cu", "host.c"):
+        (tmp_path / name).write_text("int x;\n")
+    (tmp_path / "Makefile").write_text(
+        "CC = hipcc\nCFLAGS = -std=c++14 -Iinclude -DN=4 -O3 --offload-arch=gfx90a\n"
+        "program: main.o kernel.o host.o\n\t$(CC) $^ -o $@ -lhipblas -lz\n"
+        "%.o: %.cu\n\t$(CC) $(CFLAGS) -c $< -o $@\nhost.o: host.c\n\tgcc -c $< -o $@\n"
+        "run: program\n\t./program 10 fast\n"
+    )
+    program = load_program(tmp_path)
+    assert {unit.source.name: unit.language for unit in program.units} == {"main.cu": "c++", "kernel.cu": "c++", "host.c": "c"}
+    main = next(unit for unit in program.units if unit.source.name == "main.cu")
+    assert main.flags == ("-std=c++14", f"-I{tmp_path / 'include'}", "-DN=4")
+    assert program.link == ("-lz",)
+    assert program.runs == (("10", "fast"),)
+
+
+@needs_make
+def test_a_source_the_makefile_names_and_nobody_has_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("all:\n\thipcc gone.cu -o program\n")
+    with pytest.raises(ProgramError, match=r"gone\.cu"):
+        load_program(tmp_path)
+
+
+def test_a_folder_without_makefile_leaves_out_what_others_include(tmp_path: Path) -> None:
+    (tmp_path / "main.hip").write_text('#include "kernel.hip"\nint main() {}\n')
+    (tmp_path / "kernel.hip").write_text("int x;\n")
+    assert [unit.source.name for unit in load_program(tmp_path).units] == ["main.hip"]
+
+
+@pytest.mark.parametrize("name", ["gone.hip", "notes.txt", "empty"])
+def test_nothing_to_build_is_said(name: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ProgramError, match=name):
+        load_program(tmp_path / name)
