@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rocport.cli.common import emit, existing, make_options, source_options
+from rocport.cli.common import emit, existing, make_options, source_options, without_collector
 from rocport.report import formats
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def command(
     from rocport.scan.engine import index_tree, parallel
     from rocport.scan.tree import read_tree
 
+    without_collector()
     if sum((bool(out), in_place, diff, check)) > 1:
         raise click.UsageError("--out, --in-place, --diff and --check exclude each other")
     options = make_options(warp, target, rocm, torch)
@@ -134,13 +135,15 @@ class _Port:
 
     def __call__(self, entry: Entry) -> Ported:
         from rocport.model import Problem
-        from rocport.port.engine import Ported, port_file
-        from rocport.scan.engine import read_source, scan_cuda
+        from rocport.port.engine import Ported, port_source
+        from rocport.scan.engine import read_source, scan_source
+        from rocport.syntax.cuda import CudaSource
 
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
             return Ported(entry.path, "", None, problem=data)
-        return port_file(entry.path, data, scan_cuda(entry.path, data, self.context))
+        source = CudaSource(entry.path, data)
+        return port_source(source, scan_source(source, self.context))
 
 
 def _default_out(root: Path) -> Path:

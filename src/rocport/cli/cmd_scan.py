@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rocport.cli.common import emit, existing, make_options, source_options
+from rocport.cli.common import emit, existing, make_options, source_options, without_collector
 from rocport.report import formats
 
 
@@ -29,6 +29,7 @@ def command(
     from rocport.scan.engine import scan_tree
     from rocport.scan.tree import read_tree
 
+    without_collector()
     options = make_options(warp, target, rocm, torch)
     tree = read_tree(existing(path))
     findings, problems = scan_tree(tree, options, jobs)

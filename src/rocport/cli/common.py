@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -59,6 +60,15 @@ def make_options(warp: str, target: str | None, rocm: str | None, torch: str | N
     except VersionError as error:
         raise click.BadParameter(str(error), param_hint="--rocm") from error
     return Options(warp=warp, targets=targets, rocm=version, torch=torch)
+
+
+def without_collector() -> None:
+    """Turn the cycle collector off for a run over a tree.
+
+    Tokens are made by the hundred thousand, hold no cycles, and go when their file is done; walking them again and
+    again took a quarter of the time.
+    """
+    gc.disable()
 
 
 def existing(path: str) -> Path:

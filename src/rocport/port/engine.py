@@ -31,9 +31,15 @@ class Ported:
 
 def port_file(path: str, data: bytes, findings: list[Finding]) -> Ported:
     """Port one source file in memory."""
+    return port_source(CudaSource(path, data), findings)
+
+
+def port_source(source: CudaSource, findings: list[Finding]) -> Ported:
+    """Port one parsed source file in memory."""
+    path, data = source.path, source.data
     if not findings:
         return Ported(path, sha256(data), None, size=len(data))
-    applied = apply(CudaSource(path, data), findings)
+    applied = apply(source, findings)
     changed = applied.data if applied.data != data else None
     return Ported(path, sha256(data), changed, applied.findings, applied.headers, size=len(data))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,18 +130,18 @@ class CudaSource:
         return frozenset(IDENTIFIER.findall(self.data))
 
     @cached_property
-    def _lexed(self) -> tuple[list[bytes], list[int]]:
+    def _lexed(self) -> tuple[list[bytes], list[int], list[bytes]]:
         if b'R"' in self.data:
-            pairs = [match.group(1, 2) for match in _TOKENS_WITH_RAW.finditer(self.data)]
+            pieces = list(chain.from_iterable(_TOKENS_WITH_RAW.findall(self.data)))
+            del pieces[2::3]
         else:
-            pairs = _TOKENS.findall(self.data)
-        pieces = list(chain.from_iterable(pairs))
+            pieces = list(chain.from_iterable(_TOKENS.findall(self.data)))
         offsets = list(accumulate(map(len, pieces), initial=0))
         texts, starts = pieces[1::2], offsets[1::2]
         while texts and not texts[-1]:
             texts.pop()
         del starts[len(texts) :]
-        return texts, starts
+        return texts, starts, pieces[0::2]
 
     @cached_property
     def texts(self) -> list[bytes]:
@@ -156,11 +157,11 @@ class CudaSource:
     def comments(self) -> list[tuple[int, int]]:
         """Byte ranges of all comments, in order."""
         found: list[tuple[int, int]] = []
-        done = 0
-        for start, text in zip([*self.starts, len(self.data)], [*self.texts, b""], strict=True):
-            if start > done and b"/" in self.data[done:start]:
-                found += [match.span() for match in _COMMENTS.finditer(self.data, done, start)]
-            done = start + len(text)
+        starts = [*self.starts, len(self.data)]
+        for position, before in enumerate(self._lexed[2]):
+            if b"/" in before:
+                start = starts[position] if position < len(starts) else len(self.data)
+                found += [match.span() for match in _COMMENTS.finditer(self.data, start - len(before), start)]
         return found
 
     def _positions(self, text: bytes) -> Iterator[int]:
@@ -214,12 +215,11 @@ class CudaSource:
 
     @cached_property
     def index(self) -> dict[bytes, list[int]]:
-        """Identifier -> indices of its tokens, in order."""
-        index: dict[bytes, list[int]] = {}
-        starts = _IDENT_START
+        """Text of a token -> indices of the tokens that are exactly it, in order."""
+        index: defaultdict[bytes, list[int]] = defaultdict(list)
         for position, text in enumerate(self.texts):
-            if text[0] in starts:
-                index.setdefault(text, []).append(position)
+            index[text].append(position)
+        index.default_factory = None
         return index
 
     def find(self, *names: bytes) -> Iterator[int]:
