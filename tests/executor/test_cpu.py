@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions
+from rocport.executor.base import Access, BuildError, BuildOptions, Limits, RunOptions
 from rocport.executor.compiler import CompilerError, find_compiler
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.program import load_program
-from tests.executor.conftest import Build
 
+Build = Callable[..., Path]
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.hip"))
 HAZARDS = Path(__file__).parent / "hazards"
 
@@ -96,6 +97,29 @@ def test_the_sanitizers_name_the_line_of_an_access_out_of_bounds(executor: CpuEx
     result = executor.run(executable, (), path.parent, RunOptions(limits=Limits(memory_bytes=1 << 60)))
     assert result.status != 0
     assert "out_of_bounds.hip:8" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "line"),
+    [("race", "shared-race", "s[127 - threadIdx.x]"), ("lockstep", "relies-on-lockstep", "s[t] = s[t] + v")],
+)
+def test_conflicting_accesses_to_shared_memory_are_found(
+    name: str, kind: str, line: str, executor: CpuExecutor, build: Build
+) -> None:
+    path = HAZARDS / f"{name}.hip"
+    instrumented = BuildOptions(optimize="-O1", instrument=True)
+    options = RunOptions(width=32, access=Access.RACES)
+    seen = executor.run(build(path, options=instrumented), (), path.parent, options).hazards
+    places = {hazard.frames[0].line for hazard in seen if hazard.kind == kind}
+    assert line in "".join(path.read_text().splitlines()[number - 1] for number in places)
+    assert not executor.run(build(path, "-DRIGHT", options=instrumented), (), path.parent, options).hazards
+
+
+def test_lockstep_makes_lane_synchronous_code_right(executor: CpuExecutor, build: Build) -> None:
+    path = HAZARDS / "lockstep.hip"
+    executable = build(path, options=BuildOptions(optimize="-O1", instrument=True))
+    assert "FAIL" in executor.run(executable, (), path.parent, RunOptions(width=32)).stdout
+    assert "PASS" in executor.run(executable, (), path.parent, RunOptions(width=32, access=Access.LOCKSTEP)).stdout
 
 
 def test_a_hang_is_a_result(executor: CpuExecutor, tmp_path: Path) -> None:

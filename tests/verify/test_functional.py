@@ -67,7 +67,7 @@ def _compiler() -> None:
         ({}, Verdict.PASS, ""),
         ({"first": "16"}, Verdict.WRONG, "wave64"),
         ({"first": "32"}, Verdict.WRONG, "wave32"),
-        ({"barrier": ""}, Verdict.WRONG, "right at"),
+        ({"barrier": ""}, Verdict.WRONG, "FAIL"),
         ({"store": "if (n < 0) *out = total;", "check": ""}, Verdict.DIFFERS, "uninitialised"),
         ({"first": "16", "check": ""}, Verdict.DIFFERS, "values"),
         ({"check": ""}, Verdict.PASS, "no verdict of its own"),
@@ -79,6 +79,14 @@ def test_a_planted_defect_gets_its_verdict(change: dict[str, str], verdict: Verd
     result = functional.verify(path, options).programs[0]
     assert result.verdict is verdict, result
     assert word in result.reason
+
+
+def test_code_that_relies_on_lockstep_is_said_to(tmp_path: Path) -> None:
+    path = Path(__file__).parent.parent / "executor" / "hazards" / "lockstep.hip"
+    result = functional.verify(path, FunctionalOptions(widths=(32,), optimize="-O1")).programs[0]
+    assert result.verdict is Verdict.HAZARD
+    assert result.reason.startswith("relies on lockstep")
+    assert "relies-on-lockstep" in {hazard.kind for hazard in result.hazards}
 
 
 def test_the_command_reports_every_program_below_a_folder(tmp_path: Path) -> None:

@@ -25,15 +25,28 @@ if TYPE_CHECKING:
     help="Order of blocks, wavefronts and lanes.",
 )
 @click.option(
-    "--poison", type=click.IntRange(0, 255), metavar="BYTE", help="Fill fresh device and shared memory with this byte."
+    "--poison",
+    type=click.IntRange(0, 255),
+    metavar="BYTE",
+    help="Fill fresh device and shared memory with this byte.",
 )
 @click.option("--sanitize", is_flag=True, help="Address and undefined-behaviour checks: slower, with file and line.")
+@click.option(
+    "--access",
+    type=click.Choice(["races", "lockstep"]),
+    help="races: report conflicting accesses to shared memory; lockstep: lanes meet at each access.",
+)
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")
 @click.option("--target", metavar="GFX", help="gfx name that device properties give; default gfx942 or gfx1100.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=600, show_default=True, help="Seconds to run.")
 @click.option("--compiler", metavar="CXX", help="Host C++ compiler; default: clang++, else g++.")
 @click.option(
-    "-O", "optimize", type=click.Choice(["0", "1", "2", "3"]), default="2", show_default=True, help="Optimization."
+    "-O",
+    "optimize",
+    type=click.Choice(["0", "1", "2", "3"]),
+    default="2",
+    show_default=True,
+    help="Optimization.",
 )
 @click.option("-I", "includes", multiple=True, type=click.Path(path_type=Path), help="Add an include folder.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
@@ -47,6 +60,7 @@ def command(
     order: str,
     poison: int | None,
     sanitize: bool,
+    access: str | None,
     quiet: tuple[str, ...],
     target: str | None,
     timeout: float,
@@ -63,7 +77,7 @@ def command(
     The program's output goes to stdout and stderr; hazards are listed on stderr when it ends.
     Exit code 0: it ended with status 0 and no grave hazard; 1: it did not; 2: it cannot be built here, or wrong usage.
     """
-    from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions
+    from rocport.executor.base import Access, BuildError, BuildOptions, Limits, RunOptions
     from rocport.executor.compiler import CompilerError, find_compiler
     from rocport.executor.cpu import CpuExecutor
     from rocport.executor.program import ProgramError, load_program, with_flags
@@ -84,15 +98,21 @@ def command(
             folder = keep or Path(scratch)
             fixed = int(width) if executor.needs_width(program) else None
             try:
-                executable = executor.build(program, folder, BuildOptions(fixed, f"-O{optimize}", sanitize))
+                executable = executor.build(program, folder, BuildOptions(fixed, f"-O{optimize}", sanitize, access is not None))
             except BuildError as error:
                 if fixed is not None or ("warpSize" not in error.log and "wave_width" not in error.log):
                     raise
-                executable = executor.build(program, folder, BuildOptions(int(width), f"-O{optimize}", sanitize))
+                executable = executor.build(program, folder, BuildOptions(int(width), f"-O{optimize}", sanitize, access is not None))
             if not arguments and path.is_dir() and program.runs:
                 arguments = program.runs[0]
             options = RunOptions(
-                width=int(width), order=order, poison=poison, quiet=quiet, target=target, limits=Limits(seconds=timeout)
+                width=int(width),
+                access=Access(access or ""),
+                order=order,
+                poison=poison,
+                quiet=quiet,
+                target=target,
+                limits=Limits(seconds=timeout),
             )
             result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
     except (ProgramError, CompilerError) as error:

@@ -63,6 +63,18 @@ class BuildOptions:
     optimize: str = "-O2"
     sanitize: bool = False
     """Address and undefined-behaviour checks: slower, and out-of-bounds accesses get a file and line."""
+    instrument: bool = False
+    """Report each memory access to the runtime, for `Access.RACES` and `Access.LOCKSTEP`."""
+
+
+class Access(Enum):
+    """What is done at each access to shared memory; anything but NONE needs a build with `instrument`."""
+
+    NONE = ""
+    RACES = "races"
+    """Conflicting accesses with no barrier between are hazards."""
+    LOCKSTEP = "lockstep"
+    """Lanes meet at every access, for code that was written for a machine that runs a wavefront in step."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,7 @@ class RunOptions:
     quiet: tuple[str, ...] = ()
     """Hazards not to look for."""
     target: str | None = None
+    access: Access = Access.NONE
     environment: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
 

@@ -191,7 +191,7 @@ class CpuExecutor:
         ]
         text = self._step(preprocess, unit.source.name, "preprocess").stdout
         try:
-            rewritten = rewrite(text, plain_shared=options.sanitize)
+            rewritten = rewrite(text, plain_shared=options.sanitize, everywhere=options.instrument)
         except RewriteError as error:
             raise BuildError(f"{unit.source}: {error}") from error
         plain.write_bytes(rewritten.text)
@@ -199,6 +199,9 @@ class CpuExecutor:
             compiler.path, "-x", "c++-cpp-output", f"-std={_standard(next((f[5:] for f in unit.flags if f.startswith('-std=')), ''))}",
             *compiler.base_flags, *mode, options.optimize,
         ]  # fmt: skip
+        if options.instrument:
+            # Compiled for the thread sanitizer, and linked with lib/access.cpp instead of its library.
+            command.append("-fsanitize=thread")
         command += [flag for flag in unit.flags if flag.startswith("-f")]
         self._step([*command, "-c", str(plain), "-o", str(target)], unit.source.name, "compile")
         return target
@@ -232,6 +235,7 @@ class CpuExecutor:
                 "ROCPORT_POISON": "" if options.poison is None else str(options.poison),
                 "ROCPORT_TRACE": str(options.trace) if options.trace else "",
                 "ROCPORT_TARGET": options.target or "",
+                "ROCPORT_ACCESS": options.access.value,
                 "OMP_NUM_THREADS": "2",
                 "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0:exitcode=88",
                 "UBSAN_OPTIONS": "print_stacktrace=1",

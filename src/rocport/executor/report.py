@@ -14,7 +14,7 @@ from typing import Any
 from rocport.executor.base import Frame, Hazard
 
 _SYMBOLIZER_TIMEOUT_S = 60
-_OWN = re.compile(r"/executor/(?:include|lib)/")
+_OWN = re.compile(r"/executor/(?:include|lib)/|^/usr/(?:include|lib)/")
 
 # kind -> (message with {a} and {b}, grave)
 HAZARDS: dict[str, tuple[str, bool]] = {
@@ -32,6 +32,14 @@ HAZARDS: dict[str, tuple[str, bool]] = {
     "launch-config": ("a launch with {a} threads a block and {b} blocks in x is refused", True),
     "unchecked-error": ("a launch failed and the program never asked", True),
     "out-of-bounds": ("byte {a} of an allocation of {b} bytes was written or copied", True),
+    "shared-race": (
+        "threads {a} and {b} of different wavefronts touch the same shared memory with no barrier between; one writes",
+        True,
+    ),
+    "relies-on-lockstep": (
+        "lanes of threads {a} and {b} exchange through shared memory with no wave operation or barrier between",
+        True,
+    ),
     "lds-limit": ("{a} bytes of dynamic shared memory, over the target's limit of {b}", True),
 }
 
@@ -54,13 +62,13 @@ def read_report(path: Path, executable: Path) -> tuple[tuple[Hazard, ...], Mappi
         else:
             statistics.update(record.get("statistics", {}))
     addresses = sorted({str(site) for record in raw for site in record["sites"]})
-    others = {f"{record['b']:#x}" for record in raw if record["hazard"] == "divergent-barrier"}
+    others = {f"{record['a']:#x}" for record in raw if record["hazard"] == "divergent-barrier"}
     places = symbolize(executable, [*addresses, *sorted(others)])
     hazards: list[Hazard] = []
     for record in raw:
         frames = tuple(frame for site in record["sites"] for frame in places.get(str(site), ()))
         if record["hazard"] == "divergent-barrier":
-            other = places.get(f"{record['b']:#x}", ())
+            other = places.get(f"{record['a']:#x}", ())
             # One call that the compiler copied is one place.
             if frames and other and (frames[0].path, frames[0].line) == (other[0].path, other[0].line):
                 continue

@@ -77,10 +77,11 @@ class Rewritten:
     launches: int = 0
 
 
-def rewrite(preprocessed: bytes, *, plain_shared: bool = False) -> Rewritten:
+def rewrite(preprocessed: bytes, *, plain_shared: bool = False, everywhere: bool = False) -> Rewritten:
     """Rewrites the output of `c++ -E`. Text from system headers is left alone.
 
     `plain_shared` makes `__shared__` variables plain static ones, for sanitizers that do not watch thread-local storage.
+    `everywhere` places regions as if every statement could make lanes meet.
 
     Raises:
         RewriteError: a launch whose brackets do not match.
@@ -94,7 +95,7 @@ def rewrite(preprocessed: bytes, *, plain_shared: bool = False) -> Rewritten:
     if not _TRIGGERS.search(whole):
         result.text = _SPACES.sub(b"", preprocessed)
         return result
-    edits = _Rewriter(whole, result, plain_shared).edits()
+    edits = _Rewriter(whole, result, plain_shared, everywhere).edits()
     cursor = 0
     at = 0
     for start, end, system in spans:
@@ -166,6 +167,7 @@ class _Regions:
         self.at = rewriter.at
         self.tokens = rewriter.tokens
         self.pairs = rewriter.pairs
+        self.everywhere = rewriter.everywhere
         self.insertions: list[tuple[int, bytes]] = []  # (offset, text)
         self.names = 0
 
@@ -173,7 +175,7 @@ class _Regions:
         """Texts to insert, by offset."""
         bodies = self._functions()
         reaching = self._reaching(bodies)
-        self.hits = [i for i, token in enumerate(self.tokens) if _WAVE.fullmatch(token.text) or token.text in reaching]
+        self.hits = list(range(len(self.tokens))) if self.everywhere else [i for i, token in enumerate(self.tokens) if _WAVE.fullmatch(token.text) or token.text in reaching]
         for _, open_, close in bodies:
             if self._reaches(open_, close):
                 position = open_ + 1
@@ -321,8 +323,9 @@ class _Regions:
 
 
 class _Rewriter:
-    def __init__(self, text: bytes, result: Rewritten, plain_shared: bool) -> None:
+    def __init__(self, text: bytes, result: Rewritten, plain_shared: bool, everywhere: bool) -> None:
         self.plain_shared = plain_shared
+        self.everywhere = everywhere
         self.text = text
         self.result = result
         self.tokens = [

@@ -19,7 +19,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from rocport.executor.base import BuildError, BuildOptions, Hazard, Limits, RunOptions, RunResult
+from rocport.executor.base import Access, BuildError, BuildOptions, Hazard, Limits, RunOptions, RunResult
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.differential import Difference, Divergence, compare_traces
 from rocport.executor.program import HIP_SUFFIXES, Program, ProgramError, load_program
@@ -234,7 +234,10 @@ def _verify(
         reason = str(error) + (f" (missing: {', '.join(error.missing[:5])})" if error.missing else "")
         return result(Verdict.NOT_BUILT, reason)
     arguments = options.arguments if options.arguments is not None else (program.runs[0] if program.runs else ())
-    plan = [_Run(options.widths[0], "forward", _POISONS[0]), _Run(options.widths[0], "forward", _POISONS[0], True)]
+    plan = [
+        _Run(options.widths[0], "forward", _POISONS[0]),
+        _Run(options.widths[0], "forward", _POISONS[0], True),
+    ]
     plan += [
         _Run(width, order, poison)
         for width, (order, poison) in itertools.product(
@@ -262,6 +265,14 @@ def _verify(
         if wrong:
             seen = [r.label for r, o in runs.items() if not check_output(o)[0]]
             reason = f"{run.label}: {wrong}" + (f"; right at {', '.join(seen)}" if seen else "")
+            extra, only_lockstep = _why(executor, program, arguments, run.width, options, scratch)
+            for hazard in extra:
+                hazards.setdefault((hazard.kind, hazard.place), hazard)
+            if only_lockstep:
+                reason = f"relies on lockstep: right only when lanes meet at each access to shared memory ({reason})"
+                return result(
+                    Verdict.HAZARD, reason, self_checking=checking, hazards=tuple(hazards.values()), runs=labels
+                )
             return result(Verdict.WRONG, reason, self_checking=checking, hazards=tuple(hazards.values()), runs=labels)
     divergences = _divergences(plan, scratch)
     kept = tuple(hazards.values())
@@ -278,6 +289,34 @@ def _verify(
     if grave is not None:
         return result(Verdict.HAZARD, f"{grave.place}: {grave.message}", **more)
     return result(Verdict.PASS, "" if checking else "ran clean; it prints no verdict of its own", **more)
+
+
+def _why(
+    executor: CpuExecutor,
+    program: Program,
+    arguments: Sequence[str],
+    width: int,
+    options: FunctionalOptions,
+    scratch: Path,
+) -> tuple[tuple[Hazard, ...], bool]:
+    """Looks closer at a wrong run: conflicting accesses to shared memory, and whether lanes in step make it right."""
+    fixed = width if executor.needs_width(program) else None
+    try:
+        build = BuildOptions(width=fixed, optimize=options.optimize, instrument=True)
+        executable = executor.build(program, scratch / "why", build)
+    except BuildError:
+        return (), False
+    limits = Limits(seconds=options.timeout_s)
+    races = executor.run(
+        executable, arguments, program.folder, RunOptions(width=width, access=Access.RACES, limits=limits)
+    ).hazards
+    found = tuple(hazard for hazard in races if hazard.kind in ("shared-race", "relies-on-lockstep"))
+    if not found or any(hazard.kind == "shared-race" for hazard in found):
+        return found, False
+    stepped = executor.run(
+        executable, arguments, program.folder, RunOptions(width=width, access=Access.LOCKSTEP, limits=limits)
+    )
+    return found, not check_output(stepped)[0]
 
 
 def build_widths(

@@ -12,7 +12,11 @@ __global__ void run(float *out, hipTextureObject_t texture, double *sum, unsigne
   atomicAdd(half_sum, __half(1.0f));
   atomicMax(bits, threadIdx.x * 3);
   atomicOr(bits + 1, 1u << (threadIdx.x & 31));
-  atomicCAS(bits + 2, threadIdx.x, threadIdx.x + 1);
+  unsigned seen = bits[2], before;
+  do {
+    before = seen;
+    seen = atomicCAS(bits + 2, before, before + 1);
+  } while (seen != before);
   float *mine = out + threadIdx.x * 8;
   float4 v = make_float4(1, 2, 3, 4) * 2.0f + make_float4(1, 1, 1, 1);
   half2 h = __hfma2(__floats2half2_rn(1, 2), __float2half2_rn(3), __float2half2_rn(0.5f));

@@ -38,7 +38,7 @@ long number(const char *name, long otherwise) {
 }
 
 const char *const kNames[] = {
-    "inactive-lane", "absent-lane", "mask-32bit", "width-over-wave", "divergent-barrier", "launch-config", "unchecked-error", "out-of-bounds", "lds-limit",
+    "inactive-lane", "absent-lane", "mask-32bit", "width-over-wave", "divergent-barrier", "launch-config", "unchecked-error", "out-of-bounds", "lds-limit", "shared-race", "relies-on-lockstep",
 };
 static_assert(sizeof(kNames) / sizeof(*kNames) == static_cast<int>(Hazard::kCount));
 

@@ -34,6 +34,7 @@ struct Statistics {
 extern Statistics statistics;
 
 bool in_kernel();
+std::size_t dynamic_lds_bytes();  // of the running launch
 const char *kernel_name();  // of the running or the last launch; never null
 
 // Memory (lib/memory.cpp): every device allocation is known, so that copies and accesses can be checked.

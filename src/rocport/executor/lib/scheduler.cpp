@@ -511,6 +511,7 @@ RPX_CONVERGENT void yield() {
 
 void spare_static_lds() { poison_static_lds = false; }
 bool in_kernel() { return kernel_running; }
+std::size_t dynamic_lds_bytes() { return grid.launch ? grid.launch->config.lds : 0; }
 const char *kernel_name() { return last_kernel; }
 
 __attribute__((noinline)) void report_inactive(u32 source) {

@@ -86,6 +86,8 @@ enum class Hazard : int {
   kUncheckedError,    // ... and the program never asks
   kOutOfBounds,       // the margin of an allocation was written, or a copy leaves its allocation
   kLdsLimit,          // more dynamic shared memory than the target has
+  kSharedRace,        // two wavefronts touch the same shared memory between barriers, one writes
+  kLockstep,          // ... two lanes of one wavefront do, with no wave operation between
   kCount
 };
 void hazard(Hazard kind, const void *site, long long a = 0, long long b = 0);
