@@ -84,7 +84,7 @@ def test_every_operator_is_served_everywhere_and_ends_in_eager(name, where):
 def test_many_rows_go_to_the_matmul_library():
     q = ops.quantize(torch.randn(64, 256), "nf4b64")
     operator = ops.operator("quantized_matmul")
-    for rows, tier in ((1, "triton"), (255, "triton"), (256, "dense")):
+    for rows, tier in ((1, "triton"), (128, "triton"), (129, "dense")):
         assert operator.select(MI300, torch.empty(rows, 256, dtype=torch.bfloat16), q, None).name == tier
 
 

@@ -49,7 +49,7 @@ def test_norms_are_mlx(mx):
 
 def _angles(length: int, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
     frequency = 10000.0 ** (-torch.arange(0, dim, 2) / dim)
-    angle = torch.outer(torch.arange(length).float(), frequency).repeat(1, 2)
+    angle = torch.outer(torch.arange(length).float(), frequency)
     return angle.cos(), angle.sin()
 
 
@@ -61,7 +61,7 @@ def test_rope_is_mlx(mx):
         heads_first = mx.array(given.transpose(1, 2).contiguous().numpy())
         want = mx.fast.rope(heads_first, 32, traditional=False, base=10000.0, scale=1.0, offset=0)
         assert relative(got, to_torch(want).transpose(1, 2)) < 1e-5
-    assert torch.equal(ops.rope(q, k, cos.expand(2, 7, 32), sin.expand(2, 7, 32))[0], turned[0])
+    assert torch.equal(ops.rope(q, k, cos.expand(2, 7, 16), sin.expand(2, 7, 16))[0], turned[0])
 
 
 def test_rope_gradient_turns_back():

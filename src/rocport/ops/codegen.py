@@ -213,6 +213,7 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
     from rocport.ops.grouped_mm import triton as grouped
     from rocport.ops.quantize import triton as quantize
     from rocport.ops.quantized_matmul import triton as matmul
+    from rocport.ops.rope import triton as rope
 
     dense = torch.empty(SHAPE, dtype=torch.bfloat16)
     for name in FORMATS:
@@ -231,9 +232,12 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
     x = torch.empty((8, SHAPE[1]), dtype=torch.bfloat16)
     index = torch.empty(8, dtype=torch.int64)
     yield "gather affine4g64", lambda: gather.run(x, experts, index)
+    heads = torch.empty((1, 64, 32, 128), dtype=torch.bfloat16)
+    angle = torch.empty((1, 64, 64), dtype=torch.float32)
+    yield "rope", partial(rope.rotate, heads, angle, angle, 1)
     weight = torch.empty((8, *SHAPE), dtype=torch.bfloat16).transpose(1, 2)
     ends = torch.empty(8, dtype=torch.int32)
-    for rows in (64, 1024):
+    for rows in (64, 1024, 8192):
         many = torch.empty((rows, SHAPE[1]), dtype=torch.bfloat16)
         yield f"grouped_mm T={rows}", partial(grouped.run, many, weight, ends)
 

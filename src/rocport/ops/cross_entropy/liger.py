@@ -20,6 +20,8 @@ def run(logits: torch.Tensor, target: torch.Tensor, ignore_index: int) -> torch.
 
 
 def refuse(platform: Platform, logits: torch.Tensor, target: torch.Tensor, ignore_index: int) -> str:
+    if logits.is_cuda and torch.cuda.is_current_stream_capturing():
+        return "counts the targets on the host, which a graph cannot capture"
     return refuse_liger(platform, logits)
 
 

@@ -8,7 +8,7 @@ import triton.language as tl
 
 from rocport.ops.decode import on_device, refuse_triton
 from rocport.ops.dispatch import Tier
-from rocport.runtime.machine import Platform
+from rocport.runtime.machine import Platform, platform
 
 
 @triton.jit
@@ -55,7 +55,12 @@ def zero_tail(ends, out, T, N, EXPERTS, BLOCK: tl.constexpr):
         tl.store(out + row.to(tl.int64) * N + at, tl.zeros((BLOCK,), out.dtype.element_ty), mask=at < N)
 
 
-CONFIG = {"BM": 64, "BN": 64, "BK": 64, "num_warps": 4, "num_stages": 2}
+CONFIGS = (
+    (16, {"BM": 16, "BN": 64, "BK": 64, "num_warps": 4, "num_stages": 2}),
+    (128, {"BM": 64, "BN": 64, "BK": 64, "num_warps": 4, "num_stages": 2}),
+)
+LARGE = {"BM": 128, "BN": 128, "BK": 64, "num_warps": 8, "num_stages": 2}
+"""Tiles by the average rows of a group: up to 16, up to 128, more."""
 
 
 def run(x: torch.Tensor, weight: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
@@ -63,14 +68,18 @@ def run(x: torch.Tensor, weight: torch.Tensor, ends: torch.Tensor) -> torch.Tens
     rows, k = x.shape
     experts, _, n = weight.shape
     out = torch.empty((rows, n), dtype=x.dtype, device=x.device)
-    bm = 16 if rows <= 16 * experts else CONFIG["BM"]
+    config = next((tile for most, tile in CONFIGS if rows <= most * experts), LARGE)
+    bm, bn = config["BM"], config["BN"]
+    where, warps = platform(x.device), config["num_warps"]
+    if where.target is not None and where.target.wavefront == 32 and config is LARGE:
+        warps = 16  # Eight spill 27 registers on gfx1100.
     # Every group may end in a part tile, so this many tiles are enough whatever the groups; no sync to count them.
     tiles = triton.cdiv(rows, bm) + min(experts, rows)
     with on_device(x):
-        grouped_kernel[(tiles, triton.cdiv(n, CONFIG["BN"]))](
+        grouped_kernel[(tiles, triton.cdiv(n, bn))](
             x, weight, ends, out, rows, n, k, *weight.stride(), experts,
-            BM=bm, BN=CONFIG["BN"], BK=CONFIG["BK"], GROUPS=triton.next_power_of_2(experts),
-            num_warps=CONFIG["num_warps"], num_stages=CONFIG["num_stages"], enable_fp_fusion=True,
+            BM=bm, BN=bn, BK=config["BK"], GROUPS=triton.next_power_of_2(experts),
+            num_warps=warps, num_stages=config["num_stages"], enable_fp_fusion=True,
         )  # fmt: skip
         zero_tail[(rows, triton.cdiv(n, 1024))](ends, out, rows, n, experts, BLOCK=1024, num_warps=4)
     return out

@@ -18,6 +18,8 @@ def run(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -
 
 
 def refuse(platform: Platform, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> str:
+    if torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad):
+        return "its backward took 511 us where torch's took 280 (16384 x 4096 bf16, NVIDIA H200)"
     return refuse_liger(platform, x)
 
 

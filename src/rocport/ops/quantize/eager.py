@@ -33,7 +33,8 @@ def _affine(x: torch.Tensor, fmt: Format) -> QuantTensor:
     groups = x.float().reshape(*x.shape[:-1], -1, fmt.group)
     high, low = groups.amax(-1), groups.amin(-1)
     levels = float(2**fmt.bits - 1)
-    scale = ((high - low) / levels).clamp(min=1e-7)
+    # By a tensor: PyTorch on a GPU divides by a number by multiplying with its reciprocal, one bit off at times.
+    scale = ((high - low) / torch.full_like(high, levels)).clamp(min=1e-7)
     anchor_low = low.abs() > high.abs()
     scale = torch.where(anchor_low, scale, -scale)
     edge = torch.where(anchor_low, low, high)
@@ -74,12 +75,15 @@ def _microscaling(x: torch.Tensor, fmt: Format) -> QuantTensor:
     groups = x.float().reshape(*x.shape[:-1], -1, fmt.group)
     largest = groups.abs().amax(-1)
     limit = 448.0 if fmt.kind == "mxfp8" else 6.0
+    ratio = largest / torch.full_like(largest, limit)
     if fmt.kind == "nvfp4":
-        stored = (largest / limit).to(torch.float8_e4m3fn)
+        stored = ratio.to(torch.float8_e4m3fn)
         scale, scales = stored.float(), stored.view(torch.uint8)
     else:
-        exponent = torch.ceil(torch.log2(largest / limit)).clamp(-127, 127)
-        exponent = torch.where(largest == 0, torch.zeros_like(exponent), exponent)
+        # ceil(log2(ratio)), from the float's own exponent: log2 rounds up just above a power of two.
+        mantissa, power = torch.frexp(ratio)
+        exponent = torch.where(mantissa == 0.5, power - 1, power).clamp(-127, 127)
+        exponent = torch.where(largest == 0, torch.zeros_like(exponent), exponent).float()
         scale, scales = torch.exp2(exponent), (exponent + 127).to(torch.uint8)
     safe = torch.where(scale == 0, torch.ones_like(scale), scale).unsqueeze(-1)
     scaled = torch.where(scale.unsqueeze(-1) == 0, torch.zeros_like(groups), groups / safe).flatten(-2)

@@ -25,8 +25,9 @@ from rocport.runtime.machine import Platform, platform
 
 ROWS_AT_MOST = 4
 """Rows of x for which decoding once for each row is cheaper than a matrix tile."""
-TILES_BELOW = 256
-"""Rows of x from which dequantizing first and calling the matmul library is faster."""
+TILES_BELOW = 129
+"""Rows of x from which dequantizing first and calling the matmul library is faster: on an NVIDIA H200, NF4, N = 14336,
+K = 4096, 66 us against 75 at 128 rows and 125 against 82 at 255."""
 
 
 @triton.jit

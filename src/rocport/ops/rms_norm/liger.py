@@ -20,6 +20,8 @@ def run(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
 
 
 def refuse(platform: Platform, x: torch.Tensor, weight: torch.Tensor, eps: float) -> str:
+    if torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad):
+        return "its backward took 502 us where torch's took 263 (16384 x 4096 bf16, NVIDIA H200)"
     return refuse_liger(platform, x)
 
 

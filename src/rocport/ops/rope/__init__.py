@@ -1,7 +1,8 @@
 """Rotary position embedding, the two halves of a head rotated against each other (as in Llama).
 
-rope(q: [B, S, H, D], k: [B, S, Hkv, D], cos, sin: [S, D] or [B, S, D]) -> (q, k) rotated:
-x * cos + rotate_half(x) * sin, where rotate_half([a, b]) = [-b, a]. Differentiable in q and k.
+rope(q: [B, S, H, D], k: [B, S, Hkv, D], cos, sin: [S, D/2] or [B, S, D/2]) -> (q, k) rotated: halves (a, b) of a head
+become (a * cos - b * sin, b * cos + a * sin). One angle a pair: a table that repeats it for both halves, as Hugging
+Face models keep it, is passed as `cos[..., : D // 2]`. Differentiable in q and k.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def rope(
     """Rotate q and k; see the module."""
     if cos.dim() == 2:
         cos, sin = cos.unsqueeze(0), sin.unsqueeze(0)
-    if cos.shape != sin.shape or cos.shape[1:] != (q.shape[1], q.shape[3]) or cos.shape[0] not in (1, q.shape[0]):
+    if cos.shape != sin.shape or cos.shape[1:] != (q.shape[1], q.shape[3] // 2) or cos.shape[0] not in (1, q.shape[0]):
         raise ValueError(f"rope: q {tuple(q.shape)} and cos {tuple(cos.shape)} do not meet")
     if q.numel() == 0:
         return torch.empty_like(q), torch.empty_like(k)
@@ -30,4 +31,4 @@ def rope(
 def cases(device: torch.device) -> tuple[object, ...]:
     """A call to explain and to test with: arguments after the platform."""
     q = torch.ones(1, 8, 4, 64, device=device)
-    return q, q[:, :, :2], torch.ones(1, 8, 64, device=device), torch.ones(1, 8, 64, device=device)
+    return q, q[:, :, :2], torch.ones(1, 8, 32, device=device), torch.ones(1, 8, 32, device=device)

@@ -8,9 +8,9 @@ from rocport.ops.dispatch import Tier, never
 
 
 def _rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
-    first, second = x.float().chunk(2, -1)
-    turned = torch.cat((-second, first), -1)
-    return (x.float() * cos.float().unsqueeze(2) + turned * sin.float().unsqueeze(2)).to(x.dtype)
+    a, b = x.float().chunk(2, -1)
+    c, s = cos.float().unsqueeze(2), sin.float().unsqueeze(2)
+    return torch.cat((a * c - b * s, b * c + a * s), -1).to(x.dtype)
 
 
 def run(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

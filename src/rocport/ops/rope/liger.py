@@ -13,9 +13,10 @@ def run(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) 
     """See `rocport.ops.rope`."""
     from liger_kernel.ops.rope import LigerRopeFunction
 
-    # Liger takes [B, H, S, D] and rotates in place: the copies keep the caller's tensors.
+    # Liger takes [B, H, S, D] and rotates in place: the copies keep the caller's tensors. It reads the first half of a
+    # table as wide as the head.
     heads_first = (q.transpose(1, 2).clone(), k.transpose(1, 2).clone())
-    rotated_q, rotated_k = LigerRopeFunction.apply(*heads_first, cos.contiguous(), sin.contiguous())
+    rotated_q, rotated_k = LigerRopeFunction.apply(*heads_first, torch.cat((cos, cos), -1), torch.cat((sin, sin), -1))
     return rotated_q.transpose(1, 2), rotated_k.transpose(1, 2)
 
 

@@ -1,0 +1,67 @@
+"""What every Triton kernel compiles to for AMD targets, with no GPU. Exit code 1 when one misses the bar.
+
+python benchmarks/codegen.py [gfx942 ...] [--out benchmarks/results/codegen.csv]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
+from rocport.facts.targets import load_target
+from rocport.ops import codegen
+from rocport.runtime import Platform
+
+HEAD = (
+    "target",
+    "call",
+    "kernel",
+    "vgprs",
+    "spills",
+    "scratch",
+    "lds",
+    "threads",
+    "matrix",
+    "wide",
+    "occupancy",
+    "bar",
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("targets", nargs="*", default=list(codegen.TARGETS))
+    parser.add_argument("--out", type=Path, help="write the table as CSV")
+    arguments = parser.parse_args()
+    print(("{:<8} {:<26} {:<22}" + " {:>7}" * 8 + "  {}").format(*HEAD))
+    kept, missed = [], 0
+    for name in arguments.targets:
+        target = load_target(name)
+        for launch in codegen.launches(Platform("rocm", target=target)):
+            report = codegen.report(launch, name)
+            problems = report.problems(target)
+            missed += bool(problems)
+            wide = f"{report.wide_loads}+{report.wide_stores}"
+            numbers = (report.vgprs, report.spills, report.scratch, report.lds, report.threads, report.matrix, wide)
+            verdict = "; ".join(problems) or "met"
+            cells = (name, report.label, report.kernel, *numbers, report.occupancy, verdict)
+            print(("{:<8} {:<26} {:<22}" + " {:>7}" * 8 + "  {}").format(*cells), flush=True)
+            kept.append(asdict(report) | {"problems": "; ".join(problems)})
+    if arguments.out and kept:
+        partial = arguments.out.with_suffix(".partial")
+        with partial.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, fieldnames=list(kept[0]))
+            writer.writeheader()
+            writer.writerows(kept)
+        os.replace(partial, arguments.out)
+    print(f"{len(kept)} kernels, {missed} miss the bar", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
