@@ -87,3 +87,5 @@ class Finding:
     holds: str = ""
     """Versions and targets the finding holds for, in words; empty: all."""
     source: str = ""
+    routine: bool = False
+    """A one-to-one rename that every hipify makes too: `port` does it, `scan` does not list it unless asked."""

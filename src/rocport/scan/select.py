@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from rocport.model import Applicability, Finding
+from rocport.model import Finding
 
 
 class UnknownRule(ValueError):
@@ -13,11 +13,8 @@ class UnknownRule(ValueError):
 
 
 def open_findings(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings that need a person: what `port` does by itself with the same meaning (SAFE) is left out.
-
-    hipify and `rocport port` rename `cudaMalloc` and its like one to one; a linter that lists them is switched off.
-    """
-    return [finding for finding in findings if finding.applicability is not Applicability.SAFE]
+    """Findings without the routine renames: a linter that lists every `cudaMalloc` is switched off."""
+    return [finding for finding in findings if not finding.routine]
 
 
 def matches(rule: str, patterns: Sequence[str]) -> bool:

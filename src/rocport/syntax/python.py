@@ -129,7 +129,7 @@ class PythonSource:
                 yield inner.value
 
     def says_amd(self, node: ast.AST) -> bool:
-        """True when an expression asks for ROCm, HIP or an AMD GPU, or for `torch.version.cuda`'s presence."""
+        """True when an expression asks for ROCm, HIP or an AMD GPU."""
         if any(names_amd(word) for word in self.words(node)):
             return True
         return any(isinstance(inner, ast.Name) and inner.id in self.platform_names for inner in ast.walk(node))
@@ -153,7 +153,7 @@ class PythonSource:
         `if is_rocm: return` before the statement counts as well.
         """
         for parent, child in self.ancestors(node):
-            if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and self._asks(parent.test):
+            if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and self._asks(parent, child):
                 return True
             if isinstance(parent, (ast.BoolOp, ast.Compare)) and self.says_amd(parent):
                 return True
@@ -163,14 +163,34 @@ class PythonSource:
                 body = getattr(parent, field, None)
                 if isinstance(body, list) and child in body:
                     for before in body[: body.index(child)]:
-                        if isinstance(before, ast.If) and self._asks(before.test) and _leaves(before.body):
+                        if isinstance(before, ast.If) and self.says_amd(before.test) and _leaves(before.body):
                             return True
         return False
 
-    def _asks(self, test: ast.AST) -> bool:
-        return self.says_amd(test) or any(
+    def _asks(self, branch: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool:
+        return self.says_amd(branch.test) or self._asks_cuda(branch, child)
+
+    def _asks_cuda(self, branch: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool:
+        """True when the child is what runs where `torch.version.cuda` is set: the place knows that it may be None."""
+        test = branch.test
+        if child is test or not any(
             isinstance(inner, ast.Attribute) and self.dotted(inner) == "torch.version.cuda" for inner in ast.walk(test)
-        )
+        ):
+            return False
+        absent = isinstance(test, ast.UnaryOp) or any(isinstance(inner, ast.Is) for inner in ast.walk(test))
+        body = branch.body if isinstance(branch.body, list) else [branch.body]
+        return (child in body) != absent
+
+    @cached_property
+    def constants(self) -> dict[str, str]:
+        """Names assigned once, from a string."""
+        found: dict[str, str | None] = {}
+        for node in self.find(ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    value = node.value.value if isinstance(node.value, ast.Constant) else None
+                    found[target.id] = value if target.id not in found and isinstance(value, str) else None
+        return {name: value for name, value in found.items() if value is not None}
 
     def guarded(self, node: ast.AST) -> bool:
         """True inside the body of a `try` with a handler, or under `contextlib.suppress`."""

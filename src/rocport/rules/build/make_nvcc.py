@@ -22,7 +22,7 @@ RULE = Rule(
     summary="nvcc, its flags or CUDA libraries in a script",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
-    languages=frozenset({"make", "shell", "toml", "yaml"}),
+    languages=frozenset({"make", "shell", "yaml"}),
     triggers=frozenset(
         {
             b"nvcc",
@@ -67,7 +67,10 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
             (_SMI, "an NVIDIA tool"),
         ):
             match = pattern.search(line.text)
-            if match is None or (pattern is NVCC_FLAG and source.language != "make"):
+            # A workflow's paths and probes are of the runner; what counts there is for which GPU it builds.
+            skipped = pattern is NVCC_FLAG and source.language != "make"
+            skipped = skipped or (source.language == "yaml" and pattern in (_NVCC, CUDA_PATH, _SMI))
+            if match is None or skipped:
                 continue
             yield found(
                 RULE,

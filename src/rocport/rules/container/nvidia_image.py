@@ -67,6 +67,9 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         patterns.append((_PACKAGES, "a package of CUDA"))
     else:
         patterns.append((_SHELL_IMAGE, "an image of CUDA"))
+    if source.language == "docker" and any(_IMAGE.search(line.text) for line in source.lines):
+        # The whole file is for CUDA: its base image says so once, not every package it adds.
+        patterns = patterns[:1]
     for line in source.lines:
         if line.gated or names_amd(line.text):
             continue

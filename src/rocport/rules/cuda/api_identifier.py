@@ -130,6 +130,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         position,
         "; ".join([f"{symbol.cuda} is {symbol.hip}", *reasons]),
         applicability=Applicability.REVIEW if reasons else Applicability.SAFE,
+        routine=not reasons,
         edits=[replace(source, position, symbol.hip.encode())],
         holds=_range(symbol),
     )

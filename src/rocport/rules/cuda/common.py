@@ -37,6 +37,7 @@ def finding(
     fix: str = "",
     headers: Iterable[str] = (),
     holds: str = "",
+    routine: bool = False,
 ) -> Finding:
     """A finding on the token at `position`, or on the tokens from `position` to `last` (inclusive)."""
     start = source.starts[position]
@@ -57,4 +58,5 @@ def finding(
         headers=frozenset(headers),
         holds=holds,
         source=rule.sources[0] if rule.sources else "",
+        routine=routine,
     )

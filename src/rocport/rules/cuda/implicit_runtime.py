@@ -80,4 +80,5 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         0,
         "nvcc includes its runtime header before a .cu file by itself; the port includes hip/hip_runtime.h",
         headers=["<hip/hip_runtime.h>"],
+        routine=True,
     )

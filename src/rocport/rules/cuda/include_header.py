@@ -94,5 +94,7 @@ def _finding(source: CudaSource, directive: Directive, symbol: Symbol, start: in
         f"<{symbol.cuda}> is <{symbol.hip}>" + (f"; {symbol.note}" if symbol.note else ""),
         last=directive.last - 1,
         applicability=Applicability.REVIEW if symbol.note else Applicability.SAFE,
+        # hipify maps some of cub's headers only, so these stay listed.
+        routine=not symbol.note and not symbol.cuda.startswith("cub/"),
         edits=[Edit(Span(start, end), f"<{symbol.hip}>".encode())],
     )

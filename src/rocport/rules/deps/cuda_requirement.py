@@ -40,6 +40,7 @@ RULE = Rule(
 
 _REQUIREMENT = re.compile(r"^\s*[-\"'\[ ]*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[=<>~!@;,\"'\]\s]|$)")
 _INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba|uv)\s+(?:install|add)\b(.*)")
+_CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
 _ASKS_AMD_OUT = ("cuda-only", "separate", "build", "fork")
 _EXTRA = re.compile(
@@ -52,6 +53,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         source.language == "yaml" and b"pip" not in source.data and b"conda" not in source.data
     ):
         return
+    if source.language == "docker" and any(_CUDA_IMAGE.search(line.text) for line in source.lines):
+        return  # nvidia-container speaks for the whole file
     for line in source.lines:
         if line.gated or names_amd(line.text):
             continue

@@ -25,7 +25,16 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     languages=PYTHON,
     triggers=frozenset(
-        {b"CUDA_HOME", b"CUDA_PATH", b"CUDA_ROOT", b"CUDA_TOOLKIT", b"CUDA_BIN", b"CUDA_INC", b"WITH_CUDA"}
+        {
+            b"CUDA_HOME",
+            b"CUDA_PATH",
+            b"CUDA_ROOT",
+            b"CUDA_TOOLKIT",
+            b"CUDA_BIN",
+            b"CUDA_INC",
+            b"WITH_CUDA",
+            b"_CUDA_VERSION",
+        }
     ),
     phase=4,
     examples=(
@@ -56,7 +65,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if wanted or (script and name == "WITH_CUDA" and isinstance(node.ctx, ast.Store)):
             nodes.append(node)
     for constant, text in source.strings:
-        if text in _NAMES and isinstance(source.parents.get(constant), (ast.Subscript, ast.Call, ast.Compare)):
+        if (text in _NAMES or text.endswith("_CUDA_VERSION")) and isinstance(
+            source.parents.get(constant), (ast.Subscript, ast.Call, ast.Compare)
+        ):
             nodes.append(constant)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     for node in open_places(source, nodes):

@@ -44,6 +44,7 @@ RULE = Rule(
         Example("import dropout_layer_norm\n", path="m.py"),
         Example("from flash_attn import flash_attn_func\n", path="m.py"),
         Example("from vllm.device_allocator.cumem import CuMemAllocator\n", path="m.py"),
+        Example("import torch\nif torch.cuda.is_available():\n    from llama_cpp_cuda import Llama\n", path="m.py"),
         Example("llama = importlib.import_module('llama_cpp_cuda')\n", path="m.py"),
     ),
     clean=(
@@ -90,9 +91,14 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
 def _asked_for(source: PythonSource, node: ast.AST) -> bool:
     """Under a test that asks for the package (`if is_xformers_available():`, `if HAS_FLASH:`)."""
     return any(
-        isinstance(parent, ast.If) and child in parent.body and any(map(_ASKS.search, source.words(parent.test)))
+        isinstance(parent, ast.If) and child in parent.body and any(map(_ASKS.search, _asked(source, parent.test)))
         for parent, child in source.ancestors(node)
     )
+
+
+def _asked(source: PythonSource, test: ast.AST) -> list[str]:
+    """Words of a test; `torch.cuda.is_available()` asks for a GPU and not for a package, and is True on ROCm."""
+    return [word for word in source.words(test) if word != "is_available"]
 
 
 def _own(first: set[str], context: Context, path: str) -> bool:

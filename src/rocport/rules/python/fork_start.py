@@ -28,6 +28,7 @@ RULE = Rule(
     examples=(
         Example("import torch.multiprocessing as mp\nmp.set_start_method('fork')\n", path="m.py"),
         Example("launch(f, start_method='fork')\n", path="m.py"),
+        Example("import torch\nstart_method = 'spawn' if xpu else 'fork'\n", path="m.py"),
     ),
     clean=(
         Example("mp.set_start_method('spawn')\n", path="m.py"),
@@ -46,6 +47,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             continue
         parent = source.parents.get(node)
         named = isinstance(parent, ast.keyword) and parent.arg in _KEYWORDS
+        chosen = source.statement(node)
+        if isinstance(chosen, ast.Assign) and any("start_method" in word for word in map(ast.unparse, chosen.targets)):
+            named = True
         if named or (parent is not None and call_name(source, parent).endswith(_CALLS)):
             nodes.append(node)
     for node in open_places(source, nodes):

@@ -71,7 +71,8 @@ def _asks_version(source: PythonSource, node: ast.AST) -> bool:
         return source.dotted(node).split(".")[0] in _PACKAGES
     if isinstance(node, ast.Call) and len(node.args) == 1:
         argument = node.args[0]
-        wanted = isinstance(argument, ast.Constant) and argument.value in _PACKAGES
+        named = source.constants.get(argument.id) if isinstance(argument, ast.Name) else None
+        wanted = named in _PACKAGES or (isinstance(argument, ast.Constant) and argument.value in _PACKAGES)
         name = ast.unparse(node.func).rsplit(".", 1)[-1]
         return wanted and "version" in name.lower() and name != "Version"
     return False
