@@ -171,7 +171,7 @@ def main() -> None:
                     print(f"{data['key']}: {missing} blobs are not in the snapshot")
                 tree = read_tree(root)
                 started = time.perf_counter()
-                findings, _ = scan_tree(tree, Options(), arguments.jobs)
+                findings = scan_tree(tree, Options(), arguments.jobs).findings
                 seconds += time.perf_counter() - started
                 scanned += sum(entry.size for entry in tree.entries)
                 paths = [entry.path for entry in tree.entries]

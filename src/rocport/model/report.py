@@ -48,6 +48,17 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class PhasePlan:
+    """Whether a phase (0 to 8) of the porting procedure applies to a repository, and why."""
+
+    number: int
+    title: str
+    applies: bool
+    reason: str
+    sites: int
+
+
+@dataclass(frozen=True)
 class Report:
     """Result of `scan` or `port`."""
 
@@ -59,6 +70,10 @@ class Report:
     options: tuple[tuple[str, str], ...] = ()
     files_read: int = 0
     bytes_read: int = 0
+    plan: tuple[PhasePlan, ...] = ()
+    """The phases, for `scan`; empty for `port`."""
+    suppressed: int = 0
+    """Findings left out by suppressions in the source or by a baseline."""
 
     def count(self) -> dict[str, int]:
         """Findings per applicability, every applicability named."""

@@ -51,8 +51,19 @@ def render(report: Report, colour: bool = False) -> str:
             {"path": effort.path, "review": effort.review, "manual": effort.manual, "minutes": effort.minutes}
             for effort in report.effort()
         ],
+        "plan": [
+            {
+                "phase": phase.number,
+                "title": phase.title,
+                "applies": phase.applies,
+                "reason": phase.reason,
+                "sites": phase.sites,
+            }
+            for phase in report.plan
+        ],
         "summary": {
             **report.count(),
+            "suppressed": report.suppressed,
             "files_read": report.files_read,
             "bytes_read": report.bytes_read,
             "problems": len(report.problems),

@@ -43,6 +43,13 @@ def render(report: Report, colour: bool = False) -> str:
         return click.style(text, **style) if colour else text  # type: ignore[arg-type]
 
     lines: list[str] = []
+    if report.plan:
+        lines.append(paint("plan", bold=True))
+        for phase in report.plan:
+            mark = paint("yes", fg="yellow") if phase.applies else paint("no ", dim=True)
+            lines.append(f"  {mark} {phase.number} {phase.title}: {phase.reason}")
+        minutes = sum(effort.minutes for effort in report.effort())
+        lines += [f"  effort left: about {_hours(minutes)} (estimate, not a measurement)", ""]
     counts = report.count()
     statuses = Counter(record.status for record in report.files)
     if report.files:
@@ -51,6 +58,8 @@ def render(report: Report, colour: bool = False) -> str:
     else:
         lines.append(f"{paint('files', bold=True)}     {report.files_read} read")
     words = {"safe": "done, same meaning", "review": "done, look at them", "manual": "not done, for you"}
+    if report.command == "scan":
+        words = {"safe": "port does them, same meaning", "review": "port does them, look at them", "manual": "for you"}
     for applicability in Applicability:
         name = applicability.value
         lines.append(f"{paint(f'{name:9}', fg=_COLOUR[applicability], bold=True)} {counts[name]:5}  {words[name]}")

@@ -6,7 +6,7 @@ import bisect
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 
 from rocport.model import Applicability, Context, Finding, Options, Problem, ProjectIndex, Span
 from rocport.rules import LoadedRule, discover
+from rocport.scan import suppress
 from rocport.scan.tree import MAX_SOURCE_BYTES, Entry, Tree
 from rocport.syntax.build import BuildSource
 from rocport.syntax.cuda import CudaSource
@@ -124,7 +125,7 @@ def scan_build(path: str, data: bytes, language: str, context: Context) -> list[
 
 
 def scan_file(path: str, data: bytes, language: str, context: Context) -> list[Finding] | Problem:
-    """Findings over one file of any language; suppressed ones are marked by `scan.suppress`, not here."""
+    """Findings over one file of any language, suppressed ones included."""
     if language == "cuda":
         return scan_cuda(path, data, context)
     if language == "python":
@@ -171,18 +172,27 @@ def index_tree(tree: Tree) -> ProjectIndex:
     return build_index((entry.path for entry in tree.entries), names)
 
 
-def scan_tree(tree: Tree, options: Options, jobs: int = 1) -> tuple[list[Finding], list[Problem]]:
-    """Findings over every source of the tree, and the files that could not be read."""
+@dataclass(frozen=True)
+class Scanned:
+    """What a tree, or one file of it, holds. `suppressed` counts findings that comments in the source left out."""
+
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    suppressed: int = 0
+
+
+def scan_tree(tree: Tree, options: Options, jobs: int = 1) -> Scanned:
+    """Findings over every file of the tree, in order of path and place, and the files that could not be read."""
     context = Context(options, index_tree(tree))
     sources = [entry for entry in tree.entries if entry.language != "other"]
     findings: list[Finding] = []
     problems: list[Problem] = list(tree.problems)
+    suppressed = 0
     for result in parallel(_Scan(tree.root, context), sources, jobs):
-        if isinstance(result, Problem):
-            problems.append(result)
-        else:
-            findings.extend(result)
-    return findings, problems
+        findings.extend(result.findings)
+        problems.extend(result.problems)
+        suppressed += result.suppressed
+    return Scanned(tuple(findings), tuple(problems), suppressed)
 
 
 class _Scan:
@@ -192,11 +202,15 @@ class _Scan:
         self.root = root
         self.context = context
 
-    def __call__(self, entry: Entry) -> list[Finding] | Problem:
+    def __call__(self, entry: Entry) -> Scanned:
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
-            return data
-        return scan_file(entry.path, data, entry.language, self.context)
+            return Scanned(problems=(data,))
+        found = scan_file(entry.path, data, entry.language, self.context)
+        if isinstance(found, Problem):
+            return Scanned(problems=(found,))
+        kept, suppressed = suppress.apply(entry.path, data, found)
+        return Scanned(tuple(kept), suppressed=suppressed)
 
 
 def parallel(work: Callable[[Entry], R], entries: Sequence[Entry], jobs: int) -> Iterator[R]:

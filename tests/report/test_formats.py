@@ -1,0 +1,68 @@
+"""Machine formats: each parses as what it says it is, whatever a message or a path holds."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from rocport.model import Applicability, Finding, Problem, Report, Severity, Span
+from rocport.report import formats, render
+
+NASTY = 'a "b" <c> & 100% \x01\nnext ünïcode 🙂 :: , ]]>'
+
+
+def _report(count: int = 2) -> Report:
+    findings = tuple(
+        Finding("nvcc-flag", "a b/ä,c:d.py", Span(0, 1), 3 + n, 4 + n, NASTY, severity, Applicability.MANUAL, fix=NASTY)
+        for n, severity in zip(range(count), (Severity.BREAKS_BUILD, Severity.COSMETIC), strict=False)
+    )
+    return Report("scan", ".", (), findings, (Problem("x\ny", NASTY),) if count else ())
+
+
+@pytest.mark.parametrize("name", formats())
+def test_every_format_renders_anything(name: str) -> None:
+    for count in (0, 2):
+        text = render(name, _report(count))
+        assert text == "" or text.endswith("\n")
+
+
+def test_sarif_has_what_the_schema_requires() -> None:
+    log = json.loads(render("sarif", _report()))
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("none", "note", "warning", "error")
+        (location,) = result["locations"]
+        assert "\\" not in location["physicalLocation"]["artifactLocation"]["uri"]
+        assert " " not in location["physicalLocation"]["artifactLocation"]["uri"]
+        region = location["physicalLocation"]["region"]
+        assert 1 <= region["startLine"] <= region["endLine"]
+    marks = [result["partialFingerprints"]["rocport/v1"] for result in run["results"]]
+    assert len(set(marks)) == len(marks)
+    assert run["invocations"][0]["toolExecutionNotifications"]
+
+
+def test_github_annotations_stay_on_one_line() -> None:
+    lines = render("github", _report()).splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("::error file=a b/ä%2Cc%3Ad.py,line=3,endLine=4,title=rocport nvcc-flag::")
+    assert lines[1].startswith("::notice ")
+    assert "100%25" in lines[0]
+
+
+def test_junit_is_xml_with_a_failure_a_finding() -> None:
+    root = ElementTree.fromstring(render("junit", _report()))
+    assert root.get("failures") == "2" and root.get("errors") == "1"
+    assert len(root.findall(".//failure")) == 2
+    clean = ElementTree.fromstring(render("junit", _report(0)))
+    assert clean.get("failures") == "0" and clean.get("tests") == "1"
+
+
+def test_json_lines_are_one_object_a_line() -> None:
+    rows = [json.loads(line) for line in render("jsonl", _report()).splitlines()]
+    assert [row.get("rule") for row in rows] == ["nvcc-flag", "nvcc-flag", None]
+    assert rows[2]["problem"] is True

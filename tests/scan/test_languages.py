@@ -1,0 +1,111 @@
+"""What each kind of file is read as, and what happens to files that are not what their name says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rocport.model import Context, Finding, Options, Problem
+from rocport.scan.engine import scan_file, scan_tree
+from rocport.scan.plan import plan
+from rocport.scan.tree import language_of, read_tree
+
+
+def _rules(path: str, text: str) -> list[tuple[str, int]]:
+    findings = scan_file(path, text.encode(), language_of(path), Context())
+    assert isinstance(findings, list)
+    return [(item.rule, item.line) for item in findings]
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("a/b.cu", "cuda"),
+        ("setup.py", "python"),
+        ("CMakeLists.txt", "cmake"),
+        ("cmake/x.cmake", "cmake"),
+        ("requirements/dev.txt", "requirements"),
+        ("requirements_gpu.txt", "requirements"),
+        ("docs/notes.txt", "other"),
+        ("Dockerfile.dev", "docker"),
+        ("Makefile-vllm", "make"),
+        ("docker-compose.yml", "yaml"),
+        ("setup.cfg", "toml"),
+        ("n.ipynb", "notebook"),
+        ("README.md", "other"),
+    ],
+)
+def test_language_of(path: str, language: str) -> None:
+    assert language_of(path) == language
+
+
+def test_a_notebook_is_reported_at_its_own_lines() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["import pynvml\n"]},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "import pynvml\n", "x = 'ä'"], "outputs": []},
+    ]
+    text = json.dumps({"cells": cells, "nbformat": 4}, indent=1)
+    (found,) = _rules("n.ipynb", text)
+    assert found[0] == "nvidia-tool"
+    assert "import pynvml" in text.split("\n")[found[1] - 1]
+    assert found[1] > text.split("\n").index(next(line for line in text.split("\n") if "matplotlib" in line))
+
+
+def test_python_2_is_a_problem_and_not_a_crash() -> None:
+    problem = scan_file("a.py", b"import pynvml\nprint 'x'\n", "python", Context())
+    assert isinstance(problem, Problem)
+    assert "line 2" in problem.message
+
+
+def test_latin_1_and_crlf_are_read() -> None:
+    data = "# -*- coding: latin-1 -*-\r\n# \u00e4\r\nimport pynvml\r\n".encode("latin-1")
+    findings = scan_file("a.py", data, "python", Context())
+    assert isinstance(findings, list)
+    (finding,) = findings
+    assert finding.line == 3
+    assert data[finding.span.start : finding.span.end] == b"import pynvml"
+
+
+def test_spans_are_bytes() -> None:
+    data = "s = 'äöü'; import pynvml\n".encode()
+    findings = scan_file("a.py", data, "python", Context())
+    assert isinstance(findings, list)
+    assert data[findings[0].span.start : findings[0].span.end] == b"import pynvml"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = x.cuda()\ny = torch.zeros(3, device='cuda')\n",
+        "if torch.cuda.is_available():\n    torch.cuda.synchronize()\n",
+        "dist.init_process_group(backend='nccl')\n",
+        "with torch.autocast('cuda', dtype=torch.bfloat16):\n    pass\n",
+        "torch.backends.cudnn.benchmark = True\ntorch.backends.cuda.matmul.allow_tf32 = True\n",
+        "total = torch.cuda.get_device_properties(0).total_memory\n",
+        "try:\n    f()\nexcept torch.cuda.OutOfMemoryError:\n    pass\n",
+        "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+        "from torch.utils.cpp_extension import BuildExtension, CUDAExtension\n"
+        "CUDAExtension('a', ['a.cu'], extra_compile_args={'nvcc': ['-O3', '-std=c++17']})\n",
+        "if x.device.type == 'cuda' and x.is_cuda:\n    pass\n",
+        "print(torch.cuda.get_device_name(0))\n",
+        "@triton.jit\ndef k(x):\n    pass\n",
+        "@pytest.mark.skipif(not torch.cuda.is_available(), reason='no GPU')\ndef test():\n    pass\n",
+        "s = torch.cuda.current_stream().cuda_stream\ng = torch.cuda.nvtx.range_push('a')\n",
+    ],
+)
+def test_what_works_on_rocm_unchanged_stays_silent(text: str) -> None:
+    assert _rules("setup.py", "import torch\n" + text) == []
+
+
+def test_the_plan_leaves_out_kernels_where_there_are_none(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("import torch\nf = torch.compile(f, mode='max-autotune')\n")
+    tree = read_tree(tmp_path)
+    findings: tuple[Finding, ...] = scan_tree(tree, Options()).findings
+    phases = plan(tree, findings)
+    assert [phase.number for phase in phases if phase.applies] == [0, 1, 6, 8]
+    assert "compile-mode" in phases[6].reason
+    (tmp_path / "k.cu").write_text("__global__ void k() {}\n")
+    tree = read_tree(tmp_path)
+    assert [phase.number for phase in plan(tree, ()) if phase.applies] == [0, 1, 2, 3, 4, 8]
