@@ -48,6 +48,21 @@ _MISSING = [
 _PER_WIDTH = re.compile(rb"__AMDGCN_WAVEFRONT_SIZE|__GFX\d+__|__gfx\w+__|__CDNA|__RDNA")
 
 
+_LINK_TEST = b"""
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#endif
+int main() {}
+"""
+
+
 class CpuExecutor:
     """HIP on the host's own processor."""
 
@@ -55,7 +70,7 @@ class CpuExecutor:
 
     def __init__(self, compiler: HostCompiler | None = None) -> None:
         self._compiler = compiler
-        self._openmp: bool | None = None
+        self._linking: dict[tuple[str, ...], bool] = {}
 
     @property
     def compiler(self) -> HostCompiler:
@@ -86,8 +101,10 @@ class CpuExecutor:
             BuildError: a unit does not compile, or the program does not link.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        if any("-fopenmp" in unit.flags for unit in program.units) and not self._links_openmp():
-            return CpuExecutor(_gcc_for_openmp()).build(program, folder, options)
+        # Clang comes without the OpenMP and sanitizer libraries on most systems; g++ has its own.
+        wanted = (*self._mode_flags(options), *_openmp(program))
+        if wanted and not self._links(wanted):
+            return CpuExecutor(_gcc_for(wanted)).build(program, folder, options)
         try:
             runtime = runtime_objects(self.compiler, flags=self._mode_flags(options))
         except CompilerError as error:
@@ -104,18 +121,17 @@ class CpuExecutor:
         self._step(command, program.name, "link")
         return executable
 
-    def _links_openmp(self) -> bool:
-        """Clang comes without the OpenMP runtime on most systems."""
+    def _links(self, flags: tuple[str, ...]) -> bool:
+        """True when a program compiled with these flags links; asked once for each set."""
         if self.compiler.kind == "gcc":
             return True
-        if self._openmp is None:
+        if flags not in self._linking:
             done = subprocess.run(
-                [self.compiler.path, "-fopenmp", "-x", "c++", "-", "-o", os.devnull],
-                input=b"#include <omp.h>\nint main() { return omp_get_max_threads() < 1; }",
-                capture_output=True, timeout=_STEP_TIMEOUT_S, check=False, env=self.compiler.env,
+                [self.compiler.path, *flags, "-x", "c++", "-", "-o", os.devnull],
+                input=_LINK_TEST, capture_output=True, timeout=_STEP_TIMEOUT_S, check=False, env=self.compiler.env,
             )  # fmt: skip
-            self._openmp = done.returncode == 0
-        return self._openmp
+            self._linking[flags] = done.returncode == 0
+        return self._linking[flags]
 
     def needs_width(self, program: Program) -> bool:
         """True when the source depends on the architecture at compile time, so that each width needs a build of its own."""
@@ -264,11 +280,15 @@ class CpuExecutor:
         return RunResult(status, texts[0], texts[1], seconds, timed_out, hazards, statistics)
 
 
-def _gcc_for_openmp() -> HostCompiler:
+def _openmp(program: Program) -> tuple[str, ...]:
+    return ("-fopenmp",) if any("-fopenmp" in unit.flags for unit in program.units) else ()
+
+
+def _gcc_for(flags: tuple[str, ...]) -> HostCompiler:
     try:
         return find_compiler("g++")
     except CompilerError as error:
-        raise BuildError("the program uses OpenMP, which this clang cannot link; install g++ or libomp") from error
+        raise BuildError(f"this clang cannot link {' '.join(flags)}: install g++, or clang's runtime libraries") from error
 
 
 def _limiter(options: RunOptions):  # type: ignore[no-untyped-def]

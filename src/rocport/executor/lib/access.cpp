@@ -4,6 +4,7 @@
 //   races     which threads touch the same shared memory with no barrier between, one of them writing;
 //   lockstep  lanes meet at every access to shared memory, as on a machine that runs a wavefront in step.
 // Atomics are single instructions that are not reported here (rpx/atomics.h), so they race with nothing.
+#ifndef RPX_PLAIN_SHARED  // a sanitizer build has its own handlers
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
@@ -100,30 +101,27 @@ void __tsan_func_exit() {}
 RPX_SIZES(RPX_DEFINE)
 void __tsan_read_range(void *p, unsigned long n) { RPX_ACCESS(p, n, false); }
 void __tsan_write_range(void *p, unsigned long n) { RPX_ACCESS(p, n, true); }
-void __tsan_vptr_update(void **, void *) {}
-void __tsan_vptr_read(void **) {}
+void __tsan_vptr_update(void *, void *) {}
+void __tsan_vptr_read(void *) {}
 void *__tsan_memcpy(void *to, const void *from, unsigned long n) { return std::memcpy(to, from, n); }
 void *__tsan_memmove(void *to, const void *from, unsigned long n) { return std::memmove(to, from, n); }
 void *__tsan_memset(void *to, int value, unsigned long n) { return std::memset(to, value, n); }
 
-#define RPX_ATOMICS(bits, T)                                                                                                       \
-  T __tsan_atomic##bits##_load(const volatile T *p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }                           \
-  void __tsan_atomic##bits##_store(volatile T *p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }                           \
-  T __tsan_atomic##bits##_exchange(volatile T *p, T v, int) { return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); }                 \
-  T __tsan_atomic##bits##_fetch_add(volatile T *p, T v, int) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }                 \
-  T __tsan_atomic##bits##_fetch_sub(volatile T *p, T v, int) { return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST); }                 \
-  T __tsan_atomic##bits##_fetch_and(volatile T *p, T v, int) { return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST); }                 \
-  T __tsan_atomic##bits##_fetch_or(volatile T *p, T v, int) { return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }                   \
-  T __tsan_atomic##bits##_fetch_xor(volatile T *p, T v, int) { return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST); }                 \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile T *p, T *e, T v, int, int) {                                           \
-    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                         \
-  }                                                                                                                                \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile T *p, T *e, T v, int, int) {                                             \
-    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                         \
-  }                                                                                                                                \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T e, T v, int, int) {                                                 \
-    __atomic_compare_exchange_n(p, &e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                               \
-    return e;                                                                                                                      \
+// The parameter types are those that GCC knows these functions by.
+#define RPX_ATOMICS(bits, T) \
+  T __tsan_atomic##bits##_load(const volatile void *p, int) { return __atomic_load_n(static_cast<const volatile T *>(p), __ATOMIC_SEQ_CST); } \
+  void __tsan_atomic##bits##_store(volatile void *p, T v, int) { __atomic_store_n(static_cast<volatile T *>(p), v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_exchange(volatile void *p, T v, int) { return __atomic_exchange_n(static_cast<volatile T *>(p), v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_fetch_add(volatile void *p, T v, int) { return __atomic_fetch_add(static_cast<volatile T *>(p), v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_fetch_sub(volatile void *p, T v, int) { return __atomic_fetch_sub(static_cast<volatile T *>(p), v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_fetch_and(volatile void *p, T v, int) { return __atomic_fetch_and(static_cast<volatile T *>(p), v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_fetch_or(volatile void *p, T v, int) { return __atomic_fetch_or(static_cast<volatile T *>(p), v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_fetch_xor(volatile void *p, T v, int) { return __atomic_fetch_xor(static_cast<volatile T *>(p), v, __ATOMIC_SEQ_CST); } \
+  bool __tsan_atomic##bits##_compare_exchange_strong(volatile void *p, void *e, T v, int, int) { \
+    return __atomic_compare_exchange_n(static_cast<volatile T *>(p), static_cast<T *>(e), v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+  } \
+  bool __tsan_atomic##bits##_compare_exchange_weak(volatile void *p, void *e, T v, int, int) { \
+    return __atomic_compare_exchange_n(static_cast<volatile T *>(p), static_cast<T *>(e), v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }
 RPX_ATOMICS(8, unsigned char)
 RPX_ATOMICS(16, unsigned short)
@@ -132,3 +130,4 @@ RPX_ATOMICS(64, unsigned long)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 }
+#endif
