@@ -10,14 +10,19 @@
 namespace rpx {
 namespace {
 
+#ifdef RPX_PLAIN_SHARED
+// The address sanitizer watches the exact size itself.
+constexpr std::size_t kMargin = 0;
+std::size_t rounded(std::size_t bytes) { return bytes; }
+#else
 constexpr std::size_t kMargin = 256;
+std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+#endif
 constexpr unsigned char kCanary = 0xc9;
 
 std::map<char *, std::size_t> *allocations;  // base -> size
 std::recursive_mutex memory_mutex;
 std::size_t in_use;
-
-std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 // First byte of [p, p + n) that is not the canary; -1 when whole.
 long broken(const char *p, std::size_t n) {
@@ -42,8 +47,9 @@ void *device_allocate(std::size_t bytes) {
   std::lock_guard<std::recursive_mutex> guard(memory_mutex);
   std::size_t whole = rounded(bytes) + 2 * kMargin;
   if (bytes > (1ull << 40)) return nullptr;
-  char *raw = static_cast<char *>(std::aligned_alloc(256, whole));
-  if (!raw) return nullptr;
+  void *memory = nullptr;
+  if (posix_memalign(&memory, 256, whole)) return nullptr;
+  char *raw = static_cast<char *>(memory);
   char *base = raw + kMargin;
   std::memset(raw, kCanary, kMargin);
   std::memset(base + bytes, kCanary, rounded(bytes) - bytes + kMargin);
