@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from conftest import relative, to_torch
+from ops_support import relative, to_torch
 
 from rocport import ops
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import relative
+from ops_support import relative
 
 from rocport import ops
 from rocport.ops.modules import Linear4bit, Linear8bitLt, QuantizedLinear, SwitchLinear

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from conftest import to_torch
+from ops_support import to_torch
 
 from rocport import ops
 from rocport.ops.formats import AFFINE_BITS, AFFINE_GROUPS, BLOCKS_4BIT, as_int32

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from conftest import relative, to_torch
+from ops_support import relative, to_torch
 
 from rocport import ops
 from rocport.ops.sdpa import visible
