@@ -92,3 +92,17 @@ def test_rules_are_listed() -> None:
     done = _run("--rules")
     assert done.exit_code == 0
     assert "nvcc-flag" in done.output
+
+
+def test_port_names_what_breaks_beside_the_kernels(tree: Path, tmp_path: Path) -> None:
+    from rocport.cli.cmd_port import command as port
+
+    (tree / "a.cu").write_text("#include <cuda_runtime.h>\nvoid f() { cudaDeviceSynchronize(); }\n")
+    out = tmp_path / "out"
+    done = CliRunner().invoke(port, [str(tree), "--out", str(out), "--format", "json"])
+    report = json.loads(done.stdout)
+    assert done.exit_code == 1
+    left = [item for item in report["findings"] if item["path"] == "setup.py"]
+    assert {item["rule"] for item in left} == {"nvcc-flag", "cuda-home"}
+    assert all(item["applicability"] == "manual" and item["fix"] and not item["edited"] for item in left)
+    assert (out / "setup.py").read_text() == SETUP

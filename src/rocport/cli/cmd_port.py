@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,13 +53,13 @@ def command(
 ) -> None:
     """Port the CUDA sources of PATH to HIP.
 
-    The sources stay as they are; the port is a tree of its own that mirrors them and compiles by itself. Exit code 0:
+    CUDA C++ is ported; what breaks in Python, build and container files is listed. The sources stay as they are; the port is a tree of its own that mirrors them and compiles by itself. Exit code 0:
     everything was ported; 1: some sites are left for you (MANUAL), a file was in the way, or --check/--diff found
     changes to make.
     """
     from rocport.model import Applicability, Context, Report
     from rocport.port import engine
-    from rocport.scan.engine import index_tree, parallel
+    from rocport.scan.engine import index_tree, parallel, scan_entries
     from rocport.scan.tree import read_tree
 
     without_collector()
@@ -72,7 +73,7 @@ def command(
     writes = not (in_place or diff or check)
     tree = read_tree(root, frozenset({target_folder.resolve()}))
     context = Context(options, index_tree(tree))
-    sources = [entry for entry in tree.entries if entry.language == "cuda"]
+    sources = [entry for entry in tree.entries if entry.language != "other"]
     reported = (("warp", options.warp), ("targets", ",".join(options.targets)))
     problems: list[Problem] = list(tree.problems)
     ported: list[Ported] = []
@@ -94,7 +95,7 @@ def command(
     records: tuple[FileRecord, ...] = ()
     if writer is not None:
         for entry in tree.entries:
-            if entry.language != "cuda":
+            if entry.language == "other":
                 writer.copy(entry.path)
         for link, points_to in tree.links:
             writer.link(link, points_to)
@@ -107,6 +108,10 @@ def command(
     if diff:
         _print_diff(tree.root, ported, needed)
         ctx.exit(1 if changes else 0)
+    # Python, build and container files are copied as they are; what breaks in them is named for the reader.
+    beside = scan_entries(tree.root, context, [entry for entry in tree.entries if entry.language != "cuda"], jobs)
+    findings += beside.findings
+    problems.extend(beside.problems)
     report = Report(
         "port",
         path,
@@ -127,21 +132,31 @@ def command(
 
 
 class _Port:
-    """Scan and port one file; a class so that it travels to a worker process."""
+    """Scan one file, and port it when it is CUDA; a class so that it travels to a worker process."""
 
     def __init__(self, root: Path, context: Context) -> None:
         self.root = root
         self.context = context
 
     def __call__(self, entry: Entry) -> Ported:
-        from rocport.model import Problem
+        from rocport.model import Applicability, Problem
         from rocport.port.engine import Ported, port_source
-        from rocport.scan.engine import read_source, scan_source
+        from rocport.port.files import sha256
+        from rocport.scan import suppress
+        from rocport.scan.engine import read_source, scan_file, scan_source
         from rocport.syntax.cuda import CudaSource
 
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
             return Ported(entry.path, "", None, problem=data)
+        if entry.language != "cuda":
+            found = scan_file(entry.path, data, entry.language, self.context)
+            if isinstance(found, Problem):
+                return Ported(entry.path, sha256(data), None, problem=found, size=len(data))
+            kept, _ = suppress.apply(entry.path, data, found)
+            # Python and build files are taken over as they are: what breaks in them is listed, not done.
+            listed = tuple(replace(finding, edits=(), applicability=Applicability.MANUAL) for finding in kept)
+            return Ported(entry.path, sha256(data), None, listed, size=len(data))
         source = CudaSource(entry.path, data)
         return port_source(source, scan_source(source, self.context))
 

@@ -184,11 +184,17 @@ class Scanned:
 def scan_tree(tree: Tree, options: Options, jobs: int = 1) -> Scanned:
     """Findings over every file of the tree, in order of path and place, and the files that could not be read."""
     context = Context(options, index_tree(tree))
-    sources = [entry for entry in tree.entries if entry.language != "other"]
+    scanned = scan_entries(tree.root, context, tree.entries, jobs)
+    return replace(scanned, problems=(*tree.problems, *scanned.problems))
+
+
+def scan_entries(root: Path, context: Context, entries: Iterable[Entry], jobs: int = 1) -> Scanned:
+    """Findings over some files of a tree whose names are known already."""
+    sources = [entry for entry in entries if entry.language != "other"]
     findings: list[Finding] = []
-    problems: list[Problem] = list(tree.problems)
+    problems: list[Problem] = []
     suppressed = 0
-    for result in parallel(_Scan(tree.root, context), sources, jobs):
+    for result in parallel(_Scan(root, context), sources, jobs):
         findings.extend(result.findings)
         problems.extend(result.problems)
         suppressed += result.suppressed

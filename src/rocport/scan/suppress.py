@@ -2,8 +2,8 @@
 
 A comment suppresses findings on its own line; one that stands alone on its line suppresses those of the next line.
 `rocport: ignore-file[rule] reason` suppresses in the whole file. Rules are separated by commas and may hold `*`;
-without brackets every rule is meant. A suppression without use is a finding of its own, `unused-suppression`, so that it
-goes when its reason has gone.
+without brackets every rule is meant. A suppression without use is a finding of its own, `unused-suppression`, so that
+it goes when its reason has gone.
 """
 
 from __future__ import annotations

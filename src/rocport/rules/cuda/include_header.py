@@ -16,6 +16,9 @@ from rocport.rules.cuda.common import finding
 from rocport.syntax.cuda import CudaSource, Directive
 from rocport.syntax.includes import include_names
 
+# Headers that hipify maps in part or not at all, or whose HIP header holds other names: these stay listed.
+_LISTED = ("cub/", "curand", "cuda_bf16", "device_launch_parameters", "vector_functions")
+
 RULE = Rule(
     name="include-header",
     summary="CUDA header",
@@ -94,7 +97,6 @@ def _finding(source: CudaSource, directive: Directive, symbol: Symbol, start: in
         f"<{symbol.cuda}> is <{symbol.hip}>" + (f"; {symbol.note}" if symbol.note else ""),
         last=directive.last - 1,
         applicability=Applicability.REVIEW if symbol.note else Applicability.SAFE,
-        # hipify maps some of cub's headers only, so these stay listed.
-        routine=not symbol.note and not symbol.cuda.startswith("cub/"),
+        routine=not symbol.note and not symbol.cuda.startswith(_LISTED),
         edits=[Edit(Span(start, end), f"<{symbol.hip}>".encode())],
     )

@@ -133,7 +133,7 @@ def _renamed(source: CudaSource, position: int, last: int, symbol: Symbol) -> Fi
         f"{symbol.cuda} is {symbol.hip}" + (f"; {symbol.note}" if symbol.note else ""),
         last=last,
         applicability=Applicability.REVIEW if symbol.note else Applicability.SAFE,
-        routine=not symbol.note,
+        routine=not symbol.note and cuda[0] == "cub",
         edits=edits,
     )
 

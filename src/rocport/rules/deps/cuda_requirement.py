@@ -28,6 +28,7 @@ RULE = Rule(
         Example("flash-attn>=2.5\n", path="requirements.txt"),
         Example("cupy-cuda12x\n", path="requirements.txt"),
         Example("--extra-index-url https://download.pytorch.org/whl/cu121\n", path="requirements.txt"),
+        Example("x:\n\tgit clone https://github.com/Dao-AILab/flash-attention.git\n", path="Makefile"),
         Example("RUN pip install nvidia-cudnn-cu12\n", path="Dockerfile"),
     ),
     clean=(
@@ -40,6 +41,7 @@ RULE = Rule(
 
 _REQUIREMENT = re.compile(r"^\s*[-\"'\[ ]*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[=<>~!@;,\"'\]\s]|$)")
 _INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba|uv)\s+(?:install|add)\b(.*)")
+_CLONE = re.compile(r"\bgit clone\b.*/([\w.-]+?)(?:\.git)?(?:\s|$)")
 _CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
 _ASKS_AMD_OUT = ("cuda-only", "separate", "build", "fork")
@@ -89,6 +91,9 @@ def _names(language: str, text: str) -> list[str]:
         return [match[1]] if match and not text.lstrip().startswith("-") else []
     if language == "toml":
         return [match[1] for match in _QUOTED.finditer(text)]
+    cloned = _CLONE.search(text)
+    if cloned:
+        return [cloned[1]]
     installed = _INSTALL.search(text)
     if installed:
         words = (re.split(r"[=<>~!\[@]", word.strip("\"'"))[0] for word in installed[1].split())

@@ -21,7 +21,7 @@ _RUNS = re.compile(
 _COMMAND = re.compile(
     r"(?:^|[/\s(])nvcc(?:\.exe)?(?:$|[\s)])|__nvcc_device_query|nvcc --version|(?:^|/)nvcc\b|cuobjdump|nvdisasm|ptxas$"
 )
-_PATH = re.compile(r"(?:.*/)?bin/nvcc(?:\.exe)?|nvcc -V|nvcc --version")
+_PATH = re.compile(r"(?:.*/)?bin/nvcc(?:\.exe)?|nvcc -V|nvcc --version|__nvcc_device_query(?:\.exe)?")
 _RELEASE = re.compile(
     r"(?i)(?:bare_metal|nvcc|cuda)_?\w*version|(?:bare_metal|nvcc)_?(?:release|major|minor|maj|min)|cuda_(?:major|minor|release)"
     r"|get_cuda_bare_metal|raise_if_cuda_home|append_nvcc_threads|get_nvcc"

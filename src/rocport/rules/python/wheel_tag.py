@@ -56,7 +56,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                     or isinstance(parent, ast.Compare)
                 )
             )
-            or re.search(r"cu%[sd]|cu\{\}", text)
+            or re.search(r"cu%[sd]|cu\{\}|\blib\w+_cuda[\d*]|cuda\(?\\d", text)
         ):
             nodes.append(node)
     for node in open_places(source, nodes):
