@@ -215,3 +215,19 @@ def test_the_same_result_on_one_and_on_two_processes(tmp_path: Path) -> None:
     one = port(source, tmp_path / "one", "-j", "1")
     two = port(source, tmp_path / "two", "-j", "2")
     assert one == two
+
+
+def test_what_breaks_outside_the_kernels_is_listed_and_left(tmp_path: Path) -> None:
+    source = tmp_path / "src"
+    source.mkdir()
+    (source / "a.cu").write_text(KERNEL)
+    setup = (
+        "from torch.utils.cpp_extension import CUDA_HOME\nif CUDA_HOME is None:\n    raise RuntimeError('no nvcc')\n"
+    )
+    (source / "setup.py").write_text(setup)
+    report = port(source, tmp_path / "out")
+    assert (tmp_path / "out" / "setup.py").read_text() == setup
+    findings = report["findings"]
+    assert isinstance(findings, list)
+    listed = [finding for finding in findings if finding["path"] == "setup.py"]
+    assert listed and all(finding["applicability"] == "manual" and not finding["edited"] for finding in listed)

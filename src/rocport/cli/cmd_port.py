@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,9 +52,9 @@ def command(
 ) -> None:
     """Port the CUDA sources of PATH to HIP.
 
-    CUDA C++ is ported; what breaks in Python, build and container files is listed. The sources stay as they are; the port is a tree of its own that mirrors them and compiles by itself. Exit code 0:
-    everything was ported; 1: some sites are left for you (MANUAL), a file was in the way, or --check/--diff found
-    changes to make.
+    CUDA C++ is ported; what breaks in Python, build and container files is listed. The sources stay as they are; the
+    port is a tree of its own that mirrors them and compiles by itself. Exit code 0: everything was ported; 1: some
+    sites are left for you (MANUAL), a file was in the way, or --check/--diff found changes to make.
     """
     from rocport.model import Applicability, Context, Report
     from rocport.port import engine
@@ -73,7 +72,7 @@ def command(
     writes = not (in_place or diff or check)
     tree = read_tree(root, frozenset({target_folder.resolve()}))
     context = Context(options, index_tree(tree))
-    sources = [entry for entry in tree.entries if entry.language != "other"]
+    sources = [entry for entry in tree.entries if entry.language == "cuda"]
     reported = (("warp", options.warp), ("targets", ",".join(options.targets)))
     problems: list[Problem] = list(tree.problems)
     ported: list[Ported] = []
@@ -95,7 +94,7 @@ def command(
     records: tuple[FileRecord, ...] = ()
     if writer is not None:
         for entry in tree.entries:
-            if entry.language == "other":
+            if entry.language != "cuda":
                 writer.copy(entry.path)
         for link, points_to in tree.links:
             writer.link(link, points_to)
@@ -132,31 +131,21 @@ def command(
 
 
 class _Port:
-    """Scan one file, and port it when it is CUDA; a class so that it travels to a worker process."""
+    """Scan and port one file; a class so that it travels to a worker process."""
 
     def __init__(self, root: Path, context: Context) -> None:
         self.root = root
         self.context = context
 
     def __call__(self, entry: Entry) -> Ported:
-        from rocport.model import Applicability, Problem
+        from rocport.model import Problem
         from rocport.port.engine import Ported, port_source
-        from rocport.port.files import sha256
-        from rocport.scan import suppress
-        from rocport.scan.engine import read_source, scan_file, scan_source
+        from rocport.scan.engine import read_source, scan_source
         from rocport.syntax.cuda import CudaSource
 
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
             return Ported(entry.path, "", None, problem=data)
-        if entry.language != "cuda":
-            found = scan_file(entry.path, data, entry.language, self.context)
-            if isinstance(found, Problem):
-                return Ported(entry.path, sha256(data), None, problem=found, size=len(data))
-            kept, _ = suppress.apply(entry.path, data, found)
-            # Python and build files are taken over as they are: what breaks in them is listed, not done.
-            listed = tuple(replace(finding, edits=(), applicability=Applicability.MANUAL) for finding in kept)
-            return Ported(entry.path, sha256(data), None, listed, size=len(data))
         source = CudaSource(entry.path, data)
         return port_source(source, scan_source(source, self.context))
 

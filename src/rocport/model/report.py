@@ -12,6 +12,9 @@ SCHEMA_VERSION = 1
 # Estimates, not measurements: minutes for the first site of a rule in a file.
 REVIEW_MINUTES = 5
 MANUAL_MINUTES = 45
+BUILD_MINUTES = 10
+# Phases of the porting procedure in which a MANUAL site is device code to write again.
+_REWRITE_PHASES = (2, 3)
 
 
 @dataclass(frozen=True)
@@ -85,14 +88,16 @@ class Report:
 
         Sites of one rule in one file after the first count a third: they are usually the same change.
         """
-        sites: dict[str, Counter[tuple[str, Applicability]]] = defaultdict(Counter)
+        sites: dict[str, Counter[tuple[str, Applicability, int]]] = defaultdict(Counter)
         for finding in self.findings:
             if finding.applicability is not Applicability.SAFE:
-                sites[finding.path][finding.rule, finding.applicability] += 1
-        minutes = {Applicability.REVIEW: REVIEW_MINUTES, Applicability.MANUAL: MANUAL_MINUTES}
+                minutes = MANUAL_MINUTES if finding.phase in _REWRITE_PHASES else BUILD_MINUTES
+                if finding.applicability is Applicability.REVIEW:
+                    minutes = REVIEW_MINUTES
+                sites[finding.path][finding.rule, finding.applicability, minutes] += 1
         efforts = []
         for path, groups in sites.items():
-            left = sum(minutes[kind] * (1 + (count - 1) / 3) for (_, kind), count in groups.items())
-            review = sum(count for (_, kind), count in groups.items() if kind is Applicability.REVIEW)
+            left = sum(minutes * (1 + (count - 1) / 3) for (_, _, minutes), count in groups.items())
+            review = sum(count for (_, kind, _), count in groups.items() if kind is Applicability.REVIEW)
             efforts.append(Effort(path, review, groups.total() - review, round(left)))
         return sorted(efforts, key=lambda effort: (-effort.minutes, effort.path))

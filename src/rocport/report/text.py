@@ -83,7 +83,11 @@ def render(report: Report, colour: bool = False) -> str:
     efforts = report.effort()
     if efforts:
         total = sum(effort.minutes for effort in efforts)
-        lines += ["", f"{paint('work left', bold=True)} about {_hours(total)} (estimate: 5 min a review, 45 a rewrite)"]
+        lines += [
+            "",
+            f"{paint('work left', bold=True)} about {_hours(total)} "
+            "(estimate: 5 min a review, 10 a build site, 45 a rewrite)",
+        ]
         lines += [
             f"  {_hours(effort.minutes):>7}  {effort.path}  ({effort.review} review, {effort.manual} manual)"
             for effort in efforts[:8]
