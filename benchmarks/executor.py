@@ -1,7 +1,7 @@
 """Costs of the CPU executor, and how it does on a folder of programs.
 
-    python benchmarks/executor.py                     the microbenchmark, for each compiler and width
-    python benchmarks/executor.py FOLDER [--build]    every program below FOLDER: built, run, right (or only built)
+python benchmarks/executor.py                     the microbenchmark, for each compiler and width
+python benchmarks/executor.py FOLDER [--build]    every program below FOLDER: built, run, right (or only built)
 """
 
 from __future__ import annotations

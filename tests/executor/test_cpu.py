@@ -135,7 +135,9 @@ def test_a_hang_is_a_result(executor: CpuExecutor, tmp_path: Path) -> None:
 
 def test_a_crash_inside_a_kernel_is_told_apart(executor: CpuExecutor, tmp_path: Path) -> None:
     source = tmp_path / "crash.hip"
-    source.write_text("#include <hip/hip_runtime.h>\n__global__ void k(int *p) { *p = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n")
+    source.write_text(
+        "#include <hip/hip_runtime.h>\n__global__ void k(int *p) { *p = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n"
+    )
     executable = executor.build(load_program(source), tmp_path / "b", BuildOptions(optimize="-O1"))
     result = executor.run(executable, (), tmp_path, RunOptions())
     assert result.status < 0
@@ -156,10 +158,12 @@ def test_a_constant_width_needs_a_build_of_its_own(executor: CpuExecutor, tmp_pa
     source.write_text(
         "#include <hip/hip_runtime.h>\n#include <cstdio>\n"
         "__global__ void k(int *p) { constexpr int w = warpSize; __shared__ int s[w]; s[0] = w; *p = s[0]; }\n"
-        "int main() { int *p; hipMallocManaged(&p, 4); k<<<1, 1>>>(p); printf(\"%d\\n\", *p); }\n"
+        'int main() { int *p; hipMallocManaged(&p, 4); k<<<1, 1>>>(p); printf("%d\\n", *p); }\n'
     )
     for width in (32, 64):
-        executable = executor.build(load_program(source), tmp_path / str(width), BuildOptions(width=width, optimize="-O1"))
+        executable = executor.build(
+            load_program(source), tmp_path / str(width), BuildOptions(width=width, optimize="-O1")
+        )
         assert executor.run(executable, (), tmp_path, RunOptions(width=width)).stdout.strip() == str(width)
 
 

@@ -24,7 +24,11 @@ def test_a_makefile_gives_units_flags_libraries_and_the_run(tmp_path: Path) -> N
         "run: program\n\t./program 10 fast\n"
     )
     program = load_program(tmp_path)
-    assert {unit.source.name: unit.language for unit in program.units} == {"main.cu": "c++", "kernel.cu": "c++", "host.c": "c"}
+    assert {unit.source.name: unit.language for unit in program.units} == {
+        "main.cu": "c++",
+        "kernel.cu": "c++",
+        "host.c": "c",
+    }
     main = next(unit for unit in program.units if unit.source.name == "main.cu")
     assert main.flags == ("-std=c++14", f"-I{tmp_path / 'include'}", "-DN=4")
     assert program.link == ("-lz",)

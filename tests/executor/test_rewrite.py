@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (source and its rewriting, side by side)
 """The rewriter on text as a preprocessor prints it."""
 
 from __future__ import annotations
@@ -56,14 +57,21 @@ def test_declarations_become_plain_ones(source: str, expected: str) -> None:
 
 
 def test_a_host_function_gives_way_to_the_device_function_of_its_name() -> None:
-    text = plain("struct U { static __host__ int w() { return 1; } static __device__ constexpr int w() { return 2; } };")
+    text = plain(
+        "struct U { static __host__ int w() { return 1; } static __device__ constexpr int w() { return 2; } };"
+    )
     assert "return 1" not in text and "return 2" in text
     assert "return 1" in plain("__host__ int w() { return 1; } __device__ int w(int) { return 2; }")
 
 
 def test_regions_stand_around_what_can_reach_a_wave_operation() -> None:
-    text = plain("__device__ int h(int v) { return __shfl(v, 0); } __device__ int f(int v) { for (int i = 0; i < v; ++i) if (i) v += h(v); else v = 1; return v; }")
-    assert "{ ::rpx::Loop rpx_loop_1; for (int i = 0; i < v; ++i) { ::rpx::Body rpx_body(rpx_loop_1); if (i) { ::rpx::Region rpx_region; v += h(v); }" in text
+    text = plain(
+        "__device__ int h(int v) { return __shfl(v, 0); } __device__ int f(int v) { for (int i = 0; i < v; ++i) if (i) v += h(v); else v = 1; return v; }"
+    )
+    assert (
+        "{ ::rpx::Loop rpx_loop_1; for (int i = 0; i < v; ++i) { ::rpx::Body rpx_body(rpx_loop_1); if (i) { ::rpx::Region rpx_region; v += h(v); }"
+        in text
+    )
     assert "Region" not in plain("__device__ int f(int v) { for (int i = 0; i < v; ++i) if (i) v += 2; return v; }")
     text = plain("__device__ void f(int v) { do { v = __shfl(v, 1); } while (v); switch (v) { case 1: __any(v); } }")
     assert "do { ::rpx::Body rpx_body(rpx_loop_1); {" in text
@@ -77,7 +85,9 @@ def test_lines_stay_what_they_were() -> None:
 
 
 def test_system_headers_keep_their_text() -> None:
-    source = '# 1 "a.hip"\n# 1 "/usr/include/x" 1 3\nint a = b<<<c; __shared__ int q;\n# 2 "a.hip" 2\n__shared__ int s;\n'
+    source = (
+        '# 1 "a.hip"\n# 1 "/usr/include/x" 1 3\nint a = b<<<c; __shared__ int q;\n# 2 "a.hip" 2\n__shared__ int s;\n'
+    )
     text = plain(source)
     assert "int a = b<<<c; __shared__ int q;" in text
     assert "static thread_local int s;" in text

@@ -98,11 +98,15 @@ def command(
             folder = keep or Path(scratch)
             fixed = int(width) if executor.needs_width(program) else None
             try:
-                executable = executor.build(program, folder, BuildOptions(fixed, f"-O{optimize}", sanitize, access is not None))
+                executable = executor.build(
+                    program, folder, BuildOptions(fixed, f"-O{optimize}", sanitize, access is not None)
+                )
             except BuildError as error:
                 if fixed is not None or ("warpSize" not in error.log and "wave_width" not in error.log):
                     raise
-                executable = executor.build(program, folder, BuildOptions(int(width), f"-O{optimize}", sanitize, access is not None))
+                executable = executor.build(
+                    program, folder, BuildOptions(int(width), f"-O{optimize}", sanitize, access is not None)
+                )
             if not arguments and path.is_dir() and program.runs:
                 arguments = program.runs[0]
             options = RunOptions(

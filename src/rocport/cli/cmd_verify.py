@@ -33,7 +33,11 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 @click.option("--source", type=click.Path(path_type=Path, exists=True), help="The tree the port was made from.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=600, show_default=True, help="Seconds for one unit.")
 @click.option(
-    "--width", default="32,64", show_default=True, metavar="N[,N]", help="functional: wavefront widths to run at."
+    "--width",
+    default="32,64",
+    show_default=True,
+    metavar="N[,N]",
+    help="functional: wavefront widths to run at.",
 )
 @click.option("--toolchain", type=click.Choice(_KINDS), help="Use this kind of HIP compiler; default: the first found.")
 @click.pass_context
@@ -146,7 +150,10 @@ def _print(verification: Verification, colour: bool) -> None:
             lines = failed.setdefault(unit.path, {})
             for error in unit.errors:
                 place = ":".join(str(part) for part in (error.path, error.line, error.column) if part)
-                if error.original_line and (error.original_path, error.original_line) != (error.path, error.line):
+                if error.original_line and (error.original_path, error.original_line) != (
+                    error.path,
+                    error.line,
+                ):
                     place += f" (from {error.original_path}:{error.original_line})"
                 message = error.message + (f" [in {error.within}]" if error.within else "")
                 lines.setdefault((place, message, error.explanation), []).append(unit.target)

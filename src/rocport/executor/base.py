@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every executor offers: a capability, a build, a run with limits. The CPU is one; real GPUs and emulators are others.
+"""What every executor offers: a capability, a build, a run with limits. The CPU is one.
+
+Real GPUs and emulators are others.
 
 A verdict is only as good as what produced it, so each result names its executor, the wavefront width and the level at
 which the instructions were those of the device.
@@ -20,7 +22,7 @@ class Level(Enum):
     """How close a run is to the device."""
 
     SOURCE = "source"
-    """HIP source compiled for another processor: semantics of the language and the wavefront, not of the instructions."""
+    """HIP source compiled for another processor: the language and the wavefront, not the instructions."""
     ISA = "isa"
     """The device's own code, emulated."""
     HARDWARE = "hardware"

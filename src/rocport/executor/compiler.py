@@ -50,7 +50,8 @@ class HostCompiler:
         program's host reference and its kernels round alike.
         """
         flags = [
-            "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-strict-aliasing", "-fno-pie", "-ffp-contract=off",
+            "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-strict-aliasing", "-fno-pie",
+            "-ffp-contract=off",
             "-fwrapv", "-w", "-pthread", "-g1",
         ]  # fmt: skip
         if self.kind == "clang":
@@ -61,7 +62,8 @@ class HostCompiler:
             flags += [
                 "-fno-thread-jumps", "-fno-unswitch-loops", "-fno-split-loops", "-fno-ipa-icf", "-fno-crossjumping",
                 "-fno-tree-tail-merge", "-fno-partial-inlining", "-fno-ipa-cp-clone", "-fno-split-paths",
-                "-fno-reorder-blocks", "-fno-reorder-blocks-and-partition", "-fno-version-loops-for-strides", "-fpermissive",
+                "-fno-reorder-blocks", "-fno-reorder-blocks-and-partition", "-fno-version-loops-for-strides",
+                "-fpermissive",
             ]  # fmt: skip
         return tuple(flags)
 
@@ -90,8 +92,8 @@ def find_compiler(name: str | None = None) -> HostCompiler:
         if found is not None and found.version >= oldest[found.kind]:
             return found
     raise CompilerError(
-        "no host C++ compiler: the CPU executor needs clang++ 15 or g++ 12, or newer; install one (package g++ or clang), "
-        "or name it in ROCPORT_HOST_CXX"
+        "no host C++ compiler: the CPU executor needs clang++ 15 or g++ 12, or newer; install one (package g++ or "
+        "clang), or name it in ROCPORT_HOST_CXX"
     )
 
 
@@ -120,14 +122,15 @@ def _describe(name: str) -> HostCompiler | None:
 def thrust_include() -> list[Path]:
     """Folders to add for <thrust/...>: NVIDIA's CCCL, whose plain C++ backend runs everything on the host.
 
-    Looked for in `$ROCPORT_THRUST`, in the `nvidia-cuda-cccl` wheel, in a CUDA toolkit and in the distribution's headers.
+    Looked for in `$ROCPORT_THRUST`, in the `nvidia-cuda-cccl` wheel, in a CUDA toolkit and in
+    the distribution's headers.
     Empty when there is none: programs that use Thrust then do not compile.
     """
     named = os.environ.get("ROCPORT_THRUST")
     roots = [Path(named)] if named else []
     for scheme in {sysconfig.get_paths()["purelib"], sysconfig.get_paths()["platlib"]}:
         nvidia = Path(scheme) / "nvidia"
-        roots += sorted(nvidia.glob("cu*/include/cccl"), reverse=True) + [nvidia / "cuda_cccl" / "include"]
+        roots += [*sorted(nvidia.glob("cu*/include/cccl"), reverse=True), nvidia / "cuda_cccl" / "include"]
         roots += sorted(nvidia.glob("cu*/include"), reverse=True)
     for toolkit in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
         if toolkit:
@@ -159,7 +162,8 @@ def runtime_objects(compiler: HostCompiler, *, flags: tuple[str, ...] = (), widt
         if part.is_file():
             digest.update(part.name.encode() + part.read_bytes())
     command = [
-        compiler.path, "-std=gnu++17", "-O2", *compiler.base_flags, "-DRPX_RUNTIME", f"-DRPX_DEFAULT_WAVE={width}", *flags,
+        compiler.path, "-std=gnu++17", "-O2", *compiler.base_flags, "-DRPX_RUNTIME", f"-DRPX_DEFAULT_WAVE={width}",
+        *flags,
     ]  # fmt: skip
     digest.update(repr((command, compiler.version, sys.platform)).encode())
     folder = cache_folder() / digest.hexdigest()[:20]

@@ -48,6 +48,8 @@ _MISSING = [
 _PER_WIDTH = re.compile(rb"__AMDGCN_WAVEFRONT_SIZE|__GFX\d+__|__gfx\w+__|__CDNA|__RDNA")
 
 
+_DEFAULT_BUILD = BuildOptions()
+_DEFAULT_RUN = RunOptions()
 _LINK_TEST = b"""
 #ifdef _OPENMP
 #include <omp.h>
@@ -92,9 +94,9 @@ class CpuExecutor:
         detail = f"{compiler.path} ({compiler.kind} {'.'.join(map(str, compiler.version))})"
         return Capability(self.name, (32, 64), (), Level.SOURCE, Trust.SELF_TESTED, detail)
 
-    # ---- building --------------------------------------------------------------------------------------------------------
+    # ---- building ------------------------------------------------------------------------------------------------
 
-    def build(self, program: Program, folder: Path, options: BuildOptions = BuildOptions()) -> Path:  # noqa: B008
+    def build(self, program: Program, folder: Path, options: BuildOptions = _DEFAULT_BUILD) -> Path:
         """Preprocesses, rewrites, compiles and links. Files land below `folder`.
 
         Raises:
@@ -134,7 +136,7 @@ class CpuExecutor:
         return self._linking[flags]
 
     def needs_width(self, program: Program) -> bool:
-        """True when the source depends on the architecture at compile time, so that each width needs a build of its own."""
+        """True when the source asks for the architecture at compile time: each width then needs its own build."""
         for unit in program.units:
             for path in {
                 unit.source,
@@ -154,7 +156,7 @@ class CpuExecutor:
 
     def _flags(self, unit: Unit, options: BuildOptions) -> list[str]:
         flags = [flag for flag in unit.flags if not flag.startswith("-std=")]
-        standard = next((flag[5:] for flag in unit.flags if flag.startswith("-std=")), "")
+        standard = _asked(unit)
         if unit.language == "c":
             return [*flags, f"-std={standard}"] if standard and "++" not in standard else flags
         flags += [
@@ -212,7 +214,7 @@ class CpuExecutor:
             raise BuildError(f"{unit.source}: {error}") from error
         plain.write_bytes(rewritten.text)
         command = [
-            compiler.path, "-x", "c++-cpp-output", f"-std={_standard(next((f[5:] for f in unit.flags if f.startswith('-std=')), ''))}",
+            compiler.path, "-x", "c++-cpp-output", f"-std={_standard(_asked(unit))}",
             *compiler.base_flags, *mode, options.optimize,
         ]  # fmt: skip
         if options.instrument:
@@ -234,10 +236,10 @@ class CpuExecutor:
             raise BuildError(_summary(what, step, log), log=log, missing=_missing(log))
         return done
 
-    # ---- running ---------------------------------------------------------------------------------------------------------
+    # ---- running -------------------------------------------------------------------------------------------------
 
     def run(
-        self, executable: Path, arguments: Sequence[str], cwd: Path, options: RunOptions = RunOptions()
+        self, executable: Path, arguments: Sequence[str], cwd: Path, options: RunOptions = _DEFAULT_RUN
     ) -> RunResult:
         """Runs the program in its own process group, under the limits; all of the group ends with it."""
         with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
@@ -288,7 +290,9 @@ def _gcc_for(flags: tuple[str, ...]) -> HostCompiler:
     try:
         return find_compiler("g++")
     except CompilerError as error:
-        raise BuildError(f"this clang cannot link {' '.join(flags)}: install g++, or clang's runtime libraries") from error
+        raise BuildError(
+            f"this clang cannot link {' '.join(flags)}: install g++, or clang's runtime libraries"
+        ) from error
 
 
 def _limiter(options: RunOptions):  # type: ignore[no-untyped-def]
@@ -308,6 +312,10 @@ def _tail(stream, limit: int) -> str:  # type: ignore[no-untyped-def]
     stream.seek(max(0, size - limit))
     data: bytes = stream.read()
     return data.decode(errors="replace")
+
+
+def _asked(unit: Unit) -> str:
+    return next((flag[5:] for flag in unit.flags if flag.startswith("-std=")), "")
 
 
 def _standard(asked: str) -> str:

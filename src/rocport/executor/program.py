@@ -20,8 +20,10 @@ _MAKE_TIMEOUT_S = 60
 _STAND_IN = "rocport-hipcc"
 
 # Flags that take a value in the next word.
-_PAIRED = {"-I", "-D", "-U", "-isystem", "-iquote", "-include", "-L", "-l", "-o", "-x", "-MF", "-MT", "-MQ", "-Xclang", "-mllvm",
-           "-Xcompiler", "-Xlinker", "-arch", "-gencode", "-ccbin", "-rpath", "--offload-arch", "-Xptxas", "-target"}  # fmt: skip
+_PAIRED = frozenset(
+    "-I -D -U -isystem -iquote -include -L -l -o -x -MF -MT -MQ -Xclang -mllvm -Xcompiler -Xlinker -arch -gencode "
+    "-ccbin -rpath --offload-arch -Xptxas -target".split()
+)
 _KEPT = re.compile(
     r"-(?:D|U|I|isystem|iquote|include|std=|fopenmp$|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)"
 )
@@ -124,7 +126,8 @@ def _from_makefile(folder: Path, makefile: Path) -> Program | None:
         def ask(*targets: str) -> str:
             try:
                 done = subprocess.run(
-                    [make, "-n", "-B", "-k", "--no-print-directory", "-C", str(folder), "-f", str(makefile), *variables, *targets],
+                    [make, "-n", "-B", "-k", "--no-print-directory", "-C", str(folder), "-f", str(makefile),
+                     *variables, *targets],
                     capture_output=True, text=True, errors="replace", timeout=_MAKE_TIMEOUT_S, check=False, env=env,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:

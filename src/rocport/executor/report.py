@@ -88,7 +88,7 @@ def read_report(path: Path, executable: Path) -> tuple[tuple[Hazard, ...], Mappi
 
 
 def symbolize(executable: Path, addresses: list[str]) -> dict[str, tuple[Frame, ...]]:
-    """Return addresses -> the places of the calls, inlined functions included, innermost first; our own headers left out."""
+    """Return addresses -> the places of the calls, inlined ones included, innermost first; our own headers left out."""
     tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
     if tool is None or not addresses:
         return {}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns preprocessed HIP source into plain C++ for a host compiler.
 
-It works after the preprocessor, not before: macros that hide a launch are expanded, conditional code is settled, there are
-no comments, and line markers keep every diagnostic on the user's own line. What is rewritten:
+It works after the preprocessor, not before: macros that hide a launch are expanded, conditional code is settled, there
+are no comments, and line markers keep every diagnostic on the user's own line. What is rewritten:
 
 - `kernel<<<grid, block, lds, stream>>>(args)` and `hipLaunchKernelGGL(kernel, grid, block, lds, stream, args)`;
-- `__shared__` variables (thread-local storage: one host thread runs one block at a time) and `extern __shared__` arrays;
+- `__shared__` variables (thread-local storage: a host thread runs one block at a time), `extern __shared__` arrays;
 - `__global__`, `__forceinline__`, `__noinline__`, and the kernel argument of the launch functions that take an address;
 - device assembly, which becomes a named run-time error when it is reached.
 """
@@ -41,7 +41,8 @@ _SPACES = re.compile(rb"\b__(?:host|device)__\b")
 _OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CLOSE = {close: open_ for open_, close in _OPEN.items()}
 _SPECIFIERS = frozenset(
-    b"static inline __host__ __device__ __inline__ __inline extern constexpr const virtual explicit friend __forceinline__ __global__ "
+    b"static inline __host__ __device__ __inline__ __inline extern constexpr const virtual explicit friend "
+    b"__forceinline__ __global__ "
     b"__noinline__ typename unsigned signed void int float double bool char long short auto".split()
 )
 _INLINES = frozenset([b"inline", b"__inline__", b"__inline", b"__forceinline__"])
@@ -80,7 +81,8 @@ class Rewritten:
 def rewrite(preprocessed: bytes, *, plain_shared: bool = False, everywhere: bool = False) -> Rewritten:
     """Rewrites the output of `c++ -E`. Text from system headers is left alone.
 
-    `plain_shared` makes `__shared__` variables plain static ones, for sanitizers that do not watch thread-local storage.
+    `plain_shared` makes `__shared__` variables plain static ones, for sanitizers that do not watch thread-local
+    storage.
     `everywhere` places regions as if every statement could make lanes meet.
 
     Raises:
@@ -161,7 +163,7 @@ _LOOPS = frozenset([b"for", b"while", b"do"])
 
 
 class _Regions:
-    """Where rpx::Region objects go: into branches, and around loops and their bodies, that can reach a wave operation."""
+    """Where rpx::Region objects go: into branches, loops and their bodies that can reach a wave operation."""
 
     def __init__(self, rewriter: _Rewriter) -> None:
         self.at = rewriter.at
@@ -175,7 +177,11 @@ class _Regions:
         """Texts to insert, by offset."""
         bodies = self._functions()
         reaching = self._reaching(bodies)
-        self.hits = list(range(len(self.tokens))) if self.everywhere else [i for i, token in enumerate(self.tokens) if _WAVE.fullmatch(token.text) or token.text in reaching]
+        self.hits = (
+            list(range(len(self.tokens)))
+            if self.everywhere
+            else [i for i, token in enumerate(self.tokens) if _WAVE.fullmatch(token.text) or token.text in reaching]
+        )
         for _, open_, close in bodies:
             if self._reaches(open_, close):
                 position = open_ + 1
@@ -552,9 +558,8 @@ class _Rewriter:
                 position = self.pairs[position]
             elif text in (b";", b"}"):
                 return None
-            elif text == b">" and self.at(position + 1) == b">" and self.at(position + 2) == b">":
-                if self.at(position + 3) == b"(":
-                    return position + 2
+            elif text == b">" and [self.at(position + i) for i in (1, 2, 3)] == [b">", b">", b"("]:
+                return position + 2
             position += 1
         return None
 
@@ -774,7 +779,7 @@ class _Rewriter:
         self.replace(first, end, text)
 
     def _host(self, position: int) -> None:
-        """Drops the specifier, and the whole function when the same one exists for the device: they would be one here."""
+        """Drops the specifier, and the whole function when the device has the same one: they would be one here."""
         name, parameters, end = self._function(position)
         if (
             name
@@ -826,7 +831,7 @@ class _Rewriter:
         return -1
 
     def _function(self, position: int) -> tuple[bytes, bytes, int]:
-        """Name, parameter text and end of the function definition whose specifiers hold the token; empty: there is none."""
+        """Name, parameters and end of the function definition whose specifiers hold the token; empty: there is none."""
         cursor = position + 1
         while cursor < min(position + 40, len(self.tokens)):
             text = self.at(cursor)

@@ -119,7 +119,8 @@ class FunctionalVerification:
                     "divergences": list(p.divergences),
                     "hazards": [
                         {
-                            "kind": h.kind, "message": h.message, "kernel": h.kernel, "count": h.count, "grave": h.grave,
+                            "kind": h.kind, "message": h.message, "kernel": h.kernel, "count": h.count,
+                            "grave": h.grave,
                             "frames": [str(frame) for frame in h.frames],
                         }
                         for h in p.hazards
@@ -187,7 +188,10 @@ def verify(path: Path, options: FunctionalOptions, progress: Progress | None = N
             f"{path}: no program to run: no Makefile that compiles one, and no .hip or .cu file with a main()"
         )
     widths = ", ".join(map(str, options.widths))
-    how = f"CPU executor (HIP source compiled by {capability.detail}), wavefront width {widths}, forward and reverse, poisoned memory"
+    how = (
+        f"CPU executor (HIP source compiled by {capability.detail}), wavefront width {widths}, forward and reverse, "
+        "poisoned memory"
+    )
     results: list[ProgramResult] = []
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
         for done, result in enumerate(pool.map(lambda item: verify_program(executor, item, options), paths), 1):
@@ -252,7 +256,8 @@ def _verify(
         trace = scratch / f"trace-{number}"
         outcome = executor.run(
             executables[run.width], arguments, program.folder,
-            RunOptions(width=run.width, order=run.order, poison=run.poison, trace=trace, quiet=options.quiet, limits=Limits(seconds=options.timeout_s)),
+            RunOptions(width=run.width, order=run.order, poison=run.poison, trace=trace, quiet=options.quiet,
+                       limits=Limits(seconds=options.timeout_s)),
         )  # fmt: skip
         runs[run] = outcome
         labels = tuple(r.label for r in runs)
@@ -363,7 +368,10 @@ def _divergences(plan: Sequence[_Run], scratch: Path) -> list[tuple[str, Diverge
     for number, run in enumerate(plan[2:], 2):
         divergence = compare_traces(reference, scratch / f"trace-{number}", poison=_POISONS)
         if divergence is not None:
-            text = f"{plan[0].label} and {run.label} part at copy {divergence.sequence} after kernel {divergence.kernel}: {divergence.kind.value}, {divergence.message}"
+            text = (
+                f"{plan[0].label} and {run.label} part at copy {divergence.sequence} after kernel {divergence.kernel}: "
+                f"{divergence.kind.value}, {divergence.message}"
+            )
             found.append((text, divergence))
     return found
 
