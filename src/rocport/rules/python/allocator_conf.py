@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.rules.python.common import PYTHON, finding, open_places, torch_before
 from rocport.syntax.python import PythonSource
 
 RULE = Rule(
@@ -36,6 +36,7 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    ignored = torch_before(context, "2.11")
     nodes = [node for node, text in source.strings if "expandable_segments:True" in text.replace(" ", "")]
     for node in open_places(source, nodes):
         yield finding(
@@ -44,6 +45,6 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             node,
             "expandable_segments is ignored before torch 2.11 on ROCm, and a hang is reported after",
             fix="set it for CUDA only, or from torch 2.11 with ROCm 7 after a trial; never with max_split_size_mb",
-            confidence=Confidence.MEDIUM,
-            holds="ROCm; ignored with torch < 2.11",
+            confidence=Confidence.MEDIUM if ignored else Confidence.LOW,
+            holds="torch < 2.11 ignores it on ROCm; later a hang was reported with a nightly of 2.14",
         )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Finding, Rule, Severity, Span
+from packaging.version import Version
+
+from rocport.facts.targets import load_target
+from rocport.model import Applicability, Confidence, Context, Finding, GfxTarget, Rule, Severity, Span
 from rocport.syntax.python import PythonSource, is_amd_path
 
 PYTHON = frozenset({"python"})
@@ -40,6 +43,17 @@ def finding(
         holds=holds,
         source=rule.sources[0] if rule.sources else "",
     )
+
+
+def any_target(context: Context, holds: Callable[[GfxTarget], bool]) -> bool:
+    """True when a finding holds for one of the targets asked for; without `--target`, for every target."""
+    targets = context.options.targets
+    return not targets or any(holds(load_target(name)) for name in targets)
+
+
+def torch_before(context: Context, release: str) -> bool:
+    """True when the torch asked for is older than a release, or none was named."""
+    return context.options.torch is None or Version(context.options.torch) < Version(release)
 
 
 def open_places(source: PythonSource, nodes: Iterable[Any]) -> Iterator[Any]:

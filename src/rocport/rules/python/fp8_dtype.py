@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.rules.python.common import PYTHON, any_target, finding, open_places
 from rocport.syntax.python import PythonSource
 
 _TYPES = frozenset({"float8_e4m3fn", "float8_e5m2", "float8e4nv", "float8e5", "float8_e4m3", "fp8e4nv"})
@@ -42,6 +42,8 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    if not any_target(context, lambda target: target.fp8 != "ocp"):
+        return
     nodes: list[Any] = []
     for node in source.find(ast.Attribute):
         if node.attr in _TYPES and source.dotted(node).split(".")[0] in ("torch", "tl", "triton", "jnp", "ml_dtypes"):

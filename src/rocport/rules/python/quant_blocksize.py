@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding
+from rocport.rules.python.common import PYTHON, any_target, finding
 from rocport.syntax.python import PythonSource
 
 _LISTED = frozenset({64, 128, 256})
@@ -41,6 +41,8 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    if not any_target(context, lambda target: target.wavefront == 64):
+        return
     if b"bitsandbytes" not in source.data and not source.path.startswith("bitsandbytes/"):
         return
     nodes: list[Any] = []

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.rules.python.common import PYTHON, any_target, finding, open_places
 from rocport.syntax.python import PythonSource
 
 RULE = Rule(
@@ -37,6 +37,8 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    if not any_target(context, lambda target: target.wavefront == 64):
+        return
     nodes: list[Any] = []
     for keyword in source.find(ast.keyword):
         if keyword.arg == "num_warps" and _has_32(keyword.value):

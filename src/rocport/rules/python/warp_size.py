@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.rules.python.common import PYTHON, any_target, finding, open_places
 from rocport.syntax.python import PythonSource
 
 _NAME = re.compile(
@@ -37,6 +37,8 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    if not any_target(context, lambda target: target.wavefront == 64):
+        return
     nodes: list[Any] = []
     for assign in source.find(ast.Assign, ast.AnnAssign):
         targets = assign.targets if isinstance(assign, ast.Assign) else [assign.target]
