@@ -225,6 +225,10 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
             if rows == 1 or (32 % fmt.bits == 0 and (rows == 64 or name in ("affine4g64", "nf4b64"))):
                 x = torch.empty((rows, SHAPE[1]), dtype=torch.bfloat16)
                 yield f"matmul {name} M={rows}", partial(matmul.run, x, q)
+    for name in ("affine4g64", "nf4b64"):
+        for shape in ((16384, 4096), (4096, 16384)):
+            x = torch.empty((1, shape[1]), dtype=torch.bfloat16)
+            yield f"matmul {name} M=1 N={shape[0]} K={shape[1]}", partial(matmul.run, x, example(name, shape))
     nested = example("nf4b64", SHAPE, nested=True)
     yield "dequantize nf4b64 nested", lambda: dequantize.run(nested, torch.bfloat16)
     yield "matmul nf4b64 nested M=1", lambda: matmul.run(torch.empty((1, SHAPE[1]), dtype=torch.bfloat16), nested)
