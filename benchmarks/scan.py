@@ -86,7 +86,7 @@ class Score:
         for path, ranges in unit["unlabelled_changes"].items():
             allowed.setdefault(path, []).extend(ranges)
         for path, line, rule in places:
-            inside = any(first - NEAR <= line <= last + NEAR for first, last in allowed.get(path, ()))
+            inside = any(first <= line <= last for first, last in allowed.get(path, ()))
             self.findings += 1
             self.inside += inside
             if path in allowed:
