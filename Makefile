@@ -10,6 +10,7 @@ TORCH  ?= torch==2.13.0
 $(BIN)/rocport: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 # The test environment adds torch (a CPU build is enough) and the development tools.

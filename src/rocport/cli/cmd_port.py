@@ -140,13 +140,13 @@ class _Port:
     def __call__(self, entry: Entry) -> Ported:
         from rocport.model import Problem
         from rocport.port.engine import Ported, port_source
-        from rocport.scan.engine import read_source, scan_source
+        from rocport.scan.engine import known_names, read_source, scan_source
         from rocport.syntax.cuda import CudaSource
 
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
             return Ported(entry.path, "", None, problem=data)
-        source = CudaSource(entry.path, data)
+        source = CudaSource(entry.path, data, known_names())
         return port_source(source, scan_source(source, self.context))
 
 

@@ -24,6 +24,9 @@ from rocport.syntax.python import PythonSource
 
 R = TypeVar("R")
 
+# Words many rules ask for besides their triggers.
+_STRUCTURE = frozenset({b"__global__", b"__device__", b"__host__", b"for", b"if", b"while", b"do", b"template"})
+
 # Below this many bytes a second process costs more than it saves.
 _PARALLEL_BYTES = 1_500_000
 
@@ -33,9 +36,15 @@ def _rules_for(language: str) -> tuple[LoadedRule, ...]:
     return tuple(loaded for loaded in discover() if language in loaded.rule.languages)
 
 
+@cache
+def known_names() -> frozenset[bytes]:
+    """Names some rule over CUDA sources looks for."""
+    return _STRUCTURE.union(*(loaded.rule.triggers for loaded in _rules_for("cuda")))
+
+
 def scan_cuda(path: str, data: bytes, context: Context) -> list[Finding]:
     """Findings of every CUDA rule over one file, in order of place."""
-    return scan_source(CudaSource(path, data), context)
+    return scan_source(CudaSource(path, data, known_names()), context)
 
 
 def scan_source(source: CudaSource, context: Context) -> list[Finding]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
@@ -120,9 +120,11 @@ class Function:
 class CudaSource:
     """One C, C++ or CUDA file. Everything is computed on first use and kept."""
 
-    def __init__(self, path: str, data: bytes) -> None:
+    def __init__(self, path: str, data: bytes, known: frozenset[bytes] = frozenset()) -> None:
+        """`known` are names that will be asked for: their places are found in one cheap pass over the tokens."""
         self.path = path
         self.data = data
+        self.known = known
 
     @cached_property
     def names(self) -> frozenset[bytes]:
@@ -164,7 +166,7 @@ class CudaSource:
                 found += [match.span() for match in _COMMENTS.finditer(self.data, start - len(before), start)]
         return found
 
-    def _positions(self, text: bytes) -> Iterator[int]:
+    def positions(self, text: bytes) -> Iterator[int]:
         """Indices of the tokens that are exactly this text."""
         position = -1
         try:
@@ -222,10 +224,24 @@ class CudaSource:
         index.default_factory = None
         return index
 
+    @cached_property
+    def _known_places(self) -> Mapping[bytes, list[int]]:
+        wanted = self.names & self.known
+        places: defaultdict[bytes, list[int]] = defaultdict(list)
+        for position, text in enumerate(self.texts):
+            if text in wanted:
+                places[text].append(position)
+        return places
+
+    def _places(self, name: bytes) -> Sequence[int]:
+        if name not in self.names:
+            return ()
+        return (self._known_places if name in self.known else self.index).get(name, ())
+
     def find(self, *names: bytes) -> Iterator[int]:
         """Token indices of the identifiers, in the order of the names, then of the file."""
         for name in names:
-            yield from self.index.get(name, ())
+            yield from self._places(name)
 
     def token_at(self, offset: int) -> int:
         """Index of the first token that starts at or after the offset."""
@@ -243,7 +259,7 @@ class CudaSource:
         found: list[Directive] = []
         starts = self.starts
         done = 0
-        for position in self._positions(b"#"):
+        for position in self.positions(b"#"):
             start = starts[position]
             if start < done or not self._first_on_line(start):
                 continue
@@ -277,7 +293,10 @@ class CudaSource:
             if tail.endswith(b"\\"):
                 position = newline + 1
                 continue
-            inside = self._comment_over(newline) if data.find(b"/*", start, newline) >= 0 else None
+            opened = data.rfind(b"/*", start, newline)
+            # Almost always the comment ends on its line; only another one is worth finding all comments for.
+            closed = opened < 0 or data.find(b"*/", opened + 2, newline) >= 0
+            inside = None if closed else self._comment_over(newline)
             if inside is not None and data[inside[0] : inside[0] + 2] == b"/*":
                 position = inside[1]
                 continue
@@ -381,7 +400,7 @@ class CudaSource:
         """Kernel launches, macro bodies included."""
         found: list[Launch] = []
         tokens = self.texts
-        for open_ in self._positions(b"<<<"):
+        for open_ in self.positions(b"<<<"):
             close = self._launch_close(open_)
             if close is None or close + 1 >= len(tokens) or tokens[close + 1] != b"(":
                 continue

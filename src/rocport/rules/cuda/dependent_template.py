@@ -37,7 +37,7 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     texts = source.texts
     parameters: set[bytes] | None = None
-    for position in [at for at, text in enumerate(texts) if text == b"::" and at > 0 and texts[at - 1] == b">"]:
+    for position in [at for at in source.positions(b"::") if source.at(at - 1) == b">"]:
         if not source.is_ident(position + 1) or source.at(position + 2) != b"<":
             continue
         end = source.angle_end(position + 2)

@@ -35,7 +35,7 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     names = {name for position in source.find(*_TYPES) for name in _declared(source, position)}
     for name in names:
-        for position in source.index.get(name, ()):
+        for position in source.find(name):
             end = position + 1
             while source.at(end) == b"[" and end in source.pairs:
                 end = source.pairs[end] + 1

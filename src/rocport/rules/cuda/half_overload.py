@@ -44,9 +44,8 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    index = source.index
-    wanted = list(_ATOMIC) if not _HALF.isdisjoint(index) else []
-    if not _BFLOAT16.isdisjoint(index):
+    wanted = list(_ATOMIC) if not _HALF.isdisjoint(source.names) else []
+    if not _BFLOAT16.isdisjoint(source.names):
         wanted += _LOAD
     for position in sorted(source.find(*wanted)):
         if source.at(position + 1) == b"(" and source.at(position - 1) not in (b".", b"->"):

@@ -48,7 +48,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for name in sorted(source.names & (_HOST | _RENAMED)):
         if name in context.project.macros or name in context.project.device_functions:
             continue
-        uses = [position for position in source.index.get(name, ()) if _is_call(source, position)]
+        uses = [position for position in source.find(name) if _is_call(source, position)]
         if any(_declares(source, position) for position in uses):
             continue
         for position in uses:

@@ -39,7 +39,12 @@ RULE = Rule(
 )
 
 
+_QUOTED = re.compile(rb"\"[^\"\n]*__(?:global|device)__")
+
+
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    if b'R"' not in source.data and _QUOTED.search(source.data) is None:
+        return
     texts = source.texts
     reported = -1
     for position in [at for at, text in enumerate(texts) if b"__global__" in text or b"__device__" in text]:

@@ -60,7 +60,7 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     lines: set[tuple[int, str]] = set()
     for first, entries in _namespaces().items():
-        for position in source.index.get(first, ()):
+        for position in source.find(first):
             matched = _match(source, position, entries)
             if matched is None:
                 continue

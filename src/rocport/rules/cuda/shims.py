@@ -35,7 +35,7 @@ def rename(rule: Rule, source: CudaSource, context: Context, table: Mapping[byte
         if name in project.macros or name in project.device_functions:
             continue
         shim = table[name]
-        for position in source.index.get(name, ()):
+        for position in source.find(name):
             if source.at(position - 1) in (b".", b"->") or _qualified(source, position) or _defines(source, position):
                 continue
             instead = shim.to.decode()

@@ -50,7 +50,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for name in source.names & _FETCHES:
         if name in context.project.device_functions or name in context.project.macros:
             continue
-        for position in source.index.get(name, ()):
+        for position in source.find(name):
             if source.at(position - 1) in (b".", b"->") or source.at(position + 1) not in (b"(", b"<"):
                 continue
             if branches(source, context.project.torch_extension).is_dead(source.starts[position]):

@@ -293,7 +293,7 @@ def _from_thread(source: CudaSource, name: bytes) -> bool:
 
 def _shuffle_loops(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:
     moving = frozenset(SHUFFLES) | {b"shfl", b"shfl_up", b"shfl_down", b"shfl_xor"}
-    if moving.isdisjoint(source.index):
+    if moving.isdisjoint(source.names):
         return
     for position in source.find(b"for"):
         close = source.pairs.get(position + 1)
@@ -324,7 +324,7 @@ def _statement_end(source: CudaSource, first: int) -> int:
 
 
 def _launches(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:
-    if not (INTRINSICS & source.index.keys() or b"warpSize" in source.index):
+    if INTRINSICS.isdisjoint(source.names) and b"warpSize" not in source.names:
         return
     for launch in source.launches:
         if len(launch.config) >= 2:
