@@ -21,8 +21,11 @@ _STAND_IN = "rocport-hipcc"
 
 # Flags that take a value in the next word.
 _PAIRED = frozenset(
-    "-I -D -U -isystem -iquote -include -L -l -o -x -MF -MT -MQ -Xclang -mllvm -Xcompiler -Xlinker -arch -gencode "
-    "-ccbin -rpath --offload-arch -Xptxas -target".split()
+    [
+        *("-I", "-D", "-U", "-isystem", "-iquote", "-include", "-L", "-l", "-o", "-x", "-MF", "-MT", "-MQ"),
+        *("-Xclang", "-mllvm", "-Xcompiler", "-Xlinker", "-Xptxas", "-arch", "-gencode", "-ccbin", "-rpath"),
+        *("--offload-arch", "-target"),
+    ]
 )
 _KEPT = re.compile(
     r"-(?:D|U|I|isystem|iquote|include|std=|fopenmp$|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)"
