@@ -169,6 +169,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", default=",".join(packages.PACKAGES))
     parser.add_argument("--units", type=int, default=12, help="at most this many units a package")
+    parser.add_argument("--tools", default=",".join(TOOLS), help="hipify-perl takes seconds a file")
     parser.add_argument("--targets", default="gfx942,gfx1100")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--no-build", action="store_true", help="translate and count only")
@@ -186,11 +187,15 @@ def main() -> None:
                 continue
             rows.append(measure(name, source, Path(scratch) / name, script, arguments, targets, toolchain.include))
             shutil.rmtree(Path(scratch) / name)
-    report(rows, toolchain.summary(), targets)
+    report(rows, toolchain.summary(), targets, tools_of(arguments))
     if arguments.out:
         machine = {"cpu": platform.processor() or platform.machine(), "cores": os.cpu_count()}
         body = {"machine": machine, "toolchain": toolchain.summary(), "targets": targets, "packages": rows}
         arguments.out.write_text(json.dumps(body, indent=1) + "\n")
+
+
+def tools_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    return tuple(tool for tool in TOOLS if tool in arguments.tools.split(","))
 
 
 def measure(
@@ -209,11 +214,12 @@ def measure(
         for path in staged.rglob("*")
         if path.is_file()
     )
-    outputs = {
-        "rocport": run_rocport(staged, scratch / "rocport"),
-        "hipify-perl": run_perl(script, staged, scratch / "perl"),
-        "torch.utils.hipify": run_torch(staged, scratch / "torch", extension),
+    runs = {
+        "rocport": lambda: run_rocport(staged, scratch / "rocport"),
+        "hipify-perl": lambda: run_perl(script, staged, scratch / "perl"),
+        "torch.utils.hipify": lambda: run_torch(staged, scratch / "torch", extension),
     }
+    outputs = {tool: runs[tool]() for tool in tools_of(arguments)}
     units = [] if arguments.no_build else units_of(source, arguments.units, include)
     row: dict[str, object] = {"package": name, "bytes": size, "units": units, "tools": {}}
     for tool, output in outputs.items():
@@ -240,15 +246,15 @@ def measure(
     return row
 
 
-def report(rows: list[dict[str, object]], compiler: str, targets: tuple[str, ...]) -> None:
+def report(rows: list[dict[str, object]], compiler: str, targets: tuple[str, ...], tools: tuple[str, ...]) -> None:
     print(f"units that compile for {' and '.join(targets)}, host and device ({compiler}); silent warp sites; MB/s\n")
-    print(f"{'package':28}" + "".join(f"{tool:>30}" for tool in TOOLS))
-    totals = {tool: [0, 0, 0, 0.0] for tool in TOOLS}
+    print(f"{'package':28}" + "".join(f"{tool:>30}" for tool in tools))
+    totals = {tool: [0, 0, 0, 0.0] for tool in tools}
     size = 0
     for row in rows:
         line = f"{row['package']:28}"
         size += int(str(row["bytes"]))
-        for tool in TOOLS:
+        for tool in tools:
             item = row["tools"][tool]  # type: ignore[index]
             ok = sum(status == "ok" for status in item["status"].values())
             count = len(item["status"])
@@ -259,12 +265,12 @@ def report(rows: list[dict[str, object]], compiler: str, targets: tuple[str, ...
             ]
         print(line)
     line = f"{'all':28}"
-    for tool in TOOLS:
+    for tool in tools:
         ok, count, silent, seconds = totals[tool]
         line += f"{ok:>10}/{count:<4}{silent:>6}{size / 1e6 / seconds:>9.2f}"
     print(line)
     print()
-    for peer in TOOLS[1:]:
+    for peer in tools[1:]:
         wins = losses = 0
         lost: list[str] = []
         for row in rows:
