@@ -19,7 +19,6 @@ from rocport.toolchain.sdk import Apt, find_mirror
 # name -> version. Pinned so that a figure can be printed again.
 PACKAGES = {
     "causal-conv1d": "1.5.3.post1",
-    "fast-hadamard-transform": "1.0.4.post1",
     "mamba-ssm": "2.2.6.post3",
     "torch-scatter": "2.1.2",
     "torch-sparse": "0.6.18",
@@ -36,7 +35,6 @@ PACKAGES = {
     "optimum-quanto": "0.2.7",
     "auto-gptq": "0.7.1",
     "MinkowskiEngine": "0.5.4",
-    "pycuda": "2025.1.2",
     "vllm": "0.11.0",
 }
 

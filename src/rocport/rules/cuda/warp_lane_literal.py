@@ -29,6 +29,7 @@ RULE = Rule(
         Example("static constexpr unsigned kLog2WarpSize = 5u;\n"),
         Example("constexpr int kWarpSize = kThreads < 32 ? kThreads : 32;\n"),
         Example("enum { THREADS_PER_WARP = 32 };\n"),
+        Example("#define WARP_SIZE_GGUF 32\n"),
         Example("__global__ void k(int *p) { p[0] = threadIdx.x & 31; }\n", contains=("threadIdx.x & 31",)),
         Example("__global__ void k(int *p) { int t = threadIdx.x + 64 * threadIdx.y; p[0] = t >> 5; }\n"),
         Example("__global__ void k(int *p) { int l = (threadIdx.x + 1) % 32; p[l] = blockDim.x / 32; }\n"),
@@ -64,7 +65,7 @@ _VALUE = {b"32": 32, b"31": 31, b"0x1f": 31, b"16": 16, b"5": 5}
 _FITS = {b"&": 31, b"%": 32, b"/": 32, b">>": 5, b"&=": 31, b"%=": 32, b"/=": 32, b">>=": 5}
 
 _WIDTH_NAME = re.compile(
-    rb"(?:[a-z0-9]*?)(?:warp(?:s?size|sz|dim|width|lanes?|threads?|threadnum|len|length)|"
+    rb"(?:[a-z0-9]*?)(?:warp(?:s?size[a-z]*|sz|dim|width|lanes?|threads?|threadnum|len|length)|"
     rb"(?:threads?|lanes?|thrds?|tpw|size)(?:per|in|of)?(?:a)?warp|numlanes|nlanes|lanecount|warp)"
 )
 _LOG_NAME = re.compile(rb"[a-z0-9]*(?:log2?warp\w*|warp\w*log2?|warp(?:size)?(?:shift|bits|pow2?|exp)|shiftwarp)")
