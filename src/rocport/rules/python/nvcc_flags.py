@@ -1,8 +1,9 @@
 """Compiler flags of nvcc that clang refuses when it compiles HIP (`unknown argument`), in Python build scripts.
 Each listed flag was tried with clang 19: `--expt-*`, `--use_fast_math`, `-Xptxas`, `-maxrregcount`, `--threads`,
-`-gencode`, `-arch=sm_*` and others are refused; `-use_fast_math` with one dash is read as `-u`, and does nothing. `-lineinfo`, `-Xcompiler`, `-diag-suppress`, `-dc`, `-O3` and `-std=` pass and are
-left alone. Also `-U__CUDA_NO_HALF_*` without its twin `-U__HIP_NO_HALF_*`: torch defines the HIP macro on ROCm, so the
-half operators stay off. Right when the flags are added for CUDA only.
+`-gencode`, `-arch=sm_*` and others are refused; `-use_fast_math` with one dash is read as `-u` and does nothing.
+`-lineinfo`, `-Xcompiler`, `-diag-suppress`, `-dc`, `-O3` and `-std=` pass and are left alone. Also
+`-U__CUDA_NO_HALF_*` without its twin `-U__HIP_NO_HALF_*`: torch defines the HIP macro on ROCm, so the half operators
+stay off. Right when the flags are added for CUDA only.
 """
 
 from __future__ import annotations
