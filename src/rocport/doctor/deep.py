@@ -19,7 +19,7 @@ SECONDS = 180.0
 STEPS = ("import", "devices", "kernel", "matmul", "sdpa", "compile", "bnb-4bit", "bnb-8bit")
 
 SCRIPT = r"""
-import json, sys, time
+import importlib.util, json, sys, time
 
 def step(name, work):
     started = time.time()
@@ -96,11 +96,7 @@ if step("import", imported) and torch.cuda.is_available():
     step("devices", devices)
     for name, work in (("kernel", kernel), ("matmul", matmul), ("sdpa", sdpa), ("compile", compiled)):
         step(name, work)
-    try:
-        import bitsandbytes
-    except Exception:
-        pass
-    else:
+    if importlib.util.find_spec("bitsandbytes") is not None:
         step("bnb-4bit", bnb4)
         step("bnb-8bit", bnb8)
 """
