@@ -80,7 +80,7 @@ def command(
     writer = None
     if writes:
         try:
-            writer = engine.TreeWriter(tree.root, target_folder, options, force)
+            writer = engine.TreeWriter(tree.root, target_folder, force)
         except (engine.OutputError, OSError) as error:
             raise click.ClickException(str(error)) from error
     for result in parallel(_Port(tree.root, context), sources, jobs):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocport import __version__
-from rocport.model import FileRecord, Finding, Options, Problem
+from rocport.model import FileRecord, Finding, Problem
 from rocport.port import headers, manifest
 from rocport.port.apply import apply
 from rocport.port.files import sha256, write_atomic
@@ -65,10 +65,9 @@ class TreeWriter:
     beside it as `NAME.rocport-new`.
     """
 
-    def __init__(self, root: Path, out: Path, options: Options, force: bool = False) -> None:
+    def __init__(self, root: Path, out: Path, force: bool = False) -> None:
         self.root = root
         self.out = out
-        self.options = options
         self.force = force
         self._records: dict[str, FileRecord] = {}
         self._problems: list[Problem] = []
