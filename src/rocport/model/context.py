@@ -31,7 +31,6 @@ class ProjectIndex:
     tree, relative, with `/`.
     """
 
-    kernels: frozenset[bytes] = frozenset()
     device_functions: frozenset[bytes] = frozenset()
     macros: Mapping[bytes, bytes] = field(default_factory=dict)
     files: frozenset[str] = frozenset()

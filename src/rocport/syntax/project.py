@@ -1,4 +1,4 @@
-"""Names over a whole tree: kernels, device functions, macros. One cheap pass before any rule runs."""
+"""Names over a whole tree: device functions, macros, includes. One cheap pass before any rule runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"
 class FileNames:
     """What one file adds to the index."""
 
-    kernels: frozenset[bytes] = frozenset()
     device_functions: frozenset[bytes] = frozenset()
     macros: Mapping[bytes, bytes] = field(default_factory=dict)
     included: frozenset[str] = frozenset()
@@ -28,12 +27,11 @@ class FileNames:
 
 def names_of(data: bytes) -> FileNames:
     """Names one file defines. Comments are not told from code here: the index only ever adds candidates."""
-    kernels: set[bytes] = set()
     device: set[bytes] = set()
-    if b"__global__" in data or b"__device__" in data:
+    if b"__device__" in data:
         for match in _SPECIFIED.finditer(data):
-            if match.group(3) not in _NOT_NAMES:
-                (kernels if match.group(1) == b"global" else device).add(match.group(3))
+            if match.group(1) == b"device" and match.group(3) not in _NOT_NAMES:
+                device.add(match.group(3))
     macros: dict[bytes, bytes] = {}
     if b"define" in data:
         for match in _MACRO.finditer(data):
@@ -41,22 +39,18 @@ def names_of(data: bytes) -> FileNames:
             if len(body) < 200:
                 macros[match.group(1)] = body
     included = frozenset(name.rsplit("/", 1)[-1] for name in include_names(data))
-    return FileNames(frozenset(kernels), frozenset(device), macros, included, _TORCH.search(data) is not None)
+    return FileNames(frozenset(device), macros, included, _TORCH.search(data) is not None)
 
 
 def build_index(files: Iterable[str], names: Iterable[FileNames]) -> ProjectIndex:
     """Merge what the files add."""
-    kernels: set[bytes] = set()
     device: set[bytes] = set()
     macros: dict[bytes, bytes] = {}
     included: set[str] = set()
     torch_extension = False
     for item in names:
-        kernels |= item.kernels
         device |= item.device_functions
         macros.update(item.macros)
         included |= item.included
         torch_extension = torch_extension or item.torch_extension
-    return ProjectIndex(
-        frozenset(kernels), frozenset(device), macros, frozenset(files), frozenset(included), torch_extension
-    )
+    return ProjectIndex(frozenset(device), macros, frozenset(files), frozenset(included), torch_extension)
