@@ -84,6 +84,8 @@ class Finding:
     phase: int = 2
     edits: tuple[Edit, ...] = ()
     headers: frozenset[str] = field(default_factory=frozenset)
+    compat: frozenset[str] = field(default_factory=frozenset)
+    """Names of the generated `_rocm_compat` Python module that the edited text uses as `_rocm_compat.NAME`."""
     holds: str = ""
     """Versions and targets the finding holds for, in words; empty: all."""
     source: str = ""
