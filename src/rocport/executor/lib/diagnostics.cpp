@@ -38,7 +38,10 @@ long number(const char *name, long otherwise) {
 }
 
 const char *const kNames[] = {
-    "inactive-lane", "absent-lane", "mask-32bit", "width-over-wave", "divergent-barrier", "launch-config", "unchecked-error", "out-of-bounds", "lds-limit", "shared-race", "relies-on-lockstep",
+    "inactive-lane", "absent-lane", "mask-32bit", "width-over-wave", "divergent-barrier", "launch-config",
+    "unchecked-error", "out-of-bounds", "lds-limit", "shared-race", "relies-on-lockstep", "mask-excludes-caller",
+    "mask-names-inactive", "lane-outside-mask", "shared-out-of-bounds", "uninitialised-read", "uninitialised-copy",
+    "no-progress",
 };
 static_assert(sizeof(kNames) / sizeof(*kNames) == static_cast<int>(Hazard::kCount));
 
@@ -128,8 +131,19 @@ void quote(FILE *out, const char *text) {
 void hazard(Hazard kind, const void *site, long long a, long long b) {
   if (settings().quiet[static_cast<int>(kind)]) return;
   std::lock_guard<std::mutex> guard(hazard_mutex);
+  // What happens once tends to happen for every lane and iteration.
+  static struct {
+    const void *site;
+    Sighting *sighting;
+  } latest[static_cast<int>(Hazard::kCount)];
+  auto &last = latest[static_cast<int>(kind)];
+  if (last.sighting && last.site == site) {
+    ++last.sighting->count;
+    return;
+  }
   if (!sightings) sightings = new std::map<std::pair<int, const void *>, Sighting>;
   Sighting &s = (*sightings)[{static_cast<int>(kind), site}];
+  last = {site, &s};
   if (s.count++) return;
   s.a = a;
   s.b = b;

@@ -519,6 +519,19 @@ __attribute__((noinline)) void report_inactive(u32 source) {
   hazard(absent ? Hazard::kAbsentLane : Hazard::kInactiveLane, __builtin_return_address(0), source, lane);
 }
 
+__attribute__((noinline)) void report_mask(u64 mask) {
+  if (!(mask >> lane & 1)) return hazard(Hazard::kMaskCaller, __builtin_return_address(0), (long long)mask, lane);
+  // One lane speaks for all.
+  u64 missing = mask & wave->members & ~wave->group;
+  if (lane != static_cast<u32>(__builtin_ctzll(wave->group))) return;
+  hazard(Hazard::kMaskInactive, __builtin_return_address(0), (long long)mask, __builtin_ctzll(missing));
+}
+
+__attribute__((noinline)) void report_outside(u64 mask, u32 source) {
+  if (wave_width == 64 && mask == 0xffffffff) return;  // a narrow mask is reported as such
+  hazard(Hazard::kOutsideMask, __builtin_return_address(0), source, (long long)mask);
+}
+
 void narrow_mask(u64 mask, int bytes) {
   hazard(Hazard::kMask32, __builtin_return_address(0), (long long)mask, bytes);
 }

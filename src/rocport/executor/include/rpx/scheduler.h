@@ -88,6 +88,13 @@ enum class Hazard : int {
   kLdsLimit,          // more dynamic shared memory than the target has
   kSharedRace,        // two wavefronts touch the same shared memory between barriers, one writes
   kLockstep,          // ... two lanes of one wavefront do, with no wave operation between
+  kMaskCaller,        // a lane calls with a mask that leaves it out
+  kMaskInactive,      // a mask names a lane that has a thread and took no part
+  kOutsideMask,       // a shuffle reads a lane that its mask does not name
+  kSharedBounds,      // dynamic shared memory was touched behind its end
+  kUninitialised,     // a kernel reads memory that nobody wrote
+  kUninitialisedCopy, // ... a copy to the host does
+  kNoProgress,        // every thread that is left spins, and none can end
   kCount
 };
 void hazard(Hazard kind, const void *site, long long a = 0, long long b = 0);
@@ -132,10 +139,20 @@ template <class T> RPX_INLINE T zero() {
 }
 
 __attribute__((noinline)) void report_inactive(u32 source);
+__attribute__((noinline)) void report_mask(u64 mask);
+__attribute__((noinline)) void report_outside(u64 mask, u32 source);
+
+// After a `_sync` operation: its mask should name the lane that called, and no lane that took no part.
+template <class M> RPX_INLINE void check_mask(M mask) {
+  if (sizeof(M) < 8 && wave_width == 64) return;  // reported as narrow
+  u64 m = (u64)mask;
+  if (__builtin_expect(((m & wave->members & ~wave->group) | (~m & bit(lane))) != 0, 0)) report_mask(m);
+}
 
 template <class T> RPX_INLINE T exchange(const T &value, u64 mask, u32 source) {
   bring(value);
   meet(mask);
+  if (__builtin_expect(!(mask >> source & 1), 0)) report_outside(mask, source);
   if (__builtin_expect(!(wave->group >> source & 1), 0)) {
     report_inactive(source);
     return zero<T>();

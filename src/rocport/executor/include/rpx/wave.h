@@ -58,16 +58,24 @@ template <class T> RPX_INLINE T __shfl_xor(T v, int lanes, int width = warpSize)
   return rpx::shuffle_xor(v, lanes, width, ~0ull);
 }
 template <class M, class T> RPX_INLINE T __shfl_sync(M mask, T v, int source, int width = warpSize) {
-  return rpx::shuffle(v, source, width, rpx::wave_mask(mask));
+  T result = rpx::shuffle(v, source, width, rpx::wave_mask(mask));
+  rpx::check_mask(mask);
+  return result;
 }
 template <class M, class T> RPX_INLINE T __shfl_up_sync(M mask, T v, unsigned delta, int width = warpSize) {
-  return rpx::shuffle_up(v, delta, width, rpx::wave_mask(mask));
+  T result = rpx::shuffle_up(v, delta, width, rpx::wave_mask(mask));
+  rpx::check_mask(mask);
+  return result;
 }
 template <class M, class T> RPX_INLINE T __shfl_down_sync(M mask, T v, unsigned delta, int width = warpSize) {
-  return rpx::shuffle_down(v, delta, width, rpx::wave_mask(mask));
+  T result = rpx::shuffle_down(v, delta, width, rpx::wave_mask(mask));
+  rpx::check_mask(mask);
+  return result;
 }
 template <class M, class T> RPX_INLINE T __shfl_xor_sync(M mask, T v, int lanes, int width = warpSize) {
-  return rpx::shuffle_xor(v, lanes, width, rpx::wave_mask(mask));
+  T result = rpx::shuffle_xor(v, lanes, width, rpx::wave_mask(mask));
+  rpx::check_mask(mask);
+  return result;
 }
 
 // ---- votes, ballots, matches ---------------------------------------------------------------------------------------
@@ -80,15 +88,21 @@ RPX_INLINE unsigned long long __activemask() { return rpx::active_lanes(); }
 
 template <class M> RPX_INLINE unsigned long long __ballot_sync(M mask, int predicate) {
   rpx::u64 m = rpx::wave_mask(mask);
-  return rpx::ballot(predicate != 0, m) & m;
+  rpx::u64 result = rpx::ballot(predicate != 0, m) & m;
+  rpx::check_mask(mask);
+  return result;
 }
 template <class M> RPX_INLINE int __any_sync(M mask, int predicate) {
   rpx::u64 m = rpx::wave_mask(mask);
-  return (rpx::ballot(predicate != 0, m) & m) != 0;
+  bool result = (rpx::ballot(predicate != 0, m) & m) != 0;
+  rpx::check_mask(mask);
+  return result;
 }
 template <class M> RPX_INLINE int __all_sync(M mask, int predicate) {
   rpx::u64 m = rpx::wave_mask(mask);
-  return (rpx::ballot(predicate == 0, m) & m) == 0;
+  bool result = (rpx::ballot(predicate == 0, m) & m) == 0;
+  rpx::check_mask(mask);
+  return result;
 }
 
 namespace rpx {
@@ -119,11 +133,14 @@ template <class T, class F> RPX_INLINE T reduce_lanes(const T &value, u64 mask, 
 
 template <class T> RPX_INLINE unsigned long long __match_any(T value) { return rpx::match_any(value, ~0ull); }
 template <class M, class T> RPX_INLINE unsigned long long __match_any_sync(M mask, T value) {
-  return rpx::match_any(value, rpx::wave_mask(mask));
+  rpx::u64 result = rpx::match_any(value, rpx::wave_mask(mask));
+  rpx::check_mask(mask);
+  return result;
 }
 template <class M, class T> RPX_INLINE unsigned long long __match_all_sync(M mask, T value, int *all) {
   rpx::u64 m = rpx::wave_mask(mask);
   rpx::u64 same = rpx::match_any(value, m), present = rpx::wave->group & m;
+  rpx::check_mask(mask);
   *all = same == present;
   return *all ? present : 0;
 }
@@ -131,7 +148,9 @@ template <class T> RPX_INLINE unsigned long long __match_all(T value, int *all) 
 
 #define RPX_REDUCE(name, expression)                                                          \
   template <class M, class T> RPX_INLINE T name(M mask, T value) {                            \
-    return rpx::reduce_lanes(value, rpx::wave_mask(mask), [](T a, T b) -> T { return expression; }); \
+    T result = rpx::reduce_lanes(value, rpx::wave_mask(mask), [](T a, T b) -> T { return expression; }); \
+    rpx::check_mask(mask);                                                                    \
+    return result;                                                                            \
   }
 RPX_REDUCE(__reduce_add_sync, a + b)
 RPX_REDUCE(__reduce_min_sync, b < a ? b : a)
@@ -142,7 +161,10 @@ RPX_REDUCE(__reduce_xor_sync, a ^ b)
 #undef RPX_REDUCE
 
 RPX_INLINE void __syncwarp() { rpx::meet(~0ull); }
-template <class M> RPX_INLINE void __syncwarp(M mask) { rpx::meet(rpx::wave_mask(mask)); }
+template <class M> RPX_INLINE void __syncwarp(M mask) {
+  rpx::meet(rpx::wave_mask(mask));
+  rpx::check_mask(mask);
+}
 
 // ---- barriers and fences -------------------------------------------------------------------------------------------
 
