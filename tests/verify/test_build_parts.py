@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rocport.model import cache_folder
 from rocport.verify import diagnostics
-from rocport.verify.cache import Cache, Fingerprints, default_folder, read_depfile
+from rocport.verify.cache import Cache, Fingerprints, read_depfile
 from rocport.verify.code_object import CodeObjectError, kernels
 
 
@@ -138,7 +139,8 @@ def test_depfile_with_spaces_and_continuations(tmp_path: Path) -> None:
 
 
 def test_cache_folder() -> None:
-    assert default_folder({"XDG_CACHE_HOME": "/c"}) == Path("/c/rocport")
+    assert cache_folder({"XDG_CACHE_HOME": "/c"}) == Path("/c/rocport")
+    assert cache_folder({"XDG_CACHE_HOME": "/c", "ROCPORT_CACHE": "/own"}) == Path("/own")
 
 
 def test_cache_entry_holds_while_its_files_do(tmp_path: Path) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from rocport.cli.common import emit, existing, make_options, source_options
+from rocport.cli.common import emit, existing, make_options, source_options, without_collector
 from rocport.report import formats
 
 if TYPE_CHECKING:
     from rocport.model import Finding
+    from rocport.scan.config import Settings
+    from rocport.scan.tree import Tree
 
 
 def _list_rules(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
@@ -37,6 +41,18 @@ def _list_rules(ctx: click.Context, _parameter: click.Parameter, value: bool) ->
 @click.option("--baseline", metavar="FILE", help="Leave out the findings this file accepts.")
 @click.option("--write-baseline", metavar="FILE", help="Accept today's findings: write them to FILE, and exit 0.")
 @click.option("--format", "fmt", type=click.Choice(formats()), default="text", show_default=True, help="Output format.")
+@click.option("--exclude", metavar="PATTERN", multiple=True, help="Leave out these files and folders; * and ? match.")
+@click.option(
+    "--respect-gitignore/--no-respect-gitignore",
+    default=None,
+    help="Leave out what git ignores [default: yes].",
+)
+@click.option("--config", "assignments", metavar="KEY=VALUE", multiple=True, help="Put a setting over the project's.")
+@click.option("--isolated", is_flag=True, help="Ignore rocport.toml and [tool.rocport] in pyproject.toml.")
+@click.option("--show-settings", is_flag=True, help="Print the settings this scan would use, and their file.")
+@click.option("--show-files", is_flag=True, help="List the files this scan would read.")
+@click.option("--no-cache", is_flag=True, help="Read every file again, whatever earlier scans found.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
 @click.option("--output-file", metavar="FILE", help="Write the report to FILE instead of stdout.")
 @click.option("-j", "--jobs", type=int, default=0, help="Processes; all cores by default.")
 @click.pass_context
@@ -53,6 +69,14 @@ def command(
     statistics: bool,
     baseline: str | None,
     write_baseline: str | None,
+    exclude: tuple[str, ...],
+    respect_gitignore: bool | None,
+    assignments: tuple[str, ...],
+    isolated: bool,
+    show_settings: bool,
+    show_files: bool,
+    no_cache: bool,
+    exit_zero: bool,
     fmt: str,
     output_file: str | None,
     jobs: int,
@@ -61,27 +85,60 @@ def command(
     from rocport.model import Report
     from rocport.rules import discover
     from rocport.scan import baseline as baselines
-    from rocport.scan import select
+    from rocport.scan import config, select
+    from rocport.scan.cache import Cache, default_path
     from rocport.scan.engine import scan_tree
     from rocport.scan.plan import plan
     from rocport.scan.suppress import UNUSED
-    from rocport.scan.tree import read_tree
 
-    options = make_options(warp, target, rocm, torch)
+    without_collector()
     root = existing(path)
-    chosen, dropped = _patterns(selected), _patterns(ignored)
+    settings = _settings(root, isolated, assignments)
+    given = ctx.get_parameter_source("warp") == click.core.ParameterSource.DEFAULT
+    options = make_options(
+        settings.warp or warp if given else warp,
+        target or ",".join(settings.target),
+        rocm or settings.rocm or None,
+        torch or settings.torch or None,
+    )
+    settings = replace(
+        settings,
+        select=tuple(_patterns(selected)) or settings.select,
+        ignore=(*settings.ignore, *_patterns(ignored)),
+        exclude=(*settings.exclude, *exclude),
+        respect_gitignore=settings.respect_gitignore if respect_gitignore is None else respect_gitignore,
+        baseline=baseline or (str((settings.folder or Path()) / settings.baseline) if settings.baseline else ""),
+        target=options.targets,
+        warp=options.warp,
+        rocm=str(options.rocm or ""),
+        torch=options.torch or "",
+    )
+    if show_settings:
+        _print_settings(settings)
+        ctx.exit(0)
     names = [*(loaded.rule.name for loaded in discover()), UNUSED]
     try:
-        select.check_patterns([*chosen, *dropped], names)
-        accepted = baselines.load(Path(baseline)) if baseline else frozenset()
+        select.check_patterns([*settings.select, *settings.ignore, *_all(settings.per_file_ignores)], names)
+        accepted = baselines.load(Path(settings.baseline)) if settings.baseline and not write_baseline else frozenset()
     except (select.UnknownRule, baselines.BaselineError) as error:
         raise click.UsageError(str(error)) from error
-    tree = read_tree(root)
-    scanned = scan_tree(tree, options, jobs)
+    tree = _read(root, settings)
+    if show_files:
+        for entry in tree.entries:
+            if entry.language != "other":
+                click.echo(entry.path)
+        ctx.exit(0)
+    cache = None if no_cache else Cache(default_path())
+    scanned = scan_tree(tree, options, jobs, cache)
     findings, problems = list(scanned.findings), scanned.problems
     if not everything:
         findings = select.open_findings(findings)
-    findings = select.select(findings, chosen, dropped)
+    findings = select.select(findings, settings.select, settings.ignore)
+    findings = [
+        finding
+        for finding in findings
+        if not select.matches(finding.rule, config.ignored_rules(settings, tree.root, finding.path))
+    ]
     if write_baseline:
         from rocport.port.files import write_atomic
 
@@ -90,9 +147,10 @@ def command(
         ctx.exit(0)
     before = len(findings)
     findings = baselines.without(tree.root, findings, accepted) if accepted else findings
+    code = 1 if (findings or problems) and not exit_zero else 0
     if statistics:
         _statistics(findings)
-        ctx.exit(1 if findings or problems else 0)
+        ctx.exit(code)
     report = Report(
         "scan",
         path,
@@ -106,7 +164,49 @@ def command(
         suppressed=scanned.suppressed + before - len(findings),
     )
     emit(report, fmt, output_file)
-    ctx.exit(1 if findings or problems else 0)
+    if tree.left_out and fmt == "text":
+        click.echo(
+            f"{len(tree.left_out)} files or folders were left out (git ignores them, or an exclude names them): "
+            f"{', '.join(tree.left_out[:3])}{' ...' if len(tree.left_out) > 3 else ''}",
+            err=True,
+        )
+    ctx.exit(code)
+
+
+def _settings(root: Path, isolated: bool, assignments: tuple[str, ...]) -> Settings:
+    from rocport.scan import config
+
+    try:
+        found = None if isolated else config.find(root)
+        return config.override(config.load(found) if found else config.Settings(), assignments)
+    except config.ConfigError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _read(root: Path, settings: Settings) -> Tree:
+    """The tree without what git ignores and the settings exclude. A file named by the user is always read."""
+    from rocport.scan.config import excludes
+    from rocport.scan.ignored import ignored_by_git, is_ignored
+    from rocport.scan.tree import read_tree
+
+    if root.is_file():
+        return read_tree(root)
+    excluded = excludes(settings, root)
+    ignored = ignored_by_git(root) if settings.respect_gitignore else frozenset()
+    return read_tree(root, leave_out=lambda path: excluded(path) or is_ignored(path, ignored))
+
+
+def _print_settings(settings: Settings) -> None:
+    click.echo(f"source = {settings.source or 'none: no rocport.toml and no [tool.rocport] above this folder'}")
+    for item in fields(settings):
+        if item.name != "source":
+            value = getattr(settings, item.name)
+            shown = list(value) if isinstance(value, tuple) else value
+            click.echo(f"{item.name.replace('_', '-')} = {shown!r}")
+
+
+def _all(groups: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [name for group in groups.values() for name in group]
 
 
 def _patterns(values: tuple[str, ...]) -> list[str]:

@@ -64,9 +64,9 @@ def command(
     Exit code 0: everything compiles; 1: something does not, or nothing could be tried; 2: no compiler, wrong usage.
     """
     from rocport.cli.common import make_options, use_colour
+    from rocport.model import cache_folder
     from rocport.toolchain import ToolchainError
     from rocport.verify import build
-    from rocport.verify.cache import default_folder
 
     if not path.exists():
         raise click.UsageError(f"{path}: no such file or folder; name the folder `rocport port` wrote")
@@ -78,7 +78,7 @@ def command(
     options = build.BuildOptions(
         targets=targets,
         jobs=jobs,
-        cache=None if no_cache else default_folder(),
+        cache=None if no_cache else cache_folder(),
         includes=tuple(folder.resolve() for folder in includes),
         defines=defines,
         timeout_s=timeout,

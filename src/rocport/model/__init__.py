@@ -2,6 +2,7 @@
 
 from rocport.model.context import Context, Options, ProjectIndex
 from rocport.model.findings import Applicability, Confidence, Edit, Finding, Severity, Span
+from rocport.model.folders import cache_folder
 from rocport.model.report import Effort, FileRecord, Problem, Report
 from rocport.model.rule import Example, Rule
 from rocport.model.targets import GfxTarget
@@ -28,4 +29,5 @@ __all__ = [
     "Span",
     "VersionError",
     "VersionRange",
+    "cache_folder",
 ]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import bisect
+import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar, cast
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 from rocport.model import Applicability, Context, Finding, Options, Problem, ProjectIndex, Span
 from rocport.rules import LoadedRule, discover
+from rocport.scan import cache as caching
 from rocport.scan import suppress
+from rocport.scan.cache import Cache
 from rocport.scan.tree import MAX_SOURCE_BYTES, Entry, Tree
 from rocport.syntax.build import BuildSource
 from rocport.syntax.cuda import CudaSource
@@ -23,6 +27,8 @@ from rocport.syntax.project import FileNames, build_index, names_of
 from rocport.syntax.python import PythonSource
 
 R = TypeVar("R")
+
+_NONE: Mapping[str, bytes] = MappingProxyType({})
 
 # Words many rules ask for besides their triggers.
 _STRUCTURE = frozenset({b"__global__", b"__device__", b"__host__", b"for", b"if", b"while", b"do", b"template"})
@@ -146,11 +152,17 @@ def scan_file(path: str, data: bytes, language: str, context: Context) -> list[F
 
 def _triggered(language: str, data: bytes) -> list[LoadedRule]:
     """Rules of a language one of whose triggers stands in the bytes; most files have none and are not parsed."""
+    present = {trigger for trigger in _triggers_of(language) if trigger in data}
     return [
         loaded
         for loaded in _rules_for(language)
-        if not loaded.rule.triggers or any(trigger in data for trigger in loaded.rule.triggers)
+        if not loaded.rule.triggers or not present.isdisjoint(loaded.rule.triggers)
     ]
+
+
+@cache
+def _triggers_of(language: str) -> frozenset[bytes]:
+    return frozenset().union(*(loaded.rule.triggers for loaded in _rules_for(language)))
 
 
 def _ordered(findings: Iterable[Finding]) -> list[Finding]:
@@ -170,15 +182,43 @@ def read_source(root: Path, entry: Entry) -> bytes | Problem:
     return data
 
 
-def index_tree(tree: Tree) -> ProjectIndex:
-    """Collect the names of the whole tree."""
+def index_tree(
+    tree: Tree, jobs: int = 1, cache: Cache | None = None, digests: Mapping[str, bytes] = _NONE
+) -> ProjectIndex:
+    """Collect the names of the whole tree. With a cache, `digests` are those of the contents, by path."""
     sources = [entry for entry in tree.entries if entry.language == "cuda"]
-    names: list[FileNames] = []
-    for entry in sources:
-        data = read_source(tree.root, entry)
+    keys = {entry.path: caching.key("names", digests[entry.path]) for entry in sources if entry.path in digests}
+    known = cache.get(set(keys.values())) if cache is not None and keys else {}
+    found: dict[str, FileNames] = {
+        path: caching.unpack_names(known[mark]) for path, mark in keys.items() if mark in known
+    }
+    missing = [entry for entry in sources if entry.path not in found]
+    fresh = dict(zip((entry.path for entry in missing), parallel(_Names(tree.root), missing, jobs), strict=True))
+    found.update(fresh)
+    if cache is not None:
+        cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
+    return build_index((entry.path for entry in tree.entries), (found[entry.path] for entry in sources))
+
+
+class _Names:
+    """What one file adds to the index; a class so that it travels to a worker process."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def __call__(self, entry: Entry) -> FileNames:
+        data = read_source(self.root, entry)
+        return names_of(data) if isinstance(data, bytes) else FileNames()
+
+
+def _digests(root: Path, entries: Iterable[Entry]) -> dict[str, bytes]:
+    """Hash of the content of every file that can be read."""
+    found: dict[str, bytes] = {}
+    for entry in entries:
+        data = read_source(root, entry)
         if isinstance(data, bytes):
-            names.append(names_of(data))
-    return build_index((entry.path for entry in tree.entries), names)
+            found[entry.path] = hashlib.blake2b(data, digest_size=16).digest()
+    return found
 
 
 @dataclass(frozen=True)
@@ -190,24 +230,82 @@ class Scanned:
     suppressed: int = 0
 
 
-def scan_tree(tree: Tree, options: Options, jobs: int = 1) -> Scanned:
-    """Findings over every file of the tree, in order of path and place, and the files that could not be read."""
-    context = Context(options, index_tree(tree))
-    scanned = scan_entries(tree.root, context, tree.entries, jobs)
+def scan_tree(tree: Tree, options: Options, jobs: int = 1, cache: Cache | None = None) -> Scanned:
+    """Findings over every file of the tree, in order of path and place, and the files that could not be read.
+
+    With a cache, only files are read by the rules whose content, or whose surroundings, changed since the last scan.
+    """
+    sources = [entry for entry in tree.entries if entry.language != "other"]
+    digests = _digests(tree.root, sources) if cache is not None else {}
+    context = Context(options, index_tree(tree, jobs, cache, digests))
+    scanned = scan_entries(tree.root, context, sources, jobs, cache, digests)
     return replace(scanned, problems=(*tree.problems, *scanned.problems))
 
 
-def scan_entries(root: Path, context: Context, entries: Iterable[Entry], jobs: int = 1) -> Scanned:
+def scan_entries(
+    root: Path,
+    context: Context,
+    entries: Iterable[Entry],
+    jobs: int = 1,
+    cache: Cache | None = None,
+    digests: Mapping[str, bytes] = _NONE,
+) -> Scanned:
     """Findings over some files of a tree whose names are known already."""
     sources = [entry for entry in entries if entry.language != "other"]
-    findings: list[Finding] = []
-    problems: list[Problem] = []
-    suppressed = 0
-    for result in parallel(_Scan(root, context), sources, jobs):
-        findings.extend(result.findings)
-        problems.extend(result.problems)
-        suppressed += result.suppressed
-    return Scanned(tuple(findings), tuple(problems), suppressed)
+    keys: dict[str, str] = {}
+    known: dict[str, Any] = {}
+    if cache is not None:
+        code = caching.code_fingerprint()
+        around = {
+            of_cuda: caching.context_fingerprint(
+                code, context.options, context.project if of_cuda else _outside(context).project
+            )
+            for of_cuda in (True, False)
+        }
+        keys = {
+            entry.path: caching.key(
+                "scan", around[entry.language == "cuda"], entry.language, entry.path, digests[entry.path]
+            )
+            for entry in sources
+            if entry.path in digests
+        }
+        known = cache.get(keys.values())
+    missing = [entry for entry in sources if keys.get(entry.path) not in known]
+    fresh = dict(zip((entry.path for entry in missing), parallel(_Scan(root, context), missing, jobs), strict=True))
+    if cache is not None:
+        cache.put({keys[path]: _pack(result) for path, result in fresh.items() if path in keys}, used=known)
+    results = [
+        fresh[entry.path] if entry.path in fresh else _unpack(entry.path, known[keys[entry.path]]) for entry in sources
+    ]
+    return Scanned(
+        tuple(finding for result in results for finding in result.findings),
+        tuple(problem for result in results for problem in result.problems),
+        sum(result.suppressed for result in results),
+    )
+
+
+def _pack(result: Scanned) -> list[Any]:
+    return [
+        [caching.pack_finding(finding) for finding in result.findings],
+        [[problem.path, problem.message] for problem in result.problems],
+        result.suppressed,
+    ]
+
+
+def _unpack(path: str, packed: list[Any]) -> Scanned:
+    findings, problems, suppressed = packed
+    return Scanned(
+        tuple(caching.unpack_finding(path, item) for item in findings),
+        tuple(Problem(place, message) for place, message in problems),
+        suppressed,
+    )
+
+
+def _outside(context: Context) -> Context:
+    """What rules over other languages than C++ may know of the tree: its files, so that one changed macro does not make
+    every Python file new."""
+    project = context.project
+    return replace(context, project=ProjectIndex(files=project.files, torch_extension=project.torch_extension))
 
 
 class _Scan:
@@ -216,12 +314,14 @@ class _Scan:
     def __init__(self, root: Path, context: Context) -> None:
         self.root = root
         self.context = context
+        self.outside = _outside(context)
 
     def __call__(self, entry: Entry) -> Scanned:
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
             return Scanned(problems=(data,))
-        found = scan_file(entry.path, data, entry.language, self.context)
+        context = self.context if entry.language == "cuda" else self.outside
+        found = scan_file(entry.path, data, entry.language, context)
         if isinstance(found, Problem):
             return Scanned(problems=(found,))
         kept, suppressed = suppress.apply(entry.path, data, found)

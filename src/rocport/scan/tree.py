@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,13 @@ class Tree:
     links: tuple[tuple[str, str], ...]
     """Symbolic links, kept as they are: (path, target)."""
     problems: tuple[Problem, ...]
+    left_out: tuple[str, ...] = ()
+    """Files and folders (with `/`) the caller left out; what lies in them was not looked at."""
+
+
+def keep_all(path: str) -> bool:
+    """Leaves nothing out."""
+    return False
 
 
 _LANGUAGES = {
@@ -70,11 +77,12 @@ def language_of(path: str) -> str:
     return _LANGUAGES.get(suffix, "other")
 
 
-def read_tree(root: Path, skip: frozenset[Path] = frozenset()) -> Tree:
+def read_tree(root: Path, skip: frozenset[Path] = frozenset(), leave_out: Callable[[str], bool] = keep_all) -> Tree:
     """List every file below `root`, or the file itself.
 
     Symbolic links are listed and never followed, so a cycle of links ends here. Folders named in `skip` (resolved) are
-    left out: the output of an earlier port that lies inside its input. Raises FileNotFoundError when `root` does not
+    left out: the output of an earlier port that lies inside its input; so is what `leave_out` says of its relative path
+    (folders end with `/`). Raises FileNotFoundError when `root` does not
     exist.
     """
     if not root.exists():
@@ -85,39 +93,47 @@ def read_tree(root: Path, skip: frozenset[Path] = frozenset()) -> Tree:
     entries: list[Entry] = []
     links: list[tuple[str, str]] = []
     problems: list[Problem] = []
-    for path, kind, detail in _walk(root, root, skip):
+    left_out: list[str] = []
+    for path, kind, detail in _walk(os.fspath(root), "", skip, leave_out):
         if kind == "file":
             entries.append(Entry(path, language_of(path), int(detail)))
         elif kind == "link":
             links.append((path, detail))
+        elif kind == "left out":
+            left_out.append(path)
         else:
             problems.append(Problem(path, detail))
-    return Tree(root, tuple(entries), tuple(links), tuple(problems))
+    return Tree(root, tuple(entries), tuple(links), tuple(problems), tuple(left_out))
 
 
-def _walk(root: Path, folder: Path, skip: frozenset[Path]) -> Iterator[tuple[str, str, str]]:
+def _walk(
+    folder: str, prefix: str, skip: frozenset[Path], leave_out: Callable[[str], bool]
+) -> Iterator[tuple[str, str, str]]:
     try:
-        children = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        with os.scandir(folder) as listing:
+            children = sorted(listing, key=lambda entry: entry.name)
     except OSError as error:
-        yield _relative(root, folder), "problem", f"cannot list this folder: {error.strerror}; its files are not ported"
+        yield prefix[:-1] or ".", "problem", f"cannot list this folder: {error.strerror}; its files are not ported"
         return
     for child in children:
-        path = Path(child.path)
+        path = prefix + child.name
         try:
             if child.is_symlink():
-                yield _relative(root, path), "link", os.readlink(child.path)
+                yield path, "link", os.readlink(child.path)
             elif child.is_dir(follow_symlinks=False):
-                if child.name not in _SKIPPED_FOLDERS and path.resolve() not in skip:
-                    yield from _walk(root, path, skip)
+                if child.name in _SKIPPED_FOLDERS or (skip and Path(child.path).resolve() in skip):
+                    continue
+                if leave_out(path + "/"):
+                    yield path + "/", "left out", ""
+                else:
+                    yield from _walk(child.path, path + "/", skip, leave_out)
+            elif leave_out(path):
+                yield path, "left out", ""
             else:
                 status = child.stat(follow_symlinks=False)
                 if stat.S_ISREG(status.st_mode):
-                    yield _relative(root, path), "file", str(status.st_size)
+                    yield path, "file", str(status.st_size)
                 else:
-                    yield _relative(root, path), "problem", "not a regular file (socket, pipe or device); left out"
+                    yield path, "problem", "not a regular file (socket, pipe or device); left out"
         except OSError as error:
-            yield _relative(root, path), "problem", f"cannot be read: {error.strerror}; left out"
-
-
-def _relative(root: Path, path: Path) -> str:
-    return path.relative_to(root).as_posix()
+            yield path, "problem", f"cannot be read: {error.strerror}; left out"

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Any
 
 from rocport.facts.targets import load_target
+from rocport.model.folders import cache_folder
 from rocport.model.verification import (
     HOST,
     KernelFinding,
@@ -33,7 +34,7 @@ from rocport.model.verification import (
 from rocport.toolchain import Toolchain, find
 from rocport.toolchain.compiler import Kind, Language
 from rocport.verify import diagnostics
-from rocport.verify.cache import Cache, Fingerprints, default_folder, read_depfile
+from rocport.verify.cache import Cache, Fingerprints, read_depfile
 from rocport.verify.code_object import CodeObjectError, kernels
 from rocport.verify.project import Project, Unit, read_project
 from rocport.verify.torch_headers import (
@@ -179,7 +180,7 @@ def _torch(units: Iterable[Unit]) -> tuple[TorchHeaders | None, str]:
     if python_include() is None:
         return None, "Python.h is not installed (Debian: python3-dev), PyTorch's headers need it"
     try:
-        return torch_headers(torch, default_folder()), ""
+        return torch_headers(torch, cache_folder()), ""
     except TorchHeadersError as error:
         return None, str(error)
 

@@ -16,12 +16,6 @@ from pathlib import Path
 from typing import Any
 
 
-def default_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """$XDG_CACHE_HOME/rocport, or ~/.cache/rocport."""
-    cache = environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(cache) / "rocport"
-
-
 class Fingerprints:
     """Content of files, remembered within a run. Below `tree` it is a hash; elsewhere (a compiler's headers, of which
     there are thousands) size and modification time."""

@@ -1,0 +1,202 @@
+"""What earlier scans found, keyed by everything that went into it: content and path of the file, options, the names of
+the tree, and the rules themselves. A cache that cannot be read or written is as if it was not there."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import rocport
+from rocport.model import (
+    Applicability,
+    Confidence,
+    Edit,
+    Finding,
+    Options,
+    ProjectIndex,
+    Severity,
+    Span,
+    cache_folder,
+)
+from rocport.syntax.project import FileNames
+
+# Packages whose code or data decides what a scan finds.
+_DECIDING = ("facts", "model", "rules", "scan", "syntax")
+_KEEP_DAYS = 30
+_SECONDS_A_DAY = 86_400
+
+
+class Cache:
+    """Texts by key in one SQLite file. Entries not used for 30 days go."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._database: sqlite3.Connection | None = None
+        for attempt in ("use", "replace"):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                database = sqlite3.connect(path, timeout=5)
+                database.execute("CREATE TABLE IF NOT EXISTS entry (key TEXT PRIMARY KEY, used INTEGER, text TEXT)")
+                database.execute("SELECT count(*) FROM entry WHERE used < 0").fetchone()
+                self._database = database
+                return
+            except sqlite3.DatabaseError:
+                # Half-written, or another program's: only a file of our own name in our own folder is replaced.
+                if attempt == "replace":
+                    return
+                with contextlib.suppress(OSError):
+                    path.unlink()
+            except OSError:
+                return
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The values that are known, by key."""
+        found: dict[str, Any] = {}
+        if self._database is None:
+            return found
+        wanted = list(keys)
+        try:
+            for first in range(0, len(wanted), 500):
+                part = wanted[first : first + 500]
+                marks = ",".join("?" * len(part))
+                rows = self._database.execute(f"SELECT key, text FROM entry WHERE key IN ({marks})", part)
+                for key, text in rows:
+                    found[key] = json.loads(text)
+        except (sqlite3.DatabaseError, ValueError, TypeError):
+            return {}
+        return found
+
+    def put(self, values: Mapping[str, Any], used: Iterable[str] = ()) -> None:
+        """Store values, and mark the keys in `used` as still wanted."""
+        if self._database is None:
+            return
+        today = int(time.time()) // _SECONDS_A_DAY
+        with contextlib.suppress(sqlite3.DatabaseError), self._database:
+            self._database.executemany(
+                "INSERT OR REPLACE INTO entry VALUES (?, ?, ?)",
+                ((key, today, json.dumps(value, separators=(",", ":"))) for key, value in values.items()),
+            )
+            self._database.executemany(
+                "UPDATE entry SET used = ? WHERE key = ? AND used < ?", ((today, key, today) for key in used)
+            )
+            self._database.execute("DELETE FROM entry WHERE used < ?", (today - _KEEP_DAYS,))
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+
+
+def default_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the scans of this user are kept."""
+    return cache_folder(environ) / "scan.sqlite"
+
+
+def code_fingerprint() -> str:
+    """Changes with every file of rocport that decides what a scan finds."""
+    digest = hashlib.blake2b(rocport.__version__.encode(), digest_size=16)
+    root = Path(rocport.__file__).parent
+    for package in _DECIDING:
+        for folder, folders, files in os.walk(root / package):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            for name in sorted(files):
+                status = os.stat(os.path.join(folder, name))
+                digest.update(f"{folder}/{name}:{status.st_size}:{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> str:
+    """Everything but the file itself."""
+    digest = hashlib.blake2b(f"{code}\0{options!r}\0{project.torch_extension}".encode(), digest_size=16)
+    for group in (
+        sorted(project.device_functions),
+        [name + b"\1" + body for name, body in sorted(project.macros.items())],
+        [name.encode(errors="surrogateescape") for name in sorted(project.files)],
+        [name.encode(errors="surrogateescape") for name in sorted(project.included)],
+    ):
+        digest.update(b"\0".join(group) + b"\2")
+    return digest.hexdigest()
+
+
+def key(*parts: str | bytes) -> str:
+    """One key of its parts."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode(errors="surrogateescape")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def pack_names(names: FileNames) -> list[Any]:
+    """The names of a file as JSON takes them."""
+    return [
+        [name.decode("latin-1") for name in sorted(names.device_functions)],
+        {name.decode("latin-1"): body.decode("latin-1") for name, body in names.macros.items()},
+        sorted(names.included),
+        names.torch_extension,
+    ]
+
+
+def unpack_names(packed: list[Any]) -> FileNames:
+    """The inverse of `pack_names`."""
+    device, macros, included, torch_extension = packed
+    return FileNames(
+        frozenset(name.encode("latin-1") for name in device),
+        {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
+        frozenset(included),
+        torch_extension,
+    )
+
+
+def pack_finding(finding: Finding) -> list[Any]:
+    """A finding as JSON takes it, without its path, which the key holds."""
+    return [
+        finding.rule,
+        finding.span.start,
+        finding.span.end,
+        finding.line,
+        finding.end_line,
+        finding.message,
+        finding.severity.value,
+        finding.applicability.value,
+        finding.confidence.value,
+        finding.fix,
+        finding.phase,
+        [[edit.span.start, edit.span.end, edit.text.decode("latin-1")] for edit in finding.edits],
+        sorted(finding.headers),
+        sorted(finding.compat),
+        finding.holds,
+        finding.source,
+        finding.routine,
+    ]
+
+
+def unpack_finding(path: str, packed: list[Any]) -> Finding:
+    """The inverse of `pack_finding`."""
+    (rule, start, end, line, end_line, message, severity, applicability, confidence, fix, phase) = packed[:11]
+    edits, headers, compat, holds, source, routine = packed[11:]
+    return Finding(
+        rule,
+        path,
+        Span(start, end),
+        line,
+        end_line,
+        message,
+        Severity(severity),
+        Applicability(applicability),
+        Confidence(confidence),
+        fix,
+        phase,
+        tuple(Edit(Span(first, last), text.encode("latin-1")) for first, last, text in edits),
+        frozenset(headers),
+        frozenset(compat),
+        holds,
+        source,
+        routine,
+    )
