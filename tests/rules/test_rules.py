@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocport.model import Applicability, Context, Example, Finding, Options, ProjectIndex
-from rocport.port.engine import port_file
+from rocport.port.engine import Ported, port_file, port_other
+from rocport.port.places import Places
 from rocport.rules import LoadedRule, discover
 from rocport.scan.engine import scan_file
 from rocport.scan.tree import language_of
@@ -16,6 +17,12 @@ def _scan(path: str, data: bytes, context: Context) -> list[Finding]:
     findings = scan_file(path, data, language_of(path), context)
     assert isinstance(findings, list), findings
     return findings
+
+
+def _port(path: str, data: bytes, findings: list[Finding]) -> Ported:
+    if language_of(path) == "cuda":
+        return port_file(path, data, findings)
+    return port_other(path, data, language_of(path), findings, Places.of({path: data}))
 
 
 def _context(path: str, data: bytes, options: dict[str, str]) -> Context:
@@ -40,16 +47,18 @@ def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None
     assert mine, f"{loaded.rule.name} does not fire"
     weakest = list(Applicability).index(loaded.rule.applicability)
     assert all(list(Applicability).index(finding.applicability) <= weakest for finding in mine)
-    if language_of(example.path) != "cuda":
-        assert not any(finding.edits for finding in mine), "port leaves these files as they are"
-        assert all(finding.fix for finding in mine), "a finding without an edit names the next step"
-        return
-    ported = port_file(example.path, data, findings)
+    ported = _port(example.path, data, findings)
     text = (ported.data if ported.data is not None else data).decode()
     for wanted in example.contains:
         assert wanted in text, text
     for unwanted in example.absent:
         assert unwanted not in text, text
+    if language_of(example.path) != "cuda":
+        refused = [finding.message for finding in ported.findings if "(not edited:" in finding.message]
+        assert not refused, refused
+        assert all(finding.edits or finding.fix for finding in mine), "without an edit, the next step is named"
+        again = _port(example.path, text.encode(), _scan(example.path, text.encode(), context))
+        assert again.data is None, "a gated place is silent: a second port changes nothing"
 
 
 @pytest.mark.parametrize(("loaded", "example"), _cases("clean"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from rocport.report import formats
 if TYPE_CHECKING:
     from rocport.model import Context, FileRecord, Problem
     from rocport.port.engine import Ported
+    from rocport.port.generated import NewFile
+    from rocport.port.places import Places
     from rocport.scan.tree import Entry
 
 
@@ -50,15 +53,16 @@ def command(
     fmt: str,
     jobs: int,
 ) -> None:
-    """Port the CUDA sources of PATH to HIP.
+    """Port PATH to ROCm: CUDA sources to HIP, and gated edits in Python, build and container files.
 
-    CUDA C++ is ported; what breaks in Python, build and container files is listed. The sources stay as they are; the
-    port is a tree of its own that mirrors them and compiles by itself. Exit code 0: everything was ported; 1: some
-    sites are left for you (MANUAL), a file was in the way, or --check/--diff found changes to make.
+    The sources stay as they are; the port is a tree of its own that mirrors them and compiles by itself. Edits outside
+    CUDA sources ask for the platform first, so that NVIDIA runs what it ran. Exit code 0: everything was ported; 1:
+    some sites are left for you (MANUAL), a file was in the way, or --check/--diff found changes to make.
     """
     from rocport.model import Applicability, Context, Report
     from rocport.port import engine
-    from rocport.scan.engine import index_tree, parallel, scan_entries
+    from rocport.port.places import Places
+    from rocport.scan.engine import index_tree, parallel, read_source
     from rocport.scan.tree import read_tree
 
     without_collector()
@@ -72,45 +76,44 @@ def command(
     writes = not (in_place or diff or check)
     tree = read_tree(root, frozenset({target_folder.resolve()}))
     context = Context(options, index_tree(tree))
-    sources = [entry for entry in tree.entries if entry.language == "cuda"]
     reported = (("warp", options.warp), ("targets", ",".join(options.targets)))
     problems: list[Problem] = list(tree.problems)
     ported: list[Ported] = []
-    needed: frozenset[str] = frozenset()
     writer = None
     if writes:
         try:
             writer = engine.TreeWriter(tree.root, target_folder, force)
         except (engine.OutputError, OSError) as error:
             raise click.ClickException(str(error)) from error
-    for result in parallel(_Port(tree.root, context), sources, jobs):
-        needed |= result.headers
+    python = {entry.path: read_source(tree.root, entry) for entry in tree.entries if entry.language == "python"}
+    places = Places.of({name: data for name, data in python.items() if isinstance(data, bytes)})
+    sources = [entry for entry in tree.entries if entry.language != "other"]
+    for result in parallel(_Port(tree.root, context, places), sources, jobs):
         if result.problem is not None:
             problems.append(result.problem)
         if writer is not None:
             writer.add(result)
         ported.append(result)
     findings = tuple(finding for result in ported for finding in result.findings)
+    new = engine.new_files(tree.root, context.project.files, ported, options, "hip", root.is_dir())
     records: tuple[FileRecord, ...] = ()
     if writer is not None:
         for entry in tree.entries:
-            if entry.language != "cuda":
+            if entry.language == "other":
                 writer.copy(entry.path)
         for link, points_to in tree.links:
             writer.link(link, points_to)
-        written = writer.finish(needed, dict(reported))
+        written = writer.finish(new, dict(reported))
         problems.extend(written.problems)
         records = written.records
     elif in_place:
-        engine.write_in_place(tree.root, ported, needed)
-    changes = any(result.data is not None for result in ported)
+        engine.write_in_place(tree.root, ported, new)
+    changes = any(result.data is not None for result in ported) or any(
+        _bytes_at(tree.root, file.path) != file.data for file in new
+    )
     if diff:
-        _print_diff(tree.root, ported, needed)
+        _print_diff(tree.root, ported, new)
         ctx.exit(1 if changes else 0)
-    # Python, build and container files are copied as they are; what breaks in them is named for the reader.
-    beside = scan_entries(tree.root, context, [entry for entry in tree.entries if entry.language != "cuda"], jobs)
-    findings += beside.findings
-    problems.extend(beside.problems)
     report = Report(
         "port",
         path,
@@ -120,6 +123,7 @@ def command(
         reported,
         files_read=len(tree.entries),
         bytes_read=sum(result.size for result in ported),
+        suppressed=sum(result.suppressed for result in ported),
     )
     emit(report, fmt)
     if writer is not None and fmt == "text":
@@ -133,21 +137,30 @@ def command(
 class _Port:
     """Scan and port one file; a class so that it travels to a worker process."""
 
-    def __init__(self, root: Path, context: Context) -> None:
+    def __init__(self, root: Path, context: Context, places: Places) -> None:
         self.root = root
         self.context = context
+        self.places = places
 
     def __call__(self, entry: Entry) -> Ported:
         from rocport.model import Problem
-        from rocport.port.engine import Ported, port_source
-        from rocport.scan.engine import known_names, read_source, scan_source
+        from rocport.port.engine import Ported, port_other, port_source
+        from rocport.port.files import sha256
+        from rocport.scan import suppress
+        from rocport.scan.engine import known_names, read_source, scan_file, scan_source
         from rocport.syntax.cuda import CudaSource
 
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
             return Ported(entry.path, "", None, problem=data)
-        source = CudaSource(entry.path, data, known_names())
-        return port_source(source, scan_source(source, self.context))
+        if entry.language == "cuda":
+            source = CudaSource(entry.path, data, known_names())
+            return port_source(source, scan_source(source, self.context))
+        found = scan_file(entry.path, data, entry.language, self.context)
+        if isinstance(found, Problem):
+            return Ported(entry.path, sha256(data), None, problem=found, size=len(data))
+        kept, suppressed = suppress.apply(entry.path, data, found)
+        return replace(port_other(entry.path, data, entry.language, kept, self.places), suppressed=suppressed)
 
 
 def _default_out(root: Path) -> Path:
@@ -169,14 +182,25 @@ def _refuse_dirty(root: Path) -> None:
         raise click.UsageError(f"{folder} has uncommitted changes; commit them first, or pass --allow-dirty")
 
 
-def _print_diff(root: Path, ported: list[Ported], needed: frozenset[str]) -> None:
-    from rocport.port import engine, headers
+def _print_diff(root: Path, ported: list[Ported], new: list[NewFile]) -> None:
+    from rocport.port import patch
 
     out = sys.stdout.buffer
     for result in ported:
-        for line in engine.unified_diff(root, result):
-            out.write(line)
-    for name in sorted(headers.closure(needed)):
-        for line in engine.header_diff(name):
-            out.write(line)
+        if result.data is not None:
+            out.writelines(patch.changed_file(result.path, (root / result.path).read_bytes(), result.data))
+    for file in new:
+        present = _bytes_at(root, file.path)
+        out.writelines(
+            patch.new_file(file.path, file.data)
+            if present is None
+            else patch.changed_file(file.path, present, file.data)
+        )
     out.flush()
+
+
+def _bytes_at(root: Path, path: str) -> bytes | None:
+    try:
+        return (root / path).read_bytes()
+    except OSError:
+        return None

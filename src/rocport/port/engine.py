@@ -1,18 +1,20 @@
-"""Findings in, a ported tree out: selection, conflicts, generated headers, manifest."""
+"""Findings in, a ported tree out: selection, conflicts, generated files, manifest."""
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocport import __version__
-from rocport.model import FileRecord, Finding, Problem
-from rocport.port import headers, manifest
+from rocport.model import FileRecord, Finding, Options, Problem
+from rocport.port import beside, compat, headers, manifest
 from rocport.port.apply import apply
 from rocport.port.files import sha256, write_atomic
+from rocport.port.gated import apply_gated
+from rocport.port.generated import NewFile, PortedTree
+from rocport.port.places import Places
 from rocport.syntax.cuda import CudaSource
 
 
@@ -27,6 +29,10 @@ class Ported:
     headers: frozenset[str] = frozenset()
     problem: Problem | None = None
     size: int = 0
+    compat: frozenset[str] = frozenset()
+    """Names of the generated Python module that the file uses."""
+    compat_file: str = ""
+    suppressed: int = 0
 
 
 def port_file(path: str, data: bytes, findings: list[Finding]) -> Ported:
@@ -42,6 +48,55 @@ def port_source(source: CudaSource, findings: list[Finding]) -> Ported:
     applied = apply(source, findings)
     changed = applied.data if applied.data != data else None
     return Ported(path, sha256(data), changed, applied.findings, applied.headers, size=len(data))
+
+
+def port_other(path: str, data: bytes, language: str, findings: Sequence[Finding], places: Places) -> Ported:
+    """Port one Python, build, dependency or container file in memory: gated edits inside it."""
+    if not findings:
+        return Ported(path, sha256(data), None, size=len(data))
+    gated = apply_gated(path, data, language, findings, places)
+    changed = gated.data if gated.data != data else None
+    return Ported(
+        path,
+        sha256(data),
+        changed,
+        gated.findings,
+        size=len(data),
+        compat=gated.compat,
+        compat_file=gated.compat_file,
+    )
+
+
+def new_files(
+    root: Path, files: frozenset[str], ported: Sequence[Ported], options: Options, layout: str, whole: bool
+) -> list[NewFile]:
+    """What the port adds: headers, the Python module, and what belongs beside the sources of a whole tree."""
+    found = [
+        NewFile(name, headers.read(name), "included by translated sources")
+        for name in sorted(headers.closure(frozenset().union(*(one.headers for one in ported))))
+    ]
+    found += _compat_modules(root, ported)
+    if whole:
+        changed = {one.path: one.data for one in ported if one.data is not None}
+        findings = tuple(finding for one in ported for finding in one.findings)
+        found += beside.generate(PortedTree(root, files, findings, changed, options, layout))
+    return found
+
+
+def _compat_modules(root: Path, ported: Iterable[Ported]) -> list[NewFile]:
+    """The generated Python module, wherever a file imports it. Every copy serves the names of the whole tree, because
+    two that lie beside scripts may meet in one process; one that is there already keeps what it served."""
+    wanted: frozenset[str] = frozenset()
+    places: set[str] = set()
+    for one in ported:
+        if one.compat_file:
+            wanted |= one.compat
+            places.add(one.compat_file)
+    for place in places:
+        if (root / place).is_file():
+            wanted |= compat.names_in((root / place).read_bytes())
+    module = compat.render(wanted) if places else b""
+    return [NewFile(place, module, "platform facts that the gated Python asks for") for place in sorted(places)]
 
 
 @dataclass(frozen=True)
@@ -118,11 +173,10 @@ class TreeWriter:
             return
         place.symlink_to(target)
 
-    def finish(self, needed: frozenset[str], reported: dict[str, str]) -> Written:
-        """Write the generated headers and the manifest, and remove outputs whose source is gone."""
-        for name in sorted(headers.closure(needed)):
-            data = headers.read(name)
-            self._put("", name, data, "generated", "", 0o644)
+    def finish(self, new: Iterable[NewFile], reported: dict[str, str]) -> Written:
+        """Write the generated files and the manifest, and remove outputs whose source is gone."""
+        for file in new:
+            self._put("", file.path, file.data, "generated", "", 0o644)
         removed = []
         for output, record in self._earlier.files.items():
             if output in self._records:
@@ -161,30 +215,10 @@ class TreeWriter:
         self._records[output] = FileRecord(source, output, status, source_hash, new_hash)
 
 
-def unified_diff(root: Path, ported: Ported) -> Iterator[bytes]:
-    """The change to one file as a unified diff that `git apply` takes."""
-    if ported.data is None:
-        return
-    before = (root / ported.path).read_bytes().splitlines(keepends=True)
-    after = ported.data.splitlines(keepends=True)
-    name = ported.path.encode()
-    yield from _diff(before, after, b"a/" + name, b"b/" + name)
-
-
-def header_diff(name: str) -> Iterator[bytes]:
-    """A generated header as an added file."""
-    yield from _diff([], headers.read(name).splitlines(keepends=True), b"/dev/null", b"b/" + name.encode())
-
-
-def _diff(before: list[bytes], after: list[bytes], old: bytes, new: bytes) -> Iterator[bytes]:
-    for line in difflib.diff_bytes(difflib.unified_diff, before, after, old, new):
-        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
-
-
-def write_in_place(root: Path, files: list[Ported], needed: frozenset[str]) -> None:
-    """Replace the sources by their ports and add the generated headers. Every file is replaced atomically."""
+def write_in_place(root: Path, files: Iterable[Ported], new: Iterable[NewFile]) -> None:
+    """Replace the sources by their ports and add the generated files. Every file is replaced atomically."""
     for ported in files:
         if ported.data is not None:
             write_atomic(root / ported.path, ported.data)
-    for name in sorted(headers.closure(needed)):
-        write_atomic(root / name, headers.read(name))
+    for file in new:
+        write_atomic(root / file.path, file.data)

@@ -1,4 +1,4 @@
-"""Files a port adds beside the sources: requirements, containers, jobs. One kind a module, found by walking the package.
+"""Files a port adds beside the sources: requirements, containers, jobs. One kind a module, found by walking here.
 
 A module with `generate(tree: PortedTree) -> Iterable[NewFile]` takes part. It returns nothing where the repository has
 no use for its file, and never a path the tree has already: what is there belongs to the maintainer.
