@@ -40,6 +40,7 @@ RULE = Rule(
 )
 
 _REQUIREMENT = re.compile(r"^\s*[-\"'\[ ]*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[=<>~!@;,\"'\]\s]|$)")
+_ALONE = re.compile(r"^([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?\s*(?:(?:[=<>~!]=?|@)\s*\S.*)?$")
 _INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba|uv)\s+(?:install|add)\b(.*)")
 _CLONE = re.compile(r"\bgit clone\b.*/([\w.-]+?)(?:\.git)?(?:\s|$)")
 _CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
@@ -102,6 +103,12 @@ def _names(language: str, text: str) -> list[str]:
         match = _REQUIREMENT.match(text) if re.match(r"^\s*- [\w.-]+(?:\[.*\])?\s*(?:[=<>~].*)?$", text) else None
         return [match[1]] if match else []
     return []
+
+
+def requirement_name(text: str) -> str:
+    """The package a requirement in quotes asks for; empty when the text is none."""
+    match = _ALONE.match(text.strip())
+    return match[1] if match else ""
 
 
 @cache

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.deps.cuda_requirement import trouble
+from rocport.rules.deps.cuda_requirement import requirement_name, trouble
 from rocport.rules.python.common import PYTHON, finding, open_places
 from rocport.syntax.python import PythonSource
 
-_REQUIREMENT = re.compile(r"^([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?\s*(?:(?:[=<>~!]=?|@)\s*\S.*)?$")
 _INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba)\s+install\b(.*)")
 
 RULE = Rule(
@@ -52,8 +51,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if installed:
             names = [re.split(r"[=<>~!\[@]", word)[0] for word in installed[1].split() if not word.startswith("-")]
         elif setup and isinstance(source.parents.get(node), (ast.List, ast.Tuple, ast.BinOp, ast.Call, ast.Assign)):
-            match = _REQUIREMENT.match(text.strip())
-            names = [match[1]] if match else []
+            names = [name] if (name := requirement_name(text)) else []
         for name in names:
             message = trouble(name)
             if message:

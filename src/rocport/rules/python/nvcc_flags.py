@@ -12,9 +12,13 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.build.common import ARCH_FLAG, HALF_MACRO, NVCC_FLAG
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.rules.build.nvcc import hip_flags, takes_value
+from rocport.rules.python.common import PYTHON, finding, open_places, text_of
+from rocport.rules.python.gate import block_of, edited, runs, whole_string
+from rocport.rules.python.lists import list_edits, list_of, string_edits
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 RULE = Rule(
@@ -78,9 +82,12 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             continue
         nodes.append(constant)
         words[constant] = match[0].strip()
-    for node in open_places(source, nodes):
+    places = list(open_places(source, nodes))
+    gate = Gate(source)
+    dropped = runs(source, [statement for node in places for statement in _dropped(source, node)])
+    for node in places:
         half = words[node].startswith("-U")
-        yield finding(
+        item = finding(
             RULE,
             source,
             node,
@@ -90,6 +97,60 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             if half
             else "pass it for CUDA only; targets of AMD are PYTORCH_ROCM_ARCH or --offload-arch",
         )
+        statement = source.statement(node)
+        if isinstance(statement, ast.stmt) and statement in dropped:
+            yield edited(item, gate, gate.off(dropped[statement]), Applicability.SAFE)
+        else:
+            yield edited(item, gate, *_edits(gate, node))
+
+
+def _edits(gate: Gate, node: ast.Constant) -> tuple[tuple[Edit, ...], Applicability]:
+    """The edits for a flag that stands in a list, a comprehension or a string of its own."""
+    source = gate.source
+    whole = whole_string(source, node)
+    statement = source.statement(node)
+    if (text := _appended(source, statement)) is not None and isinstance(statement, ast.Expr):
+        new = hip_flags([text])
+        if new is None or not new[0] or len(new[0]) < 2:
+            return string_edits(gate, node), Applicability.REVIEW
+        call = statement.value
+        assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute), "as _appended found it"
+        flags = ", ".join(f'"{flag}"' for flag in new[0])
+        return gate.either(statement, f"{gate.text(call.func.value)}.extend([{flags}])"), Applicability.REVIEW
+    listed = list_of(source, whole)
+    if listed is not None:
+        return list_edits(gate, listed) or ((), Applicability.MANUAL)
+    parent = source.parents[whole]
+    if isinstance(parent, ast.ListComp) and parent.elt is whole:
+        return gate.choice(parent, "[]"), Applicability.SAFE
+    if isinstance(whole, ast.Constant) and isinstance(
+        parent, (ast.Assign, ast.AugAssign, ast.keyword, ast.Dict, ast.Attribute, ast.BinOp, ast.Call)
+    ):
+        return string_edits(gate, whole), Applicability.REVIEW
+    return (), Applicability.MANUAL
+
+
+def _dropped(source: PythonSource, node: ast.AST) -> list[ast.stmt]:
+    """`flags.append("-gencode")` and what appends its value: statements ROCm does without."""
+    text = _appended(source, statement := source.statement(node))
+    if text is None or not isinstance(statement, ast.Expr):
+        return []
+    if takes_value(text):
+        block = block_of(source, statement)
+        after = block[block.index(statement) + 1 :][:1]
+        return [statement, *after] if after and _appended(source, after[0]) is not None else []
+    return [statement] if hip_flags([text]) == [()] else []
+
+
+def _appended(source: PythonSource, statement: ast.AST) -> str | None:
+    """The text a statement appends to a list, `{}` for what is not known; None when it does nothing of the kind."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "append":
+        return None
+    argument = call.args[0] if len(call.args) == 1 else None
+    if isinstance(argument, ast.JoinedStr):
+        return "".join(text_of(part) if isinstance(part, ast.Constant) else "{}" for part in argument.values)
+    return (text_of(argument) or "{}") if argument is not None else None
 
 
 def _is_option(source: PythonSource, node: ast.AST) -> bool:
