@@ -19,6 +19,7 @@ _PROPERTIES = frozenset(
         b"cudaGetDeviceProperties",
         b"getDeviceProperties",
         b"getCurrentDeviceProperties",
+        b"get_device_properties",
         b"cudaDeviceProp_v2",
     }
 )
@@ -33,6 +34,7 @@ RULE = Rule(
     examples=(
         Example("bool f(cudaDeviceProp p) { return p.major >= 8; }\n"),
         Example("int f() { cudaDeviceProp *p = g(); return p->major * 10 + p->minor; }\n"),
+        Example("bool f() { auto p = cuda::get_device_properties(0); return p.major >= 8; }\n"),
     ),
     clean=(
         'void f(cudaDeviceProp p) { printf("%d.%d", p.major, p.minor); }\n',
