@@ -14,13 +14,17 @@ class Options:
     """Options that change what rules find or write.
 
     `warp` is `logical32` (keep CUDA's 32-lane warps on any wavefront) or `native` (use the wavefront's own width).
-    `targets` are gfx names; empty means every target. Versions are None where the user named none.
+    `targets` are gfx names; empty means every target. Versions are None where the user named none. `layout` is `hip`
+    (the port is a tree of its own, CUDA sources translated under their names) or `both` (one tree for both platforms:
+    the translations lie below the folder `mirror`).
     """
 
     warp: str = "logical32"
     targets: tuple[str, ...] = ()
     rocm: RocmVersion | None = None
     torch: str | None = None
+    layout: str = "hip"
+    mirror: str = "hip"
 
 
 @dataclass(frozen=True)

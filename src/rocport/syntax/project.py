@@ -15,6 +15,15 @@ _TORCH = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)/")
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
 
 
+def mirrored(path: str, folder: str) -> str:
+    """Where the HIP translation of a source lies in a tree for both platforms: `csrc/a.cu` -> `hip/csrc/a.hip`.
+
+    CUDA sources become `.hip`, what a HIP compiler knows by name; headers and host sources keep their names.
+    """
+    stem, dot, suffix = path.rpartition(".")
+    return f"{folder}/{stem}.hip" if dot and suffix.lower() in ("cu", "cup") else f"{folder}/{path}"
+
+
 @dataclass(frozen=True)
 class FileNames:
     """What one file adds to the index."""
