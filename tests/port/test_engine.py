@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -217,17 +218,51 @@ def test_the_same_result_on_one_and_on_two_processes(tmp_path: Path) -> None:
     assert one == two
 
 
-def test_what_breaks_outside_the_kernels_is_listed_and_left(tmp_path: Path) -> None:
+def test_what_breaks_outside_the_kernels_is_gated_or_listed(tmp_path: Path) -> None:
     source = tmp_path / "src"
     source.mkdir()
     (source / "a.cu").write_text(KERNEL)
-    setup = (
-        "from torch.utils.cpp_extension import CUDA_HOME\nif CUDA_HOME is None:\n    raise RuntimeError('no nvcc')\n"
-    )
+    setup = "import torch\nflags = ['-O3', '--use_fast_math']\n"
+    names = "FLOPS = {'A100': 312e12, 'H100': 989e12}\n"
     (source / "setup.py").write_text(setup)
+    (source / "names.py").write_text(names)
     report = port(source, tmp_path / "out")
-    assert (tmp_path / "out" / "setup.py").read_text() == setup
+    assert "if _IS_ROCM else ['-O3', '--use_fast_math'])" in (tmp_path / "out" / "setup.py").read_text()
+    assert (tmp_path / "out" / "names.py").read_text() == names
     findings = report["findings"]
     assert isinstance(findings, list)
-    listed = [finding for finding in findings if finding["path"] == "setup.py"]
-    assert listed and all(finding["applicability"] == "manual" and not finding["edited"] for finding in listed)
+    done = {item["path"]: (item["applicability"], item["edited"]) for item in findings if item["path"] != "a.cu"}
+    assert done["setup.py"][1] and done["names.py"] == ("manual", False)
+
+
+def test_a_patch_over_a_mixed_tree_applies(tmp_path: Path) -> None:
+    source = tmp_path / "src"
+    (source / "odd dir").mkdir(parents=True)
+    flags = "import torch\nflags = ['-O3', '--use_fast_math']\n"
+    files = {
+        "a.cu": KERNEL.encode(),
+        "setup.py": flags.replace("\n", "\r\n").encode(),
+        "odd dir/setup.py": flags.rstrip("\n").encode(),
+        "caf\u00e9.cu": b"// caf\xe9\r\n" + KERNEL.encode(),
+        "latin/setup.py": b"# -*- coding: latin-1 -*-\n# caf\xe9\n" + flags.encode(),
+        "lone.cu": b"// a\rb\n" + KERNEL.encode(),
+        "m.py": b"import torch\nkind = torch.float8_e4m3fn\nmessage = 'CUDA out of memory' in str(kind)\n",
+    }
+    for name, data in files.items():
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).write_bytes(data)
+    for layout in ("hip", "both"):
+        out, tree = tmp_path / f"out-{layout}", tmp_path / f"tree-{layout}"
+        run("port", source, "--out", out, "--layout", layout)
+        shutil.copytree(source, tree)
+        subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
+        result = run("port", tree, "--diff", "--layout", layout)
+        patch = tmp_path / f"{layout}.patch"
+        patch.write_bytes(result.stdout_bytes)
+        subprocess.run(["git", "apply", "--check", patch], cwd=tree, check=True)
+        subprocess.run(["git", "apply", "--whitespace=nowarn", patch], cwd=tree, check=True)
+        made = {path.relative_to(out) for path in out.rglob("*") if path.is_file()} - {Path("rocport-manifest.json")}
+        there = {path.relative_to(tree) for path in tree.rglob("*") if path.is_file() and ".git" not in path.parts}
+        assert made == there
+        assert all((tree / path).read_bytes() == (out / path).read_bytes() for path in made)
+        assert (tree / "a.cu").read_bytes() == files["a.cu"] or layout == "hip"

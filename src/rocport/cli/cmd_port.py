@@ -14,7 +14,7 @@ from rocport.cli.common import emit, existing, make_options, source_options, wit
 from rocport.report import formats
 
 if TYPE_CHECKING:
-    from rocport.model import Context, FileRecord, Problem
+    from rocport.model import Context, FileRecord, Options, Problem
     from rocport.port.engine import Ported
     from rocport.port.generated import NewFile
     from rocport.port.places import Places
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("path")
+@click.option(
+    "--layout",
+    type=click.Choice(["hip", "both"]),
+    default="hip",
+    show_default=True,
+    help="hip: a tree for ROCm, CUDA sources translated under their names. both: one tree for both platforms, CUDA "
+    "sources untouched, translations in a folder of their own.",
+)
 @click.option("--out", metavar="DIR", help="Folder of the ported tree [default: PATH-hip beside PATH].")
 @click.option("--in-place", is_flag=True, help="Replace the sources themselves.")
 @click.option("--diff", is_flag=True, help="Print the port as a patch for `git apply`; write nothing.")
@@ -40,6 +48,7 @@ if TYPE_CHECKING:
 def command(
     ctx: click.Context,
     path: str,
+    layout: str,
     out: str | None,
     in_place: bool,
     diff: bool,
@@ -55,8 +64,9 @@ def command(
 ) -> None:
     """Port PATH to ROCm: CUDA sources to HIP, and gated edits in Python, build and container files.
 
-    The sources stay as they are; the port is a tree of its own that mirrors them and compiles by itself. Edits outside
-    CUDA sources ask for the platform first, so that NVIDIA runs what it ran. Exit code 0: everything was ported; 1:
+    The sources stay as they are; the port is a tree of its own that mirrors them. Edits outside CUDA sources ask for
+    the platform first, so that NVIDIA runs what it ran; with --layout both the CUDA sources stay too, and the port is
+    one patch for the repository (--diff, --in-place). Exit code 0: everything was ported; 1:
     some sites are left for you (MANUAL), a file was in the way, or --check/--diff found changes to make.
     """
     from rocport.model import Applicability, Context, Report
@@ -74,11 +84,16 @@ def command(
     if in_place and not allow_dirty:
         _refuse_dirty(root)
     writes = not (in_place or diff or check)
-    tree = read_tree(root, frozenset({target_folder.resolve()}))
+    skip = {target_folder.resolve()}
+    if layout == "both":
+        options, earlier = _both(options, root)
+        skip |= {(root / options.mirror).resolve()} if earlier else set()
+    tree = read_tree(root, frozenset(skip))
     context = Context(options, index_tree(tree))
-    reported = (("warp", options.warp), ("targets", ",".join(options.targets)))
+    reported = (("warp", options.warp), ("targets", ",".join(options.targets)), ("layout", layout))
     problems: list[Problem] = list(tree.problems)
     ported: list[Ported] = []
+    translated: dict[str, bytes] = {}
     writer = None
     if writes:
         try:
@@ -91,11 +106,17 @@ def command(
     for result in parallel(_Port(tree.root, context, places), sources, jobs):
         if result.problem is not None:
             problems.append(result.problem)
+        if layout == "both" and result.language == "cuda" and result.data is not None:
+            translated[result.path] = result.data
+            result = replace(result, data=None)
         if writer is not None:
             writer.add(result)
         ported.append(result)
     findings = tuple(finding for result in ported for finding in result.findings)
-    new = engine.new_files(tree.root, context.project.files, ported, options, "hip", root.is_dir())
+    try:
+        new = engine.new_files(tree.root, context.project.files, ported, translated, options, root.is_dir())
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: cannot be read again ({error.strerror})") from error
     records: tuple[FileRecord, ...] = ()
     if writer is not None:
         for entry in tree.entries:
@@ -152,15 +173,28 @@ class _Port:
 
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
-            return Ported(entry.path, "", None, problem=data)
+            return Ported(entry.path, "", None, problem=data, language=entry.language)
         if entry.language == "cuda":
             source = CudaSource(entry.path, data, known_names())
             return port_source(source, scan_source(source, self.context))
         found = scan_file(entry.path, data, entry.language, self.context)
         if isinstance(found, Problem):
-            return Ported(entry.path, sha256(data), None, problem=found, size=len(data))
+            return Ported(entry.path, sha256(data), None, problem=found, size=len(data), language=entry.language)
         kept, suppressed = suppress.apply(entry.path, data, found)
         return replace(port_other(entry.path, data, entry.language, kept, self.places), suppressed=suppressed)
+
+
+def _both(options: Options, root: Path) -> tuple[Options, bool]:
+    """The options with the folder of the translations; True when an earlier port made that folder."""
+    from rocport.port.mirror import folder_for
+
+    if not root.is_dir():
+        raise click.UsageError(f"--layout both ports a folder, and {root} is a file; use --layout hip")
+    try:
+        folder, earlier = folder_for(root)
+    except FileExistsError as error:
+        raise click.UsageError(str(error)) from error
+    return replace(options, layout="both", mirror=folder), earlier
 
 
 def _default_out(root: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from rocport.port.apply import apply
 from rocport.port.files import sha256, write_atomic
 from rocport.port.gated import apply_gated
 from rocport.port.generated import NewFile, PortedTree
+from rocport.port.mirror import mirror
 from rocport.port.places import Places
 from rocport.syntax.cuda import CudaSource
 
@@ -33,6 +34,7 @@ class Ported:
     """Names of the generated Python module that the file uses."""
     compat_file: str = ""
     suppressed: int = 0
+    language: str = "cuda"
 
 
 def port_file(path: str, data: bytes, findings: list[Finding]) -> Ported:
@@ -53,7 +55,7 @@ def port_source(source: CudaSource, findings: list[Finding]) -> Ported:
 def port_other(path: str, data: bytes, language: str, findings: Sequence[Finding], places: Places) -> Ported:
     """Port one Python, build, dependency or container file in memory: gated edits inside it."""
     if not findings:
-        return Ported(path, sha256(data), None, size=len(data))
+        return Ported(path, sha256(data), None, size=len(data), language=language)
     gated = apply_gated(path, data, language, findings, places)
     changed = gated.data if gated.data != data else None
     return Ported(
@@ -64,22 +66,39 @@ def port_other(path: str, data: bytes, language: str, findings: Sequence[Finding
         size=len(data),
         compat=gated.compat,
         compat_file=gated.compat_file,
+        language=language,
     )
 
 
 def new_files(
-    root: Path, files: frozenset[str], ported: Sequence[Ported], options: Options, layout: str, whole: bool
+    root: Path,
+    files: frozenset[str],
+    ported: Sequence[Ported],
+    translated: Mapping[str, bytes],
+    options: Options,
+    whole: bool = True,
 ) -> list[NewFile]:
-    """What the port adds: headers, the Python module, and what belongs beside the sources of a whole tree."""
+    """What the port adds: headers, translations in a tree for both platforms, the Python module, and what belongs
+    beside the sources.
+
+    `whole` is False for a single file, beside which nothing else belongs. `translated` are the translations that do not
+    replace their sources (layout `both`), by the path of the source. Raises OSError when a file that has to be read
+    again cannot be.
+    """
+    both = options.layout == "both"
+    below = f"{options.mirror}/" if both else ""
     found = [
-        NewFile(name, headers.read(name), "included by translated sources")
+        NewFile(below + name, headers.read(name), "included by translated sources")
         for name in sorted(headers.closure(frozenset().union(*(one.headers for one in ported))))
     ]
+    if both:
+        sources = [one.path for one in ported if one.language == "cuda" and one.problem is None]
+        found += mirror(options.mirror, translated, sources, files, lambda path: (root / path).read_bytes())
     found += _compat_modules(root, ported)
     if whole:
         changed = {one.path: one.data for one in ported if one.data is not None}
         findings = tuple(finding for one in ported for finding in one.findings)
-        found += beside.generate(PortedTree(root, files, findings, changed, options, layout))
+        found += beside.generate(PortedTree(root, files, findings, changed, options, options.layout))
     return found
 
 
@@ -176,7 +195,7 @@ class TreeWriter:
     def finish(self, new: Iterable[NewFile], reported: dict[str, str]) -> Written:
         """Write the generated files and the manifest, and remove outputs whose source is gone."""
         for file in new:
-            self._put("", file.path, file.data, "generated", "", 0o644)
+            self._put(file.source, file.path, file.data, "generated", "", 0o644)
         removed = []
         for output, record in self._earlier.files.items():
             if output in self._records:

@@ -11,11 +11,13 @@ from rocport.model import Finding, Options
 
 @dataclass(frozen=True)
 class NewFile:
-    """A file the port adds at `path` (relative, with `/`); `why` is one sentence for the report."""
+    """A file the port adds at `path` (relative, with `/`); `why` is one sentence for the report, `source` the file of
+    the tree it is made from, if there is one."""
 
     path: str
     data: bytes
     why: str
+    source: str = ""
 
 
 @dataclass(frozen=True)
