@@ -85,3 +85,9 @@ def is_build_script(path: str) -> bool:
     """True for setup.py and its like."""
     name = path.rsplit("/", 1)[-1]
     return name.startswith("setup") or name in ("build.py", "compile.py", "conanfile.py") or "build" in name
+
+
+def is_test_path(path: str) -> bool:
+    """True for files of a test suite."""
+    name = path.rsplit("/", 1)[-1]
+    return name.startswith(("test_", "conftest")) or name.endswith("_test.py") or "tests/" in path
