@@ -11,8 +11,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding, is_build_script, open_places
+from rocport.rules.python.gate import asked, depends, edited
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _NAMES = frozenset({"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CUDA_BIN_PATH", "CUDA_INC_PATH"})
@@ -41,9 +43,24 @@ RULE = Rule(
         Example(
             "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"
             "if torch.cuda.is_available() and CUDA_HOME is not None:\n    build()\n",
+            contains=("and (_IS_ROCM or CUDA_HOME is not None):", "_IS_ROCM = torch.version.hip is not None"),
             path="setup.py",
         ),
-        Example("import os\ninclude = os.path.join(CUDA_HOME, 'include')\n", path="setup.py"),
+        Example(
+            "import os\nif CUDA_HOME is None:\n    raise RuntimeError\n",
+            contains=("if not _IS_ROCM and CUDA_HOME is None:",),
+            path="setup.py",
+        ),
+        Example(
+            "import os\ninclude = os.path.join(CUDA_HOME, 'include')\n",
+            contains=('join((os.environ.get("ROCM_PATH", "/opt/rocm") if _IS_ROCM else CUDA_HOME), ',),
+            path="setup.py",
+        ),
+        Example(
+            "import os\nif CUDA_HOME is not None:\n    v = get_nvcc_version(CUDA_HOME)\n",
+            contains=("if CUDA_HOME is not None:",),
+            path="setup.py",
+        ),
         Example("import os\nhome = os.environ.get('CUDA_HOME', '/opt/cuda')\n", path="setup.py"),
     ),
     clean=(
@@ -70,6 +87,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         ):
             nodes.append(constant)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    gate = Gate(source)
     for node in open_places(source, nodes):
         statement = source.statement(node)
         if any(call_name(source, parent).endswith(_CALLS) for parent, _ in source.ancestors(node)):
@@ -79,10 +97,49 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         )
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
             continue
-        yield finding(
+        item = finding(
             RULE,
             source,
             node,
             f"{ast.unparse(node).strip(chr(39))} {what}",
             fix="accept torch.version.hip (ROCM_HOME) beside it; keep this for CUDA",
         )
+        yield edited(item, gate, _edits(gate, node))
+
+
+def _edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:
+    """A test holds on ROCm as it does with CUDA, unless it guards what only CUDA has; a path becomes ROCm's."""
+    source = gate.source
+    value = _value(source, node)
+    question = asked(source, value)
+    if question is not None:
+        test, present = question
+        if not present:
+            return gate.fails(test)
+        used = {word for inner in depends(source, test) for word in source.words(inner)}
+        return () if used & _NAMES or any("nvcc" in word or "bare_metal" in word for word in used) else gate.holds(test)
+    parent = source.parents[value]
+    own = value is not node
+    path = isinstance(parent, ast.BinOp) or (
+        isinstance(parent, ast.Call) and value in parent.args and call_name(source, parent).endswith(("join", "Path"))
+    )
+    if not (own or path) or any("nvcc" in word for word in source.words(source.statement(node))):
+        return ()
+    for outer, _ in source.ancestors(value):
+        # The text inside an f-string cannot take quotes before Python 3.12.
+        if isinstance(outer, ast.JoinedStr):
+            return ()
+    system = "os" if "os" in source.modules and "os" not in source.aliases else '__import__("os")'
+    return gate.choice(value, f'{system}.environ.get("ROCM_PATH", "/opt/rocm")')
+
+
+def _value(source: PythonSource, node: ast.expr) -> ast.AST:
+    """The expression that reads the variable: `os.environ.get("CUDA_HOME")` for the string."""
+    if not isinstance(node, ast.Constant):
+        return node
+    parent = source.parents[node]
+    if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load):
+        return parent
+    if isinstance(parent, ast.Call) and call_name(source, parent).endswith(("environ.get", "getenv")):
+        return parent
+    return node

@@ -10,9 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.build.common import CUDA_LIBRARY, CUDA_PATH
+from rocport.rules.build.nvcc import hip_library
 from rocport.rules.python.common import PYTHON, finding, is_build_script, open_places
+from rocport.rules.python.gate import edited, whole_string
+from rocport.rules.python.lists import list_edits, list_of, rocm_folder
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _CUTLASS = re.compile(r"(?:^|/)(?:cutlass|cute)(?:/|$)")
@@ -44,8 +48,14 @@ RULE = Rule(
     ),
     phase=4,
     examples=(
-        Example("ext = CUDAExtension('a', ['a.cu'], libraries=['cublas', 'cusparse'])\n", path="setup.py"),
-        Example("include_dirs = ['/usr/local/cuda/include']\n", path="setup.py"),
+        Example(
+            "ext = CUDAExtension('a', ['a.cu'], libraries=['cublas', 'cusparse'])\n",
+            contains=("libraries=(['hipblas', 'hipsparse'] if _IS_ROCM else ['cublas', 'cusparse'])",),
+            path="setup.py",
+        ),
+        Example(
+            "include_dirs = ['/usr/local/cuda/include']\n", contains=("['/opt/rocm/include'] if",), path="setup.py"
+        ),
         Example(
             "include_dirs = [root / 'csrc/cutlass/include', os.path.join(here, 'csrc', 'cutlass')]\n", path="setup.py"
         ),
@@ -68,8 +78,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             CUDA_LIBRARY.search(text) or CUDA_PATH.search(text) or _CUTLASS.search(text) or _ENV.search(text)
         ):
             nodes.append(node)
+    gate = Gate(source)
     for node in open_places(source, nodes):
-        yield finding(
+        item = finding(
             RULE,
             source,
             node,
@@ -77,3 +88,23 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="name the hip library, or leave it to torch's build, where torch.version.hip is set",
             confidence=Confidence.MEDIUM,
         )
+        yield edited(item, gate, _edits(gate, node))
+
+
+def _edits(gate: Gate, node: ast.Constant) -> tuple[Edit, ...]:
+    """ROCm's own list, or ROCm's name in place of a single one."""
+    source = gate.source
+    whole = whole_string(source, node)
+    listed = list_of(source, whole)
+    if listed is not None:
+        made = list_edits(gate, listed)
+        return made[0] if made else ()
+    parent = source.parents[whole]
+    if whole is not node or not isinstance(parent, (ast.Call, ast.keyword, ast.Assign, ast.AugAssign)):
+        return ()
+    text = str(node.value)
+    library = hip_library(text)
+    if library:
+        return gate.choice(node, f'"{library}"')
+    folder = rocm_folder(text)
+    return gate.choice(node, f'"{folder}"') if folder else ()

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rocport.model import Applicability, Edit, Finding
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
+
+_RELEASE = re.compile(
+    r"(?i)(?:bare_metal|nvcc|cuda)_?\w*version|(?:bare_metal|nvcc)_?(?:release|major|minor|maj|min)|cuda_(?:major|minor|release)"
+    r"|get_cuda_bare_metal|raise_if_cuda_home|append_nvcc_threads|get_nvcc"
+)
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.In)
 
 
 def edited(
@@ -18,6 +25,84 @@ def edited(
     if not edits:
         return item
     return replace(item, edits=gate.bound(edits), compat=gate.compat, applicability=applicability)
+
+
+def asked(source: PythonSource, node: ast.AST) -> tuple[ast.expr, bool] | None:
+    """(the expression that asks whether something is there, whether it is true when it is); None for another use."""
+    parent = source.parents.get(node)
+    if isinstance(parent, ast.Compare) and len(parent.ops) == 1:
+        operator, other = parent.ops[0], parent.comparators[0]
+        if isinstance(operator, (ast.In, ast.NotIn)):
+            return (parent, isinstance(operator, ast.In)) if parent.left is node else None
+        none = isinstance(other, ast.Constant) and other.value in (None, "")
+        return (parent, isinstance(operator, (ast.IsNot, ast.NotEq))) if none else None
+    if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
+        return parent, False
+    if isinstance(node, ast.expr):
+        if isinstance(parent, ast.BoolOp):
+            value = isinstance(parent.op, ast.Or) and any(
+                isinstance(other, (ast.Constant, ast.Call, ast.JoinedStr)) for other in parent.values
+            )
+            return None if value else (node, True)
+        if isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is node:
+            return node, True
+    return None
+
+
+def version_test(source: PythonSource, compare: ast.Compare) -> bool:
+    """True for a comparison with a release of the CUDA toolkit, `bare_metal_version >= Version("11.8")`."""
+    names = [word for side in (compare.left, *compare.comparators) for word in source.words(side)]
+    ordered = any(isinstance(operator, _ORDERED) for operator in compare.ops)
+    none = any(isinstance(side, ast.Constant) and side.value is None for side in compare.comparators)
+    return ordered and not none and any(_RELEASE.search(word) for word in names if word.isidentifier())
+
+
+def version_gate(gate: Gate, compare: ast.Compare) -> tuple[Edit, ...]:
+    """The edits that leave a comparison with a release of the CUDA toolkit out on ROCm."""
+    parent = gate.source.parents.get(compare)
+    negated = isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
+    return gate.holds(compare) if negated or isinstance(parent, ast.Assert) else gate.fails(compare)
+
+
+def behind_version_test(source: PythonSource, node: ast.AST) -> ast.Compare | None:
+    """The comparison with a release of the CUDA toolkit whose branch a node stands in."""
+    for parent, child in source.ancestors(node):
+        if (
+            isinstance(parent, ast.If)
+            and child in parent.body
+            and isinstance(parent.test, ast.Compare)
+            and version_test(source, parent.test)
+        ):
+            return parent.test
+    return None
+
+
+def depends(source: PythonSource, node: ast.AST) -> list[ast.AST]:
+    """What runs only where a test holds: the branch of the `if` it stands in, and operands behind it."""
+    found: list[ast.AST] = []
+    for parent, child in source.ancestors(node):
+        if isinstance(parent, ast.BoolOp):
+            found += parent.values[parent.values.index(child) + 1 :] if isinstance(child, ast.expr) else []
+        elif isinstance(parent, (ast.If, ast.IfExp, ast.While)):
+            if parent.test is child:
+                found += parent.body if isinstance(parent.body, list) else [parent.body]
+            break
+        elif isinstance(parent, ast.stmt):
+            break
+    return found
+
+
+def governed(source: PythonSource, node: ast.AST, names: frozenset[str]) -> bool:
+    """True when a node runs only where a test has found one of the names to be there."""
+    for parent, child in source.ancestors(node):
+        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            inside = child in parent.body if isinstance(parent.body, list) else child is parent.body
+            for inner in ast.walk(parent.test):
+                if isinstance(inner, (ast.Name, ast.Attribute)) and set(source.words(inner)) & names:
+                    question = asked(source, inner)
+                    if question is not None and question[1] == inside:
+                        return True
+    return False
 
 
 def block_of(source: PythonSource, statement: ast.AST) -> list[ast.stmt]:

@@ -13,6 +13,9 @@ from typing import Any
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.deps.cuda_requirement import requirement_name, trouble
 from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.rules.python.gate import edited
+from rocport.rules.python.lists import list_edits, list_of
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba)\s+install\b(.*)")
@@ -28,6 +31,11 @@ RULE = Rule(
         {b"setup(", b"install_requires", b"extras_require", b"REQUIRE", b"pip install", b"conda install"}
     ),
     examples=(
+        Example(
+            "setup(install_requires=['numpy', 'cupy-cuda12x'])\n",
+            contains=("(['numpy'] if _IS_ROCM else ['numpy', 'cupy-cuda12x'])",),
+            path="setup.py",
+        ),
         Example("setup(install_requires=['numpy', 'flash-attn>=2.0'])\n", path="setup.py"),
         Example("run('python -m pip install xformers cupy-cuda12x')\n", path="one.py"),
     ),
@@ -58,8 +66,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                 nodes.append(node)
                 said[node] = message
                 break
+    gate = Gate(source)
     for node in open_places(source, nodes):
-        yield finding(
+        item = finding(
             RULE,
             source,
             node,
@@ -67,3 +76,6 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="compute the list for the platform, or move it to an extra for CUDA",
             confidence=Confidence.MEDIUM,
         )
+        listed = list_of(source, node)
+        made = list_edits(gate, listed) if listed is not None else None
+        yield edited(item, gate, made[0] if made else ())

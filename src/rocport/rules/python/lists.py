@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 
 from rocport.model import Applicability, Edit
-from rocport.rules.build.common import CUDA_PATH
 from rocport.rules.build.nvcc import hip_flags, hip_library
 from rocport.rules.deps.cuda_requirement import requirement_name, trouble
 from rocport.rules.python.common import text_of
@@ -18,6 +17,7 @@ from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _CUTLASS = re.compile(r"(?:^|/)(?:cutlass|cute)(?:/|$)")
+_TOOLKIT = re.compile(r"/usr/local/cuda(?:-[\d.]+)?(?:/targets/[\w-]+)?(?=/|$)")
 _LIST = (ast.List, ast.Tuple)
 
 
@@ -52,6 +52,12 @@ def list_edits(gate: Gate, node: ast.List | ast.Tuple) -> tuple[tuple[Edit, ...]
     return (gate.choice(node, _written(gate, node, kept)), applicability) if changed else None
 
 
+def rocm_folder(text: str) -> str:
+    """The folder below /opt/rocm for one of the CUDA toolkit; empty for other text."""
+    match = _TOOLKIT.match(text)
+    return "/opt/rocm" + text[match.end() :].replace("lib64", "lib") if match else ""
+
+
 def string_edits(gate: Gate, node: ast.Constant) -> tuple[Edit, ...]:
     """Edits of one string that holds a flag, several flags or a library; empty where it has no form for ROCm."""
     text = text_of(node)
@@ -65,16 +71,13 @@ def string_edits(gate: Gate, node: ast.Constant) -> tuple[Edit, ...]:
         new += [word] if flag is None and library is None else [*(flag or ()), *([library] if library else [])]
     if new == words:
         return ()
-    joined = " ".join(new)
-    edge = (text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :])
-    return gate.choice(
-        node, repr(f"{edge[0]}{joined}{edge[1]}").replace("'", '"') if "'" not in joined else repr(joined)
-    )
+    lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return gate.choice(node, _quoted(gate, node, f"{lead}{' '.join(new)}{trail}"))
 
 
 def _word(element: ast.expr) -> str:
     if isinstance(element, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in element.values)
+        return "".join(text_of(part) if isinstance(part, ast.Constant) else "{}" for part in element.values)
     return text_of(element) or "{}"
 
 
@@ -98,10 +101,9 @@ def _element(
         library = hip_library(word) if word.startswith("-l") or _named(gate.source, node, "librar") else None
         if library is not None:
             return [_quoted(gate, element, library)] if library else []
-        if CUDA_PATH.search(word) and word.startswith("/usr/local/cuda"):
-            return [
-                _quoted(gate, element, re.sub(r"^/usr/local/cuda(?:-[\d.]+)?(?:/targets/[\w-]+)?", "/opt/rocm", word))
-            ]
+        folder = rocm_folder(word)
+        if folder:
+            return [_quoted(gate, element, folder)]
         name = requirement_name(word) if _named(gate.source, node, "require", "dep") else ""
         if name and trouble(name):
             return []

@@ -16,7 +16,7 @@ from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, 
 from rocport.rules.build.common import ARCH_FLAG, HALF_MACRO, NVCC_FLAG
 from rocport.rules.build.nvcc import hip_flags, takes_value
 from rocport.rules.python.common import PYTHON, finding, open_places, text_of
-from rocport.rules.python.gate import block_of, edited, runs, whole_string
+from rocport.rules.python.gate import behind_version_test, block_of, edited, runs, version_gate, whole_string
 from rocport.rules.python.lists import list_edits, list_of, string_edits
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -53,9 +53,28 @@ RULE = Rule(
     ),
     phase=4,
     examples=(
-        Example("flags = ['-O3', '--expt-relaxed-constexpr', '--use_fast_math']\n", path="setup.py"),
-        Example("flags += ['-gencode', 'arch=compute_80,code=sm_80']\n", path="setup.py"),
-        Example("flags = ['-U__CUDA_NO_HALF_OPERATORS__']\n", path="setup.py"),
+        Example(
+            "flags = ['-O3', '--expt-relaxed-constexpr', '--threads', '4']\n",
+            contains=("flags = (['-O3'] if _IS_ROCM else ['-O3', '--expt-relaxed-constexpr', '--threads', '4'])",),
+            path="setup.py",
+        ),
+        Example(
+            "flags += ['-gencode', 'arch=compute_80,code=sm_80']\n", contains=("([] if _IS_ROCM else",), path="setup.py"
+        ),
+        Example(
+            "flags = []\nflags.append('-gencode')\nflags.append('arch=compute_80,code=sm_80')\n",
+            contains=("if not _IS_ROCM:\n    flags.append('-gencode')\n    flags.append('arch=",),
+            path="setup.py",
+        ),
+        Example(
+            "flags = ['-U__CUDA_NO_HALF_OPERATORS__']\n",
+            contains=("['-U__HIP_NO_HALF_OPERATORS__'] if _IS_ROCM else",),
+            path="setup.py",
+        ),
+        Example(
+            "flags.append('--use_fast_math')\n", contains=("flags.extend(", "-fgpu-approx-transc"), path="setup.py"
+        ),
+        Example("os.environ['NVCC_FLAGS'] = '-O3 -Xptxas -v'\n", contains=("('-O3' if",), path="pkg/build_ops.py"),
         Example("flags.append(f'-gencode=arch=compute_{n},code=sm_{n}')\n", path="setup.py"),
     ),
     clean=(
@@ -98,7 +117,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             else "pass it for CUDA only; targets of AMD are PYTORCH_ROCM_ARCH or --offload-arch",
         )
         statement = source.statement(node)
-        if isinstance(statement, ast.stmt) and statement in dropped:
+        compare = behind_version_test(source, node)
+        if compare is not None and not source.gated(compare):
+            yield edited(item, gate, version_gate(gate, compare), Applicability.SAFE)
+        elif isinstance(statement, ast.stmt) and statement in dropped:
             yield edited(item, gate, gate.off(dropped[statement]), Applicability.SAFE)
         else:
             yield edited(item, gate, *_edits(gate, node))
@@ -109,14 +131,14 @@ def _edits(gate: Gate, node: ast.Constant) -> tuple[tuple[Edit, ...], Applicabil
     source = gate.source
     whole = whole_string(source, node)
     statement = source.statement(node)
-    if (text := _appended(source, statement)) is not None and isinstance(statement, ast.Expr):
+    if (text := _appended(statement)) is not None and _argument(statement) is whole:
         new = hip_flags([text])
         if new is None or not new[0] or len(new[0]) < 2:
             return string_edits(gate, node), Applicability.REVIEW
-        call = statement.value
-        assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute), "as _appended found it"
         flags = ", ".join(f'"{flag}"' for flag in new[0])
-        return gate.either(statement, f"{gate.text(call.func.value)}.extend([{flags}])"), Applicability.REVIEW
+        assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call), "as _argument found it"
+        extend = f"{gate.text(statement.value.func).removesuffix('append')}extend([{flags}])"
+        return gate.either(statement, extend), Applicability.REVIEW
     listed = list_of(source, whole)
     if listed is not None:
         return list_edits(gate, listed) or ((), Applicability.MANUAL)
@@ -132,25 +154,30 @@ def _edits(gate: Gate, node: ast.Constant) -> tuple[tuple[Edit, ...], Applicabil
 
 def _dropped(source: PythonSource, node: ast.AST) -> list[ast.stmt]:
     """`flags.append("-gencode")` and what appends its value: statements ROCm does without."""
-    text = _appended(source, statement := source.statement(node))
+    text = _appended(statement := source.statement(node))
     if text is None or not isinstance(statement, ast.Expr):
         return []
     if takes_value(text):
         block = block_of(source, statement)
         after = block[block.index(statement) + 1 :][:1]
-        return [statement, *after] if after and _appended(source, after[0]) is not None else []
+        return [statement, *after] if after and _argument(after[0]) is not None else []
     return [statement] if hip_flags([text]) == [()] else []
 
 
-def _appended(source: PythonSource, statement: ast.AST) -> str | None:
-    """The text a statement appends to a list, `{}` for what is not known; None when it does nothing of the kind."""
+def _argument(statement: ast.AST) -> ast.expr | None:
+    """What a statement appends to a list; None when it does nothing of the kind."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "append":
         return None
-    argument = call.args[0] if len(call.args) == 1 else None
+    return call.args[0] if len(call.args) == 1 else None
+
+
+def _appended(statement: ast.AST) -> str | None:
+    """The text a statement appends to a list, `{}` for what is not known; None when it appends no string."""
+    argument = _argument(statement)
     if isinstance(argument, ast.JoinedStr):
         return "".join(text_of(part) if isinstance(part, ast.Constant) else "{}" for part in argument.values)
-    return (text_of(argument) or "{}") if argument is not None else None
+    return text_of(argument) or None
 
 
 def _is_option(source: PythonSource, node: ast.AST) -> bool:

@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding, open_places, text_of
+from rocport.rules.python.gate import asked, edited, governed, runs, version_gate, version_test
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _RUNS = re.compile(
@@ -22,13 +24,11 @@ _COMMAND = re.compile(
     r"(?:^|[/\s(])nvcc(?:\.exe)?(?:$|[\s)])|__nvcc_device_query|nvcc --version|(?:^|/)nvcc\b|cuobjdump|nvdisasm|ptxas$"
 )
 _PATH = re.compile(r"(?:.*/)?bin/nvcc(?:\.exe)?|nvcc -V|nvcc --version|__nvcc_device_query(?:\.exe)?")
-_RELEASE = re.compile(
-    r"(?i)(?:bare_metal|nvcc|cuda)_?\w*version|(?:bare_metal|nvcc)_?(?:release|major|minor|maj|min)|cuda_(?:major|minor|release)"
-    r"|get_cuda_bare_metal|raise_if_cuda_home|append_nvcc_threads|get_nvcc"
-)
 _PARSED = re.compile(
     r"(?i)(?:^|_)(?:get|check|find|detect|append|raise|warn|parse|query)_?\w*(?:nvcc|cuda_(?:bare|version|home|arch)|bare_metal|gencode)"
 )
+
+_HOME = frozenset({"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
 
 RULE = Rule(
     name="nvcc-probe",
@@ -42,7 +42,22 @@ RULE = Rule(
     phase=4,
     examples=(
         Example("import subprocess\nout = subprocess.check_output([home + '/bin/nvcc', '-V'])\n", path="setup.py"),
-        Example("if bare_metal_version < Version('11.6'):\n    raise RuntimeError('too old')\n", path="setup.py"),
+        Example(
+            "if bare_metal_version < Version('11.6'):\n    raise RuntimeError('too old')\n",
+            contains=("if not _IS_ROCM and bare_metal_version < Version",),
+            path="setup.py",
+        ),
+        Example(
+            "def has_nvcc():\n    try:\n        call(['nvcc'])\n        return True\n"
+            "    except FileNotFoundError:\n        return False\n",
+            contains=("    if _IS_ROCM:\n        return True\n",),
+            path="setup.py",
+        ),
+        Example(
+            "import shutil\nif shutil.which('nvcc') is None:\n    raise RuntimeError\n",
+            contains=("if not _IS_ROCM and shutil.which('nvcc') is None:",),
+            path="setup.py",
+        ),
         Example("def append_nvcc_threads(args):\n    return args + ['--threads', '4']\n", path="setup.py"),
     ),
     clean=(
@@ -80,24 +95,82 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         ):
             places.append((node, f"{node.name} asks nvcc"))
     for compare in source.find(ast.Compare):
-        names = [word for side in (compare.left, *compare.comparators) for word in source.words(side)]
-        ordered = any(
-            isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.In)) for op in compare.ops
-        )
-        none = any(isinstance(side, ast.Constant) and side.value is None for side in compare.comparators)
-        if ordered and not none and any(_RELEASE.search(word) for word in names if word.isidentifier()):
+        if version_test(source, compare):
             places.append((compare, "compares a CUDA toolkit version, which ROCm does not have"))
     places.sort(key=lambda place: place[0].lineno)
     said = dict(places)
-    for node in open_places(source, [place for place, _ in places]):
+    gate = Gate(source)
+    wanted = [node for node in open_places(source, [place for place, _ in places]) if not _answered(source, node)]
+    off = runs(source, [statement for node in wanted if (statement := _probing(source, node)) is not None])
+    for node in wanted:
         target: ast.AST = node
         if isinstance(node, ast.FunctionDef):
             target = ast.copy_location(ast.Name(node.name, ast.Load()), node)
             target.end_lineno, target.end_col_offset = node.lineno, node.col_offset + 4 + len(node.name)
-        yield finding(
+        item = finding(
             RULE,
             source,
             target,
             said[node],
             fix="probe only where torch.version.cuda is set; on ROCm ask torch.version.hip or hipcc",
         )
+        probing = _probing(source, node)
+        yield edited(item, gate, gate.off(off[probing]) if probing is not None else _edits(gate, node))
+
+
+def _answered(source: PythonSource, node: ast.AST) -> bool:
+    """True for a function that leaves before it asks, where torch is built for ROCm."""
+    return isinstance(node, ast.FunctionDef) and any(
+        isinstance(statement, ast.If)
+        and source.says_amd(statement.test)
+        and isinstance(statement.body[-1], (ast.Return, ast.Raise))
+        for statement in node.body
+    )
+
+
+def _probing(source: PythonSource, node: ast.AST) -> ast.stmt | None:
+    """The statement that does nothing but ask the toolkit; None where the answer is used at once.
+
+    In a function that exists to ask, it is the caller who is gated; where CUDA_HOME was tested first, nobody is.
+    """
+    statement = source.statement(node)
+    if isinstance(node, (ast.FunctionDef, ast.Compare)) or _asker(source, node) is not None:
+        return None
+    if not isinstance(statement, (ast.Expr, ast.Assign)) or governed(source, node, _HOME):
+        return None
+    value = statement.value
+    if not isinstance(value, ast.Call) or "append" in call_name(source, value):
+        return None
+    # `out = check_output([...]).decode()` only asks; `flags = append_nvcc_threads([...])` or `f(run(...))` uses it.
+    listed = any(isinstance(argument, (ast.List, ast.BinOp)) for argument in value.args)
+    return None if listed and not _RUNS.search(call_name(source, value)) else statement
+
+
+def _asker(source: PythonSource, node: ast.AST) -> ast.FunctionDef | None:
+    """The function around a node when asking the toolkit is its purpose."""
+    for parent, _ in source.ancestors(node):
+        if isinstance(parent, ast.FunctionDef):
+            return parent if _PARSED.search(parent.name) or re.search(r"(?i)cuda|nvcc", parent.name) else None
+    return None
+
+
+def _edits(gate: Gate, node: ast.AST) -> tuple[Edit, ...]:
+    source = gate.source
+    if isinstance(node, ast.Compare):
+        return version_gate(gate, node)
+    function = None if isinstance(node, ast.FunctionDef) else _asker(source, node)
+    if function is not None and _yes_or_no(function):
+        return gate.first(function, "return True")
+    for parent, _ in source.ancestors(node):
+        if isinstance(parent, ast.Call) and call_name(source, parent).endswith("which"):
+            question = asked(source, parent)
+            if question is not None:
+                return gate.holds(question[0]) if question[1] else gate.fails(question[0])
+    return ()
+
+
+def _yes_or_no(function: ast.FunctionDef) -> bool:
+    """True when a function answers nothing but True and False."""
+    answers = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    values = [answer.value for answer in answers if isinstance(answer, ast.Constant)]
+    return len(values) == len(answers) and True in values and all(isinstance(value, bool) for value in values)

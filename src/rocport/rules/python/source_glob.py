@@ -12,6 +12,8 @@ from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding, is_build_script, open_places
+from rocport.rules.python.gate import edited
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _PATTERN = re.compile(r"\*\.(?:cpp|cu|cc|cxx)$")
@@ -25,7 +27,11 @@ RULE = Rule(
     triggers=frozenset({b"*.cpp", b"*.cu", b"*.cc"}),
     phase=4,
     examples=(
-        Example("import glob\nsources = glob.glob('csrc/*.cpp') + glob.glob('csrc/cuda/*.cu')\n", path="setup.py"),
+        Example(
+            "import glob\nsources = glob.glob('csrc/*.cpp') + glob.glob('csrc/cuda/*.cu')\n",
+            contains=("""[name for name in glob.glob('csrc/*.cpp') if "_hip." not in str(name)]""",),
+            path="setup.py",
+        ),
     ),
     clean=(
         Example("files = [p for p in glob.glob('csrc/*.cpp') if 'hip' not in p]\n", path="setup.py"),
@@ -47,8 +53,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         statement = source.statement(call)
         if not any("hip" in word.lower() and "ship" not in word.lower() for word in source.words(statement)):
             nodes.append(call)
+    gate = Gate(source)
+    ours = any("_hip." in name for name in context.project.basenames)
     for node in open_places(source, nodes):
-        yield finding(
+        item = finding(
             RULE,
             source,
             node,
@@ -56,3 +64,5 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="leave out names that hold 'hip'",
             confidence=Confidence.MEDIUM,
         )
+        left_out = f'[name for name in {gate.text(node)} if "_hip." not in str(name)]'
+        yield edited(item, gate, () if ours else gate.choice(node, left_out))

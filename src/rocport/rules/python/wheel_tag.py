@@ -10,12 +10,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.build.common import WHEEL_TAG
 from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.rules.python.gate import edited, whole_string
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _PREFIX = re.compile(r"(?:^|[-+_./])cu$")
+_TAG = re.compile(r"(?<=[-+_./\"'])cu(?=\{)")
 
 RULE = Rule(
     name="cuda-wheel-tag",
@@ -28,8 +31,10 @@ RULE = Rule(
     ),
     phase=0,
     examples=(
-        Example("local = f'+cu{version}'\n", path="setup.py"),
-        Example("is_cuda = '+cu' in torch.__version__\n", path="m.py"),
+        Example("local = f'+cu{version}'\n", contains=("f'+rocm{version}' if _IS_ROCM else",), path="setup.py"),
+        Example(
+            "is_cuda = '+cu' in torch.__version__\n", contains=("(_rocm_compat.IS_ROCM or '+cu' in torch",), path="m.py"
+        ),
         Example("run('pip install torch --index-url https://download.pytorch.org/whl/cu121')\n", path="m.py"),
     ),
     clean=(
@@ -59,8 +64,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             or re.search(r"cu%[sd]|cu\{\}|\blib\w+_cuda[\d*]|cuda\(?\\d", text)
         ):
             nodes.append(node)
+    gate = Gate(source)
     for node in open_places(source, nodes):
-        yield finding(
+        item = finding(
             RULE,
             source,
             node,
@@ -68,3 +74,26 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="make the tag from torch.version.hip where that is set",
             confidence=Confidence.MEDIUM,
         )
+        yield edited(item, gate, _edits(gate, node))
+
+
+def _edits(gate: Gate, node: ast.Constant) -> tuple[Edit, ...]:
+    """`rocm` in place of `cu` before a version that is put in; a question whether the tag is there holds."""
+    source = gate.source
+    whole = whole_string(source, node)
+    parent = source.parents[whole]
+    if isinstance(parent, ast.Compare) and whole is parent.left and isinstance(parent.ops[0], ast.In):
+        return gate.holds(parent)
+    if isinstance(whole, ast.JoinedStr):
+        text = gate.text(whole)
+        new = _TAG.sub("rocm", text)
+        return gate.choice(whole, new) if new != text else ()
+    text = str(node.value)
+    if (
+        isinstance(parent, ast.BinOp)
+        and isinstance(parent.op, ast.Add)
+        and parent.left is node
+        and _PREFIX.search(text)
+    ):
+        return gate.choice(node, f'"{text[:-2]}rocm"')
+    return ()
