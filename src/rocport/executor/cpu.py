@@ -31,7 +31,7 @@ from rocport.executor.compiler import (
     runtime_objects,
     thrust_include,
 )
-from rocport.executor.program import Program, Unit
+from rocport.executor.program import Program, Unit, find_header
 from rocport.executor.report import read_report
 from rocport.executor.rewrite import RewriteError, rewrite
 
@@ -47,6 +47,9 @@ _MISSING = [
 # Source that looks at the architecture or needs the width as a constant is compiled once a width.
 _PER_WIDTH = re.compile(rb"__AMDGCN_WAVEFRONT_SIZE|__GFX\d+__|__gfx\w+__|__CDNA|__RDNA")
 
+
+_MOST_FOUND_HEADERS = 12
+_GRACE_S = 1.0
 
 _DEFAULT_BUILD = BuildOptions()
 _DEFAULT_RUN = RunOptions()
@@ -207,7 +210,7 @@ class CpuExecutor:
             *preload,
             str(unit.source),
         ]
-        text = self._step(preprocess, unit.source.name, "preprocess").stdout
+        text = self._preprocess(preprocess, unit)
         try:
             rewritten = rewrite(text, plain_shared=options.sanitize, everywhere=options.instrument)
         except RewriteError as error:
@@ -223,6 +226,23 @@ class CpuExecutor:
         command += [flag for flag in unit.flags if flag.startswith("-f")]
         self._step([*command, "-c", str(plain), "-o", str(target)], unit.source.name, "compile")
         return target
+
+    def _preprocess(self, command: list[str], unit: Unit) -> bytes:
+        """The unit's text; a header that its build keeps elsewhere in the tree is looked for there.
+
+        Raises:
+            BuildError: a header is nowhere, or the text does not preprocess.
+        """
+        for _ in range(_MOST_FOUND_HEADERS):
+            try:
+                return self._step(command, unit.source.name, "preprocess").stdout
+            except BuildError as error:
+                name = _MISSING[0].search(error.log)
+                folder = find_header(name.group(1).strip(), unit.source.parent) if name else None
+                if folder is None or f"-I{folder}" in command:
+                    raise
+                command = [*command[:-1], f"-I{folder}", command[-1]]
+        return self._step(command, unit.source.name, "preprocess").stdout
 
     def _step(self, command: list[str], what: str, step: str) -> subprocess.CompletedProcess[bytes]:
         try:
@@ -272,6 +292,10 @@ class CpuExecutor:
                 except subprocess.TimeoutExpired:
                     timed_out = True
                     status = -signal.SIGKILL
+                    # The runtime then says where it was, and what it saw so far.
+                    process.terminate()
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(_GRACE_S)
                 finally:
                     with contextlib.suppress(ProcessLookupError, PermissionError):
                         os.killpg(process.pid, signal.SIGKILL)

@@ -17,6 +17,8 @@ CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".C", ".c++")
 SOURCE_SUFFIXES = (*HIP_SUFFIXES, *CXX_SUFFIXES, ".c")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _MAKE_TIMEOUT_S = 60
+_LEVELS_UP = 5
+_MOST_FOLDERS = 4000
 _STAND_IN = "rocport-hipcc"
 
 # Flags that take a value in the next word.
@@ -240,3 +242,36 @@ def _absolute(path: str, where: Path) -> str:
 def with_flags(program: Program, *flags: str) -> Program:
     """The same program with more flags on every unit."""
     return replace(program, units=tuple(replace(unit, flags=(*unit.flags, *flags)) for unit in program.units))
+
+
+def find_header(name: str, start: Path) -> Path | None:
+    """The folder to add with `-I` so that `#include "name"` is found: looked for around `start`, nearest first.
+
+    The tree is searched upwards until its root (a `.git`, or four levels), and only so many folders of it. Of several
+    headers of that name, the one with the shortest way wins.
+    """
+    tail = Path(name)
+    if tail.is_absolute() or not tail.name or ".." in tail.parts:
+        return None
+    root = start.resolve()
+    seen: set[Path] = set()
+    visited = 0
+    for _ in range(_LEVELS_UP):
+        if root in (Path.home(), Path(tempfile.gettempdir()), Path(root.anchor)):
+            return None
+        found: list[Path] = []
+        for folder, folders, files in os.walk(root, followlinks=False):
+            here = Path(folder)
+            folders[:] = sorted(f for f in folders if not f.startswith(".") and here / f not in seen)
+            visited += 1
+            if visited > _MOST_FOLDERS:
+                break
+            if tail.name in files and (here / tail.name).parts[-len(tail.parts) :] == tail.parts:
+                found.append(here.parents[len(tail.parts) - 2] if len(tail.parts) > 1 else here)
+        if found:
+            return min(found, key=lambda path: (len(path.parts), str(path)))
+        if visited > _MOST_FOLDERS or (root / ".git").exists():
+            return None
+        seen.add(root)
+        root = root.parent
+    return None

@@ -206,6 +206,16 @@ void on_crash(int signal_number, siginfo_t *info, void *) {
   raise(signal_number);
 }
 
+// Whoever runs us has lost patience: say how far we came.
+void on_stop(int) {
+  char line[320];
+  int n = std::snprintf(line, sizeof line, "rocport executor: stopped %s %.200s, launch %llu\n", in_kernel() ? "inside kernel" : "in host code after kernel",
+                        kernel_name(), statistics.launches);
+  if (write(2, line, static_cast<std::size_t>(n)) < 0) std::_Exit(3);
+  write_report();
+  std::_Exit(128 + SIGTERM);
+}
+
 struct Process {
   Process() {
     settings();
@@ -223,6 +233,7 @@ struct Process {
     std::memset(&action, 0, sizeof action);
     action.sa_sigaction = on_crash;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    signal(SIGTERM, on_stop);
 #ifndef __SANITIZE_ADDRESS__
     for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaction(s, &action, nullptr);
 #endif

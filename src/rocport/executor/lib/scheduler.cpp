@@ -138,8 +138,10 @@ u64 random_word() {
   return grid.random;
 }
 
+Settings::Order visit_order;  // the setting, where the switches between threads can read it cheaply
+
 inline u32 pick(u64 set) {
-  switch (settings().order) {
+  switch (visit_order) {
     case Settings::kForward: return __builtin_ctzll(set);
     case Settings::kReverse: return 63 - __builtin_clzll(set);
     default: {
@@ -262,7 +264,7 @@ Index3 thread_at(u32 linear) {
 // stack after it has ended) or all have begun.
 void run_unstarted() {
   Wave *w = wave;
-  const bool forward = settings().order == Settings::kForward;
+  const bool forward = visit_order == Settings::kForward;
   const ThreadBody body = grid.launch->body;
   void *const closure = grid.launch->closure;
   while (w->started < w->lanes) {
@@ -272,7 +274,7 @@ void run_unstarted() {
       rpx_thread_index = w->cursor;
       advance(w->cursor);
     } else {
-      lane = settings().order == Settings::kReverse ? w->lanes - 1 - i
+      lane = visit_order == Settings::kReverse ? w->lanes - 1 - i
              : w->lanes == wave_width               ? i ^ grid.lane_mask
                                                     : i;
       rpx_thread_index = thread_at(w->index * wave_width + lane);
@@ -688,6 +690,7 @@ Index3 block_at(u64 linear) {
 
 void run_grid(const Launch &launch) {
   const Config &c = launch.config;
+  visit_order = settings().order;
   rpx_grid_dim = {c.grid.x, c.grid.y, c.grid.z};
   rpx_block_dim = {c.block.x, c.block.y, c.block.z};
   grid.launch = &launch;
@@ -701,19 +704,19 @@ void run_grid(const Launch &launch) {
   std::vector<Block *> resident;  // blocks that wait for others
   Block *b = nullptr;
   u64 stride = 1, offset = 0;
-  if (settings().order == Settings::kRandom && blocks > 1) {
+  if (visit_order == Settings::kRandom && blocks > 1) {
     offset = random_word() % blocks;
     for (stride = random_word() % blocks | 1; std::gcd(stride, blocks) != 1; stride += 2) {
     }
   }
   for (u64 i = 0; i < blocks; ++i) {
     if (!b) b = new_block(c.lds);
-    u64 at = settings().order == Settings::kReverse ? blocks - 1 - i : (i * stride + offset) % blocks;
+    u64 at = visit_order == Settings::kReverse ? blocks - 1 - i : (i * stride + offset) % blocks;
     if (poison >= 0) {
       if (lds.size && poison_static_lds) std::memset(lds.base, poison, lds.size);
       if (b->lds) std::memset(b->lds, poison, c.lds);
     }
-    begin_block(b, stride == 1 && !offset && settings().order != Settings::kReverse && i ? [&] {
+    begin_block(b, stride == 1 && !offset && visit_order != Settings::kReverse && i ? [&] {
       Index3 next = rpx_block_index;
       if (++next.x == c.grid.x) {
         next.x = 0;
