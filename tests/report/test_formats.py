@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -26,6 +28,21 @@ def test_every_format_renders_anything(name: str) -> None:
     for count in (0, 2):
         text = render(name, _report(count))
         assert text == "" or text.endswith("\n")
+
+
+def test_sarif_against_the_schema() -> None:
+    schema = os.environ.get("ROCPORT_SARIF_SCHEMA")
+    if not schema:
+        pytest.skip("set ROCPORT_SARIF_SCHEMA to a copy of OASIS' sarif-schema-2.1.0.json")
+    jsonschema = pytest.importorskip("jsonschema")
+    rules = json.loads(Path(schema).read_text(encoding="utf-8"))
+    validator = jsonschema.validators.validator_for(rules)(rules)
+    for count in (0, 2):
+        errors = list(validator.iter_errors(json.loads(render("sarif", _report(count)))))
+        assert not errors, errors[0].message
+    broken = json.loads(render("sarif", _report()))
+    del broken["runs"][0]["tool"]
+    assert list(validator.iter_errors(broken))
 
 
 def test_sarif_has_what_the_schema_requires() -> None:
