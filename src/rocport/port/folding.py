@@ -11,9 +11,7 @@ import warnings
 from typing import Any
 
 from rocport.port.compat import MODULE, PREDICATES
-
-SETUP_PREDICATE = "_IS_ROCM"
-"""The name that setup.py and other files which run before the package can be imported bind for themselves."""
+from rocport.syntax.gating import SETUP_PREDICATE
 
 
 def misfit(before: bytes, after: bytes) -> str:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from rocport.model import Edit, Finding, Span
 from rocport.port.edits import choose, edits_of, left_manual, replaced
 from rocport.port.folding import misfit
-from rocport.port.places import Place, Places, import_offset, runs_before_the_package
+from rocport.port.places import Place, Places, import_offset
+from rocport.syntax.gating import is_setup_script
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def _checked_python(path: str, data: bytes, editing: list[Finding], places: Plac
     if not wanted:
         reason = misfit(data, edited)
         return reason or Gated(edited, ())
-    if runs_before_the_package(path):
+    if is_setup_script(path):
         return "this file runs before the package can be imported, so it cannot use the generated module"
     try:
         with warnings.catch_warnings():

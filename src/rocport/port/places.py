@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from rocport.port.compat import FILE, MODULE, is_generated
 
 _IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
-_BEFORE_THE_PACKAGE = frozenset({"setup.py", "conanfile.py", "noxfile.py", "hatch_build.py"})
 
 
 def imported_modules(data: bytes) -> frozenset[str]:
@@ -81,12 +80,6 @@ class Places:
             if module in self.imported or package in self.imported:
                 return package
         return ""
-
-
-def runs_before_the_package(path: str) -> bool:
-    """True for setup.py and its like, which cannot import from what they build."""
-    name = posixpath.basename(path)
-    return name in _BEFORE_THE_PACKAGE or name.startswith("setup_")
 
 
 def _is_relative(tree: ast.Module) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -20,6 +21,7 @@ COMPAT_MODULE = "_rocm_compat"
 COMPAT_PREDICATE = "IS_ROCM"
 
 _SCRIPTS = frozenset({"setup.py", "conanfile.py", "noxfile.py", "conftest.py", "hatch_build.py"})
+_JIT = re.compile(r"(?:^|\.)(?:jit|njit|script)(?:\(|$)")
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Compare, ast.Subscript, ast.Constant)
 
 
@@ -30,13 +32,19 @@ def is_setup_script(path: str) -> bool:
 
 
 class Gate:
-    """Edits of one file. `compat` names what the edited text uses of the generated module."""
+    """Edits of one file. `compat` names what the edited text uses of the generated module.
 
-    def __init__(self, source: PythonSource) -> None:
+    `fact` is the predicate of that module to ask, where the truth is narrower than "is ROCm"; `uses` are further names
+    of it that the edited text holds. A setup script knows neither: there only `IS_ROCM` makes edits. Code that a
+    compiler of its own reads (`@triton.jit`, `@torch.jit.script`, `@numba.cuda.jit`) gets none.
+    """
+
+    def __init__(self, source: PythonSource, fact: str = COMPAT_PREDICATE, uses: frozenset[str] = frozenset()) -> None:
         self.source = source
         setup = is_setup_script(source.path)
-        self.predicate = SETUP_PREDICATE if setup else f"{COMPAT_MODULE}.{COMPAT_PREDICATE}"
-        self.compat = frozenset() if setup else frozenset({COMPAT_PREDICATE})
+        self.predicate = SETUP_PREDICATE if setup else f"{COMPAT_MODULE}.{fact}"
+        self.compat = frozenset() if setup else uses | {fact}
+        self._usable = not setup or (fact == COMPAT_PREDICATE and not uses)
 
     @cached_property
     def newline(self) -> str:
@@ -44,6 +52,8 @@ class Gate:
 
     def bound(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         """The edits, and with them the statement that binds the predicate where the file has to do that itself."""
+        if not self._usable:
+            return ()
         binds = binding(self.source) if edits and not self.compat else None
         return (*edits, *((binds,) if binds else ()))
 
@@ -75,7 +85,7 @@ class Gate:
     def off(self, statements: Sequence[ast.stmt]) -> tuple[Edit, ...]:
         """Neighbouring statements of one block under `if not ROCM:`; nothing where one shares its line with another."""
         first, last = statements[0], statements[-1]
-        if not all(self._alone(statement) for statement in statements):
+        if self._compiled(first) or not all(self._alone(statement) for statement in statements):
             return ()
         at, indent = self._line_start(first)
         edits = [_insert(at, f"{indent}if not {self.predicate}:{self.newline}{self._unit(indent)}")]
@@ -111,8 +121,19 @@ class Gate:
         return (_insert(at, f"{indent}if {self.predicate}:{self.newline}{indent}{unit}{statement}{self.newline}"),)
 
     def _around(self, node: ast.AST, before: str, after: str) -> tuple[Edit, ...]:
+        if self._compiled(node):
+            return ()
         start, end = self.source.span(node)
         return (_insert(start, before), *((_insert(end, after),) if after else ()))
+
+    def _compiled(self, node: ast.AST) -> bool:
+        """True inside a function that Triton, TorchScript or Numba compiles: a global fact may not stand there."""
+        return any(
+            isinstance(parent, ast.FunctionDef)
+            and child in parent.body
+            and any(_JIT.search(ast.unparse(item)) for item in parent.decorator_list)
+            for parent, child in self.source.ancestors(node)
+        )
 
     def _line_start(self, node: ast.stmt) -> tuple[int, str]:
         line = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])

@@ -22,9 +22,10 @@ def edited(
     item: Finding, gate: Gate, edits: Sequence[Edit], applicability: Applicability = Applicability.REVIEW
 ) -> Finding:
     """The finding with its edits; as it is (MANUAL) where there are none."""
-    if not edits:
+    bound = gate.bound(edits)
+    if not bound:
         return item
-    return replace(item, edits=gate.bound(edits), compat=gate.compat, applicability=applicability)
+    return replace(item, edits=bound, compat=gate.compat, applicability=applicability)
 
 
 def asked(source: PythonSource, node: ast.AST) -> tuple[ast.expr, bool] | None:
