@@ -16,7 +16,7 @@ from rocport.model import Applicability, Confidence, Context, Example, Finding, 
 from rocport.rules.python.common import PYTHON, finding, open_places
 from rocport.syntax.python import PythonSource
 
-_MODULES = frozenset(
+CUDA_ONLY = frozenset(
     """
     flash_attn flash_attn_2_cuda flash_attn_cuda flash_attn_interface flash_attn_3 dropout_layer_norm rotary_emb
     fused_dense_lib xentropy_cuda_lib flashinfer xformers apex amp_C transformer_engine tensorrt tensorrt_llm
@@ -38,7 +38,7 @@ RULE = Rule(
     severity=Severity.BREAKS_IMPORT,
     applicability=Applicability.MANUAL,
     languages=PYTHON,
-    triggers=frozenset(name.encode() for name in _MODULES) | {b"_cuda", b"cumem"},
+    triggers=frozenset(name.encode() for name in CUDA_ONLY) | {b"_cuda", b"cumem"},
     phase=5,
     examples=(
         Example("import dropout_layer_norm\n", path="m.py"),
@@ -67,14 +67,14 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         first = {name.split(".")[0] for name in names}
         if first & {"torch", "numba", "triton", "jax"} or _own(first, context, source.path):
             continue
-        cuda_only = bool(first & _MODULES) or any(_SUFFIX.search(part) for part in parts)
+        cuda_only = bool(first & CUDA_ONLY) or any(_SUFFIX.search(part) for part in parts)
         if cuda_only and not source.guarded(node) and not _asked_for(source, node):
             nodes.append(node)
     for call in source.find(ast.Call):
         if ast.unparse(call.func).endswith(("import_module", "__import__")) and call.args:
             name = call.args[0]
             text = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
-            if (text.split(".")[0] in _MODULES or _WHEEL.search(text)) and not source.guarded(call):
+            if (text.split(".")[0] in CUDA_ONLY or _WHEEL.search(text)) and not source.guarded(call):
                 nodes.append(call)
     nodes.sort(key=lambda node: node.lineno)
     for node in open_places(source, nodes):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.rules.python.common import PYTHON, call_name, finding, open_places
 from rocport.syntax.python import PythonSource
 
 _MODULES = frozenset(
@@ -21,7 +21,8 @@ _MODULES = frozenset(
 _COMMAND = re.compile(
     r"nvidia-smi|libnvidia-ml|libcuda\.so|nvcuda\.dll|cudart64|libcudart|lspci.*(?i:nvidia)|nvidia-settings"
 )
-_HELPER = re.compile(r"(?i)^is_(?:py3?nvml|nvidia|pynvml)\w*$")
+_ASKS = re.compile(r"(?i)avail|find_spec|installed|import_module|has_package|version$")
+_HELPER = re.compile(r"(?i)^is_(?:py3?nvml|nvidia|pynvml|codecarbon)\w*$")
 
 RULE = Rule(
     name="nvidia-tool",
@@ -49,6 +50,7 @@ RULE = Rule(
         Example("import pynvml\npynvml.nvmlInit()\n", path="m.py"),
         Example("import subprocess\nsubprocess.run(['nvidia-smi', '-L'])\n", path="m.py"),
         Example("from py3nvml import py3nvml as nvml\n", path="m.py"),
+        Example("def can_measure():\n    return importlib.util.find_spec('pynvml') is not None\n", path="m.py"),
     ),
     clean=(
         Example("try:\n    import pynvml\nexcept ImportError:\n    pynvml = None\n", path="m.py"),
@@ -75,7 +77,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         ) or (isinstance(function, ast.Name) and (function.id.startswith("nvml") or _HELPER.match(function.id))):
             nodes.append(call)
     for constant, text in source.strings:
-        if len(text) < 300 and _COMMAND.search(text):
+        asked = text in _MODULES and _ASKS.search(call_name(source, source.parents[constant]))
+        if asked or (len(text) < 300 and _COMMAND.search(text)):
             nodes.append(constant)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     for node in open_places(source, nodes):

@@ -1,7 +1,8 @@
 """Triton launch shapes made for 32 lanes a warp: `num_warps=32` is 2048 threads on wavefronts of 64.
 A block has at most 1024 threads, so `num_warps=32` fails with "invalid argument" on gfx9 (16 is the most there). On
-RDNA, whose wavefronts have 32 lanes, it runs. Lists of values for autotuning that hold 32 are named as well. Right when
-the list is chosen by platform.
+RDNA, whose wavefronts have 32 lanes, it runs. Lists of values for autotuning that hold 32 are named as well, and a
+number of warps computed by dividing by 32: it makes blocks twice as large as meant. Right when the value is chosen by
+platform, or the divisor is the target's warp size.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ RULE = Rule(
         Example("import triton\nc = [triton.Config({}, num_warps=n) for n in [4, 8, 16, 32]]\n", path="m.py"),
         Example("kernel[grid](x, num_warps=32)\n", path="m.py"),
         Example("NUM_WARPS = [8, 16, 32]\n", path="m.py"),
+        Example("kernel[grid](x, num_warps=BLOCK // 32)\n", path="m.py"),
     ),
     clean=(
         Example("kernel[grid](x, num_warps=16, BLOCK=32)\n", path="m.py"),
         Example("NUM_WARPS = [4, 8, 16] if is_amd else [4, 8, 16, 32]\n", path="m.py"),
         Example("kernel[grid](x, BLOCK=32)\nnum_warps = 4\n", path="m.py"),
+        Example("kernel[grid](x, num_warps=BLOCK // WARP)\nn = m // 32\n", path="m.py"),
     ),
     sources=("https://github.com/fla-org/flash-linear-attention/pull/464",),
 )
@@ -41,13 +44,13 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         return
     nodes: list[Any] = []
     for keyword in source.find(ast.keyword):
-        if keyword.arg == "num_warps" and _has_32(keyword.value):
+        if keyword.arg == "num_warps" and (_has_32(keyword.value) or _divides_by_32(keyword.value)):
             nodes.append(keyword.value)
     for assign in source.find(ast.Assign):
         names = {
             inner.id.lower() for target in assign.targets for inner in ast.walk(target) if isinstance(inner, ast.Name)
         }
-        if any("num_warp" in name for name in names) and _has_32(assign.value):
+        if any("num_warp" in name for name in names) and (_has_32(assign.value) or _divides_by_32(assign.value)):
             nodes.append(assign)
     for comprehension in source.find(ast.comprehension):
         target = comprehension.target
@@ -63,7 +66,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             RULE,
             source,
             node,
-            "num_warps=32 is 2048 threads on wavefronts of 64 lanes: more than a block may have",
+            "num_warps counts wavefronts of 64 lanes on gfx9: this makes blocks of more threads than meant"
+            if any(isinstance(inner, ast.BinOp) for inner in ast.walk(node))
+            else "num_warps=32 is 2048 threads on wavefronts of 64 lanes: more than a block may have",
             fix="at most 16 on gfx9 (8 is a good bound for autotuning); keep 32 for CUDA",
             holds="gfx9 targets (wave64); RDNA runs 32 lanes a warp",
         )
@@ -80,3 +85,13 @@ def _has_32(value: ast.AST) -> bool:
     if isinstance(value, ast.IfExp):
         return _has_32(value.body) or _has_32(value.orelse)
     return isinstance(value, ast.Constant) and isinstance(value.value, int) and value.value >= 32
+
+
+def _divides_by_32(value: ast.AST) -> bool:
+    return any(
+        isinstance(inner, ast.BinOp)
+        and isinstance(inner.op, (ast.FloorDiv, ast.Div))
+        and isinstance(inner.right, ast.Constant)
+        and inner.right.value == 32
+        for inner in ast.walk(value)
+    )
