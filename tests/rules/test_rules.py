@@ -26,7 +26,8 @@ def _port(path: str, data: bytes, findings: list[Finding]) -> Ported:
 
 
 def _context(path: str, data: bytes, options: dict[str, str]) -> Context:
-    project: ProjectIndex = build_index([path], [names_of(data)])
+    ptx = frozenset(filter(None, [options.get("ptx")]))
+    project: ProjectIndex = build_index([path], [names_of(data)], ptx)
     return Context(Options(warp=options.get("warp", "logical32")), project)
 
 

@@ -41,6 +41,8 @@ class ProjectIndex:
     included: frozenset[str] = frozenset()
     """Base names of all files some file of the tree includes."""
     torch_extension: bool = False
+    ptx_sources: frozenset[str] = frozenset()
+    """Paths of the CUDA sources that hold inline PTX or include NVIDIA's matrix headers."""
 
     @cached_property
     def basenames(self) -> frozenset[str]:

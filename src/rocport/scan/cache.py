@@ -118,6 +118,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         sorted(project.device_functions),
         [name + b"\1" + body for name, body in sorted(project.macros.items())],
         [name.encode(errors="surrogateescape") for name in sorted(project.files)],
+        [name.encode(errors="surrogateescape") for name in sorted(project.ptx_sources)],
         [name.encode(errors="surrogateescape") for name in sorted(project.included)],
     ):
         digest.update(b"\0".join(group) + b"\2")
@@ -140,17 +141,19 @@ def pack_names(names: FileNames) -> list[Any]:
         {name.decode("latin-1"): body.decode("latin-1") for name, body in names.macros.items()},
         sorted(names.included),
         names.torch_extension,
+        names.ptx,
     ]
 
 
 def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`."""
-    device, macros, included, torch_extension = packed
+    device, macros, included, torch_extension, ptx = packed
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
         frozenset(included),
         torch_extension,
+        ptx,
     )
 
 

@@ -187,7 +187,7 @@ def index_tree(
 ) -> ProjectIndex:
     """Collect the names of the whole tree. With a cache, `digests` are those of the contents, by path."""
     sources = [entry for entry in tree.entries if entry.language == "cuda"]
-    keys = {entry.path: caching.key("names", digests[entry.path]) for entry in sources if entry.path in digests}
+    keys = {entry.path: caching.key("names and ptx", digests[entry.path]) for entry in sources if entry.path in digests}
     known = cache.get(set(keys.values())) if cache is not None and keys else {}
     found: dict[str, FileNames] = {
         path: caching.unpack_names(known[mark]) for path, mark in keys.items() if mark in known
@@ -197,7 +197,8 @@ def index_tree(
     found.update(fresh)
     if cache is not None:
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
-    return build_index((entry.path for entry in tree.entries), (found[entry.path] for entry in sources))
+    ptx = frozenset(path for path, names in found.items() if names.ptx)
+    return build_index((entry.path for entry in tree.entries), (found[entry.path] for entry in sources), ptx)
 
 
 class _Names:
@@ -305,7 +306,12 @@ def _outside(context: Context) -> Context:
     """What rules over other languages than C++ may know of the tree: its files, so that one changed macro does not make
     every Python file new."""
     project = context.project
-    return replace(context, project=ProjectIndex(files=project.files, torch_extension=project.torch_extension))
+    return replace(
+        context,
+        project=ProjectIndex(
+            files=project.files, torch_extension=project.torch_extension, ptx_sources=project.ptx_sources
+        ),
+    )
 
 
 class _Scan:

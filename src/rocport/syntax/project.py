@@ -12,6 +12,10 @@ from rocport.syntax.includes import include_names
 _SPECIFIED = re.compile(rb"__(global|device)__((?:[^;{}()]|\([^()]*\))*?)([A-Za-z_]\w*)\s*\(")
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE)
 _TORCH = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)/")
+_PTX = re.compile(
+    rb"(?m)^(?![ \t]*//).*\basm[ \t]*(?:__)?(?:volatile)?(?:__)?[ \t]*\((?=[ \t]*(?:[\"R]|\\?\r?$))"
+    rb"|#[ \t]*include[ \t]*[<\"](?:mma\.h|cute/|cutlass/)"
+)
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
 
 
@@ -32,6 +36,7 @@ class FileNames:
     macros: Mapping[bytes, bytes] = field(default_factory=dict)
     included: frozenset[str] = frozenset()
     torch_extension: bool = False
+    ptx: bool = False
 
 
 def names_of(data: bytes) -> FileNames:
@@ -48,10 +53,18 @@ def names_of(data: bytes) -> FileNames:
             if len(body) < 200:
                 macros[match.group(1)] = body
     included = frozenset(name.rsplit("/", 1)[-1] for name in include_names(data))
-    return FileNames(frozenset(device), macros, included, _TORCH.search(data) is not None)
+    return FileNames(
+        frozenset(device),
+        macros,
+        included,
+        _TORCH.search(data) is not None,
+        (b"asm" in data or b"mma.h" in data or b"cut" in data) and _PTX.search(data) is not None,
+    )
 
 
-def build_index(files: Iterable[str], names: Iterable[FileNames]) -> ProjectIndex:
+def build_index(
+    files: Iterable[str], names: Iterable[FileNames], ptx_sources: frozenset[str] = frozenset()
+) -> ProjectIndex:
     """Merge what the files add."""
     device: set[bytes] = set()
     macros: dict[bytes, bytes] = {}
@@ -62,4 +75,4 @@ def build_index(files: Iterable[str], names: Iterable[FileNames]) -> ProjectInde
         macros.update(item.macros)
         included |= item.included
         torch_extension = torch_extension or item.torch_extension
-    return ProjectIndex(frozenset(device), macros, frozenset(files), frozenset(included), torch_extension)
+    return ProjectIndex(frozenset(device), macros, frozenset(files), frozenset(included), torch_extension, ptx_sources)
