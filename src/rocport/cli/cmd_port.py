@@ -167,6 +167,7 @@ class _Port:
         from rocport.model import Problem
         from rocport.port.engine import Ported, port_other, port_source
         from rocport.port.files import sha256
+        from rocport.port.mark import marked
         from rocport.scan import suppress
         from rocport.scan.engine import known_names, read_source, scan_file, scan_source
         from rocport.syntax.cuda import CudaSource
@@ -176,7 +177,10 @@ class _Port:
             return Ported(entry.path, "", None, problem=data, language=entry.language)
         if entry.language == "cuda":
             source = CudaSource(entry.path, data, known_names())
-            return port_source(source, scan_source(source, self.context))
+            result = port_source(source, scan_source(source, self.context))
+            if result.data is not None and self.context.project.torch_extension:
+                return replace(result, data=marked(result.data))
+            return result
         found = scan_file(entry.path, data, entry.language, self.context)
         if isinstance(found, Problem):
             return Ported(entry.path, sha256(data), None, problem=found, size=len(data), language=entry.language)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from rocport.port.generated import NewFile
+from rocport.port.mark import marked
 from rocport.syntax.project import mirrored
 
 FOLDERS = ("hip", "rocm", "hip_port")
@@ -71,7 +72,7 @@ def mirror(
         if data is None:
             data = read(path)
             why = f"{path}, which a translation includes" if not path.endswith(_RENAMED) else why
-        found.append(NewFile(mirrored(path, folder), _renamed(path, data, members), why, path))
+        found.append(NewFile(mirrored(path, folder), marked(_renamed(path, data, members)), why, path))
     return [*found, NewFile(f"{folder}/{README}", _readme(folder), "says what the folder is")]
 
 
