@@ -28,7 +28,7 @@ def _port(path: str, data: bytes, findings: list[Finding]) -> Ported:
 def _context(path: str, data: bytes, options: dict[str, str]) -> Context:
     ptx = frozenset(filter(None, [options.get("ptx")]))
     project: ProjectIndex = build_index([path], [names_of(data)], ptx)
-    return Context(Options(warp=options.get("warp", "logical32")), project)
+    return Context(Options(warp=options.get("warp", "logical32"), layout=options.get("layout", "hip")), project)
 
 
 def _cases(kind: str) -> list[object]:
