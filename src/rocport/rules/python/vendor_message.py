@@ -14,7 +14,7 @@ from rocport.model import Applicability, Confidence, Context, Example, Finding, 
 from rocport.rules.python.common import PYTHON, finding, open_places, text_of
 from rocport.syntax.python import PythonSource, names_amd
 
-_REFUSES = re.compile(
+REFUSES = re.compile(
     r"(?i)(?:requir|need|must|only|support|necessary|without|no|install)\w*\b.{0,60}"
     r"\b(?:nvidia|nvcc|cuda (?:gpu|toolkit|device|card))"
     r"|\b(?:nvidia|nvcc|cuda (?:toolkit|gpu))\b.{0,60}"
@@ -49,12 +49,12 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             continue
         for argument in call.args:
             text = "".join(text_of(part) for part in ast.walk(argument) if isinstance(part, ast.Constant))
-            if _REFUSES.search(text) and not names_amd(text):
+            if REFUSES.search(text) and not names_amd(text):
                 nodes.append(call)
                 break
     for assertion in source.find(ast.Assert):
         text = text_of(assertion.msg)
-        if _REFUSES.search(text) and not names_amd(text):
+        if REFUSES.search(text) and not names_amd(text):
             nodes.append(assertion)
     for node in open_places(source, nodes):
         yield finding(
