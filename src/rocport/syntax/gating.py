@@ -82,6 +82,24 @@ class Gate:
         inner = isinstance(node, _ATOMS)
         return self._around(node, f"(not {self.predicate} and " + ("" if inner else "("), ")" if inner else "))")
 
+    def also(self, node: ast.AST, rocm: str) -> tuple[Edit, ...]:
+        """`(node or ROCM and rocm)`: on ROCm a second way to be true."""
+        return self._around(node, "(", f" or {self.predicate} and {rocm})") if isinstance(node, _ATOMS) else ()
+
+    def neither(self, node: ast.AST, rocm: str) -> tuple[Edit, ...]:
+        """`(node and not (ROCM and rocm))`: on ROCm a second way to be false."""
+        return self._around(node, "(", f" and not ({self.predicate} and {rocm}))") if isinstance(node, _ATOMS) else ()
+
+    def then(self, statement: ast.stmt, rocm: Sequence[str]) -> tuple[Edit, ...]:
+        """`if ROCM:` with statements of its own, behind a statement that stands on lines of its own."""
+        if self._compiled(statement) or not self._alone(statement):
+            return ()
+        _, indent = self._line_start(statement)
+        end = self._line_end(statement.end_lineno or statement.lineno)
+        body = "".join(f"{indent}{self._unit(indent)}{row}{self.newline}" for row in rocm)
+        before = "" if self.source.data[:end].endswith((b"\n", b"\r")) else self.newline
+        return (_insert(end, f"{before}{indent}if {self.predicate}:{self.newline}{body}"),)
+
     def off(self, statements: Sequence[ast.stmt]) -> tuple[Edit, ...]:
         """Neighbouring statements of one block under `if not ROCM:`; nothing where one shares its line with another."""
         first, last = statements[0], statements[-1]

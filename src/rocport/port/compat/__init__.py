@@ -11,6 +11,9 @@ import re
 from functools import cache
 from importlib import resources
 
+from packaging.version import Version
+
+from rocport.facts.packages import find_package
 from rocport.facts.targets import all_targets
 
 MODULE = "_rocm_compat"
@@ -64,14 +67,14 @@ def render(wanted: frozenset[str]) -> bytes:
     pieces: list[str] = []
     end = 0
     for node in tree.body:
-        first, last = _first_line(lines, node, end), _last_line(lines, node)
+        first, last = _first_line(node), _last_line(lines, node)
         piece = "\n".join(lines[first:last])
         gap = "\n" * max(1, _blank_lines(lines, end, first) + 1)
         end = last
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             imported = _imports(node, piece, needed)
             if imported:
-                pieces.append(gap + imported)
+                pieces.append(("\n\n" if pieces[-1].endswith("annotations") else gap) + imported)
         elif not _defined(node):
             pieces.append(gap + piece)
         elif needed & _defined(node):
@@ -91,8 +94,22 @@ def _filled(module: str) -> str:
             tables["_FNUZ_TARGETS"] |= here
     for name, targets in tables.items():
         listed = ", ".join(f'"{target}"' for target in sorted(targets))
-        module = module.replace(f"{name}: frozenset[str] = frozenset()", f"{name} = frozenset({{{listed}}})")
-    return module
+        module = module.replace(f"{name}: frozenset[str] = frozenset()", f"{name} = frozenset({_wrapped(listed)})")
+    since = ", ".join(f"{wavefront}: {_bnb_since(wavefront)}" for wavefront in (32, 64))
+    return module.replace("_BNB_64_SINCE: dict[int, tuple[int, ...]] = {}", f"_BNB_64_SINCE = {{{since}}}")
+
+
+def _wrapped(listed: str) -> str:
+    """A set literal, on a line of its own where it is long."""
+    return f"\n    {{{listed}}}\n" if len(listed) > 80 else f"{{{listed}}}"
+
+
+def _bnb_since(wavefront: int) -> tuple[int, ...]:
+    """First bitsandbytes whose kernels take 4-bit blocks of 64 values on such wavefronts."""
+    package = find_package("bitsandbytes")
+    assert package is not None, "a package of the facts"
+    (since,) = (rule.since for rule in package.blocksizes if rule.wavefront == wavefront and 64 in rule.sizes)
+    return Version(since).release
 
 
 @cache
@@ -140,7 +157,7 @@ def _defined(node: ast.stmt) -> frozenset[str]:
     return frozenset()
 
 
-def _first_line(lines: list[str], node: ast.stmt, end: int) -> int:
+def _first_line(node: ast.stmt) -> int:
     """The first line of a statement, decorators included."""
     decorators = getattr(node, "decorator_list", [])
     first: int = min([node.lineno, *(item.lineno for item in decorators)])
@@ -150,7 +167,7 @@ def _first_line(lines: list[str], node: ast.stmt, end: int) -> int:
 def _last_line(lines: list[str], node: ast.stmt) -> int:
     """The line after a statement, with the comment that follows a declaration."""
     last = node.end_lineno or node.lineno
-    while isinstance(node, ast.AnnAssign) and last < len(lines) and lines[last].startswith("#"):
+    while isinstance(node, (ast.AnnAssign, ast.Assign)) and last < len(lines) and lines[last].startswith("#"):
         last += 1
     return last
 
