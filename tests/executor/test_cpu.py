@@ -125,8 +125,8 @@ def test_lockstep_makes_lane_synchronous_code_right(executor: CpuExecutor, build
 def test_a_hang_is_a_result(executor: CpuExecutor, tmp_path: Path) -> None:
     source = tmp_path / "hang.hip"
     source.write_text(
-        "#include <hip/hip_runtime.h>\n__global__ void k(volatile int *p) { while (*p == 0) {} }\n"
-        "int main() { int *p; hipMalloc(&p, 4); hipMemset(p, 0, 4); k<<<1, 64>>>(p); }\n"
+        "#include <hip/hip_runtime.h>\n__global__ void k(volatile unsigned *p) { while (true) *p += 1; }\n"
+        "int main() { unsigned *p; hipMalloc(&p, 4); hipMemset(p, 0, 4); k<<<1, 64>>>(p); }\n"
     )
     executable = executor.build(load_program(source), tmp_path / "b", BuildOptions(optimize="-O1"))
     result = executor.run(executable, (), tmp_path, RunOptions(limits=Limits(seconds=1)))

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 @click.option("--sanitize", is_flag=True, help="Address and undefined-behaviour checks: slower, with file and line.")
 @click.option(
     "--access",
-    type=click.Choice(["races", "lockstep"]),
-    help="races: report conflicting accesses to shared memory; lockstep: lanes meet at each access.",
+    type=click.Choice(["races", "memory", "all", "lockstep"]),
+    help="races: report conflicting accesses to shared memory; memory: report reads of what nobody wrote and accesses "
+    "out of bounds, by line; all: both; lockstep: lanes meet at each access.",
 )
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")
 @click.option("--target", metavar="GFX", help="gfx name that device properties give; default gfx942 or gfx1100.")
@@ -111,12 +112,13 @@ def command(
                 arguments = program.runs[0]
             options = RunOptions(
                 width=int(width),
-                access=Access(access or ""),
+                access=Access.ALL if access == "all" else Access(access or ""),
                 order=order,
                 poison=poison,
                 quiet=quiet,
                 target=target,
-                limits=Limits(seconds=timeout),
+                # The address sanitizer reserves terabytes of address space.
+                limits=Limits(seconds=timeout, memory_bytes=1 << 60) if sanitize else Limits(seconds=timeout),
             )
             result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
     except (ProgramError, CompilerError) as error:
@@ -148,7 +150,9 @@ def _show(result: RunResult, width: int, timeout: float) -> int:
 
 def _print_hazard(hazard: Hazard) -> None:
     word = "hazard" if hazard.grave else "note"
-    times = f", {hazard.count} times" if hazard.count > 1 else ""
-    click.echo(f"{word}[{hazard.kind}] {hazard.place}: {hazard.message} (kernel {hazard.kernel}{times})", err=True)
+    facts = [f"kernel {hazard.kernel}"] if hazard.kernel else []
+    facts += [f"{hazard.count} times"] if hazard.count > 1 else []
+    tail = f" ({', '.join(facts)})" if facts else ""
+    click.echo(f"{word}[{hazard.kind}] {hazard.place}: {hazard.message}{tail}", err=True)
     for frame in hazard.frames[1:4]:
         click.echo(f"    called from {frame.path}:{frame.line}", err=True)

@@ -70,11 +70,14 @@ class BuildOptions:
 
 
 class Access(Enum):
-    """What is done at each access to shared memory; anything but NONE needs a build with `instrument`."""
+    """What is done at each access to memory; anything but NONE needs a build with `instrument`."""
 
     NONE = ""
     RACES = "races"
-    """Conflicting accesses with no barrier between are hazards."""
+    """Conflicting accesses to shared memory with no barrier between are hazards."""
+    MEMORY = "memory"
+    """So are reads of memory that nobody wrote, and accesses behind the end of an allocation or of shared memory."""
+    ALL = "races,memory"
     LOCKSTEP = "lockstep"
     """Lanes meet at every access, for code that was written for a machine that runs a wavefront in step."""
 
@@ -138,6 +141,26 @@ class Hazard:
 
 
 @dataclass(frozen=True)
+class KernelRun:
+    """One kernel's launches: how many, the most dynamic shared memory in bytes, the most threads a block."""
+
+    name: str
+    """As the launch spells it."""
+    launches: int
+    lds: int
+    threads: int
+
+    def merged(self, other: KernelRun) -> KernelRun:
+        """Both taken together."""
+        return KernelRun(
+            self.name,
+            self.launches + other.launches,
+            max(self.lds, other.lds),
+            max(self.threads, other.threads),
+        )
+
+
+@dataclass(frozen=True)
 class RunResult:
     """What a run gave."""
 
@@ -149,6 +172,7 @@ class RunResult:
     timed_out: bool = False
     hazards: tuple[Hazard, ...] = ()
     statistics: Mapping[str, int] = field(default_factory=dict)
+    kernels: tuple[KernelRun, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -32,8 +32,10 @@ from rocport.executor.compiler import (
     thrust_include,
 )
 from rocport.executor.program import Program, Unit, find_header
-from rocport.executor.report import read_report
+from rocport.executor.report import read_report, sanitizer_hazards
 from rocport.executor.rewrite import RewriteError, rewrite
+from rocport.facts.errors import FactError
+from rocport.facts.targets import load_target
 
 _STEP_TIMEOUT_S = 600
 _MISSING = [
@@ -183,6 +185,8 @@ class CpuExecutor:
         target = folder / f"{stem}.o"
         compiler = self.compiler
         mode = self._mode_flags(options)
+        if options.instrument:
+            mode = (*mode, "-DRPX_INSTRUMENT")
         if unit.language == "c":
             command = [
                 compiler.path,
@@ -273,6 +277,7 @@ class CpuExecutor:
                 "ROCPORT_POISON": "" if options.poison is None else str(options.poison),
                 "ROCPORT_TRACE": str(options.trace) if options.trace else "",
                 "ROCPORT_TARGET": options.target or "",
+                "ROCPORT_LDS_LIMIT": _lds_limit(options.target),
                 "ROCPORT_ACCESS": options.access.value,
                 "OMP_NUM_THREADS": "2",
                 "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0:exitcode=88",
@@ -302,8 +307,19 @@ class CpuExecutor:
                     process.wait()
                 seconds = time.monotonic() - started
                 texts = [_tail(stream, options.limits.output_bytes) for stream in (out, err)]
-            hazards, statistics = read_report(report, executable)
-        return RunResult(status, texts[0], texts[1], seconds, timed_out, hazards, statistics)
+            seen = read_report(report, executable, options.quiet)
+        hazards = (*seen.hazards, *sanitizer_hazards(texts[1]))
+        return RunResult(status, texts[0], texts[1], seconds, timed_out, hazards, seen.statistics, seen.kernels)
+
+
+def _lds_limit(target: str | None) -> str:
+    """Bytes of shared memory a block may have on the target; empty: the runtime's default."""
+    if target is None:
+        return ""
+    try:
+        return str(load_target(target).lds_bytes)
+    except FactError:
+        return ""
 
 
 def _openmp(program: Program) -> tuple[str, ...]:

@@ -8,10 +8,12 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rocport.executor.base import Frame, Hazard
+from rocport.executor.base import Frame, Hazard, KernelRun
+from rocport.executor.lds import base_name, static_lds
 
 _SYMBOLIZER_TIMEOUT_S = 60
 _OWN = re.compile(r"/executor/(?:include|lib)/|^/usr/(?:include|lib)/")
@@ -36,7 +38,7 @@ HAZARDS: dict[str, tuple[str, bool]] = {
     "lane-outside-mask": ("a shuffle reads lane {a}, which its mask {b:#x} does not name", False),
     "out-of-bounds": ("byte {a} of an allocation of {b} bytes was read, written or copied", True),
     "shared-out-of-bounds": ("byte {a} of {b} bytes of dynamic shared memory was read or written", True),
-    "uninitialised-read": ("{a} bytes that nobody wrote are read, at offset {b}", True),
+    "uninitialised-read": ("{a} bytes are read that nobody wrote", True),
     "uninitialised-copy": ("{a} bytes that nobody wrote are copied to the host, from offset {b}", False),
     "no-progress": ("{a} threads spin, and nothing that is left to run can free them", True),
     "shared-race": (
@@ -44,20 +46,31 @@ HAZARDS: dict[str, tuple[str, bool]] = {
         True,
     ),
     "relies-on-lockstep": (
-        "lanes of threads {a} and {b} exchange through shared memory with no wave operation or barrier between",
+        "threads {a} and {b} of one wavefront exchange through shared memory with no wave operation or barrier "
+        "between: warp-synchronous code, which wants a __syncwarp()",
         True,
     ),
     "lds-limit": ("{a} bytes of dynamic shared memory, over the target's limit of {b}", True),
 }
 
 
-def read_report(path: Path, executable: Path) -> tuple[tuple[Hazard, ...], Mapping[str, int]]:
-    """Hazards and statistics of one run; both empty when the runtime wrote no report."""
+@dataclass(frozen=True)
+class Report:
+    """What the runtime saw in one run."""
+
+    hazards: tuple[Hazard, ...] = ()
+    statistics: Mapping[str, int] = field(default_factory=dict)
+    kernels: tuple[KernelRun, ...] = ()
+
+
+def read_report(path: Path, executable: Path, quiet: tuple[str, ...] = ()) -> Report:
+    """The report of one run, without the hazards of `quiet`; empty when the runtime wrote none."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:
-        return (), {}
+        return Report()
     raw: list[dict[str, Any]] = []
+    launched: list[dict[str, Any]] = []
     statistics: dict[str, int] = {}
     for line in lines:
         try:
@@ -66,32 +79,92 @@ def read_report(path: Path, executable: Path) -> tuple[tuple[Hazard, ...], Mappi
             continue
         if "hazard" in record:
             raw.append(record)
+        elif "kernel" in record:
+            launched.append(record)
         else:
             statistics.update(record.get("statistics", {}))
-    addresses = sorted({str(site) for record in raw for site in record["sites"]})
-    others = {f"{record['a']:#x}" for record in raw if record["hazard"] == "divergent-barrier"}
-    places = symbolize(executable, [*addresses, *sorted(others)])
-    hazards: list[Hazard] = []
-    for record in raw:
-        frames = tuple(frame for site in record["sites"] for frame in places.get(str(site), ()))
-        if record["hazard"] == "divergent-barrier":
-            other = places.get(f"{record['a']:#x}", ())
-            # One call that the compiler copied is one place.
-            if frames and other and (frames[0].path, frames[0].line) == (other[0].path, other[0].line):
-                continue
-        template, grave = HAZARDS[str(record["hazard"])]
-        message = template.format(a=record["a"], b=record["b"])
-        hazards.append(
-            Hazard(
-                str(record["hazard"]),
-                message,
-                str(record["kernel"]),
-                int(str(record["count"])),
-                frames,
-                grave,
-            )
-        )
-    return tuple(hazards), statistics
+    limit = statistics.get("lds_limit", 0)
+    large = [record for record in launched if record["lds"] <= limit < record["lds"] + _static(executable, record)]
+    if "lds-limit" in quiet:
+        large = []
+    addresses = {str(site) for record in raw for site in record["sites"]}
+    addresses |= {f"{record['a']:#x}" for record in raw if record["hazard"] == "divergent-barrier"}
+    addresses |= {str(record["site"]) for record in large}
+    places = symbolize(executable, sorted(addresses))
+    hazards: dict[tuple[str, str], Hazard] = {}
+    for hazard in (
+        *(found for record in raw if (found := _hazard(record, places)) is not None),
+        *(_over_limit(record, _static(executable, record), limit, places) for record in large),
+    ):
+        before = hazards.get((hazard.kind, hazard.place))
+        # A compiler may make several places of one line.
+        hazards[hazard.kind, hazard.place] = replace(before, count=before.count + hazard.count) if before else hazard
+    kernels: dict[str, KernelRun] = {}
+    for record in launched:
+        kernel = KernelRun(str(record["kernel"]), record["launches"], record["lds"], record["threads"])
+        known = kernels.get(kernel.name)
+        kernels[kernel.name] = known.merged(kernel) if known else kernel
+    return Report(tuple(hazards.values()), statistics, tuple(kernels.values()))
+
+
+def _static(executable: Path, record: Mapping[str, Any]) -> int:
+    return static_lds(executable).get(base_name(str(record["kernel"])), 0)
+
+
+def _over_limit(record: Mapping[str, Any], static: int, limit: int, places: Mapping[str, tuple[Frame, ...]]) -> Hazard:
+    message = (
+        f"{static} bytes of static and {record['lds']} of dynamic shared memory, over the target's limit of {limit}"
+    )
+    frames = places.get(str(record["site"]), ())
+    return Hazard("lds-limit", message, str(record["kernel"]), int(record["launches"]), frames)
+
+
+def _hazard(record: Mapping[str, Any], places: Mapping[str, tuple[Frame, ...]]) -> Hazard | None:
+    kind, a, b = str(record["hazard"]), record["a"], record["b"]
+    frames = tuple(dict.fromkeys(frame for site in record["sites"] for frame in places.get(str(site), ())))
+    if kind == "divergent-barrier":
+        other = places.get(f"{a:#x}", ())
+        # One call that the compiler copied is one place.
+        if frames and other and (frames[0].path, frames[0].line) == (other[0].path, other[0].line):
+            return None
+    template, grave = HAZARDS[kind]
+    if kind == "uninitialised-copy" and b < 0:
+        template, grave = "all of the {a} bytes that are copied to the host were never written", True
+    if kind == "uninitialised-read":
+        template += " (shared memory)" if b < 0 else " (offset {b} of its allocation)"
+    return Hazard(kind, template.format(a=a, b=b), str(record["kernel"]), int(record["count"]), frames, grave)
+
+
+_ASAN = re.compile(r"ERROR: AddressSanitizer: ([\w-]+)(.*)")
+_ASAN_FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (.+?) (/\S+?):(\d+)")
+_UBSAN = re.compile(r"^(/[^:\n]+):(\d+):\d+: runtime error: (.*)", re.MULTILINE)
+
+
+def sanitizer_hazards(stderr: str) -> tuple[Hazard, ...]:
+    """What the address and undefined-behaviour sanitizers wrote, as hazards with their places."""
+    found: dict[tuple[str, str], Hazard] = {}
+    for path, line, message in _UBSAN.findall(stderr):
+        if not _OWN.search(path):
+            frame = Frame("", path, int(line))
+            hazard = Hazard("undefined-behaviour", message, "", 1, (frame,))
+            found.setdefault((hazard.kind, hazard.place), hazard)
+    lines = stderr.splitlines()
+    for number, text in enumerate(lines):
+        match = _ASAN.search(text)
+        if match is None:
+            continue
+        frames = []
+        for below in lines[number + 1 :]:
+            if not below.strip():
+                break
+            frame_match = _ASAN_FRAME.match(below)
+            if frame_match and not _OWN.search(frame_match[2]):
+                frames.append(Frame(frame_match[1].split("(")[0], frame_match[2], int(frame_match[3])))
+        access = next((each.strip() for each in lines[number + 1 : number + 3] if " of size " in each), "")
+        message = f"{match[1]}" + (f": {access.split(' at ')[0]}" if access else "")
+        hazard = Hazard("address-sanitizer", message, "", 1, tuple(frames))
+        found.setdefault((hazard.kind, hazard.place), hazard)
+    return tuple(found.values())
 
 
 def symbolize(executable: Path, addresses: list[str]) -> dict[str, tuple[Frame, ...]]:

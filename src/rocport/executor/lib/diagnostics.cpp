@@ -75,6 +75,11 @@ const Settings &settings() {
     s.trace = std::getenv("ROCPORT_TRACE");
     s.target = std::getenv("ROCPORT_TARGET");
     if (!s.target || !*s.target) s.target = s.width == 64 ? "gfx942" : "gfx1100";
+    if (const char *access = std::getenv("ROCPORT_ACCESS")) {
+      s.access |= std::strstr(access, "races") ? kAccessRaces : 0;
+      s.access |= std::strstr(access, "lockstep") ? kAccessLockstep : 0;
+      s.access |= std::strstr(access, "memory") ? kAccessMemory : 0;
+    }
     if (const char *quiet = std::getenv("ROCPORT_QUIET")) {
       std::string list = std::string(",") + quiet + ",";
       for (int i = 0; i < static_cast<int>(Hazard::kCount); ++i)
@@ -130,6 +135,7 @@ void quote(FILE *out, const char *text) {
 
 void hazard(Hazard kind, const void *site, long long a, long long b) {
   if (settings().quiet[static_cast<int>(kind)]) return;
+  RuntimeGuard undisturbed;
   std::lock_guard<std::mutex> guard(hazard_mutex);
   // What happens once tends to happen for every lane and iteration.
   static struct {
@@ -151,6 +157,29 @@ void hazard(Hazard kind, const void *site, long long a, long long b) {
   walk(site, &s.sites);
 }
 
+namespace {
+
+struct Launched {
+  u64 launches = 0, lds = 0, threads = 0;
+  const void *site = nullptr;
+};
+std::map<const char *, Launched> *launched;  // by the address of the name: one literal a launch site
+
+}  // namespace
+
+void note_launch(const Launch &launch) {
+  if (!settings().report) return;
+  if (!launched) launched = new std::map<const char *, Launched>;
+  Launched &l = (*launched)[launch.name];
+  const dim3 &b = launch.config.block;
+  const u64 threads = (u64)b.x * b.y * b.z;
+  if (!l.launches++ || launch.config.lds > l.lds) {
+    l.lds = launch.config.lds;
+    l.site = launch.site;
+  }
+  if (threads > l.threads) l.threads = threads;
+}
+
 void write_report() {
   static bool written;
   if (written) return;
@@ -168,11 +197,18 @@ void write_report() {
       std::fprintf(out, "]}\n");
     }
   }
+  if (launched) {
+    for (const auto &[name, l] : *launched) {
+      std::fprintf(out, "{\"kernel\": ");
+      quote(out, name);
+      std::fprintf(out, ", \"launches\": %llu, \"lds\": %llu, \"threads\": %llu, \"site\": \"%p\"}\n", l.launches, l.lds, l.threads, l.site);
+    }
+  }
   const Statistics &t = statistics;
   std::fprintf(out,
                "{\"statistics\": {\"launches\": %llu, \"blocks\": %llu, \"threads\": %llu, \"switches\": %llu, "
-               "\"wave_operations\": %llu, \"barriers\": %llu, \"preemptions\": %llu, \"width\": %u}}\n",
-               t.launches, t.blocks, t.threads, t.switches, t.wave_ops, t.barriers, t.preemptions, wave_width);
+               "\"wave_operations\": %llu, \"barriers\": %llu, \"preemptions\": %llu, \"width\": %u, \"lds_limit\": %zu}}\n",
+               t.launches, t.blocks, t.threads, t.switches, t.wave_ops, t.barriers, t.preemptions, wave_width, settings().lds_limit);
   std::fclose(out);
 }
 
@@ -221,7 +257,7 @@ struct Process {
     settings();
     std::atexit([] {
       report_unchecked();
-      check_canaries("at the end of the program");
+      check_canaries(false);
       write_report();
     });
     static char stack[64 * 1024];

@@ -129,6 +129,7 @@ hipError_t hipGraphAddMemsetNode(hipGraphNode_t *node, hipGraph_t graph, const h
     for (size_t y = 0; y < (p.height ? p.height : 1); ++y) {
       char *row = static_cast<char *>(p.dst) + y * p.pitch;
       for (size_t x = 0; x < p.width; ++x) std::memcpy(row + x * p.elementSize, &p.value, p.elementSize);
+      note_written(row, p.width * p.elementSize);
     }
   });
 }

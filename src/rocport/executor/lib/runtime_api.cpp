@@ -35,21 +35,22 @@ template <class F> hipError_t enqueue(hipStream_t stream, hipGraphNodeType type,
   return hipSuccess;
 }
 
-void copy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
+void copy(void *to, const void *from, size_t bytes, hipMemcpyKind kind, const void *site) {
   if (!bytes) return;
   std::memmove(to, from, bytes);
+  note_copied(to, from, bytes, site);
   Allocation a, b;
   bool to_host = kind == hipMemcpyDeviceToHost || (kind == hipMemcpyDefault && find_allocation(from, &a) && !find_allocation(to, &b));
   if (to_host) trace_copy(to, bytes);
 }
 
 // A copy must stay inside of the device allocation it touches: real hardware may fault here, and values are lost.
-hipError_t check_range(const void *pointer, size_t bytes) {
+hipError_t check_range(const void *pointer, size_t bytes, const void *site) {
   Allocation a;
   if (!find_allocation(pointer, &a)) return hipSuccess;
   size_t offset = static_cast<size_t>(static_cast<const char *>(pointer) - a.base);
   if (offset + bytes <= a.size) return hipSuccess;
-  hazard(Hazard::kOutOfBounds, __builtin_return_address(0), static_cast<long long>(offset + bytes), static_cast<long long>(a.size));
+  hazard(Hazard::kOutOfBounds, site, static_cast<long long>(offset + bytes) - 1, static_cast<long long>(a.size));
   return hipErrorInvalidValue;
 }
 
@@ -393,9 +394,13 @@ hipError_t hipFree(void *pointer) {
   if (!pointer) return hipSuccess;
   return device_free(pointer) ? hipSuccess : fail(hipErrorInvalidValue);
 }
-hipError_t hipHostMalloc(void **pointer, size_t bytes, unsigned) { return hipMalloc(pointer, bytes); }
+hipError_t hipHostMalloc(void **pointer, size_t bytes, unsigned) {
+  hipError_t error = hipMalloc(pointer, bytes);
+  if (error == hipSuccess) note_written(*pointer, bytes);  // the host may write it unseen
+  return error;
+}
 hipError_t hipHostFree(void *pointer) { return hipFree(pointer); }
-hipError_t hipMallocManaged(void **pointer, size_t bytes, unsigned) { return hipMalloc(pointer, bytes); }
+hipError_t hipMallocManaged(void **pointer, size_t bytes, unsigned flags) { return hipHostMalloc(pointer, bytes, flags); }
 hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
   *pitch = (width + 255) / 256 * 256;
   return hipMalloc(pointer, *pitch * height);
@@ -428,17 +433,19 @@ hipError_t hipMemPtrGetInfo(void *pointer, size_t *bytes) {
   return hipSuccess;
 }
 hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
+  const void *site = __builtin_return_address(0);
   if (bytes && (!to || !from)) return fail(hipErrorInvalidValue);
-  if (hipError_t bad = check_range(to, bytes)) return fail(bad);
-  if (hipError_t bad = check_range(from, bytes)) return fail(bad);
-  copy(to, from, bytes, kind);
+  if (hipError_t bad = check_range(to, bytes, site)) return fail(bad);
+  if (hipError_t bad = check_range(from, bytes, site)) return fail(bad);
+  copy(to, from, bytes, kind, site);
   return hipSuccess;
 }
 hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+  const void *site = __builtin_return_address(0);
   if (bytes && (!to || !from)) return fail(hipErrorInvalidValue);
-  if (hipError_t bad = check_range(to, bytes)) return fail(bad);
-  if (hipError_t bad = check_range(from, bytes)) return fail(bad);
-  return enqueue(stream, hipGraphNodeTypeMemcpy, [=] { copy(to, from, bytes, kind); });
+  if (hipError_t bad = check_range(to, bytes, site)) return fail(bad);
+  if (hipError_t bad = check_range(from, bytes, site)) return fail(bad);
+  return enqueue(stream, hipGraphNodeTypeMemcpy, [=] { copy(to, from, bytes, kind, site); });
 }
 hipError_t hipMemcpyWithStream(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
   return hipMemcpyAsync(to, from, bytes, kind, stream);
@@ -456,44 +463,59 @@ hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void *from, size_t bytes,
 hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes, hipStream_t stream) {
   return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToHost, stream);
 }
-hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, hipMemcpyKind kind) {
-  return hipMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
-}
-hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                            hipMemcpyKind kind, hipStream_t stream) {
+static hipError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                          hipMemcpyKind kind, hipStream_t stream, const void *site) {
   if (!width || !height) return hipSuccess;
   if (!to || !from) return fail(hipErrorInvalidValue);
   if (width > to_pitch || width > from_pitch) return fail(hipErrorInvalidPitchValue);
+  if (hipError_t bad = check_range(to, (height - 1) * to_pitch + width, site)) return fail(bad);
+  if (hipError_t bad = check_range(from, (height - 1) * from_pitch + width, site)) return fail(bad);
   return enqueue(stream, hipGraphNodeTypeMemcpy, [=] {
     for (size_t y = 0; y < height; ++y)
-      copy(static_cast<char *>(to) + y * to_pitch, static_cast<const char *>(from) + y * from_pitch, width, kind);
+      copy(static_cast<char *>(to) + y * to_pitch, static_cast<const char *>(from) + y * from_pitch, width, kind, site);
   });
 }
-hipError_t hipMemset(void *to, int value, size_t bytes) { return hipMemsetAsync(to, value, bytes, nullptr); }
-hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream) {
+hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, hipMemcpyKind kind) {
+  return copy_2d(to, to_pitch, from, from_pitch, width, height, kind, nullptr, __builtin_return_address(0));
+}
+hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                            hipMemcpyKind kind, hipStream_t stream) {
+  return copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, __builtin_return_address(0));
+}
+static hipError_t set(void *to, int value, size_t bytes, hipStream_t stream, const void *site) {
   if (bytes && !to) return fail(hipErrorInvalidValue);
-  if (hipError_t bad = check_range(to, bytes)) return fail(bad);
+  if (hipError_t bad = check_range(to, bytes, site)) return fail(bad);
   return enqueue(stream, hipGraphNodeTypeMemset, [=] {
     if (bytes) std::memset(to, value, bytes);
+    note_written(to, bytes);
   });
+}
+hipError_t hipMemset(void *to, int value, size_t bytes) { return set(to, value, bytes, nullptr, __builtin_return_address(0)); }
+hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream) {
+  return set(to, value, bytes, stream, __builtin_return_address(0));
 }
 hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
   return hipMemset2DAsync(to, pitch, value, width, height, nullptr);
 }
 hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream) {
   return enqueue(stream, hipGraphNodeTypeMemset, [=] {
-    for (size_t y = 0; y < height; ++y) std::memset(static_cast<char *>(to) + y * pitch, value, width);
+    for (size_t y = 0; y < height; ++y) {
+      std::memset(static_cast<char *>(to) + y * pitch, value, width);
+      note_written(static_cast<char *>(to) + y * pitch, width);
+    }
   });
 }
 hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) { return hipMemset(to, value, count); }
 hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) {
   for (size_t i = 0; i < count; ++i) static_cast<unsigned short *>(to)[i] = value;
+  note_written(to, 2 * count);
   return hipSuccess;
 }
 hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) { return hipMemsetD32Async(to, value, count, nullptr); }
 hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
   return enqueue(stream, hipGraphNodeTypeMemset, [=] {
     for (size_t i = 0; i < count; ++i) static_cast<int *>(to)[i] = value;
+    note_written(to, 4 * count);
   });
 }
 hipError_t hipMemPrefetchAsync(const void *, size_t, int, hipStream_t) { return hipSuccess; }

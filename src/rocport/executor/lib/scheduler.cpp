@@ -12,6 +12,7 @@
 #include <mutex>
 #include <numeric>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include <pthread.h>
@@ -48,6 +49,7 @@ u32 wave_width = 64;
 void *dynamic_lds;
 u32 region_depth, loop_iteration;
 Statistics statistics;
+volatile bool inside_runtime = true;
 
 struct Stack {
   char *base;
@@ -69,6 +71,7 @@ struct Block {
   const void *first_site = nullptr, *other_site = nullptr;
   void *lds = nullptr;
   std::vector<char> saved_lds;
+  u64 serial = 0, epoch = 0;
 };
 
 // Everything about the grid in progress; a launch from inside a kernel stacks another one on top.
@@ -87,8 +90,9 @@ struct Grid {
 };
 
 Grid grid;
+constexpr long kSlowTick = 15, kFastTick = 2;
+void give_way();
 u64 switches;                      // since the program began; tells a thread that others ran meanwhile
-volatile bool inside_runtime = true;
 volatile bool kernel_running = false;
 const char *last_kernel = "(no kernel yet)";
 Stack *free_stacks;
@@ -403,6 +407,7 @@ bool release_barrier() {
   for (Wave *w : b->waves) any |= w->at_barrier != 0;
   if (!any) return false;
   ++statistics.barriers;
+  ++b->epoch;
   if (b->other_site) hazard(Hazard::kDivergentBarrier, b->first_site, (long long)(std::size_t)b->other_site);
   b->other_site = b->first_site = nullptr;
   b->first_key = 0;
@@ -498,10 +503,70 @@ RPX_CONVERGENT void grid_barrier() {
   inside_runtime = false;
 }
 
+// ---- threads that only spin -----------------------------------------------------------------------------------------
+
+namespace {
+
+// A thread that gave way with the same registers and the same stack as before has done nothing since. When that holds for
+// all that are left, round after round, none of them can ever end.
+struct Spinning {
+  static constexpr int kRounds = 4;
+  static constexpr std::size_t kStates = 1 << 16;
+  static constexpr u64 kSuspicious = 8;  // threads that gave way, before the watchdog looks more often
+  std::unordered_set<u64> states;  // of threads, as they gave way
+  int quiet_rounds = 0;            // rounds over all waiting blocks that brought no new state
+  bool news = true;
+  const void *site = nullptr;      // where the last one was stopped
+};
+Spinning spinning;
+volatile long tick_milliseconds = kSlowTick;
+
+u64 mix(u64 hash, const void *data, std::size_t bytes) {
+  const char *p = static_cast<const char *>(data);
+  for (; bytes >= 8; p += 8, bytes -= 8) {
+    u64 word;
+    std::memcpy(&word, p, 8);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+// The running thread gives way; `registers` is a hash of what it holds besides its stack.
+void note_state(u64 registers, const void *stack, const void *site) {
+  u64 thread[3] = {(u64)(std::size_t)grid.block, linear_thread(), registers};
+  u64 hash = mix(1, thread, sizeof thread);
+  const char *top = static_cast<const char *>(grid.stack->top);
+  if (stack < top) hash = mix(hash, stack, static_cast<std::size_t>(top - static_cast<const char *>(stack)));
+  if (spinning.states.size() >= Spinning::kStates) spinning.states.clear();
+  spinning.news |= spinning.states.insert(hash).second;
+  spinning.site = site;
+}
+
+}  // namespace
+
 // Lets every other thread run first; also what the watchdog does to a thread that runs long without waiting.
 RPX_CONVERGENT void yield() {
   inside_runtime = true;
   require_kernel("a device-side sleep was called from host code");
+  if (tick_milliseconds == kFastTick) {
+    u64 kept[10] = {};
+#if defined(__x86_64__)
+    __asm__ volatile("movq %%rbx, 0(%0); movq %%r12, 8(%0); movq %%r13, 16(%0); movq %%r14, 24(%0); movq %%r15, 32(%0)" ::"r"(kept) : "memory");
+#else
+    __asm__ volatile(
+        "stp x19, x20, [%0]; stp x21, x22, [%0, #16]; stp x23, x24, [%0, #32]; stp x25, x26, [%0, #48]; stp x27, x28, [%0, #64]" ::"r"(kept)
+        : "memory");
+#endif
+    void *const *frame = static_cast<void *const *>(__builtin_frame_address(0));
+    note_state(mix(2, kept, sizeof kept), frame + 2, frame[1]);
+  }
+  give_way();
+}
+
+namespace {
+
+void give_way() {
   Wave *w = wave;
   u32 l = lane;
   ++statistics.preemptions;
@@ -511,8 +576,13 @@ RPX_CONVERGENT void yield() {
   inside_runtime = false;
 }
 
+}  // namespace
+
 void spare_static_lds() { poison_static_lds = false; }
+bool static_lds_spared() { return !poison_static_lds; }
 bool in_kernel() { return kernel_running; }
+u64 block_serial() { return grid.block ? grid.block->serial : 0; }
+u64 block_epoch() { return grid.block ? grid.block->epoch : 0; }
 std::size_t dynamic_lds_bytes() { return grid.launch ? grid.launch->config.lds : 0; }
 const char *kernel_name() { return last_kernel; }
 
@@ -546,7 +616,23 @@ namespace {
 
 volatile pthread_t kernel_thread;
 constexpr int kSignal = SIGURG;  // ignored by default, so a late one is harmless
-constexpr long kTickMilliseconds = 15;
+
+// Registers but the program counter and the flags: where in its loop a spinning thread is stopped does not matter.
+u64 register_state(ucontext_t *context, const void **stack, const char **pc) {
+  mcontext_t &m = context->uc_mcontext;
+#if defined(__x86_64__)
+  *pc = reinterpret_cast<const char *>(m.gregs[REG_RIP]);
+  *stack = reinterpret_cast<const void *>(m.gregs[REG_RSP]);
+  u64 hash = mix(3, m.gregs, REG_RIP * sizeof m.gregs[0]);
+  return m.fpregs ? mix(hash, m.fpregs->_st, sizeof m.fpregs->_st + sizeof m.fpregs->_xmm) : hash;
+#else
+  *pc = reinterpret_cast<const char *>(m.pc);
+  *stack = reinterpret_cast<const void *>(m.sp);
+  u64 hash = mix(3, m.regs, sizeof m.regs);
+  const fpsimd_context *vectors = reinterpret_cast<const fpsimd_context *>(m.__reserved);
+  return vectors->head.magic == FPSIMD_MAGIC ? mix(hash, vectors->vregs, sizeof vectors->vregs) : hash;
+#endif
+}
 
 void on_tick(int, siginfo_t *, void *context) {
   if (!kernel_running || inside_runtime || !pthread_equal(pthread_self(), kernel_thread)) return;
@@ -560,14 +646,20 @@ void on_tick(int, siginfo_t *, void *context) {
   seen_started = wave->started;
   seen_block = grid.block;
   if (progress) return;
-#if defined(__x86_64__)
-  char *pc = reinterpret_cast<char *>(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP]);
-#else
-  char *pc = reinterpret_cast<char *>(static_cast<ucontext_t *>(context)->uc_mcontext.pc);
-#endif
+  const char *pc;
+  const void *stack;
+  u64 registers = register_state(static_cast<ucontext_t *>(context), &stack, &pc);
   // Not inside a library: it may hold a lock that the next thread needs.
   if (pc < &__executable_start || pc >= &etext) return;
-  yield();
+  inside_runtime = true;
+  static u64 launch, before;
+  if (launch != statistics.launches) {
+    launch = statistics.launches;
+    before = statistics.preemptions;
+  }
+  if (statistics.preemptions - before >= Spinning::kSuspicious) tick_milliseconds = kFastTick;
+  if (tick_milliseconds == kFastTick) note_state(registers, stack, pc + 1);
+  give_way();
 }
 
 void start_watchdog() {
@@ -584,7 +676,7 @@ void start_watchdog() {
       sigfillset(&all);
       pthread_sigmask(SIG_BLOCK, &all, nullptr);
       for (;;) {
-        timespec pause{0, kTickMilliseconds * 1000000};
+        timespec pause{0, tick_milliseconds * 1000000};
         nanosleep(&pause, nullptr);
         if (kernel_running && !inside_runtime) pthread_kill(kernel_thread, kSignal);
       }
@@ -623,7 +715,8 @@ void begin_block(Block *b, const Index3 &index) {
     w->cursor = thread_at(i * wave_width);
     b->runnable |= bit(i);
   }
-  ++statistics.blocks;
+  b->serial = ++statistics.blocks;
+  b->epoch = 0;
 }
 
 // Runs the block until it is done or can only wait for others.
@@ -657,6 +750,7 @@ void run_block(Block *b) {
 }
 
 void wake(Block *b, bool from_grid) {
+  b->epoch += from_grid;
   for (Wave *w : b->waves) {
     u64 lanes = w->preempted | (from_grid ? w->at_grid : 0);
     w->preempted = 0;
@@ -671,10 +765,32 @@ void restore_lds(Block *b, const Segment &lds) {
   if (b->saved_lds.size() == lds.size && lds.size) std::memcpy(lds.base, b->saved_lds.data(), lds.size);
 }
 
+// Dynamic shared memory ends in a margin that shows writes behind it.
+constexpr std::size_t kLdsMargin = 64;
+constexpr unsigned char kLdsCanary = 0xc9;
+
 Block *new_block(std::size_t lds_bytes) {
   Block *b = new Block;
-  if (lds_bytes) b->lds = std::aligned_alloc(256, (lds_bytes + 511) / 256 * 256);
+  if (lds_bytes) {
+    b->lds = std::aligned_alloc(256, (lds_bytes + 511) / 256 * 256);
+    std::memset(static_cast<char *>(b->lds) + lds_bytes, kLdsCanary, kLdsMargin);
+  }
   return b;
+}
+
+void check_lds_margin(Block *b, std::size_t lds_bytes) {
+  unsigned char *margin = static_cast<unsigned char *>(b->lds) + lds_bytes;
+  for (std::size_t i = 0; i < kLdsMargin; ++i) {
+    if (margin[i] == kLdsCanary) continue;
+    hazard(Hazard::kSharedBounds, nullptr, static_cast<long long>(lds_bytes + i), static_cast<long long>(lds_bytes));
+    std::memset(margin, kLdsCanary, kLdsMargin);
+    break;
+  }
+}
+
+void finish_block(Block *b, std::size_t lds_bytes) {
+  if (b->lds) check_lds_margin(b, lds_bytes);
+  if (settings().access) access_block_done(b->serial);
 }
 
 void delete_block(Block *b) {
@@ -686,6 +802,18 @@ void delete_block(Block *b) {
 Index3 block_at(u64 linear) {
   u64 x = rpx_grid_dim.x, xy = x * rpx_grid_dim.y;
   return {(u32)(linear % x), (u32)(linear % xy / x), (u32)(linear / xy)};
+}
+
+// Called before each round over the blocks that wait for one another.
+void check_progress(const std::vector<Block *> &resident, bool progress) {
+  spinning.quiet_rounds = progress || spinning.news ? 0 : spinning.quiet_rounds + 1;
+  spinning.news = false;
+  if (spinning.quiet_rounds < Spinning::kRounds) return;
+  long long threads = 0;
+  for (Block *r : resident)
+    for (Wave *w : r->waves) threads += __builtin_popcountll(w->preempted);
+  hazard(Hazard::kNoProgress, spinning.site, threads);
+  fatal("no thread can make progress");
 }
 
 void run_grid(const Launch &launch) {
@@ -732,30 +860,40 @@ void run_grid(const Launch &launch) {
       save_lds(b, lds);
       resident.push_back(b);
       b = nullptr;
+    } else {
+      finish_block(b, c.lds);
     }
   }
   if (b) delete_block(b);
+  if (!resident.empty()) tick_milliseconds = kFastTick;
+  spinning = Spinning();
+  u64 done = 0;
   while (!resident.empty()) {
-    bool spinning = false;
-    for (Block *r : resident) spinning |= r->gave_way;
+    bool any_spins = false;
+    for (Block *r : resident) any_spins |= r->gave_way;
+    u64 progress = statistics.barriers + statistics.wave_ops + resident.size();
+    if (any_spins) check_progress(resident, progress != done);
+    done = progress;
     std::vector<Block *> still;
     for (Block *r : resident) {
-      if (spinning && !r->gave_way) {
+      if (any_spins && !r->gave_way) {
         still.push_back(r);
         continue;
       }
       restore_lds(r, lds);
-      wake(r, !spinning);
+      wake(r, !any_spins);
       run_block(r);
       if (r->at_grid || r->gave_way) {
         save_lds(r, lds);
         still.push_back(r);
       } else {
+        finish_block(r, c.lds);
         delete_block(r);
       }
     }
     resident.swap(still);
   }
+  tick_milliseconds = kSlowTick;
   statistics.threads += blocks * grid.threads;
 }
 
@@ -781,9 +919,11 @@ void run_launch(const Launch &launch) {
   kernel_running = true;
   last_kernel = launch.name;
   ++statistics.launches;
+  note_launch(launch);
   grid = Grid();
   run_grid(launch);
   kernel_running = nested;
+  if (!nested) check_canaries(true);
 
   grid = outer_grid;
   wave = outer_wave;

@@ -44,7 +44,11 @@ hipError_t hipMalloc3D(hipPitchedPtr *pointer, hipExtent extent) {
 }
 hipError_t hipMemset3D(hipPitchedPtr p, int value, hipExtent e) {
   for (size_t z = 0; z < e.depth; ++z)
-    for (size_t y = 0; y < e.height; ++y) std::memset(static_cast<char *>(p.ptr) + (z * p.ysize + y) * p.pitch, value, e.width);
+    for (size_t y = 0; y < e.height; ++y) {
+      char *row = static_cast<char *>(p.ptr) + (z * p.ysize + y) * p.pitch;
+      std::memset(row, value, e.width);
+      note_written(row, e.width);
+    }
   return hipSuccess;
 }
 hipError_t hipMemcpyToArray(hipArray_t to, size_t x, size_t y, const void *from, size_t bytes, hipMemcpyKind kind) {

@@ -57,14 +57,27 @@ template <class B> RPX_INLINE B exchange_bits(B *address, B value) {
   return __atomic_exchange_n(address, value, __ATOMIC_RELAXED);
 }
 
+// An instrumented build is told of atomics: the instructions below hide them from the compiler.
+#ifdef RPX_INSTRUMENT
+extern "C" void rpx_atomic_access(const void *, unsigned long);
+extern "C" void rpx_atomic_store(const void *, unsigned long);
+#else
+RPX_INLINE void rpx_atomic_access(const void *, unsigned long) {}
+RPX_INLINE void rpx_atomic_store(const void *, unsigned long) {}
+#endif
 template <class T> RPX_INLINE BitsOf<T> *bits(T *address) { return reinterpret_cast<BitsOf<T> *>(address); }
 
 // *address = f(*address); returns the value before.
 template <class T, class F> RPX_INLINE T update(T *address, F f) {
   using B = BitsOf<T>;
+  rpx_atomic_access(address, sizeof(T));
   for (;;) {
     B before;
     __asm__ volatile("" ::: "memory");
+#ifdef RPX_INSTRUMENT
+    if constexpr (sizeof(B) <= 8) before = __atomic_load_n(bits(address), __ATOMIC_RELAXED);
+    else
+#endif
     before = *bits(address);
     T old = bit_copy<T>(before);
     if (compare_exchange<B>(bits(address), before, bit_copy<B>(static_cast<T>(f(old)))) == before) return old;
@@ -76,9 +89,10 @@ template <class T> using plain = typename Plain<T>::type;
 template <class T> RPX_INLINE plain<T> *strip(T *address) { return const_cast<plain<T> *>(address); }
 
 template <class T> RPX_INLINE T atomic_add(T *address, T value) {
-  if constexpr (std::is_integral<T>::value)
+  if constexpr (std::is_integral<T>::value) {
+    rpx_atomic_access(address, sizeof(T));
     return static_cast<T>(fetch_add<BitsOf<T>>(bits(address), static_cast<BitsOf<T>>(value)));
-  else
+  } else
     return update(address, [=](T old) { return static_cast<T>(old + value); });
 }
 
@@ -110,12 +124,14 @@ template <class T, class U> RPX_INLINE rpx::plain<T> atomicSub(T *address, U val
 }
 template <class T, class U> RPX_INLINE rpx::plain<T> atomicExch(T *address, U value) {
   using P = rpx::plain<T>;
+  rpx::rpx_atomic_store(const_cast<P *>(address), sizeof(P));
   return rpx::bit_copy<P>(
       rpx::exchange_bits(rpx::bits(rpx::strip(address)), rpx::bit_copy<rpx::BitsOf<P>>(static_cast<P>(value))));
 }
 template <class T, class C, class U> RPX_INLINE rpx::plain<T> atomicCAS(T *address, C compare, U value) {
   using P = rpx::plain<T>;
   using B = rpx::BitsOf<P>;
+  rpx::rpx_atomic_access(const_cast<P *>(address), sizeof(P));
   return rpx::bit_copy<P>(rpx::compare_exchange<B>(rpx::bits(rpx::strip(address)), rpx::bit_copy<B>(static_cast<P>(compare)),
                                                    rpx::bit_copy<B>(static_cast<P>(value))));
 }
