@@ -1,7 +1,7 @@
 """Images and launches made for NVIDIA: `FROM nvidia/cuda`, `--gpus all`, compose's `driver: nvidia`.
 An AMD GPU reaches a container as `/dev/kfd` and `/dev/dri` with the groups video and render; NVIDIA's runtime is not
 there, and CUDA's base image has no ROCm libraries. Right when the file for AMD stands beside it (`Dockerfile.rocm`) or
-the base image is an argument with both.
+the base image is an argument with both. A workflow that names one image in ten jobs is one finding.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rocport.syntax.python import is_amd_path, names_amd
 _IMAGE = re.compile(
     r"(?i)^\s*(?:FROM|ARG\s+\w+\s*=|image:)\s*(?:--platform=\S+\s+)?[\"']?(?:\S*nvidia/cuda|nvcr\.io/|\S*pytorch/pytorch:\S*cuda|\S*/cuda:|\S*[:_-]cu\d{2,3}\b|\S*cuda\d)"
 )
-_SHELL_IMAGE = re.compile(r"nvidia/cuda:|nvcr\.io/nvidia")
+_SHELL_IMAGE = re.compile(r"nvidia/cuda:|nvcr\.io/nvidia|\b(?:ubuntu|debian|rocky|ubi|centos)[\d.]*-cuda\d")
 _GPUS = re.compile(
     r"(?:docker|podman)\b.*(?:--gpus\b|--runtime[= ]nvidia)|^\s*-{0,2}\s*(?:--gpus[= ]\S+|runtime:\s*nvidia)"
 )
@@ -44,6 +44,7 @@ RULE = Rule(
         Example("docker run --gpus all image\n", path="run.sh"),
         Example("devices:\n  - driver: nvidia\n", path="docker-compose.yml"),
         Example("RUN apt-get install -y cuda-toolkit-12-4\n", path="Dockerfile"),
+        Example("build Dockerfile ubuntu22.04-cuda12.2\n", path="docker/build_all.sh"),
     ),
     clean=(
         Example("FROM rocm/pytorch:latest\n", path="Dockerfile"),
@@ -70,12 +71,16 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     if source.language == "docker" and any(_IMAGE.search(line.text) for line in source.lines):
         # The whole file is for CUDA: its base image says so once, not every package it adds.
         patterns = patterns[:1]
+    said: set[str] = set()
     for line in source.lines:
         if line.gated or names_amd(line.text):
             continue
         for pattern, what in patterns:
             match = pattern.search(line.text)
+            if match and source.language == "yaml" and line.text.strip() in said:
+                break
             if match:
+                said.add(line.text.strip())
                 yield found(
                     RULE,
                     source,
