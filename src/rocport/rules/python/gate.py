@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rocport.model import Applicability, Edit, Finding
+from rocport.rules.python.common import open_places
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
@@ -26,6 +28,31 @@ def edited(
     if not bound:
         return item
     return replace(item, edits=bound, compat=gate.compat, applicability=applicability)
+
+
+def open_lines(source: PythonSource, nodes: Sequence[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    """(the first open node of a line, every node of that line which stands behind no platform test).
+
+    A line is one finding, and its edits are those of all its nodes: what is left open would be found, and edited,
+    again by a second port.
+    """
+    for node in open_places(source, nodes):
+        yield node, [other for other in nodes if other.lineno == node.lineno and not source.gated(other)]
+
+
+def replaceable(source: PythonSource, node: ast.AST) -> bool:
+    """True where a choice may stand in place of an expression: not in an annotation, a pattern, the key of a
+    dictionary, or an f-string (whose quotes it could end before Python 3.12)."""
+    for parent, child in source.ancestors(node):
+        annotated = (isinstance(parent, (ast.arg, ast.AnnAssign)) and child is parent.annotation) or (
+            isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and child is parent.returns
+        )
+        key = isinstance(parent, ast.Dict) and child in parent.keys
+        if annotated or key or isinstance(parent, (ast.JoinedStr, ast.match_case, ast.Delete)):
+            return False
+        if isinstance(parent, ast.stmt):
+            return True
+    return True
 
 
 def asked(source: PythonSource, node: ast.AST) -> tuple[ast.expr, bool] | None:
