@@ -35,6 +35,13 @@ def _rules(path: str, text: str) -> list[tuple[str, int]]:
         ("setup.cfg", "toml"),
         ("n.ipynb", "notebook"),
         ("README.md", "other"),
+        ("src/meson.build", "meson"),
+        ("lib/BUILD", "bazel"),
+        ("tools/build", "other"),
+        ("defs.bzl", "bazel"),
+        ("MANIFEST.in", "manifest"),
+        (".gitmodules", "gitmodules"),
+        ("docker/.env.sample", "shell"),
     ],
 )
 def test_language_of(path: str, language: str) -> None:

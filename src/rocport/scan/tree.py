@@ -56,12 +56,26 @@ _LANGUAGES = {
     ".yml": "yaml",
     ".yaml": "yaml",
     ".dockerfile": "docker",
+    ".bzl": "bazel",
+}
+_NAMES = {
+    "meson.build": "meson",
+    "BUILD": "bazel",
+    "BUILD.bazel": "bazel",
+    "WORKSPACE": "bazel",
+    "WORKSPACE.bazel": "bazel",
+    "MODULE.bazel": "bazel",
+    ".bazelrc": "bazel",
+    "MANIFEST.in": "manifest",
+    ".gitmodules": "gitmodules",
+    ".env": "shell",
 }
 
 
 def language_of(path: str) -> str:
     """`cuda` for C, C++ and CUDA sources and headers; `python`, `notebook`, `cmake`, `make`, `requirements`, `toml`
-    (with setup.cfg), `docker`, `shell`, `yaml`; else `other`."""
+    (with setup.cfg), `docker`, `shell`, `yaml`, `meson`, `bazel`, `manifest` (MANIFEST.in), `gitmodules`; else
+    `other`."""
     name = os.path.basename(path).lower()
     stem, suffix = os.path.splitext(name)
     if suffix in CUDA_SUFFIXES or suffix in HOST_SUFFIXES:
@@ -74,6 +88,10 @@ def language_of(path: str) -> str:
         return "make"
     if suffix in (".txt", ".in") and ("requirements" in path.lower() or "constraints" in stem):
         return "requirements"
+    if os.path.basename(path) in _NAMES:
+        return _NAMES[os.path.basename(path)]
+    if name.startswith(".env.") or suffix == ".env":
+        return "shell"
     return _LANGUAGES.get(suffix, "other")
 
 

@@ -20,9 +20,11 @@ _FORK = re.compile(
     re.IGNORECASE,
 )
 _UPSTREAM = frozenset(
-    "dao-ailab hazyresearch timdettmers bitsandbytes-foundation vllm-project facebookresearch microsoft deepspeedai rocm "
-    "rocmsoftwareplatform amd-aiml turboderp turboderp-org autogptq panqiwei state-spaces nvidia triton-lang openai "
-    "pytorch huggingface".split()
+    """
+    dao-ailab hazyresearch timdettmers bitsandbytes-foundation vllm-project facebookresearch microsoft deepspeedai
+    rocm rocmsoftwareplatform amd-aiml turboderp turboderp-org autogptq panqiwei state-spaces nvidia triton-lang openai
+    pytorch huggingface
+    """.split()  # noqa: SIM905 - a table to read
 )
 _ROCM = re.compile(r"(?i)rocm|[-_.@/]hip\b|\bamd\b|mi\d00|navi|gfx")
 
