@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places, torch_before
+from rocport.rules.python.common import PYTHON, finding, torch_before
+from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
+
+_ON = "expandable_segments:True"
 
 RULE = Rule(
     name="allocator-conf",
@@ -20,7 +24,13 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"expandable_segments"}),
     phase=1,
-    examples=(Example("import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n", path="m.py"),),
+    examples=(
+        Example(
+            "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n",
+            contains=("('expandable_segments:False' if _rocm_compat.IS_ROCM else 'expandable_segments:True')",),
+            path="m.py",
+        ),
+    ),
     clean=(
         Example(
             "os.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'max_split_size_mb:128'  # not expandable_segments\n", path="m.py"
@@ -38,8 +48,9 @@ RULE = Rule(
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     ignored = torch_before(context, "2.11")
     nodes = [node for node, text in source.strings if "expandable_segments:True" in text.replace(" ", "")]
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source)
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
@@ -48,3 +59,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM if ignored else Confidence.LOW,
             holds="torch < 2.11 ignores it on ROCm; later a hang was reported with a nightly of 2.14",
         )
+        edits = [
+            edit
+            for other in others
+            if replaceable(source, other) and _ON in gate.text(other)
+            for edit in gate.choice(other, gate.text(other).replace(_ON, "expandable_segments:False"))
+        ]
+        yield edited(item, gate, edits)

@@ -11,11 +11,15 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding, open_places
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _MODES = frozenset({"reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"})
+_GRAPHS = frozenset({"reduce-overhead", "max-autotune"})
+"""Modes that capture graphs: the generated module names the one to use in their place."""
 _SETTINGS = frozenset(
     {"cudagraphs", "cudagraph_trees", "max_autotune", "memory_planning", "max_autotune_gemm_backends"}
 )
@@ -32,9 +36,24 @@ RULE = Rule(
     ),
     phase=6,
     examples=(
-        Example("import torch\nf = torch.compile(f, mode='reduce-overhead')\n", path="m.py"),
-        Example("@torch.compile(mode='max-autotune', dynamic=False)\ndef f(x):\n    return x\n", path="m.py"),
-        Example("torch._inductor.config.triton.cudagraphs = True\n", path="m.py"),
+        Example(
+            "import torch\nf = torch.compile(f, mode='reduce-overhead')\n",
+            contains=(
+                "mode=(_rocm_compat.compile_mode('reduce-overhead') if _rocm_compat.IS_ROCM else 'reduce-overhead'))",
+            ),
+            path="m.py",
+        ),
+        Example(
+            "@torch.compile(mode='max-autotune', dynamic=False)\ndef f(x):\n    return x\n",
+            contains=("_rocm_compat.compile_mode('max-autotune')",),
+            path="m.py",
+        ),
+        Example("f = torch.compile(f, mode='max-autotune-no-cudagraphs')\n", path="m.py"),
+        Example(
+            "torch._inductor.config.triton.cudagraphs = True\n",
+            contains=("if not _rocm_compat.IS_ROCM:\n    torch._inductor.config.triton.cudagraphs = True\n",),
+            path="m.py",
+        ),
     ),
     clean=(
         Example("f = torch.compile(f)\ng = torch.compile(g, mode='default')\n", path="m.py"),
@@ -55,8 +74,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if call_name(source, call).endswith(_NVFUSER):
             nodes.append(call)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source)
+    mode = Gate(source, uses=frozenset({"compile_mode"}))
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
@@ -65,6 +86,21 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
             holds="reported with torch 2.10 to 2.13 and ROCm 7.0 to 7.1; not reproduced on torch 2.14a0, ROCm 7.14",
         )
+        modes = [other for other in others if isinstance(other, ast.Constant)]
+        edits = [edit for other in others for edit in _edits(mode if modes else gate, other)]
+        yield edited(item, mode if modes else gate, edits)
+
+
+def _edits(gate: Gate, node: ast.AST) -> tuple[Edit, ...]:
+    """A mode is looked up in the generated module; a setting or a switch is left out on ROCm."""
+    source = gate.source
+    if isinstance(node, ast.Constant):
+        if node.value in _GRAPHS and replaceable(source, node):
+            return gate.choice(node, f"_rocm_compat.compile_mode({gate.text(node)})")
+        return ()
+    statement = source.statement(node)
+    alone = statement is node or (isinstance(statement, ast.Expr) and statement.value is node)
+    return gate.off([statement]) if alone and isinstance(statement, ast.stmt) else ()
 
 
 def _is_choice(source: PythonSource, node: ast.AST) -> bool:

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding, open_places
+from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _CALLS = ("set_start_method", "get_context", "start_processes", "notebook_launcher", "elastic_launch", "LaunchConfig")
@@ -26,7 +28,11 @@ RULE = Rule(
     triggers=frozenset({b"'fork'", b'"fork"'}),
     phase=1,
     examples=(
-        Example("import torch.multiprocessing as mp\nmp.set_start_method('fork')\n", path="m.py"),
+        Example(
+            "import torch.multiprocessing as mp\nmp.set_start_method('fork')\n",
+            contains=("set_start_method((\"spawn\" if _rocm_compat.IS_ROCM else 'fork'))",),
+            path="m.py",
+        ),
         Example("launch(f, start_method='fork')\n", path="m.py"),
         Example("import torch\nstart_method = 'spawn' if xpu else 'fork'\n", path="m.py"),
     ),
@@ -52,8 +58,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             named = True
         if named or (parent is not None and call_name(source, parent).endswith(_CALLS)):
             nodes.append(node)
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source)
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
@@ -61,3 +68,5 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="start_method='spawn' where torch.version.hip is set",
             confidence=Confidence.MEDIUM,
         )
+        edits = [edit for other in others if replaceable(source, other) for edit in gate.choice(other, '"spawn"')]
+        yield edited(item, gate, edits)

@@ -8,8 +8,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.rules.python.gate import edited
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _DEVICE_CALLS = (
@@ -32,8 +34,16 @@ RULE = Rule(
     triggers=frozenset({b"torch.hip", b"'hip'", b'"hip"', b"'rccl'", b'"rccl"', b"'hip:", b'"hip:'}),
     phase=1,
     examples=(
-        Example("import torch\nx = torch.zeros(3, device='hip')\n", path="m.py"),
-        Example("import torch\ntorch.hip.synchronize()\n", path="m.py"),
+        Example(
+            "import torch\nx = torch.zeros(3, device='hip')\n",
+            contains=("device=(\"cuda\" if _rocm_compat.IS_ROCM else 'hip'))",),
+            path="m.py",
+        ),
+        Example(
+            "import torch\ntorch.hip.synchronize()\n",
+            contains=("(torch.cuda if _rocm_compat.IS_ROCM else torch.hip).synchronize()",),
+            path="m.py",
+        ),
         Example("dist.init_process_group('rccl')\n", path="m.py"),
     ),
     clean=(
@@ -63,14 +73,34 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                 nodes.append(node)
         elif isinstance(parent, ast.Call) and parent.args[:1] == [node] and (device or text == "rccl"):
             nodes += [node] if call_name(source, parent).endswith(_DEVICE_CALLS) else []
+    gate = Gate(source)
     lines: set[int] = set()
+    nodes = [node for node in nodes if not _behind(source, node)]
     for node in sorted(nodes, key=lambda node: node.lineno):
         if node.lineno not in lines:
             lines.add(node.lineno)
-            yield finding(
+            item = finding(
                 RULE,
                 source,
                 node,
                 "PyTorch has no such name; on ROCm it keeps cuda and nccl",
                 fix="write cuda (or nccl)",
             )
+            others = [other for other in nodes if other.lineno == node.lineno]
+            yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
+
+
+def _edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:
+    """PyTorch's own name, on ROCm; elsewhere the name fails as it did."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        right = node.value.replace("rccl", "nccl").replace("hip", "cuda")
+        return gate.choice(node, repr(right).replace("'", '"'))
+    return gate.choice(node, "torch.cuda")
+
+
+def _behind(source: PythonSource, node: ast.AST) -> bool:
+    """True for the branch that a port leaves for other platforms."""
+    return any(
+        isinstance(parent, ast.IfExp) and parent.orelse is child and "_rocm_compat" in set(source.words(parent.test))
+        for parent, child in source.ancestors(node)
+    )

@@ -10,8 +10,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding, text_of
+from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _TEXT = re.compile(r"(?i)CUDA out of memory|cuda error|CUDNN_STATUS|cuda runtime error|CUBLAS_STATUS|cudaError")
@@ -35,8 +37,23 @@ RULE = Rule(
     ),
     phase=5,
     examples=(
-        Example("if 'CUDA out of memory' in str(e):\n    retry()\n", path="m.py"),
-        Example("texts = ['CUDA out of memory.', 'CUDNN_STATUS_NOT_SUPPORTED.']\n", path="m.py"),
+        Example(
+            "if 'CUDA out of memory' in str(e):\n    retry()\n",
+            contains=(
+                "if ('CUDA out of memory' in str(e) or _rocm_compat.IS_ROCM and 'HIP out of memory' in str(e)):\n",
+            ),
+            path="m.py",
+        ),
+        Example(
+            "if 'CUDA error' not in text:\n    raise\n",
+            contains=("('CUDA error' not in text and not (_rocm_compat.IS_ROCM and 'HIP error' in text))",),
+            path="m.py",
+        ),
+        Example(
+            "texts = ['CUDA out of memory.', 'CUDNN_STATUS_NOT_SUPPORTED.']\n",
+            contains=("('HIP out of memory.' if _rocm_compat.IS_ROCM else 'CUDA out of memory.')",),
+            path="m.py",
+        ),
     ),
     clean=(
         Example("if ' out of memory' in str(e):\n    retry()\n", path="m.py"),
@@ -51,14 +68,40 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes = [
         node for node, text in source.strings if _TEXT.search(text) and len(text) < 120 and _compared(source, node)
     ]
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source)
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
             f"{ast.unparse(node)} does not stand in the message ROCm raises",
             fix="catch torch.OutOfMemoryError, or look for ' out of memory'",
         )
+        yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
+
+
+def _edits(gate: Gate, node: ast.Constant) -> tuple[Edit, ...]:
+    """On ROCm the test also holds for HIP's wording; a list of texts gets it too."""
+    source = gate.source
+    text = text_of(node)
+    there = re.sub(r"(?i)cuda (out of memory|error|runtime error)", _hip, text).replace("cudaError", "hipError")
+    if there == text or not replaceable(source, node):
+        return ()
+    quoted = gate.text(node).replace(text, there)
+    if there not in quoted:
+        return ()
+    parent = source.parents[node]
+    if isinstance(parent, ast.Compare) and len(parent.ops) == 1 and parent.left is node:
+        where = gate.text(parent.comparators[0])
+        if isinstance(parent.ops[0], ast.In):
+            return gate.also(parent, f"{quoted} in {where}")
+        if isinstance(parent.ops[0], ast.NotIn):
+            return gate.neither(parent, f"{quoted} in {where}")
+    return gate.choice(node, quoted)
+
+
+def _hip(match: re.Match[str]) -> str:
+    return ("HIP " if match[0].startswith("CUDA") else "hip ") + match[1]
 
 
 def _compared(source: PythonSource, node: ast.AST) -> bool:

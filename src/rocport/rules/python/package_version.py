@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding
+from rocport.rules.python.gate import edited, open_lines
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _PACKAGES = frozenset({"vllm", "torch", "flash_attn", "flash-attn", "triton", "sglang", "xformers"})
@@ -26,7 +28,11 @@ RULE = Rule(
     triggers=frozenset({b"version"}),
     phase=5,
     examples=(
-        Example("import vllm\nif vllm.__version__ == '0.6.3':\n    pass\n", path="m.py"),
+        Example(
+            "import vllm\nif vllm.__version__ == '0.6.3':\n    pass\n",
+            contains=('(vllm.__version__.split("+")[0] if _rocm_compat.IS_ROCM else vllm.__version__) == ',),
+            path="m.py",
+        ),
         Example("vllm_version = get_version('vllm')\nif vllm_version == '0.6.3':\n    pass\n", path="m.py"),
     ),
     clean=(
@@ -55,8 +61,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         )
         if asked and literal:
             nodes.append(compare)
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source)
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
@@ -64,6 +71,17 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="compare packaging.version.Version(...).release",
             confidence=Confidence.MEDIUM,
         )
+        edits = [edit for other in others for edit in _edits(gate, other, bound)]
+        yield edited(item, gate, edits, Applicability.SAFE)
+
+
+def _edits(gate: Gate, node: ast.Compare, bound: set[str]) -> list[Edit]:
+    """Without the suffix of the build on ROCm."""
+    sides = [node.left, *node.comparators]
+    asking = (
+        side for side in sides if _asks_version(gate.source, side) or (isinstance(side, ast.Name) and side.id in bound)
+    )
+    return [edit for side in asking for edit in gate.choice(side, f'{gate.text(side)}.split("+")[0]')]
 
 
 def _asks_version(source: PythonSource, node: ast.AST) -> bool:

@@ -11,8 +11,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, any_target, finding
+from rocport.rules.python.gate import edited
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _LISTED = frozenset({64, 128, 256})
@@ -26,7 +28,11 @@ RULE = Rule(
     triggers=frozenset({b"blocksize"}),
     phase=5,
     examples=(
-        Example("import bitsandbytes\ndef quantize_4bit(A, blocksize=64):\n    pass\n", path="m.py"),
+        Example(
+            "import bitsandbytes\ndef quantize_4bit(A, blocksize=64):\n    pass\n",
+            contains=("blocksize=(_rocm_compat.bnb_blocksize(64) if _rocm_compat.IS_ROCM else 64))",),
+            path="m.py",
+        ),
         Example(
             "import bitsandbytes\n@p('blocksize', [64, 128, 256] if not HIP else [128, 256])\ndef t(): pass\n",
             path="t.py",
@@ -60,12 +66,14 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if 64 in sizes and len(sizes & _LISTED) > 1 and "blocksize" in set(source.words(source.statement(values))):
             nodes.append(values)
     nodes.sort(key=lambda node: node.lineno)
+    gate = Gate(source, uses=frozenset({"bnb_blocksize"}))
+    nodes = [node for node in nodes if not _chosen(source, node)]
     lines: set[int] = set()
     for node in nodes:
         if node.lineno in lines:
             continue
         lines.add(node.lineno)
-        yield finding(
+        item = finding(
             RULE,
             source,
             node,
@@ -74,6 +82,24 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.LOW,
             holds="bitsandbytes < 0.50 on gfx9 (wave64), < 0.49 on every AMD GPU",
         )
+        others = [other for other in nodes if other.lineno == node.lineno]
+        yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
+
+
+def _edits(gate: Gate, node: ast.AST) -> tuple[Edit, ...]:
+    """The size the installed bitsandbytes takes on this GPU. Its own sources and lists of sizes are left to readers."""
+    own = gate.source.path.startswith("bitsandbytes/") or "/bitsandbytes/" in gate.source.path
+    if own or not isinstance(node, ast.Constant):
+        return ()
+    return gate.choice(node, "_rocm_compat.bnb_blocksize(64)")
+
+
+def _chosen(source: PythonSource, node: ast.AST) -> bool:
+    """True for a size that a port has put behind the generated module."""
+    return any(
+        isinstance(parent, ast.IfExp) and "_rocm_compat" in set(source.words(parent.test))
+        for parent, _ in source.ancestors(node)
+    )
 
 
 def _is_64(value: ast.AST) -> bool:

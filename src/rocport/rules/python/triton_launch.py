@@ -11,9 +11,14 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, any_target, finding, open_places
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, any_target, finding
+from rocport.rules.python.gate import edited, open_lines
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
+
+_MOST = 16
+"""1024 threads, what a block may have, on wavefronts of 64 lanes."""
 
 RULE = Rule(
     name="triton-num-warps",
@@ -24,10 +29,24 @@ RULE = Rule(
     triggers=frozenset({b"num_warps", b"NUM_WARPS", b"num_warp"}),
     phase=5,
     examples=(
-        Example("import triton\nc = [triton.Config({}, num_warps=n) for n in [4, 8, 16, 32]]\n", path="m.py"),
-        Example("kernel[grid](x, num_warps=32)\n", path="m.py"),
-        Example("NUM_WARPS = [8, 16, 32]\n", path="m.py"),
-        Example("kernel[grid](x, num_warps=BLOCK // 32)\n", path="m.py"),
+        Example(
+            "import triton\nc = [triton.Config({}, num_warps=n) for n in [4, 8, 16, 32]]\n",
+            contains=("for n in ([4, 8, 16] if _rocm_compat.WAVE64 else [4, 8, 16, 32])]",),
+            path="m.py",
+        ),
+        Example(
+            "kernel[grid](x, num_warps=32)\n",
+            contains=("num_warps=(16 if _rocm_compat.WAVE64 else 32))",),
+            path="m.py",
+        ),
+        Example(
+            "NUM_WARPS = [8, 16, 32]\n", contains=("= ([8, 16] if _rocm_compat.WAVE64 else [8, 16, 32])",), path="m.py"
+        ),
+        Example(
+            "kernel[grid](x, num_warps=BLOCK // 32)\n",
+            contains=("num_warps=(max(1, BLOCK // 64) if _rocm_compat.WAVE64 else BLOCK // 32))",),
+            path="m.py",
+        ),
     ),
     clean=(
         Example("kernel[grid](x, num_warps=16, BLOCK=32)\n", path="m.py"),
@@ -61,8 +80,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                 nodes.append(comprehension.iter)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     nodes = [node for node in nodes if not _chosen(source, node)]
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source, "WAVE64")
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
@@ -72,6 +92,25 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="at most 16 on gfx9 (8 is a good bound for autotuning); keep 32 for CUDA",
             holds="gfx9 targets (wave64); RDNA runs 32 lanes a warp",
         )
+        yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
+
+
+def _edits(gate: Gate, node: ast.AST) -> tuple[Edit, ...]:
+    """At most 16 wavefronts of 64 lanes: lists lose what is more, a number becomes 16, `n // 32` becomes `n // 64`."""
+    value = node.value if isinstance(node, ast.Assign) else node
+    if isinstance(value, ast.Constant):
+        return gate.choice(value, str(_MOST))
+    if isinstance(value, (ast.List, ast.Tuple)) and all(isinstance(item, ast.Constant) for item in value.elts):
+        kept = [gate.text(item) for item in value.elts if not _has_32(item)] or [str(_MOST)]
+        inner = ", ".join(kept) + ("," if isinstance(value, ast.Tuple) and len(kept) == 1 else "")
+        return gate.choice(value, f"[{inner}]" if isinstance(value, ast.List) else f"({inner})")
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.FloorDiv) and _is_32(value.right):
+        return gate.choice(value, f"max(1, {gate.text(value.left)} // 64)")
+    return ()
+
+
+def _is_32(value: ast.AST) -> bool:
+    return isinstance(value, ast.Constant) and value.value == 32
 
 
 def _chosen(source: PythonSource, node: ast.AST) -> bool:

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, any_target, finding, open_places
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, any_target, finding
+from rocport.rules.python.gate import edited, open_lines
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _NAME = re.compile(
@@ -26,7 +28,14 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"arp_size", b"ARP_SIZE", b"arpSize", b"PER_WARP", b"per_warp", b"lanes", b"LANES"}),
     phase=3,
-    examples=(Example("WARP_SIZE = 32\n", path="m.py"), Example("launch(x, warp_size=32)\n", path="m.py")),
+    examples=(
+        Example("WARP_SIZE = 32\n", contains=("WARP_SIZE = (64 if _rocm_compat.WAVE64 else 32)\n",), path="m.py"),
+        Example(
+            "launch(x, warp_size=32)\n",
+            contains=("warp_size=(64 if _rocm_compat.WAVE64 else 32))",),
+            path="m.py",
+        ),
+    ),
     clean=(
         Example("WARP_SIZE = props.warp_size\n", path="m.py"),
         Example("WARP_SIZE = 64 if is_rocm else 32\n", path="m.py"),
@@ -49,8 +58,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if keyword.arg and _NAME.match(keyword.arg) and _is_32(keyword.value):
             nodes.append(keyword.value)
     nodes.sort(key=lambda node: node.lineno)
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source, "WAVE64")
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
@@ -59,6 +69,13 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
             holds="gfx9 targets; RDNA and gfx1250 have 32",
         )
+        # Ported kernels keep CUDA's 32-lane warps unless asked otherwise, and what is passed to them stays 32.
+        logical = context.options.warp == "logical32" and bool(context.project.device_functions)
+        edits: list[Edit] = []
+        for other in others if not logical else ():
+            value = other.value if isinstance(other, (ast.Assign, ast.AnnAssign)) else other
+            edits += gate.choice(value, "64") if value is not None else ()
+        yield edited(item, gate, edits)
 
 
 def _is_32(value: ast.AST) -> bool:
