@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding, open_places
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _QUERY = re.compile(
@@ -22,6 +24,11 @@ _QUERY = re.compile(
 _NAME = re.compile(
     r"(?i)^_?(?:is_|has_|supports?_)?(?:sm_?\d[\dx]{1,2}(?:a|_or_\w+|_up|_plus)?|hopper|ampere|blackwell|turing|ada|volta)(?:_supported|_available|_gpu|_or_\w+)?$"
 )
+_LATER = re.compile(r"(?i)hopper|blackwell|sm_?(?:9|1[0-2])\d")
+_HAS = re.compile(r"(?:^|[._])(?:has|is)_device_capability(?:_family)?$")
+_CAPABILITY = re.compile(r"(?i)capabilit|^(?:.*_)?(?:cap|cc|sm|major|arch)(?:_.*)?$|compute|sm_?version")
+_HOPPER = 9
+_DECIDED = ("fails", "holds")
 _PROPERTY = frozenset({"major", "minor"})
 
 RULE = Rule(
@@ -46,9 +53,29 @@ RULE = Rule(
     ),
     phase=1,
     examples=(
-        Example("import torch\nif torch.cuda.get_device_capability()[0] >= 8:\n    use_flash()\n", path="m.py"),
+        Example(
+            "import torch\nif torch.cuda.get_device_capability()[0] >= 8:\n    use_flash()\n",
+            absent=("_rocm_compat",),
+            path="m.py",
+        ),
+        Example(
+            "import torch\nif torch.cuda.get_device_capability() >= (9, 0):\n    use_hopper()\n",
+            contains=("if not _rocm_compat.IS_ROCM and torch.cuda.get_device_capability() >= (9, 0):",),
+            path="m.py",
+        ),
         Example(
             "import torch\nmajor, minor = torch.cuda.get_device_capability(0)\nis_sm90 = major == 9 and minor == 0\n",
+            contains=("is_sm90 = (not _rocm_compat.IS_ROCM and (major == 9 and minor == 0))",),
+            path="m.py",
+        ),
+        Example(
+            "import torch\ncap = torch.cuda.get_device_capability()\nif cap[0] < 9 or not is_hopper:\n    raise X\n",
+            contains=("if (_rocm_compat.IS_ROCM or cap[0] < 9) or not (not _rocm_compat.IS_ROCM and is_hopper):",),
+            path="m.py",
+        ),
+        Example(
+            "import torch\nn = tiles(torch.cuda.get_device_capability())\nif n > 12:\n    raise X\n",
+            absent=("_rocm_compat",),
             path="m.py",
         ),
         Example("p = torch.cuda.get_device_properties(0)\nif p.major < 8:\n    raise RuntimeError\n", path="m.py"),
@@ -85,10 +112,11 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if isinstance(name_node.ctx, ast.Load) and _NAME.match(name_node.id) and source.in_test(name_node):
             nodes.append(name_node)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-    for node in open_places(source, nodes):
+    gate = Gate(source)
+    for node, others in open_lines(source, nodes):
         if _only_shown(source, node):
             continue
-        yield finding(
+        item = finding(
             RULE,
             source,
             node,
@@ -97,6 +125,91 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.HIGH if isinstance(node, ast.Compare) else Confidence.MEDIUM,
             holds="every ROCm; gfx942 answers (9, 4), gfx1100 (11, 0)",
         )
+        yield edited(item, gate, _edits(gate, others))
+
+
+def _edits(gate: Gate, nodes: Sequence[ast.expr]) -> list[Edit]:
+    """AMD GPUs are in no class of NVIDIA's from Hopper on, and are no single one of its GPUs.
+
+    What asks for `>= 9` or for one capability fails on ROCm, what refuses `< 9` refuses there too. Tests for 8 and
+    below are left to a reader: every AMD GPU passes them, which is right for bf16 and wrong for Ampere's instructions.
+    """
+    source = gate.source
+    edits: dict[ast.AST, tuple[Edit, ...]] = {}
+    for node in dict.fromkeys(_compared(source, node) for node in nodes):
+        decision = _decision(source, node)
+        if decision not in _DECIDED:
+            continue
+        top: ast.AST = node
+        while isinstance(parent := source.parents.get(top), ast.BoolOp):
+            decisions = {_decision(source, value) for value in parent.values} - {"minor"}
+            if decisions != {decision}:
+                break
+            top = parent
+        if top not in edits and replaceable(source, top):
+            edits[top] = gate.fails(top) if decision == "fails" else gate.holds(top)
+    return [edit for group in edits.values() for edit in group]
+
+
+def _compared(source: PythonSource, node: ast.expr) -> ast.expr:
+    """The comparison a query is a side of, through subscripts and arithmetic; else the node."""
+    for parent, _ in source.ancestors(node):
+        if isinstance(parent, ast.Compare):
+            return parent
+        if not isinstance(parent, (ast.Subscript, ast.BinOp, ast.Attribute)):
+            break
+    return node
+
+
+def _decision(source: PythonSource, node: ast.expr) -> str:
+    """`fails` or `holds` on ROCm, `minor` for a test of the second number, empty for what only a reader can tell."""
+    if isinstance(node, ast.Name):
+        return "fails" if _NAME.match(node.id) and _LATER.search(node.id) else ""
+    if isinstance(node, ast.Call):
+        name = call_name(source, node) or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
+        asks = _HAS.search(name) and len(node.args) == 1 and not node.keywords
+        return "fails" if asks and (_major(node.args[0]) or 0) >= _HOPPER else ""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return ""
+    left, operator, right = node.left, node.ops[0], node.comparators[0]
+    if isinstance(operator, (ast.In, ast.NotIn)):
+        listed = isinstance(right, (ast.Tuple, ast.List, ast.Set)) and all(_major(item) for item in right.elts)
+        return ("fails" if isinstance(operator, ast.In) else "holds") if listed else ""
+    mirrored = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+    kind = type(operator)
+    capability, limit = left, right
+    if _major(left) is not None:
+        kind = mirrored.get(kind, kind)
+        capability, limit = right, left
+    major = _major(limit)
+    words = list(source.words(capability))
+    if "minor" in words:
+        return "minor"
+    if not any(_CAPABILITY.search(word) for word in words):
+        return ""
+    if major is None:
+        return ""
+    if kind in (ast.Eq, ast.NotEq):
+        return "fails" if kind is ast.Eq else "holds"
+    above = kind in (ast.GtE, ast.Lt)
+    if major < (_HOPPER if above else _HOPPER - 1):
+        return ""
+    return "fails" if kind in (ast.GtE, ast.Gt) else "holds"
+
+
+def _major(node: ast.AST) -> int | None:
+    """The major number of a capability that is written out: `9`, `(9, 0)`, `90`, `9.0`, `"9.0"`; None for others."""
+    try:
+        value = ast.literal_eval(ast.unparse(node))
+    except (ValueError, TypeError, SyntaxError):
+        return None
+    if isinstance(value, (tuple, list)) and value:
+        value = value[0]
+    if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return int(value) // 10 if value >= 20 else int(value)
 
 
 def _bound(source: PythonSource) -> frozenset[str]:
