@@ -11,20 +11,31 @@ from typing import TYPE_CHECKING
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+from rocport.report import formats
 
 if TYPE_CHECKING:
     from rocport.model.verification import UnitResult, Verification
 
 _LEVELS = {"build": "rocport.verify.build", "functional": "rocport.verify.functional"}
 """Level -> module with `verify(path, options, progress)`."""
+_NVIDIA = "nvidia-unchanged"
 _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 
 
 @click.command("verify")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--level", type=click.Choice(list(_LEVELS)), default="build", show_default=True, help="What to prove.")
+@click.option(
+    "--level", type=click.Choice([*_LEVELS, _NVIDIA]), default="build", show_default=True, help="What to prove."
+)
 @click.option("--target", default="gfx942,gfx1100", show_default=True, metavar="GFX[,GFX]", help="gfx targets.")
-@click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "fmt",
+    type=click.Choice(formats()),
+    default="text",
+    show_default=True,
+    help="build and functional: text or json.",
+)
 @click.option("-j", "--jobs", type=click.IntRange(min=0), default=0, help="Compilers at once; default: processors.")
 @click.option("--syntax-only", is_flag=True, help="Check host and device code without making code objects: faster.")
 @click.option("--no-cache", is_flag=True, help="Compile everything, and remember nothing.")
@@ -39,6 +50,11 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
     metavar="N[,N]",
     help="functional: wavefront widths to run at.",
 )
+@click.option(
+    "--original", type=click.Path(path_type=Path, exists=True), help="nvidia-unchanged: the tree before the port."
+)
+@click.option("--original-rev", metavar="REV", help="nvidia-unchanged: the revision before the port, such as HEAD.")
+@click.option("--strict", is_flag=True, help="nvidia-unchanged: what is to be looked at counts as a difference.")
 @click.option("--toolchain", type=click.Choice(_KINDS), help="Use this kind of HIP compiler; default: the first found.")
 @click.pass_context
 def command(
@@ -55,13 +71,18 @@ def command(
     source: Path | None,
     timeout: float,
     width: str,
+    original: Path | None,
+    original_rev: str | None,
+    strict: bool,
     toolchain: str | None,
 ) -> None:
     """Prove a port.
 
     Level build compiles every translation unit below PATH for the gfx targets, host and device, with no GPU.
     Level functional builds the programs below PATH for the CPU executor and runs them at each wavefront width.
-    Exit code 0: everything compiles; 1: something does not, or nothing could be tried; 2: no compiler, wrong usage.
+    Level nvidia-unchanged compares PATH with what was ported: with the platform predicate false it must be the same.
+    Exit code 0: everything compiles, nothing changed; 1: something does not, something did, nothing could be tried; 2: no
+    compiler, nothing to compare with, wrong usage.
     """
     from rocport.cli.common import make_options, use_colour
     from rocport.model import cache_folder
@@ -70,6 +91,14 @@ def command(
 
     if not path.exists():
         raise click.UsageError(f"{path}: no such file or folder; name the folder `rocport port` wrote")
+    if level == _NVIDIA:
+        from rocport.cli import nvidia_unchanged
+
+        if original is not None and original_rev is not None:
+            raise click.UsageError("--original and --original-rev exclude each other")
+        ctx.exit(nvidia_unchanged.run(path, original, original_rev, strict, fmt))
+    if fmt not in ("text", "json"):
+        raise click.UsageError(f"--format {fmt}: level {level} prints text or json")
     if level == "functional":
         ctx.exit(_functional(path, width, fmt, jobs, timeout))
     targets = make_options("logical32", target, None, None).targets

@@ -1,0 +1,358 @@
+"""Level `nvidia-unchanged`: the proof that the NVIDIA path of a ported tree is what it was.
+
+Shares no code with what made the port (rules, port, syntax, scan): lexers and folding of its own, Python's `ast` and
+`symtable`. Every file of both trees is accounted for: shown to be the same, or listed with what differs.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rocport.verify.nvidia import cfamily, cmake, data, generated, imports, make, meson, python, tokens
+from rocport.verify.nvidia.languages import language
+from rocport.verify.nvidia.model import Difference, FileShown, Kind, Proof, Shown
+from rocport.verify.nvidia.reach import Reach
+from rocport.verify.nvidia.tokens import LexError
+from rocport.verify.nvidia.tree import (
+    Recorded,
+    Tree,
+    TreeError,
+    in_git,
+    read_folder,
+    read_manifest,
+    read_revision,
+    read_work_tree,
+    same_bytes,
+)
+
+__all__ = ["Difference", "Kind", "Proof", "Shown", "TreeError", "verify"]
+
+CODE_FILES = "nvidia-files"
+CODE_ORIGINAL = "nvidia-original"
+_IN_WORDS = {"c": cfamily.GATE, "cmake": cmake.GATE, "make": make.GATE, "meson": meson.GATE}
+
+
+def verify(ported: Path, original: Path | None = None, revision: str | None = None, strict: bool = False) -> Proof:
+    """Compare a ported tree with its original: a folder, a revision of the same repository, or the source that the
+    manifest of the port names; without any of them, HEAD. Raises TreeError when there is none."""
+    if not ported.is_dir():
+        raise TreeError(f"{ported}: not a folder; name the folder that was ported")
+    recorded = read_manifest(ported)
+    notes: list[str] = []
+    if original is not None:
+        new, old = read_folder(ported), read_folder(original)
+    elif revision is not None:
+        new, old = read_work_tree(ported), read_revision(ported, revision)
+    elif recorded is not None and recorded.source_root != ported.resolve() and recorded.source_root.is_dir():
+        new, old = read_folder(ported), read_folder(recorded.source_root)
+    elif in_git(ported):
+        new, old = read_work_tree(ported), read_revision(ported, "HEAD")
+    else:
+        raise TreeError(f"{ported}: there is nothing to compare with; name the original with --original DIR")
+    comparison = _Comparison(new, old, recorded)
+    comparison.run()
+    if comparison.hip_only:
+        count = len(comparison.hip_only)
+        notes.append(
+            f"{count} CUDA sources are translated under their own names: this tree is HIP only. The NVIDIA build is "
+            f"the original tree, where {comparison.as_recorded} of {len(comparison.recorded_sources)} files still are "
+            "what was ported, by their hashes"
+        )
+    return Proof(
+        str(ported),
+        old.words,
+        tuple(sorted(comparison.files, key=lambda item: item.path)),
+        tuple(sorted(comparison.found, key=lambda item: (item.path, item.line, item.original_line))),
+        strict,
+        comparison.bytes_read,
+        tuple(notes),
+    )
+
+
+@dataclass
+class _Comparison:
+    new: Tree
+    old: Tree
+    recorded: Recorded | None
+    found: list[Difference] = field(default_factory=list)
+    files: list[FileShown] = field(default_factory=list)
+    hip_only: set[str] = field(default_factory=set)
+    as_recorded: int = 0
+    bytes_read: int = 0
+
+    def run(self) -> None:
+        self.added = tuple(sorted(set(self.new.modes) - set(self.old.modes)))
+        for path in sorted(set(self.old.modes) - set(self.new.modes)):
+            self._files(path, "is missing: it was deleted or renamed", "put it back")
+            self.files.append(FileShown(path, None))
+        self.changed = [path for path in sorted(self.new.modes) if path in self.old and not self._same(path)]
+        self._check_original()
+        self._find_hip_only()
+        self._generated_modules()
+        self._distrusted()
+        self.live_python: dict[str, ast.Module] = {}
+        self.folded_imports: list[tuple[str, python.Compared]] = []
+        for path in self.changed:
+            self._changed(path)
+        self._imports()
+        self._reach()
+
+    def _files(self, path: str, message: str, step: str, kind: Kind = Kind.DIFFERENCE) -> None:
+        self.found.append(Difference(kind, CODE_FILES, path, 0, 0, message, step))
+
+    @property
+    def recorded_sources(self) -> dict[str, str]:
+        return dict(self.recorded.sources) if self.recorded else {}
+
+    def _same(self, path: str) -> bool:
+        """Whether a file that both have is the same, mode included; says so when only its mode is not."""
+        mode, was = self.new.modes[path], self.old.modes[path]
+        if mode != was:
+            words = {"exec": "an executable file", "file": "a plain file", "link": "a symbolic link"}
+            message = f"is {words.get(mode, mode)}, was {words.get(was, was)}"
+            self._files(path, message, "set its mode as it was")
+        content = self.new.data(path)
+        self.bytes_read += len(content)
+        if "link" in (mode, was) or "submodule" in (mode, was):
+            same = mode == was and (mode == "submodule" or content == self.old.data(path))
+            if not same and mode == was:
+                self._files(path, "points to another place than before", "make it point where it did")
+            self.files.append(FileShown(path, Shown.HASH if same else None))
+            return True
+        if same_bytes(self.new, self.old, path):
+            self.files.append(FileShown(path, Shown.HASH if mode == was else None))
+            return True
+        return False
+
+    def _check_original(self) -> None:
+        """The original must still be what was ported: its hashes are in the manifest."""
+        for path, recorded in self.recorded_sources.items():
+            if path not in self.old:
+                continue
+            if hashlib.sha256(self.old.data(path)).hexdigest() == recorded:
+                self.as_recorded += 1
+            else:
+                message = "the original is no longer what was ported: its hash is not the one in the manifest"
+                step = "port again, or compare with the revision that was ported (--original-rev)"
+                self.found.append(Difference(Kind.UNKNOWN, CODE_ORIGINAL, path, 0, 0, message, step))
+
+    def _find_hip_only(self) -> None:
+        """In a tree of the layout `hip`: translations of CUDA sources, and what is made for them."""
+        if self.recorded is None or self.recorded.layout != "hip":
+            return
+        for path in self.changed:
+            if language(path) == "c" and path in self.recorded.translated:
+                self.hip_only.add(path)
+        if self.hip_only:
+            self.hip_only |= {path for path in self.added if language(path) == "c"}
+
+    # Python.
+
+    def _generated_modules(self) -> None:
+        self.constants: dict[str, dict[str, Any]] = {}
+        self.imports_torch = False
+        self.generated: set[str] = set()
+        checked: dict[bytes, generated.Checked] = {}
+        for path in self.new.modes:
+            content = self.new.data(path) if generated.looks_generated(path) else b""
+            if not content or self.new.modes[path] == "link":
+                continue
+            if content not in checked:
+                checked[content] = generated.check(path, content)
+            result = checked[content]
+            if path in self.old and path not in self.changed and not result.safe:
+                # The original's own module of this name: not ours, and nothing is folded on it.
+                continue
+            self.generated.add(path)
+            self.constants[path] = result.constants if result.safe else {}
+            self.imports_torch = self.imports_torch or result.imports_torch
+            if path in self.added:
+                self.found += [
+                    Difference(item.kind, item.code, path, item.line, 0, item.message, item.next_step)
+                    for item in result.differences
+                ]
+                self.files.append(FileShown(path, Shown.COMPAT if result.safe else None))
+        self.places = imports.Places(self.new, self.old, frozenset(self.generated))
+
+    def _facts(self, path: str) -> python.Facts:
+        return python.Facts(path, self.constants, self.places.resolver(path), self.imports_torch)
+
+    # Every other language.
+
+    def _distrusted(self) -> None:
+        """Gates that something on the NVIDIA path switches on: there they are not taken to be false."""
+        self.macros: set[str] = set()
+        self.gates = set(cmake.GATES)
+        kinds = {language(path) for path in self.changed if path not in self.hip_only}
+        if not kinds & {"c", "cmake"}:
+            return
+        for tree in (self.new, self.old):
+            for path in tree.modes:
+                kind = language(path)
+                if kind not in ("c", "cmake", "python", "make") or path not in self.old or path in self.hip_only:
+                    continue
+                if tree.modes[path] in ("link", "submodule"):
+                    continue
+                content = tree.data(path)
+                if not any(name.encode() in content for name in (*cmake.GATES, "__HIP_")):
+                    continue
+                try:
+                    self._distrust(path, kind, content)
+                except (LexError, SyntaxError, ValueError, RecursionError):
+                    continue
+
+    def _distrust(self, path: str, kind: str, content: bytes) -> None:
+        if kind == "c":
+            self.macros |= cfamily.defined(cfamily.tokens(content))
+        elif kind == "cmake":
+            for gate in cmake.untrusted(content):
+                self.gates.discard(gate)
+                self.macros.add(gate)
+        elif kind == "make":
+            text = "\n".join(line.text for line in make.stream(content).lines)
+            self.macros |= {gate for gate in cmake.GATES if f"-D{gate}" in text}
+        else:
+            for word in python.strings_off_rocm(content, self._facts(path)):
+                for gate in cmake.GATES:
+                    if f"-D{gate}" in word:
+                        self.gates.discard(gate)
+                        self.macros.add(gate)
+
+    def _changed(self, path: str) -> None:
+        kind = language(path)
+        if path in self.hip_only:
+            self.files.append(FileShown(path, Shown.HIP_ONLY))
+            return
+        before = len(self.found)
+        try:
+            shown = self._compare(path, kind, self.new.data(path), self.old.data(path))
+        except LexError as error:
+            shown = Shown.TOKEN_STREAM
+            self._files(path, f"cannot be read as {kind}: {error.reason} (line {error.line})", "look at that line")
+        bad = any(item.kind is not Kind.REVIEW for item in self.found[before:])
+        moded = self.new.modes[path] != self.old.modes[path]
+        self.files.append(FileShown(path, None if bad or moded else shown))
+
+    def _compare(self, path: str, kind: str, new: bytes, old: bytes) -> Shown:
+        if kind == "python":
+            self._python(path, new, old)
+            return Shown.SYNTAX_TREE
+        if kind == "notebook":
+            return self._notebook(path, new, old)
+        if kind == "c":
+            distrusted = frozenset(self.macros)
+            stream, was = cfamily.tokens(new, distrusted), cfamily.tokens(old, distrusted)
+            self.found += tokens.compare(path, stream, was, cfamily.GATE)
+            if b"__LINE__" in old:
+                message = "uses __LINE__: lines below an insertion have moved"
+                self._files(path, message, "see that no result rests on it", Kind.REVIEW)
+            return Shown.TOKEN_STREAM
+        if kind == "cmake":
+            self._cmake(path, new, old)
+            return Shown.TOKEN_STREAM
+        if kind == "make":
+            self._make(path, new, old)
+            return Shown.TOKEN_STREAM
+        if kind in ("meson", "meson-options"):
+            read = meson.tokens if kind == "meson" else meson.options
+            self.found += tokens.compare(path, read(new), read(old), meson.GATE)
+            return Shown.TOKEN_STREAM
+        readers = {
+            "requirements": data.requirements,
+            "toml": data.toml,
+            "ini": data.ini,
+            "json": data.json_content,
+            "manifest": data.manifest_in,
+        }
+        self.found += readers.get(kind, data.by_lines)(path, new, old)
+        return Shown.CONTENT
+
+    def _python(self, path: str, new: bytes, old: bytes) -> None:
+        if path in self.generated and path in self.old:
+            # A second port may write the generated module again; it is checked by itself.
+            return
+        compared = python.compare(new, old, self._facts(path))
+        self.found += compared.differences
+        if compared.ported is not None:
+            self.live_python[path] = compared.ported.tree
+            self.folded_imports.append((path, compared))
+
+    def _notebook(self, path: str, new: bytes, old: bytes) -> Shown:
+        module, was = data.notebook(new), data.notebook(old)
+        if module is None or was is None:
+            self.found += data.json_content(path, new, old)
+            return Shown.CONTENT
+        if data.notebook_frame(new) != data.notebook_frame(old):
+            self._files(path, "cells, outputs or metadata are not the same", "change the text of code cells only")
+        self._python(path, module, was)
+        return Shown.SYNTAX_TREE
+
+    def _cmake(self, path: str, new: bytes, old: bytes) -> None:
+        gates = frozenset(self.gates)
+        stream, was = cmake.stream(new, gates), cmake.stream(old, gates)
+        self.found += tokens.compare(path, stream.tokens, was.tokens, cmake.GATE)
+        for gate, line in stream.declared.items():
+            if gate in was.declared:
+                continue
+            for other in self.old.modes:
+                if language(other) == "cmake" and gate.encode() in self.old.data(other):
+                    for seen in cmake.mentions(self.old.data(other), gate):
+                        message = f"option({gate}) is new, and {other}:{seen} sees whether it is declared"
+                        self.found.append(
+                            Difference(Kind.DIFFERENCE, tokens.CODE, path, line, 0, message, "choose another name")
+                        )
+
+    def _make(self, path: str, new: bytes, old: bytes) -> None:
+        stream, was = make.stream(new), make.stream(old)
+        self.found += tokens.compare(path, stream.tokens, was.tokens, make.GATE)
+        added = [gate for gate in stream.declared if gate not in was.declared]
+        if added and (line := make.exports_all(old)):
+            message = f"{added[0]} is new, and line {line} exports every variable to the commands"
+            step = "declare it with `unexport`, or not at all"
+            self.found.append(
+                Difference(Kind.DIFFERENCE, tokens.CODE, path, stream.declared[added[0]], line, message, step)
+            )
+
+    # Across files.
+
+    def _imports(self) -> None:
+        for path, compared in self.folded_imports:
+            if compared.ported is None or compared.original is None or not compared.ported.imports:
+                continue
+            problems = self.places.check(path, compared.ported, compared.original.tree)
+            if problems:
+                self.found += problems
+                if any(item.kind is Kind.DIFFERENCE for item in problems):
+                    self._not_shown(path)
+
+    def _not_shown(self, path: str) -> None:
+        self.files = [FileShown(path, None) if item.path == path else item for item in self.files]
+
+    def _live_bytes(self, path: str) -> bytes:
+        """On NVIDIA a file that was shown to be the same reads as the original does."""
+        return self.old.data(path) if path in self.old else self.new.data(path)
+
+    def _reach(self) -> None:
+        reach = Reach(
+            self.new,
+            self.old,
+            self.added,
+            frozenset(self.generated),
+            self.live_python,
+            self._live_bytes,
+            frozenset(self.hip_only),
+        )
+        found = reach.run()
+        self.found += found
+        reached = {item.path for item in found if item.kind is Kind.DIFFERENCE}
+        for path in self.added:
+            if path in self.generated:
+                if path in reached:
+                    self._not_shown(path)
+                continue
+            shown = Shown.HIP_ONLY if path in self.hip_only else Shown.UNREACHABLE
+            self.files.append(FileShown(path, None if path in reached else shown))

@@ -1,0 +1,429 @@
+"""Python: the ported module, with the platform predicate false, is the original module.
+
+Compared are the syntax trees, and what a block that never runs still changes: which names a function holds locally,
+whether it is a generator, what its docstring is, and the source text that a compiler of kernels will read.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import io
+import re
+import symtable
+import tokenize
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rocport.verify.nvidia.model import Difference, Kind
+from rocport.verify.nvidia.python_fold import Folded, Folder, Resolve
+from rocport.verify.nvidia.python_scopes import COMPREHENSIONS, FUNCTIONS, identifiers, own_nodes
+
+CODE = "nvidia-python"
+_SOURCE_READERS = frozenset(
+    [
+        "jit",
+        "njit",
+        "script",
+        "kernel",
+        "prim_func",
+        "vectorize",
+        "guvectorize",
+        "stencil",
+        "cfunc",
+        "script_method",
+        "autotune",
+        "heuristics",
+        "script_if_tracing",
+        "compile_kernel",
+        "macro",
+    ]
+)
+"""Decorators that read the source text of what they decorate and compile it: a gate inside is part of the kernel."""
+_OWN_LINES = frozenset(("f_lineno", "co_firstlineno", "getsource", "getsourcelines", "findsource", "linecache"))
+_MOST = 20
+"""Differences listed of one file."""
+_TYPE_COMMENT = re.compile(r"#\s*type:")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What holds off ROCm for the module that is compared."""
+
+    path: str
+    constants: Mapping[str, Mapping[str, Any]]
+    """Path of a generated module -> names that are certain off ROCm, and their values."""
+    resolve: Resolve
+    imports_torch: bool = False
+    """Whether reading a name of the generated module imports torch."""
+
+
+@dataclass
+class Compared:
+    """Outcome for one module."""
+
+    differences: list[Difference]
+    ported: Folded | None = None
+    original: Folded | None = None
+
+
+class _Side:
+    """One of the two modules: its tree, folded in place, and what is known of it as it was."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.tree = ast.parse(data)
+            compile(data, "<module>", "exec", dont_inherit=True)
+            self.table = symtable.symtable(data, "<module>", "exec")  # type: ignore[arg-type]
+        self.encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+        self.names = identifiers(self.tree)
+        self.documentation: dict[ast.AST, str | None] = {}
+        self.kinds: dict[ast.AST, tuple[bool, bool, bool]] = {}
+        self.source: dict[ast.AST, str] = {}
+        readers = _read_as_source(self.tree)
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)):
+                self.documentation[node] = ast.get_docstring(node, clean=False)
+            if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS, ast.Lambda, *COMPREHENSIONS)):
+                self.kinds[node] = _kind(node)
+            if node in readers and isinstance(node, (ast.ClassDef, *FUNCTIONS)):
+                self.source[node] = _without_decorators(node)
+        self.tables: dict[tuple[str, str, int], symtable.SymbolTable] = {}
+        todo = [self.table]
+        while todo:
+            table = todo.pop()
+            self.tables[str(table.get_type()), table.get_name(), table.get_lineno()] = table
+            todo += table.get_children()
+
+    def table_of(self, node: ast.AST) -> symtable.SymbolTable | None:
+        if isinstance(node, FUNCTIONS):
+            return self.tables.get(("function", node.name, node.lineno))
+        if isinstance(node, ast.ClassDef):
+            return self.tables.get(("class", node.name, node.lineno))
+        return None
+
+
+def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
+    """Compare a module with its original. Where one cannot be read by this Python the answer says so."""
+    try:
+        old = _Side(original)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        return Compared([_unread(facts.path, error, "original", Kind.UNKNOWN)])
+    try:
+        new = _Side(ported)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        return Compared([_unread(facts.path, error, "port", Kind.DIFFERENCE)])
+    folded_old = Folder(old.tree, facts.constants, facts.resolve, None).fold()
+    folded_new = Folder(new.tree, facts.constants, facts.resolve, old.names).fold()
+    comparison = _Comparison(new, old, folded_new, facts.path)
+    comparison.run()
+    found = comparison.found[:_MOST]
+    if len(comparison.found) > _MOST:
+        left = len(comparison.found) - _MOST
+        found.append(_difference(facts.path, 0, 0, f"and {left} more differences in this file"))
+    found += list(_names_added(folded_new, old, facts.path))
+    if facts.imports_torch:
+        found += list(_imports_torch(folded_new, folded_old, facts.path))
+    if _OWN_LINES & old.names:
+        what = ", ".join(sorted(_OWN_LINES & old.names))
+        message = f"the module reads its own source or line numbers ({what}); lines below an insertion have moved"
+        found.append(_difference(facts.path, 1, 1, message, kind=Kind.REVIEW, step="see that no result rests on them"))
+    return Compared(found, folded_new, folded_old)
+
+
+def strings_off_rocm(data: bytes, facts: Facts) -> Iterator[str]:
+    """Strings of a module in code that runs off ROCm. Raises SyntaxError when it cannot be read."""
+    tree = Folder(ast.parse(data), facts.constants, facts.resolve, None).fold().tree
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _unread(path: str, error: Exception, which: str, kind: Kind) -> Difference:
+    line = getattr(error, "lineno", None) or 0
+    reason = getattr(error, "msg", None) or str(error) or type(error).__name__
+    if which == "port":
+        return _difference(path, line, 0, f"the ported module is not valid Python ({reason}); the original is")
+    step = "run rocport with the newest Python the repository supports, or compare the file by hand"
+    message = f"the original is not valid in the Python that runs rocport ({reason})"
+    return _difference(path, 0, line, message, kind=kind, step=step)
+
+
+def _difference(
+    path: str,
+    line: int,
+    original_line: int,
+    message: str,
+    kind: Kind = Kind.DIFFERENCE,
+    step: str = "gate the change on _rocm_compat, or keep the original",
+) -> Difference:
+    return Difference(kind, CODE, path, line, original_line, message, step)
+
+
+class _Comparison:
+    def __init__(self, new: _Side, old: _Side, folded: Folded, path: str) -> None:
+        self.new = new
+        self.old = old
+        self.folded = folded
+        self.path = path
+        self.found: list[Difference] = []
+
+    def say(self, new: ast.AST | None, old: ast.AST | None, message: str) -> None:
+        line, original_line = getattr(new, "lineno", 0), getattr(old, "lineno", 0)
+        self.found.append(_difference(self.path, line, original_line, message))
+
+    def run(self) -> None:
+        first, before = self.new.data.split(b"\n", 1)[0], self.old.data.split(b"\n", 1)[0]
+        if first != before and (first.startswith(b"#!") or before.startswith(b"#!")):
+            self.found.append(_difference(self.path, 1, 1, "the interpreter line (#!) is not the same"))
+        if self.new.encoding != self.old.encoding:
+            message = f"the source encoding is {self.new.encoding}, was {self.old.encoding}"
+            self.found.append(_difference(self.path, 1, 1, message))
+        self.nodes(self.new.tree, self.old.tree)
+        self._type_comments()
+
+    def nodes(self, new: ast.AST, old: ast.AST) -> None:
+        """Compare two nodes of the same place, down to the leaves."""
+        if type(new) is not type(old):
+            self.say(new, old, f"{_words(new)} stands where {_words(old)} was")
+            return
+        if isinstance(new, ast.Constant) and isinstance(old, ast.Constant):
+            if type(new.value) is not type(old.value) or repr(new.value) != repr(old.value) or new.kind != old.kind:
+                self.say(new, old, f"the constant {_words(new)} stands where {_words(old)} was")
+            return
+        for name in new._fields:
+            if name in ("ctx", "type_comment"):
+                continue
+            value, before = getattr(new, name, None), getattr(old, name, None)
+            if isinstance(value, list) and isinstance(before, list):
+                if (value and isinstance(value[0], ast.stmt)) or (before and isinstance(before[0], ast.stmt)):
+                    self.statements(value, before, new, old)
+                else:
+                    self.items(value, before, new, old)
+            elif isinstance(value, ast.AST) and isinstance(before, ast.AST):
+                self.nodes(value, before)
+            elif isinstance(value, ast.AST) or isinstance(before, ast.AST) or value != before:
+                self.say(new, old, f"{_words(new)} stands where {_words(old)} was")
+        self.scope(new, old)
+
+    def items(self, new: Sequence[Any], old: Sequence[Any], parent: ast.AST, before: ast.AST) -> None:
+        if len(new) != len(old):
+            self.say(parent, before, f"{_words(parent)} stands where {_words(before)} was")
+            return
+        for item, was in zip(new, old, strict=True):
+            if isinstance(item, ast.AST) and isinstance(was, ast.AST):
+                self.nodes(item, was)
+            elif item != was:
+                self.say(parent, before, f"{_words(parent)} stands where {_words(before)} was")
+
+    def statements(self, new: Sequence[ast.stmt], old: Sequence[ast.stmt], parent: ast.AST, before: ast.AST) -> None:
+        if len(new) == len(old):
+            for item, was in zip(new, old, strict=True):
+                self.nodes(item, was)
+            return
+        dumps, were = [ast.dump(item) for item in new], [ast.dump(item) for item in old]
+        for tag, first, last, start, end in difflib.SequenceMatcher(None, dumps, were, autojunk=False).get_opcodes():
+            if tag == "equal" or (tag == "replace" and last - first == end - start):
+                for item, was in zip(new[first:last], old[start:end], strict=True):
+                    self.nodes(item, was)
+                continue
+            place = old[start] if start < len(old) else before
+            for item in new[first:last]:
+                self.say(item, place, f"added on every platform: {_words(item)}{self._why(item)}")
+            spot = new[first] if first < len(new) else parent
+            for was in old[start:end]:
+                self.say(spot, was, f"missing on NVIDIA: {_words(was)}")
+
+    def _why(self, node: ast.AST) -> str:
+        """Why a gate in the statement was not taken for one."""
+        for item in ast.walk(node):
+            name = item.id if isinstance(item, ast.Name) else ""
+            if isinstance(item, ast.Attribute) and isinstance(item.value, ast.Name):
+                name = f"{item.value.id}.{item.attr}"
+            if name in self.folded.distrusted:
+                return f" (`{name}` is not taken for the platform predicate: {self.folded.distrusted[name]})"
+        return ""
+
+    def scope(self, new: ast.AST, old: ast.AST) -> None:
+        """What a block that never runs still changes of the scope it stands in."""
+        if new in self.new.documentation and self.new.documentation[new] != self.old.documentation.get(old):
+            self.say(new, old, f"the docstring of {_named(new)} is not the same: a gate must not take its place")
+        if new in self.new.kinds and self.new.kinds[new] != self.old.kinds.get(old):
+            message = f"a gated block makes {_named(new)} a generator, a coroutine or annotated on every platform"
+            self.say(new, old, message)
+        if (new in self.new.source or old in self.old.source) and self.new.source.get(new) != self.old.source.get(old):
+            message = f"{_named(new)} is compiled from its source text: a gate inside is part of the kernel on NVIDIA"
+            self.say(new, old, message)
+        table, before = self.new.table_of(new), self.old.table_of(old)
+        if table is None or before is None:
+            if isinstance(new, (*FUNCTIONS, ast.ClassDef)):
+                self.say(new, old, f"the symbol table of {_named(new)} cannot be found")
+            return
+        for name in sorted(_names(new)):
+            now, was = _place(table, name), _place(before, name)
+            if isinstance(new, ast.ClassDef) and (now, was) == ("local", "global"):
+                # A class body looks a name up in itself, then among the globals, either way.
+                continue
+            if now != was:
+                message = f"`{name}` is {now} in {_named(new)}, was {was}: a gated block binds it on every platform"
+                self.say(new, old, message)
+
+    def _type_comments(self) -> None:
+        dead = self.folded.dead
+        comments = [
+            text for line, text in _comments(self.new.data) if not any(first <= line <= last for first, last in dead)
+        ]
+        before = [text for _, text in _comments(self.old.data)]
+        if comments != before and len(comments) + len(before):
+            for tag, first, _, start, _ in difflib.SequenceMatcher(None, comments, before).get_opcodes():
+                if tag != "equal":
+                    what = comments[first] if first < len(comments) else before[start]
+                    message = f"a type comment is not the same: {what}"
+                    self.found.append(_difference(self.path, 0, 0, message))
+                    return
+
+
+def _place(table: symtable.SymbolTable, name: str) -> str:
+    try:
+        symbol = table.lookup(name)
+    except KeyError:
+        if not name.startswith("__"):
+            return "global"
+        mangled = [item for item in table.get_identifiers() if item.endswith(name) and item.startswith("_")]
+        if not mangled:
+            return "global"
+        symbol = table.lookup(mangled[0])
+    if symbol.is_free():
+        return "of an outer function"
+    return "global" if symbol.is_global() else "local"
+
+
+def _names(node: ast.AST) -> set[str]:
+    """Names used in a scope, or in scopes inside it, of what is left after folding."""
+    found: set[str] = set()
+    for item in ast.walk(node):
+        if isinstance(item, ast.Name):
+            found.add(item.id)
+        elif isinstance(item, ast.Import | ast.ImportFrom):
+            found.update(alias.asname or alias.name.split(".")[0] for alias in item.names)
+        elif isinstance(item, (*FUNCTIONS, ast.ClassDef)) and item is not node:
+            found.add(item.name)
+        elif isinstance(item, ast.Global | ast.Nonlocal):
+            found.update(item.names)
+        elif isinstance(item, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and item.name:
+            found.add(item.name)
+    return found - {"*"}
+
+
+def _kind(node: ast.AST) -> tuple[bool, bool, bool]:
+    """(generator, holds an await, has annotations of its own), blocks that never run included."""
+    own = list(own_nodes(node))
+    yields = any(isinstance(item, ast.Yield | ast.YieldFrom) for item in own)
+    if isinstance(node, ast.Module | ast.ClassDef):
+        return (False, False, any(isinstance(item, ast.AnnAssign) for item in own))
+    asynchronous = isinstance(node, COMPREHENSIONS) and any(isinstance(item, ast.Await) for item in own)
+    return (yields, asynchronous, False)
+
+
+def _read_as_source(tree: ast.Module) -> set[ast.AST]:
+    """Functions and classes whose source text some compiler reads: decorated, or handed to one by name."""
+    handed = {
+        argument.id
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and _reader(call.func)
+        for argument in call.args
+        if isinstance(argument, ast.Name)
+    }
+    return {
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef))
+        and (node.name in handed or any(_reader(item) for item in node.decorator_list))
+    }
+
+
+def _reader(node: ast.expr) -> bool:
+    if isinstance(node, ast.IfExp):
+        return _reader(node.body) or _reader(node.orelse)
+    while isinstance(node, ast.Call):
+        node = node.func
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return name in _SOURCE_READERS
+
+
+def _without_decorators(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    parts: list[ast.AST] = list(node.body)
+    if not isinstance(node, ast.ClassDef):
+        parts.append(node.args)
+        if node.returns is not None:
+            parts.append(node.returns)
+    return "\n".join(ast.dump(part) for part in parts)
+
+
+def _comments(data: bytes) -> list[tuple[int, str]]:
+    """Type comments, with their lines."""
+    try:
+        tokens = list(tokenize.tokenize(io.BytesIO(data).readline))
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return []
+    return [
+        (token.start[0], token.string)
+        for token in tokens
+        if token.type == tokenize.COMMENT and _TYPE_COMMENT.match(token.string)
+    ]
+
+
+def _named(node: ast.AST) -> str:
+    if isinstance(node, ast.Module):
+        return "the module"
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        return f"`{node.name}`"
+    return "a lambda" if isinstance(node, ast.Lambda) else "a comprehension"
+
+
+def _words(node: ast.AST) -> str:
+    """A node as one short line of source."""
+    if isinstance(node, ast.Module):
+        return "the module"
+    try:
+        text = " ".join(ast.unparse(node).split())
+    except (ValueError, AttributeError, RecursionError, KeyError):
+        text = type(node).__name__
+    if isinstance(node, ast.arguments):
+        text = f"({text})"
+    return f"`{text}`" if len(text) <= 90 else f"`{text[:87]}...`"
+
+
+def _names_added(folded: Folded, old: _Side, path: str) -> Iterator[Difference]:
+    """A name the port adds to the module must be private, so that `from module import *` brings what it brought."""
+    added = [(node.lineno, name) for node in folded.bindings for name in _targets(node)]
+    added += [(node.lineno, alias.asname or alias.name) for node, _ in folded.imports for alias in node.names]
+    if "__all__" in old.names:
+        return
+    for line, name in added:
+        if not name.startswith("_"):
+            message = f"`{name}` is a new public name of the module: `from module import *` brings it along"
+            yield _difference(path, line, 0, message, step=f"bind it as `_{name}`")
+
+
+def _targets(node: ast.Assign) -> list[str]:
+    return [target.id for target in node.targets if isinstance(target, ast.Name)]
+
+
+def _imports_torch(folded: Folded, original: Folded, path: str) -> Iterator[Difference]:
+    """Reading the platform imports torch: to be looked at where the module did not import torch before."""
+    if not folded.evaluated:
+        return
+    first = min(node.lineno for node in folded.evaluated)
+    for node in original.tree.body:
+        if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "torch" for alias in node.names):
+            return
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
+            return
+    message = "reading the platform here imports torch, which this module does not import by itself"
+    step = "see that importing torch there does no harm: start-up time, environment variables it reads"
+    yield _difference(path, first, 0, message, Kind.REVIEW, step)

@@ -1,0 +1,316 @@
+"""New files of a port: nothing on the NVIDIA path may pick one up."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rocport.verify.nvidia import cfamily, cmake, data, reach_build, reach_python
+from rocport.verify.nvidia.languages import language
+from rocport.verify.nvidia.model import Difference, Kind
+from rocport.verify.nvidia.paths import normal
+from rocport.verify.nvidia.tokens import LexError
+from rocport.verify.nvidia.tree import Tree
+
+CODE = "nvidia-reachable"
+_BY_NAME = {
+    "conftest.py": "pytest loads it",
+    "sitecustomize.py": "Python runs it at start",
+    "usercustomize.py": "Python runs it at start",
+    **dict.fromkeys(("pytest.ini", ".pytest.ini", "tox.ini"), "pytest reads it"),
+    **dict.fromkeys(("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in"), "packaging reads it"),
+    **dict.fromkeys(("BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel"), "Bazel reads it"),
+    ".bazelrc": "Bazel reads it",
+    ".dockerignore": "docker build reads it",
+    **dict.fromkeys(("docker-compose.override.yml", "docker-compose.override.yaml"), "docker compose reads it"),
+    **dict.fromkeys(("compose.override.yml", "compose.override.yaml"), "docker compose reads it"),
+    ".env": "docker compose and python-dotenv read it",
+    **dict.fromkeys((".gitattributes", ".gitignore", ".gitmodules"), "git and packaging read it"),
+    "CMakePresets.json": "cmake and IDEs read it",
+    "CMakeUserPresets.json": "cmake reads it",
+}
+_IN_OLD_FOLDERS = {
+    "__init__.py": "the folder becomes a regular package",
+    "__main__.py": "`python -m` runs it",
+    **dict.fromkeys(("GNUmakefile", "makefile", "Makefile"), "make takes it before or instead of another"),
+    **dict.fromkeys(("meson.build", "meson_options.txt", "meson.options"), "meson reads it"),
+    "CMakeLists.txt": "cmake reads it",
+}
+_LOADED = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
+_LOOK_AT = re.compile(r"(?:^|/)(?:\.github|\.circleci|\.buildkite|\.gitlab)/|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z")
+_TEST = re.compile(r"(?:test_[^/]*|[^/]*_test)\.py\Z")
+_HEADER = re.compile(
+    r"#[ \t]*(?:include(?:_next)?|import)[ \t]*[<\"]([^>\"\n]+)[>\"]|__has_include[^(]*\([<\"]([^>\"]+)"
+)
+
+
+@dataclass
+class Reach:
+    """What is asked of the trees to see whether a new file is reached.
+
+    `live_python`: path -> the module off ROCm, of files that changed; `hip_only`: files that NVIDIA does not build.
+    """
+
+    ported: Tree
+    original: Tree
+    new: tuple[str, ...]
+    generated: frozenset[str]
+    live_python: Mapping[str, ast.Module]
+    live_bytes: Callable[[str], bytes]
+    """Bytes of a file as far as it is read on NVIDIA: the original's where that is what it folds to."""
+    hip_only: frozenset[str] = frozenset()
+    found: list[Difference] = field(default_factory=list)
+
+    def run(self) -> list[Difference]:
+        """Every way a new file is reached, or could be."""
+        if self.new:
+            for path in self.new:
+                self._by_name(path)
+            self._python()
+            self._packages()
+            self._builds()
+            self._headers()
+            self._named()
+        return self.found
+
+    def _say(self, path: str, message: str, certain: bool = True, where: str = "", line: int = 0) -> None:
+        kind = Kind.DIFFERENCE if certain else Kind.REVIEW
+        place = f" ({where}:{line})" if where and line else f" ({where})" if where else ""
+        step = "give it another name or folder" if certain else "see that the NVIDIA build does not use it"
+        difference = Difference(kind, CODE, path, 0, 0, f"new file: {message}{place}", step)
+        if not any(item.path == path and item.message == difference.message for item in self.found):
+            self.found.append(difference)
+
+    @cached_property
+    def _old_files(self) -> list[str]:
+        """Files of the port that the original has too, and that are part of the NVIDIA build."""
+        return [path for path in self.ported.modes if path in self.original and path not in self.hip_only]
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        return self.original.folders
+
+    @cached_property
+    def _new_folders(self) -> list[str]:
+        return sorted(self.ported.folders - self._folders)
+
+    # By name.
+
+    def _by_name(self, path: str) -> None:
+        name = path.rpartition("/")[2]
+        folder = posixpath.dirname(path)
+        if name in _BY_NAME:
+            self._say(path, f"{_BY_NAME[name]} by its name")
+        elif name in _IN_OLD_FOLDERS and folder in self._folders:
+            self._say(path, f"{_IN_OLD_FOLDERS[name]}")
+        elif name.endswith(_LOADED):
+            self._say(path, "a file of this kind is loaded, or runs, without being asked for")
+        elif _TEST.match(name):
+            self._say(path, "pytest collects it by its name")
+        elif _LOOK_AT.search(path):
+            self._say(path, "a CI job: see what triggers it, and that it needs no NVIDIA machine", certain=False)
+        elif name in ("Dockerfile", "Containerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yaml"):
+            self._say(path, "container tools take it by its name", certain=False)
+        elif name.endswith((".pyi", "py.typed")):
+            self._say(path, "type checkers read it", certain=False)
+        if (name.startswith("Find") and name.endswith(".cmake")) or name.endswith(("Config.cmake", "-config.cmake")):
+            self._say(path, "`find_package` may find it by its name")
+
+    # Python.
+
+    def _tree_of(self, path: str) -> ast.Module | None:
+        if path in self.live_python:
+            return self.live_python[path]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.parse(self.ported.data(path))
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+
+    def _python(self) -> None:
+        modules = {path for path in self.new if path.endswith(".py")}
+        names: set[str] = {path.rpartition("/")[2].removesuffix(".py") for path in modules}
+        names |= {folder.rpartition("/")[2] for folder in self._new_folders}
+        for path in modules:
+            top = path.split("/")[0].removesuffix(".py")
+            if "/" not in path and top in sys.stdlib_module_names:
+                self._say(path, f"it stands before the standard library's module `{top}`")
+        for path in self._old_files:
+            if not path.endswith(".py"):
+                continue
+            content = self.ported.data(path)
+            words = reach_python.top_names(content) & names
+            words |= {name for name in names if name.encode() in content}
+            lists = reach_python.LISTS.search(content) is not None
+            if not words and not lists:
+                continue
+            tree = self._tree_of(path)
+            if tree is None:
+                continue
+            if words:
+                self._imports(path, tree, modules)
+            if lists:
+                self._listings(path, tree)
+
+    def _imports(self, importer: str, tree: ast.Module, modules: set[str]) -> None:
+        new_folders = set(self._new_folders)
+        for level, name, line in reach_python.imported(tree):
+            for target in reach_python.import_targets(importer, level, name):
+                for path in (f"{target}.py", f"{target}/__init__.py"):
+                    if path in modules and path not in self.generated:
+                        self._say(path, f"`import {name}` finds it", where=importer, line=line)
+                if target in new_folders and not level:
+                    inside = next(item for item in self.new if item.startswith(f"{target}/"))
+                    message = f"`import {name}` finds its folder `{target}` as a namespace package"
+                    self._say(inside, message, where=importer, line=line)
+
+    def _listings(self, path: str, tree: ast.Module) -> None:
+        build = path.rpartition("/")[2] in ("setup.py", "build.py", "conanfile.py")
+        for listing in reach_python.listings(path, tree):
+            for item in (*self.new, *self._new_folders):
+                found = listing.finds(item, self._folders)
+                if found is False or (found is None and not build):
+                    continue
+                new = item if item in self.ported else next(one for one in self.new if one.startswith(f"{item}/"))
+                # The generated module does nothing when it is imported: listed, it is to be looked at.
+                certain = bool(found) and new not in self.generated
+                self._say(new, "a listing of its folder finds it", certain, path, listing.line)
+
+    def _packages(self) -> None:
+        setups = {path: tree for path in ("setup.py",) if path in self.ported and (tree := self._tree_of(path))}
+        sections = {}
+        if "setup.cfg" in self.ported:
+            read = data.read_ini(self.ported.data("setup.cfg"))
+            sections = {"setup.cfg": read} if read else {}
+        pyproject = self.ported.data("pyproject.toml") if "pyproject.toml" in self.ported else None
+        packages = reach_python.packages_of(self.ported.modes)
+        for discovery in reach_python.discoveries(setups, sections, pyproject):
+            for folder in self._new_folders:
+                inside = next(path for path in self.new if path.startswith(f"{folder}/"))
+                if discovery.how == "automatic discovery":
+                    found = reach_python.found_automatically(folder, "src" in self._folders)
+                else:
+                    found = discovery.finds(folder, packages)
+                if found:
+                    message = f"its folder `{folder}` is found as a package by {discovery.how}"
+                    self._say(inside, message, where=discovery.path, line=discovery.line)
+            if discovery.how == "automatic discovery" and "src" not in self._folders:
+                for path in self.new:
+                    if "/" not in path and reach_python.module_found_automatically(path):
+                        self._say(path, "automatic discovery takes it for a module", where="pyproject.toml")
+        self._package_data(setups, sections, pyproject)
+
+    def _package_data(
+        self, setups: Mapping[str, ast.Module], sections: Mapping[str, object], pyproject: bytes | None
+    ) -> None:
+        """Files that are installed along: a new one below a package that ships its data."""
+        texts = {path: ast.unparse(tree) for path, tree in setups.items()}
+        texts |= {path: str(section) for path, section in sections.items()}
+        texts["pyproject.toml"] = (pyproject or b"").decode("utf-8", errors="replace")
+        packages = reach_python.packages_of(self.original.modes)
+        for where, text in texts.items():
+            if not re.search(r"package[-_]data", text):
+                continue
+            patterns = [item for item in re.findall(r"['\"]([^'\"\n]*)['\"]", text) if "*" in item and "." in item]
+            for path in self.new:
+                above = [folder for folder in packages if path.startswith(f"{folder}/")]
+                for folder in above:
+                    inner = path[len(folder) + 1 :]
+                    if path.endswith(".py"):
+                        continue
+                    if any(reach_build.matches(pattern, inner) for pattern in patterns):
+                        self._say(path, "it is installed with the package's data", certain=False, where=where)
+
+    # Builds.
+
+    def _builds(self) -> None:
+        everything = (*self.new, *self._new_folders)
+        for path in self._old_files:
+            kind = language(path)
+            if kind == "cmake":
+                self._cmake(path, everything)
+            elif kind == "make":
+                self._make(path)
+            if kind in ("docker", "shell", "make") or _LOOK_AT.search(path):
+                text = self.ported.data(path).decode("utf-8", errors="replace")
+                for item, line, runs, word in reach_build.shell_finds(path, text, self.new):
+                    certain = runs and not _LOOK_AT.search(path)
+                    self._say(item, f"the wildcard `{word}` of a command matches it", certain, path, line)
+
+    def _cmake(self, path: str, everything: tuple[str, ...]) -> None:
+        content = self.live_bytes(path)
+        if not re.search(rb"(?i)\bglob|aux_source_directory", content):
+            return
+        try:
+            commands = cmake.stream(content).commands
+        except LexError:
+            return
+        for item, line, certain, pattern in reach_build.cmake_finds(path, commands, everything, self._folders):
+            new = item if item in self.ported else next(one for one in self.new if one.startswith(f"{item}/"))
+            self._say(new, f"the pattern `{pattern}` matches it", certain, path, line)
+
+    def _make(self, path: str) -> None:
+        text = self.live_bytes(path).decode("utf-8", errors="replace")
+        for item, line, certain, pattern in reach_build.make_finds(path, text, self.new, self._folders):
+            self._say(item, f"`{pattern}` matches it", certain, path, line)
+        folder = posixpath.dirname(path)
+        present = {*self.new, *self._new_folders}
+        for target, line in reach_build.make_targets(text).items():
+            place = normal(posixpath.join(folder, target))
+            if place in present:
+                new = place if place in self.ported else next(one for one in self.new if one.startswith(f"{place}/"))
+                self._say(new, f"make takes it for the result of the target `{target}`", where=path, line=line)
+
+    # Headers.
+
+    def _headers(self) -> None:
+        names = {path.rpartition("/")[2] for path in self.new if path not in self.hip_only}
+        found: list[tuple[str, bool, str]] = []
+        for path in self._old_files:
+            if language(path) != "c":
+                continue
+            text = self.live_bytes(path).decode("utf-8", errors="replace")
+            seen = [item.group(1) or item.group(2) for item in _HEADER.finditer(text)]
+            if not any(name.rpartition("/")[2] in names for name in seen):
+                continue
+            try:
+                stream = cfamily.tokens(self.live_bytes(path))
+            except LexError:
+                found += [(name, True, path) for name in seen]
+                continue
+            found += [(name, quoted, path) for name, quoted, _ in cfamily.includes(stream)]
+        old = frozenset(self.original.modes)
+        for path in self.new:
+            if path in self.hip_only:
+                continue
+            for includer, name in reach_build.new_header_found(path, found, old, self._folders):
+                self._say(path, f"`#include` of `{name}` may find it first", where=includer)
+
+    # Mentions.
+
+    def _named(self) -> None:
+        """A file the original names although it did not have it: looked for, and found now."""
+        known = {path.rpartition("/")[2] for path in self.original.modes}
+        names = {
+            path.rpartition("/")[2]: path
+            for path in self.new
+            if path.rpartition("/")[2] not in known and path not in self.generated and path not in self.hip_only
+        }
+        if not names:
+            return
+        expression = re.compile(
+            rb"(?<![\w.-])(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")(?![\w])"
+        )
+        for path in self.original.modes:
+            if language(path) in ("text", "c") or self.original.modes[path] not in ("file", "exec"):
+                continue
+            for item in set(expression.findall(self.original.data(path))):
+                message = f"the original names `{item.decode()}`, which it did not have"
+                self._say(names[item.decode()], message, certain=False, where=path)

@@ -1,0 +1,264 @@
+"""The two trees that are compared: a folder, a work tree or a revision of git, read by content and file mode."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+MANIFEST = "rocport-manifest.json"
+_SKIPPED_FOLDERS = frozenset(
+    [
+        ".git",
+        ".hg",
+        ".svn",
+        "__pycache__",
+        ".venv",
+        "node_modules",
+        ".tox",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".pytest_cache",
+    ]
+)
+_TIMEOUT_S = 300
+
+
+class TreeError(Exception):
+    """A tree that cannot be read, or an original that cannot be found: place, expectation, next step."""
+
+
+class Tree:
+    """Files by relative path with `/`. Content is read when it is asked for, and kept.
+
+    `modes`: `file`, `exec`, `link` (its content is what it points to) or `submodule`.
+    """
+
+    def __init__(self, modes: Mapping[str, str], read: Callable[[str], bytes], words: str) -> None:
+        self.modes = dict(modes)
+        self.words = words
+        """What tree it is, for a reader."""
+        self._read = read
+        self._data: dict[str, bytes] = {}
+
+    def __contains__(self, path: str) -> bool:
+        return path in self.modes
+
+    def data(self, path: str) -> bytes:
+        """Content of a file of the tree. Raises TreeError when it cannot be read any more."""
+        if path not in self._data:
+            self._data[path] = self._read(path)
+        return self._data[path]
+
+    def forget(self, path: str) -> None:
+        """Let go of the content of a file that is done with."""
+        self._data.pop(path, None)
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Every folder that holds a file, at any depth; `""` is the root."""
+        found = {""}
+        for path in self.modes:
+            for parent in PurePosixPath(path).parents:
+                name = "" if str(parent) == "." else str(parent)
+                if name in found:
+                    break
+                found.add(name)
+        return frozenset(found)
+
+    def children(self, folder: str) -> frozenset[str]:
+        """Names of the files directly in a folder (`""`: the root)."""
+        return self._by_folder.get(folder, frozenset())
+
+    @cached_property
+    def _by_folder(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for path in self.modes:
+            folder, _, name = path.rpartition("/")
+            found.setdefault(folder, set()).add(name)
+        return {folder: frozenset(names) for folder, names in found.items()}
+
+
+def read_folder(root: Path) -> Tree:
+    """A folder as it lies on the disk, without version control, caches and virtual environments."""
+    if not root.is_dir():
+        raise TreeError(f"{root}: not a folder; name the folder of the sources")
+    modes: dict[str, str] = {}
+
+    def walk(folder: str, prefix: str) -> None:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                path = prefix + entry.name
+                if entry.is_symlink():
+                    modes[path] = "link"
+                elif entry.is_dir():
+                    if entry.name not in _SKIPPED_FOLDERS:
+                        walk(entry.path, f"{path}/")
+                elif entry.is_file():
+                    modes[path] = "exec" if entry.stat().st_mode & stat.S_IXUSR else "file"
+
+    try:
+        walk(str(root), "")
+    except OSError as error:
+        raise TreeError(f"{error.filename}: {error.strerror}; every folder of the tree must be readable") from error
+    modes.pop(MANIFEST, None)
+    return Tree(modes, _reader(root, modes), f"the folder {root}")
+
+
+def _reader(root: Path, modes: Mapping[str, str]) -> Callable[[str], bytes]:
+    def read(path: str) -> bytes:
+        place = root / path
+        try:
+            return os.fsencode(os.readlink(place)) if modes[path] == "link" else place.read_bytes()
+        except OSError as error:
+            raise TreeError(f"{place}: {error.strerror}; every file of the tree must be readable") from error
+
+    return read
+
+
+def in_git(folder: Path) -> bool:
+    """Whether a folder lies in a work tree of git that has a commit, and is not ignored by it."""
+    try:
+        _git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return not _git(folder, "rev-parse", "--is-inside-work-tree").startswith(b"false") and bool(
+            _git(folder, "ls-tree", "--name-only", "HEAD")
+        )
+    except TreeError:
+        return False
+
+
+def read_work_tree(root: Path) -> Tree:
+    """The files of a git work tree: those git knows and those it would add."""
+    listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    staged = _git(root, "ls-files", "-z", "--stage")
+    submodules = {os.fsdecode(item.partition(b"\t")[2]) for item in staged.split(b"\0") if item.startswith(b"160000 ")}
+    modes: dict[str, str] = {}
+    for raw in listed.split(b"\0"):
+        path = os.fsdecode(raw)
+        if not path or path == MANIFEST or path.endswith("/"):
+            continue
+        if path in submodules:
+            modes[path] = "submodule"
+            continue
+        try:
+            status = os.lstat(root / path)
+        except OSError:
+            continue
+        if stat.S_ISLNK(status.st_mode):
+            modes[path] = "link"
+        elif stat.S_ISREG(status.st_mode):
+            modes[path] = "exec" if status.st_mode & stat.S_IXUSR else "file"
+    read = _reader(root, modes)
+    return Tree(modes, lambda path: b"" if modes[path] == "submodule" else read(path), f"the work tree {root}")
+
+
+_MODES = {"100644": "file", "100755": "exec", "120000": "link", "160000": "submodule"}
+
+
+def read_revision(root: Path, revision: str) -> Tree:
+    """The part of a revision that lies at `root`, a folder of the repository. Raises TreeError for no such revision."""
+    commit = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", what=revision).decode().strip()
+    listed = _git(root, "ls-tree", "-r", "-z", commit)
+    modes: dict[str, str] = {}
+    blobs: dict[str, str] = {}
+    for raw in listed.split(b"\0"):
+        meta, _, name = raw.partition(b"\t")
+        if name:
+            mode, _, blob = meta.decode().split(" ")
+            path = os.fsdecode(name)
+            modes[path] = _MODES.get(mode, "file")
+            blobs[path] = blob
+    modes.pop(MANIFEST, None)
+    prefix = os.fsdecode(_git(root, "rev-parse", "--show-prefix").rstrip(b"\n"))
+
+    def read(path: str) -> bytes:
+        if modes[path] == "submodule":
+            return b""
+        if modes[path] == "link":
+            return _git(root, "cat-file", "blob", blobs[path])
+        # As a checkout would write it: line endings and filters of .gitattributes applied.
+        return _git(root, "cat-file", "--filters", f"{commit}:{prefix}{path}")
+
+    tree = _Revision(modes, read, f"revision {revision} ({commit[:12]})")
+    tree.blobs = blobs
+    return tree
+
+
+class _Revision(Tree):
+    """A tree of git: a file of the work tree with the same object name is the same without being read from git."""
+
+    blobs: Mapping[str, str] = {}
+
+    def is_blob(self, path: str, data: bytes) -> bool:
+        name = self.blobs[path]
+        head = b"blob %d\0" % len(data)
+        made = hashlib.sha256(head + data) if len(name) == 64 else hashlib.sha1(head + data)
+        return made.hexdigest() == name
+
+
+def same_bytes(ported: Tree, original: Tree, path: str) -> bool:
+    """Whether a file that both trees have holds the same bytes."""
+    data = ported.data(path)
+    if isinstance(original, _Revision) and original.modes[path] != "submodule" and original.is_blob(path, data):
+        return True
+    return data == original.data(path)
+
+
+def _git(folder: Path, *arguments: str, what: str = "") -> bytes:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, check=False, timeout=_TIMEOUT_S
+        )
+    except FileNotFoundError:
+        raise TreeError("git is not installed; install it, or name the original with --original DIR") from None
+    except subprocess.TimeoutExpired:
+        raise TreeError(f"git {arguments[0]} took more than {_TIMEOUT_S} s in {folder}") from None
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().splitlines()
+        if what:
+            raise TreeError(f"{what}: no such revision in {folder}; `git log` lists them")
+        raise TreeError(f"git {arguments[0]} failed in {folder}: {reason[0] if reason else 'no reason given'}")
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What the manifest of a port says: its source, and the hash each source had when it was ported."""
+
+    source_root: Path
+    layout: str
+    sources: Mapping[str, str]
+    """Source path -> SHA-256."""
+    translated: frozenset[str]
+    """Outputs that are translations of a CUDA source under its own name."""
+
+
+def read_manifest(root: Path) -> Recorded | None:
+    """What the ported tree says of its original; None without a manifest. Raises TreeError for an unreadable one."""
+    place = root / MANIFEST
+    try:
+        body = json.loads(place.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise TreeError(f"{place}: cannot be read ({error}); name the original with --original DIR") from error
+    try:
+        files = body["files"]
+        return Recorded(
+            (root / body.get("source_root", "")).resolve(),
+            str(body.get("options", {}).get("layout", "hip")),
+            {item["source"]: item["source_sha256"] for item in files if item["source"] and item["source_sha256"]},
+            frozenset(
+                item["output"]
+                for item in files
+                if item["source"] == item["output"] and item["source_sha256"] != item["output_sha256"]
+            ),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise TreeError(f"{place}: not a manifest of rocport ({error!r}); name the original with --original") from error
