@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding, open_places
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.rules.python.gate import asked, depends, edited, open_lines, replaceable
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _READ = frozenset({"torch.version.cuda"})
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _PRINTS = ("print", "info", "debug", "warning", "write")
 
 RULE = Rule(
@@ -28,7 +32,38 @@ RULE = Rule(
     ),
     phase=1,
     examples=(
-        Example("import torch\nmajor = int(torch.version.cuda.split('.')[0])\n", path="setup.py"),
+        Example(
+            "import torch\nmajor = int(torch.version.cuda.split('.')[0])\n",
+            contains=(
+                "_IS_ROCM = torch.version.hip is not None\n",
+                'int((".".join(torch.version.hip.split(".")[:2]) if _IS_ROCM else torch.version.cuda).split(',
+            ),
+            path="setup.py",
+        ),
+        Example(
+            "import torch\nmajor = int(torch.version.cuda.split('.')[0])\n",
+            contains=("int((_rocm_compat.HIP_RELEASE if _rocm_compat.IS_ROCM else torch.version.cuda).split('.')[0])",),
+            path="m.py",
+        ),
+        Example(
+            "import torch\nif Version(torch.version.cuda) < Version('11.8'):\n    raise RuntimeError\n",
+            contains=("if not _rocm_compat.IS_ROCM and Version(torch.version.cuda) < Version('11.8'):\n",),
+            path="m.py",
+        ),
+        Example(
+            "import torch\nv = torch.version.cuda\nmajor = int(v.split('.')[0])\nnew = major and v >= '12'\n",
+            contains=(
+                "v = (_rocm_compat.HIP_RELEASE if _rocm_compat.IS_ROCM else torch.version.cuda)\n",
+                "major = int(v.split('.')[0])\n",
+                "new = major and (not _rocm_compat.IS_ROCM and v >= '12')\n",
+            ),
+            path="m.py",
+        ),
+        Example(
+            "import torch\ngpu = torch.version.cuda is not None\n",
+            contains=("gpu = (_rocm_compat.IS_ROCM or torch.version.cuda is not None)\n",),
+            path="m.py",
+        ),
         Example(
             "from torch.version import cuda\nprint(f'cu{cuda}')\ntag = 'cu' + cuda.replace('.', '')\n", path="m.py"
         ),
@@ -48,7 +83,7 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    bound = source.bound_to(_READ) - {"torch"}
+    bound = source.bound_to(_READ) - {"torch"} - source.platform_names
     nodes: list[Any] = []
     for node in source.find(ast.Attribute, ast.Name):
         if not isinstance(node.ctx, ast.Load):
@@ -58,9 +93,12 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if (direct and not _printed(source, node)) or (derived and _as_string(source, node)):
             nodes.append(node)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-    for node in open_places(source, nodes):
+    gate = Gate(source)
+    settled: set[str] = set()
+    release = Gate(source, uses=frozenset({"HIP_RELEASE"})) if gate.compat else gate
+    for node, others in open_lines(source, nodes):
         used = _as_string(source, node)
-        yield finding(
+        item = finding(
             RULE,
             source,
             node,
@@ -69,6 +107,79 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="read torch.version.hip where torch.version.cuda is None",
             confidence=Confidence.HIGH if used else Confidence.MEDIUM,
         )
+        text = [edit for other in others for edit in _text_edits(release, other, bound)]
+        tests = [edit for other in others for edit in _test_edits(gate, other)]
+        assigned = source.parents[node]
+        if text and isinstance(assigned, ast.Assign):
+            settled |= {target.id for target in assigned.targets if isinstance(target, ast.Name)}
+        if isinstance(node, ast.Name) and node.id in settled and not tests:
+            yield replace(item, applicability=Applicability.REVIEW, fix="nothing here: the port changes the assignment")
+            continue
+        yield edited(item, release if text else gate, list(dict.fromkeys([*text, *tests])))
+
+
+def _test_edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:
+    """`torch.version.cuda is not None` asks for a GPU build, and holds on ROCm unless it guards the version itself; a
+    comparison with a release of CUDA fails there."""
+    source = gate.source
+    compare = _compared(source, node)
+    if compare is not None:
+        parent = source.parents.get(compare)
+        negated = isinstance(parent, (ast.Assert, ast.UnaryOp))
+        if not replaceable(source, compare):
+            return ()
+        return gate.holds(compare) if negated else gate.fails(compare)
+    question = asked(source, node)
+    if question is None or not replaceable(source, question[0]):
+        return ()
+    test, present = question
+    if not present:
+        return gate.fails(test)
+    behind = [word for inner in depends(source, test) for word in ast.walk(inner)]
+    reads = any(isinstance(word, ast.Attribute) and source.dotted(word) in _READ for word in behind)
+    names = any(isinstance(word, ast.Name) and word.id == getattr(node, "id", None) for word in behind)
+    return () if reads or names else gate.holds(test)
+
+
+def _text_edits(gate: Gate, node: ast.expr, bound: frozenset[str]) -> tuple[Edit, ...]:
+    """HIP's release in place of CUDA's where the text is taken apart or passed on."""
+    source = gate.source
+    parent = source.parents.get(node)
+    kept = isinstance(node, ast.Name) and node.id in bound
+    if kept or _compared(source, node) is not None or not (isinstance(parent, ast.stmt) or _as_string(source, node)):
+        return ()
+    if isinstance(parent, ast.Assign) and not _taken_apart(source, parent):
+        return ()
+    if not replaceable(source, node):
+        return ()
+    hip = "_rocm_compat.HIP_RELEASE" if gate.compat else '".".join(torch.version.hip.split(".")[:2])'
+    if not gate.compat and not ("torch" in source.modules and "torch" not in source.aliases):
+        return ()
+    return gate.choice(node, hip)
+
+
+def _compared(source: PythonSource, node: ast.expr) -> ast.Compare | None:
+    """The ordered comparison a version is a side of, through calls and subscripts; None for another use."""
+    if not _as_string(source, node):
+        return None
+    for parent, child in source.ancestors(node):
+        if isinstance(parent, ast.Compare):
+            ordered = all(isinstance(operator, _ORDERED) for operator in parent.ops)
+            return parent if ordered else None
+        if isinstance(parent, ast.Call) and child in parent.args:
+            continue
+        if not isinstance(parent, (ast.Call, ast.Attribute, ast.Subscript)):
+            break
+    return None
+
+
+def _taken_apart(source: PythonSource, assign: ast.Assign) -> bool:
+    """True when the name that keeps the version is used as text further on."""
+    names = {target.id for target in assign.targets if isinstance(target, ast.Name)}
+    return any(
+        name.id in names and isinstance(name.ctx, ast.Load) and _as_string(source, name)
+        for name in source.find(ast.Name)
+    )
 
 
 def _as_string(source: PythonSource, node: ast.AST) -> bool:
