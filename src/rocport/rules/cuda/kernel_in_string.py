@@ -14,7 +14,7 @@ from rocport.model import Applicability, Context, Example, Finding, Rule, Severi
 from rocport.rules.cuda.common import finding
 from rocport.syntax.cuda import STRING, CudaSource, kind_of
 
-_CONSTRUCTS = re.compile(
+CONSTRUCTS = re.compile(
     rb"\b(?:asm|__asm__)\b|\b__\w+_sync\b|\b__(?:ballot|any|all|shfl\w*|activemask|syncwarp)\b|\bwarpSize\b"
     rb"|#\s*include\s*[<\\\"]+[^>\\\"]*cu[^>\\\"]*|\b__CUDA_ARCH__\b|\bCUDA_VERSION\b|\bcu(?:da|blas|rand)\w*|\bnvcuda\b"
     rb"|\b__(?:ld|st)(?:cg|cs|ca|cv|wb|wt)\b|\b__dp[24]a\w*|\b__nanosleep\b|\b__nv_\w+|[&%]\s*31\b"
@@ -59,7 +59,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         body = b"\n".join(texts[first : last + 1])
         if b"{" not in body:
             continue
-        found = sorted({b" ".join(item.split()) for item in _CONSTRUCTS.findall(body)})
+        found = sorted({b" ".join(item.split()) for item in CONSTRUCTS.findall(body)})
         if found:
             listed = ", ".join(item.decode("utf-8", "replace") for item in found[:6])
             yield finding(
