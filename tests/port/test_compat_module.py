@@ -231,6 +231,14 @@ def test_nvml_answers_by_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert nvml.nvmlDeviceGetCount() == torch.cuda.device_count()
 
 
+def test_the_rules_ask_for_what_there_is(tmp_path: Path) -> None:
+    from rocport.rules.python.nvidia_tools import SERVED
+    from rocport.rules.python.optional import ATTENTION
+
+    module = load(tmp_path)
+    assert all(hasattr(module.nvml, name) for name in SERVED) and ATTENTION <= EVERYTHING
+
+
 def test_each_part_stands_alone(tmp_path: Path) -> None:
     for name in sorted(EVERYTHING):
         module = load(tmp_path, frozenset({name}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocport.model import Applicability, Context, Example, Finding, Options, ProjectIndex
+from rocport.port import compat
 from rocport.port.engine import Ported, port_file, port_other
 from rocport.port.places import Places
 from rocport.rules import LoadedRule, discover
@@ -58,6 +59,7 @@ def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None
         refused = [finding.message for finding in ported.findings if "(not edited:" in finding.message]
         assert not refused, refused
         assert all(finding.edits or finding.fix for finding in mine), "without an edit, the next step is named"
+        assert not ported.compat or compat.render(ported.compat), "every name is one the generated module has"
         again = _port(example.path, text.encode(), _scan(example.path, text.encode(), context))
         assert again.data is None, "a gated place is silent: a second port changes nothing"
 

@@ -12,8 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding
+from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.rules.python.optional import import_gate
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 CUDA_ONLY = frozenset(
@@ -41,8 +44,29 @@ RULE = Rule(
     triggers=frozenset(name.encode() for name in CUDA_ONLY) | {b"_cuda", b"cumem"},
     phase=5,
     examples=(
-        Example("import dropout_layer_norm\n", path="m.py"),
-        Example("from flash_attn import flash_attn_func\n", path="m.py"),
+        Example(
+            "import dropout_layer_norm\n",
+            contains=(
+                "if _rocm_compat.IS_ROCM:\n"
+                '    dropout_layer_norm = _rocm_compat.optional("dropout_layer_norm")\n'
+                "else:\n    import dropout_layer_norm\n",
+            ),
+            path="m.py",
+        ),
+        Example(
+            "from flash_attn import flash_attn_func\n",
+            contains=("    flash_attn_func = _rocm_compat.flash_attn_func\nelse:\n    from flash_attn import",),
+            path="m.py",
+        ),
+        Example(
+            "from flash_attn.bert_padding import (\n    pad_input,\n    unpad_input as unpad,\n)\n",
+            contains=(
+                '    pad_input, unpad = _rocm_compat.optional("flash_attn.bert_padding", "pad_input", "unpad_input")\n',
+                "else:\n    from flash_attn.bert_padding import (\n        pad_input,\n",
+            ),
+            path="m.py",
+        ),
+        Example("from apex.optimizers import *\n", absent=("_rocm_compat",), path="m.py"),
         Example("from vllm.device_allocator.cumem import CuMemAllocator\n", path="m.py"),
         Example("import torch\nif torch.cuda.is_available():\n    from llama_cpp_cuda import Llama\n", path="m.py"),
         Example("llama = importlib.import_module('llama_cpp_cuda')\n", path="m.py"),
@@ -77,8 +101,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             if (text.split(".")[0] in CUDA_ONLY or _WHEEL.search(text)) and not source.guarded(call):
                 nodes.append(call)
     nodes.sort(key=lambda node: node.lineno)
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source)
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
@@ -86,6 +111,18 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="try it, and fall back to AMD's library, then scaled_dot_product_attention or plain PyTorch",
             confidence=Confidence.MEDIUM if _in_function(source, node) else Confidence.HIGH,
         )
+        yield edited(item, *_edits(gate, node)) if len(others) == 1 else item
+
+
+def _edits(gate: Gate, node: ast.stmt | ast.Call) -> tuple[Gate, tuple[Edit, ...]]:
+    """What is there is imported on ROCm too; what is not is false, and says so when it is used."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return import_gate(gate, node)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "importlib.import_module" and len(node.args) == 1:
+        using = Gate(gate.source, uses=frozenset({"optional"}))
+        if replaceable(gate.source, node):
+            return using, using.choice(node, f"_rocm_compat.optional({gate.text(node.args[0])})")
+    return gate, ()
 
 
 def _asked_for(source: PythonSource, node: ast.AST) -> bool:

@@ -40,6 +40,14 @@ def open_lines(source: PythonSource, nodes: Sequence[Any]) -> Iterator[tuple[Any
         yield node, [other for other in nodes if other.lineno == node.lineno and not source.gated(other)]
 
 
+def followed(source: PythonSource, node: ast.AST) -> bool:
+    """True when the statement behind a node's own asks for AMD: `...` and then `if IS_ROCM: ...`."""
+    statement = source.statement(node)
+    block = block_of(source, statement)
+    behind = block[block.index(statement) + 1 :][:1] if isinstance(statement, ast.stmt) and block else []
+    return bool(behind) and isinstance(behind[0], ast.If) and source.says_amd(behind[0].test)
+
+
 def replaceable(source: PythonSource, node: ast.AST) -> bool:
     """True where a choice may stand in place of an expression: not in an annotation, a pattern, the key of a
     dictionary, or an f-string (whose quotes it could end before Python 3.12)."""

@@ -9,10 +9,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding, open_places
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.rules.python.optional import bound_instead, import_gate
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _MODULES = frozenset(
@@ -23,6 +27,24 @@ _COMMAND = re.compile(
 )
 _ASKS = re.compile(r"(?i)avail|find_spec|installed|import_module|has_package|version$")
 _HELPER = re.compile(r"(?i)^is_(?:py3?nvml|nvidia|pynvml|codecarbon)\w*$")
+
+_NVML = frozenset({"pynvml", "py3nvml"})
+SERVED = frozenset(
+    {
+        "NVML_TEMPERATURE_GPU",
+        "NVMLError",
+        "nvmlDeviceGetCount",
+        "nvmlDeviceGetHandleByIndex",
+        "nvmlDeviceGetMemoryInfo",
+        "nvmlDeviceGetName",
+        "nvmlDeviceGetPowerUsage",
+        "nvmlDeviceGetTemperature",
+        "nvmlDeviceGetUtilizationRates",
+        "nvmlInit",
+        "nvmlShutdown",
+    }
+)
+"""What the generated module's `nvml` answers."""
 
 RULE = Rule(
     name="nvidia-tool",
@@ -47,7 +69,21 @@ RULE = Rule(
     ),
     phase=5,
     examples=(
-        Example("import pynvml\npynvml.nvmlInit()\n", path="m.py"),
+        Example(
+            "import pynvml\npynvml.nvmlInit()\n",
+            contains=("if _rocm_compat.IS_ROCM:\n    pynvml = _rocm_compat.nvml\nelse:\n    import pynvml\npynvml.",),
+            path="m.py",
+        ),
+        Example(
+            "import pynvml\npynvml.nvmlDeviceGetNvLinkState(h, 0)\n",
+            contains=('pynvml = _rocm_compat.optional("pynvml")',),
+            path="m.py",
+        ),
+        Example(
+            "import shutil\nok = shutil.which('nvidia-smi') is not None\n",
+            contains=("which((\"rocm-smi\" if _rocm_compat.IS_ROCM else 'nvidia-smi'))",),
+            path="m.py",
+        ),
         Example("import subprocess\nsubprocess.run(['nvidia-smi', '-L'])\n", path="m.py"),
         Example("from py3nvml import py3nvml as nvml\n", path="m.py"),
         Example("def can_measure():\n    return importlib.util.find_spec('pynvml') is not None\n", path="m.py"),
@@ -81,11 +117,52 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if asked or (len(text) < 300 and _COMMAND.search(text)):
             nodes.append(constant)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source)
+    served = _served(source)
+    if any(source.dotted(attribute) == "_rocm_compat.nvml" for attribute in source.find(ast.Attribute)):
+        nodes = [node for node in nodes if not isinstance(node, ast.Call)]
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
             "NVIDIA's management tools are absent on an AMD machine",
             fix="ask torch.cuda, or amdsmi where torch.version.hip is set",
         )
+        if served and isinstance(node, ast.Call) and not any(isinstance(other, ast.Constant) for other in others):
+            yield replace(item, applicability=Applicability.REVIEW, fix="nothing here: the port changes the import")
+            continue
+        yield edited(item, *_edits(gate, node, served)) if len(others) == 1 else item
+
+
+def _edits(gate: Gate, node: ast.AST, served: bool) -> tuple[Gate, tuple[Edit, ...]]:
+    """PyTorch answers for NVML where it can; other packages are tried. A test for the tool asks for AMD's."""
+    source = gate.source
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        if not served:
+            return import_gate(gate, node)
+        using = Gate(source, uses=frozenset({"nvml"}))
+        values = {name: f"_rocm_compat.nvml.{name}" for name in SERVED} | dict.fromkeys(_NVML, "_rocm_compat.nvml")
+        return using, bound_instead(using, node, values)
+    if isinstance(node, ast.Constant) and node.value == "nvidia-smi" and replaceable(source, node):
+        asks = call_name(source, source.parents[node]).rsplit(".", 1)[-1] == "which"
+        return gate, gate.choice(node, '"rocm-smi"') if asks else ()
+    return gate, ()
+
+
+def _served(source: PythonSource) -> bool:
+    """True when NVML is imported at the top by name, and the generated module answers everything asked of it."""
+    imports = [
+        node
+        for node in source.find(ast.Import, ast.ImportFrom)
+        if any(alias.name in _NVML or alias.name in SERVED for alias in node.names)
+        and (not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] in _NVML)
+    ]
+    names = {alias.asname or alias.name for node in imports for alias in node.names}
+    asked = {
+        attribute.attr
+        for attribute in source.find(ast.Attribute)
+        if isinstance(attribute.value, ast.Name) and attribute.value.id in names
+    }
+    imported = {alias.name for node in imports for alias in node.names}
+    return len(imports) == 1 and imports[0] in source.tree.body and asked <= SERVED and imported <= SERVED | _NVML

@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding, open_places
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.rules.python.gate import edited, open_lines
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _NAME = re.compile(
@@ -31,7 +33,11 @@ RULE = Rule(
         Example(
             "y = tl.inline_asm_elementwise('ex2.approx.f32 $0, $1;', '=f,f', [x], tl.float32, True, 1)\n", path="m.py"
         ),
-        Example("from triton.language.extra.cuda import libdevice\n", path="m.py"),
+        Example(
+            "from triton.language.extra.cuda import libdevice\n",
+            contains=("if _rocm_compat.IS_ROCM:\n    from triton.language.extra.hip import libdevice\nelse:\n",),
+            path="m.py",
+        ),
         Example("import triton.language as tl\ny = tl.extra.cuda.libdevice.round(x)\n", path="m.py"),
     ),
     clean=(
@@ -60,11 +66,22 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         ):
             nodes.append(attribute)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source)
+    for node, _ in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
             "PTX or a module of Triton's NVIDIA backend: AMD's does not have it",
             fix="use tl.math or plain Triton operations, chosen by vendor",
         )
+        yield edited(item, gate, _edits(gate, node))
+
+
+def _edits(gate: Gate, node: ast.AST) -> tuple[Edit, ...]:
+    """The library of device functions has a twin for AMD; what else stands in NVIDIA's backend has none."""
+    if not isinstance(node, ast.ImportFrom) or node.module != "triton.language.extra.cuda":
+        return ()
+    if [alias.name for alias in node.names] != ["libdevice"]:
+        return ()
+    return gate.either(node, gate.text(node).replace("extra.cuda", "extra.hip"))
