@@ -78,6 +78,27 @@ def test_regions_stand_around_what_can_reach_a_wave_operation() -> None:
     assert "{ ::rpx::Region rpx_region; switch (v) { case 1: __any(v); } }" in text
 
 
+@pytest.mark.parametrize(
+    ("source", "loops"),
+    [
+        ("__global__ void k(int *p) { p[threadIdx.x] = 1; }", 1),
+        ("__global__ void k(int *p) { __syncthreads(); }", 0),
+        ("__device__ int f() { return threadIdx.x; } __global__ void k(int *p) { p[f()] = 1; }", 0),
+        ("__device__ int f() { return __any(1); } __device__ int g() { return f(); } __global__ void k() { g(); }", 0),
+        ("__device__ int f(int v) { return v; } __global__ void k(int *p) { p[f(threadIdx.x)] = 1; }", 1),
+        ("struct F { __device__ void operator()() { threadIdx; } }; __global__ void k(F f) { f(); }", 0),
+        ("struct F { int v; __device__ F() : v(threadIdx.x) {} }; __global__ void k() { F f; }", 0),
+        ("void h() { auto f = [=] __device__ () { return threadIdx.x; }; } __global__ void k(int *p) { *p = 1; }", 0),
+        ("__global__ void k(volatile int *p) { while (!*p) {} }", 0),
+        ("__global__ void k(int *p) { volatile int *q = p; while (!*q) {} }", 0),
+        ("__global__ void k(int *p) { auto f = [p](int i) { return i; }; p[threadIdx.x] = f(1); }", 0),
+        ("__global__ void k(int *p) { while (atomicCAS(p, 0, 1)) {} }", 0),
+    ],
+)  # fmt: skip
+def test_a_kernel_whose_threads_never_meet_loops_over_its_block(source: str, loops: int) -> None:
+    assert plain(source).count("::rpx::Rows") == loops
+
+
 def test_lines_stay_what_they_were() -> None:
     text = plain('# 1 "a.hip"\nvoid f() {\n  k<<<1,\n  2>>>(x);\n  g();\n}\n')
     before, _, after = text.partition('# 3 "a.hip"\n')  # the line of the launch's closing parenthesis

@@ -47,11 +47,12 @@ class HostCompiler:
         Frame pointers: the scheduler compares call paths. No sibling calls, threaded jumps, unswitched loops or merged
         tails: lanes are matched by call site, so a call must neither be copied nor merged with another. No PIE: report
         addresses are the file's own. No strict aliasing: device code puns types freely. No contraction: so that a
-        program's host reference and its kernels round alike.
+        program's host reference and its kernels round alike. What is built runs here: this machine's instructions.
         """
         flags = [
             "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-strict-aliasing", "-fno-pie",
-            "-ffp-contract=off",
+            "-fno-delete-null-pointer-checks",
+            "-ffp-contract=off", "-fno-math-errno", "-march=native",
             # DWARF 4: addr2line of binutils 2.40 finds no inlined calls behind version 5's range lists.
             "-fwrapv", "-w", "-pthread", "-g1", "-gdwarf-4",
         ]  # fmt: skip

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rocport.executor.base import (
@@ -31,7 +32,7 @@ from rocport.executor.compiler import (
     runtime_objects,
     thrust_include,
 )
-from rocport.executor.program import Program, Unit, find_header
+from rocport.executor.program import Program, Unit, find_header, with_flags
 from rocport.executor.report import read_report, sanitizer_hazards
 from rocport.executor.rewrite import RewriteError, rewrite
 from rocport.facts.errors import FactError
@@ -46,6 +47,11 @@ _MISSING = [
     re.compile(r"error: ‘([^’]+)’ (?:does not name a type|was not declared|has not been declared)"),
     re.compile(r"undefined reference to [`'‘]([^'’]+)['’]"),
 ]
+_CUDA_NAME = re.compile(
+    r"cuda\w*\.h(?:' file not found|: No such)"
+    r"|error: (?:use of undeclared identifier ['‘]|['‘])cu(?:da)?[A-Z]\w+['’](?: was not declared|$|;)",
+    re.MULTILINE,
+)
 # Source that looks at the architecture or needs the width as a constant is compiled once a width.
 _PER_WIDTH = re.compile(rb"__AMDGCN_WAVEFRONT_SIZE|__GFX\d+__|__gfx\w+__|__CDNA|__RDNA")
 
@@ -107,16 +113,25 @@ class CpuExecutor:
         Raises:
             BuildError: a unit does not compile, or the program does not link.
         """
+        try:
+            return self._build(program, folder, options)
+        except BuildError as error:
+            # OpenMP's header comes with its flag.
+            if "omp.h" not in error.missing or _openmp(program):
+                raise
+        return self._build(replace(with_flags(program, "-fopenmp"), link=(*program.link, "-fopenmp")), folder, options)
+
+    def _build(self, program: Program, folder: Path, options: BuildOptions) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         # Clang comes without the OpenMP and sanitizer libraries on most systems; g++ has its own.
         wanted = (*self._mode_flags(options), *_openmp(program))
         if wanted and not self._links(wanted):
-            return CpuExecutor(_gcc_for(wanted)).build(program, folder, options)
+            return CpuExecutor(_gcc_for(wanted))._build(program, folder, options)
         try:
             runtime = runtime_objects(self.compiler, flags=self._mode_flags(options))
         except CompilerError as error:
             raise BuildError(str(error)) from error
-        objects = [self._compile(unit, number, folder, options) for number, unit in enumerate(program.units)]
+        objects = [self._compile_any(unit, number, folder, options) for number, unit in enumerate(program.units)]
         executable = folder / "program"
         link = [lib for lib in program.link if lib != "-fopenmp"]
         if "-fopenmp" in program.link or any("-fopenmp" in unit.flags for unit in program.units):
@@ -179,6 +194,19 @@ class CpuExecutor:
             flags += [f"-D__AMDGCN_WAVEFRONT_SIZE__={options.width}"]
             flags += ["-D__GFX9__=1", "-D__gfx942__=1"] if options.width == 64 else ["-D__GFX11__=1", "-D__gfx1100__=1"]
         return flags
+
+    def _compile_any(self, unit: Unit, number: int, folder: Path, options: BuildOptions) -> Path:
+        """Compiles a unit that names no standard as C++17, and where that fails as C++20: its build may have asked."""
+        try:
+            return self._compile(unit, number, folder, options)
+        except BuildError as error:
+            if unit.language == "c" or _asked(unit) or not error.log or _MISSING[0].search(error.log):
+                raise _in_words(error, unit) from error
+            try:
+                newer = replace(unit, flags=(*unit.flags, "-std=gnu++20"))
+                return self._compile(newer, number, folder, options)
+            except BuildError:
+                raise _in_words(error, unit) from error
 
     def _compile(self, unit: Unit, number: int, folder: Path, options: BuildOptions) -> Path:
         stem = f"{number}-{unit.source.stem}"
@@ -363,6 +391,17 @@ def _standard(asked: str) -> str:
     year = re.search(r"\+\+(\w\w)", asked)
     known = {"17": "17", "1z": "17", "20": "20", "2a": "20", "23": "23", "2b": "23", "26": "26"}
     return "gnu++" + known.get(year.group(1) if year else "", "17")
+
+
+def _in_words(error: BuildError, unit: Unit) -> BuildError:
+    """The error; for CUDA source with what to do."""
+    if not _CUDA_NAME.search(error.log):
+        return error
+    message = (
+        f"{unit.source}: this is CUDA source, and the executor runs HIP: translate it first "
+        "(`rocport port FOLDER --out NEW`) and run what is written there"
+    )
+    return BuildError(message, log=error.log, missing=error.missing)
 
 
 def _missing(log: str) -> tuple[str, ...]:

@@ -175,7 +175,7 @@ class _Regions:
 
     def run(self) -> list[tuple[int, bytes]]:
         """Texts to insert, by offset."""
-        bodies = self._functions()
+        bodies = self.functions(self.tokens, self.pairs)
         reaching = self._reaching(bodies)
         self.hits = (
             list(range(len(self.tokens)))
@@ -189,17 +189,18 @@ class _Regions:
                     position = self._statement(position, close)
         return self.insertions
 
-    def _functions(self) -> list[tuple[bytes, int, int]]:
+    @staticmethod
+    def functions(tokens: list[_Token], pairs: dict[int, int]) -> list[tuple[bytes, int, int]]:
         """(name, open brace, close brace) of every function body that is not inside of another."""
         found: list[tuple[bytes, int, int]] = []
         position = 0
-        while position < len(self.tokens):
-            if self.at(position) == b"{" and position in self.pairs:
+        while position < len(tokens):
+            if tokens[position].text == b"{" and position in pairs:
                 close = position - 1
-                while self.at(close) in (b"const", b"noexcept", b"override", b"mutable"):
+                while close > 0 and tokens[close].text in (b"const", b"noexcept", b"override", b"mutable"):
                     close -= 1
-                if self.at(close) == b")" and close in self.pairs:
-                    name = self.at(self.pairs[close] - 1)
+                if close > 0 and tokens[close].text == b")" and close in pairs:
+                    name = tokens[pairs[close] - 1].text
                     if (name[:1].isalpha() or name[:1] == b"_") and name not in (
                         b"if",
                         b"for",
@@ -207,8 +208,8 @@ class _Regions:
                         b"switch",
                         b"namespace",
                     ):
-                        found.append((name, position, self.pairs[position]))
-                        position = self.pairs[position]
+                        found.append((name, position, pairs[position]))
+                        position = pairs[position]
             position += 1
         return found
 
@@ -328,6 +329,129 @@ class _Regions:
         self.insertions.append((self.tokens[last - 1].end, b" }"))
 
 
+# What a thread does that depends on which thread it is, or that waits for others. An index that the kernel's own body
+# reads is no obstacle: the loop's variable has its name.
+_IDENTITY = re.compile(
+    rb"threadIdx|__syncthreads\w*|__lane\w*|__activemask|__builtin_amdgcn_\w+|__hip_ds_\w+"
+    rb"|cooperative_groups|this_(?:thread_block|grid|multi_grid)|coalesced_threads|(?:tiled|binary|labeled)_partition"
+    rb"|thread_block|thread_block_tile|grid_group|hipcub|cub|rocprim|rocwmma|wmma|__nanosleep|__smid|rpx|barrier_(?:arrive|wait)"
+)
+# What may wait for another thread through memory, or is better seen one thread at a time.
+_SPINS = re.compile(
+    rb"volatile|__volatile__|atomicCAS\w*|atomicExch\w*|__threadfence\w*|__hip_atomic_\w+|__atomic_\w+|atomic_\w+|atomic|asm|__asm__|__asm|__shared__"
+    rb"|hip[A-Z]\w*|clock|clock64|wall_clock64|struct|class|union|co_\w+"
+)
+
+
+_SPINS_IN_FUNCTION = re.compile(
+    rb"volatile|__volatile__|atomicCAS\w*|atomicExch\w*|__threadfence\w*|__hip_atomic_\w+|__atomic_\w+|atomic_\w+|asm|__asm__|__asm|__shared__|clock|clock64"
+)
+_NAMESPACES = frozenset([b"cooperative_groups", b"hipcub", b"cub", b"rocprim", b"rocwmma", b"wmma"])
+_LOOP_HEAD = (
+    b" for (::rpx::Rows rpx_rows; rpx_rows.next();)"
+    b" for (unsigned rpx_x = rpx_rows.first; rpx_x < rpx_rows.last; ++rpx_x)"
+    b" [=](const ::rpx::Index3 threadIdx) mutable -> void {"
+)
+_LOOP_TAIL = b"}(::rpx::Index3{rpx_x, rpx_rows.y, rpx_rows.z}); "
+
+
+class _ThreadLoops:
+    """Kernels whose threads never meet: the whole block becomes a loop inside of the kernel, which compilers vectorize.
+
+    A kernel stays as it is where the analysis by name is not sure: a thread then starts by a call of its own.
+    """
+
+    def __init__(self, rewriter: _Rewriter) -> None:
+        self.at = rewriter.at
+        self.tokens = rewriter.tokens
+        self.pairs = rewriter.pairs
+        self.bodies = rewriter.kernel_bodies
+
+    def run(self) -> list[tuple[int, bytes]]:
+        """Texts to insert, by offset."""
+        insertions: list[tuple[int, bytes]] = []
+        if not self.bodies:
+            return insertions
+        tied = self._tied()
+        if tied is None:
+            return insertions
+        for open_, close in self.bodies:
+            first = self.pairs.get(open_ - 1, open_)  # the parameters count as well
+            words = {self.at(i) for i in range(first, close)}
+            words.discard(b"threadIdx")
+            if words & tied or any(_IDENTITY.fullmatch(w) or _SPINS.fullmatch(w) or _WAVE.fullmatch(w) for w in words):
+                continue
+            if any(self.at(i)[:2] == b"<<" and len(self.at(i)) > 2 for i in range(open_, close)):
+                continue
+            if any(self._bare_lambda(i) for i in range(open_, close)):
+                continue
+            insertions.append((self.tokens[open_].end, _LOOP_HEAD))
+            insertions.append((self.tokens[close].start, _LOOP_TAIL))
+        return insertions
+
+    def _bare_lambda(self, position: int) -> bool:
+        """A lambda that does not capture by default: it could not name the loop's variable."""
+        if self.at(position) != b"[" or self.at(position + 1) in (b"=", b"&", b"["):
+            return False
+        before = self.at(position - 1)
+        return not (before[:1].isalnum() or before[:1] == b"_" or before in (b"]", b")", b"[")) or before == b"return"
+
+    def _tied(self) -> frozenset[bytes] | None:
+        """Functions through which a kernel would need its thread; None: code that needs it cannot be named."""
+        functions = _Regions.functions(self.tokens, self.pairs)
+        kernels = {open_ for open_, _ in self.bodies}
+        starts = [open_ for _, open_, _ in functions]
+        words: list[tuple[bytes, set[bytes]]] = []
+        for name, open_, close in functions:
+            if open_ not in kernels:
+                words.append((name, {self.at(i) for i in range(open_, close)}))
+        for position, token in enumerate(self.tokens):
+            text = token.text
+            if not (_IDENTITY.fullmatch(text) or _WAVE.fullmatch(text)):
+                continue
+            at = bisect.bisect_right(starts, position) - 1
+            inside = at >= 0 and functions[at][1] < position < functions[at][2]
+            if inside and functions[at][1] in kernels:
+                continue
+            if (
+                not inside
+                and self.at(position + 1) == b"("
+                and not any(open_ < position < close for open_, close in self.bodies)
+            ):
+                continue  # a declaration, or the function's own name
+            if not inside or not self._named(functions[at][1]) or not self._for_device(functions[at][1]):
+                if text in _NAMESPACES:
+                    continue
+                return None
+        tied = {
+            name
+            for name, used in words
+            if any(_IDENTITY.fullmatch(w) or _WAVE.fullmatch(w) or _SPINS_IN_FUNCTION.fullmatch(w) for w in used)
+        }
+        while True:
+            more = {name for name, used in words if name not in tied and used & tied}
+            if not more:
+                return frozenset(tied)
+            tied |= more
+
+    def _named(self, open_: int) -> bool:
+        """The function is one that callers call by its name: no operator, no constructor with initializers."""
+        close = open_ - 1
+        while self.at(close) in (b"const", b"noexcept", b"override", b"mutable"):
+            close -= 1
+        name = self.pairs[close] - 1
+        return self.at(name - 1) not in (b"operator", b",", b":") and self.at(name) != b"operator"
+
+    def _for_device(self, open_: int) -> bool:
+        """Its head says `__device__`: an index in a host function belongs to a lambda, which nobody calls by name."""
+        back = open_ - 1
+        while back >= 0 and self.at(back) not in (b";", b"}", b"{") and open_ - back < 200:
+            if self.at(back) == b"__device__":
+                return True
+            back -= 1
+        return False
+
+
 class _Rewriter:
     def __init__(self, text: bytes, result: Rewritten, plain_shared: bool, everywhere: bool) -> None:
         self.plain_shared = plain_shared
@@ -344,6 +468,7 @@ class _Rewriter:
         self.pairs = self._match()
         self.found: list[tuple[int, int, bytes]] = []
         self.kernels: set[bytes] = set()
+        self.kernel_bodies: list[tuple[int, int]] = []  # opening and closing brace of each definition
 
     # ---- structure ---------------------------------------------------------------------------------------------------
 
@@ -464,6 +589,8 @@ class _Rewriter:
                     self._assembly(position)
             position += 1
         self.found += [(offset, offset, text) for offset, text in _Regions(self).run()]
+        if not self.everywhere and not self.plain_shared:
+            self.found += [(offset, offset, text) for offset, text in _ThreadLoops(self).run()]
         kept: list[tuple[int, int, bytes]] = []
         for edit in sorted(self.found, key=lambda edit: (edit[0], edit[1] > edit[0])):
             if kept and edit[0] < kept[-1][1]:
@@ -503,6 +630,8 @@ class _Rewriter:
                 if close is None:
                     return
                 self.kernels.add(name)
+                if self.at(close + 1) == b"{" and close + 1 in self.pairs:
+                    self.kernel_bodies.append((close + 1, self.pairs[close + 1]))
                 template = False
                 back = position - 1
                 while back >= 0 and self.at(back) not in (b";", b"}", b"{"):
@@ -635,7 +764,7 @@ class _Rewriter:
             name = name[1:-1].strip()
         shown = name.replace(b"\\", b"\\\\").replace(b'"', b'\\"')[:120]
         configuration = b", ".join(self.source(*part) for part in config)
-        texts = [self.source(*part) for part in args]
+        texts = [_SPACES.sub(b"", self.source(*part)) for part in args]  # a device lambda's specifiers
         callee = kernel.strip()
         if callee[:1] != b"(" and b"<" in callee and callee.split(b"<")[0].strip() == b"":
             callee = name

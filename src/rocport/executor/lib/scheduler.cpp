@@ -48,6 +48,8 @@ u32 lane;
 u32 wave_width = 64;
 void *dynamic_lds;
 u32 region_depth, loop_iteration;
+Claim claim;
+u32 rows_begun;
 Statistics statistics;
 volatile bool inside_runtime = true;
 
@@ -264,6 +266,12 @@ Index3 thread_at(u32 linear) {
   return {linear % x, linear % xy / x, linear / xy};
 }
 
+// The kernel has run, or runs, every thread of the block by itself.
+void mark_all_begun() {
+  claim.taken = false;
+  for (Wave *w : grid.block->waves) w->started = w->lanes;
+}
+
 // Runs threads of the current wave from their beginning, until one of them waits (then this returns on that thread's
 // stack after it has ended) or all have begun.
 void run_unstarted() {
@@ -285,9 +293,11 @@ void run_unstarted() {
     }
     u64 before = switches;
     region_depth = loop_iteration = 0;
+    claim.offered = forward && !i && !w->index;
     inside_runtime = false;
     body(closure);
     inside_runtime = true;
+    if (claim.taken) mark_all_begun();
     if (switches != before) return;
   }
 }
@@ -437,7 +447,7 @@ inline u64 site_key(void *const *frame) {
 }
 
 inline void require_kernel(const char *what) {
-  if (__builtin_expect(!kernel_running, 0)) fatal(what);
+  if (__builtin_expect(!kernel_running | claim.taken, 0)) fatal(claim.taken ? "a kernel that was taken for one whose threads never meet has them meet" : what);
 }
 
 }  // namespace
@@ -569,6 +579,7 @@ namespace {
 void give_way() {
   Wave *w = wave;
   u32 l = lane;
+  if (claim.taken) mark_all_begun();
   ++statistics.preemptions;
   w->preempted |= bit(l);
   keep_thread(w, l);
@@ -637,13 +648,14 @@ u64 register_state(ucontext_t *context, const void **stack, const char **pc) {
 void on_tick(int, siginfo_t *, void *context) {
   if (!kernel_running || inside_runtime || !pthread_equal(pthread_self(), kernel_thread)) return;
   static u64 seen_switches;
-  static u32 seen_started;
+  static u32 seen_started, seen_rows;
   static const Wave *seen_wave;
   static const void *seen_block;
-  bool progress = seen_switches != switches || seen_wave != wave || seen_started != wave->started || seen_block != grid.block;
+  bool progress = seen_switches != switches || seen_wave != wave || seen_started != wave->started || seen_rows != rows_begun || seen_block != grid.block;
   seen_switches = switches;
   seen_wave = wave;
   seen_started = wave->started;
+  seen_rows = rows_begun;
   seen_block = grid.block;
   if (progress) return;
   const char *pc;

@@ -2,6 +2,8 @@
 // <hip/hip_runtime.h> of the CPU executor: runtime API, index variables, wave and block intrinsics, atomics, math.
 #pragma once
 
+#define HIP_INCLUDE_HIP_HIP_RUNTIME_H
+
 #ifndef __HIP__
 #define __HIP__ 1
 #endif

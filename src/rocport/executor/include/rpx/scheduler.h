@@ -192,6 +192,52 @@ RPX_INLINE u32 clamp_width(int width) {
   return (u32)width;
 }
 
+// ---- kernels that loop over their block --------------------------------------------------------------------------------
+
+struct Claim {
+  bool offered;  // no thread of the block has begun: the kernel may run all of them by itself
+  bool taken;
+};
+extern Claim claim;
+extern u32 rows_begun;  // tells the watchdog that such a kernel gets on
+
+// The rewriter makes the body of a kernel whose threads never meet the body of a loop over this: pieces of rows of the
+// block's threads, short enough to be seen getting on and long enough to vectorize.
+class Rows {
+ public:
+  u32 first, last, y, z;
+  RPX_INLINE Rows();
+  RPX_INLINE bool next() {
+    ++rows_begun;
+    first = last;
+    if (first >= width_) {
+      first = 0;
+      if (++y >= height_) {
+        y = 0;
+        if (++z >= depth_) return false;
+      }
+    }
+    last = first + kPiece < width_ ? first + kPiece : width_;
+    return true;
+  }
+
+ private:
+  static constexpr u32 kPiece = 64;
+  u32 width_, height_, depth_;
+};
+#ifndef RPX_RUNTIME
+inline Rows::Rows() {
+  if (claim.offered) {
+    claim = {false, true};
+    last = y = z = 0;
+    width_ = blockDim.x, height_ = blockDim.y, depth_ = blockDim.z;
+  } else {
+    last = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+    width_ = last + 1, height_ = y + 1, depth_ = z + 1;
+  }
+}
+#endif
+
 // `extern __shared__ T name[]` at namespace scope.
 template <class T> struct DynamicArray {
   RPX_INLINE operator T *() const { return static_cast<T *>(dynamic_lds); }
