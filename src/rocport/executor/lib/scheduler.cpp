@@ -597,6 +597,20 @@ u64 block_epoch() { return grid.block ? grid.block->epoch : 0; }
 std::size_t dynamic_lds_bytes() { return grid.launch ? grid.launch->config.lds : 0; }
 const char *kernel_name() { return last_kernel; }
 
+bool is_shared(const void *pointer) {
+  const char *p = static_cast<const char *>(pointer);
+  const Segment fixed = static_lds();
+  const char *dynamic = static_cast<const char *>(dynamic_lds);
+  return (p >= static_cast<char *>(fixed.base) && p < static_cast<char *>(fixed.base) + fixed.size) ||
+         (dynamic && p >= dynamic && p < dynamic + dynamic_lds_bytes());
+}
+
+bool is_private(const void *pointer) {
+  const char *here = static_cast<const char *>(__builtin_frame_address(0));
+  const char *p = static_cast<const char *>(pointer);
+  return p >= here && p < here + settings().stack;  // the stack grows down: the callers' frames lie above
+}
+
 __attribute__((noinline)) void report_inactive(u32 source) {
   bool absent = !(wave->members >> source & 1);
   hazard(absent ? Hazard::kAbsentLane : Hazard::kInactiveLane, __builtin_return_address(0), source, lane);

@@ -99,6 +99,8 @@ enum class Hazard : int {
 };
 void hazard(Hazard kind, const void *site, long long a = 0, long long b = 0);
 void spare_static_lds();  // static shared memory is not to be poisoned: the program has thread_local variables of its own
+bool is_shared(const void *pointer);   // into the running block's shared memory, static or dynamic
+bool is_private(const void *pointer);  // onto the running thread's stack
 [[noreturn]] void fatal(const char *what);
 [[noreturn]] void unsupported(const char *what);
 

@@ -293,6 +293,8 @@ RPX_INLINE void __builtin_amdgcn_sched_barrier(int) {}
 RPX_INLINE void __builtin_amdgcn_sched_group_barrier(int, int, int) {}
 RPX_INLINE void __builtin_amdgcn_s_sleep(int) { rpx::yield(); }
 RPX_INLINE void __builtin_amdgcn_s_setprio(int) {}
+RPX_INLINE bool __builtin_amdgcn_is_shared(const void *pointer) { return rpx::is_shared(pointer); }
+RPX_INLINE bool __builtin_amdgcn_is_private(const void *pointer) { return rpx::is_private(pointer); }
 RPX_INLINE unsigned __builtin_amdgcn_workitem_id_x() { return threadIdx.x; }
 RPX_INLINE unsigned __builtin_amdgcn_workitem_id_y() { return threadIdx.y; }
 RPX_INLINE unsigned __builtin_amdgcn_workitem_id_z() { return threadIdx.z; }
