@@ -11,7 +11,8 @@
 #include <hip/hip_runtime.h>
 #include <math.h>
 
-#if defined(__cplusplus)
+// The CPU executor (`rocport run`) has one set of functions for both sides.
+#if defined(__cplusplus) && !defined(ROCPORT_ON_CPU)
 #define ROCPORT_HOST __host__ inline
 
 ROCPORT_HOST double rsqrt(double x) { return 1.0 / sqrt(x); }

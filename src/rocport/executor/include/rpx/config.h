@@ -12,6 +12,8 @@
 #error "rocport executor: this host architecture has no fiber switch; x86-64 and aarch64 have one"
 #endif
 
+// A generated header that gives the host what HIP gives the device only asks for this.
+#define ROCPORT_ON_CPU 1
 #define RPX_INLINE inline __attribute__((always_inline))
 
 // A meeting point of lanes. A call must stay one call: lanes are matched by return address, and a compiler that copies
