@@ -28,7 +28,10 @@ class Line:
 
 @dataclass(frozen=True)
 class CMakeCommand:
-    """A CMake command: its name in lower case and its arguments as written, without comments."""
+    """A CMake command: its name in lower case and its arguments as written, without comments.
+
+    `at` and `close` are the byte offsets of its name and behind its closing parenthesis.
+    """
 
     name: str
     arguments: str
@@ -37,6 +40,8 @@ class CMakeCommand:
     start: int
     end: int
     gated: bool
+    at: int = 0
+    close: int = 0
 
 
 class BuildSource:
@@ -83,7 +88,15 @@ class BuildSource:
             end = starts.get(last, start) + 1
             found.append(
                 CMakeCommand(
-                    match[1].lower(), text[match.end() : close], first, last, start, end, gates.get(first, False)
+                    match[1].lower(),
+                    text[match.end() : close],
+                    first,
+                    last,
+                    start,
+                    end,
+                    gates.get(first, False),
+                    start + _bytes_before(text, match.start()),
+                    starts.get(last, start) + _bytes_before(text, close) + 1,
                 )
             )
             at = close + 1
@@ -95,6 +108,11 @@ class BuildSource:
             padded += [""] * (line.number - 1 - len(padded))
             padded.append(line.text)
         return padded
+
+
+def _bytes_before(text: str, at: int) -> int:
+    """Bytes between the start of a line and a place in it."""
+    return len(text[text.rfind("\n", 0, at) + 1 : at].encode())
 
 
 def _closing(text: str, start: int) -> int:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.build import cmake_gate
 from rocport.rules.build.common import ARCH_FLAG, CUDA_LIBRARY, NVCC_FLAG, found
-from rocport.syntax.build import BuildSource
+from rocport.syntax.build import BuildSource, CMakeCommand
 from rocport.syntax.python import is_amd_path, names_amd
 
 _TARGET = re.compile(r"\bCUDA::\w+")
@@ -49,12 +51,49 @@ RULE = Rule(
     triggers=frozenset({b"CUDA", b"cuda", b"cublas", b"cutlass", b"CUDNN", b"gencode"}),
     phase=4,
     examples=(
-        Example("find_package(CUDAToolkit REQUIRED)\n", path="CMakeLists.txt"),
-        Example("enable_language(CUDA)\n", path="CMakeLists.txt"),
-        Example("project(x LANGUAGES CXX CUDA)\n", path="CMakeLists.txt"),
-        Example("target_link_libraries(x PRIVATE CUDA::cublas CUDA::cudart)\n", path="CMakeLists.txt"),
-        Example('set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} --use_fast_math")\n', path="CMakeLists.txt"),
-        Example("cuda_add_library(x a.cu)\n", path="CMakeLists.txt"),
+        Example(
+            "find_package(CUDAToolkit REQUIRED)\n",
+            contains=(
+                "if(USE_ROCM)\n  find_package(hip REQUIRED)\nelse()\n  find_package(CUDAToolkit REQUIRED)\nendif()\n",
+            ),
+            path="CMakeLists.txt",
+        ),
+        Example("enable_language(CUDA)\n", contains=("  enable_language(HIP)\nelse()\n",), path="CMakeLists.txt"),
+        Example(
+            "cmake_minimum_required(VERSION 3.21)\nproject(x LANGUAGES CXX CUDA)\n",
+            contains=(
+                "project(x LANGUAGES CXX HIP)",
+                "option(USE_ROCM ",
+                "set(CMAKE_HIP_ARCHITECTURES gfx90a ",
+                "function(rocm_sources target)",
+            ),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            "target_link_libraries(x PRIVATE CUDA::cublas CUDA::cudart)\n",
+            contains=("find_package(hipblas REQUIRED)", "target_link_libraries(x PRIVATE roc::hipblas hip::host)"),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            'set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} --use_fast_math --threads 4")\n',
+            contains=('set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -fgpu-flush', 'rounded-divide-sqrt")\nelse()'),
+            path="CMakeLists.txt",
+        ),
+        Example("set(CMAKE_CUDA_ARCHITECTURES 80)\n", contains=("if(NOT USE_ROCM)\n  set(",), path="CMakeLists.txt"),
+        Example(
+            "target_compile_options(x PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)\n",
+            contains=("if(NOT USE_ROCM)\n  target_compile_options(",),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            "cuda_add_library(x a.cu)\n", contains=("add_library(x a.cu)\n  rocm_sources(x)",), path="CMakeLists.txt"
+        ),
+        Example(
+            "add_library(x STATIC\n  a.cu b.cpp)\nenable_language(CUDA)\n",
+            contains=("b.cpp)\nif(USE_ROCM)\n  rocm_sources(x)\nendif()\n",),
+            path="CMakeLists.txt",
+        ),
+        Example("if(CUDA_FOUND)\nendif()\n", contains=("if(USE_ROCM OR CUDA_FOUND)",), path="CMakeLists.txt"),
     ),
     clean=(
         Example(
@@ -77,14 +116,24 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         if command.gated or names_amd(command.arguments):
             continue
         message = _what(command.name, command.arguments)
-        if message:
-            yield found(
+        builds = not message and cmake_gate.builds(command) and not _followed(source, command)
+        if message or builds:
+            item = found(
                 RULE,
                 source,
                 command,
-                message,
+                message or "its .cu sources are compiled as CUDA",
                 fix="beside it for HIP: enable_language(HIP), hip:: and roc:: targets, CMAKE_HIP_ARCHITECTURES",
             )
+            edit = cmake_gate.sources_edits if builds else cmake_gate.edits
+            made = edit(source, command, context)
+            yield replace(item, edits=made, applicability=Applicability.REVIEW) if made else item
+
+
+def _followed(source: BuildSource, command: CMakeCommand) -> bool:
+    """True where the next command already asks for ROCm: an earlier port has been here."""
+    later = [other for other in source.commands if other.at > command.at]
+    return bool(later) and later[0].name == "if" and names_amd(later[0].arguments)
 
 
 def _what(name: str, arguments: str) -> str:

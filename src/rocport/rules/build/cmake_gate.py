@@ -1,0 +1,281 @@
+"""The edits of CMake: what stands for a command on ROCm, behind `if(USE_ROCM)`.
+
+Commands are wrapped or inserted whole, so that with USE_ROCM off the commands that run are the original's.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+
+from rocport.model import Context, Edit, Span
+from rocport.rules.build.nvcc import hip_flags
+from rocport.syntax.build import BuildSource, CMakeCommand
+
+OPTION = "USE_ROCM"
+TARGETS = "gfx90a gfx942 gfx1100 gfx1201"
+"""What is built for unless the user says otherwise: all known to ROCm 6.4 and later."""
+
+# Packages and targets as the CMake files of HIP 6.4 export them.
+_TARGETS = {
+    "cudart": ("hip", "hip::host"),
+    "cudart_static": ("hip", "hip::host"),
+    "cuda_driver": ("hip", "hip::host"),
+    "toolkit": ("hip", "hip::host"),
+    "cublas": ("hipblas", "roc::hipblas"),
+    "cublas_static": ("hipblas", "roc::hipblas"),
+    "cublasLt": ("hipblaslt", "roc::hipblaslt"),
+    "cublasLt_static": ("hipblaslt", "roc::hipblaslt"),
+    "cusparse": ("hipsparse", "roc::hipsparse"),
+    "cusparse_static": ("hipsparse", "roc::hipsparse"),
+    "cusolver": ("hipsolver", "roc::hipsolver"),
+    "cusolver_static": ("hipsolver", "roc::hipsolver"),
+    "cufft": ("hipfft", "hip::hipfft"),
+    "cufft_static": ("hipfft", "hip::hipfft"),
+    "curand": ("hiprand", "hip::hiprand"),
+    "curand_static": ("hiprand", "hip::hiprand"),
+    "nvrtc": ("hiprtc", "hiprtc::hiprtc"),
+    "nccl": ("rccl", "roc::rccl"),
+    "cudnn": ("miopen", "MIOpen"),
+}
+_NAMES = "cudart|cublas|cublasLt|cusparse|cusolver|cufft|curand|nvrtc|nccl|cudnn"
+_LINKED = re.compile(
+    rf"\bCUDA::(\w+)|(?<![\w:./-])(?:-l)?({_NAMES})\b|\$\{{CUDA_((?:\w+_)?)LIBRAR(?:Y|IES)\}}|\$\{{(CUDNN)_LIBRAR(?:Y|IES)\}}"
+)
+_FOLDERS = re.compile(r"\s*\$\{CUDA(?:Toolkit)?_(?:TOOLKIT_)?INCLUDE_DIRS?\}")
+_BUILDS = frozenset({"add_library", "add_executable", "target_sources"})
+_OLD = {"cuda_add_library": "add_library", "cuda_add_executable": "add_executable"}
+_PACKAGES = {
+    "NCCL": "rccl",
+    "CUDNN": "miopen",
+    "cuDNN": "miopen",
+    "cub": "hipcub",
+    "CUB": "hipcub",
+    "Thrust": "rocthrust",
+}
+
+
+def edits(source: BuildSource, command: CMakeCommand, context: Context) -> tuple[Edit, ...]:
+    """The edits for one command the rule found; empty where it has no form for ROCm."""
+    if command.name == "if":
+        return _condition(source, command)
+    rocm = _rocm(command)
+    if rocm is None:
+        return ()
+    wrapped = _wrapped(source, command, rocm)
+    return (*wrapped, *prelude(source, context)) if wrapped else ()
+
+
+def builds(command: CMakeCommand) -> bool:
+    """True for a command that gives a target CUDA sources by name."""
+    return command.name in _BUILDS and re.search(r"\.cu\b", command.arguments) is not None
+
+
+def sources_edits(source: BuildSource, command: CMakeCommand, context: Context) -> tuple[Edit, ...]:
+    """Have the CUDA sources of a target compiled as HIP, from their translations where those lie elsewhere."""
+    target = command.arguments.split()[0]
+    if not _alone(source, command):
+        return ()
+    indent, newline = _indent(source, command), _newline(source)
+    rows = (f"if({OPTION})", f"  rocm_sources({target})", "endif()")
+    text = "".join(f"{newline}{indent}{row}" for row in rows)
+    return (Edit(Span(command.close, command.close), text.encode()), *prelude(source, context))
+
+
+def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
+    """The option, the AMD targets and the function for sources, once, in a file with a project of its own."""
+    if f"option({OPTION}".encode() in source.data or not any(item.name == "project" for item in source.commands):
+        return ()
+    first = next((item for item in source.commands if item.name == "cmake_minimum_required"), None)
+    newline = _newline(source)
+    text = _PRELUDE.format(option=OPTION, targets=" ".join(context.options.targets) or TARGETS)
+    folder = posixpath.dirname(source.path)
+    root = posixpath.relpath(".", folder) if folder else "."
+    twin = _TWIN.format(root=root, mirror=context.options.mirror) if context.options.layout == "both" else ""
+    text = text.replace("@TWIN@\n", twin).replace("\n", newline)
+    if first is None:
+        return (Edit(Span(0, 0), (text + newline).encode()),)
+    if not _alone(source, first):
+        return ()
+    return (Edit(Span(first.close, first.close), (newline * 2 + text.rstrip()).encode()),)
+
+
+def _rocm(command: CMakeCommand) -> list[str] | None:
+    """The lines that stand for a command on ROCm; None where none are known."""
+    words = command.arguments.split()
+    if command.name in ("enable_language", "check_language"):
+        others = [word for word in words if word not in ("CUDA", "OPTIONAL")]
+        return [f"{command.name}({' '.join([*others, 'HIP'])})"]
+    if command.name in ("find_package", "include"):
+        package = _PACKAGES.get(words[0], "hip" if words[0].startswith("CUDA") else None)
+        required = " REQUIRED" if package == "hip" or "REQUIRED" in words else ""
+        return [f"find_package({package}{required})"] if package else []
+    if command.name == "project":
+        return [f"project({_no_cuda(command.arguments)})"]
+    if command.name == "list" and "CUDA" in words:
+        return [f"list({re.sub(r'(?<![A-Za-z0-9_])CUDA(?![A-Za-z0-9_])', 'HIP', command.arguments)})"]
+    if command.name in _OLD:
+        return [f"{_OLD[command.name]}({command.arguments})", f"rocm_sources({words[0]})"] if words else None
+    if command.name == "cuda_include_directories":
+        return [f"include_directories({command.arguments})"]
+    if command.name == "cuda_add_cublas_to_target" and words:
+        return ["find_package(hipblas REQUIRED)", f"target_link_libraries({words[0]} roc::hipblas)"]
+    if command.name == "target_link_libraries":
+        return _linked(command.arguments)
+    if command.name in ("include_directories", "target_include_directories") and _FOLDERS.search(command.arguments):
+        return _kept(command.name, _FOLDERS.sub("", command.arguments))
+    if command.name == "set" and re.fullmatch(r"(?:CMAKE_)?CUDA_ARCH\w*|CMAKE_CUDA_(?!FLAGS)\w+", words[0]):
+        return []
+    if command.name == "target_compile_options" or _cuda_flags(words):
+        return _flags(command)
+    return None
+
+
+def _no_cuda(arguments: str) -> str:
+    return re.sub(r"(?<![\w:-])CUDA(?![\w:-])", "HIP", arguments)
+
+
+def _linked(arguments: str) -> list[str] | None:
+    packages: list[str] = []
+    unknown = False
+
+    def other(match: re.Match[str]) -> str:
+        nonlocal unknown
+        variable = (match[3] or "CUDART_").rstrip("_").lower() if match[3] is not None else (match[4] or "").lower()
+        known = _TARGETS.get(match[1] or match[2] or variable)
+        if known is None:
+            unknown = True
+            return match[0]
+        packages.append(known[0])
+        return known[1]
+
+    text = _LINKED.sub(other, arguments)
+    if unknown or not packages:
+        return None
+    return [*(f"find_package({name} REQUIRED)" for name in dict.fromkeys(packages)), f"target_link_libraries({text})"]
+
+
+def _cuda_flags(words: Sequence[str]) -> bool:
+    return any(word.startswith(("CMAKE_CUDA_FLAGS", "CUDA_NVCC_FLAGS")) for word in words[:2])
+
+
+def _flags(command: CMakeCommand) -> list[str] | None:
+    """The command with nvcc's flags in clang's words, for the HIP language."""
+    text = re.sub(r"\b(?:CMAKE_CUDA_FLAGS|CUDA_NVCC_FLAGS)", "CMAKE_HIP_FLAGS", command.arguments)
+    text = re.sub(r"(\$<(?:COMPILE_LANGUAGE|COMPILE_LANG_AND_ID):)CUDA\b", r"\1HIP", text)
+    separators = r"(\s+|;|\"|<|>|(?<=HIP>):)"
+    parts = re.split(separators, text)
+    words = parts[::2]
+    new = hip_flags([word for word in words if word])
+    if new is None:
+        return None
+    chosen = iter(new)
+    changed = []
+    for word in words:
+        here = next(chosen) if word else None
+        gap = " " if '"' in text and "COMPILE_LANG" not in text else ";"
+        changed.append(word if here is None else gap.join(here))
+    rest = [*parts[1::2], ""]
+    joined = "".join(word + gap for word, gap in zip(changed, rest, strict=True))
+    # A generator expression left without its flag adds nothing, and an empty item in a list of flags is one too many.
+    joined = re.sub(r"\$<\$<COMPILE_LANGUAGE:HIP>:;*>", "", joined)
+    joined = re.sub(r";{2,}", ";", joined)
+    joined = re.sub(r"(?<=\S)[ \t]{2,}(?=\S)", " ", joined)
+    joined = re.sub(r'"([^"]*)"', lambda match: f'"{match[1].rstrip()}"', joined)
+    return _kept(command.name, joined)
+
+
+def _kept(name: str, arguments: str) -> list[str]:
+    """The command with what is left of its arguments; no command where only the target is left."""
+    words = [word for word in arguments.split() if word not in ("PUBLIC", "PRIVATE", "INTERFACE", "SYSTEM", "BEFORE")]
+    bare = len(words) <= (1 if name.startswith("target_") else 0)
+    return [] if bare else [f"{name}({arguments.strip()})"]
+
+
+def _condition(source: BuildSource, command: CMakeCommand) -> tuple[Edit, ...]:
+    """`if(CUDA_FOUND)` holds on ROCm too: what it found there is gated in its turn."""
+    match = re.fullmatch(r"\s*(?:CUDA_FOUND|CUDAToolkit_FOUND|CMAKE_CUDA_COMPILER)\s*", command.arguments)
+    if match is None:
+        return ()
+    at = source.data.find(b"(", command.at, command.close) + 1
+    return (Edit(Span(at, at), f"{OPTION} OR ".encode()),)
+
+
+def _wrapped(source: BuildSource, command: CMakeCommand, rocm: Sequence[str]) -> tuple[Edit, ...]:
+    if not _alone(source, command):
+        return ()
+    newline, indent = _newline(source), _indent(source, command)
+    head = f"if({OPTION}){newline}" + "".join(
+        f"{indent}  {row}{newline}" for line in rocm for row in [line.replace("\n", newline)]
+    )
+    head = head + f"{indent}else(){newline}" if rocm else f"if(NOT {OPTION}){newline}"
+    made = [Edit(Span(command.at, command.at), f"{head}{indent}  ".encode())]
+    made += _indented(source, command)
+    made.append(Edit(Span(command.close, command.close), f"{newline}{indent}endif()".encode()))
+    return tuple(made)
+
+
+def _indented(source: BuildSource, command: CMakeCommand) -> list[Edit]:
+    """Two more spaces on the lines a command goes on with, where no string crosses a line."""
+    text = source.data[command.at : command.close]
+    rows = text.split(b"\n")
+    if any(row.count(b'"') % 2 for row in rows) or b"[[" in text or b"[=" in text:
+        return []
+    found, at = [], command.at
+    for row in rows[:-1]:
+        at += len(row) + 1
+        found.append(Edit(Span(at, at), b"  "))
+    return found
+
+
+def _alone(source: BuildSource, command: CMakeCommand) -> bool:
+    """True when nothing but a comment shares the lines of a command."""
+    data = source.data
+    before = data[data.rfind(b"\n", 0, command.at) + 1 : command.at]
+    end = data.find(b"\n", command.close)
+    after = data[command.close : end if end >= 0 else len(data)].strip()
+    return not before.strip(b" \t\xef\xbb\xbf") and not after
+
+
+def _indent(source: BuildSource, command: CMakeCommand) -> str:
+    start = source.data.rfind(b"\n", 0, command.at) + 1
+    return source.data[start : command.at].decode("latin-1").replace("\xef\xbb\xbf", "")
+
+
+def _newline(source: BuildSource) -> str:
+    return "\r\n" if b"\r\n" in source.data else "\n"
+
+
+_PRELUDE = """\
+option({option} "Build for AMD GPUs: HIP in place of CUDA" OFF)
+if({option})
+  if(NOT CMAKE_HIP_ARCHITECTURES)
+    set(CMAKE_HIP_ARCHITECTURES {targets} CACHE STRING "AMD targets to build for")
+  endif()
+  # Compile the GPU sources of a target as HIP.
+  function(rocm_sources target)
+    get_target_property(sources ${{target}} SOURCES)
+    set(found)
+    foreach(source IN LISTS sources)
+@TWIN@
+      if(source MATCHES "\\\\.(cu|hip)$")
+        set_source_files_properties("${{source}}" PROPERTIES LANGUAGE HIP)
+      endif()
+      list(APPEND found "${{source}}")
+    endforeach()
+    set_property(TARGET ${{target}} PROPERTY SOURCES ${{found}})
+  endfunction()
+endif()
+"""
+_TWIN = """\
+      if(NOT source MATCHES "^\\\\$<")
+        get_filename_component(path "${{source}}" ABSOLUTE)
+        get_filename_component(root "${{CMAKE_CURRENT_FUNCTION_LIST_DIR}}/{root}" ABSOLUTE)
+        file(RELATIVE_PATH path "${{root}}" "${{path}}")
+        string(REGEX REPLACE "\\\\.cu$" ".hip" path "${{root}}/{mirror}/${{path}}")
+        if(EXISTS "${{path}}")
+          set(source "${{path}}")
+        endif()
+      endif()
+"""
