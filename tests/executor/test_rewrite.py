@@ -15,12 +15,12 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("void f(){ k<<<g, b>>>(x, 0); }", '::rpx::launch("k", ::rpx::Config(g, b), [=](auto &rpx_0) { k(rpx_0, 0); }, x);'),
+        ("void f(){ k<<<g, b>>>(x, 0); }", '::rpx::launch("k", ::rpx::Config(g, b), [=](auto &rpx_0) { k(rpx_0, 0); }, ::rpx::given(x));'),
         ("void f(){ n::k<a, b><<<g, b, 4, s>>>(); }", '::rpx::launch("n::k<a, b>", ::rpx::Config(g, b, 4, s), [=]() { n::k<a, b>(); });'),
-        ("void f(){ k<< <g, b>> >(x[1], {1, 2}); }", "[=](auto &rpx_0) { k(rpx_0, {1, 2}); }, x[1]);"),
+        ("void f(){ k<< <g, b>> >(x[1], {1, 2}); }", "[=](auto &rpx_0) { k(rpx_0, {1, 2}); }, ::rpx::given(x[1]));"),
         ("void f(){ this->template k<T><<<1, f(2, 3)>>>(a...); }", "[=](auto &...rpx_all) { this->template k<T>(rpx_all...); }, a...);"),
-        ("void f(){ hipLaunchKernelGGL((k<a, b>), g, b, 0, 0, x); }", "::rpx::Config(g, b, 0, 0), [=](auto &rpx_0) { (k<a, b>)(rpx_0); }, x);"),
-        ("void f(){ hipLaunchKernelGGL(k, dim3(1, 2), dim3(3), 0, 0, m < n, q); }", "{ k(rpx_0, rpx_1); }, m < n, q);"),
+        ("void f(){ hipLaunchKernelGGL((k<a, b>), g, b, 0, 0, x); }", "::rpx::Config(g, b, 0, 0), [=](auto &rpx_0) { (k<a, b>)(rpx_0); }, ::rpx::given(x));"),
+        ("void f(){ hipLaunchKernelGGL(k, dim3(1, 2), dim3(3), 0, 0, m < n, q); }", "{ k(rpx_0, rpx_1); }, ::rpx::given(m < n), ::rpx::given(q));"),
     ],
 )  # fmt: skip
 def test_a_launch_becomes_a_call(source: str, expected: str) -> None:

@@ -37,6 +37,8 @@ _TRIGGERS = re.compile(
 _UNROLL = re.compile(
     rb"^[ \t]*#[ \t]*pragma[ \t]+(?:unroll|nounroll|clang[ \t]+loop|GCC[ \t]+unroll)\b[^\n]*", re.MULTILINE
 )
+# The host has one address space; a qualified pointer would be a type of its own there.
+_ADDRESS_SPACE = re.compile(rb"__attribute__\s*\(\(\s*address_space\s*\(\s*\d+\s*\)\s*\)\)")
 _SPACES = re.compile(rb"\b__(?:host|device)__\b")
 _OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CLOSE = {close: open_ for open_, close in _OPEN.items()}
@@ -92,7 +94,8 @@ def rewrite(preprocessed: bytes, *, plain_shared: bool = False, everywhere: bool
     result = Rewritten(b"")
     spans = _segments(preprocessed)
     # User text is rewritten as one piece, so that a construct may span an #include.
-    preprocessed = _UNROLL.sub(lambda match: b" " * len(match.group()), preprocessed)
+    for absent in (_UNROLL, _ADDRESS_SPACE):
+        preprocessed = absent.sub(lambda match: b" " * len(match.group()), preprocessed)
     whole = b"".join(preprocessed[start:end] for start, end, system in spans if not system)
     if not _TRIGGERS.search(whole):
         result.text = _SPACES.sub(b"", preprocessed)
@@ -779,7 +782,7 @@ class _Rewriter:
                 else:
                     parameters.append(b"auto &rpx_%d" % number)
                     actual.append(b"rpx_%d" % number)
-                    passed.append(text)
+                    passed.append(b"::rpx::given(%s)" % text)
             call = b"[=](%s) { %s(%s); }" % (b", ".join(parameters), callee, b", ".join(actual))
         pieces = [b'"%s"' % shown, b"::rpx::Config(%s)" % configuration, call, *passed]
         self.replace(first, last, b"::rpx::launch(%s)" % b", ".join(pieces))

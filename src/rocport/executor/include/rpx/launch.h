@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel launches. The rewriter turns `k<<<g, b, lds, stream>>>(x, 0)` into
-//   ::rpx::launch("k", ::rpx::Config(g, b, lds, stream), [=](auto &rpx_0) { k(rpx_0, 0); }, x)
+//   ::rpx::launch("k", ::rpx::Config(g, b, lds, stream), [=](auto &rpx_0) { k(rpx_0, 0); }, ::rpx::given(x))
 // so that arguments are evaluated once and copied, as a real launch does.
 #pragma once
 
+#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -40,13 +41,27 @@ struct Launch {
 // Runs the launch, or records it when its stream is being captured. Takes over the closure.
 __attribute__((noinline)) void submit(const Launch &launch);
 
+// Plain data is copied, as a real launch does. Any other object stays where it is: it converts to what the kernel takes (a
+// buffer to its pointer), and a copy might be another buffer.
+template <class T> struct Reference {
+  T *object;
+};
+template <class T> constexpr bool is_plain = !std::is_class<T>::value || std::is_trivially_copyable<T>::value;
+template <class T, std::enable_if_t<is_plain<T>, int> = 0> RPX_INLINE T given(T value) { return value; }
+template <class T, std::enable_if_t<!is_plain<std::remove_reference_t<T>>, int> = 0>
+RPX_INLINE Reference<std::remove_reference_t<T>> given(T &&object) {
+  return {std::addressof(object)};
+}
+template <class T> RPX_INLINE T &taken(T &value) { return value; }
+template <class T> RPX_INLINE T &taken(Reference<T> &reference) { return *reference.object; }
+
 template <class F, class... A> struct Bound {
   F function;
   std::tuple<A...> arguments;
 
   static void run(void *self) {
     Bound &bound = *static_cast<Bound *>(self);
-    std::apply(bound.function, bound.arguments);
+    std::apply([&](auto &...argument) { bound.function(taken(argument)...); }, bound.arguments);
   }
   static void destroy(void *self) { delete static_cast<Bound *>(self); }
 };
