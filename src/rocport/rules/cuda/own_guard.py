@@ -1,8 +1,8 @@
 """A project's own macro decides whether GPU code is compiled: `HAVE_CUDA`, `WITH_CUDA`, `USE_CUDA`.
 The build defines it where it finds CUDA. On ROCm nobody does, so the GPU code is left out in silence and the program
 runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional also asks for HIP's macro; a
-conditional that does is left alone. One finding a file and macro, at its first conditional. The port changes nothing
-here, as the macro is the build's to define.
+conditional that does is left alone. Every conditional is named: which of them hold GPU code and which CUDA's own has
+to be read. The port changes nothing here, as the macro is the build's to define.
 """
 
 from __future__ import annotations
@@ -40,15 +40,13 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if not any(_GUARD.match(name) for name in source.names):
         return
-    seen: set[bytes] = set()
     for directive in source.directives:
         if directive.name not in _CONDITIONALS:
             continue
         words = source.texts[directive.first : directive.last]
         guard = next((word for word in words if _GUARD.match(word)), None)
-        if guard is None or guard in seen or any(_AMD.search(word) for word in words) or b"!" in words:
+        if guard is None or any(_AMD.search(word) for word in words) or b"!" in words:
             continue
-        seen.add(guard)
         yield finding(
             RULE,
             source,

@@ -1,0 +1,85 @@
+"""The compute type of `cublasGemmEx` given as a data type: `CUDA_R_32F` where hipBLAS wants `HIPBLAS_COMPUTE_32F`.
+cuBLAS 11 and later take either, by an overload for old programs. hipBLAS has one function with an enumerator of its
+own, so `cudaDataType_t compute_type = CUDA_R_16F;` does not convert and the call does not compile (tried with the
+headers of 6.4). Right on both platforms: `cublasComputeType_t` and `CUBLAS_COMPUTE_16F` (32F, 64F, 32I), which are
+translated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding
+from rocport.syntax.cuda import CudaSource
+
+# Place of the compute type among the arguments.
+_CALLS = {b"cublasGemmEx": 17, b"cublasGemmBatchedEx": 18, b"cublasGemmStridedBatchedEx": 21}
+_DATA_TYPES = frozenset({b"cudaDataType_t", b"cudaDataType"})
+
+RULE = Rule(
+    name="blas-compute-type",
+    summary="compute type of a product given as a data type",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    triggers=frozenset(_CALLS),
+    examples=(
+        Example(
+            "void f() { cudaDataType_t compute = CUDA_R_32F;\n"
+            "cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, compute, g); }\n"
+        ),
+        Example("void f() { cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, CUDA_R_32F, g); }\n"),
+    ),
+    clean=(
+        "void f() { cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, CUBLAS_COMPUTE_32F, g); }\n",
+        "void f(cublasComputeType_t t) { cudaDataType_t d = CUDA_R_16F;\n"
+        "cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, t, g); }\n",
+    ),
+    sources=("hipblas/hipblas.h of ROCm 6.4", "https://docs.nvidia.com/cuda/cublas/index.html#cublasgemmex"),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    texts = source.texts
+    variables: set[bytes] = set()
+    for name, place in _CALLS.items():
+        for position in source.find(name):
+            if source.at(position + 1) != b"(" or position + 1 not in source.pairs:
+                continue
+            argument = _argument(source, position + 1, place)
+            if argument is None:
+                continue
+            if texts[argument].startswith(b"CUDA_R_"):
+                yield _finding(source, argument)
+            elif source.is_ident(argument):
+                variables.add(texts[argument])
+    for kind in _DATA_TYPES:
+        for position in source.positions(kind):
+            if source.at(position + 1) in variables and source.at(position + 2) in (b"=", b";", b",", b")"):
+                yield _finding(source, position)
+
+
+def _argument(source: CudaSource, open_: int, place: int) -> int | None:
+    """Index of the only token of an argument; None where it is an expression or missing."""
+    close = source.pairs[open_]
+    at, count = open_ + 1, 0
+    while at < close:
+        text = source.texts[at]
+        if text in (b"(", b"[", b"{"):
+            at = source.pairs.get(at, close)
+        elif text == b",":
+            count += 1
+            if count == place:
+                return at + 1 if source.at(at + 2) in (b",", b")") else None
+        at += 1
+    return None
+
+
+def _finding(source: CudaSource, position: int) -> Finding:
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{source.texts[position].decode()} as compute type: hipBLAS takes its own enumerator only",
+        fix="cublasComputeType_t and CUBLAS_COMPUTE_16F, 32F, 64F or 32I",
+    )
