@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.build.common import ARCH_FLAG, CUDA_LIBRARY, CUDA_PATH, NVCC_FLAG, found
+from rocport.rules.build.make_gate import Blocks
 from rocport.syntax.build import BuildSource
 from rocport.syntax.python import is_amd_path, names_amd
 
@@ -40,7 +42,15 @@ RULE = Rule(
     ),
     phase=4,
     examples=(
-        Example("NVCC = nvcc\nall:\n\tnvcc -arch=sm_80 a.cu -lcublas\n", path="Makefile"),
+        Example(
+            "NVCC = nvcc\nall:\n\tnvcc -arch=sm_80 a.cu -lcublas\n",
+            contains=(
+                "ifeq ($(USE_ROCM),1)\nNVCC = hipcc\nelse\nNVCC = nvcc\nendif\n",
+                "\thipcc $(foreach arch,$(or $(GPU_TARGETS),gfx90a ",
+                "a.cu -lhipblas\nelse\n\tnvcc -arch=sm_80 a.cu -lcublas\nendif\n",
+            ),
+            path="Makefile",
+        ),
         Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path="build.sh"),
         Example("nvidia-smi\n", path="run.sh"),
     ),
@@ -55,6 +65,17 @@ RULE = Rule(
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     if is_amd_path(source.path):
         return
+    items = list(_found(source))
+    if source.language != "make" or not items:
+        yield from items
+        return
+    blocks = Blocks(source, [item.line for item in items], context)
+    for item in items:
+        made = blocks.edits_at(item.line)
+        yield replace(item, edits=made, applicability=Applicability.REVIEW) if made else item
+
+
+def _found(source: BuildSource) -> Iterator[Finding]:
     for line in source.lines:
         if line.gated or names_amd(line.text):
             continue

@@ -1,0 +1,141 @@
+"""The edits of Makefiles: lines as hipcc needs them behind `ifeq ($(USE_ROCM),1)`, the originals in the `else`."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from rocport.model import Context, Edit, Span
+from rocport.rules.build.nvcc import hip_flags, hip_library
+from rocport.syntax.build import BuildSource
+from rocport.syntax.project import mirrored
+
+GATE = "ifeq ($(USE_ROCM),1)"
+TARGETS = "gfx90a gfx942 gfx1100 gfx1201"
+_COMPILER = re.compile(
+    r"(?:\$[({](?:CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_DIR)[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b|(?<![\w./)}-])nvcc\b"
+)
+_TOOLKIT = re.compile(r"/usr/local/cuda(?:-[\d.]+)?(?:/targets/[\w-]+)?(?=[/\s]|$)")
+_ASSIGNED = re.compile(r"^\s*(?:export\s+|override\s+)?[A-Za-z_]\w*\s*(?:[:?+]|::)?=")
+_ARCHITECTURE = re.compile(r"arch=|code=|-gencode|--generate-code|--gpu-architecture")
+
+
+class Blocks:
+    """Neighbouring lines of a Makefile that are put behind one test, and the edits of each."""
+
+    def __init__(self, source: BuildSource, numbers: Sequence[int], context: Context) -> None:
+        self.rows = source.data.splitlines(keepends=True)
+        self.starts = [0]
+        for row in self.rows:
+            self.starts.append(self.starts[-1] + len(row))
+        self.newline = "\r\n" if b"\r\n" in source.data else "\n"
+        self.source = source
+        self.context = context
+        self.edits: dict[int, tuple[Edit, ...]] = {}
+        # A variable that nobody set is not 1 either, so a file that begins with a block does without the declaration.
+        self.declares = 1 not in set(numbers) and b"USE_ROCM" not in source.data
+        logical = {self._logical(number): number for number in sorted(numbers)}
+        block: list[tuple[int, int]] = []
+        for span in sorted(logical):
+            if block and block[-1][1] + 1 != span[0]:
+                self._close(block)
+                block = []
+            block.append(span)
+        self._close(block)
+
+    def edits_at(self, number: int) -> tuple[Edit, ...]:
+        """The edits for a line: its own, or those of the variable it takes its compiler from."""
+        own = self.edits.get(number, ())
+        named = re.search(rb"\$[({](NVCC\w*)[)}]", self.rows[number - 1])
+        if own or named is None:
+            return own
+        for at, row in enumerate(self.rows, start=1):
+            if at in self.edits and re.match(rb"\s*" + named[1] + rb"\s*[:?]?=", row):
+                return self.edits[at]
+        return ()
+
+    def _logical(self, number: int) -> tuple[int, int]:
+        """First and last row (1-based) of the logical line a row is part of."""
+        first = last = number
+        while first > 1 and self.rows[first - 2].rstrip(b"\r\n").endswith(b"\\"):
+            first -= 1
+        while last < len(self.rows) and self.rows[last - 1].rstrip(b"\r\n").endswith(b"\\"):
+            last += 1
+        return first, last
+
+    def _close(self, block: list[tuple[int, int]]) -> None:
+        """The edits of a run of logical lines; lines that have no form for ROCm end the run."""
+        run: list[tuple[tuple[int, int], str]] = []
+        for span in block:
+            new = self._translated(span)
+            if new is None:
+                self._write(run)
+                run = []
+            else:
+                run.append((span, new))
+        self._write(run)
+
+    def _write(self, run: list[tuple[tuple[int, int], str]]) -> None:
+        if not run:
+            return
+        start, end = self.starts[run[0][0][0] - 1], self.starts[run[-1][0][1]]
+        head = f"{GATE}{self.newline}" + "".join(text for _, text in run) + f"else{self.newline}"
+        ended = self.source.data[start:end].endswith(b"\n")
+        tail = f"{'' if ended else self.newline}endif{self.newline if ended else ''}"
+        edits = [Edit(Span(start, start), head.encode()), Edit(Span(end, end), tail.encode())]
+        if self.declares:
+            edits.append(Edit(Span(0, 0), f"USE_ROCM ?= 0{self.newline}".encode()))
+        for (first, last), _ in run:
+            self.edits.update(dict.fromkeys(range(first, last + 1), tuple(edits)))
+
+    def _translated(self, span: tuple[int, int]) -> str | None:
+        """A logical line for hipcc; None where it is no recipe and no variable, or nothing changes."""
+        raw = b"".join(self.rows[span[0] - 1 : span[1]])
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError:
+            return None
+        if not text.startswith("\t") and not _ASSIGNED.match(text):
+            return None
+        parts = re.split(r"([ \t]*\\\r?\n[ \t]*|\s+)", _COMPILER.sub("hipcc", text))
+        words = parts[::2]
+        flags = hip_flags([word for word in words if word])
+        if flags is None or any('"' in word or "'" in word for word in self._host_values(words)):
+            return None
+        chosen = iter(flags)
+        made: list[str] = []
+        built = False
+        for at, word in enumerate(words):
+            flag = next(chosen) if word else None
+            if flag == () and _ARCHITECTURE.search(word) and not built:
+                built = True
+                flag = (f"$(foreach arch,$(or $(GPU_TARGETS),{TARGETS}),--offload-arch=$(arch))",)
+            new = " ".join(flag) if flag is not None else self._word(word)
+            gap = parts[2 * at + 1] if 2 * at + 1 < len(parts) else ""
+            if word and not new and "\n" not in gap:
+                continue
+            made += [new, gap]
+        out = "".join(made)
+        out = re.sub(r"[ \t]*\\\r?\n[ \t]*$", "", out)
+        out = out if not text.endswith("\n") or out.endswith("\n") else out.rstrip() + self.newline
+        out = out if out.endswith("\n") else out + self.newline
+        return out if out.rstrip() != text.rstrip() else None
+
+    def _host_values(self, words: list[str]) -> list[str]:
+        named = [word for word in words if word]
+        return [after for word, after in pairwise(named) if word in ("-Xcompiler", "--compiler-options")]
+
+    def _word(self, word: str) -> str:
+        library = hip_library(word) if word.startswith("-l") else None
+        if library is not None:
+            return library
+        word = _TOOLKIT.sub("/opt/rocm", word)
+        if word.startswith("/opt/rocm") or "/opt/rocm" in word:
+            word = word.replace("/lib64", "/lib")
+        folder = posixpath.dirname(self.source.path)
+        path = posixpath.normpath(posixpath.join(folder, word)) if word.endswith((".cu", ".cup")) else ""
+        if self.context.options.layout == "both" and path in self.context.project.files:
+            return posixpath.relpath(mirrored(path, self.context.options.mirror), folder or ".")
+        return word

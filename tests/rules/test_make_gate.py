@@ -1,0 +1,76 @@
+"""A ported Makefile, asked by make itself what it would run: hipcc with USE_ROCM=1, and what it ran before without."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocport.model import Context, Options
+from rocport.port.engine import port_other
+from rocport.port.places import Places
+from rocport.scan.engine import scan_file
+from rocport.syntax.project import build_index
+
+MAKEFILE = """\
+# demo
+CUDA_HOME ?= /usr/local/cuda
+NVCC = $(CUDA_HOME)/bin/nvcc
+NVCCFLAGS = -O3 -arch=sm_80 --use_fast_math -Xcompiler -fPIC \\
+    -gencode arch=compute_90,code=sm_90
+LDFLAGS = -L$(CUDA_HOME)/lib64 -lcublas -lcudart
+
+demo: demo.cu
+\t$(NVCC) $(NVCCFLAGS) -o $@ demo.cu $(LDFLAGS)
+
+old: demo.cu
+\tnvcc -arch=sm_70 -o old demo.cu -lcurand
+"""
+
+
+def ported(text: str, layout: str = "hip") -> str:
+    context = Context(Options(layout=layout), build_index(["Makefile", "demo.cu"], []))
+    findings = scan_file("Makefile", text.encode(), "make", context)
+    assert isinstance(findings, list)
+    done = port_other("Makefile", text.encode(), "make", findings, Places.of({}))
+    return (done.data or text.encode()).decode()
+
+
+def dry_run(folder: Path, text: str, *arguments: str) -> str:
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    folder.mkdir(exist_ok=True)
+    (folder / "Makefile").write_text(text)
+    (folder / "demo.cu").touch()
+    done = subprocess.run(["make", "-n", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("target", ["demo", "old"])
+def test_without_rocm_the_same_commands_run(tmp_path: Path, target: str) -> None:
+    assert dry_run(tmp_path, ported(MAKEFILE), target) == dry_run(tmp_path, MAKEFILE, target)
+
+
+def test_with_rocm_hipcc_runs(tmp_path: Path) -> None:
+    command = dry_run(tmp_path, ported(MAKEFILE), "demo", "USE_ROCM=1", "GPU_TARGETS=gfx942 gfx1100")
+    words = command.split()
+    assert words[0] == "hipcc"
+    assert "--offload-arch=gfx942" in words and "--offload-arch=gfx1100" in words
+    assert "-lhipblas" in words and "-fPIC" in words
+    assert not any("sm_" in word or "cublas" in word or word == "-Xcompiler" for word in words)
+
+
+def test_in_a_tree_for_both_the_translation_is_compiled(tmp_path: Path) -> None:
+    text = ported(MAKEFILE, "both")
+    assert "hip/demo.hip" in dry_run(tmp_path, text, "old", "USE_ROCM=1")
+    assert dry_run(tmp_path, text, "old") == dry_run(tmp_path, MAKEFILE, "old")
+
+
+def test_line_endings_and_a_missing_last_newline_are_kept() -> None:
+    text = "A = 1\r\nNVCC = nvcc\r\nall:\r\n\tnvcc -arch=sm_80 a.cu"
+    out = ported(text)
+    assert out.count("\n") == out.count("\r\n")
+    assert out.endswith("nvcc -arch=sm_80 a.cu\r\nendif")
