@@ -12,13 +12,14 @@ import posixpath
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
-from rocport.rules.python.common import PYTHON, finding
+from rocport.rules.python.common import PYTHON, call_name, finding
 from rocport.rules.python.gate import edited
 from rocport.syntax.gating import SETUP_PREDICATE, Gate, is_setup_script
 from rocport.syntax.python import PythonSource
 
 _EXTENSION = "torch.utils.cpp_extension.CUDAExtension"
 _NAME = "_hip_extension"
+_FOLDERS = "_hip_include_dirs"
 
 RULE = Rule(
     name="hip-sources",
@@ -34,7 +35,7 @@ RULE = Rule(
             contains=(
                 "(_hip_extension(CUDAExtension) if _IS_ROCM else CUDAExtension)('a', ['a.cu'])",
                 "_IS_ROCM = torch.version.hip is not None\n",
-                "if _IS_ROCM:\n\n    def _hip_extension(extension):",
+                "if _IS_ROCM:\n\n    def _hip_twin(path):",
             ),
             path="setup.py",
             options={"layout": "both"},
@@ -64,6 +65,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     if not uses:
         return
     helper = _helper(gate, source, min(uses, key=lambda node: node.lineno), context.options.mirror)
+    folders = _setup_folders(gate, source)
     for node in uses:
         item = finding(
             RULE,
@@ -72,7 +74,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             f"built from CUDA's sources; on ROCm those of {context.options.mirror}/ have to be compiled",
             fix="map each source to its translation where torch.version.hip is set",
         )
-        yield edited(item, gate, (*gate.choice(node, f"{_NAME}({gate.text(node)})"), helper))
+        yield edited(item, gate, (*gate.choice(node, f"{_NAME}({gate.text(node)})"), *folders, helper))
 
 
 def _wrapped(source: PythonSource, node: ast.AST) -> bool:
@@ -80,6 +82,17 @@ def _wrapped(source: PythonSource, node: ast.AST) -> bool:
     return any(
         isinstance(parent, ast.IfExp) and _NAME in set(source.words(parent)) for parent, _ in source.ancestors(node)
     )
+
+
+def _setup_folders(gate: Gate, source: PythonSource) -> list[Edit]:
+    """`setup(include_dirs=...)` counts for every extension too."""
+    found: list[Edit] = []
+    for call in source.find(ast.Call):
+        if call_name(source, call).rsplit(".", 1)[-1] == "setup":
+            for keyword in call.keywords:
+                if keyword.arg == "include_dirs" and not source.gated(keyword.value):
+                    found += gate.choice(keyword.value, f"{_FOLDERS}({gate.text(keyword.value)})")
+    return found
 
 
 def _helper(gate: Gate, source: PythonSource, use: ast.AST, mirror: str) -> Edit:
@@ -92,7 +105,9 @@ def _helper(gate: Gate, source: PythonSource, use: ast.AST, mirror: str) -> Edit
     folder = posixpath.dirname(source.path)
     root = posixpath.relpath(".", folder) if folder else "."
     where = posixpath.normpath(posixpath.join(root, mirror, folder))
-    text = _TEXT.format(predicate=SETUP_PREDICATE, name=_NAME, where=where).replace("\n", gate.newline)
+    text = _TEXT.format(predicate=SETUP_PREDICATE, name=_NAME, folders=_FOLDERS, where=where).replace(
+        "\n", gate.newline
+    )
     at = source.starts[line - 1]
     return Edit(Span(at, at), text.encode())
 
@@ -100,20 +115,27 @@ def _helper(gate: Gate, source: PythonSource, use: ast.AST, mirror: str) -> Edit
 _TEXT = '''\
 if {predicate}:
 
-    def {name}(extension):
-        """The extension, built from the HIP sources in {where} where there are any."""
+    def _hip_twin(path):
+        """Where the HIP translation of a source or folder lies, below {where}; the path itself where there is none."""
         import os
 
-        def there(path):
-            stem, suffix = os.path.splitext(os.path.relpath(str(path)))
-            twin = os.path.join("{where}", stem + (".hip" if suffix == ".cu" else suffix))
-            return os.path.abspath(twin) if os.path.isabs(str(path)) else twin
+        stem, suffix = os.path.splitext(os.path.relpath(str(path)))
+        twin = os.path.join("{where}", stem + (".hip" if suffix == ".cu" else suffix))
+        if not os.path.exists(twin):
+            return path
+        return os.path.abspath(twin) if os.path.isabs(str(path)) else twin
+
+    def {folders}(folders):
+        """Include folders, those of the translations first."""
+        folders = [str(folder) for folder in folders or []]
+        return [_hip_twin(folder) for folder in folders if _hip_twin(folder) != folder] + folders
+
+    def {name}(extension):
+        """The extension, built from the translations."""
 
         def build(name, sources, *args, **kwargs):
-            folders = [str(folder) for folder in kwargs.pop("include_dirs", None) or []]
-            kwargs["include_dirs"] = [there(folder) for folder in folders if os.path.isdir(there(folder))] + folders
-            sources = [there(source) if os.path.isfile(there(source)) else source for source in sources]
-            return extension(name, sources, *args, **kwargs)
+            kwargs["include_dirs"] = {folders}(kwargs.get("include_dirs"))
+            return extension(name, [_hip_twin(source) for source in sources], *args, **kwargs)
 
         return build
 
