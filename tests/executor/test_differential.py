@@ -18,6 +18,10 @@ def floats(*values: float) -> bytes:
     return struct.pack(f"<{len(values)}f", *values)
 
 
+def bfloats(*values: float) -> bytes:
+    return b"".join(struct.pack("<f", value)[2:] for value in values)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "kind"),
     [
@@ -26,10 +30,27 @@ def floats(*values: float) -> bytes:
         (struct.pack("<3i", 1, 2, 3), struct.pack("<3i", 1, 3, 3), Difference.VALUES),
         (struct.pack("<2d", 1, 2), struct.pack("<2d", 1, 2 + 1e-13), Difference.ROUNDING),
         (floats(1, 2), floats(1) + b"\xff\xff\xff\xff", Difference.UNINITIALISED),
+        (floats(1, 2, 3), floats(1, 2.0000005) + b"\xa7\xa7\xa7\xa7", Difference.UNINITIALISED),
+        (struct.pack("<4e", 1, 2, 3, 4), struct.pack("<4e", 1, 2, 3, 4.004), Difference.ROUNDING),
+        (struct.pack("<4e", 1, 2, 3, 4), struct.pack("<4e", 1, 2, 3, 5), Difference.VALUES),
+        (bfloats(1, 2, 3, 4), bfloats(1, 2, 3, 4.04), Difference.ROUNDING),
+        (bfloats(1, 2, 3, 4), bfloats(1, 2, 3, 5), Difference.VALUES),
+        (struct.pack("<4i", 100000, 7, 8, 9), struct.pack("<4i", 100001, 7, 8, 9), Difference.VALUES),
+        (struct.pack("<3h", 1, 2, 3), struct.pack("<3h", 1, 2, 4), Difference.VALUES),
+        (b"abc", b"abd", Difference.VALUES),
     ],
 )
 def test_a_difference_is_classed(a: bytes, b: bytes, kind: Difference) -> None:
     assert classify(a, b, tolerance=1e-3, poison=(0xFF, 0xA7))[0] is kind
+
+
+def test_a_difference_names_its_first_element() -> None:
+    kind, message = classify(floats(1, 2, 3), floats(1, 5, 3), tolerance=1e-3)
+    assert kind is Difference.VALUES
+    assert message.startswith("element 1 as float32: 2 and 5")
+    assert classify(struct.pack("<2i", 1, 2), struct.pack("<2i", 1, 3), tolerance=1e-3)[1] == (
+        "element 1 as int32: 2 and 3"
+    )
 
 
 def test_the_first_copy_beyond_rounding_is_named(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import struct
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -96,6 +96,8 @@ def compare_traces(
             return Divergence(Difference.SHAPE, one.sequence, one.kernel, "one run copies more often than the other")
         if x.size != y.size:
             message = f"{x.size} bytes in one run, {y.size} in the other"
+            if max(x.size, y.size) == 2 * min(x.size, y.size):
+                message += ": a size that follows the wavefront"
             return Divergence(Difference.SHAPE, x.sequence, x.kernel, message)
         if x.data == y.data:
             continue
@@ -107,48 +109,106 @@ def compare_traces(
 
 
 def classify(a: bytes, b: bytes, *, tolerance: float, poison: tuple[int, ...] = ()) -> tuple[Difference, str]:
-    """Two byte strings of one length that differ: by how much, read as the floating-point type that fits best."""
+    """Two byte strings of one length that differ: by how much, read as the floating-point type that fits best.
+
+    `tolerance` is for float32; float64 gets a thousandth of it, half and bfloat16 their share by precision.
+    """
     first = next(i for i in range(0, len(a), _SAMPLE) if a[i : i + _SAMPLE] != b[i : i + _SAMPLE])
     at = next(i for i in range(first, len(a)) if a[i] != b[i])
     for byte in poison:
-        run = bytes([byte]) * 4
-        start = at & ~3
-        if (a[start : start + 4] == run) != (b[start : start + 4] == run):
-            return Difference.UNINITIALISED, f"byte {at}: one side still holds the poison {byte:#04x}"
-    best: tuple[float, str] | None = None
-    for code, name, scale in (("f", "float32", 1.0), ("d", "float64", 1e-3)):
-        error = _relative_error(code, a, b)
+        start = _poisoned(a, b, byte, at)
+        if start is not None:
+            return Difference.UNINITIALISED, f"byte {start}: one side still holds the poison {byte:#04x}"
+    best: tuple[float, _Type] | None = None
+    for kind in _TYPES:
+        error = kind.relative_error(a, b)
         if error is None:
             continue
-        if error <= tolerance * scale:
-            return Difference.ROUNDING, f"byte {at}: relative error {error:.2g} as {name}"
+        if error <= tolerance * kind.scale:
+            return Difference.ROUNDING, f"{kind.show(a, b, at)}; relative error {error:.2g}"
         if best is None:
-            best = (error, name)
-    x, y = a[at & ~3 : (at & ~3) + 4].hex(), b[at & ~3 : (at & ~3) + 4].hex()
-    detail = f", relative error {best[0]:.2g} as {best[1]}" if best else ""
-    return Difference.VALUES, f"byte {at}: {x} and {y}{detail}"
+            best = (error, kind)
+    if best is not None:
+        return Difference.VALUES, f"{best[1].show(a, b, at)}; relative error {best[0]:.2g}"
+    return Difference.VALUES, _INTEGERS.show(a, b, at)
 
 
-def _relative_error(code: str, a: bytes, b: bytes) -> float | None:
-    """Of two arrays of floats, in the Frobenius norm; None when they are no plausible floats of that type."""
-    size = array(code).itemsize
-    usable = min(len(a), _LISTED) // size * size
-    if not usable:
-        return None
-    x, y = array(code), array(code)
-    x.frombytes(a[:usable])
-    y.frombytes(b[:usable])
-    total = difference = 0.0
-    for u, v in zip(x, y, strict=True):
-        if u == v or (u != u and v != v):
+def _poisoned(a: bytes, b: bytes, byte: int, at: int) -> int | None:
+    """The first aligned word from `at` on that one side left as it was; None when there is none."""
+    run = bytes([byte]) * 4
+    for one, other in ((a, b), (b, a)):
+        start = one.find(run, at & ~3)
+        while start >= 0:
+            aligned = (start + 3) & ~3
+            word = one[aligned : aligned + 4]
+            if word == run[: len(word)] and word and other[aligned : aligned + 4] != word:
+                return aligned
+            start = one.find(run, aligned + 4)
+    return None
+
+
+@dataclass(frozen=True)
+class _Type:
+    """How bytes are read. `code` is that of struct and array; bfloat16 is kept as its upper half of a float32."""
+
+    name: str
+    code: str
+    scale: float = 1.0
+    least: float = 1e-30
+    most: float = 1e30
+    strict: bool = False
+    """Every element has to be plausible: small integers look like small halves."""
+
+    @property
+    def size(self) -> int:
+        return 2 if self.code in ("e", "bf16") else array(self.code).itemsize
+
+    def read(self, data: bytes) -> Sequence[float]:
+        whole = data[: len(data) // self.size * self.size]
+        if self.code == "e":
+            return struct.unpack(f"<{len(whole) // 2}e", whole)
+        if self.code == "bf16":
+            wide = bytearray(2 * len(whole))
+            wide[2::4], wide[3::4] = whole[0::2], whole[1::2]
+            values = array("f")
+            values.frombytes(bytes(wide))
+            return values
+        values = array(self.code)
+        values.frombytes(whole)
+        return values
+
+    def relative_error(self, a: bytes, b: bytes) -> float | None:
+        """Of two arrays, in the Frobenius norm; None when they are no plausible floats of this type."""
+        if len(a) % self.size:
+            return None
+        x, y = self.read(a[:_LISTED]), self.read(b[:_LISTED])
+        total = difference = 0.0
+        for u, v in zip(x, y, strict=True):
+            same = u == v or (u != u and v != v)
+            if not same and not (math.isfinite(u) and math.isfinite(v)):
+                return None
+            # Integers and other data read as floats give denormal or huge numbers.
+            largest = max(abs(u), abs(v))
+            if (self.strict or not same) and largest != 0 and not self.least <= largest <= self.most:
+                return None
             total += u * u if math.isfinite(u) else 0.0
-            continue
-        if not (math.isfinite(u) and math.isfinite(v)):
-            return None
-        largest = max(abs(u), abs(v))
-        # Integers and other data read as floats give denormal or huge numbers.
-        if largest < 1e-30 or largest > 1e30:
-            return None
-        total += u * u
-        difference += (u - v) * (u - v)
-    return math.sqrt(difference / total) if total > 0 and math.isfinite(total) else None
+            difference += 0.0 if same else (u - v) * (u - v)
+        return math.sqrt(difference / total) if total > 0 and math.isfinite(total) else None
+
+    def show(self, a: bytes, b: bytes, at: int) -> str:
+        """The element at byte `at`, on both sides."""
+        index = at // self.size
+        x, y = (self.read(data[index * self.size : (index + 1) * self.size]) for data in (a, b))
+        if not x or not y:
+            return f"byte {at}: {a[at:].hex()} and {b[at:].hex()}"
+        return f"element {index} as {self.name}: {x[0]:.9g} and {y[0]:.9g}"
+
+
+# The half types last: with 8 and 11 significant bits they forgive more.
+_TYPES = (
+    _Type("float32", "f"),
+    _Type("float64", "d", scale=1e-3),
+    _Type("float16", "e", scale=4.0, least=2.0**-14, most=65504.0, strict=True),
+    _Type("bfloat16", "bf16", scale=16.0, least=1e-10, most=1e10, strict=True),
+)
+_INTEGERS = _Type("int32", "i")
