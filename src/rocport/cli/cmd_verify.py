@@ -55,6 +55,12 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 )
 @click.option("--original-rev", metavar="REV", help="nvidia-unchanged: the revision before the port, such as HEAD.")
 @click.option("--strict", is_flag=True, help="nvidia-unchanged: what is to be looked at counts as a difference.")
+@click.option(
+    "--watch-accesses",
+    is_flag=True,
+    help="functional: look for races and reads of unwritten memory in programs that are right, too.",
+)
+@click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="functional: do not look for this hazard.")
 @click.option("--toolchain", type=click.Choice(_KINDS), help="Use this kind of HIP compiler; default: the first found.")
 @click.pass_context
 def command(
@@ -74,6 +80,8 @@ def command(
     original: Path | None,
     original_rev: str | None,
     strict: bool,
+    watch_accesses: bool,
+    quiet: tuple[str, ...],
     toolchain: str | None,
 ) -> None:
     """Prove a port.
@@ -81,8 +89,8 @@ def command(
     Level build compiles every translation unit below PATH for the gfx targets, host and device, with no GPU.
     Level functional builds the programs below PATH for the CPU executor and runs them at each wavefront width.
     Level nvidia-unchanged compares PATH with what was ported: with the platform predicate false it must be the same.
-    Exit code 0: everything compiles, nothing changed; 1: something does not, something did, nothing could be tried; 2: no
-    compiler, nothing to compare with, wrong usage.
+    Exit code 0: everything compiles, nothing changed; 1: something does not, something did, nothing could be tried;
+    2: no compiler, nothing to compare with, wrong usage.
     """
     from rocport.cli.common import make_options, use_colour
     from rocport.model import cache_folder
@@ -100,7 +108,7 @@ def command(
     if fmt not in ("text", "json"):
         raise click.UsageError(f"--format {fmt}: level {level} prints text or json")
     if level == "functional":
-        ctx.exit(_functional(path, width, fmt, jobs, timeout))
+        ctx.exit(_functional(path, width, fmt, jobs, timeout, watch_accesses, quiet))
     targets = make_options("logical32", target, None, None).targets
     if not targets:
         raise click.UsageError("--target: name at least one gfx target")
@@ -131,14 +139,23 @@ def command(
     ctx.exit(EXIT_CLEAN if passed else EXIT_FINDINGS)
 
 
-def _functional(path: Path, width: str, fmt: str, jobs: int, timeout: float) -> int:
+def _functional(
+    path: Path, width: str, fmt: str, jobs: int, timeout: float, watch: bool, quiet: tuple[str, ...]
+) -> int:
     from rocport.cli.common import use_colour
+    from rocport.executor.report import HAZARDS
     from rocport.verify import functional
+
+    for name in quiet:
+        if name not in HAZARDS:
+            raise click.BadParameter(f"{name}: no such hazard; one of {', '.join(HAZARDS)}", param_hint="--quiet")
 
     widths = tuple(dict.fromkeys(width.split(",")))
     if not widths or any(name not in ("32", "64") for name in widths):
         raise click.BadParameter(f"{width}: a wavefront has 32 or 64 lanes", param_hint="--width")
-    options = functional.FunctionalOptions(widths=tuple(map(int, widths)), timeout_s=timeout, jobs=jobs or 1)
+    options = functional.FunctionalOptions(
+        widths=tuple(map(int, widths)), timeout_s=timeout, jobs=jobs or 1, watch=watch, quiet=quiet
+    )
 
     def progress(result: functional.ProgramResult, done: int, total: int) -> None:
         click.echo(f"\r\033[K{done}/{total} {result.name} {result.verdict.value}"[:110], nl=False, err=True)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Level `functional`: build a repository's own self-checking programs for the CPU executor and run them at each width.
 
-Each program runs forward and in reverse order on poisoned memory, and once more as it first ran, to see whether it is
-repeatable at all. What it copies back from the device is compared between the runs.
+Each program runs forward, in reverse and in a seeded random order on poisoned memory, and once more as it first ran, to
+see whether it is repeatable at all. What it copies back from the device is compared between the runs. A program that is
+wrong, or that depends on memory nobody wrote, is built again with its accesses watched, to name the lines.
 """
 
 from __future__ import annotations
@@ -25,6 +26,15 @@ from rocport.executor.differential import Difference, Divergence, compare_traces
 from rocport.executor.program import HIP_SUFFIXES, Program, ProgramError, load_program
 
 _POISONS = (0xFF, 0xA7)
+# Orders and the poison of each; the number is the seed of a random order.
+_ORDERS = (("forward", _POISONS[0]), ("reverse", _POISONS[1]), ("20260", _POISONS[0]))
+# What watching the accesses adds; the rest is seen in every run.
+_WATCHED = frozenset(
+    [
+        *("shared-race", "relies-on-lockstep", "out-of-bounds", "shared-out-of-bounds"),
+        *("uninitialised-read", "uninitialised-copy"),
+    ]
+)
 _SKIPPED = frozenset([".git", "build", "node_modules", ".venv", "__pycache__"])
 _MAIN = re.compile(rb"\bint\s+main\s*\(")
 _WRONG = re.compile(r"\b(?:FAIL(?:ED|S|URE)?|MISMATCH(?:ES|ED)?|INCORRECT|WRONG)\b", re.IGNORECASE)
@@ -66,6 +76,8 @@ class FunctionalOptions:
     jobs: int = 1
     optimize: str = "-O2"
     quiet: tuple[str, ...] = ()
+    watch: bool = False
+    """Watch the accesses of right programs too: races and reads of unwritten memory that no run happened to show."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +92,12 @@ class ProgramResult:
     divergences: tuple[str, ...] = ()
     hazards: tuple[Hazard, ...] = ()
     runs: tuple[str, ...] = ()
+    """Each run by width and order."""
+    kernels: tuple[str, ...] = ()
+    """The kernels that were launched."""
+    executor: str = "cpu"
+    level: str = "source"
+    """How close to the device: the language and the wavefront (source), its instructions (isa), or itself."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +144,8 @@ class FunctionalVerification:
                         for h in p.hazards
                     ],
                     "runs": list(p.runs),
+                    "kernels": list(p.kernels),
+                    "evidence": {"executor": p.executor, "level": p.level, "gpu": False},
                 }
                 for p in self.programs
             ],
@@ -189,8 +209,8 @@ def verify(path: Path, options: FunctionalOptions, progress: Progress | None = N
         )
     widths = ", ".join(map(str, options.widths))
     how = (
-        f"CPU executor (HIP source compiled by {capability.detail}), wavefront width {widths}, forward and reverse, "
-        "poisoned memory"
+        f"CPU executor (HIP source compiled by {capability.detail}), wavefront width {widths}, forward, reverse "
+        "and random order, poisoned memory; level of evidence: source, no device instructions"
     )
     results: list[ProgramResult] = []
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
@@ -242,16 +262,13 @@ def _verify(
         _Run(options.widths[0], "forward", _POISONS[0]),
         _Run(options.widths[0], "forward", _POISONS[0], True),
     ]
-    plan += [
-        _Run(width, order, poison)
-        for width, (order, poison) in itertools.product(
-            options.widths, zip(("forward", "reverse"), _POISONS, strict=True)
-        )
-    ]
+    plan += [_Run(width, order, poison) for width, (order, poison) in itertools.product(options.widths, _ORDERS)]
     plan.pop(2)  # the first of the product is the very first run
     runs: dict[_Run, RunResult] = {}
     checking = False
     hazards: dict[tuple[str, str], Hazard] = {}
+    kernels: dict[str, None] = {}
+    watched: dict[int | None, Path] = {}
     for number, run in enumerate(plan):
         trace = scratch / f"trace-{number}"
         outcome = executor.run(
@@ -265,29 +282,40 @@ def _verify(
             return result(Verdict.TIMEOUT, f"{run.label}: more than {options.timeout_s:g} s", runs=labels)
         wrong, right = check_output(outcome)
         checking |= right
+        kernels.update(dict.fromkeys(kernel.name for kernel in outcome.kernels))
         for hazard in outcome.hazards:
             hazards.setdefault((hazard.kind, hazard.place), hazard)
         if wrong:
             seen = [r.label for r, o in runs.items() if not check_output(o)[0]]
             reason = f"{run.label}: {wrong}" + (f"; right at {', '.join(seen)}" if seen else "")
-            extra, only_lockstep = _why(executor, program, arguments, run.width, options, scratch)
+            extra, only_lockstep = _why(executor, program, arguments, run.width, options, scratch, watched)
             for hazard in extra:
                 hazards.setdefault((hazard.kind, hazard.place), hazard)
+            verdict = Verdict.WRONG
             if only_lockstep:
+                verdict = Verdict.HAZARD
                 reason = f"relies on lockstep: right only when lanes meet at each access to shared memory ({reason})"
-                return result(
-                    Verdict.HAZARD, reason, self_checking=checking, hazards=tuple(hazards.values()), runs=labels
-                )
-            return result(Verdict.WRONG, reason, self_checking=checking, hazards=tuple(hazards.values()), runs=labels)
+            more = {
+                "self_checking": checking,
+                "hazards": tuple(hazards.values()),
+                "runs": labels,
+                "kernels": tuple(kernels),
+            }
+            return result(verdict, reason, **more)
     divergences = _divergences(plan, scratch)
+    bad = [text for text, divergence in divergences if not divergence.kind.benign]
+    if bad or options.watch:
+        for width in options.widths:
+            for hazard in _why(executor, program, arguments, width, options, scratch, watched)[0]:
+                hazards.setdefault((hazard.kind, hazard.place), hazard)
     kept = tuple(hazards.values())
     more = {
         "self_checking": checking,
         "divergences": tuple(text for text, _ in divergences),
         "hazards": kept,
         "runs": tuple(r.label for r in plan),
+        "kernels": tuple(kernels),
     }
-    bad = [text for text, divergence in divergences if not divergence.kind.benign]
     if bad and not checking:
         return result(Verdict.DIFFERS, bad[0], **more)
     grave = next((hazard for hazard in kept if hazard.grave), None)
@@ -303,20 +331,24 @@ def _why(
     width: int,
     options: FunctionalOptions,
     scratch: Path,
+    watched: dict[int | None, Path],
 ) -> tuple[tuple[Hazard, ...], bool]:
-    """Looks closer at a wrong run: conflicting accesses to shared memory, and whether lanes in step make it right."""
+    """Looks closer: what the accesses show, and whether only lanes in step make the program right."""
     fixed = width if executor.needs_width(program) else None
-    try:
-        build = BuildOptions(width=fixed, optimize=options.optimize, instrument=True)
-        executable = executor.build(program, scratch / "why", build)
-    except BuildError:
-        return (), False
+    executable = watched.get(fixed)
+    if executable is None:
+        try:
+            build = BuildOptions(width=fixed, optimize=options.optimize, instrument=True)
+            executable = watched[fixed] = executor.build(program, scratch / f"watched-{fixed or 'any'}", build)
+        except BuildError:
+            return (), False
     limits = Limits(seconds=options.timeout_s)
-    races = executor.run(
-        executable, arguments, program.folder, RunOptions(width=width, access=Access.RACES, limits=limits)
-    ).hazards
-    found = tuple(hazard for hazard in races if hazard.kind in ("shared-race", "relies-on-lockstep"))
-    if not found or any(hazard.kind == "shared-race" for hazard in found):
+    closely = RunOptions(width=width, access=Access.ALL, quiet=options.quiet, limits=limits)
+    seen = executor.run(executable, arguments, program.folder, closely)
+    found = tuple(hazard for hazard in seen.hazards if hazard.kind in _WATCHED)
+    grave = {hazard.kind for hazard in found if hazard.grave}
+    # A lane that runs ahead also reads what its neighbour has not written yet.
+    if "relies-on-lockstep" not in grave or grave - {"relies-on-lockstep", "uninitialised-read"}:
         return found, False
     stepped = executor.run(
         executable, arguments, program.folder, RunOptions(width=width, access=Access.LOCKSTEP, limits=limits)
