@@ -13,6 +13,8 @@ _BRANCH = re.compile(r"^\s*(?:elseif|else)\s*\(", re.IGNORECASE)
 _CLOSE = re.compile(r"^\s*endif\s*\(", re.IGNORECASE)
 _SHELL_OPEN = re.compile(r"^\s*(?:if\b|ifeq\b|ifneq\b|ifdef\b|ifndef\b|case\b)")
 _SHELL_CLOSE = re.compile(r"^\s*(?:fi\b|endif\b|esac\b)")
+_SHELL_BRANCH = re.compile(r"^\s*(?:elif|else)\b|^\s*[^()\s]+\)\s")
+_MAKE_TARGET = re.compile(r"^([\w.-]+(?:[ \t]+[\w.-]+)*)[ \t]*:(?![=:])")
 _COMMAND = re.compile(r"\b([A-Za-z_]\w*)[ \t]*\(")
 
 
@@ -54,23 +56,46 @@ class BuildSource:
 
     @cached_property
     def lines(self) -> list[Line]:
-        """Every line that holds more than a comment."""
-        found: list[Line] = []
-        conditions: list[bool] = []
+        """Every line that holds more than a comment.
+
+        A line is gated when a condition around it asks for AMD in one of its branches, whichever it stands in: who
+        wrote `if(BUILD_CUDA) ... elseif(BUILD_HIP)` has thought of both. In a Makefile, so is the recipe of a target
+        that has a twin for AMD (`build-cuda` beside `build-rocm`).
+        """
+        texts: list[tuple[int, str]] = []
         offset = 0
-        for number, raw in enumerate(self.data.splitlines(keepends=True), start=1):
-            text = _without_comment(_decode(raw).rstrip("\r\n"), self.language)
-            opened, closed = (_OPEN, _CLOSE) if self.language == "cmake" else (_SHELL_OPEN, _SHELL_CLOSE)
-            if closed.match(text) and conditions:
-                conditions.pop()
-            elif opened.match(text):
-                conditions.append(names_amd(text))
-            elif _BRANCH.match(text) and conditions:
-                conditions[-1] = conditions[-1] or names_amd(text)
-            if text.strip():
-                found.append(Line(number, offset, text, any(conditions)))
+        for raw in self.data.splitlines(keepends=True):
+            texts.append((offset, _without_comment(_decode(raw).rstrip("\r\n"), self.language)))
             offset += len(raw)
-        return found
+        gated = self._in_condition([text for _, text in texts])
+        if self.language == "make":
+            gated = [one or other for one, other in zip(gated, _in_twin([text for _, text in texts]), strict=True)]
+        return [
+            Line(number, start, text, gated[number - 1])
+            for number, (start, text) in enumerate(texts, start=1)
+            if text.strip()
+        ]
+
+    def _in_condition(self, texts: list[str]) -> list[bool]:
+        """For every line, whether it stands in a condition that asks for AMD in one of its branches."""
+        cmake = self.language == "cmake"
+        opened, closed = (_OPEN, _CLOSE) if cmake else (_SHELL_OPEN, _SHELL_CLOSE)
+        branch = _BRANCH if cmake else _SHELL_BRANCH
+        gated = [False] * len(texts)
+        open_: list[tuple[int, bool]] = []
+        for at, text in enumerate(texts):
+            if closed.match(text) and open_:
+                first, asks = open_.pop()
+                if asks:
+                    gated[first:at] = [True] * (at - first)
+            elif opened.match(text):
+                open_.append((at, names_amd(text)))
+            elif branch.match(text) and open_:
+                open_[-1] = (open_[-1][0], open_[-1][1] or names_amd(text))
+        for first, asks in open_:
+            if asks:
+                gated[first:] = [True] * (len(texts) - first)
+        return gated
 
     @cached_property
     def commands(self) -> list[CMakeCommand]:
@@ -113,6 +138,26 @@ class BuildSource:
 def _bytes_before(text: str, at: int) -> int:
     """Bytes between the start of a line and a place in it."""
     return len(text[text.rfind("\n", 0, at) + 1 : at].encode())
+
+
+def _in_twin(texts: list[str]) -> list[bool]:
+    """For every line of a Makefile, whether it belongs to a target whose name has a twin with AMD's word in it."""
+    rules = [match[1] if (match := _MAKE_TARGET.match(text)) else "" for text in texts]
+    names = {name for rule in rules for name in rule.split()}
+    found: list[bool] = []
+    current = False
+    for rule, text in zip(rules, texts, strict=True):
+        if rule:
+            current = any(
+                name.replace("cuda", word) in names
+                for name in rule.split()
+                if "cuda" in name
+                for word in ("rocm", "hip", "amd")
+            )
+        elif text[:1] not in ("\t", " ", ""):
+            current = False
+        found.append(current)
+    return found
 
 
 def _closing(text: str, start: int) -> int:

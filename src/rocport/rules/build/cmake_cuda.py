@@ -24,6 +24,9 @@ _LISTED = re.compile(
 _FLAGS = re.compile(
     r"CMAKE_CUDA_(?:FLAGS|HOST_COMPILER|COMPILER\w*|STANDARD|ARCHITECTURES\w*|SEPARABLE|RUNTIME)\w*|CUDA_NVCC_FLAGS|CUDA_ARCH(?:ITECTURES|_LIST|_FLAGS)|CUDA_SEPARABLE_COMPILATION|CUDA_RESOLVE_DEVICE_SYMBOLS|CUDA_RUNTIME_LIBRARY|CUDA_PROPAGATE_HOST_FLAGS|COMPUTE_CAPABILIT"
 )
+_FINDS_CUDA = re.compile(
+    r"(?:^|/)Find(?:CUDA|cuda|CUDNN|cuDNN|CuDNN|NCCL|Nccl|CUB|NVTX|NvToolsExt|TensorRT)\w*\.cmake$"
+)
 _PACKAGE = re.compile(r"^\s*(?:CUDA\w*|CUDNN|cuDNN|NCCL|CUDA11|cub|CUB|Thrust|CUTLASS|NvidiaCutlass|nvtx\d*)\b")
 _OLD = frozenset(
     {
@@ -48,7 +51,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     languages=frozenset({"cmake"}),
-    triggers=frozenset({b"CUDA", b"cuda", b"cublas", b"cutlass", b"CUDNN", b"gencode"}),
+    triggers=frozenset({b"CUDA", b"cuda", b"cublas", b"cutlass", b"CUDNN", b"gencode", b"_GPU"}),
     phase=4,
     examples=(
         Example(
@@ -99,6 +102,11 @@ RULE = Rule(
         Example(
             "if(USE_ROCM)\n  enable_language(HIP)\nelse()\n  enable_language(CUDA)\nendif()\n", path="CMakeLists.txt"
         ),
+        Example(
+            "if(BUILD_CUDA)\n  enable_language(CUDA)\nelseif(BUILD_HIP)\n  enable_language(HIP)\nendif()\n",
+            path="CMakeLists.txt",
+        ),
+        Example("find_library(CUDA_CUDART cudart HINTS ${CUDAToolkit_ROOT})\n", path="cmake/FindCUDAToolkit.cmake"),
         Example('option(USE_CUDA "build for CUDA" ON)\n# find_package(CUDA)\n', path="CMakeLists.txt"),
         Example("add_library(cuda_helpers src/cuda/helpers.cc)\n", path="CMakeLists.txt"),
     ),
@@ -110,7 +118,7 @@ RULE = Rule(
 
 
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
-    if is_amd_path(source.path):
+    if is_amd_path(source.path) or _FINDS_CUDA.search(source.path):
         return
     for command in source.commands:
         if command.gated or names_amd(command.arguments):

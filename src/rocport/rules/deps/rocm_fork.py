@@ -26,6 +26,7 @@ _UPSTREAM = frozenset(
     pytorch huggingface
     """.split()  # noqa: SIM905 - a table to read
 )
+_CHECKOUT = re.compile(r"\bgit checkout\s+(?:[0-9a-f]{7,40}\b|\$[({]\w*commit\w*)")
 _ROCM = re.compile(r"(?i)rocm|[-_.@/]hip\b|\bamd\b|mi\d00|navi|gfx")
 
 RULE = Rule(
@@ -40,6 +41,9 @@ RULE = Rule(
         Example("flash-rocm:\n\tgit clone https://github.com/someone/flash-attention-rocm flash\n", path="Makefile"),
         Example("RUN git clone https://github.com/someone/bitsandbytes-rocm\n", path="Dockerfile_amd"),
         Example("vllm-rocm:\n\tgit clone https://github.com/someone/vllm-public.git vllm\n", path="Makefile"),
+        Example(
+            "build-vllm-rocm:\n\tcd vllm && git checkout ad9b7c4095ef54419a0533d254f2ad84bd2dfcae\n", path="Makefile"
+        ),
     ),
     clean=(
         Example("git clone https://github.com/Dao-AILab/flash-attention.git\n", path="Makefile"),
@@ -59,6 +63,16 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     for line in source.lines:
         if source.language == "make" and re.match(r"[\w.-]+\s*:(?!=)", line.text):
             target = line.text.split(":")[0]
+        if _CHECKOUT.search(line.text) and _ROCM.search(target):
+            yield found(
+                RULE,
+                source,
+                line,
+                f"{target}: a commit pinned for ROCm",
+                fix="take the commit the other platform takes, or see that this one is still needed",
+                confidence=Confidence.LOW,
+            )
+            continue
         match = _FORK.search(line.text)
         if match is None or match["owner"].lower() in _UPSTREAM:
             continue
