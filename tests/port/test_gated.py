@@ -55,18 +55,51 @@ GOOD = (b"torch.float8_e4m3fn", b"(torch.float8_e4m3fnuz if _rocm_compat.FP8_FNU
 def test_the_import_follows_the_package(path: str, others: tuple[str, ...], statement: str, file: str) -> None:
     made = gate(path, SOURCE, finding(SOURCE, *GOOD), others=dict.fromkeys(others, b""))
     assert made.compat_file == file and made.compat == {"FP8_FNUZ"}
-    assert f'"""A module."""\n\n{statement}\nimport torch\n'.encode() in made.data
+    assert f"import torch\n{statement}\n\nkind = (".encode() in made.data
 
 
-def test_a_folder_imported_by_its_dotted_name_is_a_package() -> None:
-    made = gate("a/b/m.py", SOURCE, finding(SOURCE, *GOOD), others={"x.py": b"from a.b.m import kind\n"})
-    assert b"from a.b import _rocm_compat\n" in made.data and made.compat_file == "a/b/_rocm_compat.py"
+PKG = {"pkg/__init__.py": b"", "pkg/sub/__init__.py": b""}
+RUNS = b'if __name__ == "__main__":\n    print(kind)\n'
 
 
-def test_a_module_that_is_run_names_its_package() -> None:
-    data = SOURCE + b'if __name__ == "__main__":\n    print(kind)\n'
-    made = gate("pkg/m.py", data, finding(data, *GOOD), others={"pkg/__init__.py": b""})
-    assert b"from pkg import _rocm_compat\n" in made.data
+@pytest.mark.parametrize(
+    ("path", "line", "statement"),
+    [
+        # Its own package by name, relatively, the tree's package from outside: as the file does already.
+        ("pkg/m.py", b"import pkg.sub", "from pkg import _rocm_compat"),
+        ("pkg/sub/m.py", b"from . import x", "from .. import _rocm_compat"),
+        ("a/b/m.py", b"from . import x", "from . import _rocm_compat"),
+        ("tests/test_m.py", b"from pkg.sub import y", "from pkg import _rocm_compat"),
+        ("tests/test_m.py", b"import os", "import _rocm_compat"),
+    ],
+)
+def test_the_import_is_one_the_file_can_make(path: str, line: bytes, statement: str) -> None:
+    data = b"import torch\n" + line + b"\nkind = torch.float8_e4m3fn\n" + RUNS
+    made = gate(path, data, finding(data, *GOOD), others=PKG)
+    assert line + f"\n{statement}\n".encode() in made.data, made.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "others", "why"),
+    [
+        ("pkg/m.py", SOURCE + RUNS, PKG, "run or imported without it"),
+        ("pkg/m.py", SOURCE, {**PKG, "pkg/run.py": b"import m\n"}, "run or imported without it"),
+        ("a/b/m.py", SOURCE, {"x.py": b"from a.b import (\n    other,\n    m,\n)\n"}, "through its folder"),
+        ("m.py", SOURCE, {"setup.py": b"setup(py_modules=['m'])\n"}, "one by one"),
+    ],
+)
+def test_where_no_import_is_sure_nothing_is_edited(path: str, data: bytes, others: dict[str, bytes], why: str) -> None:
+    made = gate(path, data, finding(data, *GOOD), others=others)
+    assert made.data == data and why in made.findings[0].message
+
+
+def test_the_import_stands_behind_the_package_it_comes_from() -> None:
+    data = b"import os\n\nos.environ['A'] = '1'\nimport pkg\n\nkind = torch.float8_e4m3fn\n"
+    made = gate("run.py", data, finding(data, *GOOD), others=PKG)
+    assert b"import pkg\nfrom pkg import _rocm_compat\n\nkind = (" in made.data
+    early = b"import os\nkind = torch.float8_e4m3fn\nimport pkg\n"
+    refused = gate("run.py", early, finding(early, *GOOD), others=PKG)
+    assert refused.data == early and "before its first use" in refused.findings[0].message
 
 
 @pytest.mark.parametrize(

@@ -74,12 +74,12 @@ def _checked_python(path: str, data: bytes, editing: list[Finding], places: Plac
     except (SyntaxError, ValueError, RecursionError) as error:
         return f"the edited text is no Python: {error}"
     place = places.place(path, tree)
-    if place.file in places.foreign:
-        return f"{place.file} is there already and not rocport's; rename one of them"
+    if isinstance(place, str):
+        return place
     if not _imports(tree, place):
-        offset = import_offset(edited, tree)
+        offset = import_offset(edited, tree, place.behind)
         if offset is None:
-            return "there is no free line for the import of the generated module"
+            return "no line is free for the import of the generated module before its first use"
         edited = replaced(edited, [Edit(Span(offset, offset), _import_line(edited, offset, place))])
     reason = misfit(data, edited)
     return reason or Gated(edited, (), wanted, place.file)
@@ -95,6 +95,6 @@ def _import_line(data: bytes, offset: int, place: Place) -> bytes:
     """The line, with the file's line ending, and a blank line after it where no import follows."""
     newline = b"\r\n" if b"\r\n" in data else b"\n" if b"\n" in data else b"\r" if b"\r" in data else b"\n"
     before = b"" if data[:offset] in (b"", b"\xef\xbb\xbf") or data[:offset].endswith((b"\n", b"\r")) else newline
-    follows = data[offset:].lstrip()
-    gap = b"" if follows.startswith((b"import ", b"from ")) or not follows else newline
+    follows = data[offset:]
+    gap = b"" if follows.startswith((b"import ", b"from ", b"\n", b"\r\n")) or not follows.strip() else newline
     return before + place.statement.encode() + newline + gap

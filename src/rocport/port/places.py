@@ -1,4 +1,7 @@
-"""Where the generated `_rocm_compat.py` of a Python file lies, and how the file imports it."""
+"""Where the generated `_rocm_compat.py` of a Python file lies, and how the file imports it.
+
+The import has to work wherever the file worked before: as part of its package, as a script, under a test runner.
+"""
 
 from __future__ import annotations
 
@@ -10,80 +13,138 @@ from dataclasses import dataclass, field
 
 from rocport.port.compat import FILE, MODULE, is_generated
 
-_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
+_IMPORTED = re.compile(
+    rb"^[ \t]*(?:import[ \t]+([\w.]+)|from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*))", re.MULTILINE
+)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_PY_MODULES = re.compile(rb"py_modules\s*=\s*\[([^\]]*)\]")
 
 
 def imported_modules(data: bytes) -> frozenset[str]:
-    """Dotted names a Python file imports from, read by line."""
-    return frozenset(match[1].decode("ascii", "replace") for match in _IMPORTED.finditer(data))
+    """Dotted names a Python file imports, read by line: for `from a import b` both `a` and `a.b`."""
+    found: set[str] = set()
+    for module, base, names in _IMPORTED.findall(data):
+        dotted = (module or base).decode("ascii", "replace")
+        found.add(dotted)
+        found.update(f"{dotted}.{name}" for name in _NAME.findall(names.decode("ascii", "replace")))
+    return frozenset(found)
 
 
 @dataclass(frozen=True)
 class Place:
-    """`file` is the generated module's path in the tree, `statement` the line that imports it."""
+    """`file` is the generated module's path in the tree, `statement` the line that imports it, and `behind` the top
+    package the file imports before that line (empty: no matter)."""
 
     file: str
     statement: str
+    behind: str = ""
 
 
 @dataclass(frozen=True)
 class Places:
-    """The Python files of a tree, and every dotted name some file imports from."""
+    """The Python files of a tree, with every dotted name some file imports and the folders of the files that do."""
 
     files: frozenset[str]
-    imported: frozenset[str] = field(default_factory=frozenset)
+    imported: Mapping[str, frozenset[str]] = field(default_factory=dict)
     foreign: frozenset[str] = field(default_factory=frozenset)
     """Files of the generated module's name that somebody else wrote."""
+    py_modules: frozenset[str] = field(default_factory=frozenset)
+    """Modules of the root that setup.py names one by one."""
 
     @classmethod
     def of(cls, files: Mapping[str, bytes]) -> Places:
         """From the Python files of a tree and their bytes."""
-        imported: set[str] = set()
-        for data in files.values():
-            imported |= imported_modules(data)
+        imported: dict[str, set[str]] = {}
+        for path, data in files.items():
+            for name in imported_modules(data):
+                imported.setdefault(name, set()).add(path)
         foreign = {path for path, data in files.items() if posixpath.basename(path) == FILE and not is_generated(data)}
-        return cls(frozenset(files), frozenset(imported), frozenset(foreign))
+        named = _PY_MODULES.search(files.get("setup.py", b""))
+        modules = _NAME.findall(named[1].decode("ascii", "replace")) if named else []
+        return cls(
+            frozenset(files),
+            {name: frozenset(paths) for name, paths in imported.items()},
+            frozenset(foreign),
+            frozenset(modules),
+        )
 
-    def place(self, path: str, tree: ast.Module) -> Place:
-        """One module a top-level package; beside the file where there is no package.
+    def place(self, path: str, tree: ast.Module) -> Place | str:
+        """One module a top-level package; beside the file where there is no package. A text says why there is none.
 
-        A file in a package imports relatively, as its own imports do, or from the package by name when it has none
-        and is meant to be run (`__main__`). A folder without `__init__.py` counts as a package where another file
-        imports it by its dotted name, or the file itself imports relatively.
+        A file that imports relatively goes on doing so. One that imports a package of the tree by name takes the
+        module from there, behind that import. What is left has to be either part of a package or a script: where it is
+        both, no form of the import works in both.
         """
+        found = self._place(path, tree)
+        if isinstance(found, Place) and found.file in self.foreign:
+            return f"{found.file} is there already and not rocport's; rename one of them"
+        return found
+
+    def _place(self, path: str, tree: ast.Module) -> Place | str:
         folder = posixpath.dirname(path)
-        levels = 0
-        top = folder
-        if self._is_package(folder):
-            while posixpath.dirname(top) and self._is_package(posixpath.dirname(top)):
-                top = posixpath.dirname(top)
-                levels += 1
-            name = posixpath.basename(top)
-            relative = f"from .{'.' * levels} import {MODULE}"
-            absolute = f"from {name} import {MODULE}"
-            runs = not _is_relative(tree) and _runs_itself(tree) and name.isidentifier()
-            return Place(posixpath.join(top, FILE), absolute if runs else relative)
-        beside = posixpath.join(folder, FILE)
-        if _is_relative(tree):
-            return Place(beside, f"from . import {MODULE}")
-        package = self._namespace(path)
-        return Place(beside, f"from {package} import {MODULE}" if package else f"import {MODULE}")
+        top, levels = self._top(folder)
+        if any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree)):
+            if top:
+                return Place(posixpath.join(top, FILE), f"from .{'.' * levels} import {MODULE}")
+            return Place(posixpath.join(folder, FILE), f"from . import {MODULE}")
+        for package in self._by_name(tree, posixpath.basename(top)):
+            where = self._package(package, top)
+            if where:
+                return Place(posixpath.join(where, FILE), f"from {package} import {MODULE}", package)
+        if top:
+            if _runs_itself(tree) or self._imported_alone(path):
+                return "it is part of a package and also run or imported without it: no import works in both"
+            return Place(posixpath.join(top, FILE), f"from .{'.' * levels} import {MODULE}")
+        if self._imported_with_folder(path):
+            return "other files import it through its folder, which is no package: no import of a new module is sure"
+        if not folder and posixpath.basename(path).removesuffix(".py") in self.py_modules:
+            return f"setup.py names the modules it installs one by one; add {MODULE} there and gate this by hand"
+        return Place(posixpath.join(folder, FILE), f"import {MODULE}")
 
     def _is_package(self, folder: str) -> bool:
         return bool(folder) and f"{folder}/__init__.py" in self.files
 
-    def _namespace(self, path: str) -> str:
-        """The longest dotted folder some file imports this one from; empty when none does."""
+    def _top(self, folder: str) -> tuple[str, int]:
+        """(the top package a folder lies in, levels between); empty outside of one."""
+        if not self._is_package(folder):
+            return "", 0
+        levels = 0
+        while self._is_package(posixpath.dirname(folder)):
+            folder = posixpath.dirname(folder)
+            levels += 1
+        return folder, levels
+
+    def _by_name(self, tree: ast.Module, own: str) -> list[str]:
+        """Top packages a file imports by name at module level, its own first."""
+        found: list[str] = []
+        for node in tree.body:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found += [name.split(".")[0] for name in names]
+        return sorted(dict.fromkeys(found), key=lambda name: name != own)
+
+    def _package(self, name: str, own: str) -> str:
+        """The folder of a top package of that name; empty when the tree has none or several."""
+        folders = {
+            path.removesuffix("/__init__.py")
+            for path in self.files
+            if path == f"{name}/__init__.py" or path.endswith(f"/{name}/__init__.py")
+        }
+        folders = {folder for folder in folders if not self._is_package(posixpath.dirname(folder))}
+        if own in folders:
+            return own
+        return folders.pop() if len(folders) == 1 else ""
+
+    def _imported_alone(self, path: str) -> bool:
+        """True when a file beside this one imports it by its bare name, as scripts of a folder do."""
+        stem, folder = posixpath.basename(path).removesuffix(".py"), posixpath.dirname(path)
+        return any(
+            posixpath.dirname(importer) == folder and importer != path for importer in self.imported.get(stem, ())
+        )
+
+    def _imported_with_folder(self, path: str) -> bool:
         parts = path.removesuffix(".py").split("/")
-        for start in range(len(parts) - 1):
-            package, module = ".".join(parts[start:-1]), ".".join(parts[start:])
-            if module in self.imported or package in self.imported:
-                return package
-        return ""
-
-
-def _is_relative(tree: ast.Module) -> bool:
-    return any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
+        return any(".".join(parts[start:]) in self.imported for start in range(len(parts) - 1))
 
 
 def _runs_itself(tree: ast.Module) -> bool:
@@ -94,30 +155,43 @@ def _runs_itself(tree: ast.Module) -> bool:
     )
 
 
-def import_offset(data: bytes, tree: ast.Module) -> int | None:
-    """Byte offset at which the import line goes: after the module's docstring and `__future__` imports.
+def import_offset(data: bytes, tree: ast.Module, behind: str = "") -> int | None:
+    """Byte offset at which the import line goes: behind the module's first imports, and behind the one of `behind`.
 
-    Comments directly above the first statement stay with it, unless they are the head of the file (a licence, an
-    encoding), which stays on top. None where no line is free for it: code on the line of the docstring.
+    A file without imports at its top gets the line behind its docstring; comments directly above the first statement
+    stay with it, unless they are the head of the file (a licence, an encoding), which stays on top. None where no line
+    is free for it, or the name is used before.
     """
     starts = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", data))]
-    skipped = 0
-    for node in tree.body:
-        documentation = skipped == 0 and ast.get_docstring(tree, clean=False) is not None
-        future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
-        if not documentation and not future:
-            break
-        skipped += 1
-    if skipped == len(tree.body):
-        return len(data)
-    first = tree.body[skipped]
-    line: int = min([first.lineno, *(item.lineno for item in getattr(first, "decorator_list", ()))]) - 1
-    head: int = (tree.body[skipped - 1].end_lineno or 0) if skipped else 0
-    if line < head:
+    told = ast.get_docstring(tree, clean=False) is not None
+    first = last = 1 if told else 0
+    while last < len(tree.body) and isinstance(tree.body[last], (ast.Import, ast.ImportFrom)):
+        last += 1
+    if behind:
+        last = max(last, next((at + 1 for at, node in enumerate(tree.body) if _loads(node, behind)), 0))
+    if any(isinstance(inner, ast.Name) and inner.id == MODULE for node in tree.body[:last] for inner in ast.walk(node)):
         return None
-    top = line
-    while top > head and data[starts[top - 1] : starts[top]].lstrip().startswith(b"#"):
+    end: int = (tree.body[last - 1].end_lineno or 0) if last else 0
+    line = _line_of(tree.body[last]) if last < len(tree.body) else len(starts) + 1
+    if line <= end:
+        return None
+    if last > first or last == len(tree.body):
+        return starts[end] if end < len(starts) else len(data)
+    top = line - 1
+    while top > end and data[starts[top - 1] : starts[top]].lstrip().startswith(b"#"):
         top -= 1
-    if skipped == 0 and top == 0:
-        top = line
+    if last == 0 and top == 0:
+        top = line - 1
     return max(starts[top], 3 if data.startswith(b"\xef\xbb\xbf") else 0)
+
+
+def _loads(node: ast.stmt, package: str) -> bool:
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+    return any(name.split(".")[0] == package for name in names)
+
+
+def _line_of(node: ast.stmt) -> int:
+    """The first line of a statement, decorators included; lines count from 1."""
+    line: int = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+    return line

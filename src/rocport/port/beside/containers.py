@@ -1,0 +1,116 @@
+"""`Dockerfile.rocm` from a Dockerfile with a CUDA image: the same steps on an image with ROCm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocport.facts.containers import development_image, pytorch_image
+from rocport.facts.packages import find_package
+from rocport.port.beside import requirements
+from rocport.port.beside.wheels import Wheels, wheels
+from rocport.port.generated import NewFile, PortedTree
+
+TARGETS = "gfx90a;gfx942;gfx1100;gfx1201"
+_CUDA_IMAGE = re.compile(r"(?:\S*/)?nvidia/cuda\S*|nvcr\.io/\S+|\S*pytorch/pytorch:\S*cuda\S*|\S*/cuda:\S+")
+_FROM = re.compile(r"^(\s*FROM\s+(?:--platform=\S+\s+)?)(\S+)(.*)$", re.IGNORECASE)
+_ARG = re.compile(r"^(\s*ARG\s+\w+\s*=\s*[\"']?)([^\s\"']+)([\"']?.*)$", re.IGNORECASE)
+_NVIDIA = re.compile(r"^\s*(?:ENV|ARG)\s+(?:NVIDIA_|CUDNN_|NCCL_VERSION)\w*[=\s][^\\]*$", re.IGNORECASE)
+_APT = re.compile(
+    r"(?<=\s)(?:cuda-[\w.-]+|libcu(?:blas|sparse|solver|dnn|rand|fft)[\w.=*+-]*|libnccl[\w.=*+-]*)(?=\s|$)"
+)
+_WHEELS = re.compile(r"(https?://download\.pytorch\.org/whl/)cu\d+")
+
+
+def generate(tree: PortedTree) -> Iterator[NewFile]:
+    for path in tree.named("Dockerfile"):
+        try:
+            text = tree.read(path).decode()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if _based_on_cuda(text):
+            data = _ported(tree, path, text)
+            yield NewFile(f"{path}.rocm", data.encode(), f"{path} on an image with ROCm")
+
+
+def _based_on_cuda(text: str) -> bool:
+    return any(
+        (match := _FROM.match(row) or _ARG.match(row)) and _CUDA_IMAGE.fullmatch(match[2]) for row in text.splitlines()
+    )
+
+
+def _ported(tree: PortedTree, path: str, text: str) -> str:
+    own = requirements.SOURCE in tree.files and any(
+        new.path == requirements.REQUIREMENTS for new in requirements.generate(tree)
+    )
+    chosen = wheels(tree.options)
+    rows = []
+    for row in text.replace("\r\n", "\n").split("\n"):
+        changed = _row(row, chosen, own)
+        if changed is not None:
+            rows.append(changed)
+    return _head(path) + "\n".join(_closed(rows))
+
+
+def _head(path: str) -> str:
+    return (
+        f"# {path} for AMD GPUs.\n"
+        f"#   docker build -f {path}.rocm -t rocm .\n"
+        "#   docker run --device=/dev/kfd --device=/dev/dri --group-add video --group-add render rocm\n"
+    )
+
+
+def _row(row: str, chosen: Wheels, own: bool) -> str | None:
+    """A line for ROCm; None for a line that goes."""
+    if row.lstrip().startswith("#"):
+        return row
+    image = _FROM.match(row) or _ARG.match(row)
+    if image and _CUDA_IMAGE.fullmatch(image[2]):
+        return f"{image[1]}{_image(image[2])}{image[3]}"
+    if _NVIDIA.match(row):
+        return None
+    row = re.sub(
+        r"\bTORCH_CUDA_ARCH_LIST([=\s]\s*)(?:\"[^\"]*\"|'[^']*'|[^\s\\]+)", rf'PYTORCH_ROCM_ARCH\1"{TARGETS}"', row
+    )
+    row = re.sub(r"\bCUDA_HOME([=\s]\s*)/usr/local/cuda[\w.-]*", r"ROCM_PATH\1/opt/rocm", row)
+    row = re.sub(r"/usr/local/cuda(?:-[\d.]+)?(?=[/:\s\"']|$)", "/opt/rocm", row)
+    row = _WHEELS.sub(rf"\g<1>rocm{chosen.rocm}", row)
+    row = re.sub(r"--extra-index-url(?=[= ]https://download\.pytorch\.org/whl/rocm)", "--index-url", row)
+    row = re.sub(r"(\btorch(?:vision|audio)?==[\d.]+)\+cu\d+", r"\1", row)
+    if own:
+        row = re.sub(
+            r"(COPY\s+(?:--\S+\s+)*)requirements\.txt\b",
+            rf"\1{requirements.REQUIREMENTS} {requirements.CONSTRAINTS}",
+            row,
+        )
+        row = re.sub(r"(-r\s*)((?:\S*/)?)requirements\.txt\b", rf"\1\2{requirements.REQUIREMENTS}", row)
+    without = _APT.sub("", row)
+    without = " ".join(_kept(without)) if re.search(r"\bpip3?\s+install\b", without) else without
+    if without != row and not without.strip(" \\\t"):
+        return None
+    return without if without == row else re.sub(r"(?<=\S)[ \t]{2,}", " ", without)
+
+
+def _kept(row: str) -> Iterator[str]:
+    """The words of a line with `pip install` that have a place on ROCm."""
+    for word in row.split(" "):
+        name = re.split(r"[=<>~!\[;@]", word.strip("\"'"))[0]
+        package = find_package(name) if re.fullmatch(r"[A-Za-z][\w.-]+", name) else None
+        if package is None or package.state not in ("cuda-only", "torch-index") or name.startswith("torch"):
+            yield word
+
+
+def _image(name: str) -> str:
+    if "pytorch" in name:
+        return pytorch_image().name
+    ubuntu = re.search(r"ubuntu(\d\d\.\d\d)", name)
+    return development_image(ubuntu[1] if ubuntu else "").name
+
+
+def _closed(rows: list[str]) -> list[str]:
+    """A line that ends in `\\` and whose continuation went ends there."""
+    closed = []
+    for row, after in zip(rows, [*rows[1:], ""], strict=True):
+        ends = row.rstrip().endswith("\\") and (not after.strip() or re.match(r"^[A-Z]+\s", after) is not None)
+        closed.append(row.rstrip().removesuffix("\\").rstrip() if ends else row)
+    return closed

@@ -1,0 +1,123 @@
+"""Files a port adds beside the sources."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from rocport.model import Options
+from rocport.port import beside
+from rocport.port.generated import PortedTree
+
+REQUIREMENTS = """\
+--extra-index-url https://download.pytorch.org/whl/cu121
+torch==2.5.1+cu121
+torchvision>=0.20
+numpy
+flash-attn>=2.5  # attention
+cupy-cuda12x
+nvidia-cudnn-cu12==9.1.0.70
+triton==3.1.0
+transformers>=4.40 \\
+    --hash=sha256:00
+"""
+DOCKERFILE = """\
+# build
+FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build
+ENV NVIDIA_VISIBLE_DEVICES=all
+ENV TORCH_CUDA_ARCH_LIST="8.0;9.0"
+ENV CUDA_HOME=/usr/local/cuda
+RUN apt-get update && apt-get install -y \\
+    git \\
+    cuda-toolkit-12-4
+COPY requirements.txt .
+RUN pip install torch==2.5.1 --extra-index-url https://download.pytorch.org/whl/cu121
+RUN pip install nvidia-cudnn-cu12 numpy
+RUN pip install -r requirements.txt
+CMD ["python", "main.py"]
+"""
+
+
+def made(folder: Path, files: dict[str, str], options: Options | None = None) -> dict[str, str]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    tree = PortedTree(folder, frozenset(files), options=options or Options())
+    return {new.path: new.data.decode() for new in beside.generate(tree)}
+
+
+def active(text: str) -> list[str]:
+    return [row for row in text.splitlines() if row.strip() and not row.lstrip().startswith("#")]
+
+
+def test_requirements_leave_out_what_only_cuda_meets(tmp_path: Path) -> None:
+    new = made(tmp_path, {"requirements.txt": REQUIREMENTS})
+    assert active(new["requirements-rocm.txt"]) == [
+        "-c constraints-rocm.txt",
+        "numpy",
+        "transformers>=4.40 \\",
+        "    --hash=sha256:00",
+    ]
+    assert "# cupy-cuda12x\n#   NVIDIA only" in new["requirements-rocm.txt"]
+    assert "# flash-attn>=2.5  # attention\n#   " in new["requirements-rocm.txt"]
+
+
+def test_constraints_hold_the_rocm_build_of_torch(tmp_path: Path) -> None:
+    new = made(tmp_path, {"requirements.txt": REQUIREMENTS})
+    torch, vision = active(new["constraints-rocm.txt"])
+    assert torch.startswith("torch==2.") and "+rocm" in torch
+    assert vision.startswith("torchvision==0.") and vision.split("+")[1] == torch.split("+")[1]
+    assert f"--index-url https://download.pytorch.org/whl/{torch.split('+')[1]} " in new["constraints-rocm.txt"]
+
+
+def test_the_release_asked_for_is_taken(tmp_path: Path) -> None:
+    new = made(tmp_path, {"requirements.txt": "torch\n"}, dataclasses.replace(Options(), torch="2.9"))
+    assert active(new["constraints-rocm.txt"])[0].startswith("torch==2.9.0+rocm")
+
+
+@pytest.mark.parametrize("text", ["numpy\n", ""])
+def test_a_project_without_torch_gets_none(tmp_path: Path, text: str) -> None:
+    assert made(tmp_path, {"requirements.txt": text}) == {}
+
+
+def test_files_that_are_there_stay(tmp_path: Path) -> None:
+    files = {"requirements.txt": "torch\n", "requirements-rocm.txt": "mine\n", "Dockerfile": DOCKERFILE}
+    assert sorted(made(tmp_path, {**files, "Dockerfile.rocm": "FROM mine\n"})) == ["constraints-rocm.txt"]
+
+
+def test_dockerfile_on_a_rocm_image(tmp_path: Path) -> None:
+    text = made(tmp_path, {"Dockerfile": DOCKERFILE, "requirements.txt": "torch\nnumpy\n"})["Dockerfile.rocm"]
+    assert "FROM rocm/dev-ubuntu-22.04:7.0-complete AS build\n" in text
+    assert "NVIDIA_VISIBLE" not in text and "cuda-toolkit" not in text and "nvidia-cudnn" not in text
+    assert 'ENV PYTORCH_ROCM_ARCH="gfx90a;' in text and "ENV ROCM_PATH=/opt/rocm\n" in text
+    assert "    git\nCOPY requirements-rocm.txt constraints-rocm.txt .\n" in text
+    assert "RUN pip install torch==2.5.1 --index-url https://download.pytorch.org/whl/rocm" in text
+    assert "RUN pip install numpy\n" in text and "RUN pip install -r requirements-rocm.txt\n" in text
+    assert text.endswith('CMD ["python", "main.py"]\n')
+    assert "--device=/dev/kfd" in text
+
+
+def test_dockerfile_of_pytorch_s_image(tmp_path: Path) -> None:
+    new = made(tmp_path, {"docker/Dockerfile": "FROM pytorch/pytorch:2.5.1-cuda12.4-cudnn9-devel\n"})
+    assert active(new["docker/Dockerfile.rocm"]) == ["FROM rocm/pytorch:latest"]
+
+
+def test_a_dockerfile_without_cuda_has_no_twin(tmp_path: Path) -> None:
+    assert made(tmp_path, {"Dockerfile": "FROM python:3.12\nRUN pip install torch\n"}) == {}
+
+
+def test_workflow_builds_what_the_repository_has(tmp_path: Path) -> None:
+    files = {".github/workflows/test.yml": "on: push\n", "setup.py": "import torch\nCUDAExtension()\nFORCE_CUDA\n"}
+    text = made(tmp_path / "a", files)[".github/workflows/rocm.yml"]
+    assert "pip wheel --no-build-isolation" in text and "PYTORCH_ROCM_ARCH: gfx90a;" in text and "FORCE_CUDA: 1" in text
+    assert "whl/rocm" in text
+    files = {".github/workflows/test.yml": "on: push\n", "CMakeLists.txt": 'option(USE_ROCM "x" OFF)\n'}
+    assert "-DUSE_ROCM=ON" in made(tmp_path / "b", files)[".github/workflows/rocm.yml"]
+
+
+def test_no_workflow_where_there_are_none_or_one_for_rocm(tmp_path: Path) -> None:
+    assert made(tmp_path / "a", {"setup.py": "CUDAExtension()\n"}) == {}
+    files = {".github/workflows/rocm-test.yml": "on: push\n", "setup.py": "CUDAExtension()\n"}
+    assert made(tmp_path / "b", files) == {}
