@@ -43,6 +43,8 @@ class Case:
     version: str
     arguments: tuple[str, ...] = ()
     environ: tuple[tuple[str, str], ...] = ()
+    rocm_environ: tuple[tuple[str, str], ...] = ()
+    """What its documentation asks for on ROCm only."""
     absent: tuple[str, ...] = ()
     """Sources the sdist leaves out: an empty kernel stands there, so that the setup.py can be looked at."""
 
@@ -62,7 +64,7 @@ CASES = {
     "torchsort": Case("0.1.10"),
     "warp-rnnt": Case("0.7.0"),
     "MinkowskiEngine": Case("0.5.4", ("--blas=openblas", "--force_cuda")),
-    "auto-gptq": Case("0.7.1"),
+    "auto-gptq": Case("0.7.1", rocm_environ=(("ROCM_VERSION", "7.2"),)),
     "mmcv": Case("2.2.0", environ=(("MMCV_WITH_OPS", "1"), ("FORCE_CUDA", "1"))),
 }
 
@@ -143,7 +145,8 @@ def measure(name: str, case: Case, count: int, target: str, scratch: Path) -> di
             work = scratch / f"{what}-{platform}" / "tree"
             shutil.copytree(tree, work, symlinks=True)
             machine = Machine(scratch / f"{what}-{platform}" / "machine", platform, toolchain.compiler)
-            build = machine.build(work, case.arguments, dict(case.environ))
+            environ = case.environ + (case.rocm_environ if platform == "rocm" else ())
+            build = machine.build(work, case.arguments, dict(environ))
             builds[f"{what} {platform}"] = build
             cell: dict[str, object] = {"error": build.error()}
             if platform == "rocm":

@@ -7,14 +7,16 @@ import re
 from rocport.model import Applicability, Confidence, Finding, Rule, Severity, Span
 from rocport.syntax.build import BuildSource, CMakeCommand, Line
 
-# Flags clang refuses with "unknown argument" when it compiles HIP (clang 19, each tried). -lineinfo, -Xcompiler,
-# -diag-suppress and -dc only warn, so they are not here.
+# Flags clang refuses when it compiles HIP (clang 19, each tried): "unknown argument", or the value that follows is
+# taken for an input file (-diag-suppress 20012). -lineinfo, -Xcompiler and -dc only warn, so they are not here.
 NVCC_FLAG = re.compile(
     r"(?:^|(?<=[\s=\"',;:]))(?:"
     r"--expt-(?:relaxed-constexpr|extended-lambda)|-expt-(?:relaxed-constexpr|extended-lambda)|--extended-lambda"
     r"|-{1,2}use_fast_math|-Xptxas|--ptxas-options|-{1,2}maxrregcount|--threads(?=[\s=\"',]|$)|-t=?0\b"
     r"|-Xfatbin|-Xnvlink|--default-stream|--generate-line-info|--resource-usage|--fmad|--prec-(?:div|sqrt)|--ftz"
     r"|-gencode|--generate-code|-arch=\s?(?:sm|compute)_?|--gpu-architecture|-ccbin|-cudart\b|--source-in-ptx"
+    r"|-{1,2}diag[-_]suppress(?=[\s\"',]|$)|--diag[-_]suppress=|-Xcudafe|--compiler-options|-Xcompiler=|-{1,2}split-compile"
+    r"|-{1,2}res(?:ource)?-usage|-{1,2}extended-lambda|-rdc=|-{1,2}forward-unknown-to-host-compiler"
     r"|-allow-unsupported-compiler|--compress-mode|-compress-all|--relocatable-device-code|--cuda-path-ext)"
 )
 ARCH_FLAG = re.compile(r"arch=compute_|code=sm_|\bcompute_\d\d|\bsm_\d\d|-gencode|--generate-code|-arch=")

@@ -1,9 +1,9 @@
 """Compiler flags of nvcc that clang refuses when it compiles HIP (`unknown argument`), in Python build scripts.
 Each listed flag was tried with clang 19: `--expt-*`, `--use_fast_math`, `-Xptxas`, `-maxrregcount`, `--threads`,
 `-gencode`, `-arch=sm_*` and others are refused; `-use_fast_math` with one dash is read as `-u` and does nothing.
-`-lineinfo`, `-Xcompiler`, `-diag-suppress`, `-dc`, `-O3` and `-std=` pass and are left alone. Also
-`-U__CUDA_NO_HALF_*` without its twin `-U__HIP_NO_HALF_*`: torch defines the HIP macro on ROCm, so the half operators
-stay off. Right when the flags are added for CUDA only.
+`-diag-suppress 20012` takes its value for an input file. `-lineinfo`, `-Xcompiler`, `-dc`, `-O3` and `-std=` pass and
+are left alone. Also `-U__CUDA_NO_HALF_*` without its twin `-U__HIP_NO_HALF_*`: torch defines the HIP macro on ROCm, so
+the half operators stay off. Right when the flags are added for CUDA only.
 """
 
 from __future__ import annotations
@@ -49,6 +49,15 @@ RULE = Rule(
             b"-ccbin",
             b"--fmad",
             b"-t=0",
+            b"-diag-suppress",
+            b"-diag_suppress",
+            b"-Xcudafe",
+            b"--compiler-options",
+            b"-Xcompiler=",
+            b"split-compile",
+            b"-usage",
+            b"-rdc=",
+            b"forward-unknown",
         }
     ),
     phase=4,
@@ -74,6 +83,7 @@ RULE = Rule(
         Example(
             "flags.append('--use_fast_math')\n", contains=("flags.extend(", "-fgpu-approx-transc"), path="setup.py"
         ),
+        Example("flags += ['-diag-suppress', '20012,186']\n", contains=("([] if _IS_ROCM else",), path="setup.py"),
         Example("os.environ['NVCC_FLAGS'] = '-O3 -Xptxas -v'\n", contains=("('-O3' if",), path="pkg/build_ops.py"),
         Example("flags.append(f'-gencode=arch=compute_{n},code=sm_{n}')\n", path="setup.py"),
     ),
