@@ -29,7 +29,7 @@ RULE = Rule(
     phase=2,
     examples=(
         Example(
-            'k = cupy.RawKernel(r"""\n__global__ void f(int* x) {\n  x[0] = __shfl_sync(0xffffffff, x[0], 0);\n}\n""", "f")\n',
+            'k = RawKernel(r"""\n__global__ void f(int* x) {\n  *x = __shfl_sync(0xffffffff, *x, 0);\n}\n""", "f")\n',
             path="m.py",
         ),
         Example("PTX = '''\n.version 7.0\n.target sm_80\n.visible .entry f() { ret; }\n'''\n", path="m.py"),
