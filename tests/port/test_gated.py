@@ -67,6 +67,7 @@ RUNS = b'if __name__ == "__main__":\n    print(kind)\n'
     [
         # Its own package by name, relatively, the tree's package from outside: as the file does already.
         ("pkg/m.py", b"import pkg.sub", "from pkg import _rocm_compat"),
+        ("pkg/m.py", b"from pkg.sub import y", "from pkg import _rocm_compat"),
         ("pkg/sub/m.py", b"from . import x", "from .. import _rocm_compat"),
         ("a/b/m.py", b"from . import x", "from . import _rocm_compat"),
         ("tests/test_m.py", b"from pkg.sub import y", "from pkg import _rocm_compat"),
@@ -98,7 +99,10 @@ def test_the_import_stands_behind_the_package_it_comes_from() -> None:
     made = gate("run.py", data, finding(data, *GOOD), others=PKG)
     assert b"import pkg\nfrom pkg import _rocm_compat\n\nkind = (" in made.data
     early = b"import os\nkind = torch.float8_e4m3fn\nimport pkg\n"
-    refused = gate("run.py", early, finding(early, *GOOD), others=PKG)
+    made = gate("run.py", early, finding(early, *GOOD), others=PKG)
+    assert b"import os\nimport _rocm_compat\n\nkind = (" in made.data
+    early += RUNS
+    refused = gate("pkg/m.py", early, finding(early, *GOOD), others=PKG)
     assert refused.data == early and "before its first use" in refused.findings[0].message
 
 

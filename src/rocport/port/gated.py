@@ -73,16 +73,18 @@ def _checked_python(path: str, data: bytes, editing: list[Finding], places: Plac
             tree = ast.parse(edited)
     except (SyntaxError, ValueError, RecursionError) as error:
         return f"the edited text is no Python: {error}"
-    place = places.place(path, tree)
-    if isinstance(place, str):
-        return place
-    if not _imports(tree, place):
+    found = places.places(path, tree)
+    if isinstance(found, str):
+        return found
+    for place in found:
+        if _imports(tree, place):
+            return misfit(data, edited) or Gated(edited, (), wanted, place.file)
+    for place in found:
         offset = import_offset(edited, tree, place.behind)
-        if offset is None:
-            return "no line is free for the import of the generated module before its first use"
-        edited = replaced(edited, [Edit(Span(offset, offset), _import_line(edited, offset, place))])
-    reason = misfit(data, edited)
-    return reason or Gated(edited, (), wanted, place.file)
+        if offset is not None:
+            ported = replaced(edited, [Edit(Span(offset, offset), _import_line(edited, offset, place))])
+            return misfit(data, ported) or Gated(ported, (), wanted, place.file)
+    return "no line is free for the import of the generated module before its first use"
 
 
 def _imports(tree: ast.Module, place: Place) -> bool:

@@ -68,38 +68,41 @@ class Places:
             frozenset(modules),
         )
 
-    def place(self, path: str, tree: ast.Module) -> Place | str:
-        """One module a top-level package; beside the file where there is no package. A text says why there is none.
+    def places(self, path: str, tree: ast.Module) -> list[Place] | str:
+        """One module a top-level package, or beside the file where there is no package: places to try, best first. A
+        text says why there is none.
 
-        A file that imports relatively goes on doing so. One that imports a package of the tree by name takes the
-        module from there, behind that import. What is left has to be either part of a package or a script: where it is
-        both, no form of the import works in both.
+        A file that imports relatively goes on doing so, and so does a part of a package that is nothing else. One that
+        imports a package of the tree by name can take the module from there, behind that import. A script finds it
+        beside itself. Where a file is both, part of a package and run by itself, only its own imports tell what works.
         """
-        found = self._place(path, tree)
-        if isinstance(found, Place) and found.file in self.foreign:
-            return f"{found.file} is there already and not rocport's; rename one of them"
-        return found
-
-    def _place(self, path: str, tree: ast.Module) -> Place | str:
         folder = posixpath.dirname(path)
         top, levels = self._top(folder)
+        relative = Place(posixpath.join(top or folder, FILE), f"from .{'.' * levels} import {MODULE}")
         if any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree)):
-            if top:
-                return Place(posixpath.join(top, FILE), f"from .{'.' * levels} import {MODULE}")
-            return Place(posixpath.join(folder, FILE), f"from . import {MODULE}")
-        for package in self._by_name(tree, posixpath.basename(top)):
-            where = self._package(package, top)
-            if where:
-                return Place(posixpath.join(where, FILE), f"from {package} import {MODULE}", package)
+            return self._free([relative])
+        found = [
+            Place(posixpath.join(where, FILE), f"from {package} import {MODULE}", package)
+            for package in self._by_name(tree, posixpath.basename(top))
+            if (where := self._package(package, top))
+        ]
+        reason = ""
         if top:
             if _runs_itself(tree) or self._imported_alone(path):
-                return "it is part of a package and also run or imported without it: no import works in both"
-            return Place(posixpath.join(top, FILE), f"from .{'.' * levels} import {MODULE}")
-        if self._imported_with_folder(path):
-            return "other files import it through its folder, which is no package: no import of a new module is sure"
-        if not folder and posixpath.basename(path).removesuffix(".py") in self.py_modules:
-            return f"setup.py names the modules it installs one by one; add {MODULE} there and gate this by hand"
-        return Place(posixpath.join(folder, FILE), f"import {MODULE}")
+                reason = "it is part of a package and also run or imported without it: no import works in both"
+            else:
+                found.insert(0, relative)
+        elif self._imported_with_folder(path):
+            reason = "other files import it through its folder, which is no package: no import of a new module is sure"
+        elif not folder and posixpath.basename(path).removesuffix(".py") in self.py_modules:
+            reason = f"setup.py names the modules it installs one by one; add {MODULE} there and gate this by hand"
+        else:
+            found.append(Place(posixpath.join(folder, FILE), f"import {MODULE}"))
+        return self._free(found) if found else reason
+
+    def _free(self, found: list[Place]) -> list[Place] | str:
+        free = [place for place in found if place.file not in self.foreign]
+        return free or f"{found[0].file} is there already and not rocport's; rename one of them"
 
     def _is_package(self, folder: str) -> bool:
         return bool(folder) and f"{folder}/__init__.py" in self.files
