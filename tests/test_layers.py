@@ -25,10 +25,11 @@ ALLOWED = {
     "explain": {"facts", "rules"},
     "checkpoint": {"facts"},
     "ops": {"facts", "runtime"},
+    "numerics": {"facts"},
     "runtime": {"facts"},
     "report": set(),
 }
-TORCH = {"ops", "runtime"}
+TORCH = {"ops", "runtime", "numerics"}
 
 
 def _imports(path: Path) -> set[str]:

@@ -1,0 +1,104 @@
+"""Entry of the child process: `python launch.py SPEC.json [script.py args...]`.
+
+It runs under the interpreter of the code under test, where rocport need not be installed: only `rocport` itself is made
+importable, not what lies beside it. Needs torch, msgpack and safetensors there.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def _make_importable() -> None:
+    if importlib.util.find_spec("rocport") is not None:
+        return
+    root = Path(__file__).resolve().parent.parent
+    spec = importlib.util.spec_from_file_location(
+        "rocport", root / "__init__.py", submodule_search_locations=[str(root)]
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["rocport"] = module
+    spec.loader.exec_module(module)
+
+
+def _run_target(target: list[str]) -> None:
+    """As the interpreter would: `script.py args`, `-m module args`, `-c code args`."""
+    if target[0] == "-m":
+        sys.argv = [target[1], *target[2:]]
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(target[1], run_name="__main__", alter_sys=True)
+    elif target[0] == "-c":
+        sys.argv = ["-c", *target[2:]]
+        sys.path.insert(0, "")
+        exec(compile(target[1], "<string>", "exec"), {"__name__": "__main__", "__builtins__": __builtins__})
+    else:
+        sys.argv = list(target)
+        sys.path.insert(0, str(Path(target[0]).resolve().parent))
+        runpy.run_path(target[0], run_name="__main__")
+
+
+def _seed(seed: int) -> None:
+    import random
+
+    import torch
+
+    random.seed(seed)
+    torch.manual_seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def _capture(spec: dict[str, Any], target: list[str]) -> None:
+    from rocport.numerics.config import CaptureConfig
+    from rocport.numerics.recorder import Recorder
+
+    config = CaptureConfig.from_json(spec["config"])
+    if config.seed is not None:
+        _seed(config.seed)
+    with Recorder(Path(spec["part"]), config, target):
+        _run_target(target)
+
+
+def _task(spec: dict[str, Any]) -> None:
+    """A task whose result is JSON, at spec["output"]; an error that the user can mend is such a result too."""
+    from rocport.numerics import comparison, replay
+    from rocport.numerics.golden import GoldenError
+
+    tasks = {
+        "compare": comparison.compare_task,
+        "noise": comparison.noise_task,
+        "replay": replay.replay_task,
+        "head": comparison.head_task,
+    }
+    try:
+        result = tasks[spec["task"]](spec)
+    except GoldenError as error:
+        result = {"error": str(error)}
+    output = Path(spec["output"])
+    temporary = output.with_name(output.name + ".new")
+    temporary.write_text(json.dumps(result), encoding="utf-8")
+    os.replace(temporary, output)
+
+
+def main() -> None:
+    """Run what SPEC.json says. The task's result is its exit code and the files it writes."""
+    spec = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    target = sys.argv[2:]
+    # The folder of this file holds modules named like the standard library's; the interpreter put it first.
+    sys.path = [entry for entry in sys.path if Path(entry or ".").resolve() != Path(__file__).resolve().parent]
+    _make_importable()
+    if spec["task"] == "capture":
+        _capture(spec, target)
+    else:
+        _task(spec)
+
+
+if __name__ == "__main__":
+    main()

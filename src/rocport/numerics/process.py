@@ -1,0 +1,285 @@
+"""The child process that runs the code under test: its command, its limits, and how it ended. No PyTorch."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rocport.numerics.config import CaptureConfig
+from rocport.numerics.golden import INDEX, part_of, seal
+
+_POLL_S = 0.05
+_GRACE_S = 10.0
+_LAUNCH = Path(__file__).with_name("launch.py")
+_NO_VALUE = frozenset("bBdEhiIOPqRsSuvVx")
+"""Interpreter flags without a value; -X and -W take one."""
+
+
+class CommandError(ValueError):
+    """A command that cannot be run under capture; the message says what can."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of the child: wall-clock seconds, and resident memory of it and its children in bytes."""
+
+    seconds: float = 3600.0
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the child ended. `place` is the call that was running, where that is known."""
+
+    ok: bool
+    reason: str
+    code: int | None
+    seconds: float
+    peak_memory: int
+    place: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"ok": self.ok, "reason": self.reason, "code": self.code, "place": self.place}
+
+
+@dataclass(frozen=True)
+class Command:
+    """A Python command, taken apart: the interpreter, its flags, and what it runs."""
+
+    interpreter: str
+    flags: tuple[str, ...]
+    target: tuple[str, ...]
+
+
+def parse_command(words: Sequence[str]) -> Command:
+    """Take `python [flags] script.py args`, `script.py args`, `pytest args` or a Python entry point apart.
+
+    Raises CommandError.
+    """
+    if not words:
+        raise CommandError("no command; put it after --, such as: -- python train.py --steps 3")
+    first, rest = words[0], list(words[1:])
+    if first.endswith(".py"):
+        return _checked(Command(sys.executable, (), tuple(words)))
+    name = Path(first).name
+    if name.startswith(("python", "pypy")):
+        found = shutil.which(first)
+        if found is None:
+            raise CommandError(f"{first}: no such interpreter; name one that is on the PATH")
+        flags = []
+        while rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c", "-"):
+            flag = rest.pop(0)
+            flags.append(flag)
+            if flag in ("-X", "-W") and rest:
+                flags.append(rest.pop(0))
+            elif not flag.startswith(("-X", "-W", "--")) and not set(flag[1:]) <= _NO_VALUE:
+                raise CommandError(f"{flag}: a flag of the interpreter that rocport does not know")
+        return _checked(Command(found, tuple(flags), tuple(rest)))
+    found = shutil.which(first)
+    if found is None:
+        raise CommandError(f"{first}: no such command; write python script.py, or a Python entry point such as pytest")
+    with open(found, "rb") as file:
+        line = file.readline(512)
+    shebang = line[2:].decode("utf-8", "replace").split() if line.startswith(b"#!") else []
+    if not shebang or "python" not in Path(shebang[-1]).name:
+        raise CommandError(
+            f"{first}: not a Python program; write python script.py, or a Python entry point such as pytest"
+        )
+    interpreter = shutil.which(shebang[-1]) or shebang[-1]
+    return Command(interpreter, (), (found, *rest))
+
+
+def _checked(command: Command) -> Command:
+    if not command.target:
+        raise CommandError("no script after the interpreter; write python script.py, or python -m module")
+    first = command.target[0]
+    if first in ("-m", "-c"):
+        if len(command.target) < 2:
+            raise CommandError(f"{first} without a value")
+    elif not Path(first).is_file():
+        raise CommandError(f"{first}: no such file; name the script to run")
+    return command
+
+
+Progress = Callable[[float, int], None]
+"""Called now and then with seconds and bytes recorded."""
+
+
+def run_child(
+    command: Command, spec: dict[str, Any], limits: Limits, *, environment: dict[str, str] | None = None,
+    watched: Path | None = None, progress: Progress | None = None, output: int | None = None, cwd: Path | None = None,
+) -> Ended:  # fmt: skip
+    """Run a task of `launch.py` under the command's interpreter. Its stdout goes to our stderr: stdout is for data.
+
+    On KeyboardInterrupt the child is told first, so that it can write what it has; then the result says interrupted.
+    """
+    handle, name = tempfile.mkstemp(suffix=".json", prefix="rocport-")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(spec, file)
+    words = [command.interpreter, *command.flags, str(_LAUNCH), name, *command.target]
+    started = time.monotonic()
+    peak, reason = 0, ""
+    try:
+        child = subprocess.Popen(
+            words, stdout=sys.stderr.fileno() if output is None else output, stdin=subprocess.DEVNULL,
+            stderr=None if output is None else output, env={**os.environ, **(environment or {})},
+            start_new_session=True, cwd=cwd,
+        )  # fmt: skip
+        try:
+            while child.poll() is None:
+                seconds = time.monotonic() - started
+                memory = _memory(child.pid)
+                peak = max(peak, memory)
+                if seconds > limits.seconds:
+                    reason = f"still running after {limits.seconds:g} s"
+                elif limits.memory is not None and memory > limits.memory:
+                    reason = f"used {memory >> 20} MiB of memory, the limit is {limits.memory >> 20} MiB"
+                if reason:
+                    break
+                if progress is not None:
+                    progress(seconds, _size(watched))
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(_POLL_S)
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        if child.poll() is None:
+            _stop(child)
+        code = child.returncode
+    finally:
+        os.unlink(name)
+    if not reason and code:
+        reason = _reason(code)
+    return Ended(not reason, reason or "ended", code, time.monotonic() - started, peak)
+
+
+def _reason(code: int) -> str:
+    if code > 0:
+        return f"exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hint = " (the system killed it, most likely for memory)" if name == "SIGKILL" else ""
+    return f"crashed with {name}{hint}"
+
+
+def _stop(child: subprocess.Popen[bytes]) -> None:
+    for number, patience in ((signal.SIGINT, _GRACE_S), (signal.SIGKILL, None)):
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, number)
+        try:
+            child.wait(patience)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _size(folder: Path | None) -> int:
+    if folder is None or not folder.is_dir():
+        return 0
+    return sum(path.stat().st_size for path in folder.iterdir() if path.name == INDEX or path.suffix == ".safetensors")
+
+
+def _memory(session: int) -> int:
+    """Resident bytes of the child and of its children, which share its session; 0 where /proc is missing."""
+    total = 0
+    pages = os.sysconf("SC_PAGE_SIZE")
+    for pid in _session_members(session):
+        with suppress(OSError, ValueError, IndexError):
+            total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * pages
+    return total
+
+
+def _session_members(session: int) -> list[int]:
+    found, front = [session], [session]
+    while front:
+        pid = front.pop()
+        with suppress(OSError):
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                children = Path(f"/proc/{pid}/task/{thread}/children").read_text().split()
+                found += map(int, children)
+                front += map(int, children)
+    return found
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What `run_capture` made. `manifest` is empty when the child ended before PyTorch was loaded: there is no file."""
+
+    runs: tuple[Ended, ...]
+    manifest: dict[str, Any]
+    noisy: int | None = None
+    """Tensors that differ between two runs; None with one run."""
+
+    @property
+    def ended(self) -> Ended:
+        """How the run that was kept ended."""
+        return self.runs[0]
+
+
+def run_capture(
+    command: Command, golden: Path, config: CaptureConfig, limits: Limits, *, runs: int = 1, keep_compile: bool = False,
+    environment: dict[str, str] | None = None, progress: Progress | None = None, cwd: Path | None = None,
+) -> Captured:  # fmt: skip
+    """Capture a command to `golden`, whatever way it ends; with two runs, note in it what differs between them.
+
+    torch.compile is turned off unless `keep_compile`: compiled code hides its operators. Raises OSError.
+    """
+    part = part_of(golden).resolve()
+    part.mkdir(parents=True)
+    variables = ({} if keep_compile else {"TORCHDYNAMO_DISABLE": "1"}) | (environment or {})
+
+    def once(folder: Path) -> Ended:
+        spec = {"task": "capture", "part": str(folder), "config": config.to_json()}
+        ended = run_child(command, spec, limits, environment=variables, watched=folder, progress=progress, cwd=cwd)
+        return ended if ended.ok else replace(ended, place=_place(folder))
+
+    ended = [once(part)]
+    if not (part / INDEX).is_file():
+        shutil.rmtree(part)
+        return Captured(tuple(ended), {})
+    noisy = None
+    while ended[-1].ok and len(ended) < runs:
+        with tempfile.TemporaryDirectory(prefix="rocport-") as folder:
+            again = Path(folder) / "again"
+            again.mkdir()
+            ended.append(once(again))
+            if ended[-1].ok:
+                result = run_task(command, {"task": "noise", "reference": str(part), "candidate": str(again)}, limits)
+                noisy = int(result["noisy"])
+    return Captured(tuple(ended), seal(part, golden, ended[0].to_json()), noisy)
+
+
+class TaskError(Exception):
+    """A task of ours did not end well; the message says how."""
+
+
+def run_task(command: Command, spec: dict[str, Any], limits: Limits, **options: Any) -> dict[str, Any]:
+    """Run a task that writes a JSON result, under the command's interpreter. Raises TaskError."""
+    with tempfile.TemporaryDirectory(prefix="rocport-") as folder:
+        output = Path(folder) / "result.json"
+        bare = Command(command.interpreter, command.flags, ())
+        ended = run_child(bare, {**spec, "output": str(output)}, limits, **options)
+        if not output.is_file():
+            raise TaskError(f"{spec['task']}: {ended.reason}")
+        result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+    if "error" in result:
+        raise TaskError(str(result["error"]))
+    return result
+
+
+def _place(part: Path) -> str:
+    with suppress(OSError):
+        return (part / "now").read_bytes().partition(b"\0")[0].decode("utf-8", "replace")
+    return ""
