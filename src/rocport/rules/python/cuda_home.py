@@ -123,7 +123,7 @@ def _edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:
     path = isinstance(parent, ast.BinOp) or (
         isinstance(parent, ast.Call) and value in parent.args and call_name(source, parent).endswith(("join", "Path"))
     )
-    if not (own or path) or any("nvcc" in word for word in source.words(source.statement(node))):
+    if not (own or path) or any("nvcc" in word for word in source.words(parent)):
         return ()
     for outer, _ in source.ancestors(value):
         # The text inside an f-string cannot take quotes before Python 3.12.

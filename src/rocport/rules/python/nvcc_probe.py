@@ -28,6 +28,8 @@ _PARSED = re.compile(
     r"(?i)(?:^|_)(?:get|check|find|detect|append|raise|warn|parse|query)_?\w*(?:nvcc|cuda_(?:bare|version|home|arch)|bare_metal|gencode)"
 )
 
+# A function of so few statements that runs nvcc does nothing else.
+_SHORT = 6
 _HOME = frozenset({"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
 
 RULE = Rule(
@@ -51,6 +53,11 @@ RULE = Rule(
             "def has_nvcc():\n    try:\n        call(['nvcc'])\n        return True\n"
             "    except FileNotFoundError:\n        return False\n",
             contains=("    if _IS_ROCM:\n        return True\n",),
+            path="setup.py",
+        ),
+        Example(
+            "def version(home):\n    return check_output([home + '/bin/nvcc', '-V'])\nrelease = version(HOME)\n",
+            contains=("if not _IS_ROCM:\n    release = version(HOME)\n",),
             path="setup.py",
         ),
         Example(
@@ -85,6 +92,11 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                     break
         elif _PARSED.search(name.rsplit(".", 1)[-1]):
             places.append((call, f"{name} asks for a CUDA toolkit"))
+    askers = {function.name for place, _ in places if (function := _asker(source, place)) is not None}
+    said_of = {place for place, _ in places}
+    for call in source.find(ast.Call):
+        if isinstance(call.func, ast.Name) and call.func.id in askers and call not in said_of:
+            places.append((call, f"{call.func.id} asks for a CUDA toolkit"))
     for constant, text in source.strings:
         joined = text == "nvcc" and call_name(source, source.parents[constant]).endswith(("join", "which", "Path"))
         if joined or _PATH.fullmatch(text.strip()):
@@ -150,7 +162,8 @@ def _asker(source: PythonSource, node: ast.AST) -> ast.FunctionDef | None:
     """The function around a node when asking the toolkit is its purpose."""
     for parent, _ in source.ancestors(node):
         if isinstance(parent, ast.FunctionDef):
-            return parent if _PARSED.search(parent.name) or re.search(r"(?i)cuda|nvcc", parent.name) else None
+            named = _PARSED.search(parent.name) or re.search(r"(?i)cuda|nvcc", parent.name)
+            return parent if named or len(parent.body) <= _SHORT else None
     return None
 
 
