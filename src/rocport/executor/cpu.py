@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,7 +132,12 @@ class CpuExecutor:
             runtime = runtime_objects(self.compiler, flags=self._mode_flags(options))
         except CompilerError as error:
             raise BuildError(str(error)) from error
-        objects = [self._compile_any(unit, number, folder, options) for number, unit in enumerate(program.units)]
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            work = [
+                pool.submit(self._compile_any, unit, number, folder, options)
+                for number, unit in enumerate(program.units)
+            ]
+            objects = [job.result() for job in work]
         executable = folder / "program"
         link = [lib for lib in program.link if lib != "-fopenmp"]
         if "-fopenmp" in program.link or any("-fopenmp" in unit.flags for unit in program.units):
@@ -142,6 +148,18 @@ class CpuExecutor:
         ]  # fmt: skip
         self._step(command, program.name, "link")
         return executable
+
+    def shared_library(self, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str], output: Path) -> None:
+        """Compiles plain C++ without kernels into a shared library.
+
+        Raises:
+            BuildError: it does not compile or link.
+        """
+        command = [
+            self.compiler.path, "-shared", "-fPIC", "-O1", "-w", "-pthread", *flags, *map(str, sources), *link,
+            "-o", str(output),
+        ]  # fmt: skip
+        self._step(command, output.stem, "build")
 
     def _links(self, flags: tuple[str, ...]) -> bool:
         """True when a program compiled with these flags links; asked once for each set."""

@@ -1,0 +1,164 @@
+"""`rocport run-extension`: a repository's PyTorch extension on this machine's CPU, called by its own Python code."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rocport.cli import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
+
+if TYPE_CHECKING:
+    from rocport.executor.base import Hazard, RunResult
+
+# The target whose facts Python code gets at a width, when the user names none.
+_TARGETS = {32: "gfx1100", 64: "gfx942"}
+
+
+@click.command(
+    "run-extension",
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "ignore_unknown_options": True,
+        "allow_interspersed_args": False,
+    },
+)
+@click.option("--width", default="32,64", show_default=True, metavar="32|64|32,64", help="Lanes of a wavefront.")
+@click.option("--order", default="forward", show_default=True, metavar="forward|reverse|SEED", help="Order of blocks.")
+@click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=1800, show_default=True, help="Seconds a width.")
+@click.option(
+    "--python", "python", default=sys.executable, help="Python with PyTorch (a CPU build) [default: this one]."
+)
+@click.option("--compiler", metavar="CXX", help="Host C++ compiler; default: clang++, else g++.")
+@click.option(
+    "-O", "optimize", type=click.Choice(["0", "1", "2", "3"]), default="1", show_default=True, help="Optimization."
+)
+@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    width: str,
+    order: str,
+    quiet: tuple[str, ...],
+    timeout: float,
+    python: str,
+    compiler: str | None,
+    optimize: str,
+    path: Path,
+    arguments: tuple[str, ...],
+) -> None:
+    """Build the PyTorch extension of PATH, a ported repository with a setup.py, for the CPU, and run Python with it.
+
+    ARGUMENTS are Python's: `-m pytest tests`, `script.py`; `-m pytest` by default. They run in a copy of PATH, where
+    torch.cuda is there, tensors "on" it are CPU tensors, and the extension's kernels run on the CPU executor.
+    Exit code 0: status 0 and no grave hazard at each width; 1: not so; 2: it cannot be built here, or wrong usage.
+    """
+    from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions
+    from rocport.executor.compiler import CompilerError, find_compiler
+    from rocport.executor.cpu import CpuExecutor
+    from rocport.executor.program import ProgramError
+    from rocport.executor.report import HAZARDS
+    from rocport.executor.torch_extension import (
+        build_host_libraries,
+        build_interpreter,
+        interpreter_program,
+        read_environment,
+        read_extensions,
+        run_interpreter,
+        stage,
+    )
+
+    widths = _widths(width)
+    for name in quiet:
+        if name not in HAZARDS:
+            raise click.BadParameter(f"{name}: no such hazard; one of {', '.join(HAZARDS)}", param_hint="--quiet")
+    if order not in ("forward", "reverse") and not order.isdigit():
+        raise click.BadParameter(f"{order}: forward, reverse or a number", param_hint="--order")
+    code = EXIT_CLEAN
+    try:
+        executor = CpuExecutor(find_compiler(compiler))
+        environment = read_environment(python)
+        declared = read_extensions(path, environment)
+        for note in declared.notes:
+            click.echo(note, err=True)
+        program = interpreter_program(declared.extensions, path.resolve(), environment)
+        names = ", ".join(extension.name for extension in declared.extensions if extension.has_kernels)
+        libraries = build_host_libraries(declared, path, environment, executor)
+        each = executor.needs_width(program)
+        for lanes in widths:
+            click.echo(f"{names}: building {len(program.units)} units for width {lanes}", err=True)
+            options = BuildOptions(lanes if each else None, f"-O{optimize}")
+            executable = build_interpreter(program, environment, executor, options)
+            with tempfile.TemporaryDirectory(prefix="rocport-extension-") as scratch:
+                work = Path(scratch) / path.resolve().name
+                stage(path.resolve(), declared.extensions, declared.roots, work, libraries)
+                result = run_interpreter(
+                    executable,
+                    arguments or ("-m", "pytest"),
+                    work,
+                    environment,
+                    executor,
+                    RunOptions(width=lanes, order=order, quiet=quiet, limits=Limits(seconds=timeout)),
+                    _device(lanes),
+                    [work / folder for folder in {"", *declared.roots.values()}],
+                )
+            code = max(code, _show(result, lanes, timeout))
+    except (ProgramError, CompilerError) as error:
+        raise click.ClickException(str(error)) from error
+    except BuildError as error:
+        click.echo(error.log.rstrip()[-4000:] or str(error), err=True)
+        missing = f"\nThe executor lacks: {', '.join(error.missing[:10])}" if error.missing else ""
+        click.echo(f"Error: {error}{missing}", err=True)
+        ctx.exit(EXIT_ERROR)
+    ctx.exit(code)
+
+
+def _widths(text: str) -> list[int]:
+    widths = [int(word) for word in text.split(",") if word.strip() in ("32", "64")]
+    if not widths or len(widths) != len(text.split(",")):
+        raise click.BadParameter(f"{text}: 32, 64 or 32,64", param_hint="--width")
+    return widths
+
+
+def _device(width: int) -> dict[str, Any]:
+    """What torch.cuda.get_device_properties answers at a width."""
+    from rocport.facts.targets import load_target
+
+    target = load_target(_TARGETS[width])
+    digits = target.name.removeprefix("gfx")
+    return {
+        "gfx": target.name,
+        "width": width,
+        "lds": target.lds_bytes,
+        "major": int(digits[:-2]),
+        "minor": int(digits[-2]),
+    }
+
+
+def _show(result: RunResult, width: int, timeout: float) -> int:
+    sys.stdout.write(result.stdout)
+    sys.stdout.flush()
+    sys.stderr.write(result.stderr)
+    for hazard in result.hazards:
+        _print_hazard(hazard)
+    if result.timed_out:
+        click.echo(f"rocport: stopped after {timeout:g} s (--timeout) at width {width}", err=True)
+    elif result.status:
+        how = f"signal {-result.status}" if result.status < 0 else f"status {result.status}"
+        click.echo(f"rocport: Python ended with {how} at width {width}", err=True)
+    else:
+        launches = result.statistics.get("launches", 0)
+        click.echo(f"rocport: width {width}: status 0, {launches} kernel launches, {result.seconds:.1f} s", err=True)
+    grave = any(hazard.grave for hazard in result.hazards)
+    return EXIT_CLEAN if result.ok and not grave else EXIT_FINDINGS
+
+
+def _print_hazard(hazard: Hazard) -> None:
+    word = "hazard" if hazard.grave else "note"
+    times = f", {hazard.count} times" if hazard.count > 1 else ""
+    click.echo(f"{word}[{hazard.kind}] {hazard.place}: {hazard.message} (kernel {hazard.kernel}{times})", err=True)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Read before every file of an extension: PyTorch's headers as a CPU build has them, then the words that make the
+// extension see ROCm and take CPU tensors for its device's.
+#pragma once
+
+#undef __HIPCC__
+#undef __HIP__
+
+#include <torch/extension.h>
+#include <torch/library.h>
+#include <torch/script.h>
+
+#define __HIPCC__ 1
+#define __HIP__ 1
+#define USE_ROCM 1
+
+#include <hip/hip_runtime.h>
+
+#include <rpx_torch/device.h>
+
+// The width is a run-time setting here; where it has to be a constant, each width gets a build.
+#undef C10_WARP_SIZE
+#undef C10_WARP_SIZE_LOWER_BOUND
+#undef C10_WARP_SIZE_UPPER_BOUND
+#define C10_WARP_SIZE warpSize
+#ifdef ROCPORT_FIXED_WAVE
+#define C10_WARP_SIZE_LOWER_BOUND ROCPORT_FIXED_WAVE
+#define C10_WARP_SIZE_UPPER_BOUND ROCPORT_FIXED_WAVE
+#else
+#define C10_WARP_SIZE_LOWER_BOUND 32
+#define C10_WARP_SIZE_UPPER_BOUND 64
+#endif
+
+#define is_cuda() is_cpu()
+#define is_hip() is_cpu()
+#define kCUDA kCPU
+#define kHIP kCPU
+#define CUDA CPU
