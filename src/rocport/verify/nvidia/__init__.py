@@ -257,9 +257,12 @@ class _Comparison:
         if kind == "make":
             self._make(path, new, old)
             return Shown.TOKEN_STREAM
-        if kind in ("meson", "meson-options"):
-            read = meson.tokens if kind == "meson" else meson.options
-            self.found += tokens.compare(path, read(new), read(old), meson.GATE)
+        if kind == "meson":
+            self.found += tokens.compare(path, meson.tokens(new), meson.tokens(old), meson.GATE)
+            self._meson_options(path, new)
+            return Shown.TOKEN_STREAM
+        if kind == "meson-options":
+            self.found += tokens.compare(path, meson.options(new)[0], meson.options(old)[0], meson.GATE)
             return Shown.TOKEN_STREAM
         readers = {
             "requirements": data.requirements,
@@ -305,6 +308,18 @@ class _Comparison:
                         self.found.append(
                             Difference(Kind.DIFFERENCE, tokens.CODE, path, line, 0, message, "choose another name")
                         )
+
+    def _meson_options(self, path: str, new: bytes) -> None:
+        """A gate must be declared: `get_option` of an unknown option ends the configuration."""
+        declared: set[str] = set()
+        for other in self.new.modes:
+            if language(other) == "meson-options":
+                declared |= meson.options(self.new.data(other))[1]
+        for gate, line in meson.gates(new).items():
+            if gate not in declared:
+                message = f"get_option('{gate}') is not declared as a boolean option that is false by default"
+                step = "declare it in meson_options.txt or meson.options"
+                self.found.append(Difference(Kind.DIFFERENCE, tokens.CODE, path, line, 0, message, step))
 
     def _make(self, path: str, new: bytes, old: bytes) -> None:
         stream, was = make.stream(new), make.stream(old)

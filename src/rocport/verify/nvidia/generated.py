@@ -15,6 +15,7 @@ import sys
 import tempfile
 import warnings
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,9 @@ def looks_generated(path: str) -> bool:
     return path.rpartition("/")[2] == NAME
 
 
+@lru_cache(maxsize=64)
 def check(path: str, data: bytes) -> Checked:
-    """Read the module, then import it in child processes."""
+    """Read the module, then import it in child processes. The same text gives the same answer within a run."""
     checked = Checked(path)
     try:
         with warnings.catch_warnings():

@@ -117,8 +117,7 @@ class Places:
         package = module.split(".")[0]
         if any(not level and name.split(".")[0] == package for level, name, _ in imports):
             return
-        inside = self._package_of(path) == package
-        if not inside:
+        if not self._is_inside(path, package):
             message = f"imports `{package}`, which the original module does not: importing a package runs its code"
             say(node, message, "put a generated module beside the script")
         elif not any(level > 0 for level, _, _ in imports):
@@ -128,6 +127,16 @@ class Places:
             elif where := self._imported_alone(path):
                 message = f"the module is imported without its package in {where}, where `{package}` may be missing"
                 say(node, message, "import it in the way that file does")
+
+    def _is_inside(self, path: str, package: str) -> bool:
+        """Whether a module is part of a package, so that the package is imported before it. A folder without an
+        `__init__.py` counts where all who import the module go through the package."""
+        if self._package_of(path) == package:
+            return True
+        importers = self._imported.get(path.rpartition("/")[2].removesuffix(".py"), ())
+        dotted = path.removesuffix(".py").replace("/", ".")
+        ways = {name for name, importer in importers if dotted == name or dotted.endswith(f".{name}")}
+        return bool(ways) and all(name.startswith(f"{package}.") for name in ways)
 
     def _package_of(self, path: str) -> str:
         """Name of the top package a file lies in; empty outside of one."""

@@ -34,16 +34,28 @@ def tokens(data: bytes) -> list[Token]:
     return [token for statement in _fold(_statements(found)) for token in statement]
 
 
-def options(data: bytes) -> list[Token]:
-    """The tokens of an options file, without boolean options of ours that are false by default."""
+_DECLARES = re.compile(r"option\('(\w+)'(?:,(?:type:'boolean'|value:false|description:'(?:\\.|[^'\\])*'))*\)\n?")
+
+
+def options(data: bytes) -> tuple[list[Token], frozenset[str]]:
+    """The tokens of an options file without the gates it declares, and those: boolean options, false by default."""
     kept: list[Token] = []
+    declared: set[str] = set()
     for statement in _statements(tokens(data)):
-        text = "".join(token.text for token in statement).strip()
-        found = re.match(r"option\('(\w+)'", text)
-        ours = found is not None and found.group(1) in OPTIONS
-        if not (ours and "type:'boolean'" in text and "value:false" in text):
+        text = "".join(token.text for token in statement)
+        found = _DECLARES.fullmatch(text)
+        if found and found.group(1) in OPTIONS and "type:'boolean'" in text and "value:false" in text:
+            declared.add(found.group(1))
+        else:
             kept += statement
-    return kept
+    return kept, frozenset(declared)
+
+
+def gates(data: bytes) -> dict[str, int]:
+    """Gates a build file asks for -> line. Asking for an option that nobody declares is an error of Meson's."""
+    text = data.decode("utf-8", errors="replace")
+    found = re.finditer(r"get_option\(\s*'(" + "|".join(OPTIONS) + r")'\s*\)", text)
+    return {item.group(1): text.count("\n", 0, item.start()) + 1 for item in found}
 
 
 def _statements(stream: Sequence[Token]) -> list[list[Token]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import lru_cache
 
 UNKNOWN = "\x00"
 """Stands in a path for text that is only known when the build runs."""
@@ -15,6 +16,7 @@ def normal(path: str) -> str:
     return "" if made == "." else made
 
 
+@lru_cache(maxsize=4096)
 def matcher(pattern: str, deep: bool = False) -> re.Pattern[str]:
     """A shell pattern as an expression for a whole path. `**/` crosses folders; with `deep` `*` does too. What is
     unknown matches any folders."""

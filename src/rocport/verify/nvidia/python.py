@@ -126,8 +126,7 @@ def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
         left = len(comparison.found) - _MOST
         found.append(_difference(facts.path, 0, 0, f"and {left} more differences in this file"))
     found += list(_names_added(folded_new, old, facts.path))
-    if facts.imports_torch:
-        found += list(_imports_torch(folded_new, folded_old, facts.path))
+    found += list(_imports_torch(folded_new, folded_old, facts))
     if _OWN_LINES & old.names:
         what = ", ".join(sorted(_OWN_LINES & old.names))
         message = f"the module reads its own source or line numbers ({what}); lines below an insertion have moved"
@@ -414,11 +413,12 @@ def _targets(node: ast.Assign) -> list[str]:
     return [target.id for target in node.targets if isinstance(target, ast.Name)]
 
 
-def _imports_torch(folded: Folded, original: Folded, path: str) -> Iterator[Difference]:
+def _imports_torch(folded: Folded, original: Folded, facts: Facts) -> Iterator[Difference]:
     """Reading the platform imports torch: to be looked at where the module did not import torch before."""
-    if not folded.evaluated:
+    asked = [*(folded.evaluated if facts.imports_torch else ()), *folded.torch_imports]
+    if not asked:
         return
-    first = min(node.lineno for node in folded.evaluated)
+    first = min(node.lineno for node in asked)
     for node in original.tree.body:
         if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "torch" for alias in node.names):
             return
@@ -426,4 +426,4 @@ def _imports_torch(folded: Folded, original: Folded, path: str) -> Iterator[Diff
             return
     message = "reading the platform here imports torch, which this module does not import by itself"
     step = "see that importing torch there does no harm: start-up time, environment variables it reads"
-    yield _difference(path, first, 0, message, Kind.REVIEW, step)
+    yield _difference(facts.path, first, 0, message, Kind.REVIEW, step)

@@ -53,6 +53,8 @@ class Folded:
     """Bindings of a predicate to a name that the original lacks."""
     evaluated: list[ast.expr] = field(default_factory=list)
     """Uses of a generated module's names that were folded."""
+    torch_imports: list[ast.expr] = field(default_factory=list)
+    """Where a predicate imports torch if it is installed."""
     distrusted: dict[str, str] = field(default_factory=dict)
     """Name of what looks like a predicate -> why it was not folded."""
 
@@ -78,6 +80,7 @@ class Folder:
         self.result = Folded(tree)
         self._stores = _attribute_stores(tree)
         self._looking: set[tuple[int, str]] = set()
+        self._guards = 0
 
     def fold(self) -> Folded:
         module = self.result.tree
@@ -192,6 +195,9 @@ class Folder:
         if isinstance(node, ast.BoolOp):
             stops = isinstance(node.op, ast.Or)
             platform = False
+            if not stops and _looks_for_torch(node.values[0], scope):
+                # Without torch the guard is False, with torch the rest is: `find_spec("torch") is not None and ...`.
+                return self._guarded(node, scope)
             for operand in node.values:
                 value = self.known(operand, scope)
                 if value is None:
@@ -210,6 +216,17 @@ class Folder:
             return self._call(node, scope)
         return None
 
+    def _guarded(self, node: ast.BoolOp, scope: Scope) -> Known | None:
+        """A predicate that is asked only where torch is installed: False off ROCm either way."""
+        self._guards += 1
+        try:
+            values = [self.known(operand, scope) for operand in node.values[1:]]
+        finally:
+            self._guards -= 1
+        if len(values) == 1 and values[0] is not None and values[0].platform and values[0].value is False:
+            return values[0]
+        return None
+
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Known | None:
         value = node.value
         if isinstance(value, ast.Name):
@@ -225,13 +242,27 @@ class Folder:
         return None
 
     def _is_torch_version(self, node: ast.expr, scope: Scope) -> bool:
-        return (
-            isinstance(node, ast.Attribute)
-            and node.attr == "version"
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "torch"
-            and not {"hip", "version"} & self._stores
-            and isinstance(self._meaning("torch", scope, node.value), _Torch)
+        if not isinstance(node, ast.Attribute) or node.attr != "version" or {"hip", "version"} & self._stores:
+            return False
+        if isinstance(node.value, ast.Name) and node.value.id == "torch":
+            return isinstance(self._meaning("torch", scope, node.value), _Torch)
+        return _imports_torch(node.value, scope) and self._torch_is_there(node.value, scope)
+
+    def _torch_is_there(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether `__import__("torch")` finds torch: it is imported above, or a guard has looked for it."""
+        if self._guards:
+            self.result.torch_imports.append(node)
+            return True
+        module = self.scopes.module
+        return scope is module and any(
+            item.lineno < node.lineno
+            and (
+                (isinstance(item, ast.Import) and any(alias.name.split(".")[0] == "torch" for alias in item.names))
+                or (
+                    isinstance(item, ast.ImportFrom) and not item.level and (item.module or "").split(".")[0] == "torch"
+                )
+            )
+            for item in _body_of(module)
         )
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Known | None:
@@ -492,6 +523,40 @@ def _body_of(scope: Scope) -> list[ast.stmt]:
 def _holds(statement: ast.stmt, nodes: Sequence[ast.AST]) -> bool:
     """Whether a statement at the top of its scope is one of the bindings, or the assignment of one."""
     return any(statement is node or (isinstance(node, ast.Name) and _assigns(statement, node)) for node in nodes)
+
+
+def _imports_torch(node: ast.expr, scope: Scope) -> bool:
+    """`__import__("torch")`."""
+    return _calls(node, "__import__", scope) and _first(node) == "torch"
+
+
+def _looks_for_torch(node: ast.expr, scope: Scope) -> bool:
+    """`__import__("importlib.util").util.find_spec("torch") is not None`: it looks, and imports nothing."""
+    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.IsNot)):
+        return False
+    right, call = node.comparators[0], node.left
+    if not (isinstance(right, ast.Constant) and right.value is None and _first(call) == "torch"):
+        return False
+    function = call.func if isinstance(call, ast.Call) else None
+    if not (isinstance(function, ast.Attribute) and function.attr == "find_spec"):
+        return False
+    util = function.value
+    if not (isinstance(util, ast.Attribute) and util.attr == "util"):
+        return False
+    return _calls(util.value, "__import__", scope) and _first(util.value) == "importlib.util"
+
+
+def _calls(node: ast.expr, name: str, scope: Scope) -> bool:
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name):
+        return False
+    return len(node.args) == 1 and not node.keywords and scope.resolve(name) is None
+
+
+def _first(node: ast.expr) -> object:
+    """The only argument of a call when it is a literal."""
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        return node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+    return None
 
 
 def _assigns(statement: ast.stmt, name: ast.Name) -> bool:

@@ -43,7 +43,7 @@ _IN_OLD_FOLDERS = {
     "CMakeLists.txt": "cmake reads it",
 }
 _LOADED = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
-_LOOK_AT = re.compile(r"(?:^|/)(?:\.github|\.circleci|\.buildkite|\.gitlab)/|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z")
+_CI = re.compile(r"(?:^|/)(?:\.github|\.circleci|\.buildkite|\.gitlab)/.*\.ya?ml\Z|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z")
 _TEST = re.compile(r"(?:test_[^/]*|[^/]*_test)\.py\Z")
 _HEADER = re.compile(
     r"#[ \t]*(?:include(?:_next)?|import)[ \t]*[<\"]([^>\"\n]+)[>\"]|__has_include[^(]*\([<\"]([^>\"]+)"
@@ -113,7 +113,7 @@ class Reach:
             self._say(path, "a file of this kind is loaded, or runs, without being asked for")
         elif _TEST.match(name):
             self._say(path, "pytest collects it by its name")
-        elif _LOOK_AT.search(path):
+        elif _CI.search(path):
             self._say(path, "a CI job: see what triggers it, and that it needs no NVIDIA machine", certain=False)
         elif name in ("Dockerfile", "Containerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yaml"):
             self._say(path, "container tools take it by its name", certain=False)
@@ -238,11 +238,14 @@ class Reach:
                 self._cmake(path, everything)
             elif kind == "make":
                 self._make(path)
-            if kind in ("docker", "shell", "make") or _LOOK_AT.search(path):
+            job = _CI.search(path) is not None
+            if kind in ("docker", "shell", "make") or job:
                 text = self.ported.data(path).decode("utf-8", errors="replace")
                 for item, line, runs, word in reach_build.shell_finds(path, text, self.new):
-                    certain = runs and not _LOOK_AT.search(path)
-                    self._say(item, f"the wildcard `{word}` of a command matches it", certain, path, line)
+                    # A job that takes every `*.py` takes the port's too; one that names files is looked at.
+                    if not job or reach_build.names_files(word):
+                        message = f"the wildcard `{word}` of a command matches it"
+                        self._say(item, message, runs and not job, path, line)
 
     def _cmake(self, path: str, everything: tuple[str, ...]) -> None:
         content = self.live_bytes(path)

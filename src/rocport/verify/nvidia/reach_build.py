@@ -131,6 +131,14 @@ def make_targets(text: str) -> dict[str, int]:
 
 
 _WORD = re.compile(r"(?<![\w./*-])[\w./-]*\*[\w./*-]*")
+_NAMING = re.compile(r"[\w-]{3,}[\w.-]*\*|\*[\w-]{3,}[^/]*\Z|[\w-]{3,}\*")
+
+
+def names_files(word: str) -> bool:
+    """Whether a wildcard says more of a file's name than how it ends: `requirements*.txt`, not `**/*.py`."""
+    return _NAMING.search(word.rpartition("/")[2].rpartition(".")[0]) is not None
+
+
 _RUNS = re.compile(
     r"\b(?:pip3?|uv)\b.*\binstall\b|^\s*\.\s"
     r"|\b(?:cat|source|nvcc|gcc|g\+\+|clang|make|python3?|bash|sh|patch|git apply)\s"
@@ -143,12 +151,12 @@ def shell_finds(path: str, text: str, new: Sequence[str]) -> Iterator[tuple[str,
     for number, line in enumerate(text.split("\n"), 1):
         if "*" not in line or line.lstrip().startswith("#"):
             continue
-        for word in _WORD.findall(line):
+        for word in set(_WORD.findall(line)):
             if not specific(word) or word.startswith("/") or word.endswith("/"):
                 continue
+            expressions = [matcher(whole) for whole in {normal(word), normal(posixpath.join(folder, word))}]
             for item in new:
-                wholes = {normal(word), normal(posixpath.join(folder, word))}
-                if any(matcher(whole).match(item) for whole in wholes):
+                if any(expression.match(item) for expression in expressions):
                     yield item, number, bool(_RUNS.search(line)), word
 
 
