@@ -42,7 +42,7 @@ class ProjectIndex:
     """Base names of all files some file of the tree includes."""
     torch_extension: bool = False
     ptx_sources: frozenset[str] = frozenset()
-    """Paths of the CUDA sources that hold inline PTX or include NVIDIA's matrix headers."""
+    """Paths of the CUDA sources that hold inline PTX or NVIDIA's matrix headers, in an include of theirs or here."""
 
     @cached_property
     def basenames(self) -> frozenset[str]:

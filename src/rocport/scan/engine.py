@@ -23,7 +23,7 @@ from rocport.scan.tree import MAX_SOURCE_BYTES, Entry, Tree
 from rocport.syntax.build import BuildSource
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.notebook import cells
-from rocport.syntax.project import FileNames, build_index, names_of
+from rocport.syntax.project import FileNames, build_index, holding_ptx, names_of
 from rocport.syntax.python import PythonSource
 
 R = TypeVar("R")
@@ -197,8 +197,8 @@ def index_tree(
     found.update(fresh)
     if cache is not None:
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
-    ptx = frozenset(path for path, names in found.items() if names.ptx)
-    return build_index((entry.path for entry in tree.entries), (found[entry.path] for entry in sources), ptx)
+    names = (found[entry.path] for entry in sources)
+    return build_index((entry.path for entry in tree.entries), names, holding_ptx(found))
 
 
 class _Names:

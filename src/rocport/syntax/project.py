@@ -62,6 +62,21 @@ def names_of(data: bytes) -> FileNames:
     )
 
 
+def holding_ptx(names: Mapping[str, FileNames]) -> frozenset[str]:
+    """Paths of the files that hold PTX or include, by name, a file of the same top folder that does."""
+    found = {path for path, item in names.items() if item.ptx}
+    fresh = found
+    while fresh:
+        headers = {(path.partition("/")[0], path.rpartition("/")[2]) for path in fresh}
+        fresh = {
+            path
+            for path, item in names.items()
+            if path not in found and any((path.partition("/")[0], name) in headers for name in item.included)
+        }
+        found |= fresh
+    return frozenset(found)
+
+
 def build_index(
     files: Iterable[str], names: Iterable[FileNames], ptx_sources: frozenset[str] = frozenset()
 ) -> ProjectIndex:
