@@ -19,13 +19,18 @@ if TYPE_CHECKING:
 _LEVELS = {"build": "rocport.verify.build", "functional": "rocport.verify.functional"}
 """Level -> module with `verify(path, options, progress)`."""
 _NVIDIA = "nvidia-unchanged"
+_NUMERICAL = "numerical"
 _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 
 
 @click.command("verify")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
-    "--level", type=click.Choice([*_LEVELS, _NVIDIA]), default="build", show_default=True, help="What to prove."
+    "--level",
+    type=click.Choice([*_LEVELS, _NUMERICAL, _NVIDIA]),
+    default="build",
+    show_default=True,
+    help="What to prove.",
 )
 @click.option("--target", default="gfx942,gfx1100", show_default=True, metavar="GFX[,GFX]", help="gfx targets.")
 @click.option(
@@ -62,6 +67,10 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 )
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="functional: do not look for this hazard.")
 @click.option("--toolchain", type=click.Choice(_KINDS), help="Use this kind of HIP compiler; default: the first found.")
+@click.option(
+    "--golden", type=click.Path(path_type=Path), help="numerical: the numbers that `rocport capture` recorded."
+)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- python SCRIPT [ARGS]...]")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -83,11 +92,14 @@ def command(
     watch_accesses: bool,
     quiet: tuple[str, ...],
     toolchain: str | None,
+    golden: Path | None,
+    words: tuple[str, ...],
 ) -> None:
     """Prove a port.
 
     Level build compiles every translation unit below PATH for the gfx targets, host and device, with no GPU.
     Level functional builds the programs below PATH for the CPU executor and runs them at each wavefront width.
+    Level numerical runs a Python program in PATH and compares its numbers with those recorded by `rocport capture`.
     Level nvidia-unchanged compares PATH with what was ported: with the platform predicate false it must be the same.
     Exit code 0: everything compiles, nothing changed; 1: something does not, something did, nothing could be tried;
     2: no compiler, nothing to compare with, wrong usage.
@@ -99,6 +111,8 @@ def command(
 
     if not path.exists():
         raise click.UsageError(f"{path}: no such file or folder; name the folder `rocport port` wrote")
+    if words and level != _NUMERICAL:
+        raise click.UsageError(f"level {level} runs no command: {' '.join(words)}")
     if level == _NVIDIA:
         from rocport.cli import nvidia_unchanged
 
@@ -107,6 +121,10 @@ def command(
         ctx.exit(nvidia_unchanged.run(path, original, original_rev, strict, fmt))
     if fmt not in ("text", "json"):
         raise click.UsageError(f"--format {fmt}: level {level} prints text or json")
+    if level == _NUMERICAL:
+        from rocport.cli.numerics import verify_numerical
+
+        ctx.exit(verify_numerical(path, golden, words, timeout, fmt))
     if level == "functional":
         ctx.exit(_functional(path, width, fmt, jobs, timeout, watch_accesses, quiet))
     targets = make_options("logical32", target, None, None).targets

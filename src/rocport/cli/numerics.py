@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rocport.numerics.process import Command, Limits
 
 
-def parsed(words: Sequence[str]) -> Command:
-    """The command to run. Raises click.UsageError."""
+def parsed(words: Sequence[str], cwd: Path | None = None) -> Command:
+    """The command to run in `cwd`. Raises click.UsageError."""
     from rocport.numerics.process import CommandError, parse_command
 
     try:
-        return parse_command(words)
+        return parse_command(words, cwd)
     except (CommandError, OSError) as error:
         raise click.UsageError(str(error)) from error
 
@@ -44,3 +46,32 @@ def clear_line(progress: object) -> None:
     """Take the counting line away."""
     if progress is not None:
         click.echo("\r\033[K", nl=False, err=True)
+
+
+def verify_numerical(path: Path, golden: Path | None, words: Sequence[str], timeout: float, fmt: str) -> int:
+    """`rocport verify --level numerical`: run a command in the folder `path`, compare with `golden`; the exit code.
+
+    Raises click.UsageError, click.ClickException.
+    """
+    from rocport.cli.cmd_compare import report, run_and_compare
+    from rocport.numerics.process import TaskError
+
+    if golden is None or not words:
+        raise click.UsageError(
+            "level numerical compares a run with recorded numbers: rocport verify PATH --level numerical "
+            "--golden FILE -- python SCRIPT; record FILE with `rocport capture`, best on an NVIDIA GPU"
+        )
+    if not golden.exists():
+        raise click.UsageError(f"{golden}: no such golden file; record one with `rocport capture`")
+    folder = path if path.is_dir() else path.parent
+    progress = show_progress("running") if fmt == "text" else None
+    try:
+        result, ran = run_and_compare(
+            parsed(words, folder), golden, None, None, False, False, False, limits_of(timeout, None),
+            progress=progress, cwd=folder,
+        )  # fmt: skip
+    except (TaskError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        clear_line(progress)
+    return report(result, ran, fmt)

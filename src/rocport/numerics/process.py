@@ -62,16 +62,16 @@ class Command:
     target: tuple[str, ...]
 
 
-def parse_command(words: Sequence[str]) -> Command:
+def parse_command(words: Sequence[str], cwd: Path | None = None) -> Command:
     """Take `python [flags] script.py args`, `script.py args`, `pytest args` or a Python entry point apart.
 
-    Raises CommandError.
+    `cwd` is where it will run: the script's path is meant from there. Raises CommandError.
     """
     if not words:
         raise CommandError("no command; put it after --, such as: -- python train.py --steps 3")
     first, rest = words[0], list(words[1:])
     if first.endswith(".py"):
-        return _checked(Command(sys.executable, (), tuple(words)))
+        return _checked(Command(sys.executable, (), tuple(words)), cwd)
     name = Path(first).name
     if name.startswith(("python", "pypy")):
         found = shutil.which(first)
@@ -85,7 +85,7 @@ def parse_command(words: Sequence[str]) -> Command:
                 flags.append(rest.pop(0))
             elif not flag.startswith(("-X", "-W", "--")) and not set(flag[1:]) <= _NO_VALUE:
                 raise CommandError(f"{flag}: a flag of the interpreter that rocport does not know")
-        return _checked(Command(found, tuple(flags), tuple(rest)))
+        return _checked(Command(found, tuple(flags), tuple(rest)), cwd)
     found = shutil.which(first)
     if found is None:
         raise CommandError(f"{first}: no such command; write python script.py, or a Python entry point such as pytest")
@@ -100,14 +100,14 @@ def parse_command(words: Sequence[str]) -> Command:
     return Command(interpreter, (), (found, *rest))
 
 
-def _checked(command: Command) -> Command:
+def _checked(command: Command, cwd: Path | None) -> Command:
     if not command.target:
         raise CommandError("no script after the interpreter; write python script.py, or python -m module")
     first = command.target[0]
     if first in ("-m", "-c"):
         if len(command.target) < 2:
             raise CommandError(f"{first} without a value")
-    elif not Path(first).is_file():
+    elif not (cwd or Path()).joinpath(first).is_file():
         raise CommandError(f"{first}: no such file; name the script to run")
     return command
 

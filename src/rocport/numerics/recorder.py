@@ -219,6 +219,7 @@ class Recorder(TorchDispatchMode):
         self._names: weakref.WeakKeyDictionary[torch.nn.Module, str] = weakref.WeakKeyDictionary()
         self._parameters: dict[int, tuple[Any, str]] = {}
         self._taken: Counter[str] = Counter()
+        self._prefix = ""
         self._scopes: list[tuple[str, int]] = []
         self._open: list[tuple[Any, tuple[int, ...], int, str]] = []
         self._occurrences: Counter[tuple[str, str]] = Counter()
@@ -228,7 +229,6 @@ class Recorder(TorchDispatchMode):
         self._backward_site = ""
         self._dropped = 0
         self._removers: list[Callable[[], None]] = []
-        self._user = os.getcwd()
         handle = os.open(part / NOW, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
         os.ftruncate(handle, _NOW_SIZE)
         self._now = mmap.mmap(handle, _NOW_SIZE)
@@ -261,6 +261,18 @@ class Recorder(TorchDispatchMode):
             self._writer.index.write({"end": {"calls": next(self._numbers), "dropped": self._dropped}})
             self._writer.close()
             self._mark("after the last call")
+
+    @contextmanager
+    def section(self, name: str) -> Iterator[None]:
+        """Record what runs inside under a scope of its own, such as one test: modules are counted anew in it."""
+        prefix, taken, names = self._prefix, self._taken, self._names
+        self._prefix, self._taken, self._names = f"{name}::", Counter(), weakref.WeakKeyDictionary()
+        self._scopes.append((name, 0))
+        try:
+            yield
+        finally:
+            self._scopes.pop()
+            self._prefix, self._taken, self._names = prefix, taken, names
 
     def _active(self) -> bool:
         return os.getpid() == self._process
@@ -592,7 +604,7 @@ class Recorder(TorchDispatchMode):
         if name is None:
             kind = type(module).__name__
             self._taken[kind] += 1
-            name = kind if self._taken[kind] == 1 else f"{kind}#{self._taken[kind]}"
+            name = self._prefix + (kind if self._taken[kind] == 1 else f"{kind}#{self._taken[kind]}")
             for path, child in module.named_modules():
                 self._names.setdefault(child, f"{name}.{path}" if path else name)
             for path, parameter in module.named_parameters():
