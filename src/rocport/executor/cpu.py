@@ -6,11 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import resource
-import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -33,6 +30,7 @@ from rocport.executor.compiler import (
     runtime_objects,
     thrust_include,
 )
+from rocport.executor.process import run_process
 from rocport.executor.program import Program, Unit, find_header, with_flags
 from rocport.executor.report import read_report, sanitizer_hazards
 from rocport.executor.rewrite import RewriteError, rewrite
@@ -331,31 +329,12 @@ class CpuExecutor:
                 **options.environment,
             }
             env = {name: value for name, value in env.items() if value != ""}
-            with (Path(scratch) / "out").open("w+b") as out, (Path(scratch) / "err").open("w+b") as err:
-                started = time.monotonic()
-                process = subprocess.Popen(
-                    [str(executable), *arguments], cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env,
-                    start_new_session=True, preexec_fn=_limiter(options),
-                )  # fmt: skip
-                timed_out = False
-                try:
-                    status = process.wait(options.limits.seconds)
-                except subprocess.TimeoutExpired:
-                    timed_out = True
-                    status = -signal.SIGKILL
-                    # The runtime then says where it was, and what it saw so far.
-                    process.terminate()
-                    with contextlib.suppress(subprocess.TimeoutExpired):
-                        process.wait(_GRACE_S)
-                finally:
-                    with contextlib.suppress(ProcessLookupError, PermissionError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-                seconds = time.monotonic() - started
-                texts = [_tail(stream, options.limits.output_bytes) for stream in (out, err)]
+            done = run_process([str(executable), *arguments], cwd, env, options.limits)
             seen = read_report(report, executable, options.quiet)
-        hazards = (*seen.hazards, *sanitizer_hazards(texts[1]))
-        return RunResult(status, texts[0], texts[1], seconds, timed_out, hazards, seen.statistics, seen.kernels)
+        hazards = (*seen.hazards, *sanitizer_hazards(done.stderr))
+        return RunResult(
+            done.status, done.stdout, done.stderr, done.seconds, done.timed_out, hazards, seen.statistics, seen.kernels
+        )
 
 
 def _lds_limit(target: str | None) -> str:
@@ -379,25 +358,6 @@ def _gcc_for(flags: tuple[str, ...]) -> HostCompiler:
         raise BuildError(
             f"this clang cannot link {' '.join(flags)}: install g++, or clang's runtime libraries"
         ) from error
-
-
-def _limiter(options: RunOptions):  # type: ignore[no-untyped-def]
-    def limit() -> None:
-        # Stacks are reserved, not used: the address space is bounded far above the memory, the files by the output.
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        size = max(options.limits.output_bytes, 1 << 30)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-        resource.setrlimit(resource.RLIMIT_DATA, (options.limits.memory_bytes, options.limits.memory_bytes))
-
-    return limit
-
-
-def _tail(stream, limit: int) -> str:  # type: ignore[no-untyped-def]
-    stream.seek(0, os.SEEK_END)
-    size = stream.tell()
-    stream.seek(max(0, size - limit))
-    data: bytes = stream.read()
-    return data.decode(errors="replace")
 
 
 def _asked(unit: Unit) -> str:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program in its own process group, under limits; all of the group ends with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from rocport.executor.base import Limits
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How it ended, and the ends of what it wrote."""
+
+    status: int
+    """Exit status; negative: the signal that ended it."""
+    stdout: str
+    stderr: str
+    seconds: float
+    timed_out: bool
+
+
+def run_process(
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], limits: Limits, *, limit_memory: bool = True
+) -> Finished:
+    """Runs it. A crash or an overrun is a result. `limit_memory` is for what maps no devices: drivers reserve much."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        started = time.monotonic()
+        process = subprocess.Popen(
+            list(command), cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=dict(environment),
+            start_new_session=True, preexec_fn=_limiter(limits, limit_memory),
+        )  # fmt: skip
+        timed_out = False
+        try:
+            status = process.wait(limits.seconds)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+            status = -signal.SIGKILL
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        seconds = time.monotonic() - started
+        texts = [_tail(stream, limits.output_bytes) for stream in (out, err)]
+    return Finished(status, texts[0], texts[1], seconds, timed_out)
+
+
+def _limiter(limits: Limits, memory: bool) -> Callable[[], None]:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        size = max(limits.output_bytes, 1 << 30)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        if memory:
+            # Data, not address space: stacks are reserved and not used.
+            resource.setrlimit(resource.RLIMIT_DATA, (limits.memory_bytes, limits.memory_bytes))
+
+    return limit
+
+
+def _tail(stream: IO[bytes], limit: int) -> str:
+    stream.seek(0, os.SEEK_END)
+    size = stream.tell()
+    stream.seek(max(0, size - limit))
+    return stream.read().decode(errors="replace")
