@@ -13,7 +13,7 @@ NVCC_FLAG = re.compile(
     r"(?:^|(?<=[\s=\"',;:]))(?:"
     r"--expt-(?:relaxed-constexpr|extended-lambda)|-expt-(?:relaxed-constexpr|extended-lambda)|--extended-lambda"
     r"|-{1,2}use_fast_math|-Xptxas|--ptxas-options|-{1,2}maxrregcount|--threads(?=[\s=\"',]|$)|-t=?0\b"
-    r"|-Xfatbin|-Xnvlink|--default-stream|--generate-line-info|--resource-usage|--fmad|--prec-(?:div|sqrt)|--ftz"
+    r"|-Xfatbin|-Xnvlink|--default-stream|--generate-line-info|--resource-usage|-{1,2}fmad=|-{1,2}prec-(?:div|sqrt)=|-{1,2}ftz="
     r"|-gencode|--generate-code|-arch=\s?(?:sm|compute)_?|--gpu-architecture|-ccbin|-cudart\b|--source-in-ptx"
     r"|-{1,2}diag[-_]suppress(?=[\s\"',]|$)|--diag[-_]suppress=|-Xcudafe|--compiler-options|-Xcompiler=|-{1,2}split-compile"
     r"|-{1,2}res(?:ource)?-usage|-{1,2}extended-lambda|-rdc=|-{1,2}forward-unknown-to-host-compiler"
