@@ -40,6 +40,7 @@ def _rules(path: str, text: str) -> list[tuple[str, int]]:
         ("tools/build", "other"),
         ("defs.bzl", "bazel"),
         ("MANIFEST.in", "manifest"),
+        ("csrc/ops.hip", "hip"),
         (".gitmodules", "gitmodules"),
         ("docker/.env.sample", "shell"),
     ],

@@ -12,7 +12,9 @@ from rocport.model import Problem
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh", ".cup", ".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".inc", ".ipp", ".tpp"})
 HOST_SUFFIXES = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++"})
-_SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "__pycache__", ".venv", "node_modules", ".tox", ".mypy_cache"})
+_SKIPPED_FOLDERS = frozenset(
+    {".git", ".hg", ".svn", "__pycache__", ".venv", "node_modules", ".tox", ".mypy_cache", ".rocport"}
+)
 
 # A generated table can be this long and still be source; beyond it a file is copied, not parsed.
 MAX_SOURCE_BYTES = 64 * 1024 * 1024
@@ -57,6 +59,7 @@ _LANGUAGES = {
     ".yaml": "yaml",
     ".dockerfile": "docker",
     ".bzl": "bazel",
+    ".hip": "hip",
 }
 _NAMES = {
     "meson.build": "meson",
@@ -74,8 +77,8 @@ _NAMES = {
 
 def language_of(path: str) -> str:
     """`cuda` for C, C++ and CUDA sources and headers; `python`, `notebook`, `cmake`, `make`, `requirements`, `toml`
-    (with setup.cfg), `docker`, `shell`, `yaml`, `meson`, `bazel`, `manifest` (MANIFEST.in), `gitmodules`; else
-    `other`."""
+    (with setup.cfg), `docker`, `shell`, `yaml`, `meson`, `bazel`, `manifest` (MANIFEST.in), `gitmodules`, `hip`;
+    else `other`."""
     name = os.path.basename(path).lower()
     stem, suffix = os.path.splitext(name)
     if suffix in CUDA_SUFFIXES or suffix in HOST_SUFFIXES:

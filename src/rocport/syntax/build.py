@@ -183,6 +183,8 @@ def _closing(text: str, start: int) -> int:
 
 
 def _without_comment(text: str, language: str) -> str:
+    if language == "hip":
+        return text
     if language == "docker":
         return "" if text.lstrip().startswith("#") else text
     match = re.search(r"(?:^|(?<=\s))#", text) if language != "cmake" else re.search(r"#", text)

@@ -1,0 +1,1 @@
+"""Rules over sources that are HIP already: what a newer ROCm takes away."""
