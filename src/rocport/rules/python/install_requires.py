@@ -18,6 +18,7 @@ from rocport.rules.python.lists import list_edits, list_of
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
+_CLONE = re.compile(r"\bgit clone\b.*\s(?:-b|--branch)[ =](\S*cuda\S*)")
 _INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba)\s+install\b(.*)")
 
 RULE = Rule(
@@ -28,7 +29,7 @@ RULE = Rule(
     languages=PYTHON,
     phase=0,
     triggers=frozenset(
-        {b"setup(", b"install_requires", b"extras_require", b"REQUIRE", b"pip install", b"conda install"}
+        {b"setup(", b"install_requires", b"extras_require", b"REQUIRE", b"pip install", b"conda install", b"git clone"}
     ),
     examples=(
         Example(
@@ -38,6 +39,7 @@ RULE = Rule(
         ),
         Example("setup(install_requires=['numpy', 'flash-attn>=2.0'])\n", path="setup.py"),
         Example("run('python -m pip install xformers cupy-cuda12x')\n", path="one.py"),
+        Example("run('git clone https://github.com/someone/quant.git -b cuda')\n", path="one.py"),
     ),
     clean=(
         Example("setup(install_requires=['numpy', 'transformers'])\n", path="setup.py"),
@@ -60,6 +62,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             names = [re.split(r"[=<>~!\[@]", word)[0] for word in installed[1].split() if not word.startswith("-")]
         elif setup and isinstance(source.parents.get(node), (ast.List, ast.Tuple, ast.BinOp, ast.Call, ast.Assign)):
             names = [name] if (name := requirement_name(text)) else []
+        branch = _CLONE.search(text)
+        if branch:
+            nodes.append(node)
+            said[node] = f"clones {branch[1]} of a project: its CUDA branch"
         for name in names:
             message = trouble(name)
             if message:
