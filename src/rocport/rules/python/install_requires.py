@@ -19,6 +19,8 @@ from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _CLONE = re.compile(r"\bgit clone\b.*\s(?:-b|--branch)[ =](\S*cuda\S*)")
+_HOLDS = re.compile(r"(?i)requir|reqs?\b|_req|depend|deps|extras|install")
+_SAYS = re.compile(r"(?i)warn|print|info|error|exception|debug|log|fail|skip|exit|help|echo|argument")
 _INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba)\s+install\b(.*)")
 
 RULE = Rule(
@@ -42,6 +44,11 @@ RULE = Rule(
         Example("run('git clone https://github.com/someone/quant.git -b cuda')\n", path="one.py"),
     ),
     clean=(
+        Example(
+            "flags = Path(here) / 'flash_attn'\nsetup(name='flash_attn', keywords=['awq', 'xformers'])\n",
+            path="setup.py",
+        ),
+        Example("raise ImportError('please install it: pip install flash-attn')\n", path="m.py"),
         Example("setup(install_requires=['numpy', 'transformers'])\n", path="setup.py"),
         Example("names = ['flash-attn']\nsetup(name='x')\n", path="bench.py"),
     ),
@@ -56,11 +63,11 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     for node, text in source.strings:
         if len(text) > 300:
             continue
-        installed = _INSTALL.search(text)
+        installed = None if _told(source, node) else _INSTALL.search(text)
         names: list[str] = []
         if installed:
             names = [re.split(r"[=<>~!\[@]", word)[0] for word in installed[1].split() if not word.startswith("-")]
-        elif setup and isinstance(source.parents.get(node), (ast.List, ast.Tuple, ast.BinOp, ast.Call, ast.Assign)):
+        elif setup and _is_requirement(source, node):
             names = [name] if (name := requirement_name(text)) else []
         branch = _CLONE.search(text)
         if branch:
@@ -85,3 +92,39 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         listed = list_of(source, node)
         made = list_edits(gate, listed) if listed is not None else None
         yield edited(item, gate, made[0] if made else ())
+
+
+def _is_requirement(source: PythonSource, node: ast.AST) -> bool:
+    """True in a keyword or a name that holds requirements; names of packages stand in many other places of setup.py."""
+    for parent, child in source.ancestors(node):
+        if isinstance(parent, ast.Dict) and child in parent.keys:
+            return False
+        if isinstance(parent, ast.keyword) and parent.arg:
+            return _HOLDS.search(parent.arg) is not None
+        if isinstance(parent, (ast.BinOp, ast.Compare, ast.Subscript)) and not isinstance(
+            getattr(parent, "op", None), (ast.Add, ast.Mod)
+        ):
+            return False
+        if isinstance(parent, ast.Call):
+            owner = parent.func.value if isinstance(parent.func, ast.Attribute) else parent.func
+            return child in parent.args and any(_HOLDS.search(word) for word in source.words(owner))
+        if isinstance(parent, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+            return any(_HOLDS.search(word) for target in targets for word in source.words(target))
+        if isinstance(parent, (ast.FunctionDef, ast.ClassDef)):
+            return _HOLDS.search(parent.name) is not None
+    return False
+
+
+def _told(source: PythonSource, node: ast.AST) -> bool:
+    """Text for the user: raised, asserted, warned, logged or printed."""
+    for parent, _ in source.ancestors(node):
+        if isinstance(parent, (ast.Raise, ast.Assert)):
+            return True
+        if isinstance(parent, ast.Call):
+            name = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+            if _SAYS.search(name):
+                return True
+        if isinstance(parent, ast.stmt):
+            return False
+    return False
