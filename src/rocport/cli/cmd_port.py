@@ -15,8 +15,7 @@ from rocport.report import formats
 
 if TYPE_CHECKING:
     from rocport.model import Context, FileRecord, Options, Problem
-    from rocport.port.engine import Ported
-    from rocport.port.generated import NewFile
+    from rocport.port.engine import Ported, Settled
     from rocport.port.places import Places
     from rocport.scan.tree import Entry
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--out", metavar="DIR", help="Folder of the ported tree [default: PATH-hip beside PATH].")
 @click.option("--in-place", is_flag=True, help="Replace the sources themselves.")
 @click.option("--diff", is_flag=True, help="Print the port as a patch for `git apply`; write nothing.")
+@click.option("--undo", is_flag=True, help="Take the last --in-place port of PATH back.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when the port would change something.")
 @click.option(
     "--force", is_flag=True, help="Overwrite outputs that were edited by hand, or a folder that is not empty."
@@ -52,6 +52,7 @@ def command(
     out: str | None,
     in_place: bool,
     diff: bool,
+    undo: bool,
     check: bool,
     force: bool,
     allow_dirty: bool,
@@ -76,8 +77,10 @@ def command(
     from rocport.scan.tree import read_tree
 
     without_collector()
-    if sum((bool(out), in_place, diff, check)) > 1:
-        raise click.UsageError("--out, --in-place, --diff and --check exclude each other")
+    if sum((bool(out), in_place, diff, check, undo)) > 1:
+        raise click.UsageError("--out, --in-place, --diff, --check and --undo exclude each other")
+    if undo:
+        ctx.exit(_undo(existing(path)))
     options = make_options(warp, target, rocm, torch)
     root = existing(path)
     target_folder = Path(out) if out else _default_out(root)
@@ -127,13 +130,17 @@ def command(
         written = writer.finish(new, dict(reported))
         problems.extend(written.problems)
         records = written.records
-    elif in_place:
-        engine.write_in_place(tree.root, ported, new)
-    changes = any(result.data is not None for result in ported) or any(
-        _bytes_at(tree.root, file.path) != file.data for file in new
-    )
+    else:
+        settled = engine.settle(tree.root, ported, new, options.mirror if layout == "both" else "")
+        problems.extend(settled.problems)
+        if in_place:
+            engine.write_in_place(tree.root, settled)
+            records = settled.records
+        changes = settled.changes
     if diff:
-        _print_diff(tree.root, ported, new)
+        _print_diff(tree.root, settled)
+        for problem in problems:
+            click.echo(f"{problem.path}: {problem.message}", err=True)
         ctx.exit(1 if changes else 0)
     report = Report(
         "port",
@@ -201,6 +208,22 @@ def _both(options: Options, root: Path) -> tuple[Options, bool]:
     return replace(options, layout="both", mirror=folder), earlier
 
 
+def _undo(root: Path) -> int:
+    """Undo a port in place; 1 when files were changed since and stay as they are."""
+    from rocport.port import state
+
+    try:
+        undone = state.undo(root if root.is_dir() else root.parent)
+    except state.StateError as error:
+        raise click.UsageError(str(error)) from error
+    click.echo(f"{len(undone.restored)} files restored, {len(undone.removed)} removed")
+    for path in undone.left:
+        click.echo(
+            f"{path}: changed since the port; left as it is, its old bytes are in {state.FOLDER}/before", err=True
+        )
+    return 1 if undone.left else 0
+
+
 def _default_out(root: Path) -> Path:
     folder = root.resolve()
     return folder.with_name(folder.name + "-hip") if folder.is_dir() else folder.parent / (folder.stem + "-hip")
@@ -220,25 +243,15 @@ def _refuse_dirty(root: Path) -> None:
         raise click.UsageError(f"{folder} has uncommitted changes; commit them first, or pass --allow-dirty")
 
 
-def _print_diff(root: Path, ported: list[Ported], new: list[NewFile]) -> None:
+def _print_diff(root: Path, settled: Settled) -> None:
     from rocport.port import patch
 
     out = sys.stdout.buffer
-    for result in ported:
-        if result.data is not None:
-            out.writelines(patch.changed_file(result.path, (root / result.path).read_bytes(), result.data))
-    for file in new:
-        present = _bytes_at(root, file.path)
-        out.writelines(
-            patch.new_file(file.path, file.data)
-            if present is None
-            else patch.changed_file(file.path, present, file.data)
-        )
+    for path, data in settled.writes.items():
+        if (root / path).is_file():
+            out.writelines(patch.changed_file(path, (root / path).read_bytes(), data))
+        else:
+            out.writelines(patch.new_file(path, data))
+    for path in settled.removed:
+        out.writelines(patch.removed_file(path, (root / path).read_bytes()))
     out.flush()
-
-
-def _bytes_at(root: Path, path: str) -> bytes | None:
-    try:
-        return (root / path).read_bytes()
-    except OSError:
-        return None

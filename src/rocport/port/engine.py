@@ -9,11 +9,12 @@ from pathlib import Path
 
 from rocport import __version__
 from rocport.model import FileRecord, Finding, Options, Problem
-from rocport.port import beside, compat, headers, manifest
+from rocport.port import beside, compat, headers, manifest, state
 from rocport.port.apply import apply
 from rocport.port.files import sha256, write_atomic
 from rocport.port.gated import apply_gated
 from rocport.port.generated import NewFile, PortedTree
+from rocport.port.merge import Met, meet
 from rocport.port.mirror import mirror
 from rocport.port.places import Places
 from rocport.syntax.cuda import CudaSource
@@ -94,6 +95,9 @@ def new_files(
     if both:
         sources = [one.path for one in ported if one.language == "cuda" and one.problem is None]
         found += mirror(options.mirror, translated, sources, files, lambda path: (root / path).read_bytes())
+        if found:
+            record = manifest.dump_hashes({file.path: sha256(file.data) for file in found})
+            found.append(NewFile(below + manifest.NAME, record, "tells a later port its own text from edits"))
     found += _compat_modules(root, ported)
     if whole:
         changed = {one.path: one.data for one in ported if one.data is not None}
@@ -111,20 +115,31 @@ def _compat_modules(root: Path, ported: Iterable[Ported]) -> list[NewFile]:
         if one.compat_file:
             wanted |= one.compat
             places.add(one.compat_file)
-    for place in places:
-        if (root / place).is_file():
-            wanted |= compat.names_in((root / place).read_bytes())
+    present = {place: data for place in places if (data := _bytes(root / place)) is not None}
+    for data in present.values():
+        wanted |= compat.names_in(data)
     module = compat.render(wanted) if places else b""
-    return [NewFile(place, module, "platform facts that the gated Python asks for") for place in sorted(places)]
+    why = "platform facts that the gated Python asks for"
+    found = []
+    for place in sorted(places):
+        here = present.get(place)
+        if here is None:
+            found.append(NewFile(place, module, why))
+            continue
+        met = meet(here, compat.render(compat.names_in(here)), module)
+        if met.data is not None:
+            found.append(NewFile(place, met.data, why, base=here))
+        elif met.status == "conflict":
+            found.append(NewFile(place, module, why))
+    return found
 
 
 @dataclass(frozen=True)
 class Written:
-    """What a port into a folder did."""
+    """What a port into a folder did, stale outputs that it removed among the records."""
 
     records: tuple[FileRecord, ...]
     problems: tuple[Problem, ...]
-    removed: tuple[str, ...]
 
 
 class OutputError(Exception):
@@ -134,9 +149,9 @@ class OutputError(Exception):
 class TreeWriter:
     """Writes a port beside its source, file by file.
 
-    A file whose bytes are already right is not touched. A file that was edited by hand since the last port (its hash is
-    not the one the manifest recorded) is never overwritten: it is listed as a conflict and the new translation is put
-    beside it as `NAME.rocport-new`.
+    A file whose bytes are already right is not touched. One that was edited by hand since the last port (its hash is
+    not the one the manifest recorded) is merged with what changed since, and never overwritten: where both changed the
+    same lines it is listed as a conflict, and the new version is put beside it as `NAME.rocport-new`.
     """
 
     def __init__(self, root: Path, out: Path, force: bool = False) -> None:
@@ -154,6 +169,7 @@ class TreeWriter:
                 f"{out}: not empty and holds no {manifest.NAME} of an earlier port; choose another --out, or --force"
             )
         self._earlier = earlier or manifest.Manifest(__version__)
+        self._kept = state.Kept(out)
 
     def add(self, ported: Ported) -> None:
         """Write one file: its translation, or a copy."""
@@ -173,7 +189,7 @@ class TreeWriter:
         target = self.out / path
         try:
             data = source.read_bytes()
-            self._put(path, path, data, "copied", sha256(data), source.stat().st_mode & 0o777 | 0o200)
+            self._put(path, path, data, "copied", sha256(data), source.stat().st_mode & 0o777 | 0o200, keep=False)
         except OSError as error:
             self._problems.append(Problem(path, f"cannot be copied to {target}: {error.strerror}"))
 
@@ -195,7 +211,9 @@ class TreeWriter:
     def finish(self, new: Iterable[NewFile], reported: dict[str, str]) -> Written:
         """Write the generated files and the manifest, and remove outputs whose source is gone."""
         for file in new:
-            self._put(file.source, file.path, file.data, "generated", "", 0o644)
+            if file.base is not None:
+                self._records.pop(file.path, None)
+            self._put(file.source, file.path, file.data, "generated", "", 0o644, base=file.base)
         removed = []
         for output, record in self._earlier.files.items():
             if output in self._records:
@@ -203,41 +221,128 @@ class TreeWriter:
             place = self.out / output
             if place.is_file() and sha256(place.read_bytes()) == record.output_sha256:
                 place.unlink()
-                removed.append(output)
+                removed.append(FileRecord("", output, "removed"))
             elif place.exists():
                 self._problems.append(Problem(output, "its source is gone, but it was edited by hand; left in place"))
+        self._kept.save()
         source_root = os.path.relpath(self.root.resolve(), self.out.resolve())
         manifest.save(self.out, manifest.Manifest(__version__, reported, self._records, source_root))
-        return Written(
-            tuple(self._records[name] for name in sorted(self._records)), tuple(self._problems), tuple(removed)
-        )
+        return Written((*(self._records[name] for name in sorted(self._records)), *removed), tuple(self._problems))
 
-    def _put(self, source: str, output: str, data: bytes, status: str, source_hash: str, mode: int) -> None:
+    def _put(
+        self,
+        source: str,
+        output: str,
+        data: bytes,
+        status: str,
+        source_hash: str,
+        mode: int,
+        keep: bool = True,
+        base: bytes | None = None,
+    ) -> None:
         place = self.out / output
         new_hash = sha256(data)
-        if place.is_file():
-            present = sha256(place.read_bytes())
-            earlier = self._earlier.files.get(output)
-            if present == new_hash:
-                self._records[output] = FileRecord(source, output, status, source_hash, new_hash)
-                return
-            if not self.force and (earlier is None or earlier.output_sha256 != present):
-                write_atomic(place.with_name(place.name + ".rocport-new"), data, mode)
-                self._records[output] = FileRecord(
-                    source, output, "conflict", source_hash, earlier.output_sha256 if earlier else ""
-                )
-                self._problems.append(
-                    Problem(output, f"was edited by hand since the last port; kept, see {output}.rocport-new")
-                )
-                return
-        write_atomic(place, data, mode)
-        self._records[output] = FileRecord(source, output, status, source_hash, new_hash)
+        present = place.read_bytes() if place.is_file() else None
+        earlier = self._earlier.files.get(output)
+        unedited = present is not None and earlier is not None and earlier.output_sha256 == sha256(present)
+        if base is None:
+            base = present if unedited else self._kept.get(output)
+        met = Met("updated", data) if self.force else meet(present, base, data)
+        if met.status == "conflict":
+            write_atomic(place.with_name(place.name + ".rocport-new"), data, mode)
+            earlier_hash = earlier.output_sha256 if earlier else ""
+            self._records[output] = FileRecord(source, output, "conflict", source_hash, earlier_hash)
+            self._problems.append(state.conflict(output, met.conflicts))
+            if (last := self._kept.get(output)) is not None:
+                self._kept.put(output, last)
+            return
+        if keep:
+            self._kept.put(output, data)
+        if met.data is not None and met.data != present:
+            write_atomic(place, met.data, mode)
+        done = met.status if met.status in ("edited", "merged") else status
+        self._records[output] = FileRecord(source, output, done, source_hash, new_hash)
 
 
-def write_in_place(root: Path, files: Iterable[Ported], new: Iterable[NewFile]) -> None:
-    """Replace the sources by their ports and add the generated files. Every file is replaced atomically."""
-    for ported in files:
-        if ported.data is not None:
-            write_atomic(root / ported.path, ported.data)
+@dataclass(frozen=True)
+class Settled:
+    """A port in place before it is written: the new bytes of each file, the files to remove, the versions put aside
+    because of a conflict, and what is generated (kept as the base of the next merge)."""
+
+    writes: Mapping[str, bytes]
+    removed: tuple[str, ...]
+    aside: Mapping[str, bytes]
+    made: Mapping[str, bytes]
+    records: tuple[FileRecord, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.writes or self.removed)
+
+
+def settle(root: Path, ported: Iterable[Ported], new: Sequence[NewFile], mirror_folder: str) -> Settled:
+    """What a port in place writes. Generated files that were edited by hand are merged; those whose source is gone are
+    removed, when nobody edited them."""
+    kept = state.Kept(root)
+    recorded = f"{mirror_folder}/{manifest.NAME}" if mirror_folder else ""
+    hashes = manifest.load_hashes(root / recorded) if recorded else {}
+    writes = {one.path: one.data for one in ported if one.data is not None}
+    records = [
+        FileRecord(one.path, one.path, "translated", one.source_sha256, sha256(one.data))
+        for one in ported
+        if one.data is not None
+    ]
+    aside: dict[str, bytes] = {}
+    made: dict[str, bytes] = {}
+    problems: list[Problem] = []
     for file in new:
-        write_atomic(root / file.path, file.data)
+        present = _bytes(root / file.path)
+        if file.path == recorded:
+            if present != file.data:
+                writes[recorded] = file.data
+            continue
+        base = file.base or kept.get(file.path)
+        if base is None and present is not None and hashes.get(file.path) == sha256(present):
+            base = present
+        met = meet(present, base, file.data)
+        status = met.status if met.status in ("edited", "merged", "conflict") else "generated"
+        if met.status == "conflict":
+            aside[f"{file.path}.rocport-new"] = file.data
+            last = kept.get(file.path)
+            made |= {file.path: last} if last is not None else {}
+            problems.append(state.conflict(file.path, met.conflicts))
+        else:
+            made[file.path] = file.data
+            writes |= {file.path: met.data} if met.data is not None else {}
+        records.append(FileRecord(file.source, file.path, status, "", sha256(file.data)))
+    removed = []
+    for path in sorted(hashes.keys() - {file.path for file in new}):
+        present = _bytes(root / path)
+        if present is not None and sha256(present) == hashes[path]:
+            removed.append(path)
+            records.append(FileRecord("", path, "removed", "", ""))
+        elif present is not None:
+            problems.append(Problem(path, "its source is gone, but it was edited by hand; left in place"))
+    return Settled(writes, tuple(removed), aside, made, tuple(records), tuple(problems))
+
+
+def write_in_place(root: Path, settled: Settled) -> None:
+    """Replace the sources by their ports, and add and remove generated files. Every file is replaced atomically; what
+    is needed to undo it all is kept first."""
+    state.record(root, [*settled.writes.items(), *((path, None) for path in settled.removed)])
+    for path, data in (*settled.writes.items(), *settled.aside.items()):
+        write_atomic(root / path, data)
+    for path in settled.removed:
+        (root / path).unlink()
+    kept = state.Kept(root)
+    for path, made in settled.made.items():
+        kept.put(path, made)
+    kept.save()
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

@@ -12,12 +12,14 @@ from rocport.model import Finding, Options
 @dataclass(frozen=True)
 class NewFile:
     """A file the port adds at `path` (relative, with `/`); `why` is one sentence for the report, `source` the file of
-    the tree it is made from, if there is one."""
+    the tree it is made from, if there is one. `base` are the bytes it replaces when those are known to be made by a
+    port, edits by hand merged into `data` already."""
 
     path: str
     data: bytes
     why: str
     source: str = ""
+    base: bytes | None = None
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,21 @@ def load(folder: Path) -> Manifest | Problem | None:
         return Problem(NAME, f"is not a manifest ({error!r}); the output is treated as written by hand")
 
 
+def load_hashes(path: Path) -> dict[str, str]:
+    """Path -> SHA-256 of what an earlier port generated, from the record beside it; empty when there is none."""
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): str(value) for name, value in raw["generated"].items()} if raw["schema"] == SCHEMA else {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def dump_hashes(hashes: Mapping[str, str]) -> bytes:
+    """The record of generated files: lets a later port tell its own text from edits."""
+    body = {"schema": SCHEMA, "tool": "rocport", "generated": dict(sorted(hashes.items()))}
+    return (json.dumps(body, indent=1) + "\n").encode()
+
+
 def save(folder: Path, manifest: Manifest) -> None:
     """Write the manifest atomically."""
     body = {

@@ -21,6 +21,13 @@ def new_file(path: str, data: bytes) -> Iterator[bytes]:
     yield from _hunks(b"", data, b"/dev/null", _name("b/" + path))
 
 
+def removed_file(path: str, data: bytes, executable: bool = False) -> Iterator[bytes]:
+    """A file that goes."""
+    mode = b"100755" if executable else b"100644"
+    yield b"diff --git %s %s\ndeleted file mode %s\n" % (_name("a/" + path), _name("b/" + path), mode)
+    yield from _hunks(data, b"", _name("a/" + path), b"/dev/null")
+
+
 def _hunks(before: bytes, after: bytes, old: bytes, new: bytes) -> Iterator[bytes]:
     lines = difflib.diff_bytes(difflib.unified_diff, _lines(before), _lines(after), _ended(old), _ended(new))
     for line in lines:
