@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor.program import ProgramError, load_program
+from rocport.executor.program import ProgramError, find_header, load_program
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 
@@ -46,6 +46,34 @@ def test_a_folder_without_makefile_leaves_out_what_others_include(tmp_path: Path
     (tmp_path / "main.hip").write_text('#include "kernel.hip"\nint main() {}\n')
     (tmp_path / "kernel.hip").write_text("int x;\n")
     assert [unit.source.name for unit in load_program(tmp_path).units] == ["main.hip"]
+
+
+def test_a_cmake_list_gives_the_files_of_the_executable_that_a_source_belongs_to(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    for name in ("main.cu", "gold.cpp", "other.cu"):
+        (tmp_path / name).write_text("int x;\n")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "project(sample LANGUAGES HIP)  # a comment (with brackets)\nset(SOURCES main.cu gold.cpp)\n"
+        "include_directories(include missing)\nadd_executable(${PROJECT_NAME} ${SOURCES})\n"
+        "target_compile_definitions(sample PRIVATE N=4)\nadd_executable(other other.cu)\nadd_executable(gone gone.cu)\n"
+    )
+    program = load_program(tmp_path / "gold.cpp")
+    assert [unit.source.name for unit in program.units] == ["main.cu", "gold.cpp"]
+    assert program.units[0].flags == (f"-I{tmp_path}", f"-I{tmp_path / 'include'}", "-DN=4")
+    assert [unit.source.name for unit in load_program(tmp_path / "other.cu").units] == ["other.cu"]
+    assert load_program(tmp_path).name == "sample"
+
+
+def test_a_header_is_looked_for_around_the_source_nearest_first(tmp_path: Path) -> None:
+    for folder in ("a/b", "common/deep", "a/inc"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "common/deep/help.h").write_text("")
+    assert find_header("help.h", tmp_path / "a/b") == tmp_path / "common/deep"
+    assert find_header("deep/help.h", tmp_path / "a/b") == tmp_path / "common"
+    (tmp_path / "a/inc/help.h").write_text("")
+    assert find_header("help.h", tmp_path / "a/b") == tmp_path / "a/inc"
+    assert find_header("other.h", tmp_path / "a/b") is None
 
 
 @pytest.mark.parametrize("name", ["gone.hip", "notes.txt", "empty"])

@@ -78,6 +78,9 @@ def load_program(path: Path) -> Program:
     if path.is_file():
         if path.suffix not in SOURCE_SUFFIXES:
             raise ProgramError(f"{path}: not a HIP, CUDA or C++ source file")
+        for built in _from_cmake(path.resolve().parent):
+            if any(unit.source == path.resolve() for unit in built.units):
+                return replace(built, name=path.stem)
         flags = (f"-I{path.resolve().parent}",)
         return Program(path.stem, path.resolve().parent, (Unit(path.resolve(), flags),), (), ((),))
     if not path.is_dir():
@@ -88,12 +91,77 @@ def load_program(path: Path) -> Program:
             program = _from_makefile(folder, folder / name)
             if program is not None:
                 return program
+    for built in _from_cmake(folder):
+        return built
     sources = sorted(entry for entry in folder.iterdir() if entry.suffix in SOURCE_SUFFIXES and entry.is_file())
     sources = [s for s in sources if not _included_by_others(s, sources)]
     if not sources:
         raise ProgramError(f"{path}: no Makefile that compiles something, and no source files")
     units = tuple(Unit(source, (f"-I{folder}",), source.suffix == ".c") for source in sources)
     return Program(folder.name, folder, units, (), ((),))
+
+
+_CMAKE_COMMAND = re.compile(r"(?m)^[ \t]*(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+_CMAKE_EXECUTABLES = frozenset(["add_executable", "hip_add_executable", "cuda_add_executable"])
+_CMAKE_INCLUDES = frozenset(["include_directories", "target_include_directories"])
+_CMAKE_KEYWORDS = frozenset(["PRIVATE", "PUBLIC", "INTERFACE", "SYSTEM", "BEFORE", "AFTER", "WIN32", "MACOSX_BUNDLE"])
+
+
+def _from_cmake(folder: Path) -> list[Program]:
+    """The executables of the folder's CMakeLists.txt whose sources are all there, read without running CMake.
+
+    Understood: `set`, lists of files, `project`, include folders, definitions, `target_sources` and OpenMP. What needs
+    more of CMake's language is left out.
+    """
+    try:
+        text = (folder / "CMakeLists.txt").read_text(errors="replace")
+    except OSError:
+        return []
+    text = re.sub(r"#\[\[.*?\]\]|#[^\n]*", "", text, flags=re.DOTALL)
+    values = {
+        "CMAKE_CURRENT_SOURCE_DIR": str(folder),
+        "CMAKE_SOURCE_DIR": str(folder),
+        "PROJECT_SOURCE_DIR": str(folder),
+    }
+
+    def words(body: str) -> list[str]:
+        for _ in range(8):
+            body = re.sub(r"\$\{(\w+)\}", lambda match: values.get(match.group(1), match.group(0)), body)
+        return [word.strip('"') for word in re.findall(r'"[^"]*"|[^\s;"]+', body)]
+
+    targets: dict[str, list[Path]] = {}
+    flags: list[str] = [f"-I{folder}"]
+    openmp = False
+    for match in _CMAKE_COMMAND.finditer(text):
+        command, body = match.group(1).lower(), words(match.group(2))
+        if not body:
+            continue
+        if command == "set":
+            values[body[0]] = " ".join(word for word in body[1:] if word not in ("CACHE", "PARENT_SCOPE"))
+        elif command == "project":
+            values["PROJECT_NAME"] = values["CMAKE_PROJECT_NAME"] = body[0]
+        elif command in _CMAKE_EXECUTABLES or command == "target_sources":
+            files = [folder / word for word in body[1:] if Path(word).suffix in SOURCE_SUFFIXES]
+            targets.setdefault(body[0], []).extend(file.resolve() for file in files)
+        elif command in _CMAKE_INCLUDES:
+            names = body[1:] if command.startswith("target") else body
+            folders = [(folder / word).resolve() for word in names if word not in _CMAKE_KEYWORDS and "$" not in word]
+            flags += [f"-I{found}" for found in folders if found.is_dir()]
+        elif command in ("add_definitions", "target_compile_definitions", "add_compile_definitions"):
+            flags += [
+                word if word.startswith("-D") else f"-D{word}"
+                for word in (body[1:] if command.startswith("target") else body)
+                if word not in _CMAKE_KEYWORDS and re.fullmatch(r"(?:-D)?\w+(?:=[^$<>]*)?", word)
+            ]
+        openmp |= command == "target_link_libraries" and any("OpenMP::" in word for word in body)
+    if openmp:
+        flags.append("-fopenmp")
+    return [
+        Program(name, folder, tuple(Unit(file, tuple(flags), file.suffix == ".c") for file in files),
+                ("-fopenmp",) if openmp else (), ((),))
+        for name, files in targets.items()
+        if files and all(file.is_file() for file in files)
+    ]  # fmt: skip
 
 
 def _included_by_others(source: Path, sources: list[Path]) -> bool:

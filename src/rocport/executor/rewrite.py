@@ -422,7 +422,7 @@ class _ThreadLoops:
                 and not any(open_ < position < close for open_, close in self.bodies)
             ):
                 continue  # a declaration, or the function's own name
-            if not inside or not self._named(functions[at][1]) or not self._for_device(functions[at][1]):
+            if not inside or not self._named(functions[at][1]) or not self.for_device(functions[at][1]):
                 if text in _NAMESPACES:
                     continue
                 return None
@@ -445,7 +445,7 @@ class _ThreadLoops:
         name = self.pairs[close] - 1
         return self.at(name - 1) not in (b"operator", b",", b":") and self.at(name) != b"operator"
 
-    def _for_device(self, open_: int) -> bool:
+    def for_device(self, open_: int) -> bool:
         """Its head says `__device__`: an index in a host function belongs to a lambda, which nobody calls by name."""
         back = open_ - 1
         while back >= 0 and self.at(back) not in (b";", b"}", b"{") and open_ - back < 200:
@@ -571,7 +571,7 @@ class _Rewriter:
             first = text[:1]
             if first == b"<" and len(text) > 1:
                 self._launch(position)
-            elif first == b"_" or first == b"h" or first == b"a":
+            elif first in (b"_", b"h", b"a"):
                 if text == b"hipLaunchKernelGGL":
                     self._launch_macro(position)
                 elif text in _BY_ADDRESS:
@@ -590,6 +590,8 @@ class _Rewriter:
                     self._forceinline(position)
                 elif text in (b"asm", b"__asm__", b"__asm"):
                     self._assembly(position)
+            elif text == b"clock" and self.at(position + 1) == b"(" and self._in_device_code(position):
+                self.replace(position, position + 1, b"::rpx::device_clock")
             position += 1
         self.found += [(offset, offset, text) for offset, text in _Regions(self).run()]
         if not self.everywhere and not self.plain_shared:
@@ -600,6 +602,16 @@ class _Rewriter:
                 continue  # inside of a replaced launch, whose text was taken as it stood
             kept.append(edit)
         return kept
+
+    def _in_device_code(self, position: int) -> bool:
+        """The token stands in the body of a function whose head says `__device__` or `__global__`."""
+        if any(open_ < position < close for open_, close in self.kernel_bodies):
+            return True
+        loops = _ThreadLoops(self)
+        for _, open_, close in _Regions.functions(self.tokens, self.pairs):
+            if open_ < position < close:
+                return loops.for_device(open_)
+        return False
 
     def _collect_kernels(self) -> None:
         namespaces: list[tuple[int, bytes]] = []  # (closing brace, name)
@@ -847,6 +859,11 @@ class _Rewriter:
             b"__shared__",
         ) or (self.at(first - 1) == b")" and self._attribute_before(first) is not None):
             first = self._attribute_before(first) if self.at(first - 1) == b")" else first - 1  # type: ignore[assignment]
+        start = first
+        while self._continues_declaration(start - 1):
+            start -= 1
+        if b"extern" in {self.at(i) for i in range(start, first)}:
+            first = start  # `extern T __shared__ name[];`
         before = {self.at(i) for i in range(first, position)}
         if self._enclosed(position) == b"(":
             self.replace(position, position + 1, b"")
@@ -860,7 +877,19 @@ class _Rewriter:
             return
         static = b"static" in before or b"static" in {self.at(i) for i in range(position + 1, min(position + 4, end))}
         storage = b"" if self.plain_shared else b"thread_local"
-        self.replace(position, position + 1, storage if static else b"static " + storage)
+        if not static:
+            storage = b"static " + storage
+        aligned = position + 1
+        if self.at(aligned) == b"alignas" and aligned + 1 in self.pairs:  # comes before all else
+            close = self.pairs[aligned + 1] + 1
+            self.replace(position, close, self.source(aligned, close) + b" " + storage)
+        else:
+            self.replace(position, position + 1, storage)
+
+    def _continues_declaration(self, position: int) -> bool:
+        """The token can belong to the specifiers and the type of a declaration."""
+        text = self.at(position)
+        return text[:1].isalpha() or text[:1] == b"_" or text in (b"::", b"<", b">", b",", b"*")
 
     def _attribute_before(self, position: int) -> int | None:
         """Start of an `__attribute__((...))` or `alignas(...)` that ends right before the token."""

@@ -13,6 +13,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -237,6 +238,12 @@ void on_crash(int signal_number, siginfo_t *info, void *) {
                         signal_number, info->si_addr, in_kernel() ? "inside kernel" : "in host code after kernel", kernel_name(),
                         rpx_thread_index.x, rpx_thread_index.y, rpx_thread_index.z, rpx_block_index.x, rpx_block_index.y, rpx_block_index.z);
   if (write(2, line, static_cast<std::size_t>(n)) < 0) std::_Exit(3);
+  rlimit memory;
+  if (!in_kernel() && !info->si_addr && getrlimit(RLIMIT_DATA, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) {
+    n = std::snprintf(line, sizeof line, "rocport executor: a null pointer: the run may use %llu MiB; did an allocation of the program fail?\n",
+                      static_cast<unsigned long long>(memory.rlim_cur >> 20));
+    if (write(2, line, static_cast<std::size_t>(n)) < 0) std::_Exit(3);
+  }
   write_report();
   signal(signal_number, SIG_DFL);
   raise(signal_number);

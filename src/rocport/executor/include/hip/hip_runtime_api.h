@@ -75,6 +75,37 @@ typedef enum hipError_t {
   hipErrorRuntimeMemory = 1052,
   hipErrorRuntimeOther = 1053,
   hipErrorTbd,
+  hipErrorMemoryAllocation = 2,
+  hipErrorInitializationError = 3,
+  hipErrorProfilerNotInitialized = 6,
+  hipErrorProfilerAlreadyStarted = 7,
+  hipErrorProfilerAlreadyStopped = 8,
+  hipErrorContextAlreadyCurrent = 202,
+  hipErrorMapBufferObjectFailed = 205,
+  hipErrorArrayIsMapped = 207,
+  hipErrorAlreadyMapped = 208,
+  hipErrorAlreadyAcquired = 210,
+  hipErrorNotMapped = 211,
+  hipErrorNotMappedAsArray = 212,
+  hipErrorNotMappedAsPointer = 213,
+  hipErrorECCNotCorrectable = 214,
+  hipErrorContextAlreadyInUse = 216,
+  hipErrorInvalidKernelFile = 218,
+  hipErrorInvalidGraphicsContext = 219,
+  hipErrorSharedObjectSymbolNotFound = 302,
+  hipErrorOperatingSystem = 304,
+  hipErrorInvalidResourceHandle = 400,
+  hipErrorSetOnActiveProcess = 708,
+  hipErrorContextIsDestroyed = 709,
+  hipErrorStreamCaptureMerge = 902,
+  hipErrorStreamCaptureUnmatched = 903,
+  hipErrorStreamCaptureUnjoined = 904,
+  hipErrorStreamCaptureIsolation = 905,
+  hipErrorStreamCaptureImplicit = 906,
+  hipErrorCapturedEvent = 907,
+  hipErrorStreamCaptureWrongThread = 908,
+  hipErrorInvalidChannelDescriptor = 911,
+  hipErrorInvalidTexture = 912,
 } hipError_t;
 #define hipErrorMemoryAllocation hipErrorOutOfMemory
 #define hipErrorInitializationError hipErrorNotInitialized
@@ -431,7 +462,9 @@ typedef enum hipMemPoolAttr {
 } hipMemPoolAttr;
 typedef enum hipMemAllocationType { hipMemAllocationTypeInvalid, hipMemAllocationTypePinned } hipMemAllocationType;
 typedef enum hipMemAllocationHandleType { hipMemHandleTypeNone, hipMemHandleTypePosixFileDescriptor } hipMemAllocationHandleType;
-typedef enum hipMemLocationType { hipMemLocationTypeInvalid, hipMemLocationTypeDevice } hipMemLocationType;
+typedef enum hipMemLocationType {
+  hipMemLocationTypeInvalid, hipMemLocationTypeDevice, hipMemLocationTypeHost, hipMemLocationTypeHostNuma, hipMemLocationTypeHostNumaCurrent
+} hipMemLocationType;
 typedef struct hipMemLocation { hipMemLocationType type; int id; } hipMemLocation;
 typedef struct hipMemPoolProps {
   hipMemAllocationType allocType;
@@ -441,6 +474,8 @@ typedef struct hipMemPoolProps {
   size_t maxSize;
   unsigned char reserved[56];
 } hipMemPoolProps;
+typedef enum hipMemAccessFlags { hipMemAccessFlagsProtNone = 0, hipMemAccessFlagsProtRead = 1, hipMemAccessFlagsProtReadWrite = 3 } hipMemAccessFlags;
+typedef struct hipMemAccessDesc { hipMemLocation location; hipMemAccessFlags flags; } hipMemAccessDesc;
 template <class T> hipError_t hipMallocAsync(T **p, size_t n, hipStream_t = nullptr) { return hipMalloc((void **)(p), n); }
 template <class T> hipError_t hipMallocFromPoolAsync(T **p, size_t n, hipMemPool_t, hipStream_t) {
   return hipMalloc((void **)(p), n);
@@ -546,8 +581,9 @@ hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int
 }
 template <class F> const char *hipKernelNameRefByPtr(F, hipStream_t) { return rpx::demangled("kernel"); }
 
-#include "rpx/graph_api.h"
 #include "rpx/texture.h"
+#include "rpx/graph_api.h"
+#include "rpx/more_api.h"
 
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE

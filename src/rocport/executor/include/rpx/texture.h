@@ -253,6 +253,7 @@ template <class T> RPX_INLINE void tex3D(T *out, hipTextureObject_t t, float x, 
 // Surface coordinates: x in bytes, y and z in elements.
 template <class T> RPX_INLINE void surf1Dread(T *out, hipSurfaceObject_t s, int x, int = 0) { std::memcpy(out, s->data + x, sizeof(T)); }
 template <class T> RPX_INLINE void surf1Dwrite(T v, hipSurfaceObject_t s, int x, int = 0) { std::memcpy(s->data + x, &v, sizeof(T)); }
+typedef enum hipSurfaceBoundaryMode { hipBoundaryModeZero, hipBoundaryModeTrap, hipBoundaryModeClamp } hipSurfaceBoundaryMode;
 template <class T> RPX_INLINE void surf2Dread(T *out, hipSurfaceObject_t s, int x, int y, int = 0) { std::memcpy(out, s->data + y * s->pitch + x, sizeof(T)); }
 template <class T> RPX_INLINE T surf2Dread(hipSurfaceObject_t s, int x, int y, int = 0) {
   T v;
