@@ -57,3 +57,10 @@ def test_imports_go_one_way(package: str) -> None:
             # What runs in the user's own Python, which has PyTorch, is not imported by rocport.
             if parts[0] in ("torch", "triton") and "torch_child" not in path.parts:
                 assert package in TORCH, f"{path.relative_to(SRC)} imports {parts[0]}; only {sorted(TORCH)} may"
+
+
+def test_the_proof_of_the_nvidia_path_shares_nothing_with_what_makes_the_port() -> None:
+    for path in (SRC / "verify" / "nvidia").rglob("*.py"):
+        for name in _imports(path):
+            own = name == "rocport.verify.nvidia" or name.startswith("rocport.verify.nvidia.")
+            assert own or name.split(".")[0] != "rocport", f"{path.name} imports {name}; it must stand alone"

@@ -232,6 +232,8 @@ def _python_plain(data: bytes, before: bytes | None) -> Iterator[tuple[str, int,
 
 def _python_plain_unchecked(source: _Source) -> Iterator[tuple[str, int, bytes]]:
     body = source.tree.body
+    if not body:
+        return
     head = _after_head(source)
     at = source.starts[head]
 
@@ -353,7 +355,8 @@ def _python_names_unchecked(source: _Source, data: bytes) -> Iterator[tuple[str,
             line = data.count(b"\n", 0, found.start()) + 1
             without = data[: found.start()] + data[found.end() :]
             yield "generated module no longer imported", line, without
-            yield "generated module imported before the docstring", 1, found.group() + without
+            if _after_head(source):
+                yield "generated module imported before the docstring", 1, found.group() + without
             renamed = found.group().replace(b"import _rocm_compat", b"import _rocm_other as _rocm_compat")
             yield "another module under its name", line, data[: found.start()] + renamed + data[found.end() :]
             guarded = b"try:\n    " + found.group().strip() + b"\nexcept ImportError:\n    _rocm_compat = None\n"
@@ -476,8 +479,9 @@ def _cmake(data: bytes, before: bytes | None) -> Iterator[tuple[str, int, bytes]
     gated: list[str] = []
     for number, start, line in _lines(data):
         text = line.strip()
+        word = re.sub(rb"\s*\(.*", b"(", text.lower())
         pad = line[: len(line) - len(line.lstrip())]
-        if text.startswith(b"if(") and b"USE_ROCM" in text:
+        if word == b"if(" and b"USE_ROCM" in text:
             gated.append("if")
             yield "cmake: gate inverted", number, _replaced(data, start, line, line.replace(b"if(", b"if(NOT ", 1))
             yield "cmake: gate always true", number, _replaced(data, start, line, pad + b"if(TRUE)\n")
@@ -487,9 +491,9 @@ def _cmake(data: bytes, before: bytes | None) -> Iterator[tuple[str, int, bytes]
                 _replaced(data, start, line, line.replace(b"USE_ROCM", b"USE_GPU")),
             )
             yield "cmake: gate quoted", number, _replaced(data, start, line, line.replace(b"USE_ROCM", b'"USE_ROCM"'))
-        elif text.startswith(b"if("):
+        elif word == b"if(":
             gated.append("")
-        elif text.startswith(b"else(") and gated and gated[-1]:
+        elif word == b"else(" and gated and gated[-1]:
             gated[-1] = "else"
             yield "cmake: else dropped", number, _replaced(data, start, line, b"")
             yield (
@@ -497,9 +501,10 @@ def _cmake(data: bytes, before: bytes | None) -> Iterator[tuple[str, int, bytes]
                 number,
                 _replaced(data, start, line, line + pad + b"  add_definitions(-DX)\n"),
             )
-        elif text.startswith(b"endif("):
-            if gated.pop() == "else":
-                ...
+        elif word == b"endif(":
+            gated.pop()
+        elif word in (b"else(", b"elseif("):
+            pass
         elif text.startswith(b"option(USE_ROCM"):
             yield "cmake: option on by default", number, _replaced(data, start, line, line.replace(b" OFF", b" ON"))
             yield (
@@ -624,7 +629,7 @@ def _c(data: bytes, before: bytes | None) -> Iterator[tuple[str, int, bytes]]:
                 yield "c: line commented out", number, _replaced(data, start, line, b"// " + line)
             if re.search(rb"\b32\b", text):
                 yield "c: 32 became 64", number, _replaced(data, start, line, re.sub(rb"\b32\b", b"64", line, count=1))
-    code = re.search(rb"^(?:#include|[a-z_]+ )", data, re.MULTILINE)
+    code = re.search(rb"^#(?:include|pragma|define) ", data, re.MULTILINE)
     first = code.start() if code else 0
     line = data.count(b"\n", 0, first) + 1
     yield "c: macro defined", line, data[:first] + b"#define USE_ROCM 1\n" + data[first:]

@@ -134,7 +134,7 @@ def _sides(text: str) -> tuple[str, str] | None:
 
 
 def _gates_in(text: str, values: dict[str, str]) -> bool:
-    return any(f"$({name})" in text or f"${{{name}}}" in text for name in values)
+    return any(re.search(rf"\$[({{](?:strip )?{name}[)}}]", text) for name in values)
 
 
 def _expand(text: str, values: dict[str, str]) -> str | None:

@@ -179,7 +179,7 @@ class Folder:
     def known(self, node: ast.expr, scope: Scope) -> Known | None:
         """The value of an expression off ROCm, where it is certain."""
         if isinstance(node, ast.Constant):
-            return Known(node.value, False)
+            return Known(node.value, _folded(node) is not None)
         if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load):
             return None
         if isinstance(node, ast.Name):

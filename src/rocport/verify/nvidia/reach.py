@@ -31,7 +31,7 @@ _BY_NAME = {
     **dict.fromkeys(("docker-compose.override.yml", "docker-compose.override.yaml"), "docker compose reads it"),
     **dict.fromkeys(("compose.override.yml", "compose.override.yaml"), "docker compose reads it"),
     ".env": "docker compose and python-dotenv read it",
-    **dict.fromkeys((".gitattributes", ".gitignore", ".gitmodules"), "git and packaging read it"),
+    ".gitmodules": "git reads it",
     "CMakePresets.json": "cmake and IDEs read it",
     "CMakeUserPresets.json": "cmake reads it",
 }
@@ -41,6 +41,7 @@ _IN_OLD_FOLDERS = {
     **dict.fromkeys(("GNUmakefile", "makefile", "Makefile"), "make takes it before or instead of another"),
     **dict.fromkeys(("meson.build", "meson_options.txt", "meson.options"), "meson reads it"),
     "CMakeLists.txt": "cmake reads it",
+    **dict.fromkeys((".gitattributes", ".gitignore"), "git and packaging read it"),
 }
 _LOADED = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
 _CI = re.compile(r"(?:^|/)(?:\.github|\.circleci|\.buildkite|\.gitlab)/.*\.ya?ml\Z|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z")
