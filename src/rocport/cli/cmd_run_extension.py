@@ -86,9 +86,10 @@ def command(
         declared = read_extensions(path, environment)
         for note in declared.notes:
             click.echo(note, err=True)
-        program = interpreter_program(declared.extensions, path.resolve(), environment)
-        names = ", ".join(extension.name for extension in declared.extensions if extension.has_kernels)
         libraries = build_host_libraries(declared, path, environment, executor)
+        inside = [extension for extension in declared.extensions if extension.name not in libraries]
+        program = interpreter_program(inside, path.resolve(), environment)
+        names = ", ".join(extension.name for extension in inside)
         each = executor.needs_width(program)
         for lanes in widths:
             click.echo(f"{names}: building {len(program.units)} units for width {lanes}", err=True)

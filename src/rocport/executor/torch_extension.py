@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rocport.executor.base import BuildOptions, RunOptions, RunResult
+from rocport.executor.base import BuildError, BuildOptions, RunOptions, RunResult
 from rocport.executor.compiler import HERE, cache_folder
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.program import HIP_SUFFIXES, SOURCE_SUFFIXES, Program, ProgramError, Unit
@@ -187,8 +187,7 @@ def stage(
 
 
 def interpreter_program(extensions: Sequence[Extension], folder: Path, environment: Environment) -> Program:
-    """A Python interpreter with the extensions that have kernels in it, as a program the CPU executor builds."""
-    extensions = [extension for extension in extensions if extension.has_kernels]
+    """A Python interpreter with the extensions in it, as a program the CPU executor builds."""
     shared = (f"-isystem{INCLUDE_TORCH}", *(f"-isystem{path}" for path in environment.include), "-std=c++20")
     units: list[Unit] = []
     for extension in extensions:
@@ -215,33 +214,27 @@ def _torch(environment: Environment) -> tuple[str, ...]:
 def build_host_libraries(
     declared: Declared, folder: Path, environment: Environment, executor: CpuExecutor
 ) -> dict[str, Path]:
-    """The extensions without kernels as libraries, as setup.py would build them, by name.
-
-    Raises:
-        BuildError: one does not compile.
-    """
+    """The extensions that are plain C++, as libraries that setup.py would build, by name. One that does not build so
+    (its host code speaks of the device) is not among them: it belongs into the interpreter, with the prelude."""
     built: dict[str, Path] = {}
     for extension in declared.extensions:
         if extension.has_kernels:
             continue
         name = extension.name.rpartition(".")[2]
-        units = tuple(
-            Unit(source, (*extension.flags, *(f"-I{path}" for path in environment.include)))
-            for source in extension.sources
-        )
-        program = Program(extension.name, folder.resolve(), units)
+        flags = (*extension.flags, *(f"-I{path}" for path in environment.include))
+        program = Program(extension.name, folder.resolve(), tuple(Unit(source, flags) for source in extension.sources))
         place = cache_folder() / "extension" / _fingerprint(program, environment, executor, BuildOptions())
-        built[extension.name] = place / f"{name}.so"
-        if not built[extension.name].is_file():
+        library = place / f"{name}.so"
+        if not library.is_file():
             place.mkdir(parents=True, exist_ok=True)
             partial = place / f"{name}.partial"
-            executor.shared_library(
-                extension.sources,
-                (*units[0].flags, "-std=c++20", f"-DTORCH_EXTENSION_NAME={name}", "-DTORCH_API_INCLUDE_EXTENSION_H"),
-                _torch(environment),
-                partial,
-            )
-            partial.replace(built[extension.name])
+            named = ("-std=c++20", f"-DTORCH_EXTENSION_NAME={name}", "-DTORCH_API_INCLUDE_EXTENSION_H")
+            try:
+                executor.shared_library(extension.sources, (*flags, *named), _torch(environment), partial)
+            except BuildError:
+                continue
+            partial.replace(library)
+        built[extension.name] = library
     return built
 
 
