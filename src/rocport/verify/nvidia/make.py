@@ -134,12 +134,13 @@ def _sides(text: str) -> tuple[str, str] | None:
 
 
 def _gates_in(text: str, values: dict[str, str]) -> bool:
-    return any(re.search(rf"\$[({{](?:strip )?{name}[)}}]", text) for name in values)
+    return any(f"$({name})" in text or f"${{{name}}}" in text for name in values)
 
 
 def _expand(text: str, values: dict[str, str]) -> str | None:
     for name, value in values.items():
-        text = re.sub(rf"\$\((?:strip )?{name}\)|\$\{{(?:strip )?{name}\}}", lambda _: value, text)  # noqa: B023
+        text = text.replace(f"$({name})", value).replace(f"${{{name}}}", value)
+    text = re.sub(r"\$\(strip ([^$()]*)\)", lambda found: found.group(1).strip(), text)
     return None if "$" in text else text.strip()
 
 
