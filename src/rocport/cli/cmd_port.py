@@ -131,10 +131,14 @@ def command(
         problems.extend(written.problems)
         records = written.records
     else:
-        settled = engine.settle(tree.root, ported, new, options.mirror if layout == "both" else "")
+        settled = engine.settle(tree.root, ported, new, options.mirror if layout == "both" else "", force)
         problems.extend(settled.problems)
         if in_place:
-            engine.write_in_place(tree.root, settled)
+            try:
+                engine.write_in_place(tree.root, settled)
+            except OSError as error:
+                message = f"{error.filename}: cannot be written ({error.strerror}); take the rest back by --undo {path}"
+                raise click.ClickException(message) from error
             records = settled.records
         changes = settled.changes
     if diff:

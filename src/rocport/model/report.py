@@ -32,8 +32,8 @@ class FileRecord:
     """One file of the tree and what became of it.
 
     `status` is `translated`, `copied`, `generated`, `unchanged` (translated, the output was already right) or
-    `conflict` (the output was edited by hand and left alone), `edited` (by hand, and there was nothing to merge), `merged`
-    (with edits by hand) or `removed` (its source is gone). Paths are relative, hashes SHA-256 in hex.
+    `conflict` (the output was edited by hand and left alone), `edited` (by hand, and there was nothing to merge),
+    `merged` (with edits by hand) or `removed` (its source is gone). Paths are relative, hashes SHA-256 in hex.
     """
 
     source: str

@@ -281,9 +281,11 @@ class Settled:
         return bool(self.writes or self.removed)
 
 
-def settle(root: Path, ported: Iterable[Ported], new: Sequence[NewFile], mirror_folder: str) -> Settled:
-    """What a port in place writes. Generated files that were edited by hand are merged; those whose source is gone are
-    removed, when nobody edited them."""
+def settle(
+    root: Path, ported: Iterable[Ported], new: Sequence[NewFile], mirror_folder: str, force: bool = False
+) -> Settled:
+    """What a port in place writes. Generated files that were edited by hand are merged (with `force` replaced); those
+    whose source is gone are removed, when nobody edited them."""
     kept = state.Kept(root)
     recorded = f"{mirror_folder}/{manifest.NAME}" if mirror_folder else ""
     hashes = manifest.load_hashes(root / recorded) if recorded else {}
@@ -305,7 +307,7 @@ def settle(root: Path, ported: Iterable[Ported], new: Sequence[NewFile], mirror_
         base = file.base or kept.get(file.path)
         if base is None and present is not None and hashes.get(file.path) == sha256(present):
             base = present
-        met = meet(present, base, file.data)
+        met = Met("updated", file.data) if force and present != file.data else meet(present, base, file.data)
         status = met.status if met.status in ("edited", "merged", "conflict") else "generated"
         if met.status == "conflict":
             aside[f"{file.path}.rocport-new"] = file.data
