@@ -30,6 +30,7 @@ _PARSED = re.compile(
 
 # A function of so few statements that runs nvcc does nothing else.
 _SHORT = 6
+_READS = frozenset({"str", "float", "int", "parse", "Version", "packaging.version.parse", "packaging.version.Version"})
 _HOME = frozenset({"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
 
 RULE = Rule(
@@ -65,7 +66,16 @@ RULE = Rule(
             contains=("if not _IS_ROCM and shutil.which('nvcc') is None:",),
             path="setup.py",
         ),
-        Example("def append_nvcc_threads(args):\n    return args + ['--threads', '4']\n", path="setup.py"),
+        Example(
+            "def append_nvcc_threads(args):\n    n = get_nvcc_threads()\n    return args + ['--threads', n]\n",
+            contains=("    if _IS_ROCM:\n        return args\n",),
+            path="setup.py",
+        ),
+        Example(
+            "setup(ext=[CUDAExtension('a', ['a.cu'], extra={'nvcc': append_nvcc_threads(['-O3'])})])\n",
+            absent=("_IS_ROCM",),
+            path="setup.py",
+        ),
     ),
     clean=(
         Example("args = {'cxx': ['-O3'], 'nvcc': ['-O3']}\n", path="setup.py"),
@@ -150,12 +160,29 @@ def _probing(source: PythonSource, node: ast.AST) -> ast.stmt | None:
         return None
     if not isinstance(statement, (ast.Expr, ast.Assign)) or governed(source, node, _HOME):
         return None
-    value = statement.value
-    if not isinstance(value, ast.Call) or "append" in call_name(source, value):
-        return None
-    # `out = check_output([...]).decode()` only asks; `flags = append_nvcc_threads([...])` or `f(run(...))` uses it.
-    listed = any(isinstance(argument, (ast.List, ast.BinOp)) for argument in value.args)
-    return None if listed and not _RUNS.search(call_name(source, value)) else statement
+    call = node
+    while not isinstance(call, ast.Call) or (call is not node and not _RUNS.search(_called(source, call))):
+        if call is statement:
+            return None
+        call = source.parents[call]
+    # `out = check_output([...]).decode()` and `v = Version(get_nvcc_version())` only ask; `f(x, run(...))` uses it.
+    value: ast.AST = call
+    while (parent := source.parents[value]) is not statement:
+        wrapped = isinstance(parent, ast.Call) and (parent.func is value or _called(source, parent) in _READS)
+        if not wrapped and not isinstance(parent, (ast.Attribute, ast.Subscript)):
+            return None
+        value = parent
+    arguments = call.args if isinstance(call, ast.Call) else []
+    listed = any(isinstance(argument, (ast.List, ast.BinOp)) for argument in arguments)
+    return None if listed and not _RUNS.search(_called(source, call)) else statement
+
+
+def _called(source: PythonSource, node: ast.AST) -> str:
+    """The name of what a call calls, of a method alone where its object has no name."""
+    name = call_name(source, node)
+    if not name and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return name
 
 
 def _asker(source: PythonSource, node: ast.AST) -> ast.FunctionDef | None:
@@ -169,9 +196,13 @@ def _asker(source: PythonSource, node: ast.AST) -> ast.FunctionDef | None:
 
 def _edits(gate: Gate, node: ast.AST) -> tuple[Edit, ...]:
     source = gate.source
+    function = node if isinstance(node, ast.FunctionDef) else _asker(source, node)
+    if function is not None and (given := _given_back(function)):
+        return gate.first(function, f"return {given}")
+    if isinstance(node, ast.FunctionDef):
+        return ()
     if isinstance(node, ast.Compare):
         return version_gate(gate, node)
-    function = None if isinstance(node, ast.FunctionDef) else _asker(source, node)
     if function is not None and _yes_or_no(function):
         return gate.first(function, "return True")
     for parent, _ in source.ancestors(node):
@@ -180,6 +211,23 @@ def _edits(gate: Gate, node: ast.AST) -> tuple[Edit, ...]:
             if question is not None:
                 return gate.holds(question[0]) if question[1] else gate.fails(question[0])
     return ()
+
+
+def _given_back(function: ast.FunctionDef) -> str:
+    """The parameter a function returns, or returns with more in it (`return args + ["--threads", n]`); else empty."""
+    answers = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    names = {argument.arg for argument in function.args.args}
+    given = {
+        name.id
+        for answer in answers
+        if isinstance(name := answer.left if isinstance(answer, ast.BinOp) else answer, ast.Name)
+    }
+    whole = (
+        len(function.body) > 1
+        and answers
+        and all(isinstance(answer.left if isinstance(answer, ast.BinOp) else answer, ast.Name) for answer in answers)
+    )
+    return given.pop() if whole and len(given) == 1 and given <= names else ""
 
 
 def _yes_or_no(function: ast.FunctionDef) -> bool:
