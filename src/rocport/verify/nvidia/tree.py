@@ -25,6 +25,7 @@ _SKIPPED_FOLDERS = frozenset(
         ".mypy_cache",
         ".ruff_cache",
         ".pytest_cache",
+        ".rocport",
     ]
 )
 _TIMEOUT_S = 300
