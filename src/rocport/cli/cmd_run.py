@@ -1,4 +1,4 @@
-"""`rocport run`: one HIP program on this machine's CPU, at a wavefront width."""
+"""`rocport run`: one HIP program on this machine's CPU at a wavefront width, or on another executor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,48 @@ if TYPE_CHECKING:
     from rocport.executor.base import Hazard, RunResult
 
 
+def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    """What is here, what each can do, and why the others cannot."""
+    if not wanted or ctx.resilient_parsing:
+        return
+    from rocport.executor.registry import executors
+    from rocport.executor.selftest import trusted
+
+    for executor in executors():
+        capability = executor.probe()
+        outcome = ""
+        if capability.usable and capability.widths:
+            capability, test = trusted(executor, capability)
+            outcome = str(test)
+        if not capability.usable:
+            click.echo(f"{executor.name}: not here ({capability.level.value}): {capability.refusal}")
+            continue
+        widths = f", width {', '.join(map(str, capability.widths))}" if capability.widths else ""
+        targets = f", {', '.join(capability.targets)}" if capability.targets else ""
+        click.echo(f"{executor.name}: {capability.level.value}, {capability.trust.value}{widths}{targets}")
+        click.echo(f"  {capability.detail}")
+        if outcome:
+            click.echo(f"  {outcome}")
+    ctx.exit(EXIT_CLEAN)
+
+
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "--list-executors",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_executors,
+    help="Print what can run programs here, after its self-test, and why the others cannot.",
+)
+@click.option(
+    "--executor",
+    "executor_name",
+    default="cpu",
+    show_default=True,
+    metavar="NAME",
+    help="cpu, amd, rocjitsu, nvidia or triton-interpreter.",
+)
 @click.option("--width", type=click.Choice(["32", "64"]), default="64", show_default=True, help="Lanes of a wavefront.")
 @click.option(
     "--order",
@@ -57,6 +98,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     ctx: click.Context,
+    executor_name: str,
     width: str,
     order: str,
     poison: int | None,
@@ -87,6 +129,8 @@ def command(
     for name in quiet:
         if name not in HAZARDS:
             raise click.BadParameter(f"{name}: no such hazard; one of {', '.join(HAZARDS)}", param_hint="--quiet")
+    if executor_name != "cpu":
+        ctx.exit(_elsewhere(ctx, executor_name, path, arguments, width, f"-O{optimize}", target, timeout))
     if order not in ("forward", "reverse") and not order.isdigit():
         raise click.BadParameter(f"{order}: forward, reverse or a number", param_hint="--order")
     try:
@@ -131,6 +175,53 @@ def command(
         click.echo(f"Error: {message}", err=True)
         ctx.exit(EXIT_ERROR)
     ctx.exit(_show(result, int(width), timeout))
+
+
+def _elsewhere(
+    ctx: click.Context,
+    name: str,
+    path: Path,
+    arguments: tuple[str, ...],
+    width: str,
+    optimize: str,
+    target: str | None,
+    timeout: float,
+) -> int:
+    """Runs the program on another executor, once that has passed its self-test."""
+    from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions
+    from rocport.executor.program import ProgramError, load_program
+    from rocport.executor.registry import find_executor
+    from rocport.executor.selftest import Evidence, trusted
+    from rocport.executor.triton_interpreter import script_program
+
+    try:
+        executor = find_executor(name, target)
+        program = script_program(path) if path.suffix == ".py" else load_program(path)
+    except KeyError as error:
+        raise click.BadParameter(str(error.args[0]), param_hint="--executor") from error
+    except ProgramError as error:
+        raise click.ClickException(str(error)) from error
+    capability = executor.probe()
+    if capability.widths:
+        capability, _ = trusted(executor, capability)
+    if not capability.usable:
+        raise click.ClickException(f"{name}: {capability.refusal}")
+    chosen = int(width)
+    if capability.widths and chosen not in capability.widths:
+        if ctx.get_parameter_source("width") is click.core.ParameterSource.COMMANDLINE:
+            raise click.BadParameter(f"{name} has width {', '.join(map(str, capability.widths))}", param_hint="--width")
+        chosen = capability.widths[0]
+    with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
+        try:
+            executable = executor.build(program, Path(scratch), BuildOptions(optimize=optimize))
+        except BuildError as error:
+            click.echo(error.log.rstrip() or str(error), err=True)
+            raise click.ClickException(str(error)) from error
+        options = RunOptions(width=chosen, target=target, limits=Limits(seconds=timeout))
+        result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
+    code = _show(result, chosen, timeout)
+    click.echo(f"rocport: {Evidence(((capability, chosen, result),))}", err=True)
+    return code
 
 
 def _show(result: RunResult, width: int, timeout: float) -> int:

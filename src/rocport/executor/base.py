@@ -190,9 +190,11 @@ class BuildError(Exception):
 
 
 class Executor(Protocol):
-    """One way to run HIP programs."""
+    """One way to run programs."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As in `--executor NAME`."""
 
     def probe(self) -> Capability:
         """What it can do on this machine; never raises."""

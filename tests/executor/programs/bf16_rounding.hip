@@ -7,14 +7,12 @@
 __global__ void convert(const float *in, unsigned short *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  __hip_bfloat16 b = __float2bfloat16(in[i]);
-  memcpy(&out[i], &b, 2);
+  reinterpret_cast<__hip_bfloat16 *>(out)[i] = __float2bfloat16(in[i]);
 }
 __global__ void row_sums(const unsigned short *in, float *out, int columns) {
   float sum = 0;
   for (int i = 0; i < columns; ++i) {
-    __hip_bfloat16 b;
-    memcpy(&b, &in[threadIdx.x * columns + i], 2);
+    __hip_bfloat16 b = reinterpret_cast<const __hip_bfloat16 *>(in)[threadIdx.x * columns + i];
     sum += __bfloat162float(b);
   }
   out[threadIdx.x] = sum;

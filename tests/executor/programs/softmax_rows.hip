@@ -31,7 +31,7 @@ __global__ void softmax(const float *in, float *out, int columns) {
 int main() {
   const int rows = 7, columns = 201;
   std::vector<float> in = Numbers(20).floats(rows * columns), want(rows * columns);
-  for (float &v : in) v *= 30;
+  for (float &v : in) v *= 100;
   for (int r = 0; r < rows; ++r) {
     double top = -1e30, sum = 0;
     for (int i = 0; i < columns; ++i) top = std::max(top, double(in[r * columns + i]));
@@ -40,5 +40,5 @@ int main() {
   }
   Buffer<float> a(in), b(rows * columns);
   softmax<<<rows, 128>>>(a, b, columns);
-  return verdict(wrong(b.read(), want, 1e-4));
+  return verdict(wrong(b.read(), want, 1e-3));
 }

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which level of verification catches planted defects, without an AMD GPU, and what it says of the unmutated programs.
+
+    python benchmarks/verify.py [--only CLASS] [--levels scan,build,functional,watch] [--csv FILE] [--right]
+
+The defects are in plants.toml: one-line mutations of our self-checking programs and of the port of examples/rowstats.
+Levels: `scan` (a finding that the right program does not have), `build` (it no longer compiles for gfx942 and gfx1100,
+or has a new finding; needs the SDK), `32` and `64` (level functional at that width), `watch` (both widths, accesses
+watched).
+`--right` looks at the right programs only: every verdict that is not `pass`, and every grave hazard, is a false alarm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocport.executor.base import BuildOptions
+from rocport.executor.cpu import CpuExecutor
+from rocport.executor.program import Program
+from rocport.facts._toml import read_toml
+from rocport.verify.functional import FunctionalOptions, ProgramResult, Verdict, verify_program
+
+HERE = Path(__file__).resolve().parent
+PROGRAMS = HERE.parent / "tests" / "executor" / "programs"
+PORTED = "port:"
+LEVELS = ("scan", "build", "functional", "watch")
+COLUMNS = ("scan", "build", "32", "64", "watch")
+# Classes of which every defect has to be caught.
+REQUIRED = ("wave-width", "uninitialised", "never-launched", "stride", "race-at-one-width", "rounding-order")
+
+
+@dataclass(frozen=True)
+class Plant:
+    """One defect: a text that occurs once in a right program, and what it becomes."""
+
+    kind: str
+    file: str
+    find: str
+    replace: str
+
+    @property
+    def name(self) -> str:
+        """Short, for the table."""
+        return f"{self.file.removeprefix(PORTED)}: {' '.join(self.find.split())[:44]}"
+
+
+@dataclass
+class Outcome:
+    """What each level said."""
+
+    plant: Plant
+    caught: dict[str, str] = field(default_factory=dict)
+    """Level -> how it was reported; empty: not caught. A level that was not tried is missing."""
+
+    @property
+    def found(self) -> bool:
+        return any(self.caught.values())
+
+
+class KeepingExecutor(CpuExecutor):
+    """Builds a program once for all the runs that ask for the same build."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self._built: dict[tuple[tuple[str, ...], BuildOptions], Path] = {}
+
+    def build(self, program: Program, folder: Path, options: BuildOptions = BuildOptions()) -> Path:  # noqa: B008
+        """As CpuExecutor, below a folder that outlives the run."""
+        key = (tuple(str(unit.source) for unit in program.units), options)
+        if key not in self._built:
+            self._built[key] = super().build(program, self._folder / str(len(self._built)), options)
+        return self._built[key]
+
+
+def plants() -> list[Plant]:
+    """All planted defects."""
+    return [Plant(p["class"], p["file"], p["find"], p["replace"]) for p in read_toml(HERE / "plants.toml")["plant"]]
+
+
+def port_rowstats(folder: Path) -> Path:
+    """The port of examples/rowstats with the program that checks it; returns that program."""
+    subprocess.run(
+        [sys.executable, "-m", "rocport", "port", str(HERE.parent / "examples" / "rowstats"), "--out", str(folder)],
+        capture_output=True,
+        check=False,
+    )
+    for path in (HERE / "rowstats_check.hip", PROGRAMS / "check.h"):
+        shutil.copy(path, folder / "csrc")
+    return folder / "csrc" / "rowstats_check.hip"
+
+
+def right_program(file: str, folder: Path) -> tuple[Path, Path]:
+    """A copy of the right program below `folder`: (the program, the file that is mutated)."""
+    if file.startswith(PORTED):
+        program = port_rowstats(folder)
+        return program, folder / file.removeprefix(PORTED)
+    folder.mkdir()
+    for name in (file, "check.h"):
+        shutil.copy(PROGRAMS / name, folder)
+    return folder / file, folder / file
+
+
+def mutate(path: Path, plant: Plant) -> None:
+    """Plants the defect.
+
+    Raises:
+        ValueError: the text does not occur exactly once.
+    """
+    text = path.read_text()
+    if text.count(plant.find) != 1:
+        raise ValueError(f"{plant.file}: expected once, found {text.count(plant.find)} times: {plant.find!r}")
+    path.write_text(text.replace(plant.find, plant.replace))
+
+
+def functional(executor: CpuExecutor, program: Path, widths: tuple[int, ...], watch: bool) -> ProgramResult:
+    """Level functional."""
+    options = FunctionalOptions(widths=widths, optimize="-O1", timeout_s=60, watch=watch)
+    return verify_program(executor, program, options)
+
+
+def report(result: ProgramResult) -> str:
+    """How a result is reported; empty when it passes."""
+    if result.verdict is Verdict.PASS:
+        return ""
+    kinds = sorted({hazard.kind for hazard in result.hazards if hazard.grave})
+    return f"{result.verdict.value}" + (f" ({', '.join(kinds)})" if kinds else "")
+
+
+def scan_findings(path: Path) -> Counter[str]:
+    """Rules that `rocport scan` reports, with how often. It reads CUDA sources: the text is given to it as one."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.with_suffix(".cu").name
+        shutil.copy(path, copy)
+        done = subprocess.run(
+            [sys.executable, "-m", "rocport", "scan", str(copy), "--format", "json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    try:
+        found = json.loads(done.stdout)["findings"]
+    except (ValueError, KeyError):
+        return Counter()
+    return Counter(str(finding.get("rule")) for finding in found)
+
+
+def build_findings(program: Path) -> Counter[str]:
+    """What level build says of one program: `fail`, or the codes of its findings; `skipped` without a compiler."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rocport", "verify", "--level", "build", str(program), "--format", "json", "--no-cache",
+         "-I", str(program.parent), "-D", "HIP_ENABLE_WARP_SYNC_BUILTINS"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    try:
+        units = json.loads(done.stdout)["units"]
+    except (ValueError, KeyError):
+        return Counter(["skipped"])
+    found: Counter[str] = Counter()
+    for unit in units:
+        if unit["status"] == "fail":
+            found["fail"] += 1
+        found.update(finding["code"] for finding in unit["findings"])
+    return found
+
+
+def try_plant(plant: Plant, levels: tuple[str, ...], scratch: Path) -> Outcome:
+    """Plants one defect and asks every level."""
+    outcome = Outcome(plant)
+    _, before = right_program(plant.file, scratch / "right")
+    program, changed = right_program(plant.file, scratch / "planted")
+    mutate(changed, plant)
+    if "scan" in levels:
+        new = scan_findings(changed) - scan_findings(before)
+        outcome.caught["scan"] = ", ".join(new)
+    if "build" in levels:
+        right = scratch / "right" / program.relative_to(scratch / "planted")
+        new = build_findings(program) - build_findings(right)
+        outcome.caught["build"] = ", ".join(new)
+    executor = KeepingExecutor(scratch / "built")
+    if "functional" in levels:
+        for width in (32, 64):
+            outcome.caught[str(width)] = report(functional(executor, program, (width,), False))
+    if "watch" in levels:
+        outcome.caught["watch"] = report(functional(executor, program, (32, 64), True))
+    return outcome
+
+
+def right_ones(folder: Path) -> Iterator[tuple[str, ProgramResult]]:
+    """Every right program with its accesses watched, at both widths."""
+    executor = KeepingExecutor(folder / "built")
+    for program in (*sorted(PROGRAMS.glob("*.hip")), port_rowstats(folder / "port")):
+        yield program.name, functional(executor, program, (32, 64), True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", help="one class")
+    parser.add_argument("--levels", default=",".join(LEVELS))
+    parser.add_argument("--csv", type=Path)
+    parser.add_argument("--right", action="store_true", help="only the right programs: false alarms")
+    arguments = parser.parse_args()
+    if arguments.right:
+        return false_alarms()
+    levels = tuple(arguments.levels.split(","))
+    outcomes: list[Outcome] = []
+    print(f"{'class':18} {'defect':72} " + " ".join(f"{column:>6}" for column in COLUMNS) + "  reported as")
+    for plant in plants():
+        if arguments.only and plant.kind != arguments.only:
+            continue
+        with tempfile.TemporaryDirectory(prefix="rocport-plant-") as scratch:
+            outcome = try_plant(plant, levels, Path(scratch))
+        outcomes.append(outcome)
+        marks = " ".join(
+            f"{'-' if column not in outcome.caught else 'yes' if outcome.caught[column] else 'no':>6}"
+            for column in COLUMNS
+        )
+        said = next((outcome.caught[c] for c in ("watch", "64", "32", "build", "scan") if outcome.caught.get(c)), "")
+        print(f"{plant.kind:18} {plant.name:72} {marks}  {said}", flush=True)
+    if arguments.csv:
+        write_csv(arguments.csv, outcomes)
+    return summary(outcomes)
+
+
+def summary(outcomes: list[Outcome]) -> int:
+    """Prints caught / planted for each class; 1 when a class that has to be caught is not."""
+    print()
+    missed = False
+    for kind in dict.fromkeys(outcome.plant.kind for outcome in outcomes):
+        of_kind = [outcome for outcome in outcomes if outcome.plant.kind == kind]
+        caught = sum(outcome.found for outcome in of_kind)
+        missed |= caught < len(of_kind) and kind in REQUIRED
+        by_level = ", ".join(
+            f"{column} {sum(bool(outcome.caught.get(column)) for outcome in of_kind)}" for column in COLUMNS
+        )
+        print(f"{kind:18} {caught} of {len(of_kind)}   ({by_level})")
+    print(f"{'all':18} {sum(outcome.found for outcome in outcomes)} of {len(outcomes)}")
+    return int(missed)
+
+
+def write_csv(path: Path, outcomes: list[Outcome]) -> None:
+    """One row a defect."""
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["class", "file", "mutated", *COLUMNS])
+        for outcome in outcomes:
+            told = [outcome.caught.get(column, "not tried") for column in COLUMNS]
+            writer.writerow([outcome.plant.kind, outcome.plant.file, " ".join(outcome.plant.find.split()), *told])
+
+
+def false_alarms() -> int:
+    """Prints what is said of right programs."""
+    alarms = count = 0
+    with tempfile.TemporaryDirectory(prefix="rocport-right-") as folder:
+        for name, result in right_ones(Path(folder)):
+            count += 1
+            said = report(result)
+            if said:
+                alarms += 1
+                print(f"{name}: {said}: {result.reason}")
+    print(f"{alarms} false alarms in {count} right programs")
+    return int(alarms > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

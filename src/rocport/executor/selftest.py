@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an executor has to get right before it is believed: selftest.hip, at each of its widths."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rocport.executor.base import (
+    BuildError,
+    BuildOptions,
+    Capability,
+    Executor,
+    Level,
+    Limits,
+    RunOptions,
+    RunResult,
+    Trust,
+)
+from rocport.executor.program import load_program
+
+PROGRAM = Path(__file__).with_name("selftest.hip")
+TESTS = ("launch", "shuffle", "ballot", "divergence", "barrier", "atomic", "rounding")
+_LINE = re.compile(r"^TEST (\S+) (\S+)$", re.MULTILINE)
+_WIDTH = re.compile(r"^WIDTH (\d+)$", re.MULTILINE)
+_SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """The outcome, by width."""
+
+    failed: Mapping[int, tuple[str, ...]]
+    """Width -> tests that failed, or did not run."""
+    reason: str = ""
+    """Why it could not be run at all."""
+
+    @property
+    def passed(self) -> bool:
+        """Every test at every width."""
+        return not self.reason and bool(self.failed) and not any(self.failed.values())
+
+    def __str__(self) -> str:
+        if self.reason:
+            return f"self-test not run: {self.reason}"
+        if self.passed:
+            return f"self-test passed at width {', '.join(map(str, self.failed))}: {', '.join(TESTS)}"
+        wrong = (f"width {width}: {', '.join(tests)}" for width, tests in self.failed.items() if tests)
+        return "self-test failed at " + "; ".join(wrong)
+
+
+def read_outcome(result: RunResult, width: int) -> tuple[str, ...]:
+    """The tests that failed in one run; those that printed nothing failed: an emulator without a device ends well."""
+    said = dict(_LINE.findall(result.stdout))
+    failed = tuple(name for name in TESTS if said.get(name) != "ok")
+    reported = _WIDTH.search(result.stdout)
+    if not failed and (reported is None or int(reported[1]) != width):
+        return ("width",)
+    return failed
+
+
+def self_test(executor: Executor, capability: Capability, seconds: float = _SECONDS) -> SelfTest:
+    """Builds and runs the self-test at each width of a usable executor. Never raises."""
+    failed: dict[int, tuple[str, ...]] = {}
+    program = load_program(PROGRAM)
+    with tempfile.TemporaryDirectory(prefix="rocport-selftest-") as folder:
+        try:
+            executable = executor.build(program, Path(folder), BuildOptions(optimize="-O1"))
+        except (BuildError, OSError) as error:
+            return SelfTest({}, str(error).splitlines()[0])
+        for width in capability.widths:
+            options = RunOptions(width=width, limits=Limits(seconds=seconds))
+            failed[width] = read_outcome(executor.run(executable, (), Path(folder), options), width)
+    return SelfTest(failed)
+
+
+def trusted(executor: Executor, capability: Capability | None = None) -> tuple[Capability, SelfTest]:
+    """The capability with the trust that the self-test earns; a failed test is a refusal."""
+    known = capability or executor.probe()
+    if not known.usable:
+        return replace(known, trust=Trust.UNTESTED), SelfTest({}, known.refusal)
+    outcome = self_test(executor, known)
+    if outcome.passed:
+        return replace(known, trust=Trust.SELF_TESTED), outcome
+    return replace(known, trust=Trust.UNTESTED, refusal=str(outcome)), outcome
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict rests on: one run each of one or more executors."""
+
+    runs: tuple[tuple[Capability, int, RunResult], ...]
+    """(executor, wavefront width, what it gave)."""
+
+    @property
+    def agree(self) -> bool:
+        """Two executors or more, all ended well, with the same output."""
+        names = {capability.executor for capability, _, _ in self.runs}
+        outputs = {result.stdout for _, _, result in self.runs}
+        return len(names) > 1 and len(outputs) == 1 and all(result.ok for _, _, result in self.runs)
+
+    @property
+    def claim(self) -> str:
+        """`hardware-verified`, `ISA-verified`, `source-verified`, or `not verified`.
+
+        The device's own code was run correctly only if the executor passed its self-test and a second executor agrees:
+        emulators have bugs. The hardware itself needs no second opinion.
+        """
+        good = [
+            capability for capability, _, result in self.runs if result.ok and capability.trust is not Trust.UNTESTED
+        ]
+        if any(capability.level is Level.HARDWARE for capability in good):
+            return "hardware-verified"
+        if any(capability.level is Level.ISA for capability in good) and self.agree:
+            return "ISA-verified"
+        return "source-verified" if good else "not verified"
+
+    def __str__(self) -> str:
+        told = (
+            f"{capability.executor} at width {width} ({capability.level.value}, {capability.trust.value})"
+            for capability, width, _ in self.runs
+        )
+        return f"{self.claim} by {', '.join(told)}"
