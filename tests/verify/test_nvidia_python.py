@@ -57,6 +57,8 @@ def differences(ported: str | bytes, original: str | bytes) -> list[str]:
         ("@(g if _rocm_compat.IS_ROCM else h)\ndef f(): pass", "@h\ndef f(): pass"),
         ("class C:\n    n = (1 if _rocm_compat.IS_ROCM else 2)", "class C:\n    n = 2"),
         ("x = lambda: (1 if _rocm_compat.IS_ROCM else 2)", "x = lambda: 2"),
+        ("x = ('' if _rocm_compat.IS_ROCM else 'a' 'b')\ny = x + 'c'", "x = 'a' 'b'\ny = x + 'c'"),
+        ("x = (True if _rocm_compat.IS_ROCM else False)\nif x:\n    f()", "x = False\nif x:\n    f()"),
         ("def f():\n    if _rocm_compat.IS_ROCM:\n        own = 1\n    return 2", "def f():\n    return 2"),
         ("match a:\n    case 1 if not _rocm_compat.IS_ROCM:\n        f()", "match a:\n    case 1:\n        f()"),
         (

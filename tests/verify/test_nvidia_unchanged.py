@@ -137,6 +137,7 @@ def test_a_new_file_that_is_picked_up_is_a_difference(
         ({"pyproject.toml": "[project]\nname = 'x'\n[tool.setuptools]\npackages = ['x']\n"}, "hip/a.h"),
         ({"pyproject.toml": "[build-system]\nbuild-backend = 'hatchling.build'\n[project]\nname = 'x'\n"}, "hip/a.h"),
         ({"m.py": "import hipster\n"}, "hip/a.h"),
+        ({"m.py": "import os\nx = [f for f in os.scandir(os.getcwd()) if f.is_dir()]\n"}, "hip/a.h"),
         ({"CMakeLists.txt": "file(GLOB S csrc/*.cu)\n", "csrc/a.cu": ""}, "hip/csrc/b.cu"),
         ({"CMakeLists.txt": "file(GLOB S ${SOMEWHERE}/*.cu)\n", "csrc/a.cu": ""}, "hip/csrc/b.cu"),
         ({"Makefile": ".PHONY: hip\nhip: a.o\n\thipcc a.o\n"}, "hip/a.h"),

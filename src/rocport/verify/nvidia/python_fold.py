@@ -210,8 +210,8 @@ class Folder:
             test = self.known(node.test, scope)
             if test is None:
                 return None
-            value = self.known(node.body if test.value else node.orelse, scope)
-            return Known(value.value, value.platform or test.platform) if value else None
+            # A literal that a gate chooses is a literal: its name is no predicate, in the port or the original.
+            return self.known(node.body if test.value else node.orelse, scope)
         if isinstance(node, ast.Call):
             return self._call(node, scope)
         return None

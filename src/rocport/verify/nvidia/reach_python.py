@@ -249,8 +249,6 @@ class _Values:
             for item in node.args:
                 found = [posixpath.join(a, b) for a in found for b in self.of(item)][:_MAX_VALUES]
             return found
-        if name in ("getcwd", "cwd"):
-            return [""]
         return [UNKNOWN]
 
     @staticmethod
