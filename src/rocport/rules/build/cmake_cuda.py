@@ -112,7 +112,7 @@ RULE = Rule(
     ),
     sources=(
         "https://cmake.org/cmake/help/latest/prop_tgt/HIP_ARCHITECTURES.html",
-        "https://rocm.docs.amd.com/en/latest/conceptual/cmake-packages.html",
+        "https://rocm.docs.amd.com/en/docs-6.0.0/conceptual/cmake-packages.html",
     ),
 )
 

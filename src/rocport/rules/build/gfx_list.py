@@ -29,7 +29,7 @@ RULE = Rule(
         Example('ENV PYTORCH_ROCM_ARCH="gfx90a;gfx942"\n', path="Dockerfile"),
         Example("ARG GPU_ARCHS\nRUN make ${GPU_ARCHS}\n", path="Dockerfile"),
     ),
-    sources=("https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html",),
+    sources=("https://rocm.docs.amd.com/en/latest/reference/gpu-specs.html",),
 )
 
 

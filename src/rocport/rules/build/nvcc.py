@@ -65,7 +65,7 @@ LIBRARIES = {
     "cudadevrt": "",
     "culibos": "",
 }
-"""CUDA library -> ROCm's; empty: nothing takes its place. https://rocm.docs.amd.com/en/latest/reference/api-libraries.html"""
+"""CUDA library -> ROCm's; empty: nothing takes its place. https://github.com/ROCm/HIPIFY/blob/amd-staging/docs/supported_apis.md"""
 
 
 def hip_flags(words: Sequence[str]) -> list[tuple[str, ...] | None] | None:

@@ -33,7 +33,7 @@ RULE = Rule(
         "template <typename Traits> __device__ float f(float x) { return Traits::scale(x); }\n",
         "struct Traits { using LoadT = int; };\n__device__ int f(int x) { return Traits::LoadT(x); }\n",
     ),
-    sources=("https://eel.is/c++draft/temp.res.general#4",),
+    sources=("https://eel.is/c++draft/temp.res.general",),
 )
 
 

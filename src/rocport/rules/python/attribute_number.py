@@ -32,7 +32,7 @@ RULE = Rule(
         Example("cudaDevAttrMaxSharedMemoryPerBlockOptin = 74 if is_hip() else 97\n", path="m.py"),
         Example("n = ops.cudaDevAttrMaxThreadsPerBlock\n", path="m.py"),
     ),
-    sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/doxygen/html/hip__runtime__api_8h.html",),
+    sources=("https://github.com/ROCm/HIP/blob/develop/include/hip/hip_runtime_api.h",),
 )
 
 

@@ -1,7 +1,7 @@
 """Caffe2 gives AMD's GPUs a device type of their own: `caffe2_pb2.CUDA` names no device in its ROCm build.
 `DeviceOption(caffe2_pb2.CUDA, 0)` and `workspace.NumCudaDevices()` fail or count nothing there; `caffe2_pb2.HIP` is
 the AMD type, and `workspace.GpuDeviceType` and `workspace.NumGpuDevices()` say the right one for either build. Unlike
-torch, where "cuda" is the right name on both. Caffe2 left PyTorch with release 2.4.
+torch, where "cuda" is the right name on both. PyTorch ships Caffe2 no more.
 """
 
 from __future__ import annotations
@@ -51,5 +51,5 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             node,
             f"{ast.unparse(node)}: Caffe2's device type on ROCm is HIP",
             fix="workspace.GpuDeviceType and workspace.NumGpuDevices()",
-            holds="Caffe2 of PyTorch < 2.4",
+            holds="Caffe2, which PyTorch ships no more",
         )

@@ -90,7 +90,7 @@ RULE = Rule(
     ),
     sources=(
         "https://docs.pytorch.org/docs/stable/notes/hip.html",
-        "shared measurements: architectures, capability column",
+        "facts/targets",
     ),
 )
 

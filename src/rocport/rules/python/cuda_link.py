@@ -65,7 +65,7 @@ RULE = Rule(
         Example("sources = ['csrc/cublas_wrap.cpp']\n", path="setup.py"),
         Example("ENGINE = 'cudnn'\n", path="run.py"),
     ),
-    sources=("https://rocm.docs.amd.com/en/latest/reference/api-libraries.html",),
+    sources=("https://github.com/ROCm/HIPIFY/blob/amd-staging/docs/supported_apis.md",),
 )
 
 

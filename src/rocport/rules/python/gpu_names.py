@@ -34,7 +34,7 @@ RULE = Rule(
         Example("FLOPS = {'A100': 312e12, 'H100': 989e12, 'MI300X': 1307e12}\n", path="m.py"),
         Example("print('needs an A100')\nname = 'A100'\n", path="m.py"),
     ),
-    sources=("https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html",),
+    sources=("https://rocm.docs.amd.com/en/latest/reference/gpu-specs.html",),
 )
 
 

@@ -49,7 +49,7 @@ RULE = Rule(
         Example("import os\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'))\n", path="m.py"),
     ),
     sources=(
-        "https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html",
+        "https://rocm.docs.amd.com/en/docs-6.1.2/conceptual/gpu-isolation.html",
         "https://github.com/ray-project/ray/pull/51104",
     ),
 )
