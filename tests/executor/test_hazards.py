@@ -34,6 +34,7 @@ SEEN_WITH_ACCESSES = [
     ("uninitialised_copy", "uninitialised-copy", "hipMemcpy"),
     ("same_value", "shared-race", "found = VALUE"),
     ("reused_tile", "shared-race", "tile["),
+    ("global_race", "global-race", "*sum +="),
     ("race", "shared-race", "s[127 - threadIdx.x]"),
     ("lockstep", "relies-on-lockstep", "s[t]"),
 ]

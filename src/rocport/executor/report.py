@@ -40,6 +40,10 @@ HAZARDS: dict[str, tuple[str, bool]] = {
     "shared-out-of-bounds": ("byte {a} of {b} bytes of dynamic shared memory was read or written", True),
     "uninitialised-read": ("{a} bytes are read that nobody wrote", True),
     "uninitialised-copy": ("{a} bytes that nobody wrote are copied to the host, from offset {b}", False),
+    "global-race": (
+        "threads {a} and {b} of their blocks write different values to one place of global memory, in no order",
+        True,
+    ),
     "no-progress": ("{a} threads spin, and nothing that is left to run can free them", True),
     "shared-race": (
         "threads {a} and {b} of different wavefronts touch the same shared memory with no barrier between; one writes",

@@ -31,7 +31,7 @@ _ORDERS = (("forward", _POISONS[0]), ("reverse", _POISONS[1]), ("20260", _POISON
 # What watching the accesses adds; the rest is seen in every run.
 _WATCHED = frozenset(
     [
-        *("shared-race", "relies-on-lockstep", "out-of-bounds", "shared-out-of-bounds"),
+        *("shared-race", "global-race", "relies-on-lockstep", "out-of-bounds", "shared-out-of-bounds"),
         *("uninitialised-read", "uninitialised-copy"),
     ]
 )

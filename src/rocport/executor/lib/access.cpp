@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Called for every memory access of a program that was compiled with -fsanitize=thread, in place of that sanitizer's own
 // library. What it does is chosen by ROCPORT_ACCESS:
-//   races     which threads touch the same shared memory with no barrier between, one of them writing;
+//   races     which threads touch the same shared memory with no barrier between, one of them writing; and which write
+//             different values to one place of global memory, with no barrier, atomic or launch between;
 //   memory    reads of what nobody wrote, and accesses behind the end of an allocation or of shared memory;
 //   lockstep  lanes meet at every access to shared memory, as on a machine that runs a wavefront in step.
 // Atomics are single instructions that report themselves (rpx/atomics.h): they race with plain writes only.
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "internal.h"
@@ -38,7 +40,7 @@ struct Pending {
   char before[16];
   u32 other = kNobody;
   u32 thread = kNobody;
-  bool lockstep = false;
+  Hazard kind = Hazard::kSharedRace;
   const void *site = nullptr;
 } pending;
 
@@ -46,7 +48,7 @@ void settle() {
   if (!pending.address) return;
   bool same = !std::memcmp(pending.address, pending.before, pending.bytes);
   pending.address = nullptr;
-  if (!same) hazard(pending.lockstep ? Hazard::kLockstep : Hazard::kSharedRace, pending.site, pending.other, pending.thread);
+  if (!same) hazard(pending.kind, pending.site, pending.other, pending.thread);
 }
 
 void conflict(u32 other, u32 generation, const char *p, std::size_t bytes, bool both_write, const void *site) {
@@ -54,11 +56,12 @@ void conflict(u32 other, u32 generation, const char *p, std::size_t bytes, bool 
   if (other == me) return;
   bool one_wave = other / wave_width == me / wave_width;
   if (one_wave && generation != wave->generation) return;
+  Hazard kind = one_wave ? Hazard::kLockstep : Hazard::kSharedRace;
   if (!both_write || bytes > sizeof pending.before) {
-    hazard(one_wave ? Hazard::kLockstep : Hazard::kSharedRace, site, other, me);
+    hazard(kind, site, other, me);
     return;
   }
-  pending = {const_cast<char *>(p), bytes, {}, other, me, one_wave, site};
+  pending = {const_cast<char *>(p), bytes, {}, other, me, kind, site};
   std::memcpy(pending.before, p, bytes);
 }
 
@@ -89,6 +92,45 @@ void touch(const char *p, std::size_t bytes, Kind kind, const void *site) {
       w.reader = me;
       w.read_generation = wave->generation;
     }
+  }
+}
+
+// Who wrote a 4-byte word of global memory last, without an atomic.
+struct GlobalWord {
+  u64 block = 0, epoch = 0;
+  u32 writer = kNobody, generation = 0;
+};
+constexpr std::size_t kGlobalWords = 1 << 20;  // more are not followed: 64 MB
+std::unordered_map<std::size_t, GlobalWord> global_words;
+// Blocks that have used an atomic: what they write from then on may be ordered by it.
+std::unordered_set<u64> ordered_blocks;
+u64 global_epoch;
+
+void touch_global(const char *p, std::size_t bytes, Kind kind, const void *site) {
+  if (kind == Kind::kRead) return;
+  if (global_epoch != grid_epoch()) {
+    global_epoch = grid_epoch();
+    global_words.clear();
+    ordered_blocks.clear();
+  }
+  u64 block = block_serial(), epoch = block_epoch();
+  if (atomic(kind)) {
+    ordered_blocks.insert(block);
+    return;
+  }
+  Allocation inside;
+  if (ordered_blocks.count(block) || global_words.size() >= kGlobalWords || !find_allocation(p, &inside)) return;
+  u32 me = linear_thread();
+  for (std::size_t at = reinterpret_cast<std::size_t>(p) / 4; at <= (reinterpret_cast<std::size_t>(p) + bytes - 1) / 4; ++at) {
+    GlobalWord &w = global_words[at];
+    bool same_block = w.block == block;
+    bool ordered = w.writer == kNobody || (same_block && (w.writer == me || w.epoch != epoch)) ||
+                   (same_block && w.writer / wave_width == me / wave_width && w.generation != wave->generation);
+    if (!ordered && bytes >= 4 && bytes <= sizeof pending.before && !pending.address) {
+      pending = {const_cast<char *>(p), bytes, {}, w.writer, me, Hazard::kGlobalRace, site};
+      std::memcpy(pending.before, p, bytes);
+    }
+    w = {block, epoch, me, wave->generation};
   }
 }
 
@@ -159,7 +201,8 @@ void on_access(const void *pointer, std::size_t bytes, Kind kind, const void *si
       if (reads) check_shared(p, bytes, false, place, site);
       if (writes) check_shared(p, bytes, true, place, site);
     }
-    if (modes & kAccessRaces && place != Place::kElsewhere) touch(p, bytes, kind, site);
+    if (modes & kAccessRaces && place == Place::kElsewhere) touch_global(p, bytes, kind, site);
+    else if (modes & kAccessRaces) touch(p, bytes, kind, site);
   }
   if (modes & kAccessLockstep && place != Place::kElsewhere && !atomic(kind)) meet(~0ull);
 }

@@ -42,7 +42,7 @@ const char *const kNames[] = {
     "inactive-lane", "absent-lane", "mask-32bit", "width-over-wave", "divergent-barrier", "launch-config",
     "unchecked-error", "out-of-bounds", "lds-limit", "shared-race", "relies-on-lockstep", "mask-excludes-caller",
     "mask-names-inactive", "lane-outside-mask", "shared-out-of-bounds", "uninitialised-read", "uninitialised-copy",
-    "no-progress",
+    "global-race", "no-progress",
 };
 static_assert(sizeof(kNames) / sizeof(*kNames) == static_cast<int>(Hazard::kCount));
 

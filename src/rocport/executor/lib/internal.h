@@ -47,6 +47,7 @@ bool static_lds_spared();
 std::size_t dynamic_lds_bytes();  // of the running launch
 u64 block_serial();  // of the running block: every block of the program has its own
 u64 block_epoch();   // barriers that the running block has passed
+u64 grid_epoch();    // launches begun, and barriers that whole grids have passed
 const char *kernel_name();  // of the running or the last launch; never null
 
 // Memory (lib/memory.cpp): every device allocation is known, so that copies and accesses can be checked.

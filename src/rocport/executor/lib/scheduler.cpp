@@ -92,6 +92,7 @@ struct Grid {
 };
 
 Grid grid;
+u64 grid_barriers;
 constexpr long kSlowTick = 15, kFastTick = 2;
 void give_way();
 u64 switches;                      // since the program began; tells a thread that others ran meanwhile
@@ -600,6 +601,7 @@ void spare_static_lds() { poison_static_lds = false; }
 bool static_lds_spared() { return !poison_static_lds; }
 bool in_kernel() { return kernel_running; }
 u64 block_serial() { return grid.block ? grid.block->serial : 0; }
+u64 grid_epoch() { return statistics.launches + grid_barriers; }
 u64 block_epoch() { return grid.block ? grid.block->epoch : 0; }
 std::size_t dynamic_lds_bytes() { return grid.launch ? grid.launch->config.lds : 0; }
 const char *kernel_name() { return last_kernel; }
@@ -905,6 +907,7 @@ void run_grid(const Launch &launch) {
     bool any_spins = false;
     for (Block *r : resident) any_spins |= r->gave_way;
     u64 progress = statistics.barriers + statistics.wave_ops + resident.size();
+    if (!any_spins) ++grid_barriers;
     if (any_spins) check_progress(resident, progress != done);
     done = progress;
     std::vector<Block *> still;

@@ -94,6 +94,7 @@ enum class Hazard : int {
   kSharedBounds,      // dynamic shared memory was touched behind its end
   kUninitialised,     // a kernel reads memory that nobody wrote
   kUninitialisedCopy, // ... a copy to the host does
+  kGlobalRace,        // two threads write different values to one place of global memory, in no order
   kNoProgress,        // every thread that is left spins, and none can end
   kCount
 };
