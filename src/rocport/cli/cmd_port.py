@@ -158,6 +158,10 @@ def command(
         suppressed=sum(result.suppressed for result in ported),
     )
     emit(report, fmt)
+    if not check and fmt == "text":
+        for file in new:
+            if not file.source:
+                click.echo(f"added {file.path}: {file.why}", err=True)
     if writer is not None and fmt == "text":
         click.echo(f"\nported to {target_folder}; next: rocport verify {target_folder} --level build", err=True)
     if check:

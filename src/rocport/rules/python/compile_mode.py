@@ -49,6 +49,7 @@ RULE = Rule(
             path="m.py",
         ),
         Example("f = torch.compile(f, mode='max-autotune-no-cudagraphs')\n", path="m.py"),
+        Example("os.environ['MODE'] = 'reduce-overhead'\n", absent=("_rocm_compat",), path="m.py"),
         Example(
             "torch._inductor.config.triton.cudagraphs = True\n",
             contains=("if not _rocm_compat.IS_ROCM:\n    torch._inductor.config.triton.cudagraphs = True\n",),
@@ -95,12 +96,30 @@ def _edits(gate: Gate, node: ast.AST) -> tuple[Edit, ...]:
     """A mode is looked up in the generated module; a setting or a switch is left out on ROCm."""
     source = gate.source
     if isinstance(node, ast.Constant):
-        if node.value in _GRAPHS and replaceable(source, node):
+        if node.value in _GRAPHS and replaceable(source, node) and _sets(source, node):
             return gate.choice(node, f"_rocm_compat.compile_mode({gate.text(node)})")
         return ()
     statement = source.statement(node)
     alone = statement is node or (isinstance(statement, ast.Expr) and statement.value is node)
     return gate.off([statement]) if alone and isinstance(statement, ast.stmt) else ()
+
+
+def _sets(source: PythonSource, node: ast.AST) -> bool:
+    """True for a mode that is passed or kept under a name of its own; a variable of the environment, or what a test
+    expects, is somebody's input."""
+    parent = source.parents.get(node)
+    if isinstance(parent, (ast.keyword, ast.arguments)):
+        return True
+    targets = (
+        parent.targets
+        if isinstance(parent, ast.Assign)
+        else [parent.target]
+        if isinstance(parent, ast.AnnAssign)
+        else []
+    )
+    return any(isinstance(target, (ast.Name, ast.Attribute)) for target in targets) or (
+        isinstance(parent, (ast.Dict, ast.IfExp, ast.BoolOp)) and not isinstance(source.statement(node), ast.Assert)
+    )
 
 
 def _is_choice(source: PythonSource, node: ast.AST) -> bool:

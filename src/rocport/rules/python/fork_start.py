@@ -34,6 +34,7 @@ RULE = Rule(
             path="m.py",
         ),
         Example("launch(f, start_method='fork')\n", path="m.py"),
+        Example("import torch\nnotebook_launcher(f, start_method='fork')\n", absent=("_rocm_compat",), path="m.py"),
         Example("import torch\nstart_method = 'spawn' if xpu else 'fork'\n", path="m.py"),
     ),
     clean=(
@@ -68,5 +69,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="start_method='spawn' where torch.version.hip is set",
             confidence=Confidence.MEDIUM,
         )
-        edits = [edit for other in others if replaceable(source, other) for edit in gate.choice(other, '"spawn"')]
-        yield edited(item, gate, edits)
+        # What is defined in a notebook cannot be sent to a spawned process: there fork is the only way.
+        notebook = b"notebook" in source.data
+        here = [other for other in others if not notebook and replaceable(source, other)]
+        yield edited(item, gate, [edit for other in here for edit in gate.choice(other, '"spawn"')])

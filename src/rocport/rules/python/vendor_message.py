@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places, text_of
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.common import PYTHON, finding, text_of
+from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource, names_amd
 
 REFUSES = re.compile(
@@ -22,6 +24,9 @@ REFUSES = re.compile(
 )
 _SAYS = frozenset({"warn", "warning", "error", "critical", "exit", "print_error_and_exit", "warn_once", "skip"})
 
+_GPU = re.compile(r"(?i)\b(an? |)nvidia (gpus?|devices?|(?:graphics )?cards?)\b")
+_TOOLS = re.compile(r"(?i)nvcc|toolkit|install|cuda \d")
+
 RULE = Rule(
     name="vendor-message",
     summary="message that refuses other vendors",
@@ -30,7 +35,14 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"NVIDIA", b"Nvidia", b"nvidia", b"CUDA", b"nvcc"}),
     phase=1,
-    examples=(Example("if not ok:\n    raise RuntimeError('An NVIDIA GPU is required')\n", path="m.py"),),
+    examples=(
+        Example(
+            "if not ok:\n    raise RuntimeError('An NVIDIA GPU is required')\n",
+            contains=("('An AMD or NVIDIA GPU is required' if _rocm_compat.IS_ROCM else 'An NVIDIA GPU is required')",),
+            path="m.py",
+        ),
+        Example("raise RuntimeError('needs an NVIDIA GPU with nvcc')\n", absent=("_rocm_compat",), path="m.py"),
+    ),
     clean=(
         Example("raise RuntimeError('An NVIDIA or AMD GPU is required')\n", path="m.py"),
         Example("print('An NVIDIA GPU is required')\n", path="m.py"),
@@ -56,8 +68,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         text = text_of(assertion.msg)
         if REFUSES.search(text) and not names_amd(text):
             nodes.append(assertion)
-    for node in open_places(source, nodes):
-        yield finding(
+    gate = Gate(source)
+    for node, others in open_lines(source, nodes):
+        item = finding(
             RULE,
             source,
             node,
@@ -65,3 +78,20 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="name both vendors; see that the condition accepts torch.version.hip",
             confidence=Confidence.LOW,
         )
+        yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
+
+
+def _edits(gate: Gate, node: ast.AST) -> list[Edit]:
+    """On ROCm a plain text that asks for NVIDIA's GPU names AMD's too; one that sends to CUDA's tools is left."""
+    parts = node.args if isinstance(node, ast.Call) else [node.msg] if isinstance(node, ast.Assert) else []
+    edits: list[Edit] = []
+    for part in parts:
+        if not isinstance(part, ast.Constant) or not isinstance(part.value, str) or not replaceable(gate.source, part):
+            continue
+        text = gate.text(part)
+        both = _GPU.sub(
+            lambda found: f"{'An ' if found[1] == 'An ' else found[1] and 'an '}AMD or NVIDIA {found[2]}", text
+        )
+        if both != text and not _TOOLS.search(text):
+            edits += gate.choice(part, both)
+    return edits
