@@ -131,6 +131,8 @@ def test_a_hang_is_a_result(executor: CpuExecutor, tmp_path: Path) -> None:
     executable = executor.build(load_program(source), tmp_path / "b", BuildOptions(optimize="-O1"))
     result = executor.run(executable, (), tmp_path, RunOptions(limits=Limits(seconds=1)))
     assert result.timed_out and not result.ok
+    assert "stopped inside kernel k" in result.stderr
+    assert result.statistics["launches"] == 1
 
 
 def test_a_crash_inside_a_kernel_is_told_apart(executor: CpuExecutor, tmp_path: Path) -> None:

@@ -56,7 +56,6 @@ _PER_WIDTH = re.compile(rb"__AMDGCN_WAVEFRONT_SIZE|__GFX\d+__|__gfx\w+__|__CDNA|
 
 
 _MOST_FOUND_HEADERS = 12
-_GRACE_S = 1.0
 
 _DEFAULT_BUILD = BuildOptions()
 _DEFAULT_RUN = RunOptions()

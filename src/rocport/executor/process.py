@@ -18,6 +18,9 @@ from typing import IO
 from rocport.executor.base import Limits
 
 
+_GRACE_S = 1.0
+
+
 @dataclass(frozen=True)
 class Finished:
     """How it ended, and the ends of what it wrote."""
@@ -46,6 +49,10 @@ def run_process(
         except subprocess.TimeoutExpired:
             timed_out = True
             status = -signal.SIGKILL
+            # The executor's runtime then says where it was, and reports the hazards it saw.
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE_S)
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)

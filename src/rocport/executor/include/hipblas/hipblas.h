@@ -929,3 +929,5 @@ inline hipblasStatus_t hipblasDotEx(hipblasHandle_t, int n, const void *x, hipDa
 inline hipblasStatus_t hipblasDotEx_64(hipblasHandle_t, int64_t n, const void *x, hipDataType xt, int64_t incx, const void *y, hipDataType yt, int64_t incy, void *r, hipDataType rt, hipDataType) {
   return rpx_dot_ex<int64_t>(n, x, xt, incx, y, yt, incy, r, rt);
 }
+
+#include "rpx/blas2.h"

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// hipSOLVER: LU, Cholesky and triangular solves, dense, over the plain loops of rpx/blas.h; symmetric eigenvalues by Jacobi.
+// hipSOLVER: LU, Cholesky and triangular solves, dense, over the plain loops of rpx/blas.h; symmetric eigenvalues and singular values by Jacobi, QR, least squares.
 #pragma once
 
 #include "hipblas/hipblas.h"
+#include "rpx/dense.h"
 
 typedef enum hipsolverStatus_t {
   HIPSOLVER_STATUS_SUCCESS, HIPSOLVER_STATUS_NOT_INITIALIZED, HIPSOLVER_STATUS_ALLOC_FAILED, HIPSOLVER_STATUS_INVALID_VALUE, HIPSOLVER_STATUS_MAPPING_ERROR,
   HIPSOLVER_STATUS_EXECUTION_FAILED, HIPSOLVER_STATUS_INTERNAL_ERROR, HIPSOLVER_STATUS_NOT_SUPPORTED, HIPSOLVER_STATUS_ARCH_MISMATCH,
-  HIPSOLVER_STATUS_HANDLE_IS_NULLPTR, HIPSOLVER_STATUS_INVALID_ENUM, HIPSOLVER_STATUS_UNKNOWN
+  HIPSOLVER_STATUS_HANDLE_IS_NULLPTR, HIPSOLVER_STATUS_INVALID_ENUM, HIPSOLVER_STATUS_UNKNOWN, HIPSOLVER_STATUS_ZERO_PIVOT, HIPSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED
 } hipsolverStatus_t;
 typedef hipblasHandle_t hipsolverHandle_t;
 typedef hipblasHandle_t hipsolverDnHandle_t;
 typedef hipblasFillMode_t hipsolverFillMode_t;
 typedef hipblasOperation_t hipsolverOperation_t;
 typedef hipblasSideMode_t hipsolverSideMode_t;
+#define hipsolverVersionMajor 2
+#define hipsolverVersionMinor 4
+typedef enum hipsolverEigType_t { HIPSOLVER_EIG_TYPE_1 = 211, HIPSOLVER_EIG_TYPE_2, HIPSOLVER_EIG_TYPE_3 } hipsolverEigType_t;
+typedef enum hipsolverEigRange_t { HIPSOLVER_EIG_RANGE_ALL = 221, HIPSOLVER_EIG_RANGE_V, HIPSOLVER_EIG_RANGE_I } hipsolverEigRange_t;
+typedef struct rpx_syevj_info { double tolerance, residual; int most, sweeps, sort; } *hipsolverSyevjInfo_t;
 typedef enum hipsolverEigMode_t { HIPSOLVER_EIG_MODE_NOVECTOR = 201, HIPSOLVER_EIG_MODE_VECTOR = 202 } hipsolverEigMode_t;
 #define HIPSOLVER_OP_N HIPBLAS_OP_N
 #define HIPSOLVER_OP_T HIPBLAS_OP_T
@@ -29,49 +35,6 @@ inline hipsolverStatus_t hipsolverSetStream(hipsolverHandle_t h, hipStream_t s) 
 inline hipsolverStatus_t hipsolverDnCreate(hipsolverDnHandle_t *h) { return hipsolverCreate(h); }
 inline hipsolverStatus_t hipsolverDnDestroy(hipsolverDnHandle_t h) { return hipsolverDestroy(h); }
 inline hipsolverStatus_t hipsolverDnSetStream(hipsolverDnHandle_t h, hipStream_t s) { return hipsolverSetStream(h, s); }
-
-namespace rpx {
-// Eigenvalues of a real symmetric matrix in ascending order by cyclic Jacobi rotations; vectors replace the matrix.
-template <class T> int jacobi(bool vectors, bool upper, int n, T *a, int lda, T *w) {
-  std::vector<double> m((std::size_t)n * n), v((std::size_t)n * n, 0.0);
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i) m[i + j * n] = (upper ? i <= j : i >= j) ? a[i + j * lda] : a[j + i * lda];
-  for (int i = 0; i < n; ++i) v[i + i * n] = 1;
-  for (int sweep = 0; sweep < 100; ++sweep) {
-    double off = 0;
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < j; ++i) off += m[i + j * n] * m[i + j * n];
-    if (off < 1e-300) break;
-    for (int p = 0; p < n; ++p)
-      for (int q = p + 1; q < n; ++q) {
-        if (m[p + q * n] == 0) continue;
-        double theta = (m[q + q * n] - m[p + p * n]) / (2 * m[p + q * n]), t = (theta >= 0 ? 1 : -1) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
-        double c = 1 / std::sqrt(t * t + 1), s = t * c;
-        for (int k = 0; k < n; ++k) {
-          double x = m[k + p * n], y = m[k + q * n];
-          m[k + p * n] = c * x - s * y;
-          m[k + q * n] = s * x + c * y;
-        }
-        for (int k = 0; k < n; ++k) {
-          double x = m[p + k * n], y = m[q + k * n];
-          m[p + k * n] = c * x - s * y;
-          m[q + k * n] = s * x + c * y;
-          double vx = v[k + p * n], vy = v[k + q * n];
-          v[k + p * n] = c * vx - s * vy;
-          v[k + q * n] = s * vx + c * vy;
-        }
-      }
-  }
-  std::vector<int> order(n);
-  for (int i = 0; i < n; ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](int x, int y) { return m[x + x * n] < m[y + y * n]; });
-  for (int j = 0; j < n; ++j) {
-    w[j] = static_cast<T>(m[order[j] + order[j] * n]);
-    for (int i = 0; vectors && i < n; ++i) a[i + j * lda] = static_cast<T>(v[i + order[j] * n]);
-  }
-  return 0;
-}
-}  // namespace rpx
 
 #define RPX_SOLVER(P, T)                                                                                                                        \
   inline hipsolverStatus_t hipsolverDn##P##potrf_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
@@ -106,12 +69,108 @@ RPX_SOLVER(D, double)
 RPX_SOLVER(C, hipFloatComplex)
 RPX_SOLVER(Z, hipDoubleComplex)
 #undef RPX_SOLVER
-#define RPX_SOLVER(P, T)                                                                                                                         \
-  inline hipsolverStatus_t hipsolverDn##P##syevd_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
-  inline hipsolverStatus_t hipsolverDn##P##syevd(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info) { \
-    *info = rpx::jacobi(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                                     \
-    return HIPSOLVER_STATUS_SUCCESS;                                                                                                             \
+
+inline hipsolverStatus_t hipsolverCreateSyevjInfo(hipsolverSyevjInfo_t *info) { return *info = new rpx_syevj_info{1e-7, 0, 100, 0, 1}, HIPSOLVER_STATUS_SUCCESS; }
+inline hipsolverStatus_t hipsolverDestroySyevjInfo(hipsolverSyevjInfo_t info) { return delete info, HIPSOLVER_STATUS_SUCCESS; }
+inline hipsolverStatus_t hipsolverXsyevjSetTolerance(hipsolverSyevjInfo_t info, double t) { return info->tolerance = t, HIPSOLVER_STATUS_SUCCESS; }
+inline hipsolverStatus_t hipsolverXsyevjSetMaxSweeps(hipsolverSyevjInfo_t info, int n) { return info->most = n, HIPSOLVER_STATUS_SUCCESS; }
+inline hipsolverStatus_t hipsolverXsyevjSetSortEig(hipsolverSyevjInfo_t info, int sort) { return info->sort = sort, HIPSOLVER_STATUS_SUCCESS; }
+inline hipsolverStatus_t hipsolverXsyevjGetResidual(hipsolverHandle_t, hipsolverSyevjInfo_t info, double *r) { return *r = info->residual, HIPSOLVER_STATUS_SUCCESS; }
+inline hipsolverStatus_t hipsolverXsyevjGetSweeps(hipsolverHandle_t, hipsolverSyevjInfo_t info, int *n) { return *n = info->sweeps, HIPSOLVER_STATUS_SUCCESS; }
+
+#define RPX_OK HIPSOLVER_STATUS_SUCCESS
+#define RPX_WORK(Name, ...) \
+  inline hipsolverStatus_t Name##_bufferSize(hipsolverHandle_t, __VA_ARGS__, int *work) { return *work = 1, RPX_OK; }
+// Each function under hipSOLVER's regular name and, with the same arguments, under cuSOLVER's.
+#define RPX_SOLVER_NAMES(D, P, T)                                                                                                                          \
+  RPX_WORK(hipsolver##D##P##geqrf, int, int, T *, int)                                                                                                     \
+  inline hipsolverStatus_t hipsolver##D##P##geqrf(hipsolverHandle_t, int m, int n, T *a, int lda, T *tau, T *, int, int *info) {                           \
+    rpx::dense::geqrf(m, n, a, lda, tau);                                                                                                                  \
+    return *info = 0, RPX_OK;                                                                                                                              \
+  }                                                                                                                                                        \
+  inline hipsolverStatus_t hipsolver##D##P##orgqr_bufferSize(hipsolverHandle_t, int, int, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##D##P##orgqr(hipsolverHandle_t, int m, int n, int k, T *a, int lda, const T *tau, T *, int, int *info) {              \
+    rpx::dense::orgqr(m, n, k, a, lda, tau);                                                                                                               \
+    return *info = 0, RPX_OK;                                                                                                                              \
+  }                                                                                                                                                        \
+  inline hipsolverStatus_t hipsolver##D##P##ormqr_bufferSize(hipsolverHandle_t, hipsolverSideMode_t, hipsolverOperation_t, int, int, int, const T *, int, const T *, const T *, int, int *work) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##D##P##ormqr(hipsolverHandle_t, hipsolverSideMode_t side, hipsolverOperation_t t, int m, int n, int k, const T *a, int lda, const T *tau, T *c, int ldc, T *, int, int *info) { \
+    rpx::dense::ormqr(side == HIPSOLVER_SIDE_LEFT, t != HIPSOLVER_OP_N, m, n, k, a, lda, tau, c, ldc);                                                     \
+    return *info = 0, RPX_OK;                                                                                                                              \
+  }                                                                                                                                                        \
+  inline hipsolverStatus_t hipsolver##D##P##syevd_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##D##P##syevd(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info) { \
+    rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                                             \
+    return *info = 0, RPX_OK;                                                                                                                              \
+  }                                                                                                                                                        \
+  inline hipsolverStatus_t hipsolver##D##P##syevj_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##D##P##syevj(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info, hipsolverSyevjInfo_t options) { \
+    options->sweeps = rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                           \
+    return *info = 0, RPX_OK;                                                                                                                              \
+  }                                                                                                                                                        \
+  inline hipsolverStatus_t hipsolver##D##P##syevjBatched_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t, int) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##D##P##syevjBatched(hipsolverHandle_t h, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options, int count) { \
+    for (int i = 0; i < count; ++i) hipsolver##D##P##syevj(h, mode, uplo, n, a + static_cast<std::size_t>(i) * lda * n, lda, w + static_cast<std::size_t>(i) * n, work, size, info + i, options); \
+    return RPX_OK;                                                                                                                                         \
+  }                                                                                                                                                        \
+  inline hipsolverStatus_t hipsolver##D##P##sygvd_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##D##P##sygvd(hipsolverHandle_t, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *, int, int *info) { \
+    *info = rpx::dense::generalized(type - HIPSOLVER_EIG_TYPE_1 + 1, mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, b, ldb, w); \
+    return RPX_OK;                                                                                                                                         \
+  }                                                                                                                                                        \
+  inline hipsolverStatus_t hipsolver##D##P##sygvj_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##D##P##sygvj(hipsolverHandle_t h, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options) { \
+    options->sweeps = 1;                                                                                                                                   \
+    return hipsolver##D##P##sygvd(h, type, mode, uplo, n, a, lda, b, ldb, w, work, size, info);                                                            \
+  }                                                                                                                                                        \
+  RPX_WORK(hipsolver##D##P##gesvd, signed char, signed char, int, int)                                                                                     \
+  inline hipsolverStatus_t hipsolver##D##P##gesvd(hipsolverHandle_t, signed char jobu, signed char jobv, int m, int n, T *a, int lda, T *s, T *u, int ldu, T *v, int ldv, T *, int, T *, int *info) { \
+    rpx::dense::gesvd(jobu, jobv, m, n, a, lda, s, u, ldu, v, ldv);                                                                                        \
+    return *info = 0, RPX_OK;                                                                                                                              \
+  }
+RPX_SOLVER_NAMES(, S, float)
+RPX_SOLVER_NAMES(, D, double)
+RPX_SOLVER_NAMES(Dn, S, float)
+RPX_SOLVER_NAMES(Dn, D, double)
+inline hipsolverStatus_t hipsolverDnSgesvd_bufferSize(hipsolverHandle_t, int, int, int *work) { return *work = 1, RPX_OK; }
+inline hipsolverStatus_t hipsolverDnDgesvd_bufferSize(hipsolverHandle_t, int, int, int *work) { return *work = 1, RPX_OK; }
+
+#define RPX_SOLVER(P, T)                                                                                                                                   \
+  inline hipsolverStatus_t hipsolver##P##potrs_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, int, const T *, int, const T *, int, int *work) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##P##potrs(hipsolverHandle_t h, hipsolverFillMode_t u, int n, int count, const T *a, int lda, T *b, int ldb, T *, int, int *info) { return hipsolverDn##P##potrs(h, u, n, count, a, lda, b, ldb, info); } \
+  inline hipsolverStatus_t hipsolver##P##getrs_bufferSize(hipsolverHandle_t, hipsolverOperation_t, int, int, const T *, int, const int *, const T *, int, int *work) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##P##getrs(hipsolverHandle_t h, hipsolverOperation_t t, int n, int count, const T *a, int lda, const int *pivot, T *b, int ldb, T *, int, int *info) { return hipsolverDn##P##getrs(h, t, n, count, a, lda, pivot, b, ldb, info); }
+RPX_SOLVER(S, float)
+RPX_SOLVER(D, double)
+RPX_SOLVER(C, hipFloatComplex)
+RPX_SOLVER(Z, hipDoubleComplex)
+#undef RPX_SOLVER
+
+#define RPX_SOLVER(P, T)                                                                                                                                   \
+  inline hipsolverStatus_t hipsolverDn##P##syevdx_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverEigRange_t, hipsolverFillMode_t, int, const T *, int, T, T, int, int, int *, const T *, int *work) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolverDn##P##syevdx(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverEigRange_t range, hipsolverFillMode_t uplo, int n, T *a, int lda, T low, T high, int first, int last, int *found, T *w, T *, int, int *info) { \
+    rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                                             \
+    int begin = range == HIPSOLVER_EIG_RANGE_I ? first - 1 : 0, end = range == HIPSOLVER_EIG_RANGE_I ? last : n;                                           \
+    if (range == HIPSOLVER_EIG_RANGE_V) {                                                                                                                  \
+      while (begin < n && w[begin] <= low) ++begin;                                                                                                        \
+      end = begin;                                                                                                                                         \
+      while (end < n && w[end] <= high) ++end;                                                                                                             \
+    }                                                                                                                                                      \
+    for (int j = begin; j < end; ++j) {                                                                                                                    \
+      w[j - begin] = w[j];                                                                                                                                 \
+      for (int i = 0; i < n; ++i) a[i + static_cast<std::size_t>(j - begin) * lda] = a[i + static_cast<std::size_t>(j) * lda];                            \
+    }                                                                                                                                                      \
+    *found = end - begin;                                                                                                                                  \
+    return *info = 0, RPX_OK;                                                                                                                              \
+  }                                                                                                                                                        \
+  inline hipsolverStatus_t hipsolver##P##P##gels_bufferSize(hipsolverHandle_t, int, int, int, T *, int, T *, int, T *, int, size_t *work) { return *work = 1, RPX_OK; } \
+  inline hipsolverStatus_t hipsolver##P##P##gels(hipsolverHandle_t, int m, int n, int count, T *a, int lda, T *b, int ldb, T *x, int ldx, void *, size_t, int *steps, int *info) { \
+    *steps = 1;                                                                                                                                            \
+    return *info = rpx::dense::gels(m, n, count, a, lda, b, ldb, x, ldx), RPX_OK;                                                                          \
   }
 RPX_SOLVER(S, float)
 RPX_SOLVER(D, double)
 #undef RPX_SOLVER
+#undef RPX_SOLVER_NAMES
+#undef RPX_WORK
+#undef RPX_OK

@@ -25,6 +25,8 @@ typedef enum rocblas_datatype {
 typedef hipblasHandle_t rocblas_handle;
 typedef int rocblas_int;
 typedef long long rocblas_stride;
+typedef float rocblas_float;
+typedef double rocblas_double;
 typedef __half rocblas_half;
 typedef __hip_bfloat16 rocblas_bfloat16;
 typedef hipFloatComplex rocblas_float_complex;
@@ -52,9 +54,35 @@ inline rocblas_status rocblas_set_stream(rocblas_handle h, hipStream_t s) { retu
 inline rocblas_status rocblas_get_stream(rocblas_handle h, hipStream_t *s) { return rpx::roc(hipblasGetStream(h, s)); }
 inline rocblas_status rocblas_set_pointer_mode(rocblas_handle h, rocblas_pointer_mode m) { return rpx::roc(hipblasSetPointerMode(h, static_cast<hipblasPointerMode_t>(m))); }
 inline rocblas_status rocblas_set_atomics_mode(rocblas_handle, rocblas_atomics_mode) { return rocblas_status_success; }
+inline rocblas_status rocblas_get_pointer_mode(rocblas_handle h, rocblas_pointer_mode *m) { return *m = static_cast<rocblas_pointer_mode>(h->mode), rocblas_status_success; }
+inline rocblas_status rocblas_set_vector(rocblas_int n, rocblas_int bytes, const void *x, rocblas_int ix, void *y, rocblas_int iy) { return rpx::roc(hipblasSetVector(n, bytes, x, ix, y, iy)); }
+inline rocblas_status rocblas_get_vector(rocblas_int n, rocblas_int bytes, const void *x, rocblas_int ix, void *y, rocblas_int iy) { return rpx::roc(hipblasGetVector(n, bytes, x, ix, y, iy)); }
+inline rocblas_status rocblas_set_matrix(rocblas_int r, rocblas_int c, rocblas_int bytes, const void *a, rocblas_int lda, void *b, rocblas_int ldb) { return rpx::roc(hipblasSetMatrix(r, c, bytes, a, lda, b, ldb)); }
+inline rocblas_status rocblas_get_matrix(rocblas_int r, rocblas_int c, rocblas_int bytes, const void *a, rocblas_int lda, void *b, rocblas_int ldb) { return rpx::roc(hipblasGetMatrix(r, c, bytes, a, lda, b, ldb)); }
 inline void rocblas_initialize() {}
 inline const char *rocblas_status_to_string(rocblas_status s) { return s == rocblas_status_success ? "rocblas_status_success" : "rocblas_status_error"; }
 
+#define RPX_ROCBLAS(p, P, T)                                                                                                                       \
+  inline rocblas_status rocblas_##p##swap(rocblas_handle h, rocblas_int n, T *x, rocblas_int ix, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##swap(h, n, x, ix, y, iy)); } \
+  inline rocblas_status rocblas_i##p##amax(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { return rpx::roc(hipblasI##p##amax(h, n, x, ix, r)); } \
+  inline rocblas_status rocblas_i##p##amin(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { return rpx::roc(hipblasI##p##amin(h, n, x, ix, r)); } \
+  inline rocblas_status rocblas_##p##trsm(rocblas_handle h, rocblas_side s, rocblas_fill u, rocblas_operation t, rocblas_diagonal d, rocblas_int m, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, T *b, rocblas_int ldb) { \
+    return rpx::roc(hipblas##P##trsm(h, static_cast<hipblasSideMode_t>(s), static_cast<hipblasFillMode_t>(u), rpx::hip(t), static_cast<hipblasDiagType_t>(d), m, n, alpha, const_cast<T *>(a), lda, b, ldb)); \
+  }
+RPX_ROCBLAS(s, S, float)
+RPX_ROCBLAS(d, D, double)
+RPX_ROCBLAS(c, C, rocblas_float_complex)
+RPX_ROCBLAS(z, Z, rocblas_double_complex)
+#undef RPX_ROCBLAS
+#define RPX_ROCBLAS(p, P, T)                                                                                                                       \
+  inline rocblas_status rocblas_##p##ger(rocblas_handle h, rocblas_int m, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, const T *y, rocblas_int iy, T *a, rocblas_int lda) { return rpx::roc(hipblas##P##ger(h, m, n, alpha, x, ix, y, iy, a, lda)); } \
+  inline rocblas_status rocblas_##p##symv(rocblas_handle h, rocblas_fill u, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, const T *x, rocblas_int ix, const T *beta, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##symv(h, static_cast<hipblasFillMode_t>(u), n, alpha, a, lda, x, ix, beta, y, iy)); } \
+  inline rocblas_status rocblas_##p##syrk(rocblas_handle h, rocblas_fill u, rocblas_operation t, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, const T *beta, T *c, rocblas_int ldc) { return rpx::roc(hipblas##P##syrk(h, static_cast<hipblasFillMode_t>(u), rpx::hip(t), n, k, alpha, a, lda, beta, c, ldc)); }
+RPX_ROCBLAS(s, S, float)
+RPX_ROCBLAS(d, D, double)
+#undef RPX_ROCBLAS
+inline rocblas_status rocblas_cher(rocblas_handle h, rocblas_fill u, rocblas_int n, const float *alpha, const rocblas_float_complex *x, rocblas_int ix, rocblas_float_complex *a, rocblas_int lda) { return rpx::roc(hipblasCher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
+inline rocblas_status rocblas_zher(rocblas_handle h, rocblas_fill u, rocblas_int n, const double *alpha, const rocblas_double_complex *x, rocblas_int ix, rocblas_double_complex *a, rocblas_int lda) { return rpx::roc(hipblasZher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
 #define RPX_ROCBLAS(p, P, T)                                                                                                                       \
   inline rocblas_status rocblas_##p##axpy(rocblas_handle h, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, T *y, rocblas_int iy) {      \
     return rpx::roc(hipblas##P##axpy(h, n, alpha, x, ix, y, iy));                                                                                  \
