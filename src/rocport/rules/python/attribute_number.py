@@ -32,7 +32,7 @@ RULE = Rule(
         Example("cudaDevAttrMaxSharedMemoryPerBlockOptin = 74 if is_hip() else 97\n", path="m.py"),
         Example("n = ops.cudaDevAttrMaxThreadsPerBlock\n", path="m.py"),
     ),
-    sources=("https://github.com/ROCm/HIP/blob/develop/include/hip/hip_runtime_api.h",),
+    sources=("https://github.com/ROCm/HIP/blob/amd-staging/include/hip/hip_runtime_api.h",),
 )
 
 
