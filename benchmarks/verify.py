@@ -23,6 +23,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from rocport.executor.base import BuildOptions
@@ -175,19 +176,23 @@ def build_findings(program: Path) -> Counter[str]:
     return found
 
 
+@cache
+def of_right(file: str) -> tuple[Counter[str], Counter[str]]:
+    """What scan and build say of the right program."""
+    with tempfile.TemporaryDirectory(prefix="rocport-right-") as folder:
+        program, changed = right_program(file, Path(folder) / "right")
+        return scan_findings(changed), build_findings(program)
+
+
 def try_plant(plant: Plant, levels: tuple[str, ...], scratch: Path) -> Outcome:
     """Plants one defect and asks every level."""
     outcome = Outcome(plant)
-    _, before = right_program(plant.file, scratch / "right")
     program, changed = right_program(plant.file, scratch / "planted")
     mutate(changed, plant)
     if "scan" in levels:
-        new = scan_findings(changed) - scan_findings(before)
-        outcome.caught["scan"] = ", ".join(new)
+        outcome.caught["scan"] = ", ".join(scan_findings(changed) - of_right(plant.file)[0])
     if "build" in levels:
-        right = scratch / "right" / program.relative_to(scratch / "planted")
-        new = build_findings(program) - build_findings(right)
-        outcome.caught["build"] = ", ".join(new)
+        outcome.caught["build"] = ", ".join(build_findings(program) - of_right(plant.file)[1])
     executor = KeepingExecutor(scratch / "built")
     if "functional" in levels:
         for width in (32, 64):
@@ -250,13 +255,19 @@ def summary(outcomes: list[Outcome]) -> int:
 
 
 def write_csv(path: Path, outcomes: list[Outcome]) -> None:
-    """One row a defect."""
+    """One row a defect. What an earlier run wrote of levels that were not tried now is kept."""
+    before: dict[tuple[str, ...], dict[str, str]] = {}
+    if path.is_file():
+        with path.open(newline="") as stream:
+            before = {(row["class"], row["file"], row["mutated"]): row for row in csv.DictReader(stream)}
     with path.open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["class", "file", "mutated", *COLUMNS])
         for outcome in outcomes:
-            told = [outcome.caught.get(column, "not tried") for column in COLUMNS]
-            writer.writerow([outcome.plant.kind, outcome.plant.file, " ".join(outcome.plant.find.split()), *told])
+            key = (outcome.plant.kind, outcome.plant.file, " ".join(outcome.plant.find.split()))
+            known = before.get(key, {})
+            told = [outcome.caught.get(column, known.get(column, "not tried")) for column in COLUMNS]
+            writer.writerow([*key, *told])
 
 
 def false_alarms() -> int:
