@@ -17,7 +17,6 @@ from typing import IO
 
 from rocport.executor.base import Limits
 
-
 _GRACE_S = 1.0
 
 

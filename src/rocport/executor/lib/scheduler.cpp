@@ -36,8 +36,9 @@
 // The index variables are const in user code (rpx/index.h); these are the same objects, writable.
 rpx::Index3 rpx_thread_index asm("threadIdx");
 rpx::Index3 rpx_block_index asm("blockIdx");
-rpx::Index3 rpx_block_dim asm("blockDim");
-rpx::Index3 rpx_grid_dim asm("gridDim");
+// Outside of kernels there is one thread: functors that Thrust's plain backend calls on the host advance by these.
+rpx::Index3 rpx_block_dim asm("blockDim") = {1, 1, 1};
+rpx::Index3 rpx_grid_dim asm("gridDim") = {1, 1, 1};
 
 extern "C" char __executable_start, etext;
 
@@ -975,6 +976,9 @@ void run_launch(const Launch &launch) {
     rpx_grid_dim = outer_index[3];
     if (lds.size) std::memcpy(lds.base, outer_static.data(), lds.size);
     inside_runtime = false;
+  } else {
+    rpx_thread_index = rpx_block_index = {0, 0, 0};
+    rpx_block_dim = rpx_grid_dim = {1, 1, 1};
   }
   statistics.switches = switches;
 }

@@ -10,3 +10,4 @@
 #include <thrust/extrema.h>
 #include <thrust/pair.h>
 #include <thrust/tuple.h>
+#include <thrust/system_error.h>
