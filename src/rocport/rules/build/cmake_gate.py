@@ -54,11 +54,16 @@ _PACKAGES = {
     "CUB": "hipcub",
     "Thrust": "rocthrust",
 }
+_SWITCH = (
+    r"(?:\w*(?:USE|ENABLE|WITH|BUILD|HAVE)_(?:CUDA|GPU|NVIDIA)\w*|CUDA(?:Toolkit)?_FOUND|CMAKE_CUDA_COMPILER"
+    r"|\w+_USE_CUDA)"
+)
+_VERSION = re.compile(r"\s*\"?\$?\{?(?:CUDA_VERSION|CUDAToolkit_VERSION|CMAKE_CUDA_COMPILER_VERSION)\w*\}?\"?\s+\w+\s")
 
 
 def edits(source: BuildSource, command: CMakeCommand, context: Context) -> tuple[Edit, ...]:
     """The edits for one command the rule found; empty where it has no form for ROCm."""
-    if command.name == "if":
+    if command.name in ("if", "elseif"):
         return _condition(source, command)
     rocm = _rocm(command)
     if rocm is None:
@@ -127,6 +132,8 @@ def _rocm(command: CMakeCommand) -> list[str] | None:
         return _kept(command.name, _FOLDERS.sub("", command.arguments))
     if command.name == "set" and re.fullmatch(r"(?:CMAKE_)?CUDA_ARCH\w*|CMAKE_CUDA_(?!FLAGS)\w+", words[0]):
         return []
+    if command.name == "set_target_properties":
+        return _properties(command.arguments)
     if command.name == "target_compile_options" or _cuda_flags(words):
         return _flags(command)
     return None
@@ -186,6 +193,21 @@ def _flags(command: CMakeCommand) -> list[str] | None:
     return _kept(command.name, joined)
 
 
+def _properties(arguments: str) -> list[str] | None:
+    """The HIP twin of a property where there is one; no command where only CUDA's are left."""
+    before, found, after = arguments.partition("PROPERTIES")
+    words = re.findall(r'"[^"]*"|\S+', after)
+    if not found or len(words) % 2:
+        return None
+    kept: list[str] = []
+    for name, value in zip(words[::2], words[1::2], strict=True):
+        if not name.startswith("CUDA_"):
+            kept += [name, value]
+        elif name in ("CUDA_STANDARD", "CUDA_STANDARD_REQUIRED", "CUDA_EXTENSIONS"):
+            kept += [name.replace("CUDA_", "HIP_", 1), value]
+    return [f"set_target_properties({before.rstrip()} PROPERTIES {' '.join(kept)})"] if kept else []
+
+
 def _kept(name: str, arguments: str) -> list[str]:
     """The command with what is left of its arguments; no command where only the target is left."""
     words = [word for word in arguments.split() if word not in ("PUBLIC", "PRIVATE", "INTERFACE", "SYSTEM", "BEFORE")]
@@ -194,12 +216,18 @@ def _kept(name: str, arguments: str) -> list[str]:
 
 
 def _condition(source: BuildSource, command: CMakeCommand) -> tuple[Edit, ...]:
-    """`if(CUDA_FOUND)` holds on ROCm too: what it found there is gated in its turn."""
-    match = re.fullmatch(r"\s*(?:CUDA_FOUND|CUDAToolkit_FOUND|CMAKE_CUDA_COMPILER)\s*", command.arguments)
-    if match is None:
+    """The GPU branch is taken on ROCm too: what stands in it is gated in its turn; tests of CUDA's version are not."""
+    words = command.arguments.split()
+    asks = re.fullmatch(_SWITCH, words[-1].strip('"${}')) is not None if words else False
+    if len(words) == 1 and asks:
+        text = f"{OPTION} OR "
+    elif (len(words) == 2 and words[0] == "NOT" and asks) or (len(words) == 3 and _VERSION.match(command.arguments)):
+        text = f"NOT {OPTION} AND "
+    else:
         return ()
     at = source.data.find(b"(", command.at, command.close) + 1
-    return (Edit(Span(at, at), f"{OPTION} OR ".encode()),)
+    at += len(source.data[at:]) - len(source.data[at:].lstrip())
+    return (Edit(Span(at, at), text.encode()),)
 
 
 def _wrapped(source: BuildSource, command: CMakeCommand, rocm: Sequence[str]) -> tuple[Edit, ...]:

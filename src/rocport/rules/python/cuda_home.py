@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding, is_build_script, open_places
-from rocport.rules.python.gate import asked, depends, edited
+from rocport.rules.python.gate import asked, asks_toolkit, edited, guards_toolkit
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
@@ -104,20 +105,33 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             f"{ast.unparse(node).strip(chr(39))} {what}",
             fix="accept torch.version.hip (ROCM_HOME) beside it; keep this for CUDA",
         )
-        yield edited(item, gate, _edits(gate, node))
+        here = [other for other in nodes if other.lineno == node.lineno and not source.gated(other)]
+        if any(_asks_toolkit(source, other) for other in here):
+            # The call is gated where it stands, or behind a test that stays closed.
+            yield replace(item, applicability=Applicability.REVIEW)
+            continue
+        edits = {edit for other in here for edit in _edits(gate, other)}
+        yield edited(item, gate, sorted(edits))
+
+
+def _asks_toolkit(source: PythonSource, node: ast.AST) -> bool:
+    """True for an argument of a function that asks the CUDA toolkit."""
+    parent = source.parents[node]
+    return isinstance(parent, ast.Call) and node in parent.args and asks_toolkit(call_name(source, parent))
 
 
 def _edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:
     """A test holds on ROCm as it does with CUDA, unless it guards what only CUDA has; a path becomes ROCm's."""
     source = gate.source
+    if isinstance(getattr(node, "ctx", None), ast.Store):
+        return ()
     value = _value(source, node)
     question = asked(source, value)
     if question is not None:
         test, present = question
         if not present:
             return gate.fails(test)
-        used = {word for inner in depends(source, test) for word in source.words(inner)}
-        return () if used & _NAMES or any("nvcc" in word or "bare_metal" in word for word in used) else gate.holds(test)
+        return () if guards_toolkit(source, test) else gate.holds(test)
     parent = source.parents[value]
     own = value is not node
     path = isinstance(parent, ast.BinOp) or (

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Edit, Finding
-from rocport.rules.python.common import open_places
+from rocport.rules.python.common import call_name, open_places
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
@@ -17,6 +17,11 @@ _RELEASE = re.compile(
     r"(?i)(?:bare_metal|nvcc|cuda)_?\w*version|(?:bare_metal|nvcc)_?(?:release|major|minor|maj|min)|cuda_(?:major|minor|release)"
     r"|get_cuda_bare_metal|raise_if_cuda_home|append_nvcc_threads|get_nvcc"
 )
+_TOOL = re.compile(
+    r"bin/nvcc|^nvcc -|bare_metal|(?:get|check|find|parse|raise|query|append|detect)_\w*(?:nvcc|cuda|CUDA)"
+)
+_IS_THERE = ("exists", "isdir", "isfile")
+HOMES = frozenset({"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.In)
 
 
@@ -74,6 +79,8 @@ def asked(source: PythonSource, node: ast.AST) -> tuple[ast.expr, bool] | None:
         return (parent, isinstance(operator, (ast.IsNot, ast.NotEq))) if none else None
     if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
         return parent, False
+    if isinstance(parent, ast.Call) and node in parent.args and call_name(source, parent).endswith(_IS_THERE):
+        return asked(source, parent)
     if isinstance(node, ast.expr):
         if isinstance(parent, ast.BoolOp):
             value = isinstance(parent.op, ast.Or) and any(
@@ -128,15 +135,34 @@ def depends(source: PythonSource, node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def asks_toolkit(name: str) -> bool:
+    """True for the name of a function that asks the CUDA toolkit, `get_nvcc_version`."""
+    return _TOOL.search(name) is not None
+
+
+def guards_toolkit(source: PythonSource, test: ast.AST) -> bool:
+    """True for a test that lets in code which asks the CUDA toolkit, and builds nothing: closed on ROCm by itself."""
+    inside = depends(source, test)
+    words = {word for node in inside for word in source.words(node)}
+    asks = any(_TOOL.search(word) for word in words) or any(
+        isinstance(call, ast.Call)
+        and not call_name(source, call).endswith((*_IS_THERE, "join", "Path"))
+        and any(set(source.words(argument)) & HOMES for argument in call.args)
+        for node in inside
+        for call in ast.walk(node)
+    )
+    return asks and not any("Extension" in word for word in words)
+
+
 def governed(source: PythonSource, node: ast.AST, names: frozenset[str]) -> bool:
-    """True when a node runs only where a test has found one of the names to be there."""
+    """True when a node runs only where a test that stays closed on ROCm has found one of the names to be there."""
     for parent, child in source.ancestors(node):
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             inside = child in parent.body if isinstance(parent.body, list) else child is parent.body
             for inner in ast.walk(parent.test):
                 if isinstance(inner, (ast.Name, ast.Attribute)) and set(source.words(inner)) & names:
                     question = asked(source, inner)
-                    if question is not None and question[1] == inside:
+                    if question is not None and question[1] == inside and guards_toolkit(source, question[0]):
                         return True
     return False
 

@@ -25,7 +25,8 @@ def list_of(source: PythonSource, node: ast.AST) -> ast.List | ast.Tuple | None:
     """The list literal one of whose elements is, or holds, an expression."""
     for parent, child in source.ancestors(node):
         if isinstance(parent, _LIST) and isinstance(parent.ctx, ast.Load) and child in parent.elts:
-            return parent
+            # `arg in ["--threads", ...]` asks about flags and passes none.
+            return None if isinstance(source.parents.get(parent), ast.Compare) else parent
         if isinstance(parent, (ast.stmt, ast.List, ast.Tuple, ast.Dict, ast.comprehension, ast.Starred)):
             return None
     return None
@@ -69,7 +70,8 @@ def string_edits(gate: Gate, node: ast.Constant) -> tuple[Edit, ...]:
     for word, flag in zip(words, flags, strict=True):
         library = hip_library(word) if flag is None and word.startswith("-l") else None
         new += [word] if flag is None and library is None else [*(flag or ()), *([library] if library else [])]
-    if new == words:
+    # One word that becomes none or three is no line of flags: it is appended, compared or formatted somewhere.
+    if new == words or (len(words) == 1 and len(new) != 1 and text == text.strip()):
         return ()
     lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     return gate.choice(node, _quoted(gate, node, f"{lead}{' '.join(new)}{trail}"))

@@ -15,7 +15,7 @@ from typing import Any
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.build.common import ARCH_FLAG, HALF_MACRO, NVCC_FLAG
 from rocport.rules.build.nvcc import hip_flags, takes_value
-from rocport.rules.python.common import PYTHON, finding, open_places, text_of
+from rocport.rules.python.common import PYTHON, call_name, finding, open_places, text_of
 from rocport.rules.python.gate import behind_version_test, block_of, edited, runs, version_gate, whole_string
 from rocport.rules.python.lists import list_edits, list_of, string_edits
 from rocport.syntax.gating import Gate
@@ -157,11 +157,19 @@ def _edits(gate: Gate, node: ast.Constant) -> tuple[tuple[Edit, ...], Applicabil
     parent = source.parents[whole]
     if isinstance(parent, ast.ListComp) and parent.elt is whole:
         return gate.choice(parent, "[]"), Applicability.SAFE
-    if isinstance(whole, ast.Constant) and isinstance(
-        parent, (ast.Assign, ast.AugAssign, ast.keyword, ast.Dict, ast.Attribute, ast.BinOp, ast.Call)
-    ):
+    if isinstance(whole, ast.Constant) and _is_line(source, whole):
         return string_edits(gate, whole), Applicability.REVIEW
     return (), Applicability.MANUAL
+
+
+def _is_line(source: PythonSource, node: ast.AST) -> bool:
+    """True for a string that is bound, split or put into the environment; not for one that others are compared with."""
+    parent = source.parents[node]
+    if isinstance(parent, ast.Attribute):
+        return parent.attr == "split"
+    if isinstance(parent, ast.Call):
+        return node in parent.args and call_name(source, parent).endswith(("environ.get", "getenv", "setdefault"))
+    return isinstance(parent, (ast.Assign, ast.AugAssign, ast.keyword, ast.Dict, ast.BinOp))
 
 
 def _dropped(source: PythonSource, node: ast.AST) -> list[ast.stmt]:

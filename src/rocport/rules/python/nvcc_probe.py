@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding, open_places, text_of
-from rocport.rules.python.gate import asked, edited, governed, runs, version_gate, version_test
+from rocport.rules.python.gate import HOMES, asked, edited, governed, runs, version_gate, version_test
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
@@ -31,7 +32,6 @@ _PARSED = re.compile(
 # A function of so few statements that runs nvcc does nothing else.
 _SHORT = 6
 _READS = frozenset({"str", "float", "int", "parse", "Version", "packaging.version.parse", "packaging.version.Version"})
-_HOME = frozenset({"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
 
 RULE = Rule(
     name="nvcc-probe",
@@ -137,7 +137,32 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="probe only where torch.version.cuda is set; on ROCm ask torch.version.hip or hipcc",
         )
         probing = _probing(source, node)
-        yield edited(item, gate, gate.off(off[probing]) if probing is not None else _edits(gate, node))
+        made = edited(item, gate, gate.off(off[probing]) if probing is not None else _edits(gate, node))
+        if not made.edits and _handled(source, node, off):
+            # Whoever calls it is gated, or stands behind a test that stays closed on ROCm.
+            made = replace(made, applicability=Applicability.REVIEW)
+        yield made
+
+
+def _handled(source: PythonSource, node: ast.AST, off: Mapping[ast.stmt, object]) -> bool:
+    """True where the toolkit is not asked on ROCm although the place itself is not edited."""
+    if governed(source, node, HOMES):
+        return True
+    function = node if isinstance(node, ast.FunctionDef) else _asker(source, node)
+    if function is None:
+        return False
+    calls = [
+        call
+        for call in source.find(ast.Call)
+        if isinstance(call.func, ast.Name) and call.func.id == function.name and _asker(source, call) is not function
+    ]
+    return bool(calls) and all(
+        source.gated(call)
+        or source.statement(call) in off
+        or governed(source, call, HOMES)
+        or _asker(source, call) is not None
+        for call in calls
+    )
 
 
 def _answered(source: PythonSource, node: ast.AST) -> bool:
@@ -158,7 +183,7 @@ def _probing(source: PythonSource, node: ast.AST) -> ast.stmt | None:
     statement = source.statement(node)
     if isinstance(node, (ast.FunctionDef, ast.Compare)) or _asker(source, node) is not None:
         return None
-    if not isinstance(statement, (ast.Expr, ast.Assign)) or governed(source, node, _HOME):
+    if not isinstance(statement, (ast.Expr, ast.Assign)) or governed(source, node, HOMES):
         return None
     call = node
     while not isinstance(call, ast.Call) or (call is not node and not _RUNS.search(_called(source, call))):
