@@ -58,23 +58,73 @@ def main() -> None:
         x = torch.randn(2, 256)
         rows = matmul.run_rows(x, packed, 5, bias, None, matmul.RowsConfig(4, 4, 1))
         say(f"rows {name}", relative(rows, x.double() @ wide.T + bias.double()))
-        if 32 % fmt.bits == 0:
-            x = torch.randn(19, 256)
-            tiles = matmul.run_tiles(x, packed, 5, bias, matmul.TileConfig(16, 16, 64, 4, 2, 2))
-            say(f"tiles {name}", relative(tiles, x.double() @ wide.T + bias.double()))
-            half = quantize_eager.run(torch.randn(5, 256).half(), fmt)
-            config = matmul.TileConfig(16, 16, min(32, fmt.group), 4, 2, 1)
-            groups = matmul.run_tiles(x.half(), arguments(half), 5, None, config)
-            say(
-                f"groups {name}",
-                relative(groups, x.half().double() @ dequantize_eager.run(half, torch.float64).T) / 500,
-            )
+        half = quantize_eager.run(torch.randn(5, 256).half(), fmt)
+        x = torch.randn(2, 256).half()
+        rows = matmul.run_rows(x, arguments(half), 5, None, None, matmul.RowsConfig(4, 4, 1))
+        say(f"rows-half {name}", relative(rows, x.double() @ dequantize_eager.run(half, torch.float64).T) / 500)
+        if 32 % fmt.bits:
+            continue
+        x = torch.randn(19, 256)
+        tiles = matmul.run_tiles(x, packed, 5, bias, matmul.TileConfig(16, 16, 64, 4, 2, 2))
+        say(f"tiles {name}", relative(tiles, x.double() @ wide.T + bias.double()))
+        config = matmul.TileConfig(16, 16, min(32, fmt.group), 4, 2, 1)
+        groups = matmul.run_tiles(x.half(), arguments(half), 5, None, config)
+        say(
+            f"groups {name}",
+            relative(groups, x.half().double() @ dequantize_eager.run(half, torch.float64).T) / 500,
+        )
     experts = quantize_eager.run(torch.randn(4, 8, 64), ops.Format.parse("affine4g32"))
     x, index = torch.randn(5, 64), torch.tensor([3, 0, 0, 2, 1])
     dense = dequantize_eager.run(experts, torch.float64)[index]
     say("gather", relative(gather_triton.run(x, experts, index), torch.einsum("tk,tnk->tn", x.double(), dense)))
     weight, ends = torch.randn(4, 24, 64).transpose(1, 2), torch.tensor([2, 2, 4, 4], dtype=torch.int32)
     say("grouped", relative(grouped_triton.run(x, weight, ends), grouped_eager.run(x, weight, ends)))
+    elementwise()
+
+
+def elementwise() -> None:
+    """Norms, activations and the loss: results and gradients of the triton tier against eager; the worst of them."""
+    x, w, b = torch.randn(7, 100), torch.randn(100), torch.randn(100)
+    target = torch.tensor([1, 5, -100, 99, 0, 3, 2])
+    q, k, angle = torch.randn(2, 5, 6, 20), torch.randn(2, 5, 3, 20), torch.randn(2, 5, 10)
+
+    def turned(a: torch.Tensor, c: torch.Tensor, tier: str) -> torch.Tensor:
+        return torch.cat([t.flatten() for t in ops.rope(a, c, angle.cos(), angle.sin(), tier=tier)])
+
+    cases = {
+        "rms_norm": (ops.rms_norm, (x, w)),
+        "rms_norm of a strided view": (lambda a, c, tier: ops.rms_norm(a.t(), c[:7], tier=tier), (x, w)),
+        "rms_norm of one row a program": (ops.rms_norm, (torch.randn(3, 1500), torch.randn(1500))),
+        "layer_norm": (ops.layer_norm, (x, w, b)),
+        "layer_norm of one row a program": (ops.layer_norm, (torch.randn(3, 1500), *torch.randn(2, 1500))),
+        "softmax": (ops.softmax, (x,)),
+        "softmax of one row a program": (ops.softmax, (torch.randn(3, 1500),)),
+        "swiglu": (ops.swiglu, (x, x.flip(0))),
+        "cross_entropy": (lambda y, tier: ops.cross_entropy(y, target, tier=tier), (x,)),
+        "cross_entropy of long rows": (
+            lambda y, tier: ops.cross_entropy(y, target[:2], tier=tier),
+            (torch.randn(2, 5000),),
+        ),
+        "rope": (turned, (q, k)),
+    }
+    for name, (function, inputs) in cases.items():
+        results = []
+        for tier in ("triton", "eager"):
+            leaves = [t.clone().requires_grad_() for t in inputs]
+            out = function(*leaves, tier=tier)
+            torch.manual_seed(1)
+            results.append((out, *torch.autograd.grad(out, leaves, torch.randn_like(out))))
+        say(
+            f"elementwise {name}",
+            max(relative(got.detach(), want.detach()) for got, want in zip(*results, strict=True)),
+        )
+    hidden = x.clone()
+    hidden[0, 3:] = float("-inf")
+    hidden[1] = 1e4
+    pair = [ops.cross_entropy(hidden, target.abs() % 3, tier=tier) for tier in ("triton", "eager")]
+    say("elementwise cross_entropy with -inf and 1e4", abs((pair[0] - pair[1]) / pair[1]).item())
+    nothing = ops.cross_entropy(x, torch.full((7,), -100), tier="triton")
+    say("elementwise cross_entropy of ignored rows is NaN", 0.0 if nothing.isnan() else 1.0)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,9 @@ def results() -> dict[str, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["quantize", "dequantize", "rows", "tiles", "groups", "gather", "grouped"])
+@pytest.mark.parametrize(
+    "kernel", ["quantize", "dequantize", "rows", "rows-half", "tiles", "groups", "gather", "grouped", "elementwise"]
+)
 def test_agrees_with_eager(results, kernel):
     cases = {case: value for case, value in results.items() if case.split()[0] == kernel}
     assert cases

@@ -1,6 +1,7 @@
 """The layers load the checkpoints of bitsandbytes and MLX as they are, train LoRA, compile, and shard."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -153,11 +154,15 @@ def test_lora_training_lowers_the_loss_and_leaves_the_base(base):
     assert all(torch.equal(p, frozen[name]) for name, p in model.named_parameters() if "base" in name)
 
 
+BACKEND = "inductor" if shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") else "aot_eager"
+"""Inductor builds C++ on the CPU."""
+
+
 @pytest.mark.parametrize("base", ["nf4", "affine4"])
 def test_compiles_as_one_graph_forward_and_backward(base):
     model = BASES[base]()
     torch._dynamo.reset()
-    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    compiled = torch.compile(model, fullgraph=True, backend=BACKEND)
     x = torch.randn(4, 128, requires_grad=True)
     out = compiled(x)
     torch.testing.assert_close(out, model(x))
@@ -169,7 +174,7 @@ def test_compiles_as_one_graph_forward_and_backward(base):
 def test_switch_linear_compiles_as_one_graph():
     layer = SwitchLinear.from_weight(torch.randn(4, 32, 64), "affine4g64")
     torch._dynamo.reset()
-    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    compiled = torch.compile(layer, fullgraph=True, backend=BACKEND)
     x, experts = torch.randn(3, 64), torch.tensor([[0, 1], [2, 3], [3, 0]])
     torch.testing.assert_close(compiled(x, experts), layer(x, experts))
 

@@ -89,11 +89,11 @@ class Report:
         return [problem for problem, met in checks.items() if not met]
 
 
-STORES_DOMINATE = frozenset({"dequantize_words", "dequantize_stream"})
+STORES_DOMINATE = frozenset({"dequantize_kernel"})
 """Kernels that write four times what they read: the width of their stores is asked for. Loading four words a
 lane, which makes the loads 128 bits wide, splits the stores and was 2.2 times slower on an NVIDIA H200."""
-NO_WIDE_LOADS = frozenset({"zero_tail"})
-"""Kernels that load next to nothing."""
+NO_WIDE_LOADS = frozenset({"sum_parts", "mean_loss"})
+"""Kernels that load next to nothing: one value a program, or partial sums."""
 
 
 @contextmanager
@@ -206,14 +206,24 @@ FORMATS = (
 ROWS = (1, 8, 32, 64, 128)
 
 
+def both_ways(function: Callable[..., torch.Tensor], *inputs: Any) -> None:
+    """The forward and the backward of `function`."""
+    out = function(*inputs)
+    out.backward(torch.empty_like(out))  # type: ignore[no-untyped-call]
+
+
 def calls() -> Iterator[tuple[str, Callable[[], object]]]:
     """Every Triton kernel of the operators, in every configuration its launch code picks, with a label."""
+    from rocport.ops.cross_entropy import triton as cross_entropy
     from rocport.ops.dequantize import triton as dequantize
     from rocport.ops.gather_qmm import triton as gather
     from rocport.ops.grouped_mm import triton as grouped
+    from rocport.ops.norms import norm
     from rocport.ops.quantize import triton as quantize
     from rocport.ops.quantized_matmul import triton as matmul
     from rocport.ops.rope import triton as rope
+    from rocport.ops.softmax import triton as softmax
+    from rocport.ops.swiglu import triton as swiglu
 
     dense = torch.empty(SHAPE, dtype=torch.bfloat16)
     for name in FORMATS:
@@ -239,6 +249,15 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
     heads = torch.empty((1, 64, 32, 128), dtype=torch.bfloat16)
     angle = torch.empty((1, 64, 64), dtype=torch.float32)
     yield "rope", partial(rope.rotate, heads, angle, angle, 1)
+    target = torch.empty(SHAPE[0], dtype=torch.int64)
+    for width in (128, 4096, 16384):
+        leaf = torch.empty((SHAPE[0], width), dtype=torch.bfloat16, requires_grad=True)
+        scale = torch.empty(width, dtype=torch.bfloat16, requires_grad=True)
+        yield f"rms_norm D={width}", partial(both_ways, norm, leaf, scale, None, 1e-6)
+        yield f"layer_norm D={width}", partial(both_ways, norm, leaf, scale, scale, 1e-6)
+        yield f"softmax D={width}", partial(both_ways, softmax.run, leaf)
+    yield "swiglu", partial(both_ways, swiglu.run, leaf, leaf)
+    yield "cross_entropy", partial(both_ways, cross_entropy.run, leaf, target, -100)
     weight = torch.empty((8, *SHAPE), dtype=torch.bfloat16).transpose(1, 2)
     ends = torch.empty(8, dtype=torch.int32)
     for rows in (64, 1024, 8192):

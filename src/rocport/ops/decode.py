@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ import triton.language as tl
 
 from rocport.ops.formats import QuantTensor
 from rocport.ops.tables import table
-from rocport.runtime.machine import Platform
+from rocport.runtime.machine import Platform, platform
 
 # How a kernel reads the scale of a group; constexpr arguments of the kernels.
 SCALE_PLAIN = 0
@@ -25,16 +24,24 @@ SCALE_TABLE = 3
 @triton.jit
 def load_scale(scales, scale_table, absmax2, offset, at, mask, MODE: tl.constexpr):
     """The fp32 scale of group `at`: plain, nested (table[code] * absmax2 + offset), 2^(e - 127), or e4m3 by table."""
+    return finish_scale(
+        tl.load(scales + at, mask=mask, other=0), scale_table, absmax2, offset, at, mask, MODE
+    )  # fmt: skip
+
+
+@triton.jit
+def finish_scale(raw, scale_table, absmax2, offset, at, mask, MODE: tl.constexpr):
+    """The fp32 scale of group `at` from what is stored for it."""
     if MODE == 0:
-        scale = tl.load(scales + at, mask=mask, other=0.0).to(tl.float32)
+        scale = raw.to(tl.float32)
     elif MODE == 1:
-        inner = tl.load(scale_table + tl.load(scales + at, mask=mask, other=0).to(tl.int32))
+        inner = tl.load(scale_table + raw.to(tl.int32))
         scale = inner * tl.load(absmax2 + at // 256, mask=mask, other=0.0) + tl.load(offset)
     elif MODE == 2:
-        exponent = tl.load(scales + at, mask=mask, other=0).to(tl.int32)
+        exponent = raw.to(tl.int32)
         scale = tl.where(exponent == 0, 1 << 22, exponent << 23).to(tl.float32, bitcast=True)
     else:
-        scale = tl.load(scale_table + tl.load(scales + at, mask=mask, other=0).to(tl.int32))
+        scale = tl.load(scale_table + raw.to(tl.int32))
     return scale
 
 
@@ -46,21 +53,10 @@ def column(tile, AT: tl.constexpr, WIDTH: tl.constexpr):
 
 
 @triton.jit
-def word_values(words, PER: tl.constexpr, BITS: tl.constexpr, HIGH_FIRST: tl.constexpr):
-    """Packed words [A, W] to codes [A, W * PER]. HIGH_FIRST: the even element of a byte is its high half."""
-    A: tl.constexpr = words.shape[0]
-    W: tl.constexpr = words.shape[1]
-    element = tl.arange(0, PER)
-    if HIGH_FIRST:
-        element = element ^ 1
-    codes = (words[:, :, None] >> (element * BITS)[None, None, :]) & ((1 << BITS) - 1)
-    return tl.reshape(codes, (A, W * PER))
-
-
-@triton.jit
 def joined_values(words, PER: tl.constexpr, BITS: tl.constexpr, HIGH_FIRST: tl.constexpr):
-    """As `word_values`, built by joins: the codes of a word stay in the lane that loaded it, side by side, so that a
-    tile of them is stored and loaded in wide pieces. A broadcast over a new dimension spreads them over lanes."""
+    """Packed words [A, W] to codes [A, W * PER], built by joins: the codes of a word stay in the lane that loaded it,
+    side by side, so that a tile of them is stored and loaded in wide pieces. A broadcast over a new dimension spreads
+    them over lanes. HIGH_FIRST: the even element of a byte is its high half."""
     A: tl.constexpr = words.shape[0]
     W: tl.constexpr = words.shape[1]
     parts = ()
@@ -79,25 +75,27 @@ def joined_values(words, PER: tl.constexpr, BITS: tl.constexpr, HIGH_FIRST: tl.c
 
 
 @triton.jit
+def lane_table(table, like):
+    """Table entry `lane % 16` in every lane, in the shape of the integer tensor `like`: for `lane_lookup`. NVIDIA."""
+    lane = tl.inline_asm_elementwise("mov.u32 $0, %laneid;", "=r,r", [like], tl.int32, True, 1)
+    return tl.load(table + (lane & 15))
+
+
+@triton.jit
+def lane_lookup(entries, index):
+    """The table of `lane_table` at `index` modulo 16, by one shuffle: lanes read their neighbours' entries. NVIDIA."""
+    return tl.inline_asm_elementwise(
+        "shfl.sync.idx.b32 $0, $1, $2, 0x101f, 0xffffffff;", "=f,f,r", [entries, index], tl.float32, True, 1
+    )
+
+
+@triton.jit
 def halve(parts, HALF: tl.constexpr):
     """Join part i with part i + HALF, for each i below HALF."""
     joined = ()
     for i in tl.static_range(HALF):
         joined = joined + (tl.join(parts[i], parts[i + HALF]),)
     return joined
-
-
-@triton.jit
-def stream_values(codes, row, k, mask, BITS: tl.constexpr):
-    """Codes of elements `k` of a bit stream whose rows start at word `row`; for widths that cross words."""
-    bit = k * BITS
-    at = bit // 32
-    shift = (bit % 32).to(tl.uint32)
-    low = tl.load(codes + row + at, mask=mask, other=0).to(tl.uint32, bitcast=True) >> shift
-    crosses = mask & (shift > 32 - BITS)
-    high = tl.load(codes + row + at + 1, mask=crosses, other=0).to(tl.uint32, bitcast=True)
-    joined = low | tl.where(crosses, high << (32 - tl.where(crosses, shift, 1)), 0)
-    return (joined & ((1 << BITS) - 1)).to(tl.int32)
 
 
 @dataclass(frozen=True)
@@ -111,6 +109,7 @@ class Arguments:
     scale_table: torch.Tensor
     absmax2: torch.Tensor
     offset: torch.Tensor
+    kind: str
     bits: int
     group: int
     lut: bool
@@ -153,6 +152,7 @@ def arguments(q: QuantTensor) -> Arguments:
         scale_table=scale_table,
         absmax2=absmax2,
         offset=offset,
+        kind=fmt.kind,
         bits=fmt.bits,
         group=fmt.group,
         lut=lut,
@@ -182,6 +182,12 @@ def on_device(tensor: torch.Tensor) -> Iterator[None]:
         yield
 
 
-def interpreted() -> bool:
-    """The kernels of this process run under Triton's interpreter."""
-    return os.environ.get("TRITON_INTERPRET", "0") == "1"
+def warps(threads: int, device: torch.device) -> int:
+    """Warps of that many threads at the wavefront of `device`."""
+    where = platform(device)
+    return threads // (where.target.wavefront if where.target else 32)
+
+
+def takes_ptx(device: torch.device) -> bool:
+    """Kernels for `device` may use PTX: not on ROCm, and not under Triton's interpreter."""
+    return platform(device).kind == "cuda"

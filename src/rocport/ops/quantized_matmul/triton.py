@@ -4,6 +4,7 @@ up to 256 rows tiles are decoded into the matrix units (`tile_kernel`), split ov
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 import triton
@@ -13,37 +14,92 @@ from rocport.ops.decode import (
     Arguments,
     arguments,
     column,
+    finish_scale,
+    halve,
     joined_values,
+    lane_lookup,
+    lane_table,
     load_scale,
     on_device,
     refuse_triton,
-    word_values,
+    takes_ptx,
 )  # fmt: skip
 from rocport.ops.dispatch import Tier
-from rocport.ops.formats import QuantTensor
+from rocport.ops.formats import Format, QuantTensor
+from rocport.ops.tables import table
 from rocport.runtime.machine import Platform, platform
 
 ROWS_AT_MOST = 4
 """Rows of x for which decoding once for each row is cheaper than a matrix tile."""
-TILES_BELOW = 129
-"""Rows of x from which dequantizing first and calling the matmul library is faster: on an NVIDIA H200, NF4, N = 14336,
-K = 4096, 66 us against 75 at 128 rows and 125 against 82 at 255."""
+TILES_AT_MOST = 128
+AFFINE_TILES_AT_MOST = 64
+"""Rows of x up to which tiles beat dequantizing and the matmul library. NVIDIA H200, N = 14336, K = 4096, microseconds,
+tiles / dequantize: NF4 57 / 77 at 128 rows, 109 / 81 at 255; affine 4-bit 51 / 74 at 64, 79 / 75 at 128."""
 
 
 @triton.jit
-def lane_words(codes, at, mask, WORDS: tl.constexpr):
-    """WORDS words a lane, starting at word `at`, as a tuple of [T]: one 128-bit load for each four."""
+def lane_load(
+    codes, scales, biases, row, at, mask, LANES, GROUP: tl.constexpr, LUT: tl.constexpr, E: tl.constexpr,
+    WORDS: tl.constexpr,
+):  # fmt: skip
+    """What a lane needs of one row of W for elements [at * E, at * E + E), as it is stored: the words (a tile [T, 4]
+    for each four, else [T] each), then the scale of each of its groups, then the biases."""
+    SEGMENTS: tl.constexpr = E // GROUP if GROUP < E else 1
+    word = row * LANES * WORDS + at * WORDS
+    held = ()
     if WORDS % 4 == 0:
-        words = ()
         for four in tl.static_range(WORDS // 4):
-            quad = tl.load(codes + at[:, None] + four * 4 + tl.arange(0, 4)[None, :], mask=mask[:, None], other=0)
-            for word in tl.static_range(4):
-                words = words + (column(quad, word, 4),)
-        return words
+            quad = word[:, None] + four * 4 + tl.arange(0, 4)[None, :]
+            held = held + (tl.load(codes + quad, mask=mask[:, None], other=0),)
+    else:
+        for index in tl.static_range(WORDS):
+            held = held + (tl.load(codes + word + index, mask=mask, other=0),)
+    for segment in tl.static_range(SEGMENTS):
+        group = row * (LANES * E // GROUP) + (at * E + segment * (E // SEGMENTS)) // GROUP
+        held = held + (tl.load(scales + group, mask=mask, other=0),)
+    if not LUT:
+        for segment in tl.static_range(SEGMENTS):
+            group = row * (LANES * E // GROUP) + (at * E + segment * (E // SEGMENTS)) // GROUP
+            held = held + (tl.load(biases + group, mask=mask, other=0),)
+    return held
+
+
+@triton.jit
+def lane_vector(x_row, at, mask, VEC: tl.constexpr):
+    """VEC elements of x a lane from `at` on, as integers of their width."""
+    INTEGER: tl.constexpr = tl.int32 if x_row.dtype.element_ty == tl.float32 else tl.int16
+    return tl.load(x_row + at[:, None] + tl.arange(0, VEC)[None, :], mask=mask[:, None], other=0.0).to(
+        INTEGER, bitcast=True
+    )
+
+
+@triton.jit
+def lane_words(held, FROM: tl.constexpr, WORDS: tl.constexpr):
+    """The words of one row, `held` from FROM on by `lane_load`, as a tuple of [T]."""
     words = ()
     for word in tl.static_range(WORDS):
-        words = words + (tl.load(codes + at + word, mask=mask, other=0),)
+        if WORDS % 4 == 0:
+            words = words + (column(held[FROM + word // 4], word % 4, 4),)
+        else:
+            words = words + (held[FROM + word],)
     return words
+
+
+@triton.jit
+def table_value(
+    words, table, entries, J: tl.constexpr, BITS: tl.constexpr, HIGH_FIRST: tl.constexpr, PTX: tl.constexpr
+):
+    """The table's value for code J, fp32 [T]. HIGH_FIRST: the even element of a byte is its high half. `entries` is the
+    table of 16; with PTX one entry a lane, repeated every 16 lanes."""
+    PER: tl.constexpr = 32 // BITS
+    index = words[J // PER] >> (((J % PER) ^ 1 if HIGH_FIRST else J % PER) * BITS)
+    if PTX and BITS == 4:
+        value = lane_lookup(entries, index)
+    elif BITS == 4:
+        value = tl.gather(entries, index & 15, 0)
+    else:
+        value = tl.load(table + (index & 255))
+    return value
 
 
 @triton.jit
@@ -66,6 +122,36 @@ def unit_float(words, J: tl.constexpr, BITS: tl.constexpr):
 
 
 @triton.jit
+def field_float(words, J: tl.constexpr, PTX: tl.constexpr):
+    """4-bit code J plus 2^7 (in fields 1, 4 and 7 of a word) or 2^11 (in the others), as fp32: the code stays in bits
+    16 or 12 of the mantissa, where one of four shifts of the word puts it, instead of one shift a code."""
+    FIELD: tl.constexpr = J % 8
+    FAR: tl.constexpr = FIELD % 3 == 1
+    SHIFT: tl.constexpr = (16 if FAR else 12) - 4 * FIELD
+    word = words[J // 8]
+    if SHIFT > 0:
+        placed = word << SHIFT
+    elif SHIFT < 0:
+        placed = word >> -SHIFT
+    else:
+        placed = word
+    # One lop3 is both operations; from the two ptxas makes two, each with one immediate.
+    if PTX and FAR:
+        bits = tl.inline_asm_elementwise(
+            "lop3.b32 $0, $1, 0xF0000, 0x43000000, 0xEA;", "=r,r", [placed], tl.int32, True, 1
+        )  # fmt: skip
+    elif PTX:
+        bits = tl.inline_asm_elementwise(
+            "lop3.b32 $0, $1, 0xF000, 0x45000000, 0xEA;", "=r,r", [placed], tl.int32, True, 1
+        )  # fmt: skip
+    elif FAR:
+        bits = (placed & 0xF0000) | 0x43000000
+    else:
+        bits = (placed & 0xF000) | 0x45000000
+    return bits.to(tl.float32, bitcast=True)
+
+
+@triton.jit
 def to_float(bits, X: tl.constexpr):
     """Bits of an element of type X (16 or 32 wide, from an integer tile) as fp32."""
     if tl.bfloat16 == X:
@@ -83,96 +169,98 @@ def rows_kernel(
     N, K, LANES, x_stride,
     BITS: tl.constexpr, GROUP: tl.constexpr, LUT: tl.constexpr, SCALE: tl.constexpr, FLAT: tl.constexpr,
     BIAS: tl.constexpr, GATHER: tl.constexpr, E: tl.constexpr, T: tl.constexpr, R: tl.constexpr, VEC: tl.constexpr,
+    PTX: tl.constexpr, AHEAD: tl.constexpr,
 ):  # fmt: skip
     """R rows of W by one row of x. A lane decodes E elements of each row at a time; T lanes work side by side on K.
 
     LANES = K / E. GATHER: program axis 1 is a row of x and `experts` names the matrix it meets.
     """
     WORDS: tl.constexpr = E * BITS // 32
+    LOADS: tl.constexpr = WORDS // 4 if WORDS % 4 == 0 else WORDS
     SEGMENTS: tl.constexpr = E // GROUP if GROUP < E else 1
     SPAN: tl.constexpr = E // SEGMENTS
+    HELD: tl.constexpr = LOADS + SEGMENTS * (1 if LUT else 2)
     m = tl.program_id(1)
     n0 = tl.program_id(0) * R
     matrix = tl.load(experts + m).to(tl.int64) * N if GATHER else tl.zeros((), tl.int64)
     lane = tl.arange(0, T)
     x_row = x + m.to(tl.int64) * x_stride
-    INTEGER: tl.constexpr = tl.int32 if x.dtype.element_ty == tl.float32 else tl.int16
+    FIELDS: tl.constexpr = BITS == 4 and x.dtype.element_ty != tl.float32
     total = (tl.zeros((T,), tl.float32),) * R
+    entries = 0.0
     if LUT and BITS == 4:
-        entries = tl.load(table + tl.arange(0, 16))
+        if PTX:
+            entries = lane_table(table, lane)
+        else:
+            entries = tl.load(table + tl.arange(0, 16))
     for l0 in range(0, LANES, T):
         at = l0 + lane
         known = at < LANES
-        if LUT:
-            wide = tl.load(
-                x_row + at[:, None] * E + tl.arange(0, E)[None, :], mask=known[:, None], other=0.0
-            ).to(tl.float32)  # fmt: skip
-        packed = ()
+        # With AHEAD every load of the step is made before the first is used. On AMD x is loaded where it is used: fewer
+        # registers, more wavefronts.
+        held = ()
         for r in tl.static_range(R):
             row = matrix + tl.minimum(n0 + r, N - 1)
-            if LUT:
-                quads = codes + row * LANES * WORDS + at[:, None] * WORDS + tl.arange(0, WORDS)[None, :]
-                packed = packed + (tl.load(quads, mask=known[:, None], other=0),)
-            else:
-                packed = packed + (lane_words(codes, row * LANES * WORDS + at * WORDS, known, WORDS),)
-        if LUT:
-            for_rows = ()
-            for r in tl.static_range(R):
-                row = matrix + tl.minimum(n0 + r, N - 1)
-                index = word_values(packed[r], 32 // BITS, BITS, FLAT and BITS == 4)
-                if BITS == 4:
-                    value = tl.reshape(tl.gather(entries, tl.reshape(index, (T * E,)), 0), (T, E))
+            held = held + lane_load(codes, scales, biases, row, at, known, LANES, GROUP, LUT, E, WORDS)
+        vectors = ()
+        if AHEAD:
+            for piece in tl.static_range(E // VEC):
+                vectors = vectors + (lane_vector(x_row, at * E + piece * VEC, known, VEC),)
+        packed = ()
+        for r in tl.static_range(R):
+            packed = packed + (lane_words(held, r * HELD, WORDS),)
+        for segment in tl.static_range(SEGMENTS):
+            part = (tl.zeros((T,), tl.float32),) * R
+            x_sum = tl.zeros((T,), tl.float32)
+            x_far = tl.zeros((T,), tl.float32)
+            for piece in tl.static_range(SPAN // VEC):
+                if AHEAD:
+                    vector = vectors[segment * (SPAN // VEC) + piece]
                 else:
-                    value = tl.load(table + index)
-                product = value * wide
-                if SEGMENTS == 1:
-                    group = row * (LANES * E // GROUP) + at * E // GROUP
-                    scale = load_scale(scales, scale_table, absmax2, offset, group, known, SCALE)
-                    part = tl.sum(product, 1) * scale
-                else:
-                    segment = tl.arange(0, SEGMENTS)
-                    group = row * (LANES * SEGMENTS) + at[:, None] * SEGMENTS + segment[None, :]
-                    scale = load_scale(scales, scale_table, absmax2, offset, group, known[:, None], SCALE)
-                    part = tl.sum(tl.sum(tl.reshape(product, (T, SEGMENTS, SPAN)), 2) * scale, 1)
-                for_rows = for_rows + (total[r] + part,)
-            total = for_rows
-        else:
-            for segment in tl.static_range(SEGMENTS):
-                factors = ()
-                for r in tl.static_range(R):
-                    row = matrix + tl.minimum(n0 + r, N - 1)
-                    group = row * (LANES * E // GROUP) + (at * E + segment * SPAN) // GROUP
-                    factors = factors + (
-                        (
-                            tl.load(scales + group, mask=known, other=0.0).to(tl.float32),
-                            tl.load(biases + group, mask=known, other=0.0).to(tl.float32),
-                        ),
-                    )
-                part = (tl.zeros((T,), tl.float32),) * R
-                x_sum = tl.zeros((T,), tl.float32)
-                for piece in tl.static_range(SPAN // VEC):
-                    vector = tl.load(
-                        x_row + at[:, None] * E + (segment * SPAN + piece * VEC) + tl.arange(0, VEC)[None, :],
-                        mask=known[:, None], other=0.0
-                    ).to(INTEGER, bitcast=True)  # fmt: skip
-                    for j in tl.static_range(VEC):
-                        x_j = to_float(column(vector, j, VEC), x.dtype.element_ty)
+                    vector = lane_vector(x_row, at * E + segment * SPAN + piece * VEC, known, VEC)
+                for j in tl.static_range(VEC):
+                    x_j = to_float(column(vector, j, VEC), x.dtype.element_ty)
+                    if not LUT:
                         x_sum += x_j
-                        for_rows = ()
-                        for r in tl.static_range(R):
+                        if FIELDS and j % 8 % 3 == 1:
+                            x_far += x_j
+                    for_rows = ()
+                    for r in tl.static_range(R):
+                        if LUT:
+                            code = table_value(
+                                packed[r], table, entries, segment * SPAN + piece * VEC + j, BITS,
+                                FLAT and BITS == 4, PTX,
+                            )  # fmt: skip
+                        elif FIELDS:
+                            code = field_float(packed[r], segment * SPAN + piece * VEC + j, PTX)
+                        else:
                             code = unit_float(packed[r], segment * SPAN + piece * VEC + j, BITS)
                             if x.dtype.element_ty == tl.float32:
                                 code = code - 1.0
-                            for_rows = for_rows + (part[r] + code * x_j,)
-                        part = for_rows
-                # sum x (1 + q / 2^b) = x_sum + sum(x q) / 2^b, and the row wants s sum(x q) + b x_sum. The
-                # subtraction costs up to b bits: with fp32 x the 1 is taken off each code instead, exactly.
-                for_rows = ()
-                for r in tl.static_range(R):
-                    extra = 0.0 if x.dtype.element_ty == tl.float32 else x_sum
-                    scaled = (part[r] - extra) * (factors[r][0] * (1 << BITS))
-                    for_rows = for_rows + (total[r] + scaled + factors[r][1] * x_sum,)
-                total = for_rows
+                        for_rows = for_rows + (part[r] + code * x_j,)
+                    part = for_rows
+            # Affine: the row wants s sum(x q) + b sum(x). `part` is sum x (1 + q / 2^b), or with FIELDS sum x (q + 2^7
+            # or 2^11): what was added is taken off here, which costs up to 8 of 24 bits. With fp32 x the 1 is taken off
+            # each code instead, exactly.
+            for_rows = ()
+            for r in tl.static_range(R):
+                if LUT:
+                    row = matrix + tl.minimum(n0 + r, N - 1)
+                    group = row * (LANES * E // GROUP) + (at * E + segment * SPAN) // GROUP
+                    scaled = part[r] * finish_scale(
+                        held[r * HELD + LOADS + segment], scale_table, absmax2, offset, group, known, SCALE
+                    )
+                else:
+                    if FIELDS:
+                        scaled = (part[r] - 2048.0 * x_sum + 1920.0 * x_far) * held[r * HELD + LOADS + segment].to(
+                            tl.float32
+                        )
+                    else:
+                        extra = 0.0 if x.dtype.element_ty == tl.float32 else x_sum
+                        scaled = (part[r] - extra) * (held[r * HELD + LOADS + segment].to(tl.float32) * (1 << BITS))
+                    scaled += held[r * HELD + LOADS + SEGMENTS + segment].to(tl.float32) * x_sum
+                for_rows = for_rows + (total[r] + scaled,)
+            total = for_rows
     for r in tl.static_range(R):
         value = tl.sum(total[r], 0)
         n = n0 + r
@@ -258,12 +346,25 @@ def exact_code(index, X: tl.constexpr, BITS: tl.constexpr, MAGIC: tl.constexpr):
 
 
 @triton.jit
+def permuted_values(words, PERMUTE: tl.constexpr, X: tl.constexpr):
+    """Words of eight 4-bit codes [A, W] to their table values [A, W * 8] of type X by PERMUTE of `permute_code`."""
+    A: tl.constexpr = words.shape[0]
+    W: tl.constexpr = words.shape[1]
+    parts = tl.inline_asm_elementwise(
+        PERMUTE, "=h,=h,=h,=h,=h,=h,=h,=h,r", [words],
+        (tl.int16, tl.int16, tl.int16, tl.int16, tl.int16, tl.int16, tl.int16, tl.int16), True, 1,
+    )  # fmt: skip
+    parts = halve(halve(parts, 4), 2)
+    return tl.reshape(tl.join(parts[0], parts[1]), (A, W * 8)).to(X, bitcast=True)
+
+
+@triton.jit
 def group_kernel(
     x, codes, scales, biases, table, scale_table, absmax2, offset, bias, out,
     M, N, K, x_stride,
     BITS: tl.constexpr, GROUP: tl.constexpr, LUT: tl.constexpr, SCALE: tl.constexpr, FLAT: tl.constexpr,
     BIAS: tl.constexpr, SPLIT: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-    MAGIC: tl.constexpr,
+    MAGIC: tl.constexpr, PERMUTE: tl.constexpr,
 ):  # fmt: skip
     """As `tile_kernel`, for 16-bit x and BK within one group: the codes go into the matrix unit unscaled, the scale
     meets the sum of the group. One multiplication a group instead of one an element, and integer codes are exact."""
@@ -273,29 +374,32 @@ def group_kernel(
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     part = tl.program_id(2)
     row = tl.minimum(n, N - 1).to(tl.int64)
-    m_safe = tl.minimum(m, M - 1).to(tl.int64)
+    m_safe = tl.minimum(m, M - 1)
     steps = tl.cdiv(K, BK * SPLIT)
     acc = tl.zeros((BN, BM), tl.float32)
-    if LUT and BITS == 4:
+    if LUT and BITS == 4 and PERMUTE == "":
         entries = tl.load(table + tl.arange(0, 16)).to(X)
-    row_words = K * BITS // 32
     row_groups = K // GROUP
+    # Offsets that do not change stay out of the loop; M * x_stride is below 2^31 (the launch sees to it).
+    x_at = (m_safe * x_stride)[None, :] + tl.arange(0, BK)[:, None]
+    words_at = codes + (row * (K * BITS // 32))[:, None] + tl.arange(0, BK // PER)[None, :]
     first = part * steps
     for step in range(first, tl.minimum(first + steps, tl.cdiv(K, BK))):
         k0 = step * BK
-        k = k0 + tl.arange(0, BK)
-        w = k0 // PER + tl.arange(0, BK // PER)
-        packed = tl.load(codes + (row * row_words)[:, None] + w[None, :])
-        x_tile = tl.load(x + (m_safe * x_stride)[None, :] + k[:, None])
+        x_tile = tl.load(x + k0 + x_at)
+        packed = tl.load(words_at + k0 // PER)
         group = row * row_groups + k0 // GROUP
         scale = load_scale(scales, scale_table, absmax2, offset, group, n < N, SCALE)
-        index = joined_values(packed, PER, BITS, FLAT and BITS == 4)
         if LUT and BITS == 4:
-            weight = tl.reshape(tl.gather(entries, tl.reshape(index, (BN * BK,)), 0), (BN, BK))
+            if PERMUTE != "":
+                weight = permuted_values(packed, PERMUTE, X)
+            else:
+                index = joined_values(packed, PER, BITS, FLAT)
+                weight = tl.reshape(tl.gather(entries, tl.reshape(index, (BN * BK,)), 0), (BN, BK))
         elif LUT:
-            weight = tl.load(table + index).to(X)
+            weight = tl.load(table + joined_values(packed, PER, BITS, False)).to(X)
         else:
-            weight = exact_code(index, X, BITS, MAGIC)
+            weight = exact_code(joined_values(packed, PER, BITS, False), X, BITS, MAGIC)
             shift = tl.load(biases + group)
             acc = tl.dot(tl.broadcast_to(shift.to(X)[:, None], (BN, BK)), x_tile, acc)
         acc += tl.dot(weight, x_tile) * scale[:, None]
@@ -319,8 +423,33 @@ def sum_kernel(parts, bias, out, numel, N, BIAS: tl.constexpr, SPLIT: tl.constex
     tl.store(out + at, total.to(out.dtype.element_ty), mask=known)
 
 
-MAGIC = torch.version.hip is None
-"""16-bit subtraction is an instruction on NVIDIA; CDNA3 goes through fp32."""
+@cache
+def permute_code(kind: str, high_first: bool, dtype: torch.dtype) -> str:
+    """PTX that looks up the eight 4-bit codes of a word, $8, in the table of `kind` rounded to `dtype`: $0 to $7.
+
+    `prmt` picks four bytes of eight by a selector of four nibbles, which the codes themselves are. A table of 16
+    entries of two bytes is four such tables: low and high byte, entries below and from 8. 21 instructions for eight
+    codes, no memory."""
+    cpu = torch.device("cpu")
+    bits: list[int] = table(kind, cpu, dtype).view(torch.int16).tolist()
+    words = []
+    for byte in (0, 1):
+        for first in (0, 4, 8, 12):
+            words.append(sum((bits[first + i] >> 8 * byte & 255) << 8 * i for i in range(4)))
+    code = ["{ .reg .b32 s, m, a, b, l, h, o;", "and.b32 s, $8, 0x77777777;", "shr.u32 m, $8, 1;"]
+    # Nibble j of m: byte j of the lower half of the table (j) or of the upper (4 + j).
+    code += ["and.b32 m, m, 0x44444444;", "or.b32 m, m, 0x32103210;"]
+    for half in (0, 4):
+        for byte, to in ((0, "l"), (1, "h")):
+            low = words[4 * byte : 4 * byte + 4]
+            code.append(f"prmt.b32 a, {low[0]:#x}, {low[1]:#x}, s; prmt.b32 b, {low[2]:#x}, {low[3]:#x}, s;")
+            code.append(f"prmt.b32 {to}, a, b, m;")
+        for pair, selector in enumerate(("0x4051", "0x6273") if high_first else ("0x5140", "0x7362")):
+            at = half + 2 * pair
+            code.append(f"prmt.b32 o, l, h, {selector}; mov.b32 {{${at}, ${at + 1}}}, o;")
+        if half == 0:
+            code.append("shr.u32 s, s, 16; shr.u32 m, m, 16;")
+    return " ".join([*code, "}"])
 
 
 @dataclass(frozen=True)
@@ -345,12 +474,11 @@ class TileConfig:
 
 
 def rows_config(where: Platform, n: int, k: int, lut: bool) -> RowsConfig:
-    """One wavefront a program, so that no barrier is needed; two for long rows. Table lookups keep more registers, so
-    that fewer rows fit where few programs are to share the GPU. Best of seven on an NVIDIA H200."""
+    """One wavefront a program, so that no barrier is needed; two for long rows. Fewer rows where few programs are to
+    share the GPU. Best of eleven on an NVIDIA H200."""
     wave = where.target.wavefront if where.target else 32
-    if k >= 8192:
-        return RowsConfig(2 * wave, 4, 2)
-    return RowsConfig(wave, 2 if lut and n < 8192 else 4, 1)
+    rows = 2 if lut and (where.target is not None or (n < 8192 and k < 8192)) else 4
+    return RowsConfig(2 * wave, rows, 2) if k >= 8192 else RowsConfig(wave, rows, 1)
 
 
 def tile_config(where: Platform, m: int, n: int, k: int) -> TileConfig:
@@ -389,7 +517,8 @@ def run_rows(
             n, k, k // elements, x.stride(0),
             BITS=a.bits, GROUP=a.group, LUT=a.lut, SCALE=a.scale_mode, FLAT=a.flat, BIAS=bias is not None,
             GATHER=experts is not None, E=elements, T=config.lanes, R=config.rows,
-            VEC=min(span, 16 // x.element_size()), num_warps=config.warps, enable_fp_fusion=True,
+            VEC=min(span, 16 // x.element_size()), PTX=takes_ptx(x.device), AHEAD=platform(x.device).target is None,
+            num_warps=config.warps, enable_fp_fusion=True,
         )  # fmt: skip
     return out
 
@@ -401,7 +530,7 @@ def run_tiles(x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, 
     split = config.split
     to = out if split == 1 else torch.empty((split, m, n), dtype=torch.float32, device=x.device)
     grid = (triton.cdiv(n, config.bn), triton.cdiv(m, config.bm), split)
-    whole_groups = x.element_size() == 2 and a.group % config.bk == 0 and k % config.bk == 0
+    whole_groups = x.element_size() == 2 and m * x.stride(0) < 2**31 and a.group % config.bk == 0 and k % config.bk == 0
     if not a.lut:
         # `group_kernel` multiplies by the bias in the type of x: exact only when it is stored in it.
         whole_groups = whole_groups and a.biases.dtype == x.dtype
@@ -413,7 +542,10 @@ def run_tiles(x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, 
         }  # fmt: skip
         operands = (x, *a.tensors, bias if bias is not None else x, to, m, n, k, x.stride(0))
         if whole_groups:
-            group_kernel[grid](*operands, **common, MAGIC=MAGIC)
+            ptx = takes_ptx(x.device)
+            permute = permute_code(a.kind, a.flat, x.dtype) if ptx and a.lut and a.bits == 4 else ""
+            # 16-bit subtraction is an instruction on NVIDIA; CDNA3 goes through fp32.
+            group_kernel[grid](*operands, **common, MAGIC=ptx, PERMUTE=permute)
         else:
             tile_kernel[grid](*operands, **common)
         if split > 1:
@@ -445,13 +577,23 @@ def refuse_shape(x: torch.Tensor, q: QuantTensor) -> str:
     return ""
 
 
+def refuse_rows(rows: int, fmt: Format) -> str:
+    """Why so many rows are better dequantized first; empty when they are not."""
+    if rows > ROWS_AT_MOST and 32 % fmt.bits:
+        return f"serves up to {ROWS_AT_MOST} rows of {fmt.bits}-bit codes, have {rows}: they cross words"
+    if rows > ROWS_AT_MOST and fmt.bits == 8 and fmt.kind != "affine":
+        return (
+            f"serves up to {ROWS_AT_MOST} rows of codes with a table of 256, have {rows}: dequantizing first is faster"
+        )
+    most = AFFINE_TILES_AT_MOST if fmt.kind == "affine" else TILES_AT_MOST
+    return f"serves up to {most} rows, have {rows}: dequantizing first is faster" if rows > most else ""
+
+
 def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> str:
     if reason := refuse_triton(platform):
         return reason
-    if x.shape[0] >= TILES_BELOW:
-        return f"serves fewer than {TILES_BELOW} rows, have {x.shape[0]}: dequantizing first is faster"
-    if 32 % q.format.bits and x.shape[0] > ROWS_AT_MOST:
-        return f"serves up to {ROWS_AT_MOST} rows of {q.format.bits}-bit codes, have {x.shape[0]}: they cross words"
+    if reason := refuse_rows(x.shape[0], q.format):
+        return reason
     return refuse_shape(x, q)
 
 

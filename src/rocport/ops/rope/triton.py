@@ -17,21 +17,26 @@ from rocport.runtime.machine import Platform
 def rope_kernel(
     x, cos, sin, out, S, H, D_HALF, batch_stride, SIGN: tl.constexpr, HEADS: tl.constexpr, HALF: tl.constexpr
 ):
-    """HEADS heads of one token. `batch_stride` is the distance of the tables of two batches, 0 when they share one."""
-    token = tl.program_id(0).to(tl.int64)
-    batch = token // S
+    """HEADS heads of one token: program axes are position, heads, batch. `batch_stride` is the distance of the tables
+    of two batches, 0 when they share one."""
+    position, batch = tl.program_id(0), tl.program_id(2).to(tl.int64)
+    token = batch * S + position
     head = tl.program_id(1) * HEADS + tl.arange(0, HEADS)
     at = tl.arange(0, HALF)
     known = at < D_HALF
-    angle = batch * batch_stride + (token % S) * D_HALF + at
-    c = tl.load(cos + angle, mask=known, other=0.0).to(tl.float32)[None, :]
-    s = SIGN * tl.load(sin + angle, mask=known, other=0.0).to(tl.float32)[None, :]
     first = (token * H + head)[:, None] * (2 * D_HALF) + at[None, :]
     mask = (head < H)[:, None] & known[None, :]
     a = tl.load(x + first, mask=mask, other=0.0).to(tl.float32)
     b = tl.load(x + first + D_HALF, mask=mask, other=0.0).to(tl.float32)
+    angle = batch * batch_stride + position * D_HALF + at
+    c = tl.load(cos + angle, mask=known, other=0.0).to(tl.float32)[None, :]
+    s = SIGN * tl.load(sin + angle, mask=known, other=0.0).to(tl.float32)[None, :]
     tl.store(out + first, (a * c - b * s).to(out.dtype.element_ty), mask=mask)
     tl.store(out + first + D_HALF, (b * c + a * s).to(out.dtype.element_ty), mask=mask)
+
+
+SETTINGS = (2048, 4)
+"""Pairs and warps of a program."""
 
 
 def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, sign: int) -> torch.Tensor:
@@ -40,11 +45,11 @@ def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, sign: int) -> 
     out = torch.empty_like(x)
     batch, length, count, dim = x.shape
     half = triton.next_power_of_2(dim // 2)
-    heads = min(triton.next_power_of_2(count), max(1, 2048 // half))
+    heads = min(triton.next_power_of_2(count), max(1, SETTINGS[0] // half))
     with on_device(x):
-        rope_kernel[(batch * length, triton.cdiv(count, heads))](
+        rope_kernel[(length, triton.cdiv(count, heads), batch)](
             x, cos, sin, out, length, count, dim // 2, 0 if cos.shape[0] == 1 else length * (dim // 2),
-            SIGN=sign, HEADS=heads, HALF=half, num_warps=4,
+            SIGN=sign, HEADS=heads, HALF=half, num_warps=SETTINGS[1],
         )  # fmt: skip
     return out
 
@@ -69,8 +74,9 @@ def run(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) 
 
 
 def refuse(platform: Platform, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> str:
-    if q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
-        return f"needs float32, float16 or bfloat16, have {q.dtype}"
+    for tensor in (q, k):
+        if tensor.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+            return f"needs float32, float16 or bfloat16, have {tensor.dtype}"
     if cos.requires_grad or sin.requires_grad:
         return "gives no gradient of the angles"
     return refuse_triton(platform)

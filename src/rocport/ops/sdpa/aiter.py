@@ -1,6 +1,7 @@
 """aiter's flash attention on CDNA: [B, S, H, D], grouped heads native, causal aligned at the bottom right.
 
-Signature and layout from aiter's `flash_attn_func`; not run here, because aiter needs an AMD GPU to be imported.
+Signature, layout, mask and window read from ROCm/aiter at e4048607a5 (2026-08-22): `flash_attn_func` in
+aiter/ops/mha.py. Not run here, because aiter needs an AMD GPU to be imported.
 """
 
 from __future__ import annotations
@@ -21,9 +22,13 @@ def run(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int
 
     causal = right == 0
     window = (left, -1 if causal else right)
-    out: torch.Tensor = flash_attn_func(
-        q.contiguous(), k.contiguous(), v.contiguous(), softmax_scale=scale, causal=causal, window_size=window
-    )
+    # Where a gradient is wanted aiter asserts that the logarithm of the sums was asked for, and returns a tuple.
+    graded = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (q, k, v))
+    result = flash_attn_func(
+        q.contiguous(), k.contiguous(), v.contiguous(), softmax_scale=scale, causal=causal, window_size=window,
+        return_lse=graded,
+    )  # fmt: skip
+    out: torch.Tensor = result[0] if graded else result
     return out
 
 

@@ -1,0 +1,234 @@
+"""RMS norm and layer norm in Triton, forward and backward: what the triton tiers of both share.
+
+The backward reads x and the incoming gradient once. A program keeps several rows' share of the weight's gradient in
+registers and writes it once; a second kernel adds the programs' shares in a fixed order, so that the result does not
+change between runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from rocport.ops.decode import on_device, refuse_triton
+from rocport.runtime.machine import Platform, platform
+
+
+@triton.jit
+def row_index(block, ROWS: tl.constexpr):
+    """Rows of a block: a scalar, or [ROWS, 1]."""
+    if ROWS == 1:
+        row = block
+    else:
+        row = (block * ROWS + tl.arange(0, ROWS))[:, None]
+    return row
+
+
+@triton.jit
+def row_sum(tile, ROWS: tl.constexpr):
+    """Sums of the rows: a scalar, or [ROWS, 1]."""
+    if ROWS == 1:
+        total = tl.sum(tile, 0)
+    else:
+        total = tl.sum(tile, 1)[:, None]
+    return total
+
+
+@triton.jit
+def norm_forward(
+    x, weight, bias, out, means, scales, T, D, eps,
+    MEAN: tl.constexpr, SAVE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """ROWS rows a program. SAVE keeps 1 / sqrt(variance + eps) of each row, with MEAN its mean, for the backward."""
+    row = row_index(tl.program_id(0), ROWS)
+    at = tl.arange(0, BLOCK)
+    inside = (row < T) & (at < D)
+    offset = row.to(tl.int64) * D + at
+    wide = tl.load(x + offset, mask=inside, other=0.0).to(tl.float32)
+    factor = tl.load(weight + at, mask=at < D, other=0.0).to(tl.float32)
+    if MEAN:
+        shift = tl.load(bias + at, mask=at < D, other=0.0).to(tl.float32)
+        mean = row_sum(wide, ROWS) / D
+        wide = tl.where(inside, wide - mean, 0.0)
+    scale = tl.rsqrt(row_sum(wide * wide, ROWS) / D + eps)
+    result = wide * scale * factor
+    if MEAN:
+        result += shift
+    tl.store(out + offset, result.to(out.dtype.element_ty), mask=inside)
+    if SAVE:
+        tl.store(scales + row, scale, mask=row < T)
+        if MEAN:
+            tl.store(means + row, mean, mask=row < T)
+
+
+@triton.jit
+def rows_of(x, grad, block, T, D, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """A block of rows of x and of the incoming gradient; 0 past the last."""
+    row = row_index(block, ROWS)
+    at = tl.arange(0, BLOCK)
+    inside = (row < T) & (at < D)
+    offset = row.to(tl.int64) * D + at
+    return tl.load(x + offset, mask=inside, other=0.0), tl.load(grad + offset, mask=inside, other=0.0)
+
+
+@triton.jit
+def norm_backward(
+    grad, x, weight, means, scales, grad_x, parts, T, D,
+    MEAN: tl.constexpr, SHARED: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, AHEAD: tl.constexpr,
+):  # fmt: skip
+    """Program p takes every P-th block of ROWS rows. SHARED: the weight's gradient (with MEAN also the bias's) is
+    wanted; `parts` [1 or 2, P, D] takes the programs' shares."""
+    program, programs = tl.program_id(0), tl.num_programs(0)
+    at = tl.arange(0, BLOCK)
+    factor = tl.load(weight + at, mask=at < D, other=0.0).to(tl.float32)
+    weight_share = tl.zeros((BLOCK,), tl.float32)
+    bias_share = tl.zeros((BLOCK,), tl.float32)
+    if AHEAD:
+        next_x, next_grad = rows_of(x, grad, program, T, D, ROWS, BLOCK)
+    for block in range(program, tl.cdiv(T, ROWS), programs):
+        if AHEAD:
+            # The next rows are asked for before these are computed: a program has few rows in flight otherwise.
+            this_x, this_grad = next_x, next_grad
+            next_x, next_grad = rows_of(x, grad, block + programs, T, D, ROWS, BLOCK)
+        else:
+            this_x, this_grad = rows_of(x, grad, block, T, D, ROWS, BLOCK)
+        row = row_index(block, ROWS)
+        inside = (row < T) & (at < D)
+        scale = tl.load(scales + row, mask=row < T, other=0.0)
+        normal = this_x.to(tl.float32)
+        if MEAN:
+            normal = tl.where(inside, normal - tl.load(means + row, mask=row < T, other=0.0), 0.0)
+        normal = normal * scale
+        wide = this_grad.to(tl.float32)
+        inner = wide * factor
+        result = inner - normal * (row_sum(inner * normal, ROWS) / D)
+        if MEAN:
+            result = result - row_sum(inner, ROWS) / D
+        tl.store(grad_x + row.to(tl.int64) * D + at, (result * scale).to(grad_x.dtype.element_ty), mask=inside)
+        if SHARED:
+            weight_share += wide * normal if ROWS == 1 else tl.sum(wide * normal, 0)
+            if MEAN:
+                bias_share += wide if ROWS == 1 else tl.sum(wide, 0)
+    if SHARED:
+        tl.store(parts + program.to(tl.int64) * D + at, weight_share, mask=at < D)
+        if MEAN:
+            tl.store(parts + (programs + program).to(tl.int64) * D + at, bias_share, mask=at < D)
+
+
+@triton.jit
+def sum_parts(parts, out, P, D, DEEP: tl.constexpr, WIDE: tl.constexpr):
+    """out [axis 1, D] = the sum of parts [axis 1, P, D] over P."""
+    which = tl.program_id(1)
+    at = tl.program_id(0) * WIDE + tl.arange(0, WIDE)
+    total = tl.zeros((DEEP, WIDE), tl.float32)
+    for first in range(0, P, DEEP):
+        part = first + tl.arange(0, DEEP)
+        offset = (which * P + part).to(tl.int64)[:, None] * D + at[None, :]
+        total += tl.load(parts + offset, mask=(part < P)[:, None] & (at < D)[None, :], other=0.0)
+    tl.store(out + which * D + at, tl.sum(total, 0).to(out.dtype.element_ty), mask=at < D)
+
+
+def row_warps(block: int, where: Platform, a_lane: int = 16) -> int:
+    """Warps for a block of elements, `a_lane` a lane."""
+    wave = where.target.wavefront if where.target else 32
+    return max(1, min(1024 // wave, block // (a_lane * wave)))
+
+
+def rows_a_program(block: int) -> int:
+    """Rows of `block` elements that make a program worth its launch."""
+    return max(1, 1024 // block)
+
+
+def compute_units(device: torch.device) -> int:
+    """Multiprocessors (compute units) of `device`; 8 where there is none."""
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 8
+
+
+BACKWARD_A_UNIT = 2
+"""Programs of the backward a multiprocessor: one computes while another waits. Best of six on an NVIDIA H200."""
+
+
+class _Norm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, eps: float) -> torch.Tensor:
+        where = platform(x.device)
+        rows = x.contiguous().view(-1, x.shape[-1])
+        count, width = rows.shape
+        out = torch.empty_like(rows)
+        save = any(ctx.needs_input_grad)
+        scales = torch.empty(count if save else 0, dtype=torch.float32, device=x.device)
+        means = torch.empty_like(scales) if bias is not None else scales
+        weight = weight.contiguous()
+        block = triton.next_power_of_2(width)
+        several = rows_a_program(block)
+        with on_device(x):
+            norm_forward[(triton.cdiv(count, several),)](
+                rows, weight, weight if bias is None else bias.contiguous(), out, means, scales, count, width, eps,
+                MEAN=bias is not None, SAVE=save, ROWS=several, BLOCK=block,
+                num_warps=row_warps(block * several, where),
+            )  # fmt: skip
+        if save:
+            ctx.save_for_backward(rows, weight, means, scales)
+            ctx.mean = bias is not None
+        return out.view(x.shape)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        rows, weight, means, scales = ctx.saved_tensors
+        shared = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
+        grad_x, sums = backward(grad, rows, weight, means, scales, ctx.mean, shared)
+        return grad_x, sums[0] if shared else None, sums[1] if shared and ctx.mean else None, None
+
+
+def backward(
+    grad: torch.Tensor, rows: torch.Tensor, weight: torch.Tensor, means: torch.Tensor, scales: torch.Tensor,
+    mean: bool, shared: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    """The gradient of x, of grad's shape, and with `shared` those of the weight and, with `mean`, of the bias, as
+    [1 or 2, D]."""
+    where = platform(rows.device)
+    count, width = rows.shape
+    block = triton.next_power_of_2(width)
+    several = rows_a_program(block)
+    programs = min(triton.cdiv(count, several), BACKWARD_A_UNIT * compute_units(rows.device))
+    # 32 a lane for layer norm: best of four on an NVIDIA H200; on AMD it leaves too few wavefronts.
+    a_lane = 32 if mean and where.target is None else 8
+    warps = row_warps(block * several, where, a_lane)
+    # Rows asked for ahead need registers that 16 elements a lane leave on no AMD target.
+    ahead = where.target is None or block * several <= 8 * warps * where.target.wavefront
+    grad = grad.contiguous()
+    grad_x = torch.empty_like(grad)
+    kinds = 2 if mean else 1
+    parts = torch.empty((kinds, programs, width) if shared else (0,), dtype=torch.float32, device=rows.device)
+    sums = torch.empty((kinds, width), dtype=weight.dtype, device=rows.device)
+    with on_device(rows):
+        norm_backward[(programs,)](
+            grad, rows, weight, means, scales, grad_x, parts, count, width,
+            MEAN=mean, SHARED=shared, ROWS=several, BLOCK=block, AHEAD=ahead, num_warps=warps,
+        )  # fmt: skip
+        if shared:
+            sum_parts[(triton.cdiv(width, 32), kinds)](parts, sums, programs, width, DEEP=64, WIDE=32, num_warps=4)
+    return grad_x, sums
+
+
+def norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, eps: float) -> torch.Tensor:
+    """RMS norm of x over its last dimension, or layer norm when there is a bias. Differentiable in all three."""
+    out: torch.Tensor = _Norm.apply(x, weight, bias, eps)
+    return out
+
+
+WIDEST = 65536
+"""Elements of the longest row that one program holds."""
+
+
+def refuse_rows(platform: Platform, x: torch.Tensor) -> str:
+    """Why the kernels that hold a row in one program cannot take x; empty when they can."""
+    if x.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        return f"needs float32, float16 or bfloat16, have {x.dtype}"
+    if x.shape[-1] > WIDEST:
+        return f"keeps a row in one program, at most {WIDEST} long, have {x.shape[-1]}"
+    return refuse_triton(platform)
