@@ -89,6 +89,38 @@ def test_code_that_relies_on_lockstep_is_said_to(tmp_path: Path) -> None:
     assert "relies-on-lockstep" in {hazard.kind for hazard in result.hazards}
 
 
+HAZARDS = Path(__file__).parent.parent / "executor" / "hazards"
+
+
+def test_a_race_that_no_order_shows_is_found_when_accesses_are_watched(tmp_path: Path) -> None:
+    path = tmp_path / "sum.hip"
+    path.write_text((HAZARDS / "global_race.hip").read_text())
+    plain = functional.verify(path, FunctionalOptions(widths=(64,), optimize="-O1")).programs[0]
+    assert plain.verdict is Verdict.PASS
+    watched = functional.verify(path, FunctionalOptions(widths=(64,), optimize="-O1", watch=True)).programs[0]
+    assert watched.verdict is Verdict.HAZARD
+    assert watched.reason.startswith(f"{path}:8: threads")
+    quiet = FunctionalOptions(widths=(64,), optimize="-O1", watch=True, quiet=("global-race",))
+    assert functional.verify(path, quiet).programs[0].verdict is Verdict.PASS
+
+
+def test_memory_nobody_wrote_is_named_by_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "sum.hip", store="if (n < 0) *out = total;", check="")
+    result = functional.verify(path, FunctionalOptions(widths=(64,), optimize="-O1")).programs[0]
+    assert result.verdict is Verdict.DIFFERS
+    copied = next(hazard for hazard in result.hazards if hazard.kind == "uninitialised-copy")
+    assert "hipMemcpyDeviceToHost" in path.read_text().splitlines()[copied.frames[0].line - 1]
+    assert result.kernels == ("sum",)
+    assert {"wave64 forward", "wave64 forward again", "wave64 reverse", "wave64 20260"} == set(result.runs)
+
+
+def test_the_command_knows_its_hazards(tmp_path: Path) -> None:
+    arguments = ["verify", "--level", "functional", "--quiet", "no-such", str(write(tmp_path, "a.hip"))]
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 2
+    assert "no-such: no such hazard; one of inactive-lane" in result.output
+
+
 def test_the_command_reports_every_program_below_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
@@ -102,6 +134,7 @@ def test_the_command_reports_every_program_below_a_folder(tmp_path: Path) -> Non
     assert verdicts == {"good": "pass", "bad": "wrong", "broken": "not built"}
     assert result.return_value == 1
     assert "64" in report["how"]
+    assert report["programs"][0]["evidence"] == {"executor": "cpu", "level": "source", "gpu": False}
 
 
 def test_nothing_to_run_is_an_error(tmp_path: Path) -> None:
