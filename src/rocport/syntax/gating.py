@@ -83,12 +83,21 @@ class Gate:
         return self._around(node, f"(not {self.predicate} and " + ("" if inner else "("), ")" if inner else "))")
 
     def also(self, node: ast.AST, rocm: str) -> tuple[Edit, ...]:
-        """`(node or ROCM and rocm)`: on ROCm a second way to be true."""
-        return self._around(node, "(", f" or {self.predicate} and {rocm})") if isinstance(node, _ATOMS) else ()
+        """`(node or ROCM and rocm)`: on ROCm a second way to be true. Where the value counts and not only its truth,
+        `(node or rocm if ROCM else node)`: `or` makes another value of an array or of None."""
+        if not isinstance(node, _ATOMS):
+            return ()
+        if self._asked(node):
+            return self._around(node, "(", f" or {self.predicate} and {rocm})")
+        return self.choice(node, f"{self.text(node)} or {rocm}")
 
     def neither(self, node: ast.AST, rocm: str) -> tuple[Edit, ...]:
-        """`(node and not (ROCM and rocm))`: on ROCm a second way to be false."""
-        return self._around(node, "(", f" and not ({self.predicate} and {rocm}))") if isinstance(node, _ATOMS) else ()
+        """`(node and not (ROCM and rocm))`: on ROCm a second way to be false; see `also`."""
+        if not isinstance(node, _ATOMS):
+            return ()
+        if self._asked(node):
+            return self._around(node, "(", f" and not ({self.predicate} and {rocm}))")
+        return self.choice(node, f"{self.text(node)} and not ({rocm})")
 
     def then(self, statement: ast.stmt, rocm: Sequence[str]) -> tuple[Edit, ...]:
         """`if ROCM:` with statements of its own, behind a statement that stands on lines of its own."""
@@ -143,6 +152,18 @@ class Gate:
             return ()
         start, end = self.source.span(node)
         return (_insert(start, before), *((_insert(end, after),) if after else ()))
+
+    def _asked(self, node: ast.AST) -> bool:
+        """True where only the truth of an expression counts: in the condition of a statement, behind `not`."""
+        for parent, child in self.source.ancestors(node):
+            if isinstance(parent, ast.BoolOp):
+                continue
+            if isinstance(parent, ast.UnaryOp):
+                return isinstance(parent.op, ast.Not)
+            if isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+                return parent.test is child
+            return isinstance(parent, ast.comprehension) and child in parent.ifs
+        return False
 
     def _compiled(self, node: ast.AST) -> bool:
         """True inside a function that Triton, TorchScript or Numba compiles: a global fact may not stand there."""

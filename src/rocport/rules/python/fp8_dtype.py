@@ -57,7 +57,7 @@ RULE = Rule(
             "import torch\nok = x.dtype in (torch.float8_e4m3fn, torch.int8)\nodd = y is not torch.float8_e5m2\n",
             contains=(
                 "((torch.float8_e4m3fn, torch.int8, torch.float8_e4m3fnuz) if _rocm_compat.FP8_FNUZ else (",
-                "(y is not torch.float8_e5m2 and not (_rocm_compat.FP8_FNUZ and y == torch.float8_e5m2fnuz))",
+                "(y is not torch.float8_e5m2 and not (y == torch.float8_e5m2fnuz) if _rocm_compat.FP8_FNUZ else",
             ),
             path="m.py",
         ),
