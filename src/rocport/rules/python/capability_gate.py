@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.rules.python.common import PYTHON, call_name, finding, is_build_script
 from rocport.rules.python.gate import edited, open_lines, replaceable
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -103,11 +103,17 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         name = call_name(source, node) or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
         if _QUERY.search(name):
             nodes.append(node)
+    compared: set[str] = set()
     for place in source.find(ast.Compare):
+        if all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in place.ops):
+            continue
         for inner in (place.left, *place.comparators):
             if any(_is_capability(source, part, bound, properties) for part in ast.walk(inner)):
                 nodes.append(place)
+                compared.update(word for side in (place.left, *place.comparators) for word in source.words(side))
                 break
+    if not is_build_script(source.path):
+        nodes = [node for node in nodes if not _decided_later(source, node, compared)]
     for name_node in source.find(ast.Name):
         if isinstance(name_node.ctx, ast.Load) and _NAME.match(name_node.id) and source.in_test(name_node):
             nodes.append(name_node)
@@ -210,6 +216,15 @@ def _major(node: ast.AST) -> int | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return int(value) // 10 if value >= 20 else int(value)
+
+
+def _decided_later(source: PythonSource, node: ast.AST, compared: set[str]) -> bool:
+    """A capability that is only kept, in a name that a comparison further on is reported for."""
+    statement = source.statement(node)
+    if isinstance(node, ast.Compare) or not isinstance(statement, ast.Assign):
+        return False
+    names = {name.id for target in statement.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return bool(names & compared)
 
 
 def _bound(source: PythonSource) -> frozenset[str]:
