@@ -113,7 +113,7 @@ def elementwise() -> None:
             leaves = [t.clone().requires_grad_() for t in inputs]
             out = function(*leaves, tier=tier)
             torch.manual_seed(1)
-            results.append((out, *torch.autograd.grad(out, leaves, torch.randn_like(out))))
+            results.append((out, *torch.autograd.grad(out, leaves, torch.randn(out.shape))))
         say(
             f"elementwise {name}",
             max(relative(got.detach(), want.detach()) for got, want in zip(*results, strict=True)),

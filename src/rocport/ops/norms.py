@@ -28,6 +28,14 @@ def row_index(block, ROWS: tl.constexpr):
 
 
 @triton.jit
+def row_mask(row, at, T, D, ROWS: tl.constexpr):
+    """Which elements `at` of the rows exist."""
+    if ROWS == 1:
+        row = row + tl.zeros_like(at)
+    return (row < T) & (at < D)
+
+
+@triton.jit
 def row_sum(tile, ROWS: tl.constexpr):
     """Sums of the rows: a scalar, or [ROWS, 1]."""
     if ROWS == 1:
@@ -45,7 +53,7 @@ def norm_forward(
     """ROWS rows a program. SAVE keeps 1 / sqrt(variance + eps) of each row, with MEAN its mean, for the backward."""
     row = row_index(tl.program_id(0), ROWS)
     at = tl.arange(0, BLOCK)
-    inside = (row < T) & (at < D)
+    inside = row_mask(row, at, T, D, ROWS)
     offset = row.to(tl.int64) * D + at
     wide = tl.load(x + offset, mask=inside, other=0.0).to(tl.float32)
     factor = tl.load(weight + at, mask=at < D, other=0.0).to(tl.float32)
@@ -69,7 +77,7 @@ def rows_of(x, grad, block, T, D, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """A block of rows of x and of the incoming gradient; 0 past the last."""
     row = row_index(block, ROWS)
     at = tl.arange(0, BLOCK)
-    inside = (row < T) & (at < D)
+    inside = row_mask(row, at, T, D, ROWS)
     offset = row.to(tl.int64) * D + at
     return tl.load(x + offset, mask=inside, other=0.0), tl.load(grad + offset, mask=inside, other=0.0)
 
@@ -96,7 +104,7 @@ def norm_backward(
         else:
             this_x, this_grad = rows_of(x, grad, block, T, D, ROWS, BLOCK)
         row = row_index(block, ROWS)
-        inside = (row < T) & (at < D)
+        inside = row_mask(row, at, T, D, ROWS)
         scale = tl.load(scales + row, mask=row < T, other=0.0)
         normal = this_x.to(tl.float32)
         if MEAN:

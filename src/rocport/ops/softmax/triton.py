@@ -10,7 +10,7 @@ import triton.language as tl
 
 from rocport.ops.decode import on_device
 from rocport.ops.dispatch import Tier
-from rocport.ops.norms import refuse_rows, row_index, row_sum, row_warps, rows_a_program
+from rocport.ops.norms import refuse_rows, row_index, row_mask, row_sum, row_warps, rows_a_program
 from rocport.runtime.machine import Platform, platform
 
 
@@ -19,7 +19,7 @@ def softmax_kernel(x, out, T, D, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """ROWS rows a program."""
     row = row_index(tl.program_id(0), ROWS)
     at = tl.arange(0, BLOCK)
-    inside = (row < T) & (at < D)
+    inside = row_mask(row, at, T, D, ROWS)
     offset = row.to(tl.int64) * D + at
     wide = tl.load(x + offset, mask=inside, other=float("-inf")).to(tl.float32)
     if ROWS == 1:
@@ -37,7 +37,7 @@ def softmax_backward(y, grad, grad_x, T, D, ROWS: tl.constexpr, BLOCK: tl.conste
     """grad_x = y * (grad - sum(y * grad)), ROWS rows a program."""
     row = row_index(tl.program_id(0), ROWS)
     at = tl.arange(0, BLOCK)
-    inside = (row < T) & (at < D)
+    inside = row_mask(row, at, T, D, ROWS)
     offset = row.to(tl.int64) * D + at
     share = tl.load(y + offset, mask=inside, other=0.0).to(tl.float32)
     incoming = tl.load(grad + offset, mask=inside, other=0.0).to(tl.float32)
