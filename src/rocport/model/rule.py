@@ -40,6 +40,8 @@ class Rule:
     fallback: bool = False
     """Its findings give way to those of any other rule on the same text: that rule knows more."""
     phase: int = 2
+    holds: str = ""
+    """Versions and targets its findings hold for, in words, where a finding does not say it itself."""
     examples: tuple[Example, ...] = ()
     clean: tuple[Example | str, ...] = ()
     sources: tuple[str, ...] = ()

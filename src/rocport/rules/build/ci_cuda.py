@@ -27,6 +27,7 @@ RULE = Rule(
     languages=frozenset({"yaml"}),
     triggers=frozenset({b"cuda", b"CUDA", b"nvidia"}),
     phase=8,
+    holds="every ROCm release",
     examples=(
         Example(
             "jobs:\n  b:\n    strategy:\n      matrix:\n        cuda: ['11.8', '12.1']\n",

@@ -53,6 +53,7 @@ RULE = Rule(
     languages=frozenset({"cmake"}),
     triggers=frozenset({b"CUDA", b"cuda", b"cublas", b"cutlass", b"CUDNN", b"gencode", b"_GPU"}),
     phase=4,
+    holds="every ROCm release; CMake has the HIP language since 3.21",
     examples=(
         Example(
             "find_package(CUDAToolkit REQUIRED)\n",

@@ -59,6 +59,6 @@ def found(
         confidence=confidence,
         fix=fix,
         phase=rule.phase,
-        holds=holds,
+        holds=holds or rule.holds,
         source=rule.sources[0] if rule.sources else "",
     )

@@ -24,6 +24,7 @@ RULE = Rule(
     languages=frozenset({"make", "docker", "shell", "cmake", "yaml"}),
     triggers=frozenset({b"gfx"}),
     phase=4,
+    holds="every ROCm release: a code object runs on its own gfx target",
     examples=(Example('RUN PYTORCH_ROCM_ARCH="gfx90a" python setup.py install\n', path="Dockerfile_amd"),),
     clean=(
         Example('ENV PYTORCH_ROCM_ARCH="gfx90a;gfx942"\n', path="Dockerfile"),

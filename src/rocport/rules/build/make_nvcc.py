@@ -41,6 +41,7 @@ RULE = Rule(
         }
     ),
     phase=4,
+    holds="flags tried with clang 19 and HIP 6.4; every ROCm release",
     examples=(
         Example(
             "NVCC = nvcc\nall:\n\tnvcc -arch=sm_80 a.cu -lcublas\n",

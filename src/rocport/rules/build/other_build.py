@@ -32,6 +32,7 @@ RULE = Rule(
     languages=frozenset({"meson", "bazel"}),
     triggers=frozenset({b"cuda", b"CUDA", b"nvcc", b"NVCC", b"nccl"}),
     phase=4,
+    holds="every ROCm release",
     examples=(
         Example("cuda = dependency('cuda', version : '>=11', modules : ['cublas'])\n", path="meson.build"),
         Example("project('x', ['cpp', 'cuda'])\n", path="meson.build"),

@@ -39,6 +39,7 @@ RULE = Rule(
     languages=frozenset({"docker", "yaml", "shell", "make"}),
     triggers=frozenset({b"nvidia", b"NVIDIA", b"--gpus", b"cuda", b"nvcr.io"}),
     phase=0,
+    holds="every ROCm release",
     examples=(
         Example("FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\n", path="Dockerfile"),
         Example("docker run --gpus all image\n", path="run.sh"),

@@ -24,6 +24,7 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     languages=frozenset({"requirements", "toml", "yaml", "docker", "shell", "make"}),
     phase=0,
+    holds="packages as they were in November 2026 (facts/packages)",
     examples=(
         Example("flash-attn>=2.5\n", path="requirements.txt"),
         Example("cupy-cuda12x\n", path="requirements.txt"),

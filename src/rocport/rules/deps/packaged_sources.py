@@ -23,6 +23,7 @@ RULE = Rule(
     languages=frozenset({"manifest", "toml"}),
     triggers=frozenset({b".cu"}),
     phase=4,
+    holds="every ROCm release; sources that hipify or port wrote",
     examples=(
         Example("recursive-include csrc *.cu *.cuh *.cpp *.h\n", path="MANIFEST.in"),
         Example('[tool.setuptools.package-data]\n"*" = ["csrc/*.cu"]\n', path="pyproject.toml"),

@@ -37,6 +37,7 @@ RULE = Rule(
     languages=frozenset({"make", "shell", "docker", "requirements", "yaml"}),
     triggers=frozenset({b"rocm", b"ROCm", b"hip", b"amd", b"gfx"}),
     phase=5,
+    holds="commits and forks as they were in November 2026",
     examples=(
         Example("flash-rocm:\n\tgit clone https://github.com/someone/flash-attention-rocm flash\n", path="Makefile"),
         Example("RUN git clone https://github.com/someone/bitsandbytes-rocm\n", path="Dockerfile_amd"),

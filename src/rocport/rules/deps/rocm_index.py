@@ -26,6 +26,7 @@ RULE = Rule(
     languages=frozenset({"requirements", "toml", "yaml", "docker", "shell", "make"}),
     triggers=frozenset({b"whl/"}),
     phase=0,
+    holds="channels of torch 2.0 to 2.14 on pytorch.org",
     examples=(
         Example("--extra-index-url https://download.pytorch.org/whl/rocm7.2\ntorch\n", path="requirements-rocm.txt"),
         Example("RUN pip install torch --index-url https://download.pytorch.org/whl/rocm5.4.2\n", path="Dockerfile"),
@@ -66,8 +67,12 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
 
 @cache
 def _channels() -> tuple[tuple[str, str], ...]:
-    """(torch, its ROCm channels as text), newest first."""
-    return tuple((item.version, " ".join((*item.rocm, item.other_rocm))) for item in torch_releases() if item.rocm)
+    """(torch, its ROCm channels on pytorch.org as text), newest first."""
+    return tuple(
+        (item.version, " ".join((*item.rocm, item.other_rocm.partition("AMD")[0])))
+        for item in torch_releases()
+        if item.rocm
+    )
 
 
 def _newest() -> str:

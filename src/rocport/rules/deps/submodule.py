@@ -24,6 +24,7 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     languages=frozenset({"gitmodules"}),
     phase=5,
+    holds="every ROCm release",
     examples=(
         Example(
             '[submodule "third_party/cutlass"]\n\tpath = third_party/cutlass\n'

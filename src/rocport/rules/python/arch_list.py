@@ -21,6 +21,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"TORCH_CUDA_ARCH_LIST"}),
     phase=4,
+    holds="torch for ROCm, 2.13 read",
     examples=(
         Example("import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '8.0;9.0'\n", path="setup.py"),
         Example("import os\narchs = os.environ.get('TORCH_CUDA_ARCH_LIST', None)\n", path="setup.py"),

@@ -24,6 +24,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"cudaDev", b"CU_DEVICE_ATTRIBUTE", b"FuncAttribute", b"CU_FUNC_ATTRIBUTE"}),
     phase=1,
+    holds="every ROCm release",
     examples=(
         Example("cudaDevAttrMaxSharedMemoryPerBlockOptin = 97\nm = ops.get_device_attribute(97)\n", path="m.py"),
         Example("CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: int = 75\n", path="m.py"),

@@ -40,7 +40,7 @@ def finding(
         confidence=confidence,
         fix=fix,
         phase=rule.phase,
-        holds=holds,
+        holds=holds or rule.holds,
         source=rule.sources[0] if rule.sources else "",
     )
 

@@ -23,6 +23,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"cuda.graph", b"make_graphed_callables", b"import graph", b"CUDAGraph"}),
     phase=7,
+    holds="every ROCm release; what capture refuses differs between them",
     examples=(Example("import torch\nwith torch.cuda.graph(g):\n    y = f(x)\n", path="m.py"),),
     clean=(
         Example("import torch\ng = torch.cuda.CUDAGraph()\n", path="m.py"),

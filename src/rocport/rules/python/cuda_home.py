@@ -40,6 +40,7 @@ RULE = Rule(
         }
     ),
     phase=4,
+    holds="torch for ROCm, every release",
     examples=(
         Example(
             "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"

@@ -43,6 +43,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset(name.encode() for name in CUDA_ONLY) | {b"_cuda", b"cumem"},
     phase=5,
+    holds="packages as they were in November 2026 (facts/packages)",
     examples=(
         Example(
             "import dropout_layer_norm\n",

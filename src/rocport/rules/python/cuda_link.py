@@ -47,6 +47,7 @@ RULE = Rule(
         }
     ),
     phase=4,
+    holds="every ROCm release",
     examples=(
         Example(
             "ext = CUDAExtension('a', ['a.cu'], libraries=['cublas', 'cusparse'])\n",

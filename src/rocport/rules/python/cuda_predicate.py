@@ -27,6 +27,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"version.cuda", b"is_nvidia", b"IS_NVIDIA", b"is_cuda_", b"IS_CUDA_"}),
     phase=1,
+    holds="torch for ROCm, every release",
     examples=(
         Example(
             "import torch\ndef _is_cuda():\n    return torch.version.cuda is not None\n"

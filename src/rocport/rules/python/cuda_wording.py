@@ -31,6 +31,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"CUDA ", b"cuda ", b"Cuda ", b"NVIDIA ", b"Nvidia ", b"nvidia "}),
     phase=1,
+    holds="every ROCm release",
     examples=(
         Example("print('1. The CUDA driver is not installed')\n", path="m.py"),
         Example("note = 'The library must match the linked CUDA version exactly'\n", path="m.py"),

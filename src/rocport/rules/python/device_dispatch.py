@@ -25,6 +25,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b'"cuda"', b"'cuda'"}),
     phase=1,
+    holds="torch for ROCm, every release",
     examples=(
         Example("if DEVICE_TYPE == 'cuda':\n    a()\nelif DEVICE_TYPE == 'xpu':\n    b()\n", path="m.py"),
         Example(

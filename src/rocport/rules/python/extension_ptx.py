@@ -24,6 +24,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b'.cu"', b".cu'"}),
     phase=4,
+    holds="torch's hipify up to 2.13",
     examples=(
         Example(
             "from torch.utils.cpp_extension import CUDAExtension\n"

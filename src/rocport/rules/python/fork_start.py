@@ -27,6 +27,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"'fork'", b'"fork"'}),
     phase=1,
+    holds="HIP runtime of every release",
     examples=(
         Example(
             "import torch.multiprocessing as mp\nmp.set_start_method('fork')\n",

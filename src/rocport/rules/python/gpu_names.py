@@ -26,6 +26,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"A100", b"H100", b"V100", b"H800", b"a100", b"h100", b"v100", b"T4"}),
     phase=1,
+    holds="every AMD GPU",
     examples=(
         Example("FLOPS = {'A100': 312e12, 'H100': 989e12}\n", path="m.py"),
         Example("if 'A100' in torch.cuda.get_device_name():\n    flops = 312e12\n", path="m.py"),

@@ -33,6 +33,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"torch.hip", b"'hip'", b'"hip"', b"'rccl'", b'"rccl"', b"'hip:", b'"hip:'}),
     phase=1,
+    holds="torch for ROCm, every release; measured on 2.13",
     examples=(
         Example(
             "import torch\nx = torch.zeros(3, device='hip')\n",

@@ -29,6 +29,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"CUDAExtension"}),
     phase=4,
+    holds="torch for ROCm, every release",
     examples=(
         Example(
             "import torch\nfrom torch.utils.cpp_extension import CUDAExtension\next = CUDAExtension('a', ['a.cu'])\n",

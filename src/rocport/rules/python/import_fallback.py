@@ -23,6 +23,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset(name.encode() for name in CUDA_ONLY),
     phase=5,
+    holds="packages as they were in November 2026 (facts/packages)",
     examples=(
         Example(
             "try:\n    import dropout_layer_norm\n    class FastNorm(Norm):\n        pass\n"

@@ -30,6 +30,7 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     languages=PYTHON,
     phase=0,
+    holds="packages as they were in November 2026 (facts/packages)",
     triggers=frozenset(
         {b"setup(", b"install_requires", b"extras_require", b"REQUIRE", b"pip install", b"conda install", b"git clone"}
     ),

@@ -27,6 +27,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"__global__", b"__device__", b".visible .entry", b".target sm_"}),
     phase=2,
+    holds="hiprtc of every release; torch's hipify up to 2.13",
     examples=(
         Example(
             'k = RawKernel(r"""\n__global__ void f(int* x) {\n  *x = __shfl_sync(0xffffffff, *x, 0);\n}\n""", "f")\n',

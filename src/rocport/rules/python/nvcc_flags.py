@@ -63,6 +63,7 @@ RULE = Rule(
         }
     ),
     phase=4,
+    holds="each flag tried with clang 19 and HIP 6.4; hipcc is clang in every ROCm release",
     examples=(
         Example(
             "flags = ['-O3', '--expt-relaxed-constexpr', '--threads', '4']\n",

@@ -43,6 +43,7 @@ RULE = Rule(
         {b"nvcc", b"bare_metal", b"cuobjdump", b"cuda_version", b"CUDA_VERSION", b"cuda_major", b"ptxas"}
     ),
     phase=4,
+    holds="every ROCm release",
     examples=(
         Example("import subprocess\nout = subprocess.check_output([home + '/bin/nvcc', '-V'])\n", path="setup.py"),
         Example(

@@ -68,6 +68,7 @@ RULE = Rule(
         }
     ),
     phase=5,
+    holds="every ROCm release",
     examples=(
         Example(
             "import pynvml\npynvml.nvmlInit()\n",

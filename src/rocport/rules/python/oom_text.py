@@ -36,6 +36,7 @@ RULE = Rule(
         }
     ),
     phase=5,
+    holds="torch for ROCm, every release",
     examples=(
         Example(
             "if 'CUDA out of memory' in str(e):\n    retry()\n",

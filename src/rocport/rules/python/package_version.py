@@ -27,6 +27,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"version"}),
     phase=5,
+    holds="wheels with a local version such as +rocm7.2",
     examples=(
         Example(
             "import vllm\nif vllm.__version__ == '0.6.3':\n    pass\n",

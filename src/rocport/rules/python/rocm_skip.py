@@ -24,6 +24,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"skipif", b"skipIf", b"skip_if", b"skipUnless"}),
     phase=8,
+    holds="every ROCm release",
     examples=(
         Example(
             "@pytest.mark.skipif(HIP_ENVIRONMENT, reason='not supported on ROCm yet')\ndef test(): pass\n", path="t.py"

@@ -26,6 +26,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"*.cpp", b"*.cu", b"*.cc"}),
     phase=4,
+    holds="torch's hipify up to 2.13 writes beside the sources",
     examples=(
         Example(
             "import glob\nsources = glob.glob('csrc/*.cpp') + glob.glob('csrc/cuda/*.cu')\n",

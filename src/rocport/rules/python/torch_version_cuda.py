@@ -31,6 +31,7 @@ RULE = Rule(
         {b"version.cuda", b"import version", b"version import", b"_cuda_getCompiledVersion", b"CUDA_VERSION"}
     ),
     phase=1,
+    holds="torch for ROCm, every release",
     examples=(
         Example(
             "import torch\nmajor = int(torch.version.cuda.split('.')[0])\n",

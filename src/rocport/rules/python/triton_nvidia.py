@@ -29,6 +29,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"inline_asm", b"extra.cuda", b"backends.nvidia", b"libcuda_dirs", b"libdevice"}),
     phase=5,
+    holds="Triton with its AMD backend, every ROCm release",
     examples=(
         Example(
             "y = tl.inline_asm_elementwise('ex2.approx.f32 $0, $1;', '=f,f', [x], tl.float32, True, 1)\n", path="m.py"

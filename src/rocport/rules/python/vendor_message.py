@@ -35,6 +35,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"NVIDIA", b"Nvidia", b"nvidia", b"CUDA", b"nvcc"}),
     phase=1,
+    holds="every ROCm release",
     examples=(
         Example(
             "if not ok:\n    raise RuntimeError('An NVIDIA GPU is required')\n",

@@ -27,6 +27,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"CUDA_VISIBLE_DEVICES"}),
     phase=1,
+    holds="every ROCm release; the documentation of ROCm 10 names HIP_VISIBLE_DEVICES alone",
     examples=(
         Example(
             "import os\nos.environ.pop('CUDA_VISIBLE_DEVICES', None)\n",

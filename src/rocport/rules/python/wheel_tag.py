@@ -30,6 +30,7 @@ RULE = Rule(
         {b"cu1", b"cu{", b"+cu", b"cu' +", b'cu" +', b"cu%", b"/cu", b"cuda_version", b"-cu", b"'cu'", b'"cu"'}
     ),
     phase=0,
+    holds="wheels of pytorch.org and of AMD",
     examples=(
         Example("local = f'+cu{version}'\n", contains=("f'+rocm{version}' if _IS_ROCM else",), path="setup.py"),
         Example(
