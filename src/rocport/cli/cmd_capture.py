@@ -98,13 +98,9 @@ def command(
 
 
 def _sentence(reason: str) -> str:
-    return (
-        f"ended with {reason}"
-        if reason.startswith("exit code")
-        else f"was {reason}"
-        if reason == "interrupted"
-        else reason
-    )
+    if reason.startswith("exit code"):
+        return f"ended with {reason}"
+    return f"was {reason}" if reason.startswith(("interrupted", "still")) else reason
 
 
 def _make_room(out: Path, force: bool) -> None:
@@ -113,9 +109,9 @@ def _make_room(out: Path, force: bool) -> None:
 
     from rocport.numerics.golden import part_of
 
-    part = part_of(out)
     if out.is_dir():
         raise click.UsageError(f"{out}: is a folder; name the file to write with --out")
+    part = part_of(out)
     if out.exists() and not force:
         raise click.UsageError(f"{out}: exists; name another file with --out, or overwrite it with --force")
     if part.exists():

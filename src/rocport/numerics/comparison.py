@@ -23,6 +23,8 @@ from rocport.numerics.training import Training, training_of
 
 COMPARISON_SCHEMA = 1
 _NOISE_MARGIN = 4.0
+_ELEMENT = 16.0
+"""One element may be this much further off than the whole tensor, measured against its size and the rms."""
 _ESTIMATE = 1.7
 """Two standard deviations of a distance estimated from sketches."""
 _LISTED = 8
@@ -223,7 +225,7 @@ class _Walk:
             limit *= _ESTIMATE
         if found.relative > limit or (found.dtype and found.relative > 0):
             return found
-        if found.beyond and limit > 0:
+        if found.largest is not None and found.largest > _ELEMENT * limit > 0:
             return found
         return None
 
@@ -309,6 +311,7 @@ class _Walk:
             self._remember(other)
             if call.kind in (records.MODULE, records.FUNCTION, records.GRAD_INPUT, records.GRAD_OUTPUT):
                 result.modules.append(self._row(call, other))
+        blames = [blame for blame in blames if not self._dismissed(blame)]
         counts["only reference"] = len(self.a.calls) - len(self.pairs)
         counts["only here"] = len(self.b.calls) - len(self.pairs)
         result.counts = counts
@@ -321,6 +324,27 @@ class _Walk:
         elif result.first_bits is not None or counts["rounding"]:
             result.verdict = "rounding"
         return result
+
+    def _dismissed(self, blame: Blame) -> bool:
+        """Whether the module that holds another path to its values gives the same values in the end.
+
+        Not for a call that diverges from inputs that agree, and not where every bit is expected.
+        """
+        if self.exact or blame.verdict in (HERE, ERROR, RANDOM) or blame.phase != "forward" or not blame.scope:
+            return False
+        at = next((call for call in self.a.calls if call.seq == blame.seq), None)
+        if at is None:
+            return False
+        for index, call in enumerate(self.a.calls):
+            same = (call.scope, call.occurrence, call.step, call.phase) == (at.scope, at.occurrence, at.step, at.phase)
+            partner = self.pairs.get(index)
+            if same and partner is not None and call.kind in (records.MODULE, records.FUNCTION):
+                other = self.b.calls[partner]
+                pairs = list(zip(call.outputs, other.outputs, strict=False))
+                return bool(pairs) and all(
+                    self.difference(a, b).relative <= self.limit(call, other, a, b) for a, b in pairs
+                )
+        return False
 
     def _pair(self, call: Call, other: Call, index: int, partner: int, blames: list[Blame], result: Comparison) -> str:
         if call.view and call.kind == records.OPERATOR:

@@ -14,7 +14,8 @@ class Difference:
 
     `relative` is |b - a| / |a| over the finite elements, infinite where it cannot be told; `exact` when computed from
     all values, else estimated from sketches to about 35 %. `known` is False where one side holds no statistics.
-    `beyond`: share of elements outside the element-wise bound, where values are at hand.
+    `largest`: of the element that is furthest off, over its own size plus the root mean square, so that small values
+    are held to the size of their neighbours; None where no values are at hand.
     """
 
     equal: bool
@@ -25,7 +26,7 @@ class Difference:
     dtype: bool = False
     finite: bool = False
     """NaN or Inf on one side only."""
-    beyond: float | None = None
+    largest: float | None = None
 
 
 EQUAL = Difference(True, 0.0)

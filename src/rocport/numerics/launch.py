@@ -6,11 +6,13 @@ importable, not what lies beside it. Needs torch, msgpack and safetensors there.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import os
 import runpy
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -62,23 +64,41 @@ def _capture(spec: dict[str, Any], target: list[str]) -> None:
     config = CaptureConfig.from_json(spec["config"])
     if config.seed is not None:
         _seed(config.seed)
-    with Recorder(Path(spec["part"]), config, target):
-        _run_target(target)
+    try:
+        with Recorder(Path(spec["part"]), config, target):
+            _run_target(target)
+    except Exception as error:
+        _show(error)
+        sys.exit(1)
+
+
+def _show(error: Exception) -> None:
+    """The traceback as the program alone would give it."""
+    frames = error.__traceback__
+    while frames is not None and (
+        frames.tb_frame.f_code.co_filename == __file__ or "runpy" in frames.tb_frame.f_code.co_filename
+        or Path(frames.tb_frame.f_code.co_filename).parent == Path(__file__).parent
+    ):  # fmt: skip
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames or error.__traceback__)
+
+
+_TASKS = {
+    "compare": ("comparison", "compare_task"),
+    "noise": ("comparison", "noise_task"),
+    "head": ("comparison", "head_task"),
+    "replay": ("replay", "replay_task"),
+}
+"""Task -> module and function; PyTorch is loaded only by those that need it."""
 
 
 def _task(spec: dict[str, Any]) -> None:
     """A task whose result is JSON, at spec["output"]; an error that the user can mend is such a result too."""
-    from rocport.numerics import comparison, replay
+    module, function = _TASKS[spec["task"]]
     from rocport.numerics.golden import GoldenError
 
-    tasks = {
-        "compare": comparison.compare_task,
-        "noise": comparison.noise_task,
-        "replay": replay.replay_task,
-        "head": comparison.head_task,
-    }
     try:
-        result = tasks[spec["task"]](spec)
+        result = getattr(importlib.import_module(f"rocport.numerics.{module}"), function)(spec)
     except GoldenError as error:
         result = {"error": str(error)}
     output = Path(spec["output"])

@@ -196,7 +196,11 @@ def _try(
     if count := int(unwritten.sum()):
         share = f"{count} of {got.numel()} elements"
         kind = "unwritten" if bool(torch.isnan(outputs[0][unwritten]).any()) else "not deterministic"
-        text = f"{share} hold what was in memory before" if kind == "unwritten" else f"{share} change from run to run"
+        text = (
+            f"{share} hold NaN: not written, or read from beside the input"
+            if kind == "unwritten"
+            else f"{share} change from run to run"
+        )
         return [Flaw(case, kind, text)], got
     limit = own_error(name, [_operand(t) for t in tensors], _operand(got))
     if (apart := distance(got, want)) > limit:

@@ -41,6 +41,7 @@ _SHARD_BYTES = 64 << 20
 _PENDING = 256
 _FLUSH_S = 0.5
 _SITES = 2
+_LARGEST_COPY = 64 << 20
 _FORWARD = 200_000
 """Forward operators remembered, to tell which module a backward operator belongs to."""
 
@@ -326,6 +327,8 @@ class Recorder(TorchDispatchMode):
         """
         if tensor.layout is not torch.strided or tensor.device.type == "meta" or tensor.is_quantized:
             return self._note(tensor, None, False)
+        # An optimizer is memory-bound: measuring every step of it would triple its time. What it leaves is measured.
+        need = need and not (self._in_optimizer and self.config.mode == "stats")
         entry = self._entry(tensor)
         key = self._key(tensor)
         known = None if key is None or written else entry.ids.get(key)
@@ -356,7 +359,7 @@ class Recorder(TorchDispatchMode):
             view_of,
         )
         vector, reals = None, tensor.numel() * (2 if tensor.is_complex() else 1)
-        if measured and not _capturing_graph():
+        if measured and not _capturing_graph() and not _expanded(tensor):
             found = measure(tensor)
             if isinstance(found, Statistics):
                 record = replace(record, statistics=found)
@@ -730,6 +733,12 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, dict):
         for item in value.values():
             yield from _tensors(item)
+
+
+def _expanded(tensor: torch.Tensor) -> bool:
+    """Many more elements than memory behind them: to lay them out would cost what expanding saved."""
+    size = tensor.numel() * tensor.element_size()
+    return size > _LARGEST_COPY and size > 4 * tensor.untyped_storage().nbytes()
 
 
 def _has_cuda() -> bool:

@@ -59,7 +59,7 @@ def _positions(numel: int, count: int, device: torch.device) -> torch.Tensor:
 
 
 def flat_values(tensor: torch.Tensor) -> torch.Tensor:
-    """The values in logical order, as one dimension of reals or integers; a view where the layout allows."""
+    """The values in logical order, as one dimension of reals or integers, next to each other in memory."""
     plain = tensor.detach()
     if plain.is_complex():
         plain = torch.view_as_real(plain.resolve_conj())
@@ -67,7 +67,7 @@ def flat_values(tensor: torch.Tensor) -> torch.Tensor:
         plain = plain.resolve_neg()
     if plain.dtype is torch.bool:
         plain = plain.contiguous().view(torch.uint8)
-    return plain.reshape(-1)
+    return plain.reshape(-1).contiguous()
 
 
 def _words(piece: torch.Tensor) -> torch.Tensor:

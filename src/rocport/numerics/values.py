@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
@@ -12,7 +13,6 @@ from rocport.numerics.diagnosis import Symptom, rounding_symptom
 from rocport.numerics.difference import Difference
 from rocport.numerics.golden import Golden
 from rocport.numerics.records import TensorRecord
-from rocport.numerics.tolerance import UNIT
 
 _LARGEST_SHIFT = 4
 _LOOKED_AT = 4096
@@ -45,7 +45,7 @@ def _double(tensor: torch.Tensor) -> torch.Tensor:
 def exact_difference(
     reference: Golden, a: TensorRecord, candidate: Golden, b: TensorRecord, found: Difference
 ) -> Difference | None:
-    """`found` with exact numbers. From samples only the share beyond bounds is new: the norms stay as estimated."""
+    """`found` with exact numbers. From samples only the largest difference is new: the norms stay as estimated."""
     first, second = load(reference, a), load(candidate, b)
     if first is None or second is None:
         return None
@@ -56,16 +56,12 @@ def exact_difference(
     gap = (y - x).abs()
     scale = float(torch.linalg.vector_norm(x)) or float(torch.linalg.vector_norm(y))
     relative = float(torch.linalg.vector_norm(gap)) / scale if scale else 0.0
-    unit = UNIT.get(a.dtype, 0.0)
     rms = scale / math.sqrt(max(x.numel(), 1))
-    # One element far outside the rest: a bound on the norm alone would let it pass in a large tensor.
-    wide = 64 * unit * x.abs() + 16 * rms * max(unit, relative if a.stored == "sample" else unit)
-    beyond = float((gap > wide).to(torch.float64).mean()) if x.numel() and a.dtype == b.dtype else 0.0
+    size = x.abs() + rms
+    largest = float(torch.where(size > 0, gap / size, 0.0).max()) if x.numel() else 0.0
     whole = a.stored == "full"
-    return Difference(
-        False, relative if whole else max(found.relative, 0.0), True, whole, False, found.dtype,
-        found.finite or mismatch, beyond,
-    )  # fmt: skip
+    relative = relative if whole else found.relative
+    return replace(found, relative=relative, exact=whole, finite=found.finite or mismatch, largest=largest)
 
 
 def symptoms_of_values(reference: Golden, a: TensorRecord, candidate: Golden, b: TensorRecord) -> Iterator[Symptom]:
