@@ -122,6 +122,13 @@ def test_lockstep_makes_lane_synchronous_code_right(executor: CpuExecutor, build
     assert "PASS" in executor.run(executable, (), path.parent, RunOptions(width=32, access=Access.LOCKSTEP)).stdout
 
 
+@pytest.mark.parametrize("width", [32, 64])
+def test_a_program_compiles_kernels_while_it_runs(width: int, executor: CpuExecutor, build: Build) -> None:
+    path = Path(__file__).parent / "modules" / "modules.hip"
+    result = executor.run(build(path), (), path.parent, RunOptions(width=width))
+    assert result.stdout.splitlines()[-1] == "PASS", result.stdout + result.stderr
+
+
 def test_a_hang_is_a_result(executor: CpuExecutor, tmp_path: Path) -> None:
     source = tmp_path / "hang.hip"
     source.write_text(

@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -56,6 +57,7 @@ _PER_WIDTH = re.compile(rb"__AMDGCN_WAVEFRONT_SIZE|__GFX\d+__|__gfx\w+__|__CDNA|
 
 
 _MOST_FOUND_HEADERS = 12
+_ROOT = Path(__file__).resolve().parents[2]  # where a child Python finds this package
 
 _DEFAULT_BUILD = BuildOptions()
 _DEFAULT_RUN = RunOptions()
@@ -140,7 +142,7 @@ class CpuExecutor:
         if "-fopenmp" in program.link or any("-fopenmp" in unit.flags for unit in program.units):
             link.append("-fopenmp")
         command = [
-            self.compiler.path, "-no-pie", "-pthread", *self._mode_flags(options), "-o", str(executable),
+            self.compiler.path, "-no-pie", "-rdynamic", "-pthread", *self._mode_flags(options), "-o", str(executable),
             *map(str, objects), *map(str, runtime), *link, "-lm", "-ldl",
         ]  # fmt: skip
         self._step(command, program.name, "link")
@@ -157,6 +159,17 @@ class CpuExecutor:
             "-o", str(output),
         ]  # fmt: skip
         self._step(command, output.stem, "build")
+
+    def build_module(self, unit: Unit, target: Path, options: BuildOptions = _DEFAULT_BUILD) -> None:
+        """Builds a shared object that a running program loads: its kernels register themselves by name.
+
+        Raises:
+            BuildError: it does not compile or link.
+        """
+        with tempfile.TemporaryDirectory(prefix="rocport-module-") as scratch:
+            compiled = self._compile(unit, 0, Path(scratch), options, module=True)
+            # What it needs of the runtime is in the program that loads it.
+            self._step([self.compiler.path, "-shared", "-o", str(target), str(compiled)], unit.source.name, "link")
 
     def _links(self, flags: tuple[str, ...]) -> bool:
         """True when a program compiled with these flags links; asked once for each set."""
@@ -223,7 +236,7 @@ class CpuExecutor:
             except BuildError:
                 raise _in_words(error, unit) from error
 
-    def _compile(self, unit: Unit, number: int, folder: Path, options: BuildOptions) -> Path:
+    def _compile(self, unit: Unit, number: int, folder: Path, options: BuildOptions, *, module: bool = False) -> Path:
         stem = f"{number}-{unit.source.stem}"
         target = folder / f"{stem}.o"
         compiler = self.compiler
@@ -259,7 +272,7 @@ class CpuExecutor:
         ]
         text = self._preprocess(preprocess, unit)
         try:
-            rewritten = rewrite(text, plain_shared=options.sanitize, everywhere=options.instrument)
+            rewritten = rewrite(text, plain_shared=options.sanitize, everywhere=options.instrument, module=module)
         except RewriteError as error:
             raise BuildError(f"{unit.source}: {error}") from error
         plain.write_bytes(rewritten.text)
@@ -271,6 +284,8 @@ class CpuExecutor:
             # Compiled for the thread sanitizer, and linked with lib/access.cpp instead of its library.
             command.append("-fsanitize=thread")
         command += [flag for flag in unit.flags if flag.startswith("-f")]
+        if module:
+            command.append("-fPIC")
         self._step([*command, "-c", str(plain), "-o", str(target)], unit.source.name, "compile")
         return target
 
@@ -322,6 +337,9 @@ class CpuExecutor:
                 "ROCPORT_TARGET": options.target or "",
                 "ROCPORT_LDS_LIMIT": _lds_limit(options.target),
                 "ROCPORT_ACCESS": options.access.value,
+                "ROCPORT_PYTHON": sys.executable,
+                "ROCPORT_HOST_CXX": self.compiler.path,
+                "PYTHONPATH": os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
                 "OMP_NUM_THREADS": "2",
                 "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0:exitcode=88",
                 "UBSAN_OPTIONS": "print_stacktrace=1",

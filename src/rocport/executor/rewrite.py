@@ -80,12 +80,15 @@ class Rewritten:
     launches: int = 0
 
 
-def rewrite(preprocessed: bytes, *, plain_shared: bool = False, everywhere: bool = False) -> Rewritten:
+def rewrite(
+    preprocessed: bytes, *, plain_shared: bool = False, everywhere: bool = False, module: bool = False
+) -> Rewritten:
     """Rewrites the output of `c++ -E`. Text from system headers is left alone.
 
     `plain_shared` makes `__shared__` variables plain static ones, for sanitizers that do not watch thread-local
     storage.
     `everywhere` places regions as if every statement could make lanes meet.
+    `module`: kernels are looked up by name at run time, so each is registered.
 
     Raises:
         RewriteError: a launch whose brackets do not match.
@@ -121,7 +124,7 @@ def rewrite(preprocessed: bytes, *, plain_shared: bool = False, everywhere: bool
         cursor = max(stop, position)
         if position > stop:  # an edit reached over a system header: keep what follows in step
             raise RewriteError("a kernel launch spans an #include of a system header")
-    result.text = b"".join(pieces) + _registrations(result, whole)
+    result.text = b"".join(pieces) + _registrations(result, whole, module)
     if b"thread_local" in whole:
         # They live where shared memory does; poisoning it would destroy them.
         result.text += (
@@ -146,8 +149,8 @@ def _segments(text: bytes) -> list[tuple[int, int, bool]]:
     return spans
 
 
-def _registrations(result: Rewritten, whole: bytes) -> bytes:
-    if not result.kernels or not _NEEDS_REGISTRY.search(whole):
+def _registrations(result: Rewritten, whole: bytes, every: bool) -> bytes:
+    if not result.kernels or not (every or _NEEDS_REGISTRY.search(whole)):
         return b""
     names = [name for name in dict.fromkeys(result.kernels) if result.kernels.count(name) == 1]
     lines = [

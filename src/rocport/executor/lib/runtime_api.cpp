@@ -5,7 +5,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "streams.h"
@@ -21,6 +23,8 @@ std::set<hipStream_t> *streams;
 struct KnownKernel {
   const char *name;
   PackedLauncher launcher;
+  const ArgumentLayout *layout;
+  std::size_t arguments;
 };
 std::map<const void *, KnownKernel> *known_kernels;
 
@@ -92,9 +96,32 @@ void report_unchecked() {
   if (launch_error_unseen) hazard(Hazard::kUncheckedError, launch_error_site, last_error);
 }
 
-void register_kernel(const void *kernel, const char *name, PackedLauncher launcher) {
+void register_kernel(const void *kernel, const char *name, PackedLauncher launcher, const ArgumentLayout *layout, std::size_t arguments) {
   if (!known_kernels) known_kernels = new std::map<const void *, KnownKernel>;
-  (*known_kernels)[kernel] = {name, launcher};
+  (*known_kernels)[kernel] = {name, launcher, layout, arguments};
+}
+
+const void *find_kernel(const char *name, const char *file) {
+  if (!known_kernels) return nullptr;
+  for (const auto &[address, known] : *known_kernels) {
+    Dl_info where;
+    if (!std::strcmp(known.name, name) && dladdr(address, &where) && !std::strcmp(where.dli_fname, file)) return address;
+  }
+  return nullptr;
+}
+
+std::vector<void *> spread_arguments(const void *kernel, void *buffer) {
+  std::vector<void *> packed;
+  auto at = known_kernels ? known_kernels->find(kernel) : std::map<const void *, KnownKernel>::iterator();
+  if (!known_kernels || at == known_kernels->end()) return packed;
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < at->second.arguments; ++i) {
+    const ArgumentLayout &a = at->second.layout[i];
+    offset = (offset + a.alignment - 1) / a.alignment * a.alignment;
+    packed.push_back(static_cast<char *>(buffer) + offset);
+    offset += a.bytes;
+  }
+  return packed;
 }
 
 bool launch_by_address(const void *kernel, const Config &config, void **packed) {

@@ -584,6 +584,7 @@ template <class F> const char *hipKernelNameRefByPtr(F, hipStream_t) { return rp
 #include "rpx/texture.h"
 #include "rpx/graph_api.h"
 #include "rpx/more_api.h"
+#include "rpx/module_api.h"
 
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE

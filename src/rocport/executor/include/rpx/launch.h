@@ -81,17 +81,21 @@ template <class... P> void launch_packed(const char *name, const Config &config,
   expand(std::index_sequence_for<P...>());
 }
 
-// Kernels that are only known by address (`(void *)kernel`): the rewriter registers the plain ones of each file.
+// Kernels that are only known by address (`(void *)kernel`): the rewriter registers the plain ones of each file, and
+// all of a module's.
+struct ArgumentLayout { std::size_t bytes, alignment; };
 using PackedLauncher = void (*)(const char *name, const void *kernel, const Config &config, void **packed);
-void register_kernel(const void *kernel, const char *name, PackedLauncher launcher);
+void register_kernel(const void *kernel, const char *name, PackedLauncher launcher, const ArgumentLayout *layout, std::size_t arguments);
 bool launch_by_address(const void *kernel, const Config &config, void **packed);
 
 struct Registration {
   template <class... P> Registration(const char *name, void (*kernel)(P...)) {
+    static const ArgumentLayout layout[] = {{sizeof(P), alignof(P)}..., {0, 1}};
     register_kernel(reinterpret_cast<const void *>(kernel), name,
                     [](const char *n, const void *k, const Config &config, void **packed) {
                       launch_packed(n, config, reinterpret_cast<void (*)(P...)>(const_cast<void *>(k)), packed);
-                    });
+                    },
+                    layout, sizeof...(P));
   }
 };
 
