@@ -346,9 +346,12 @@ def _python_names_unchecked(source: _Source, data: bytes) -> Iterator[tuple[str,
             ("predicate twice", b"torch.version.hip is not None\n_IS_ROCM = _IS_ROCM or True"),
         ):
             yield kind, line, data[: binding.start()] + b"_IS_ROCM = " + value + b"\n" + data[binding.end() :]
+        guarded = b"find_spec" in binding.group()
         moved = data[: binding.start()] + data[binding.end() :] + b"\n" + binding.group()
         yield "predicate bound at the end", line, moved
-        yield "predicate before torch is imported", 1, binding.group() + data[: binding.start()] + data[binding.end() :]
+        if not guarded:
+            first = binding.group() + data[: binding.start()] + data[binding.end() :]
+            yield "predicate before torch is imported", 1, first
     else:
         found = re.search(rb"^.*import _rocm_compat\n", data, re.MULTILINE)
         if found:
@@ -399,9 +402,8 @@ def _python_names_unchecked(source: _Source, data: bytes) -> Iterator[tuple[str,
             yield "gated def makes a global local", first.lineno, planted(b"def " + used + b"(): pass")
         yield "gated yield makes a generator", first.lineno, planted(b"yield 1")
         yield "gated yield from makes a generator", first.lineno, planted(b"yield from ()")
-        local = next(
-            (item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)), ""
-        )
+        own = [item for statement in node.body for item in _own(statement) if isinstance(item, ast.Name)]
+        local = next((item.id for item in own if isinstance(item.ctx, ast.Store)), "")
         parameters = {item.arg for item in ast.walk(node.args) if isinstance(item, ast.arg)}
         if local and local not in parameters:
             yield "gated global makes a local global", first.lineno, planted(b"global " + local.encode())
@@ -418,6 +420,15 @@ def _python_names_unchecked(source: _Source, data: bytes) -> Iterator[tuple[str,
         if _gated(source, node):
             made = data[:place] + pad + name + b" = None\n" + data[place:]
             yield "predicate shadowed by a local", first.lineno, made
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes of a statement without those of the scopes inside it."""
+    scopes = (ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    if not isinstance(node, scopes):
+        yield node
+        for child in ast.iter_child_nodes(node):
+            yield from _own(child)
 
 
 def _globals_read(node: ast.FunctionDef) -> set[str]:

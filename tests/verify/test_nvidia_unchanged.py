@@ -256,6 +256,36 @@ def test_a_module_the_distribution_names_needs_the_generated_one_named_too(tmp_p
     assert any("distribution names" in item for item in messages(nvidia.verify(new, old)))
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("setup.py", "import os\nexec(open(os.path.join('pkg', 'm.py')).read())\n"),
+        ("setup.py", "import shutil\nshutil.copyfile('pkg/m.py', 'build/m.py')\n"),
+        ("CMakeLists.txt", "install(FILES pkg/__init__.py\n  pkg/m.py DESTINATION lib)\n"),
+        ("BUILD.bazel", "py_library(name = 'm', srcs = ['pkg/m.py'])\n"),
+        ("pkg/meson.build", "py.install_sources('m.py')\n"),
+    ],
+)
+def test_a_file_that_is_run_or_copied_by_its_name_does_not_find_the_generated_module(
+    tmp_path: Path, path: str, text: str
+) -> None:
+    original = {"pkg/__init__.py": "", "pkg/m.py": GATED.format("", "2"), path: text}
+    old = write(tmp_path / "old", original)
+    gate = GATED.format("from . import _rocm_compat\n", "(1 if _rocm_compat.IS_ROCM else 2)")
+    new = write(tmp_path / "new", {**original, "pkg/m.py": gate, "pkg/_rocm_compat.py": nvidia_trees.COMPAT})
+    assert any("by its name" in item for item in messages(nvidia.verify(new, old)))
+
+
+def test_torch_is_not_imported_before_the_environment_is_set_for_it(tmp_path: Path) -> None:
+    source = "import os\nos.environ['X'] = '2'\nimport torch\n"
+    old = write(tmp_path / "old", {"s/run.py": source})
+    gate = source.replace("'2'", "('1' if _rocm_compat.IS_ROCM else '2')").replace(
+        "os\n", "os\nimport _rocm_compat\n", 1
+    )
+    new = write(tmp_path / "new", {"s/run.py": gate, "s/_rocm_compat.py": nvidia_trees.COMPAT})
+    assert any("before the module has set" in item for item in messages(nvidia.verify(new, old)))
+
+
 def test_a_notebook_is_compared_by_its_code(tmp_path: Path) -> None:
     def notebook(*cells: str) -> str:
         made = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell.splitlines(True)} for cell in cells]

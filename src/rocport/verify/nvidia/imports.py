@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from rocport.verify.nvidia import reach_python
+from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.python import CODE
 from rocport.verify.nvidia.python_fold import Folded, Resolve
@@ -17,6 +18,8 @@ from rocport.verify.nvidia.tree import Tree
 _BUILD_SCRIPTS = frozenset(("setup.py", "conanfile.py", "conf.py"))
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\w[.\w]*)[ \t]+import[ \t]+([\w*]+)|import[ \t]+(\w[.\w]*))", re.MULTILINE)
 
+_RUNS_OR_COPIES = re.compile(r"\bexec\(|execfile\(|run_path\(|\bcopy(?:file|2|tree)?\(|\bmove\(")
+_INSTALLS = r"\binstall\s*\(|configure_file\s*\(|file\s*\(\s*(?:COPY|INSTALL)|install_sources|copy"
 _Imports = list[tuple[int, str, int]]
 """Imports of a module: (level, dotted name, line)."""
 _Say = Callable[[ast.stmt, str, str], None]
@@ -86,6 +89,9 @@ class Places:
                     self._absolute(path, node, module, original, imports, say)
             else:
                 self._absolute(path, node, module, original, imports, say)
+            if where := self._taken_away(path):
+                message = f"{where} runs or copies this file by its name: there the generated module is not found"
+                say(node, message, "ask torch.version.hip in the file itself, or name the generated module there")
             if not self._shipped(path, place):
                 message = f"{path} is a module the distribution names, {place} is not: installed, the import fails"
                 say(node, message, "name the generated module beside it")
@@ -190,13 +196,56 @@ class Places:
 
     def _shipped(self, path: str, place: str) -> bool:
         """Whether a distribution that names its modules one by one names the generated one too."""
-        if "/" in path or "setup.py" not in self.new:
+        if "/" in path:
             return True
-        try:
-            named = reach_python.listed_modules(ast.parse(self.new.data("setup.py")))
-        except (SyntaxError, ValueError, RecursionError):
-            return True
+        named = self._py_modules
         return path.removesuffix(".py") not in named or place.removesuffix(".py") in named
+
+    @cached_property
+    def _py_modules(self) -> frozenset[str]:
+        return reach_python.py_modules(
+            {path: self.new.data(path) for path in ("setup.py", "setup.cfg", "pyproject.toml") if path in self.new}
+        )
+
+    @cached_property
+    def _builders(self) -> list[tuple[str, str, bytes]]:
+        """Files that build or install others: (path, kind, content)."""
+        found: list[tuple[str, str, bytes]] = []
+        for path in self.old.modes:
+            name = path.rpartition("/")[2]
+            kind = "python" if name == "setup.py" else language(path)
+            if kind in ("cmake", "meson", "bazel") or name == "setup.py":
+                found.append((path, kind, self.old.data(path)))
+        return found
+
+    def _taken_away(self, path: str) -> str:
+        """What runs this file by its name, or copies it to where the generated module is not: file and line."""
+        folder, _, name = path.rpartition("/")
+        for builder, kind, content in self._builders:
+            if name.encode() not in content or b"_rocm_compat" in content:
+                continue
+            text = content.decode("utf-8", errors="replace")
+            if kind == "python" and not _RUNS_OR_COPIES.search(text):
+                continue
+            for match in re.finditer(rf"(?<![\w.-])((?:[\w.-]+/)*){re.escape(name)}(?![\w.-])", text):
+                line = text.count("\n", 0, match.start()) + 1
+                whole = text.split("\n")[line - 1]
+                if kind == "cmake" and not re.search(_INSTALLS, _command(text, match.start()), re.IGNORECASE):
+                    continue
+                beside = posixpath.dirname(builder)
+                named = posixpath.normpath(posixpath.join(beside, match.group(1), name))
+                if named == path or (match.group(1) and path.endswith(f"/{match.group(1)}{name}")):
+                    return f"{builder}:{line}"
+                parent = folder.rpartition("/")[2]
+                if not match.group(1) and parent and re.search(rf"['\"]{re.escape(parent)}['\"]", whole):
+                    return f"{builder}:{line}"
+        return ""
+
+
+def _command(text: str, place: int) -> str:
+    """The CMake command around a place, from its name on."""
+    start = max((match.start() for match in re.finditer(r"(?m)^[ \t]*\w+[ \t]*\(", text[:place])), default=0)
+    return text[start:place]
 
 
 def _runs_as_script(tree: ast.Module) -> bool:

@@ -126,7 +126,7 @@ def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
         left = len(comparison.found) - _MOST
         found.append(_difference(facts.path, 0, 0, f"and {left} more differences in this file"))
     found += list(_names_added(folded_new, old, facts.path))
-    found += list(_imports_torch(folded_new, folded_old, facts))
+    found += list(_imports_torch(folded_new, facts))
     if _OWN_LINES & old.names:
         what = ", ".join(sorted(_OWN_LINES & old.names))
         message = f"the module reads its own source or line numbers ({what}); lines below an insertion have moved"
@@ -401,6 +401,9 @@ def _names_added(folded: Folded, old: _Side, path: str) -> Iterator[Difference]:
     """A name the port adds to the module must be private, so that `from module import *` brings what it brought."""
     added = [(node.lineno, name) for node in folded.bindings for name in _targets(node)]
     added += [(node.lineno, alias.asname or alias.name) for node, _ in folded.imports for alias in node.names]
+    if added and _lists_its_names(old.tree):
+        message = f"the module looks through its own names, and now has `{added[0][1]}` too"
+        yield _difference(path, added[0][0], 0, message, Kind.REVIEW, "see that it passes over private names")
     if "__all__" in old.names:
         return
     for line, name in added:
@@ -413,17 +416,39 @@ def _targets(node: ast.Assign) -> list[str]:
     return [target.id for target in node.targets if isinstance(target, ast.Name)]
 
 
-def _imports_torch(folded: Folded, original: Folded, facts: Facts) -> Iterator[Difference]:
+def _is_torch_import(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name.split(".")[0] == "torch" for alias in node.names)
+    return isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").split(".")[0] == "torch"
+
+
+def _lists_its_names(tree: ast.Module) -> bool:
+    """Whether importing the module looks through its own names, as a module does that computes `__all__`."""
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("globals", "vars", "dir")
+        for statement in tree.body
+        if not isinstance(statement, (*FUNCTIONS, ast.ClassDef))
+        for node in ast.walk(statement)
+    )
+
+
+def _imports_torch(folded: Folded, facts: Facts) -> Iterator[Difference]:
     """Reading the platform imports torch: to be looked at where the module did not import torch before."""
     asked = [*(folded.evaluated if facts.imports_torch else ()), *folded.torch_imports]
     if not asked:
         return
     first = min(node.lineno for node in asked)
-    for node in original.tree.body:
-        if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "torch" for alias in node.names):
-            return
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
-            return
-    message = "reading the platform here imports torch, which this module does not import by itself"
     step = "see that importing torch there does no harm: start-up time, environment variables it reads"
+    place = next((node for node in folded.tree.body if _is_torch_import(node)), None)
+    if place is not None:
+        early = [node.lineno for node in folded.at_import if facts.imports_torch and node.lineno < place.lineno]
+        between = [node for node in folded.tree.body if early and min(early) <= node.lineno < place.lineno]
+        if any("environ" in ast.dump(node) or "putenv" in ast.dump(node) for node in between):
+            message = "reading the platform here imports torch before the module has set the environment for it"
+            yield _difference(facts.path, min(early), 0, message, step="gate it below the import of torch")
+        elif early:
+            message = f"reading the platform here imports torch before line {place.lineno} does"
+            yield _difference(facts.path, min(early), 0, message, Kind.REVIEW, step)
+        return
+    message = "reading the platform here imports torch, which this module does not import by itself"
     yield _difference(facts.path, first, 0, message, Kind.REVIEW, step)

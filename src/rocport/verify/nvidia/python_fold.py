@@ -53,6 +53,8 @@ class Folded:
     """Bindings of a predicate to a name that the original lacks."""
     evaluated: list[ast.expr] = field(default_factory=list)
     """Uses of a generated module's names that were folded."""
+    at_import: list[ast.expr] = field(default_factory=list)
+    """Those of them that are evaluated when the module is imported."""
     torch_imports: list[ast.expr] = field(default_factory=list)
     """Where a predicate imports torch if it is installed."""
     distrusted: dict[str, str] = field(default_factory=dict)
@@ -496,6 +498,8 @@ class Folder:
                 meaning = self._meaning(item.id, scope, item)
                 if isinstance(meaning, _Generated):
                     self.result.evaluated.append(item)
+                    if isinstance(scope.node, ast.Module | ast.ClassDef):
+                        self.result.at_import.append(item)
 
 
 def _constant(value: Any, node: ast.expr) -> ast.Constant:

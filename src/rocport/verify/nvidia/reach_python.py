@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rocport.verify.nvidia.data import read_ini
 from rocport.verify.nvidia.paths import UNKNOWN, matcher, normal, specific
 
 if sys.version_info >= (3, 11):
@@ -430,14 +431,26 @@ def _strings(node: ast.expr | None) -> list[str]:
     return [item.value for item in ast.walk(node) if isinstance(item, ast.Constant) and isinstance(item.value, str)]
 
 
-def listed_modules(tree: ast.AST) -> dict[str, int]:
-    """Modules named one by one in `py_modules=[...]` -> line."""
-    return {
-        name: node.value.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.keyword) and node.arg == "py_modules"
-        for name in _strings(node.value)
-    }
+def py_modules(files: Mapping[str, bytes]) -> frozenset[str]:
+    """Modules that setup.py, setup.cfg or pyproject.toml name one by one."""
+    found: set[str] = set()
+    if "setup.py" in files:
+        try:
+            tree = ast.parse(files["setup.py"])
+        except (SyntaxError, ValueError, RecursionError):
+            tree = ast.Module([], [])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.keyword) and node.arg == "py_modules":
+                found.update(_strings(node.value))
+    cfg = read_ini(files.get("setup.cfg", b"")) or {}
+    found.update(cfg.get("options", {}).get("py_modules", "").replace(",", "\n").split())
+    try:
+        body = tomllib.loads(files.get("pyproject.toml", b"").decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        body = {}
+    named = body.get("tool", {}).get("setuptools", {}).get("py-modules", [])
+    found.update(name for name in named if isinstance(name, str))
+    return frozenset(found)
 
 
 def packages_of(paths: Iterable[str]) -> frozenset[str]:
