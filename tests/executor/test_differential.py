@@ -38,6 +38,8 @@ def bfloats(*values: float) -> bytes:
         (struct.pack("<4i", 100000, 7, 8, 9), struct.pack("<4i", 100001, 7, 8, 9), Difference.VALUES),
         (struct.pack("<3h", 1, 2, 3), struct.pack("<3h", 1, 2, 4), Difference.VALUES),
         (b"abc", b"abd", Difference.VALUES),
+        (floats(0.5, 2.5e-32), floats(0.5, 2.6e-32), Difference.ROUNDING),
+        (struct.pack("<2i", 183688372, 7), struct.pack("<2i", 183688373, 7), Difference.VALUES),
     ],
 )
 def test_a_difference_is_classed(a: bytes, b: bytes, kind: Difference) -> None:

@@ -134,7 +134,9 @@ def test_the_command_reports_every_program_below_a_folder(tmp_path: Path) -> Non
     assert verdicts == {"good": "pass", "bad": "wrong", "broken": "not built"}
     assert result.return_value == 1
     assert "64" in report["how"]
-    assert report["programs"][0]["evidence"] == {"executor": "cpu", "level": "source", "gpu": False}
+    evidence = {program["name"]: program["evidence"] for program in report["programs"]}
+    assert evidence["good"] == "source-verified by cpu at width 64 (source, self-tested)"
+    assert evidence["bad"] == ""
 
 
 def test_nothing_to_run_is_an_error(tmp_path: Path) -> None:

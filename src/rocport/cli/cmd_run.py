@@ -191,7 +191,7 @@ def _elsewhere(
     from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions
     from rocport.executor.program import ProgramError, load_program
     from rocport.executor.registry import find_executor
-    from rocport.executor.selftest import Evidence, trusted
+    from rocport.executor.selftest import Evidence, remembered
     from rocport.executor.triton_interpreter import script_program
 
     try:
@@ -203,7 +203,7 @@ def _elsewhere(
         raise click.ClickException(str(error)) from error
     capability = executor.probe()
     if capability.widths:
-        capability, _ = trusted(executor, capability)
+        capability, _ = remembered(executor)
     if not capability.usable:
         raise click.ClickException(f"{name}: {capability.refusal}")
     chosen = int(width)

@@ -65,6 +65,7 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
     is_flag=True,
     help="functional: look for races and reads of unwritten memory in programs that are right, too.",
 )
+@click.option("--executor", metavar="NAME", help="functional: run right programs on this executor too (nvidia, ...).")
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="functional: do not look for this hazard.")
 @click.option("--toolchain", type=click.Choice(_KINDS), help="Use this kind of HIP compiler; default: the first found.")
 @click.option(
@@ -90,6 +91,7 @@ def command(
     original_rev: str | None,
     strict: bool,
     watch_accesses: bool,
+    executor: str | None,
     quiet: tuple[str, ...],
     toolchain: str | None,
     golden: Path | None,
@@ -126,7 +128,7 @@ def command(
 
         ctx.exit(verify_numerical(path, golden, words, timeout, fmt))
     if level == "functional":
-        ctx.exit(_functional(path, width, fmt, jobs, timeout, watch_accesses, quiet))
+        ctx.exit(_functional(path, width, fmt, jobs, timeout, watch_accesses, quiet, executor))
     targets = make_options("logical32", target, None, None).targets
     if not targets:
         raise click.UsageError("--target: name at least one gfx target")
@@ -158,11 +160,25 @@ def command(
 
 
 def _functional(
-    path: Path, width: str, fmt: str, jobs: int, timeout: float, watch: bool, quiet: tuple[str, ...]
+    path: Path,
+    width: str,
+    fmt: str,
+    jobs: int,
+    timeout: float,
+    watch: bool,
+    quiet: tuple[str, ...],
+    executor: str | None,
 ) -> int:
     from rocport.cli.common import use_colour
+    from rocport.executor.registry import find_executor
     from rocport.executor.report import HAZARDS
     from rocport.verify import functional
+
+    try:
+        find_executor(executor or "cpu")
+    except KeyError as error:
+        raise click.BadParameter(str(error.args[0]), param_hint="--executor") from error
+    second = executor if executor and executor != "cpu" else ""
 
     for name in quiet:
         if name not in HAZARDS:
@@ -172,7 +188,7 @@ def _functional(
     if not widths or any(name not in ("32", "64") for name in widths):
         raise click.BadParameter(f"{width}: a wavefront has 32 or 64 lanes", param_hint="--width")
     options = functional.FunctionalOptions(
-        widths=tuple(map(int, widths)), timeout_s=timeout, jobs=jobs or 1, watch=watch, quiet=quiet
+        widths=tuple(map(int, widths)), timeout_s=timeout, jobs=jobs or 1, watch=watch, quiet=quiet, second=second
     )
 
     def progress(result: functional.ProgramResult, done: int, total: int) -> None:

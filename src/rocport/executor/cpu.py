@@ -103,7 +103,7 @@ class CpuExecutor:
         except CompilerError as error:
             return Capability(self.name, refusal=str(error))
         detail = f"{compiler.path} ({compiler.kind} {'.'.join(map(str, compiler.version))})"
-        return Capability(self.name, (32, 64), (), Level.SOURCE, Trust.SELF_TESTED, detail)
+        return Capability(self.name, (32, 64), (), Level.SOURCE, Trust.UNTESTED, detail)
 
     # ---- building ------------------------------------------------------------------------------------------------
 

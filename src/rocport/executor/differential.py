@@ -15,6 +15,8 @@ _MAGIC = b"RPXT"
 _HEAD = struct.Struct("<4Q")
 _SAMPLE = 1 << 20
 _LISTED = 1 << 22
+_NORMAL = 2.0**-126
+_ORDINARY = 1e-6
 
 
 class Difference(Enum):
@@ -182,17 +184,25 @@ class _Type:
         if len(a) % self.size:
             return None
         x, y = self.read(a[:_LISTED]), self.read(b[:_LISTED])
-        total = difference = 0.0
+        total = difference = top = 0.0
+        tiny = False
         for u, v in zip(x, y, strict=True):
             same = u == v or (u != u and v != v)
             if not same and not (math.isfinite(u) and math.isfinite(v)):
                 return None
-            # Integers and other data read as floats give denormal or huge numbers.
+            # Integers and other data read as floats give denormal or huge numbers. Tiny ones are believed beside others
+            # that are not: the tail of a softmax.
             largest = max(abs(u), abs(v))
             if (self.strict or not same) and largest != 0 and not self.least <= largest <= self.most:
-                return None
+                if self.strict or largest > self.most or largest < _NORMAL:
+                    return None
+                tiny = True
+            if math.isfinite(largest):
+                top = max(top, largest)
             total += u * u if math.isfinite(u) else 0.0
             difference += 0.0 if same else (u - v) * (u - v)
+        if tiny and top < _ORDINARY:
+            return None
         return math.sqrt(difference / total) if total > 0 and math.isfinite(total) else None
 
     def show(self, a: bytes, b: bytes, at: int) -> str:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import re
 import tempfile
 from collections.abc import Mapping
@@ -20,6 +22,7 @@ from rocport.executor.base import (
     RunResult,
     Trust,
 )
+from rocport.executor.compiler import cache_folder
 from rocport.executor.program import load_program
 
 PROGRAM = Path(__file__).with_name("selftest.hip")
@@ -86,6 +89,31 @@ def trusted(executor: Executor, capability: Capability | None = None) -> tuple[C
     if outcome.passed:
         return replace(known, trust=Trust.SELF_TESTED), outcome
     return replace(known, trust=Trust.UNTESTED, refusal=str(outcome)), outcome
+
+
+def remembered(executor: Executor) -> tuple[Capability, SelfTest]:
+    """As `trusted`, but a self-test that passed with this very executor, compiler and device is not run again.
+
+    Kept in the cache folder, by what the executor says of itself and by the state of its own files.
+    """
+    capability = executor.probe()
+    if not capability.usable:
+        return trusted(executor, capability)
+    digest = hashlib.sha256(f"{executor.name}\n{capability.detail}\n{capability.targets}\n".encode())
+    for path in sorted(PROGRAM.parent.rglob("*")):
+        if path.suffix in (".py", ".h", ".hpp", ".cpp", ".cuh", ".hip"):
+            status = path.stat()
+            digest.update(f"{path} {status.st_mtime_ns} {status.st_size}\n".encode())
+    record = cache_folder() / "selftest" / digest.hexdigest()[:20]
+    if record.is_file():
+        failed: dict[int, tuple[str, ...]] = dict.fromkeys(capability.widths, ())
+        return replace(capability, trust=Trust.SELF_TESTED), SelfTest(failed)
+    known, outcome = trusted(executor, capability)
+    if outcome.passed:
+        with contextlib.suppress(OSError):
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.touch()
+    return known, outcome
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,27 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from rocport.executor.base import Access, BuildError, BuildOptions, Hazard, Limits, RunOptions, RunResult
+from rocport.executor.base import (
+    Access,
+    BuildError,
+    BuildOptions,
+    Capability,
+    Executor,
+    Hazard,
+    Limits,
+    RunOptions,
+    RunResult,
+)
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.differential import Difference, Divergence, compare_traces
 from rocport.executor.program import HIP_SUFFIXES, Program, ProgramError, load_program
+from rocport.executor.registry import find_executor
+from rocport.executor.selftest import Evidence, remembered
 
 _POISONS = (0xFF, 0xA7)
 # Orders and the poison of each; the number is the seed of a random order.
@@ -76,6 +88,8 @@ class FunctionalOptions:
     jobs: int = 1
     optimize: str = "-O2"
     quiet: tuple[str, ...] = ()
+    second: str = ""
+    """Another executor that right programs are run on as well."""
     watch: bool = False
     """Watch the accesses of right programs too: races and reads of unwritten memory that no run happened to show."""
 
@@ -95,9 +109,8 @@ class ProgramResult:
     """Each run by width and order."""
     kernels: tuple[str, ...] = ()
     """The kernels that were launched."""
-    executor: str = "cpu"
-    level: str = "source"
-    """How close to the device: the language and the wavefront (source), its instructions (isa), or itself."""
+    evidence: str = ""
+    """What a pass rests on: the claim, and each executor with its widths, level and trust."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +158,7 @@ class FunctionalVerification:
                     ],
                     "runs": list(p.runs),
                     "kernels": list(p.kernels),
-                    "evidence": {"executor": p.executor, "level": p.level, "gpu": False},
+                    "evidence": p.evidence,
                 }
                 for p in self.programs
             ],
@@ -199,9 +212,16 @@ def verify(path: Path, options: FunctionalOptions, progress: Progress | None = N
         FunctionalError: there is no program, or no host compiler.
     """
     executor = CpuExecutor()
-    capability = executor.probe()
+    capability, _ = remembered(executor)
     if not capability.usable:
         raise FunctionalError(capability.refusal)
+    second: tuple[Executor, Capability] | None = None
+    if options.second:
+        other = find_executor(options.second)
+        known, _ = remembered(other)
+        if not known.usable or not known.widths:
+            raise FunctionalError(f"{options.second}: {known.refusal or 'it runs no HIP programs'}")
+        second = other, known
     paths = find_programs(path)
     if not paths:
         raise FunctionalError(
@@ -214,7 +234,9 @@ def verify(path: Path, options: FunctionalOptions, progress: Progress | None = N
     )
     results: list[ProgramResult] = []
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
-        for done, result in enumerate(pool.map(lambda item: verify_program(executor, item, options), paths), 1):
+        for done, result in enumerate(
+            pool.map(lambda item: verify_program(executor, item, options, second, capability), paths), 1
+        ):
             results.append(result)
             if progress is not None:
                 progress(result, done, len(paths))
@@ -233,24 +255,37 @@ class _Run:
         return f"wave{self.width} {self.order}" + (" again" if self.again else "")
 
 
-def verify_program(executor: CpuExecutor, path: Path, options: FunctionalOptions) -> ProgramResult:
-    """Builds one program and runs it in every way."""
+def verify_program(
+    executor: CpuExecutor,
+    path: Path,
+    options: FunctionalOptions,
+    second: tuple[Executor, Capability] | None = None,
+    capability: Capability | None = None,
+) -> ProgramResult:
+    """Builds one program and runs it in every way; on a second executor too, when it is right so far."""
     try:
         program = load_program(path)
     except ProgramError as error:
         return ProgramResult(path.name, str(path), Verdict.NOT_BUILT, str(error))
     scratch = Path(tempfile.mkdtemp(prefix="rocport-verify-"))
     try:
-        return _verify(executor, program, path, options, scratch)
+        result, last = _verify(executor, program, path, options, scratch)
+        if result.verdict is not Verdict.PASS or last is None:
+            return result
+        own = capability or executor.probe()
+        return _confirmed(result, program, options, scratch, [(own, width, last) for width in options.widths], second)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _verify(
     executor: CpuExecutor, program: Program, path: Path, options: FunctionalOptions, scratch: Path
-) -> ProgramResult:
-    def result(verdict: Verdict, reason: str = "", **more: Any) -> ProgramResult:
-        return ProgramResult(program.name, str(path), verdict, reason, **more)
+) -> tuple[ProgramResult, RunResult | None]:
+    """The result, and the last run."""
+    outcome: RunResult | None = None
+
+    def result(verdict: Verdict, reason: str = "", **more: Any) -> tuple[ProgramResult, RunResult | None]:
+        return ProgramResult(program.name, str(path), verdict, reason, **more), outcome
 
     try:
         executables = build_widths(executor, program, scratch, options.widths, options.optimize)
@@ -322,6 +357,36 @@ def _verify(
     if grave is not None:
         return result(Verdict.HAZARD, f"{grave.place}: {grave.message}", **more)
     return result(Verdict.PASS, "" if checking else "ran clean; it prints no verdict of its own", **more)
+
+
+def _confirmed(
+    result: ProgramResult,
+    program: Program,
+    options: FunctionalOptions,
+    scratch: Path,
+    runs: list[tuple[Capability, int, RunResult]],
+    second: tuple[Executor, Capability] | None,
+) -> ProgramResult:
+    """The result with its evidence; wrong when the second executor finds it so."""
+    if second is None:
+        return replace(result, evidence=str(Evidence(tuple(runs))))
+    executor, capability = second
+    arguments = options.arguments if options.arguments is not None else (program.runs[0] if program.runs else ())
+    try:
+        executable = executor.build(program, scratch / capability.executor, BuildOptions(optimize=options.optimize))
+    except BuildError as error:
+        reason = f"not built for {capability.executor}: {error}"
+        return replace(result, reason=reason, evidence=str(Evidence(tuple(runs))))
+    for width in capability.widths:
+        outcome = executor.run(
+            executable, arguments, program.folder, RunOptions(width=width, limits=Limits(seconds=options.timeout_s))
+        )
+        runs.append((capability, width, outcome))
+        wrong, _ = check_output(outcome)
+        if wrong or outcome.timed_out:
+            reason = f"{capability.executor} at width {width}: {wrong or 'no end in time'}; right on the CPU"
+            return replace(result, verdict=Verdict.WRONG, reason=reason)
+    return replace(result, evidence=str(Evidence(tuple(runs))))
 
 
 def _why(
