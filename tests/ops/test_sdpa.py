@@ -1,3 +1,6 @@
+import sys
+from types import SimpleNamespace
+
 import pytest
 import torch
 from ops_support import relative, to_torch
@@ -80,3 +83,22 @@ def test_gradients_and_empty_and_bad_shapes():
         ops.sdpa(torch.randn(1, 2, 4, 8), torch.randn(1, 2, 3, 8), torch.randn(1, 2, 3, 8))
     with pytest.raises(ValueError, match="expected \\[batch, sequence, heads, dim\\]"):
         ops.sdpa(torch.randn(2, 4, 8), torch.randn(2, 4, 8), torch.randn(2, 4, 8))
+
+
+def test_aiter_is_called_as_its_signature_asks(monkeypatch):
+    """aiter needs an AMD GPU to be imported: a function with its signature (ROCm/aiter e4048607a5) stands for it, and
+    asserts what it asserts."""
+    from rocport.ops.sdpa import aiter, eager
+
+    def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1, 0), **options):
+        graded = torch.is_grad_enabled() and any(t.requires_grad for t in (q, k, v))
+        assert not graded or options["return_lse"]
+        out = eager.run(q, k, v, window_size[0], 0 if causal else window_size[1], softmax_scale)
+        return (out, None) if options["return_lse"] else out
+
+    monkeypatch.setitem(sys.modules, "aiter", SimpleNamespace(flash_attn_func=flash_attn_func))
+    q, k, v = _inputs((7, 19, 8, 2, 64))
+    for left, right in ((-1, 0), (-1, -1), (5, 0), (3, 2)):
+        torch.testing.assert_close(aiter.run(q, k, v, left, right, 0.125), eager.run(q, k, v, left, right, 0.125))
+    out = aiter.run(q.requires_grad_(), k, v, -1, 0, 0.125)
+    assert torch.autograd.grad(out.sum(), q)[0].isfinite().all()
