@@ -97,6 +97,11 @@ RULE = Rule(
             contains=("b.cpp)\nif(USE_ROCM)\n  rocm_sources(x)\nendif()\n",),
             path="CMakeLists.txt",
         ),
+        Example(
+            "list(APPEND LIBS ${CUDA_CUBLAS_LIBRARIES})\n",
+            contains=("  find_package(hipblas REQUIRED)\n  list(APPEND LIBS roc::hipblas)\nelse()",),
+            path="CMakeLists.txt",
+        ),
         Example("if(CUDA_FOUND)\nendif()\n", contains=("if(USE_ROCM OR CUDA_FOUND)",), path="CMakeLists.txt"),
     ),
     clean=(

@@ -126,8 +126,12 @@ def _rocm(command: CMakeCommand) -> list[str] | None:
         return [f"include_directories({command.arguments})"]
     if command.name == "cuda_add_cublas_to_target" and words:
         return ["find_package(hipblas REQUIRED)", f"target_link_libraries({words[0]} roc::hipblas)"]
-    if command.name == "target_link_libraries":
-        return _linked(command.arguments)
+    if command.name == "list" and words[:1] == ["APPEND"] and _cuda_flags(words):
+        return _appended(words[2:])
+    if command.name in ("target_link_libraries", "link_libraries", "list") or (
+        command.name == "set" and _LINKED.search(command.arguments) and not _cuda_flags(words)
+    ):
+        return _linked(command.name, command.arguments)
     if command.name in ("include_directories", "target_include_directories") and _FOLDERS.search(command.arguments):
         return _kept(command.name, _FOLDERS.sub("", command.arguments))
     if command.name == "set" and re.fullmatch(r"(?:CMAKE_)?CUDA_ARCH\w*|CMAKE_CUDA_(?!FLAGS)\w+", words[0]):
@@ -143,7 +147,7 @@ def _no_cuda(arguments: str) -> str:
     return re.sub(r"(?<![\w:-])CUDA(?![\w:-])", "HIP", arguments)
 
 
-def _linked(arguments: str) -> list[str] | None:
+def _linked(name: str, arguments: str) -> list[str] | None:
     packages: list[str] = []
     unknown = False
 
@@ -160,7 +164,7 @@ def _linked(arguments: str) -> list[str] | None:
     text = _LINKED.sub(other, arguments)
     if unknown or not packages:
         return None
-    return [*(f"find_package({name} REQUIRED)" for name in dict.fromkeys(packages)), f"target_link_libraries({text})"]
+    return [*(f"find_package({package} REQUIRED)" for package in dict.fromkeys(packages)), f"{name}({text})"]
 
 
 def _cuda_flags(words: Sequence[str]) -> bool:
@@ -206,6 +210,16 @@ def _properties(arguments: str) -> list[str] | None:
         elif name in ("CUDA_STANDARD", "CUDA_STANDARD_REQUIRED", "CUDA_EXTENSIONS"):
             kept += [name.replace("CUDA_", "HIP_", 1), value]
     return [f"set_target_properties({before.rstrip()} PROPERTIES {' '.join(kept)})"] if kept else []
+
+
+def _appended(words: Sequence[str]) -> list[str] | None:
+    """Flags that were a list of CUDA's; those of the HIP language are one string."""
+    flags = [flag for word in words for flag in re.split(r"[;\s]+", word.strip('"')) if flag]
+    new = hip_flags(flags)
+    if new is None:
+        return None
+    kept = [text for old, here in zip(flags, new, strict=True) for text in ((old,) if here is None else here)]
+    return [f'string(APPEND CMAKE_HIP_FLAGS " {" ".join(kept)}")'] if kept else []
 
 
 def _kept(name: str, arguments: str) -> list[str]:
