@@ -12,7 +12,8 @@ __global__ void looks(int *out, clock_t *cycles) {
   __shared__ alignas(16) int fixed[4];
   int own = 0;
   clock_t start = clock();
-  fixed[threadIdx.x & 3] = dynamic[threadIdx.x] = threadIdx.x;
+  dynamic[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x < 4) fixed[threadIdx.x] = threadIdx.x;
   __syncthreads();
   bool right = __isShared(&fixed[1]) && __isShared(&dynamic[5]) && !__isShared(out) && __isGlobal(out) && !__isGlobal(&own);
   out[threadIdx.x] = right + own;
