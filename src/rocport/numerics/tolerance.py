@@ -1,6 +1,6 @@
 """How far two right implementations of an operator may be apart: bounds that scale with type, operator and size.
 
-All bounds are of the relative Frobenius norm, |b - a| / |a|. docs/adr/0030 has the measurements behind the constants.
+All bounds are of the relative Frobenius norm, |b - a| / |a|. docs/adr/0040 has the measurements behind the constants.
 """
 
 from __future__ import annotations
