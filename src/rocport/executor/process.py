@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import resource
 import signal
@@ -61,8 +62,16 @@ def run_process(
     return Finished(status, texts[0], texts[1], seconds, timed_out)
 
 
+_PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
+
+
 def _limiter(limits: Limits, memory: bool) -> Callable[[], None]:
+    libc = ctypes.CDLL(None)
+
     def limit() -> None:
+        # A program that never ends must not outlive us, however we end.
+        if hasattr(libc, "prctl"):
+            libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         size = max(limits.output_bytes, 1 << 30)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
