@@ -255,19 +255,23 @@ def summary(outcomes: list[Outcome]) -> int:
 
 
 def write_csv(path: Path, outcomes: list[Outcome]) -> None:
-    """One row a defect. What an earlier run wrote of levels that were not tried now is kept."""
-    before: dict[tuple[str, ...], dict[str, str]] = {}
+    """One row a defect. What an earlier run wrote of other defects, and of levels not tried now, is kept."""
+
+    def key(plant: Plant) -> tuple[str, str, str]:
+        return plant.kind, plant.file, " ".join(plant.find.split())
+
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
     if path.is_file():
         with path.open(newline="") as stream:
-            before = {(row["class"], row["file"], row["mutated"]): row for row in csv.DictReader(stream)}
+            rows = {(row["class"], row["file"], row["mutated"]): row for row in csv.DictReader(stream)}
+    for outcome in outcomes:
+        rows[key(outcome.plant)] = {**rows.get(key(outcome.plant), {}), **outcome.caught}
     with path.open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["class", "file", "mutated", *COLUMNS])
-        for outcome in outcomes:
-            key = (outcome.plant.kind, outcome.plant.file, " ".join(outcome.plant.find.split()))
-            known = before.get(key, {})
-            told = [outcome.caught.get(column, known.get(column, "not tried")) for column in COLUMNS]
-            writer.writerow([*key, *told])
+        for plant in plants():
+            known = rows.get(key(plant), {})
+            writer.writerow([*key(plant), *(known.get(column, "not tried") for column in COLUMNS)])
 
 
 def false_alarms() -> int:

@@ -323,7 +323,11 @@ def _verify(
         if wrong:
             seen = [r.label for r, o in runs.items() if not check_output(o)[0]]
             reason = f"{run.label}: {wrong}" + (f"; right at {', '.join(seen)}" if seen else "")
-            extra, only_lockstep = _why(executor, program, arguments, run.width, options, scratch, watched)
+            extra: tuple[Hazard, ...] = ()
+            only_lockstep = False
+            # What waits for ever does so with watched accesses too, only slower.
+            if not any(hazard.kind == "no-progress" for hazard in outcome.hazards):
+                extra, only_lockstep = _why(executor, program, arguments, run.width, options, scratch, watched)
             for hazard in extra:
                 hazards.setdefault((hazard.kind, hazard.place), hazard)
             verdict = Verdict.WRONG
