@@ -46,3 +46,11 @@ def test_translations_of_an_extension_carry_it_and_others_do_not(tmp_path: Path)
         done = CliRunner().invoke(command, [str(source), "--out", str(out), "--format", "json"])
         assert json.loads(done.stdout)
         assert (out / "a.cu").read_bytes().startswith(HIPIFY_MARK) is bool(torch)
+
+
+def test_a_second_port_in_place_leaves_its_own_headers(tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(KERNEL.format("#include <torch/extension.h>\n").replace("p[0] = 1", "__syncwarp()"))
+    arguments = [str(tmp_path), "--in-place", "--allow-dirty", "--format", "json"]
+    assert json.loads(CliRunner().invoke(command, arguments).stdout)
+    assert list(tmp_path.glob("rocport_*.h"))
+    assert CliRunner().invoke(command, [str(tmp_path), "--check"]).exit_code == 0

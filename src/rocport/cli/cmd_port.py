@@ -180,6 +180,7 @@ class _Port:
 
     def __call__(self, entry: Entry) -> Ported:
         from rocport.model import Problem
+        from rocport.port import headers
         from rocport.port.engine import Ported, port_other, port_source
         from rocport.port.files import sha256
         from rocport.port.mark import marked
@@ -190,6 +191,8 @@ class _Port:
         data = read_source(self.root, entry)
         if isinstance(data, Problem):
             return Ported(entry.path, "", None, problem=data, language=entry.language)
+        if entry.language == "cuda" and headers.is_ours(entry.path, data):
+            return Ported(entry.path, sha256(data), None, size=len(data))
         if entry.language == "cuda":
             source = CudaSource(entry.path, data, known_names())
             result = port_source(source, scan_source(source, self.context))

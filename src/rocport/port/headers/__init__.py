@@ -15,6 +15,12 @@ def read(name: str) -> bytes:
     return (resources.files(__name__) / name).read_bytes()
 
 
+def is_ours(path: str, data: bytes) -> bool:
+    """True for a generated header as it was written: an earlier port in place left it there."""
+    name = path.rsplit("/", 1)[-1]
+    return name.startswith("rocport_") and (resources.files(__name__) / name).is_file() and data == read(name)
+
+
 def closure(names: frozenset[str]) -> frozenset[str]:
     """The headers and the generated headers they include."""
     seen: set[str] = set()
