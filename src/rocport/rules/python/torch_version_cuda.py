@@ -69,6 +69,12 @@ RULE = Rule(
             "from torch.version import cuda\nprint(f'cu{cuda}')\ntag = 'cu' + cuda.replace('.', '')\n", path="m.py"
         ),
         Example("import torch\nv = torch.version.cuda\nif v is not None:\n    pass\nx = parse(v)\n", path="m.py"),
+        Example(
+            "import torch\nif torch.version.cuda:\n    v = torch.version.cuda\n"
+            "elif torch.version.hip:\n    v = torch.version.hip\n",
+            absent=("HIP_RELEASE",),
+            path="m.py",
+        ),
     ),
     clean=(
         Example("print(torch.version.cuda)\n", path="m.py"),
@@ -147,7 +153,8 @@ def _text_edits(gate: Gate, node: ast.expr, bound: frozenset[str]) -> tuple[Edit
     source = gate.source
     parent = source.parents.get(node)
     kept = isinstance(node, ast.Name) and node.id in bound
-    if kept or _compared(source, node) is not None or not (isinstance(parent, ast.stmt) or _as_string(source, node)):
+    passed_on = isinstance(parent, (ast.Assign, ast.AnnAssign, ast.Return))
+    if kept or _compared(source, node) is not None or not (passed_on or _as_string(source, node)):
         return ()
     if isinstance(parent, ast.Assign) and not _taken_apart(source, parent):
         return ()
