@@ -214,10 +214,10 @@ def rows_kernel(
             x_sum = tl.zeros((T,), tl.float32)
             x_far = tl.zeros((T,), tl.float32)
             for piece in tl.static_range(SPAN // VEC):
-                if AHEAD:
-                    vector = vectors[segment * (SPAN // VEC) + piece]
-                else:
+                if not AHEAD:
                     vector = lane_vector(x_row, at * E + segment * SPAN + piece * VEC, known, VEC)
+                else:
+                    vector = vectors[segment * (SPAN // VEC) + piece]
                 for j in tl.static_range(VEC):
                     x_j = to_float(column(vector, j, VEC), x.dtype.element_ty)
                     if not LUT:
