@@ -6,15 +6,18 @@ reserved memory grew to all VRAM or memory was corrupted on gfx1201. Right when 
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, torch_before
+from rocport.rules.python.common import PYTHON, call_name, finding, torch_before
 from rocport.rules.python.gate import edited, open_lines, replaceable
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _ON = "expandable_segments:True"
+_SETTINGS = re.compile(r"[\w.]+:[\w.]+(?:,[\w.]+:[\w.]+)*")
 
 RULE = Rule(
     name="allocator-conf",
@@ -25,6 +28,11 @@ RULE = Rule(
     triggers=frozenset({b"expandable_segments"}),
     phase=1,
     examples=(
+        Example(
+            "import os\nif 'expandable_segments:True' in os.getenv('PYTORCH_CUDA_ALLOC_CONF', ''):\n    pass\n",
+            absent=("_rocm_compat",),
+            path="m.py",
+        ),
         Example(
             "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n",
             contains=("('expandable_segments:False' if _rocm_compat.IS_ROCM else 'expandable_segments:True')",),
@@ -62,7 +70,16 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         edits = [
             edit
             for other in others
-            if replaceable(source, other) and _ON in gate.text(other)
+            if _sets(source, other) and replaceable(source, other)
             for edit in gate.choice(other, gate.text(other).replace(_ON, "expandable_segments:False"))
         ]
         yield edited(item, gate, edits)
+
+
+def _sets(source: PythonSource, node: ast.Constant) -> bool:
+    """True for settings that are written, not looked for, and not part of a message."""
+    parent = source.parents.get(node)
+    if not isinstance(node.value, str) or not _SETTINGS.fullmatch(node.value) or _ON not in node.value:
+        return False
+    call = isinstance(parent, ast.Call) and call_name(source, parent).rsplit(".", 1)[-1] in ("setdefault", "putenv")
+    return call or isinstance(parent, (ast.Assign, ast.AnnAssign, ast.Dict, ast.keyword))

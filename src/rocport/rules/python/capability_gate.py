@@ -74,6 +74,12 @@ RULE = Rule(
             path="m.py",
         ),
         Example(
+            "def f(w):\n    if w and not is_hopper():\n        raise X\n",
+            contains=("if w and not (not _rocm_compat.IS_ROCM and is_hopper()):",),
+            absent=("is_hopper)()",),
+            path="m.py",
+        ),
+        Example(
             "import torch\nn = tiles(torch.cuda.get_device_capability())\nif n > 12:\n    raise X\n",
             absent=("_rocm_compat",),
             path="m.py",
@@ -158,7 +164,10 @@ def _edits(gate: Gate, nodes: Sequence[ast.expr]) -> list[Edit]:
 
 
 def _compared(source: PythonSource, node: ast.expr) -> ast.expr:
-    """The comparison a query is a side of, through subscripts and arithmetic; else the node."""
+    """The comparison a query is a side of, through subscripts and arithmetic; the call of a name; else the node."""
+    caller = source.parents.get(node)
+    if isinstance(node, ast.Name) and isinstance(caller, ast.Call) and caller.func is node:
+        return caller
     for parent, _ in source.ancestors(node):
         if isinstance(parent, ast.Compare):
             return parent
@@ -173,6 +182,8 @@ def _decision(source: PythonSource, node: ast.expr) -> str:
         return "fails" if _NAME.match(node.id) and _LATER.search(node.id) else ""
     if isinstance(node, ast.Call):
         name = call_name(source, node) or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
+        if isinstance(node.func, ast.Name) and _NAME.match(node.func.id) and _LATER.search(node.func.id):
+            return "fails"
         asks = _HAS.search(name) and len(node.args) == 1 and not node.keywords
         return "fails" if asks and (_major(node.args[0]) or 0) >= _HOPPER else ""
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:

@@ -55,13 +55,14 @@ def followed(source: PythonSource, node: ast.AST) -> bool:
 
 def replaceable(source: PythonSource, node: ast.AST) -> bool:
     """True where a choice may stand in place of an expression: not in an annotation, a pattern, the key of a
-    dictionary, or an f-string (whose quotes it could end before Python 3.12)."""
+    dictionary, what is called, or an f-string (whose quotes it could end before Python 3.12)."""
     for parent, child in source.ancestors(node):
         annotated = (isinstance(parent, (ast.arg, ast.AnnAssign)) and child is parent.annotation) or (
             isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and child is parent.returns
         )
         key = isinstance(parent, ast.Dict) and child in parent.keys
-        if annotated or key or isinstance(parent, (ast.JoinedStr, ast.match_case, ast.Delete)):
+        called = isinstance(parent, ast.Call) and parent.func is node
+        if annotated or key or called or isinstance(parent, (ast.JoinedStr, ast.match_case, ast.Delete)):
             return False
         if isinstance(parent, ast.stmt):
             return True
