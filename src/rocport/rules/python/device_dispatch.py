@@ -2,12 +2,14 @@
 torch calls an AMD GPU "cuda", so the project's name says "cuda" too and the branch made for NVIDIA runs: its kernels,
 its libraries, its capability tests. Right when the chain has a branch for ROCm, or the branch for "cuda" does nothing
 but what torch does on both. A comparison of a tensor's or torch.device's own type (`x.device.type == "cuda"`) is right
-as it is and left alone, and so is a chain without another vendor.
+as it is and left alone, and so is a chain without another vendor. A list of supported devices that holds the project's
+own `DEVICE.CUDA` alone (`SUPPORTS_DEVICES = [DEVICE.CUDA]`) says the same: once there is a name for ROCm, it is not in.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
@@ -15,6 +17,7 @@ from rocport.rules.python.common import PYTHON, finding, is_test_path, open_plac
 from rocport.syntax.python import PythonSource
 
 _OTHERS = frozenset({"xpu", "npu", "hpu", "musa", "mlu", "mps", "ascend", "metal"})
+_SUPPORTED = re.compile(r"(?i)support\w*_?(?:device|platform|backend|vendor)")
 _TORCH_NAMES = frozenset({"device", "torch_device", "device_type", "dev", "device_str"})
 
 RULE = Rule(
@@ -23,7 +26,7 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
     languages=PYTHON,
-    triggers=frozenset({b'"cuda"', b"'cuda'"}),
+    triggers=frozenset({b'"cuda"', b"'cuda'", b".CUDA"}),
     phase=1,
     holds="torch for ROCm, every release",
     examples=(
@@ -33,8 +36,11 @@ RULE = Rule(
             "        elif self.type == 'mps':\n            return B()\n",
             path="m.py",
         ),
+        Example("class Linear:\n    SUPPORTS_DEVICES = [DEVICE.CUDA]\n", path="m.py"),
     ),
     clean=(
+        Example("SUPPORTED_DEVICES = [DEVICE.CUDA, DEVICE.ROCM]\n", path="m.py"),
+        Example("SUPPORTED_DEVICES = ['cuda', 'cpu']\n", path="m.py"),
         Example("if x.device.type == 'cuda':\n    a()\nelif x.device.type == 'mps':\n    b()\n", path="m.py"),
         Example("if device == 'cuda':\n    a()\nelif device == 'xpu':\n    b()\n", path="m.py"),
         Example(
@@ -51,6 +57,16 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     if is_test_path(source.path):
         return
     nodes = [node.test for node in source.find(ast.If) if _compared(node.test) == "cuda" and _chain(source, node)]
+    whitelists = [node for node in source.find(ast.Assign, ast.AnnAssign) if _whitelist(source, node)]
+    for node in open_places(source, whitelists):
+        yield finding(
+            RULE,
+            source,
+            node,
+            f"{ast.unparse(node)[:60]}: AMD's GPUs are in the list only as long as the project calls them CUDA",
+            fix="see that the kernels behind it run on ROCm, and name ROCm here if the project has a name for it",
+            confidence=Confidence.LOW,
+        )
     for node in open_places(source, nodes):
         yield finding(
             RULE,
@@ -60,6 +76,15 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="a branch for torch.version.hip, or see that this one does only what torch does on both",
             confidence=Confidence.LOW,
         )
+
+
+def _whitelist(source: PythonSource, node: ast.Assign | ast.AnnAssign) -> bool:
+    """A list of supported devices with the project's own name for CUDA, and none for AMD."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    named = any(_SUPPORTED.search(word) for target in targets for word in source.words(target))
+    if not named or not isinstance(node.value, (ast.List, ast.Tuple, ast.Set)) or source.says_amd(node.value):
+        return False
+    return any(isinstance(item, ast.Attribute) and item.attr == "CUDA" for item in node.value.elts)
 
 
 def _compared(test: ast.expr) -> str:
