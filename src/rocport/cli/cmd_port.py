@@ -163,7 +163,10 @@ def command(
             if not file.source:
                 click.echo(f"added {file.path}: {file.why}", err=True)
     if writer is not None and fmt == "text":
-        click.echo(f"\nported to {target_folder}; next: rocport verify {target_folder} --level build", err=True)
+        proof = f"{target_folder} --level build"
+        if layout == "both":
+            proof = f"{target_folder} --level nvidia-unchanged --original {path}"
+        click.echo(f"\nported to {target_folder}; next: rocport verify {proof}", err=True)
     if check:
         ctx.exit(1 if changes else 0)
     left = any(finding.applicability is Applicability.MANUAL for finding in findings)
