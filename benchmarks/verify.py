@@ -26,6 +26,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from rocport.cli import cli
 from rocport.executor.base import BuildOptions
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.program import Program
@@ -144,12 +147,7 @@ def scan_findings(path: Path) -> Counter[str]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / path.with_suffix(".cu").name
         shutil.copy(path, copy)
-        done = subprocess.run(
-            [sys.executable, "-m", "rocport", "scan", str(copy), "--format", "json"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = CliRunner().invoke(cli, ["scan", str(copy), "--format", "json"])
     try:
         found = json.loads(done.stdout)["findings"]
     except (ValueError, KeyError):
