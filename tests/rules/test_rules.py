@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from rocport.model import Applicability, Context, Example, Finding, Options, ProjectIndex
@@ -81,3 +83,9 @@ def test_rule_is_documented_and_sourced(loaded: LoadedRule) -> None:
     assert loaded.rule.clean, "a near miss stands beside the hit"
     assert loaded.rule.sources
     assert loaded.rule.name.replace("-", "").isalnum() and loaded.rule.name == loaded.rule.name.lower()
+
+
+def test_rules_outside_cpp_are_on_their_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    named = {loaded.rule.name for loaded in discover() if not loaded.module.startswith("rocport.rules.cuda")}
+    assert [name for name in sorted(named) if f"| {name} |" not in page] == []
