@@ -52,7 +52,9 @@ def test_what_only_looks_like_a_launch_stays(source: str) -> None:
         ("__device__ __forceinline__ int f();", " inline int f();"),
         ("auto f = [] __device__ (int i) { return i; };", "auto f = []  (int i)"),
         ('void f(){ asm volatile("s_waitcnt vmcnt(0)"); }', '__asm__ volatile("" ::: "memory");'),
-        ('void f(){ asm("v_add_f32 %0, %1, %2" : "=v"(a) : "v"(b), "v"(c)); }', "::rpx::unsupported("),
+        ('void f(){ asm("v_add_f32 %0, %1, %2" : "=v"(a) : "v"(b), "v"(c)); }', "(void)((a) = (b) + (c));"),
+        ('void f(){ asm volatile("v_mov_b32_e32 %0, %1" : "=v"(a[i]) : "v"(b[j])); }', "(void)((a[i]) = (b[j]));"),
+        ('void f(){ asm("v_fma_f32 %0, %1, %2, %0" : "+v"(a) : "v"(b), "v"(c)); }', "::rpx::unsupported("),
         ('void f(){ asm volatile("rdtsc" : "=a"(a)); }', '"rdtsc"'),
     ],
 )  # fmt: skip

@@ -61,6 +61,12 @@ _HARMLESS_ASM = re.compile(
 )
 
 
+_VECTOR_OPERATORS = {b"mov": b"", b"add": b"+", b"sub": b"-", b"mul": b"*", b"and": b"&", b"or": b"|", b"xor": b"^"}
+_VECTOR_ASM = re.compile(
+    rb'^"\s*v_(mov|add|sub|mul|and|or|xor)_(?:b32|f32|f64|[ui]32)(?:_e32|_e64)?\s+%0\s*,\s*%1\s*(?:,\s*%2\s*)?;?\s*(?:\\n)?"$'
+)
+
+
 class RewriteError(Exception):
     """Source that the rewriter cannot read; the message names the place."""
 
@@ -1029,6 +1035,24 @@ class _Rewriter:
         redundant = any(self.at(i) != b"__forceinline__" or i < position for i in others)
         self.replace(position, position + 1, b"" if redundant else b"inline")
 
+    def _plain_instruction(self, open_: int) -> bytes | None:
+        """One vector instruction on plain operands, as an assignment; None: it is something else."""
+        match = _VECTOR_ASM.match(self.at(open_ + 1))
+        if match is None:
+            return None
+        close = self.pairs[open_]
+        operands = [
+            self.source(i + 1, self.pairs[i])
+            for i in range(open_ + 2, close)
+            if self.at(i) == b"(" and self.at(i - 1)[:1] == b'"' and i in self.pairs
+        ]
+        operator = _VECTOR_OPERATORS[match.group(1)]
+        if len(operands) != (2 if match.group(1) == b"mov" else 3) or b"+" in self.at(open_ + 3):
+            return None
+        if match.group(1) == b"mov":
+            return b"(void)((%s) = (%s))" % (operands[0], operands[1])
+        return b"(void)((%s) = (%s) %s (%s))" % (operands[0], operands[1], operator, operands[2])
+
     def _assembly(self, position: int) -> None:
         cursor = position + 1
         while self.at(cursor) in (b"volatile", b"__volatile__", b"__volatile", b"goto", b"inline"):
@@ -1038,6 +1062,8 @@ class _Rewriter:
         template = self.at(cursor + 1)
         if _HARMLESS_ASM.match(template):
             self.replace(position, self.pairs[cursor] + 1, b'__asm__ volatile("" ::: "memory")')
+        elif (plain := self._plain_instruction(cursor)) is not None:
+            self.replace(position, self.pairs[cursor] + 1, plain)
         elif _DEVICE_ASM.match(template):
             shown = template.strip(b'"')[:80]
             self.replace(position, self.pairs[cursor] + 1, b'::rpx::unsupported("device assembly: %s")' % shown)

@@ -104,6 +104,8 @@ int main() {
   double *left = device(a), *gram = device(Vector(n * n));
   rocblas_dgemm(handle, rocblas_operation_transpose, rocblas_operation_none, n, n, m, &one, left, m, left, m, &none, gram, n);
   near("dgemm", host(gram, n * n), spd);
+  rocblas_dgemm(handle, rocblas_operation_none, rocblas_operation_none, n, n, n, &one, gram, n, gram, n, &none, gram, n);
+  near("dgemm in place", host(gram, n * n), product(n, n, n, spd, false, spd, false));
   rocblas_dswap(handle, n, gram, 1, result, 1);
   near("dswap", host(gram, n), solution);
   rocblas_destroy_handle(handle);

@@ -62,11 +62,26 @@ inline double square(Complex v) { return v.re * v.re + v.im * v.im; }
 
 enum Op { kNone, kTranspose, kConjugate };
 
-// C = alpha op(A) op(B) + beta C. A and B may be narrower than C.
+// C = alpha op(A) op(B) + beta C. A and B may be narrower than C. Where C lies over A or B, it is written last: BLAS
+// leaves that undefined, a GPU's tiles often get it right, and programs rely on it.
 template <class A, class B, class C, class S>
 void gemm(Op ta, Op tb, long m, long n, long k, S alpha, const A *a, long lda, const B *b, long ldb, S beta, C *c, long ldc) {
   using Sum = typename Element<C>::Sum;
-  std::vector<Sum> column(static_cast<std::size_t>(m > 0 ? m : 0));
+  auto over = [&](const void *p, long ld, long columns, std::size_t bytes) {
+    const char *begin = static_cast<const char *>(p), *own = reinterpret_cast<const char *>(c);
+    return begin < own + static_cast<std::size_t>(ldc * n) * sizeof(C) && own < begin + static_cast<std::size_t>(ld * columns) * bytes;
+  };
+  const bool late = over(a, lda, ta == kNone ? k : m, sizeof(A)) || over(b, ldb, tb == kNone ? n : k, sizeof(B));
+  std::vector<Sum> column(static_cast<std::size_t>(m > 0 ? m : 0)), all;
+  if (late) all.reserve(static_cast<std::size_t>(m * n));
+  auto store = [&](long j, const Sum *from) {
+    for (long i = 0; i < m; ++i) {
+      Sum v = Sum(alpha) * from[i];
+      // BLAS: with beta zero, C need not hold numbers.
+      if (!(Sum(beta) == Sum(0))) v += Sum(beta) * Sum(Element<C>::load(c[i + j * ldc]));
+      c[i + j * ldc] = Element<C>::store(v);
+    }
+  };
   for (long j = 0; j < n; ++j) {
     for (long i = 0; i < m; ++i) column[i] = Sum(0);
     for (long p = 0; p < k; ++p) {
@@ -82,13 +97,10 @@ void gemm(Op ta, Op tb, long m, long n, long k, S alpha, const A *a, long lda, c
         }
       }
     }
-    for (long i = 0; i < m; ++i) {
-      Sum v = Sum(alpha) * column[i];
-      // BLAS: with beta zero, C need not hold numbers.
-      if (!(Sum(beta) == Sum(0))) v += Sum(beta) * Sum(Element<C>::load(c[i + j * ldc]));
-      c[i + j * ldc] = Element<C>::store(v);
-    }
+    if (late) all.insert(all.end(), column.begin(), column.end());
+    else store(j, column.data());
   }
+  for (long j = 0; late && j < n; ++j) store(j, all.data() + j * m);
 }
 
 template <class T> void gemv(Op t, long m, long n, T alpha, const T *a, long lda, const T *x, long incx, T beta, T *y, long incy) {

@@ -25,3 +25,13 @@ inline hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *grid, int *block,
   *grid = 8;
   return hipSuccess;
 }
+// The grid counts threads here, not blocks.
+inline hipError_t hipExtModuleLaunchKernel(hipFunction_t function, unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y, unsigned block_z,
+                                           size_t lds, hipStream_t stream, void **arguments, void **extra, hipEvent_t start = nullptr,
+                                           hipEvent_t stop = nullptr, unsigned = 0) {
+  if (!block_x || !block_y || !block_z) return hipErrorInvalidConfiguration;
+  if (start) hipEventRecord(start, stream);
+  hipError_t status = hipModuleLaunchKernel(function, x / block_x, y / block_y, z / block_z, block_x, block_y, block_z, static_cast<unsigned>(lds), stream, arguments, extra);
+  if (stop) hipEventRecord(stop, stream);
+  return status;
+}
