@@ -552,7 +552,9 @@ def _make(data: bytes, before: bytes | None) -> Iterator[tuple[str, int, bytes]]
             if gated[-1]:
                 yield "make: gate inverted", number, _replaced(data, start, line, line.replace(b"ifeq", b"ifneq"))
                 yield "make: gate asks for 0", number, _replaced(data, start, line, line.replace(b",1)", b",0)"))
-                yield "make: gate asks whether it is defined", number, _replaced(data, start, line, b"ifdef USE_ROCM\n")
+                if b"USE_ROCM ?=" in data:
+                    made = _replaced(data, start, line, b"ifdef USE_ROCM\n")
+                    yield "make: gate asks whether it is defined", number, made
                 yield (
                     "make: gate of another name",
                     number,

@@ -162,7 +162,7 @@ def make_differs(new: str, old: str = MAKE) -> bool:
     [
         ("CC = nvcc", "USE_ROCM ?= 0\nifeq ($(USE_ROCM),1)\nCC = hipcc\nelse\n  CC = nvcc\nendif"),
         ("CC = nvcc", "ifdef USE_ROCM\nCC = hipcc\nelse\nCC = nvcc\nendif"),
-        ("CC = nvcc", "ifneq ($(strip $(USE_ROCM)),)\nCC = hipcc\nelse\nCC = nvcc\nendif"),
+        ("CC = nvcc", "ifneq ($(strip $(USE_ROCM)),1)\nCC = nvcc\nelse\nCC = hipcc\nendif"),
         ("CC = nvcc", 'ifeq "$(USE_ROCM)" "1"\nCC = hipcc\nelse\nCC = nvcc\nendif'),
         ("else ifeq ($(Y),2)", "else ifeq ($(USE_ROCM),1)\nX = 3\nelse ifeq ($(Y),2)"),
         ("# comment", "\n\n# another"),
@@ -178,6 +178,9 @@ def test_make_gates_fold_to_the_original(old: str, new: str) -> None:
         ("CC = nvcc", "USE_ROCM ?= 0\nifdef USE_ROCM\nCC = hipcc\nelse\nCC = nvcc\nendif"),
         ("CC = nvcc", "USE_ROCM ?= 0\nifneq ($(USE_ROCM),)\nCC = hipcc\nelse\nCC = nvcc\nendif"),
         ("CC = nvcc", "USE_ROCM ?= 1\nCC = nvcc"),
+        # Empty here, 0 in somebody's environment: both are off.
+        ("CC = nvcc", "ifneq ($(strip $(USE_ROCM)),)\nCC = hipcc\nelse\nCC = nvcc\nendif"),
+        ("CC = nvcc", "ifeq ($(USE_ROCM),0)\nCC = hipcc\nelse\nCC = nvcc\nendif"),
         ("CC = nvcc", "USE_ROCM := 1\nifeq ($(USE_ROCM),1)\nCC = hipcc\nelse\nCC = nvcc\nendif"),
         ("CC = nvcc", "ifeq ($(USE_ROCM),1)\nelse\nCC = hipcc\nendif"),
         ("\tnvcc", "        nvcc"),

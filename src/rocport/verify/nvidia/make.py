@@ -115,10 +115,17 @@ def _evaluate(condition: str, values: dict[str, str]) -> bool | None:
     sides = _sides(rest)
     if sides is None:
         return None
-    known = [_expand(side, values) for side in sides]
-    if known[0] is None or known[1] is None or not any(_gates_in(side, values) for side in sides):
+    if not any(_gates_in(side, values) for side in sides):
         return None
-    return (known[0] == known[1]) is (word == "ifeq")
+    # A gate that the file leaves empty may be 0 in the environment: off too.
+    answers: set[bool] = set()
+    for off in ("", "0"):
+        tried = {name: value or off for name, value in values.items()}
+        known = [_expand(side, tried) for side in sides]
+        if known[0] is None or known[1] is None:
+            return None
+        answers.add((known[0] == known[1]) is (word == "ifeq"))
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _sides(text: str) -> tuple[str, str] | None:
