@@ -344,6 +344,7 @@ template <class P, class = rocport::detail::scalar_of<P>, class = void>
 ROCPORT_DEVICE P atomicAdd(P* address, typename rocport::detail::same<P>::type value) {
   return rocport::atomic_add(address, value);
 }
+#if !defined(ROCPORT_ON_CPU)  // the CPU executor loads every type
 template <class T, class = rocport::detail::pair_of<T>>
 ROCPORT_DEVICE T __ldg(const T* from) {
   return *from;
@@ -352,5 +353,6 @@ template <class P, class = rocport::detail::scalar_of<P>, class = void>
 ROCPORT_DEVICE P __ldg(const P* from) {
   return *from;
 }
+#endif
 
 #endif  // ROCPORT_HALF_H

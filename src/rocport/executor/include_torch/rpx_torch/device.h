@@ -52,6 +52,8 @@ inline void device_synchronize() { C10_CUDA_CHECK(hipDeviceSynchronize()); }
 inline void warn_or_error_on_sync() {}
 inline DeviceIndex ExchangeDevice(DeviceIndex) { return 0; }
 inline DeviceIndex MaybeExchangeDevice(DeviceIndex) { return 0; }
+inline void MaybeSetDevice(DeviceIndex) {}
+inline void SetDevice(DeviceIndex) {}
 
 /// The executor's streams are in order and finish at once.
 class CUDAStream {

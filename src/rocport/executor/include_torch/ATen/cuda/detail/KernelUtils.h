@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's own, whose CUDA keywords nobody rewrites in a system header.
 #pragma once
+#pragma push_macro("__forceinline__")
+#pragma push_macro("__host__")
+#pragma push_macro("__device__")
+#pragma push_macro("__global__")
 #define __forceinline__ inline
 #define __host__
 #define __device__
 #define __global__
 #include_next <ATen/cuda/detail/KernelUtils.h>
-#undef __forceinline__
-#undef __host__
-#undef __device__
-#undef __global__
+#pragma pop_macro("__forceinline__")
+#pragma pop_macro("__host__")
+#pragma pop_macro("__device__")
+#pragma pop_macro("__global__")
