@@ -171,7 +171,7 @@ def stage(
 ) -> None:
     """Copies a repository to `work`. Libraries without kernels go to their places; where one with kernels would lie
     there is a placeholder: packages that load their operators with `torch.ops.load_library` look for the file first."""
-    skipped = shutil.ignore_patterns(".git", "build", "*.egg-info", "__pycache__", "*.so", ".venv")
+    skipped = shutil.ignore_patterns(".git", "build", "__pycache__", "*.so", ".venv")
     shutil.copytree(folder, work, symlinks=True, ignore=skipped, dirs_exist_ok=True)
     for extension in extensions:
         package, _, name = extension.name.rpartition(".")
