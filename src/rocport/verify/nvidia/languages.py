@@ -62,7 +62,7 @@ def language(path: str) -> str:
         return "c"
     if name == "cmakelists.txt" or name.endswith(".cmake.in"):
         return "cmake"
-    if name in ("makefile", "gnumakefile") or (name.startswith("makefile.") and suffix not in (".py", ".md", ".am")):
+    if name.startswith(("makefile", "gnumakefile")) and suffix not in (".py", ".md", ".am", ".txt"):
         return "make"
     if name.startswith(("dockerfile", "containerfile")) and suffix not in (".py", ".md", ".sh"):
         return "docker"
