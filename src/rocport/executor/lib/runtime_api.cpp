@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "streams.h"
@@ -187,7 +188,13 @@ hipError_t hipDrvGetErrorString(hipError_t error, const char **text) {
 
 namespace {
 
-constexpr size_t kDeviceMemory = 16ull << 30;
+// Programs size their buffers by what the device has: half of what the run may use, the rest is for their host side.
+constexpr size_t kMostMemory = 16ull << 30;
+size_t device_memory() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur == RLIM_INFINITY) return kMostMemory;
+  return limit.rlim_cur / 2 < kMostMemory ? limit.rlim_cur / 2 : kMostMemory;
+}
 
 hipError_t check_device(int device) { return device == 0 ? hipSuccess : fail(hipErrorInvalidDevice); }
 
@@ -230,7 +237,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t *p, int device) {
   std::snprintf(p->name, sizeof p->name, "rocport CPU executor (%s, wave%u)", settings().target, wave_width);
   std::snprintf(p->gcnArchName, sizeof p->gcnArchName, "%s", settings().target);
   capability(&p->major, &p->minor);
-  p->totalGlobalMem = kDeviceMemory;
+  p->totalGlobalMem = device_memory();
   p->sharedMemPerBlock = p->sharedMemPerMultiprocessor = p->maxSharedMemoryPerMultiProcessor = settings().lds_limit;
   p->sharedMemPerBlockOptin = settings().lds_limit;
   p->totalConstMem = 1u << 31 >> 1;
@@ -333,7 +340,7 @@ hipError_t hipDeviceGetByPCIBusId(int *device, const char *) {
   return hipSuccess;
 }
 hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device) {
-  *bytes = kDeviceMemory;
+  *bytes = device_memory();
   return check_device(device);
 }
 hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device) {
@@ -375,8 +382,8 @@ hipError_t hipDeviceDisablePeerAccess(int) { return fail(hipErrorPeerAccessNotEn
 hipError_t hipMemGetInfo(size_t *free, size_t *total) {
   size_t used, count;
   device_memory_use(&used, &count);
-  *total = kDeviceMemory;
-  *free = used < kDeviceMemory ? kDeviceMemory - used : 0;
+  *total = device_memory();
+  *free = used < device_memory() ? device_memory() - used : 0;
   return hipSuccess;
 }
 hipError_t hipProfilerStart() { return hipSuccess; }
@@ -413,7 +420,7 @@ hipError_t hipMalloc(void **pointer, size_t bytes) {
     *pointer = nullptr;
     return hipSuccess;
   }
-  if (bytes > kDeviceMemory) return fail(hipErrorOutOfMemory);
+  if (bytes > kMostMemory) return fail(hipErrorOutOfMemory);
   *pointer = device_allocate(bytes);
   return *pointer ? hipSuccess : fail(hipErrorOutOfMemory);
 }
