@@ -56,7 +56,7 @@ PLANTS = (
     Plant("bf16 truncated instead of rounded", "(wide * scale).to(x.dtype) * self.weight",
           "(wide * scale).view(torch.int32).bitwise_and(-65536).view(torch.float32).to(x.dtype) * self.weight",
           dtype="bfloat16"),
-    Plant("rope one position on", "torch.arange(length, device", "torch.arange(1, length + 1, device"),
+    Plant("keys rotated one position on", "rotate(k, cos, sin)", "rotate(k, cos.roll(1, 0), sin.roll(1, 0))"),
     Plant("rope base", "10000.0 **", "1000.0 **"),
     Plant("rope sign", "first * cos - second * sin", "first * cos + second * sin"),
     Plant("rope interleaved", "first, second = x.chunk(2, dim=-1)", "first, second = x[..., 0::2], x[..., 1::2]"),

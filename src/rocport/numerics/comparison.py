@@ -25,6 +25,7 @@ COMPARISON_SCHEMA = 1
 _NOISE_MARGIN = 4.0
 _ELEMENT = 16.0
 """One element may be this much further off than the whole tensor, measured against its size and the rms."""
+_OTHER_PATH = 2e-6
 _ESTIMATE = 1.7
 """Two standard deviations of a distance estimated from sketches."""
 _LISTED = 8
@@ -61,6 +62,7 @@ class Blame:
     inputs: str = ""
     symptoms: tuple[Symptom, ...] = ()
     seq: int = 0
+    occurrence: int = 0
 
 
 @dataclass(frozen=True)
@@ -332,17 +334,20 @@ class _Walk:
         """
         if self.exact or blame.verdict in (HERE, ERROR, RANDOM) or blame.phase != "forward" or not blame.scope:
             return False
-        at = next((call for call in self.a.calls if call.seq == blame.seq), None)
-        if at is None:
-            return False
+        place = blame.scope, blame.occurrence, blame.step, blame.phase
         for index, call in enumerate(self.a.calls):
-            same = (call.scope, call.occurrence, call.step, call.phase) == (at.scope, at.occurrence, at.step, at.phase)
+            same = (call.scope, call.occurrence, call.step, call.phase) == place
             partner = self.pairs.get(index)
             if same and partner is not None and call.kind in (records.MODULE, records.FUNCTION):
                 other = self.b.calls[partner]
                 pairs = list(zip(call.outputs, other.outputs, strict=False))
+                entering = [self.difference(a, b) for a, b in zip(call.inputs, other.inputs, strict=False)]
+                spread = max((found.relative for found in entering if found.known), default=0.0)
+                # Two roundings and some float32 sums: less than what a module is allowed, as this excuses a finding.
                 return bool(pairs) and all(
-                    self.difference(a, b).relative <= self.limit(call, other, a, b) for a, b in pairs
+                    self.difference(a, b).relative
+                    <= 2 * UNIT.get(self.a.tensors[a].dtype, 0.0) + _OTHER_PATH + 4 * spread
+                    for a, b in pairs
                 )
         return False
 
@@ -507,7 +512,7 @@ class _Walk:
         return Blame(
             BETWEEN, place.kind, a.name if a else "(nothing)", place.scope, place.phase, place.step,
             a.site if a else "", b.name if b else "(nothing)", b.site if b else "", 0, found.relative, 0.0, found.exact,
-            f"seen at the input of {call.name}", symptoms, place.seq,
+            f"seen at the input of {call.name}", symptoms, place.seq, place.occurrence,
         )  # fmt: skip
 
     def _blame(
@@ -526,6 +531,7 @@ class _Walk:
             verdict, call.kind, call.name, call.scope, call.phase, call.step, call.site,
             other.name, other.site, position, found.relative if found else 0.0, limit, bool(found and found.exact),
             inputs or (self.inputs_state(call, other) if verdict in (HERE, BITS, RANDOM) else ""), symptoms, call.seq,
+            call.occurrence,
         )  # fmt: skip
 
     def _symptoms(

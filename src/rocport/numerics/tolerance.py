@@ -133,22 +133,30 @@ def own_error(operator: str, inputs: Sequence[Operand], output: Operand, *, tf32
         rounding = TF32
     if name in _SIMPLE:
         return 2 * unit + (6 * accumulate if name in _FUNCTIONS else 2 * accumulate)
-    return (_MODULE if name == "module" else 1) * (2 * rounding + 4 * math.sqrt(count) * accumulate)
+    growth = max((_growth(name, operand, inputs, output, count) for operand in inputs), default=1.0)
+    return (_MODULE if name == "module" else 1) * (2 * rounding + 4 * math.sqrt(count) * accumulate * growth)
+
+
+def _growth(name: str, operand: Operand, inputs: Sequence[Operand], output: Operand, count: int) -> float:
+    """How much larger what is added up is than what comes out: errors are relative to the former."""
+    if not output.norm or operand.norm is None:
+        return 1.0
+    growth = 1.0
+    if name in _PRODUCTS and not name.endswith("_backward"):
+        norms = [other.norm for other in inputs if other.norm]
+        product = math.prod(sorted(norms)[-2:]) if len(norms) > 1 else operand.norm
+        growth = product / (math.sqrt(count) * output.norm)
+    elif name in _ADDITIVE or name.endswith(("_backward", "_backward_data")):
+        growth = operand.norm / output.norm
+    return min(max(growth, 1.0), _LARGEST_GAIN)
 
 
 def _gain(name: str, operand: Operand, inputs: Sequence[Operand], output: Operand, count: int) -> float:
     """How much the relative difference of an operand may grow: by cancellation, or by a steep function."""
-    gain = 1.0
-    if output.norm and operand.norm is not None:
-        if name in _PRODUCTS:
-            norms = [other.norm for other in inputs if other.norm]
-            product = math.prod(sorted(norms)[-2:]) if len(norms) > 1 else operand.norm
-            gain = max(gain, product / (math.sqrt(count) * output.norm))
-        elif name in _ADDITIVE or name.endswith(("_backward", "_backward_data")):
-            gain = max(gain, operand.norm / output.norm)
+    growth = _growth(name, operand, inputs, output, count)
     if (name in _STEEP or _ATTENTION in name) and operand.largest:
-        gain = max(gain, min(operand.largest, 64.0))
-    return _GAIN * min(gain, _LARGEST_GAIN)
+        growth = max(growth, min(operand.largest, 64.0))
+    return _GAIN * growth
 
 
 def bound(operator: str, inputs: Sequence[Operand], output: Operand, *, tf32: bool = False) -> float:
