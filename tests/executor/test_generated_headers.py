@@ -23,7 +23,8 @@ def test_every_generated_header_compiles_beside_the_others(executor: CpuExecutor
     source.write_text(
         includes
         + "__global__ void k(float *p) { *p = rsqrtf(*p); }\n"
-        + "int main() { float *d, h = 4.f; hipMalloc(&d, 4); hipMemcpy(d, &h, 4, hipMemcpyHostToDevice); k<<<1, 1>>>(d);\n"
+        + "int main() { float *d, h = 4.f;\n"
+        + "hipMalloc(&d, 4); hipMemcpy(d, &h, 4, hipMemcpyHostToDevice); k<<<1, 1>>>(d);\n"
         + "hipMemcpy(&h, d, 4, hipMemcpyDeviceToHost); return h == rsqrtf(4.f) ? 0 : 1; }\n"
     )
     program = Program("all", tmp_path, (Unit(source, (f"-I{HEADERS}",)),))
