@@ -198,8 +198,9 @@ def patch_platform() -> None:
         "stream": _nothing,
         "device": _nothing,
         "device_of": _nothing,
-        "manual_seed": lambda seed: torch.manual_seed(seed),
-        "manual_seed_all": lambda seed: torch.manual_seed(seed),
+        # torch.manual_seed calls it, and seeds the CPU's generator itself.
+        "manual_seed": lambda seed: None,
+        "manual_seed_all": lambda seed: None,
         "memory_allocated": lambda device=None: 0,
         "max_memory_allocated": lambda device=None: 0,
         "memory_reserved": lambda device=None: 0,
