@@ -135,6 +135,8 @@ def test_interrupting_keeps_what_is_done(tmp_path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", _MAIN, "capture", "-o", "a.golden", "--", sys.executable, "long.py"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        # A shell's background job ignores the signal, and so would all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     index = tmp_path / "a.golden.part" / "index.msgpack"
     deadline = time.monotonic() + 120

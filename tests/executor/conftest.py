@@ -13,6 +13,9 @@ from rocport.executor.program import load_program, with_flags
 
 Build = Callable[..., Path]
 
+# A package of its own, whose tests run where its kernels do.
+collect_ignore = ["extension"]
+
 
 @pytest.fixture(scope="session")
 def executor() -> CpuExecutor:
