@@ -9,6 +9,7 @@ The folder ignores itself (`.gitignore`), so that it is never part of a patch.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
@@ -55,11 +56,8 @@ class Kept:
         self._root = root
         self._new: dict[str, bytes] = {}
         self._old: dict[str, bytes] = {}
-        try:
-            with zipfile.ZipFile(root / FOLDER / _KEPT) as archive:
-                self._old = {name: archive.read(name) for name in archive.namelist()}
-        except (OSError, zipfile.BadZipFile):
-            pass
+        with contextlib.suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(root / FOLDER / _KEPT) as archive:
+            self._old = {name: archive.read(name) for name in archive.namelist()}
 
     def get(self, path: str) -> bytes | None:
         """What was made last; None when that is not known."""

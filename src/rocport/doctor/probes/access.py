@@ -5,6 +5,7 @@ Settings: user, groups, memlock_bytes, nofile, shm_bytes. A missing limit is unl
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from pathlib import Path
@@ -47,12 +48,10 @@ def _process() -> list[Setting]:
     import resource
 
     found = []
-    try:
+    with contextlib.suppress(OSError):
         groups = sorted({*os.getgroups(), os.getegid()})
         text = " ".join(str(g) for g in groups)
         found.append(Setting("groups", text, Evidence("access", "process groups", text)))
-    except OSError:
-        pass
     found.append(Setting("uid", os.geteuid(), Evidence("access", "process", f"uid {os.geteuid()}")))
     for name, which in (("memlock_bytes", resource.RLIMIT_MEMLOCK), ("nofile", resource.RLIMIT_NOFILE)):
         soft, hard = resource.getrlimit(which)
