@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from rocport.cli import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
+from rocport.cli import EXIT_CLEAN, EXIT_ERROR
+from rocport.cli.run_result import show
 
 if TYPE_CHECKING:
-    from rocport.executor.base import Hazard, RunResult
+    pass
 
 
 def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -174,7 +174,7 @@ def command(
             message += f"\nThe executor lacks: {', '.join(error.missing[:10])}"
         click.echo(f"Error: {message}", err=True)
         ctx.exit(EXIT_ERROR)
-    ctx.exit(_show(result, int(width), timeout))
+    ctx.exit(show(result, int(width), timeout))
 
 
 def _elsewhere(
@@ -219,31 +219,6 @@ def _elsewhere(
             raise click.ClickException(str(error)) from error
         options = RunOptions(width=chosen, target=target, limits=Limits(seconds=timeout))
         result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
-    code = _show(result, chosen, timeout)
+    code = show(result, chosen, timeout)
     click.echo(f"rocport: {Evidence(((capability, chosen, result),))}", err=True)
     return code
-
-
-def _show(result: RunResult, width: int, timeout: float) -> int:
-    sys.stdout.write(result.stdout)
-    sys.stdout.flush()
-    sys.stderr.write(result.stderr)
-    for hazard in result.hazards:
-        _print_hazard(hazard)
-    if result.timed_out:
-        click.echo(f"rocport: stopped after {timeout:g} s (--timeout)", err=True)
-    elif result.status:
-        how = f"signal {-result.status}" if result.status < 0 else f"status {result.status}"
-        click.echo(f"rocport: the program ended with {how} at width {width}", err=True)
-    grave = any(hazard.grave for hazard in result.hazards)
-    return EXIT_CLEAN if result.ok and not grave else EXIT_FINDINGS
-
-
-def _print_hazard(hazard: Hazard) -> None:
-    word = "hazard" if hazard.grave else "note"
-    facts = [f"kernel {hazard.kernel}"] if hazard.kernel else []
-    facts += [f"{hazard.count} times"] if hazard.count > 1 else []
-    tail = f" ({', '.join(facts)})" if facts else ""
-    click.echo(f"{word}[{hazard.kind}] {hazard.place}: {hazard.message}{tail}", err=True)
-    for frame in hazard.frames[1:4]:
-        click.echo(f"    called from {frame.path}:{frame.line}", err=True)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from rocport.cli import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
-
-if TYPE_CHECKING:
-    from rocport.executor.base import Hazard, RunResult
+from rocport.cli import EXIT_CLEAN, EXIT_ERROR
+from rocport.cli.run_result import show
 
 # The target whose facts Python code gets at a width, when the user names none.
 _TARGETS = {32: "gfx1100", 64: "gfx942"}
@@ -108,7 +106,9 @@ def command(
                     _device(lanes),
                     [work / folder for folder in {"", *declared.roots.values()}],
                 )
-            code = max(code, _show(result, lanes, timeout))
+            code = max(code, show(result, lanes, timeout))
+            launches = result.statistics.get("launches", 0)
+            click.echo(f"rocport: width {lanes}: {launches} kernel launches, {result.seconds:.1f} s", err=True)
     except (ProgramError, CompilerError) as error:
         raise click.ClickException(str(error)) from error
     except BuildError as error:
@@ -139,27 +139,3 @@ def _device(width: int) -> dict[str, Any]:
         "major": int(digits[:-2]),
         "minor": int(digits[-2]),
     }
-
-
-def _show(result: RunResult, width: int, timeout: float) -> int:
-    sys.stdout.write(result.stdout)
-    sys.stdout.flush()
-    sys.stderr.write(result.stderr)
-    for hazard in result.hazards:
-        _print_hazard(hazard)
-    if result.timed_out:
-        click.echo(f"rocport: stopped after {timeout:g} s (--timeout) at width {width}", err=True)
-    elif result.status:
-        how = f"signal {-result.status}" if result.status < 0 else f"status {result.status}"
-        click.echo(f"rocport: Python ended with {how} at width {width}", err=True)
-    else:
-        launches = result.statistics.get("launches", 0)
-        click.echo(f"rocport: width {width}: status 0, {launches} kernel launches, {result.seconds:.1f} s", err=True)
-    grave = any(hazard.grave for hazard in result.hazards)
-    return EXIT_CLEAN if result.ok and not grave else EXIT_FINDINGS
-
-
-def _print_hazard(hazard: Hazard) -> None:
-    word = "hazard" if hazard.grave else "note"
-    times = f", {hazard.count} times" if hazard.count > 1 else ""
-    click.echo(f"{word}[{hazard.kind}] {hazard.place}: {hazard.message} (kernel {hazard.kernel}{times})", err=True)
