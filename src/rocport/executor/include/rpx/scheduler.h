@@ -234,6 +234,9 @@ inline Rows::Rows() {
     claim = {false, true};
     last = y = z = 0;
     width_ = blockDim.x, height_ = blockDim.y, depth_ = blockDim.z;
+    // The loop's own variable counts the threads. Whoever still asked the global one would compute something else: it
+    // then points nowhere, so that this is loud.
+    const_cast<Index3 &>(threadIdx) = Index3{~0u, ~0u, ~0u};
   } else {
     last = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
     width_ = last + 1, height_ = y + 1, depth_ = z + 1;
