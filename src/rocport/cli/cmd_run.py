@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from rocport.cli import EXIT_CLEAN, EXIT_ERROR
-from rocport.cli.run_result import show
-
-if TYPE_CHECKING:
-    pass
+from rocport.cli import EXIT_CLEAN
+from rocport.cli.running import check_hazards, check_order, refused_build, show
 
 
 def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -124,15 +121,11 @@ def command(
     from rocport.executor.compiler import CompilerError, find_compiler
     from rocport.executor.cpu import CpuExecutor
     from rocport.executor.program import ProgramError, load_program, with_flags
-    from rocport.executor.report import HAZARDS
 
-    for name in quiet:
-        if name not in HAZARDS:
-            raise click.BadParameter(f"{name}: no such hazard; one of {', '.join(HAZARDS)}", param_hint="--quiet")
+    check_hazards(quiet)
     if executor_name != "cpu":
         ctx.exit(_elsewhere(ctx, executor_name, path, arguments, width, f"-O{optimize}", target, timeout))
-    if order not in ("forward", "reverse") and not order.isdigit():
-        raise click.BadParameter(f"{order}: forward, reverse or a number", param_hint="--order")
+    check_order(order)
     try:
         program = load_program(path)
         program = with_flags(
@@ -142,16 +135,13 @@ def command(
         with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
             folder = keep or Path(scratch)
             fixed = int(width) if executor.needs_width(program) else None
+            building = BuildOptions(fixed, f"-O{optimize}", sanitize, access is not None)
             try:
-                executable = executor.build(
-                    program, folder, BuildOptions(fixed, f"-O{optimize}", sanitize, access is not None)
-                )
+                executable = executor.build(program, folder, building)
             except BuildError as error:
                 if fixed is not None or ("warpSize" not in error.log and "wave_width" not in error.log):
                     raise
-                executable = executor.build(
-                    program, folder, BuildOptions(int(width), f"-O{optimize}", sanitize, access is not None)
-                )
+                executable = executor.build(program, folder, replace(building, width=int(width)))
             if not arguments and path.is_dir() and program.runs:
                 arguments = program.runs[0]
             options = RunOptions(
@@ -168,12 +158,7 @@ def command(
     except (ProgramError, CompilerError) as error:
         raise click.ClickException(str(error)) from error
     except BuildError as error:
-        click.echo(error.log.rstrip() or str(error), err=True)
-        message = str(error)
-        if error.missing:
-            message += f"\nThe executor lacks: {', '.join(error.missing[:10])}"
-        click.echo(f"Error: {message}", err=True)
-        ctx.exit(EXIT_ERROR)
+        ctx.exit(refused_build(error))
     ctx.exit(show(result, int(width), timeout))
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from rocport.cli import EXIT_CLEAN, EXIT_ERROR
-from rocport.cli.run_result import show
+from rocport.cli import EXIT_CLEAN
+from rocport.cli.running import check_hazards, check_order, refused_build, show
 
 # The target whose facts Python code gets at a width, when the user names none.
 _TARGETS = {32: "gfx1100", 64: "gfx942"}
@@ -60,7 +60,6 @@ def command(
     from rocport.executor.compiler import CompilerError, find_compiler
     from rocport.executor.cpu import CpuExecutor
     from rocport.executor.program import ProgramError
-    from rocport.executor.report import HAZARDS
     from rocport.executor.torch_extension import (
         build_host_libraries,
         build_interpreter,
@@ -72,11 +71,8 @@ def command(
     )
 
     widths = _widths(width)
-    for name in quiet:
-        if name not in HAZARDS:
-            raise click.BadParameter(f"{name}: no such hazard; one of {', '.join(HAZARDS)}", param_hint="--quiet")
-    if order not in ("forward", "reverse") and not order.isdigit():
-        raise click.BadParameter(f"{order}: forward, reverse or a number", param_hint="--order")
+    check_hazards(quiet)
+    check_order(order)
     code = EXIT_CLEAN
     try:
         executor = CpuExecutor(find_compiler(compiler))
@@ -112,10 +108,7 @@ def command(
     except (ProgramError, CompilerError) as error:
         raise click.ClickException(str(error)) from error
     except BuildError as error:
-        click.echo(error.log.rstrip()[-4000:] or str(error), err=True)
-        missing = f"\nThe executor lacks: {', '.join(error.missing[:10])}" if error.missing else ""
-        click.echo(f"Error: {error}{missing}", err=True)
-        ctx.exit(EXIT_ERROR)
+        ctx.exit(refused_build(error, last=4000))
     ctx.exit(code)
 
 

@@ -1,4 +1,4 @@
-"""What a run on an executor printed, saw and ended with."""
+"""What the commands that run something on an executor share: checks of their options, and what a run ended with."""
 
 from __future__ import annotations
 
@@ -7,10 +7,34 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+from rocport.cli import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
 
 if TYPE_CHECKING:
-    from rocport.executor.base import Hazard, RunResult
+    from rocport.executor.base import BuildError, Hazard, RunResult
+
+
+def check_hazards(quiet: tuple[str, ...]) -> None:
+    """Raises click.BadParameter for a hazard that does not exist."""
+    from rocport.executor.report import HAZARDS
+
+    for name in quiet:
+        if name not in HAZARDS:
+            raise click.BadParameter(f"{name}: no such hazard; one of {', '.join(HAZARDS)}", param_hint="--quiet")
+
+
+def check_order(order: str) -> None:
+    """Raises click.BadParameter for an order that does not exist."""
+    if order not in ("forward", "reverse") and not order.isdigit():
+        raise click.BadParameter(f"{order}: forward, reverse or a number", param_hint="--order")
+
+
+def refused_build(error: BuildError, last: int = 0) -> int:
+    """Print the compiler's words (the `last` characters of them; 0: all), why something could not be built, and what
+    the executor lacks for it; the exit code."""
+    click.echo(error.log.rstrip()[-last:] or str(error), err=True)
+    missing = f"\nThe executor lacks: {', '.join(error.missing[:10])}" if error.missing else ""
+    click.echo(f"Error: {error}{missing}", err=True)
+    return EXIT_ERROR
 
 
 def show(result: RunResult, width: int, timeout: float) -> int:
