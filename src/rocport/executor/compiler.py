@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from rocport.model import cache_folder
+
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE / "include"
 RUNTIME = HERE / "lib"
@@ -144,12 +146,9 @@ def thrust_include() -> list[Path]:
     return []
 
 
-def cache_folder() -> Path:
-    """Where compiled parts are kept; `$ROCPORT_CACHE`, else `$XDG_CACHE_HOME/rocport`, else ~/.cache/rocport."""
-    named = os.environ.get("ROCPORT_CACHE")
-    if named:
-        return Path(named) / "executor"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rocport" / "executor"
+def executor_cache() -> Path:
+    """Where compiled parts are kept."""
+    return cache_folder() / "executor"
 
 
 def runtime_objects(compiler: HostCompiler, *, flags: tuple[str, ...] = (), width: int = 64) -> list[Path]:
@@ -168,7 +167,7 @@ def runtime_objects(compiler: HostCompiler, *, flags: tuple[str, ...] = (), widt
         *flags,
     ]  # fmt: skip
     digest.update(repr((command, compiler.version, sys.platform)).encode())
-    folder = cache_folder() / digest.hexdigest()[:20]
+    folder = executor_cache() / digest.hexdigest()[:20]
     objects = [folder / f"{source.stem}.o" for source in sources]
     if all(path.is_file() for path in objects):
         return objects

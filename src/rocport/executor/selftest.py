@@ -22,7 +22,7 @@ from rocport.executor.base import (
     RunResult,
     Trust,
 )
-from rocport.executor.compiler import cache_folder
+from rocport.executor.compiler import executor_cache
 from rocport.executor.program import load_program
 
 PROGRAM = Path(__file__).with_name("selftest.hip")
@@ -104,7 +104,7 @@ def remembered(executor: Executor) -> tuple[Capability, SelfTest]:
         if path.suffix in (".py", ".h", ".hpp", ".cpp", ".cuh", ".hip"):
             status = path.stat()
             digest.update(f"{path} {status.st_mtime_ns} {status.st_size}\n".encode())
-    record = cache_folder() / "selftest" / digest.hexdigest()[:20]
+    record = executor_cache() / "selftest" / digest.hexdigest()[:20]
     if record.is_file():
         failed: dict[int, tuple[str, ...]] = dict.fromkeys(capability.widths, ())
         return replace(capability, trust=Trust.SELF_TESTED), SelfTest(failed)

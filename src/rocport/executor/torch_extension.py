@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rocport.executor.base import BuildError, BuildOptions, RunOptions, RunResult
-from rocport.executor.compiler import HERE, cache_folder
+from rocport.executor.compiler import HERE, executor_cache
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.program import HIP_SUFFIXES, SOURCE_SUFFIXES, Program, ProgramError, Unit
 
@@ -223,7 +223,7 @@ def build_host_libraries(
         name = extension.name.rpartition(".")[2]
         flags = (*extension.flags, *(f"-I{path}" for path in environment.include))
         program = Program(extension.name, folder.resolve(), tuple(Unit(source, flags) for source in extension.sources))
-        place = cache_folder() / "extension" / _fingerprint(program, environment, executor, BuildOptions())
+        place = executor_cache() / "extension" / _fingerprint(program, environment, executor, BuildOptions())
         library = place / f"{name}.so"
         if not library.is_file():
             place.mkdir(parents=True, exist_ok=True)
@@ -244,7 +244,7 @@ def build_interpreter(program: Program, environment: Environment, executor: CpuE
     Raises:
         BuildError: a source does not compile, or the interpreter does not link.
     """
-    folder = cache_folder() / "extension" / _fingerprint(program, environment, executor, options)
+    folder = executor_cache() / "extension" / _fingerprint(program, environment, executor, options)
     executable = folder / "program"
     if not (folder / "done").is_file():
         executable = executor.build(program, folder, options)
