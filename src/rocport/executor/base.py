@@ -33,8 +33,6 @@ class Trust(Enum):
 
     UNTESTED = "untested"
     SELF_TESTED = "self-tested"
-    AGREES = "agrees"
-    """Self-tested, and agrees with a second executor on the same program."""
 
 
 @dataclass(frozen=True)

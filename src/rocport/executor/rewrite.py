@@ -242,11 +242,6 @@ class _Regions:
     def _insert(self, before: int, text: bytes) -> None:
         self.insertions.append((self.tokens[before].start, text))
 
-    def _wrap(self, first: int, last: int, opening: bytes) -> None:
-        """Braces around the tokens [first, last)."""
-        self.insertions.append((self.tokens[first].start, b"{ " + opening + b" "))
-        self.insertions.append((self.tokens[last - 1].end, b" }"))
-
     def _skip(self, position: int, limit: int) -> int:
         """End of a plain statement."""
         while position < limit and self.at(position) != b";":

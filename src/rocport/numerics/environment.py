@@ -40,10 +40,3 @@ def describe() -> dict[str, Any]:
         found["tf32"] = torch.backends.cuda.matmul.allow_tf32
         found["bf16_reduction"] = bool(torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction)
     return found
-
-
-def device_kind(environment: dict[str, Any]) -> str:
-    """`rocm`, `cuda` or `cpu`: what the run could use."""
-    if environment.get("device"):
-        return "rocm" if environment.get("hip") else "cuda"
-    return "cpu"

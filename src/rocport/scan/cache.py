@@ -88,10 +88,6 @@ class Cache:
             )
             self._database.execute("DELETE FROM entry WHERE used < ?", (today - _KEEP_DAYS,))
 
-    def close(self) -> None:
-        if self._database is not None:
-            self._database.close()
-
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
     """Where the scans of this user are kept."""
