@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
 
 # CUDA's guard -> that of the HIP header the port includes in its place (read in the headers of CUDA 13 and ROCm 6.4).
@@ -68,18 +69,5 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             name = source.at(position)
             if name not in _GUARDS or name in own:
                 continue
-            start, end = source.starts[position], source.end(position)
-            number = source.line(start)
-            yield Finding(
-                rule=RULE.name,
-                path=source.path,
-                span=Span(start, end),
-                line=number,
-                end_line=number,
-                message=f"{name.decode()} is a guard of CUDA's headers; in HIP's place stands {_GUARDS[name].decode()}",
-                severity=RULE.severity,
-                applicability=RULE.applicability,
-                phase=RULE.phase,
-                edits=(Edit(Span(start, end), _GUARDS[name]),),
-                source=RULE.sources[0],
-            )
+            message = f"{name.decode()} is a guard of CUDA's headers; in HIP's place stands {_GUARDS[name].decode()}"
+            yield finding(RULE, source, position, message, edits=[replace(source, position, _GUARDS[name])])
