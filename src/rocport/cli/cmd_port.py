@@ -92,7 +92,7 @@ def command(
         options, earlier = _both(options, root)
         skip |= {(root / options.mirror).resolve()} if earlier else set()
     tree = read_tree(root, frozenset(skip))
-    context = Context(options, index_tree(tree))
+    context = Context(options, index_tree(tree, jobs))
     reported = (("warp", options.warp), ("targets", ",".join(options.targets)), ("layout", layout))
     problems: list[Problem] = list(tree.problems)
     ported: list[Ported] = []
