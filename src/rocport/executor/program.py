@@ -12,6 +12,8 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from rocport.facts.lookup import serves_link
+
 HIP_SUFFIXES = (".hip", ".cu")
 CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".C", ".c++")
 SOURCE_SUFFIXES = (*HIP_SUFFIXES, *CXX_SUFFIXES, ".c")
@@ -31,9 +33,6 @@ _PAIRED = frozenset(
 )
 _KEPT = re.compile(
     r"-(?:D|U|I|isystem|iquote|include|std=|fopenmp$|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)"
-)
-_SERVED = re.compile(
-    r"-l(?:amdhip64|hip\w*|roc\w*|rccl|MIOpen|cuda\w*|cublas\w*|curand|cusparse|cufft|cusolver|nv\w*|hsa-runtime64|amd_comgr)$"
 )
 
 
@@ -290,7 +289,7 @@ def _parse(words: list[str], where: Path) -> tuple[list[str], list[Path], str | 
             )
         elif word.startswith("-I"):
             flags.append("-I" + _absolute(word[2:], where))
-        elif word.startswith("-l") and not _SERVED.match(word):
+        elif word.startswith("-l") and not serves_link(word.removeprefix("-l")):
             libraries.append(word)
         elif _KEPT.match(word):
             flags.append(word)

@@ -9,6 +9,7 @@ A name that has no row is spelled the same in HIP, or is not CUDA's.
 - `arity:` the number of parameters differs; the call needs an edit, not a rename
 - `type:` a parameter type differs
 - `semantics:` the call compiles and does something else in the case named
+- `drop:` nothing takes its place and none is needed: leave it out
 - `use:` there is no counterpart under this or another name; what to write instead
 - `header:` the name needs the header named
 """
@@ -54,6 +55,11 @@ class Symbol:
     note: str
     source: str
 
+    @property
+    def dropped(self) -> bool:
+        """True for a name that is left out on ROCm."""
+        return self.note.startswith("drop:")
+
     def declared_in(self, version: RocmVersion) -> bool | None:
         """Whether the HIP name is declared in a ROCm release; None where the inspected releases do not say."""
         if not self.hip:
@@ -83,7 +89,8 @@ class Library:
     `applicability` is the library's as a whole: SAFE when the counterpart has the same interface, REVIEW when it
     differs in places, MANUAL when there is no drop-in. `names` is the pattern its names follow, `generations` are the
     ROCm releases whose headers or stubs were read for it, oldest first; `cmake` maps CMake targets, `link` maps names
-    for `-l` and `packages` those of `find_package`.
+    for `-l` and `packages` those of `find_package`; `find` tells the ROCm package of each of ROCm's CMake targets, and
+    `begins` how includes of the counterparts' headers begin.
     """
 
     name: str
@@ -96,6 +103,8 @@ class Library:
     link: Mapping[str, str] = field(default_factory=dict)
     cmake: Mapping[str, str] = field(default_factory=dict)
     packages: Mapping[str, str] = field(default_factory=dict)
+    find: Mapping[str, str] = field(default_factory=dict)
+    begins: tuple[str, ...] = ()
     cuda_releases: tuple[str, ...] = ()
     generations: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -197,6 +206,8 @@ def _library(folder: Path, releases: Mapping[str, Any]) -> Library:
             link=data.get("link", {}),
             cmake=data.get("cmake", {}),
             packages=data.get("packages", {}),
+            find=data.get("find", {}),
+            begins=tuple(data.get("hip", {}).get("begins", ())),
             cuda_releases=tuple(releases.get("cuda", ())),
             generations=tuple(releases.get("rocm", ())),
             sources=tuple(data["sources"]),

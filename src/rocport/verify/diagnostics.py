@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from rocport.facts import lookup
 from rocport.facts.failures import Failure, load_failures
 from rocport.facts.symbols import Symbol, SymbolTable
 from rocport.facts.symbols import load as load_symbols
 from rocport.model.verification import Diagnostic
-from rocport.verify.project import GPU_HEADER
 
 _LINE = re.compile(r"^(.+?):(\d+):(\d+): (fatal error|error|note|warning): (.*)$")
 _INCLUDED = re.compile(r"^In file included from (.+?):(\d+):$")
@@ -145,7 +145,7 @@ def missing_header(diagnostics: tuple[Diagnostic, ...]) -> str | None:
 
 def is_gpu_header(name: str) -> bool:
     """True for headers of CUDA, HIP and the ROCm libraries, PyTorch's CUDA and HIP headers, and our own."""
-    if name in _symbols().headers or name in _hip_headers() or GPU_HEADER.match(name):
+    if lookup.is_gpu_header(name):
         return True
     return name.startswith(("rocport", "cute/", "cutlass/", "ATen/", "c10/", "torch/", "THC/"))
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from rocport.facts.lookup import is_gpu_header
+
 HIP_SUFFIXES = frozenset({".cu", ".hip"})
 HOST_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c", ".C", ".c++"})
 _HEADER_SUFFIXES = frozenset(
@@ -21,12 +23,7 @@ _MAX_BYTES = 64 << 20
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.M)
 _KERNEL = re.compile(rb"\b__global__\b|\w\s*<<<[^<]")
-# Headers of HIP, of the ROCm libraries, and of CUDA where the port left them.
-GPU_HEADER = re.compile(
-    r"(?:hip(?:[/_]|blas|fft|rand|sparse|solver|cub|tensor|dnn|rtc)|roc(?:blas|fft|rand|sparse|solver|prim|thrust|wmma|m_smi"
-    r"|tracer|tx|_shmem|shmem)|rccl|miopen|thrust/|cub/|hsa/|amd_|cu(?:da|blas|fft|rand|sparse|solver|dnn)|nccl|nvrtc"
-    r"|nvToolsExt|nvml|(?:ATen|c10|torch/csrc)/(?:cuda|hip|native/(?:cuda|hip))/|cooperative_groups|mma\.h)"
-)
+_TORCH_GPU_HEADER = re.compile(r"(?:ATen|c10|torch/csrc)/(?:cuda|hip|native/(?:cuda|hip))/")
 _TORCH_HEADER = re.compile(r"(?:torch|ATen|c10|caffe2|THC|THH)/")
 _STANDARD = re.compile(r"-std=(?:c|gnu)\+\+(\d\w)|CMAKE_(?:CXX|HIP|CUDA)_STANDARD\s+(\d\d)|cxx_std_(\d\d)")
 _RELOCATABLE = re.compile(r"-rdc=true|-fgpu-rdc|--relocatable-device-code|SEPARABLE_COMPILATION|\s-dc\s")
@@ -188,7 +185,7 @@ class Project:
             if suffix in HIP_SUFFIXES or (suffix != ".c" and reached & self.device):
                 # hipcc takes any C++ source for HIP, and programs rely on it.
                 language = "hip"
-            elif path in changed or any(GPU_HEADER.match(name) for name in outside):
+            elif path in changed or any(is_gpu_header(name) or _TORCH_GPU_HEADER.match(name) for name in outside):
                 language = "c" if suffix == ".c" else "c++"
             else:
                 continue

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from rocport.facts.lookup import counterpart
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.build import cmake_gate
-from rocport.rules.build.common import ARCH_FLAG, CUDA_LIBRARY, NVCC_FLAG, found
+from rocport.rules.build.common import ARCH_FLAG, NVCC_FLAG, cuda_library, found
 from rocport.syntax.build import BuildSource, CMakeCommand
 from rocport.syntax.python import is_amd_path, names_amd
 
-_TARGET = re.compile(r"\bCUDA::\w+")
+_TARGET = re.compile(r"(?<![\w:])[A-Za-z_]\w*::\w+")
 _LISTED = re.compile(
     r"(?i)\$\{?(?:CUDA|CUDNN|CUBLAS|CUDAToolkit|CUDAT?K)_\w*(?:LIBRAR|INCLUDE|CUBLAS|CUDART|TOOLKIT|ROOT|VERSION|ARCH)\w*\}?|\$\{CUDAToolkit_\w+\}|\bCUDAToolkit_\w+|\bCUDA_TOOLKIT_ROOT_DIR\b|\$\{CUDA_VERSION\}"
 )
@@ -51,7 +52,9 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     languages=frozenset({"cmake"}),
-    triggers=frozenset({b"CUDA", b"cuda", b"cublas", b"cutlass", b"CUDNN", b"gencode", b"_GPU"}),
+    triggers=frozenset(
+        {b"CUDA", b"cu", b"CUDNN", b"CUB", b"CCCL", b"NCCL", b"nccl", b"Thrust", b"nv", b"npp", b"gencode", b"_GPU"}
+    ),
     phase=4,
     holds="every ROCm release; CMake has the HIP language since 3.21",
     examples=(
@@ -100,6 +103,11 @@ RULE = Rule(
         Example(
             "list(APPEND LIBS ${CUDA_CUBLAS_LIBRARIES})\n",
             contains=("  find_package(hipblas REQUIRED)\n  list(APPEND LIBS roc::hipblas)\nelse()",),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            "target_link_libraries(x PRIVATE NCCL::NCCL cutensor)\n",
+            contains=("target_link_libraries(x PRIVATE roc::rccl hiptensor::hiptensor)",),
             path="CMakeLists.txt",
         ),
         Example("if(CUDA_FOUND)\nendif()\n", contains=("if(USE_ROCM OR CUDA_FOUND)",), path="CMakeLists.txt"),
@@ -176,9 +184,9 @@ def _what(name: str, arguments: str) -> str:
         return "adds CUDA to the languages"
     if name in ("message", "option", "endif", "else", "endforeach", "function", "macro", "endfunction", "endmacro"):
         return ""
-    target = _TARGET.search(arguments)
-    if target:
-        return f"{target[0]}: a target of the CUDA toolkit"
+    for target in _TARGET.findall(arguments):
+        if target.startswith("CUDA::") or counterpart("cmake", target) is not None:
+            return f"{target}: a target of CUDA's"
     flag = NVCC_FLAG.search(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
     if flag:
         return f"{flag[0].strip()}: nvcc only"
@@ -186,7 +194,7 @@ def _what(name: str, arguments: str) -> str:
     if listed:
         return f"{listed[0]}: empty without the CUDA toolkit"
     if name.startswith(("target_link", "link_", "set", "list")):
-        library = CUDA_LIBRARY.search(arguments)
+        library, _ = cuda_library(arguments)
         if library:
-            return f"{library[0].strip()}: a CUDA library"
+            return f"{library}: a CUDA library"
     return ""

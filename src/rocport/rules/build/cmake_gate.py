@@ -8,7 +8,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from functools import cache
 
+from rocport.facts.lookup import cmake_target_of, counterpart, link_names, rocm_package
 from rocport.model import Context, Edit, Span
 from rocport.rules.build.nvcc import hip_flags
 from rocport.syntax.build import BuildSource, CMakeCommand
@@ -17,43 +19,9 @@ OPTION = "USE_ROCM"
 TARGETS = "gfx90a gfx942 gfx1100 gfx1201"
 """What is built for unless the user says otherwise: all known to ROCm 6.4 and later."""
 
-# Packages and targets as the CMake files of HIP 6.4 export them.
-_TARGETS = {
-    "cudart": ("hip", "hip::host"),
-    "cudart_static": ("hip", "hip::host"),
-    "cuda_driver": ("hip", "hip::host"),
-    "toolkit": ("hip", "hip::host"),
-    "cublas": ("hipblas", "roc::hipblas"),
-    "cublas_static": ("hipblas", "roc::hipblas"),
-    "cublasLt": ("hipblaslt", "roc::hipblaslt"),
-    "cublasLt_static": ("hipblaslt", "roc::hipblaslt"),
-    "cusparse": ("hipsparse", "roc::hipsparse"),
-    "cusparse_static": ("hipsparse", "roc::hipsparse"),
-    "cusolver": ("hipsolver", "roc::hipsolver"),
-    "cusolver_static": ("hipsolver", "roc::hipsolver"),
-    "cufft": ("hipfft", "hip::hipfft"),
-    "cufft_static": ("hipfft", "hip::hipfft"),
-    "curand": ("hiprand", "hip::hiprand"),
-    "curand_static": ("hiprand", "hip::hiprand"),
-    "nvrtc": ("hiprtc", "hiprtc::hiprtc"),
-    "nccl": ("rccl", "roc::rccl"),
-    "cudnn": ("miopen", "MIOpen"),
-}
-_NAMES = "cudart|cublas|cublasLt|cusparse|cusolver|cufft|curand|nvrtc|nccl|cudnn"
-_LINKED = re.compile(
-    rf"\bCUDA::(\w+)|(?<![\w:./-])(?:-l)?({_NAMES})\b|\$\{{CUDA_((?:\w+_)?)LIBRAR(?:Y|IES)\}}|\$\{{(CUDNN)_LIBRAR(?:Y|IES)\}}"
-)
 _FOLDERS = re.compile(r"\s*\$\{CUDA(?:Toolkit)?_(?:TOOLKIT_)?INCLUDE_DIRS?\}")
 _BUILDS = frozenset({"add_library", "add_executable", "target_sources"})
 _OLD = {"cuda_add_library": "add_library", "cuda_add_executable": "add_executable"}
-_PACKAGES = {
-    "NCCL": "rccl",
-    "CUDNN": "miopen",
-    "cuDNN": "miopen",
-    "cub": "hipcub",
-    "CUB": "hipcub",
-    "Thrust": "rocthrust",
-}
 _SWITCH = (
     r"(?:\w*(?:USE|ENABLE|WITH|BUILD|HAVE)_(?:CUDA|GPU|NVIDIA)\w*|CUDA(?:Toolkit)?_FOUND|CMAKE_CUDA_COMPILER"
     r"|\w+_USE_CUDA)"
@@ -113,7 +81,8 @@ def _rocm(command: CMakeCommand) -> list[str] | None:
         others = [word for word in words if word not in ("CUDA", "OPTIONAL")]
         return [f"{command.name}({' '.join([*others, 'HIP'])})"]
     if command.name in ("find_package", "include"):
-        package = _PACKAGES.get(words[0], "hip" if words[0].startswith("CUDA") else None)
+        row = counterpart("package", "CUDA" if words[0].startswith("CUDA") else words[0])
+        package = row.hip if row else ""
         required = " REQUIRED" if package == "hip" or "REQUIRED" in words else ""
         return [f"find_package({package}{required})"] if package else []
     if command.name == "project":
@@ -129,7 +98,7 @@ def _rocm(command: CMakeCommand) -> list[str] | None:
     if command.name == "list" and words[:1] == ["APPEND"] and _cuda_flags(words):
         return _appended(words[2:])
     if command.name in ("target_link_libraries", "link_libraries", "list") or (
-        command.name == "set" and _LINKED.search(command.arguments) and not _cuda_flags(words)
+        command.name == "set" and _names_a_library().search(command.arguments) and not _cuda_flags(words)
     ):
         return _linked(command.name, command.arguments)
     if command.name in ("include_directories", "target_include_directories") and _FOLDERS.search(command.arguments):
@@ -147,21 +116,38 @@ def _no_cuda(arguments: str) -> str:
     return re.sub(r"(?<![\w:-])CUDA(?![\w:-])", "HIP", arguments)
 
 
+@cache
+def _names_a_library() -> re.Pattern[str]:
+    # A plain `cuda` is a word like any other; `-lcuda` is the driver's library.
+    names = "|".join(re.escape(name) for name in link_names() if name != "cuda")
+    return re.compile(
+        rf"(?<![\w:])(?P<target>[A-Za-z_]\w*::\w+)|(?<![\w:./-])(?:-l)?(?P<name>{names}|(?<=-l)cuda)(?![\w:./-])"
+        r"|\$\{CUDA_(?:(?P<variable>\w+)_)?LIBRAR(?:Y|IES)\}|\$\{(?P<package>CUDNN|NCCL)_LIBRAR(?:Y|IES)\}"
+    )
+
+
 def _linked(name: str, arguments: str) -> list[str] | None:
     packages: list[str] = []
     unknown = False
 
     def other(match: re.Match[str]) -> str:
         nonlocal unknown
-        variable = (match[3] or "CUDART_").rstrip("_").lower() if match[3] is not None else (match[4] or "").lower()
-        known = _TARGETS.get(match[1] or match[2] or variable)
-        if known is None:
+        if match["target"]:
+            row = counterpart("cmake", match["target"])
+            if row is None and not match["target"].startswith("CUDA::"):
+                return match[0]
+        else:
+            row = cmake_target_of(match["name"] or (match["package"] or match["variable"] or "cudart").lower())
+        if row is not None and row.dropped:
+            return ""
+        package = rocm_package(row.hip) if row is not None else ""
+        if row is None or not package:
             unknown = True
             return match[0]
-        packages.append(known[0])
-        return known[1]
+        packages.append(package)
+        return row.hip
 
-    text = _LINKED.sub(other, arguments)
+    text = _names_a_library().sub(other, arguments)
     if unknown or not packages:
         return None
     return [*(f"find_package({package} REQUIRED)" for package in dict.fromkeys(packages)), f"{name}({text})"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from rocport.facts.lookup import counterpart, link_names
 from rocport.model import Applicability, Confidence, Finding, Rule, Severity, Span
 from rocport.syntax.build import BuildSource, CMakeCommand, Line
 
@@ -21,12 +23,28 @@ NVCC_FLAG = re.compile(
 )
 ARCH_FLAG = re.compile(r"arch=compute_|code=sm_|\bcompute_\d\d|\bsm_\d\d|-gencode|--generate-code|-arch=")
 HALF_MACRO = re.compile(r"-U\s*__CUDA_NO_(?:HALF|BFLOAT16)")
-CUDA_LIBRARY = re.compile(
-    r"(?:^|-l|(?<=[\s\"'/;]))(?:lib)?(?:cublas(?:Lt)?|cusparse(?:Lt)?|curand|cufft|cusolver|cudart|cudnn|nvrtc|nvToolsExt|nvJitLink"
-    r"|nvidia-ml|cudadevrt|culibos|cupti)(?:_static)?(?:\.(?:so[\d.*]*|lib|dll|a))?(?=$|[\s\"';)])"
-)
 CUDA_PATH = re.compile(r"/usr/local/cuda|nvidia/cuda_runtime|\bCUDA Toolkit\b|targets/x86_64-linux/include")
 WHEEL_TAG = re.compile(r"(?:\+|whl/|[-_.])cu(?:\d{2,3}|1[0-9]\.?x)\b|download\.pytorch\.org/whl/cu|\+cu\b|whl/cu")
+
+
+@cache
+def _cuda_library() -> re.Pattern[str]:
+    # A plain `cuda` is a word like any other; `-lcuda` is the driver's library.
+    names = "|".join(re.escape(name) for name in link_names() if name != "cuda")
+    return re.compile(
+        rf"(?:(?:^|-l|(?<=[\s\"'/;]))(?:lib)?(?:{names})|-lcuda)(?:_static)?(?:\.(?:so[\d.*]*|lib|dll|a))?(?=$|[\s\"';)])"
+    )
+
+
+def cuda_library(text: str) -> tuple[str, str]:
+    """(the first of CUDA's libraries in a text as it stands there, what to do about it); empty where there is none."""
+    match = _cuda_library().search(text)
+    if match is None:
+        return "", ""
+    spelled = match[0].strip()
+    row = counterpart("link", spelled.removeprefix("-l").removeprefix("lib"))
+    note = row.note.partition(":")[2].strip() if row else ""
+    return spelled, note or (f"link {row.hip} on ROCm" if row and row.hip else "nothing on ROCm takes its place")
 
 
 def found(

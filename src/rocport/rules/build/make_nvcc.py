@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.build.common import ARCH_FLAG, CUDA_LIBRARY, CUDA_PATH, NVCC_FLAG, found
+from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found
 from rocport.rules.build.make_gate import Blocks
 from rocport.syntax.build import BuildSource
 from rocport.syntax.python import is_amd_path, names_amd
@@ -35,6 +35,10 @@ RULE = Rule(
             b"curand",
             b"cusparse",
             b"cudart",
+            b"-lcu",
+            b"-lnccl",
+            b"-lnv",
+            b"-lnpp",
             b"/usr/local/cuda",
             b"nvidia-smi",
             b"CUDA_ARCH",
@@ -104,8 +108,7 @@ def _found(source: BuildSource) -> Iterator[Finding]:
             )
             break
         else:
-            library = CUDA_LIBRARY.search(line.text) if source.language == "make" and "-l" in line.text else None
-            if library is not None:
-                yield found(
-                    RULE, source, line, f"{library[0].strip()}: a CUDA library", fix="link the hip library on ROCm"
-                )
+            makes = source.language == "make" and "-l" in line.text
+            library, advice = cuda_library(line.text) if makes else ("", "")
+            if library:
+                yield found(RULE, source, line, f"{library}: a CUDA library", fix=advice)

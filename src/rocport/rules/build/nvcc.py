@@ -1,4 +1,4 @@
-"""What stands for nvcc's flags, and for CUDA's libraries, when clang compiles HIP.
+"""What stands for nvcc's flags when clang compiles HIP.
 
 Every flag was tried with clang 19 and HIP 6.4 headers: what is here is refused there (`unknown argument`, or its value
 is taken for an input file), what is not here is taken or only warned about. `--use_fast_math` promises less than
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
+from rocport.facts.lookup import counterpart
 
 _DROPPED = re.compile(
     r"-{1,2}(?:expt-relaxed-constexpr|expt-extended-lambda|extended-lambda|res-usage|resource-usage|keep|source-in-ptx"
@@ -46,26 +48,6 @@ _REPLACED = {
     "prec-div=false": ("-fno-hip-fp32-correctly-rounded-divide-sqrt",),
     "prec-sqrt=false": ("-fno-hip-fp32-correctly-rounded-divide-sqrt",),
 }
-
-LIBRARIES = {
-    "cublas": "hipblas",
-    "cublasLt": "hipblaslt",
-    "cusparse": "hipsparse",
-    "cusparseLt": "hipsparselt",
-    "curand": "hiprand",
-    "cufft": "hipfft",
-    "cusolver": "hipsolver",
-    "cudnn": "MIOpen",
-    "nvrtc": "hiprtc",
-    "nccl": "rccl",
-    "nvToolsExt": "roctx64",
-    "cudart": "amdhip64",
-    "cudart_static": "amdhip64",
-    "cuda": "amdhip64",
-    "cudadevrt": "",
-    "culibos": "",
-}
-"""CUDA library -> ROCm's; empty: nothing takes its place. https://github.com/ROCm/HIPIFY/blob/amd-staging/docs/supported_apis.md"""
 
 
 def hip_flags(words: Sequence[str]) -> list[tuple[str, ...] | None] | None:
@@ -126,9 +108,7 @@ def _hosted(value: str | None) -> tuple[str, ...] | None:
 def hip_library(word: str) -> str | None:
     """The library in place of one of CUDA's, in the spelling asked (`cublas`, `-lcublas`); None: keep it."""
     prefix = "-l" if word.startswith("-l") else ""
-    name = re.sub(r"(?:_static)?(?:\.(?:so[\d.]*|a))?$", "", word[len(prefix) :])
-    for spelled in (word[len(prefix) :], name):
-        if spelled in LIBRARIES:
-            other = LIBRARIES[spelled]
-            return prefix + other if other else ""
-    return None
+    row = counterpart("link", word.removeprefix("-l"))
+    if row is None or not (row.hip or row.dropped):
+        return None
+    return prefix + row.hip if row.hip else ""

@@ -11,14 +11,15 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.build.common import ARCH_FLAG, CUDA_LIBRARY, CUDA_PATH, NVCC_FLAG, found
+from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found
 from rocport.syntax.build import BuildSource
 from rocport.syntax.python import is_amd_path, names_amd
 
 _MESON = re.compile(
-    r"(?:dependency|add_languages|project|import|find_program|has_language|compiler)\s*\([^#]*['\"](?:unstable-)?(?:cuda|nvcc|cudart|cublas|cudnn|nccl)['\"]"
+    r"(?:dependency|add_languages|project|import|find_program|has_language|compiler)\s*\([^#]*['\"](?:unstable-)?(?:cuda|nvcc)['\"]"
     r"|\b(?:cuda_args|cuda_link_args|cuda_std)\b|^\s*['\"]cuda['\"]\s*[,\])]"
 )
+_ASKS = re.compile(r"\b(?:dependency|find_library)\s*\(")
 _BAZEL = re.compile(
     r"\bcuda_(?:library|binary|test|objects|configure|toolchain|archs?)\b|@(?:local_config_cuda|rules_cuda|cuda\w*|cudnn\w*|tensorrt)\b"
     r"|\bif_cuda(?:_is_configured)?\b|\brules_cuda\b|--config=cuda|TF_CUDA_\w+|TF_NEED_CUDA|\bNVCC\b"
@@ -30,12 +31,13 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     languages=frozenset({"meson", "bazel"}),
-    triggers=frozenset({b"cuda", b"CUDA", b"nvcc", b"NVCC", b"nccl"}),
+    triggers=frozenset({b"cuda", b"CUDA", b"nvcc", b"NVCC", b"nccl", b"cu", b"nv", b"npp"}),
     phase=4,
     holds="every ROCm release",
     examples=(
         Example("cuda = dependency('cuda', version : '>=11', modules : ['cublas'])\n", path="meson.build"),
         Example("project('x', ['cpp', 'cuda'])\n", path="meson.build"),
+        Example("nccl = cc.find_library('nccl', required : true)\n", path="meson.build"),
         Example("args = ['--expt-relaxed-constexpr', '-arch=sm_80']  # cuda\n", path="meson.build"),
         Example('load("@rules_cuda//cuda:defs.bzl", "cuda_library")\n', path="BUILD"),
         Example('cuda_library(\n    name = "k",\n    srcs = ["k.cu"],\n)\n', path="gpu/BUILD.bazel"),
@@ -58,27 +60,27 @@ RULE = Rule(
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     if is_amd_path(source.path):
         return
-    pattern = _MESON if source.language == "meson" else _BAZEL
     for line in source.lines:
         if line.gated or names_amd(line.text):
             continue
-        match = pattern.search(line.text)
-        what = "needs a CUDA toolkit"
-        if match is None:
-            match = NVCC_FLAG.search(line.text) or ARCH_FLAG.search(line.text)
-            what = "a flag only nvcc takes"
-        if match is None and "-l" in line.text:
-            match = CUDA_LIBRARY.search(line.text)
-            what = "a CUDA library"
-        if match is None:
-            match = CUDA_PATH.search(line.text)
-            what = "not there on ROCm"
-        if match:
-            yield found(
-                RULE,
-                source,
-                line,
-                f"{match[0].strip()[:60]}: {what}",
-                fix="an option that chooses HIP: hipcc for the GPU sources, --offload-arch, the hip libraries",
-                confidence=Confidence.MEDIUM,
-            )
+        named, what, fix = _found(source.language, line.text)
+        if named:
+            yield found(RULE, source, line, f"{named[:60]}: {what}", fix=fix, confidence=Confidence.MEDIUM)
+
+
+def _found(language: str, text: str) -> tuple[str, str, str]:
+    """(what a line names, why it breaks, what to do); empty where it does not."""
+    fix = "an option that chooses HIP: hipcc for the GPU sources, --offload-arch, the hip libraries"
+    for pattern, what in (
+        (_MESON if language == "meson" else _BAZEL, "needs a CUDA toolkit"),
+        (NVCC_FLAG, "a flag only nvcc takes"),
+        (ARCH_FLAG, "a flag only nvcc takes"),
+        (CUDA_PATH, "not there on ROCm"),
+    ):
+        if match := pattern.search(text):
+            return match[0].strip(), what, fix
+    # A dependency of Meson's is named as the library is; elsewhere a bare word may be anything.
+    if "-l" in text or (language == "meson" and _ASKS.search(text)):
+        library, advice = cuda_library(text)
+        return library, "a CUDA library", advice
+    return "", "", ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.build.common import CUDA_LIBRARY, CUDA_PATH
+from rocport.rules.build.common import CUDA_PATH, cuda_library
 from rocport.rules.build.nvcc import hip_library
 from rocport.rules.python.common import PYTHON, finding, is_build_script, open_places
 from rocport.rules.python.gate import edited, whole_string
@@ -42,6 +42,20 @@ RULE = Rule(
             b"cutlass",
             b"nvToolsExt",
             b"nvidia",
+            b"nccl",
+            b"cutensor",
+            b"cudadevrt",
+            b"culibos",
+            b"cufile",
+            b"cupti",
+            b"npp",
+            b"nvJitLink",
+            b"nvblas",
+            b"nvinfer",
+            b"nvjpeg",
+            b"nvptxcompiler",
+            b"nvshmem",
+            b"-lcuda",
             b"CUDNN_",
             b"CONDA_PREFIX",
         }
@@ -76,7 +90,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes: list[Any] = []
     for node, text in source.strings:
         if len(text) < 200 and (
-            CUDA_LIBRARY.search(text) or CUDA_PATH.search(text) or _CUTLASS.search(text) or _ENV.search(text)
+            cuda_library(text)[0] or CUDA_PATH.search(text) or _CUTLASS.search(text) or _ENV.search(text)
         ):
             nodes.append(node)
     gate = Gate(source)
@@ -86,10 +100,15 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             source,
             node,
             f"{ast.unparse(node)[:60]}: not there on ROCm",
-            fix="name the hip library, or leave it to torch's build, where torch.version.hip is set",
+            fix=_advice(node),
             confidence=Confidence.MEDIUM,
         )
         yield edited(item, gate, _edits(gate, node))
+
+
+def _advice(node: ast.Constant) -> str:
+    library, advice = cuda_library(str(node.value))
+    return advice if library else "leave the folder to torch's build, where torch.version.hip is set"
 
 
 def _edits(gate: Gate, node: ast.Constant) -> tuple[Edit, ...]:
