@@ -40,6 +40,7 @@ def _finding(start: int, end: int, text: bytes, rule: str) -> Finding:
         "message",
         Severity.BREAKS_BUILD,
         Applicability.SAFE,
+        2,
         edits=(Edit(Span(start, end), text),),
     )
 

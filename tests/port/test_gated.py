@@ -26,6 +26,7 @@ def finding(data: bytes, old: bytes, new: bytes, names: frozenset[str] = frozens
         "message",
         Severity.WRONG_RESULT,
         Applicability.REVIEW,
+        2,
         edits=(Edit(Span(start, start + len(old)), new),),
         compat=names,
     )

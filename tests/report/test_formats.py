@@ -17,7 +17,9 @@ NASTY = 'a "b" <c> & 100% \x01\nnext ünïcode 🙂 :: , ]]>'
 
 def _report(count: int = 2) -> Report:
     findings = tuple(
-        Finding("nvcc-flag", "a b/ä,c:d.py", Span(0, 1), 3 + n, 4 + n, NASTY, severity, Applicability.MANUAL, fix=NASTY)
+        Finding(
+            "nvcc-flag", "a b/ä,c:d.py", Span(0, 1), 3 + n, 4 + n, NASTY, severity, Applicability.MANUAL, 4, fix=NASTY
+        )
         for n, severity in zip(range(count), (Severity.BREAKS_BUILD, Severity.COSMETIC), strict=False)
     )
     return Report("scan", ".", (), findings, (Problem("x\ny", NASTY),) if count else ())

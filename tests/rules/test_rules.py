@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocport.model import Applicability, Context, Example, Finding, Options, ProjectIndex
+from rocport.model import PHASES, Applicability, Context, Example, Finding, Options, ProjectIndex
 from rocport.port import compat
 from rocport.port.engine import Ported, port_file, port_other
 from rocport.port.places import Places
@@ -51,6 +51,7 @@ def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None
     assert mine, f"{loaded.rule.name} does not fire"
     if not loaded.module.startswith("rocport.rules.cuda"):
         assert all(finding.holds for finding in mine), "says for which versions and targets it holds"
+    assert {finding.phase for finding in mine} == {loaded.rule.phase}
     weakest = list(Applicability).index(loaded.rule.applicability)
     assert all(list(Applicability).index(finding.applicability) <= weakest for finding in mine)
     ported = _port(example.path, data, findings)
@@ -89,3 +90,10 @@ def test_rules_outside_cpp_are_on_their_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
     named = {loaded.rule.name for loaded in discover() if not loaded.module.startswith("rocport.rules.cuda")}
     assert [name for name in sorted(named) if f"| {name} |" not in page] == []
+
+
+@pytest.mark.parametrize("loaded", discover(), ids=lambda loaded: loaded.rule.name)
+def test_a_rule_names_its_phase(loaded: LoadedRule) -> None:
+    assert loaded.rule.phase in range(len(PHASES))
+    if "cuda" in loaded.rule.languages and loaded.rule.name.startswith("warp-"):
+        assert PHASES[loaded.rule.phase] == "warp width and targets"

@@ -117,3 +117,11 @@ def test_the_plan_leaves_out_kernels_where_there_are_none(tmp_path: Path) -> Non
     (tmp_path / "k.cu").write_text("__global__ void k() {}\n")
     tree = read_tree(tmp_path)
     assert [phase.number for phase in plan(tree, ()) if phase.applies] == [0, 1, 2, 3, 4, 8]
+
+
+def test_the_plan_lists_shuffles_under_the_warp_width(tmp_path: Path) -> None:
+    kernel = "__global__ void k(float* x) { x[0] = __shfl_down_sync(0xffffffff, x[0], 16); }\n"
+    (tmp_path / "k.cu").write_text(kernel)
+    tree = read_tree(tmp_path)
+    phases = plan(tree, scan_tree(tree, Options()).findings)
+    assert phases[3].sites == 1 and "warp-shuffle-sync 1" in phases[3].reason

@@ -79,9 +79,10 @@ class Finding:
     message: str
     severity: Severity
     applicability: Applicability
+    phase: int
+    """Phase of the porting procedure, 0 to 8."""
     confidence: Confidence = Confidence.HIGH
     fix: str = ""
-    phase: int = 2
     edits: tuple[Edit, ...] = ()
     headers: frozenset[str] = field(default_factory=frozenset)
     compat: frozenset[str] = field(default_factory=frozenset)

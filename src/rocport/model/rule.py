@@ -7,6 +7,19 @@ from dataclasses import dataclass, field
 
 from rocport.model.findings import Applicability, Severity
 
+PHASES = (
+    "environment and dependencies",
+    "detection and flags",
+    "translate CUDA sources",
+    "warp width and targets",
+    "build system",
+    "libraries",
+    "torch.compile",
+    "graphs",
+    "verification",
+)
+"""Titles of the phases of the porting procedure, by number."""
+
 
 @dataclass(frozen=True)
 class Example:
@@ -32,6 +45,8 @@ class Rule:
     severity: Severity
     applicability: Applicability
     """The weakest applicability a finding of this rule carries."""
+    phase: int
+    """Phase of the porting procedure its findings belong to: 0 to 8, see `PHASES`."""
     languages: frozenset[str] = frozenset({"cuda"})
     triggers: frozenset[bytes] = frozenset()
     """Identifiers of which a file must hold at least one; empty: every file of the languages."""
@@ -39,7 +54,6 @@ class Rule:
     """Names of the symbol facts that this rule answers for: api-identifier leaves them to it."""
     fallback: bool = False
     """Its findings give way to those of any other rule on the same text: that rule knows more."""
-    phase: int = 2
     holds: str = ""
     """Versions and targets its findings hold for, in words, where a finding does not say it itself."""
     examples: tuple[Example, ...] = ()

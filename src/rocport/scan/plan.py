@@ -9,21 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from rocport.model import Finding
+from rocport.model import PHASES, Finding
 from rocport.model.report import PhasePlan
 from rocport.scan.tree import Tree
 
-TITLES = (
-    "environment and dependencies",
-    "detection and flags",
-    "translate CUDA sources",
-    "warp width and targets",
-    "build system",
-    "libraries",
-    "torch.compile",
-    "graphs",
-    "verification",
-)
 _SOURCES = frozenset({".cu", ".cuh"})
 _ALWAYS = {0: "every port starts here", 1: "every port needs to know its platform", 8: "every port ends here"}
 
@@ -36,7 +25,7 @@ def plan(tree: Tree, findings: Sequence[Finding]) -> tuple[PhasePlan, ...]:
     for finding in findings:
         rules.setdefault(finding.phase, Counter())[finding.rule] += 1
     entries = []
-    for number, title in enumerate(TITLES):
+    for number, title in enumerate(PHASES):
         reasons = []
         if number in _ALWAYS:
             reasons.append(_ALWAYS[number])

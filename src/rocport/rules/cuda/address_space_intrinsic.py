@@ -32,6 +32,7 @@ RULE = Rule(
     summary="intrinsic over address spaces",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_TABLE),
     claims=frozenset(_TABLE),
     examples=(

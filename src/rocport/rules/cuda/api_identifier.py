@@ -24,6 +24,7 @@ RULE = Rule(
     summary="CUDA API name",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=2,
     triggers=frozenset(load().identifiers),
     fallback=True,
     examples=(

@@ -21,6 +21,7 @@ RULE = Rule(
     summary="atomic overload that HIP has and CUDA lacks",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.REVIEW,
+    phase=2,
     triggers=frozenset(_NAMES),
     examples=(
         Example(

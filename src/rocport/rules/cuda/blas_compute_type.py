@@ -22,6 +22,7 @@ RULE = Rule(
     summary="compute type of a product given as a data type",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=2,
     triggers=frozenset(_CALLS),
     examples=(
         Example(

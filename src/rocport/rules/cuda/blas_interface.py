@@ -27,6 +27,7 @@ RULE = Rule(
     summary="cuBLAS include",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(word for name in _headers() for word in IDENTIFIER.findall(name.encode()) if word != b"h"),
     examples=(
         Example(

@@ -24,6 +24,7 @@ RULE = Rule(
     summary="load or store with a cache hint",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_TABLE),
     claims=frozenset(_TABLE),
     examples=(

@@ -30,6 +30,7 @@ RULE = Rule(
     summary="decision by compute capability",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
+    phase=3,
     triggers=_PROPERTIES,
     examples=(
         Example("bool f(cudaDeviceProp p) { return p.major >= 8; }\n"),

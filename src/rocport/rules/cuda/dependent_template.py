@@ -17,6 +17,7 @@ RULE = Rule(
     summary="member template of a dependent class",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset({b"template"}),
     examples=(
         Example(

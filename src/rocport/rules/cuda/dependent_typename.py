@@ -18,6 +18,7 @@ RULE = Rule(
     summary="type of a dependent class called without typename",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset({b"template"}),
     examples=(
         Example(

@@ -17,6 +17,7 @@ RULE = Rule(
     summary="kernel launched from device code",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=2,
     triggers=frozenset({b"__global__"}),
     examples=(Example("__global__ void k(int n) { if (n) k<<<1, 1>>>(n - 1); }\n"),),
     clean=(

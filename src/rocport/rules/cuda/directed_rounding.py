@@ -65,6 +65,7 @@ RULE = Rule(
     summary="arithmetic in a rounding mode other than nearest",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_TABLE),
     claims=frozenset(_TABLE),
     examples=(

@@ -18,6 +18,7 @@ RULE = Rule(
     summary="integer dot product intrinsic",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_TABLE),
     claims=frozenset(_TABLE),
     examples=(

@@ -47,6 +47,7 @@ RULE = Rule(
     summary="CUDA fp8 type or conversion",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
+    phase=2,
     triggers=frozenset(_TABLE),
     claims=frozenset(_TABLE),
     examples=(

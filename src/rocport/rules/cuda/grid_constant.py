@@ -17,6 +17,7 @@ RULE = Rule(
     summary="__grid_constant__ parameter",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset({b"__grid_constant__"}),
     claims=frozenset({b"__grid_constant__"}),
     examples=(

@@ -19,6 +19,7 @@ RULE = Rule(
     summary="half2 assigned from braces",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_TYPES),
     examples=(
         Example("__global__ void k() { half2 r; while (f()) { r = {}; } }\n", contains=("r = __half2{};",)),

@@ -123,6 +123,7 @@ RULE = Rule(
     summary="half or bfloat16 function that HIP lacks",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_TABLE),
     claims=frozenset(_TABLE),
     examples=(

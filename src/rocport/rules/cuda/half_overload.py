@@ -24,6 +24,7 @@ RULE = Rule(
     summary="overload for half or bfloat16 that HIP lacks",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_HALF),
     examples=(
         Example(

@@ -23,6 +23,7 @@ RULE = Rule(
     summary="HIP platform macro that is no longer defined",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
+    phase=2,
     triggers=frozenset(_TODAY),
     examples=(
         Example("#ifdef __HIP_PLATFORM_HCC__\nint wave = 64;\n#endif\n", contains=("#ifdef __HIP_PLATFORM_AMD__",)),

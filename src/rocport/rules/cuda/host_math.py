@@ -26,6 +26,7 @@ RULE = Rule(
     summary="math function HIP lacks on the host",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=_HOST | _RENAMED,
     claims=_RENAMED,
     examples=(

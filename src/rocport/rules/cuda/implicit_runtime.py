@@ -49,6 +49,7 @@ RULE = Rule(
     summary="runtime header nvcc includes by itself",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     examples=(
         Example("__global__ void k() {}\n", contains=("#include <hip/hip_runtime.h>\n__global__",)),
         Example('#include "common.h"\nint f() { return 1; }\n', contains=("#include <hip/hip_runtime.h>\n",)),

@@ -35,6 +35,7 @@ RULE = Rule(
     summary="asks for the include guard of a CUDA header",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_GUARDS),
     claims=frozenset(_GUARDS),
     examples=(

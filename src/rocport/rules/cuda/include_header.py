@@ -24,6 +24,7 @@ RULE = Rule(
     summary="CUDA header",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=2,
     triggers=frozenset({b"include"}),
     examples=(
         Example("#include <cublas_v2.h>\n", contains=("#include <hipblas/hipblas.h>",)),

@@ -28,6 +28,7 @@ RULE = Rule(
     summary="inline PTX assembly",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=2,
     triggers=frozenset(KEYWORDS),
     examples=(
         Example(

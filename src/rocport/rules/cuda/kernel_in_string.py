@@ -25,6 +25,7 @@ RULE = Rule(
     summary="CUDA source in a string that needs translation",
     severity=Severity.BREAKS_RUN,
     applicability=Applicability.MANUAL,
+    phase=2,
     triggers=frozenset({b"__global__", b"__device__"}),
     examples=(
         Example('const char *k = R"(__global__ void f(int *x) { x[0] = __ballot_sync(~0u, 1); })";\n', path="jit.cpp"),

@@ -26,6 +26,7 @@ RULE = Rule(
     summary="kernel passed to the runtime by its type",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_ARGUMENT),
     examples=(
         Example(

@@ -22,6 +22,7 @@ RULE = Rule(
     summary="__launch_bounds__ with a second or third argument",
     severity=Severity.SLOW,
     applicability=Applicability.REVIEW,
+    phase=2,
     triggers=frozenset({b"__launch_bounds__"}),
     examples=(
         Example(

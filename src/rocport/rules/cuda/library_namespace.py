@@ -35,6 +35,7 @@ RULE = Rule(
     summary="namespace of a CUDA C++ library",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=2,
     triggers=frozenset(_namespaces()),
     examples=(
         Example(

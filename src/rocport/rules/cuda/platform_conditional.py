@@ -44,6 +44,7 @@ RULE = Rule(
     summary="conditional over a macro that HIP does not define",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
+    phase=2,
     triggers=CUDA_NAMES | {_FEATURE},
     claims=CUDA_NAMES,
     examples=(

@@ -17,6 +17,7 @@ RULE = Rule(
     summary="storage class register",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset({b"register"}),
     examples=(
         Example("__global__ void k() { register int i = 0; }\n", contains=("{ int i = 0; }",)),

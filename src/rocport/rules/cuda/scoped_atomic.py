@@ -23,6 +23,7 @@ RULE = Rule(
     summary="atomic over a block or over the system",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_TABLE),
     claims=frozenset(_TABLE),
     examples=(

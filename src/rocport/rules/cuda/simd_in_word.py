@@ -141,6 +141,7 @@ RULE = Rule(
     summary="SIMD-within-a-word intrinsic",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset(_TABLE),
     claims=frozenset(_TABLE),
     examples=(

@@ -30,6 +30,7 @@ RULE = Rule(
     summary="texture or surface fetch",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=2,
     triggers=_FETCHES,
     examples=(
         Example("__device__ float f(cudaTextureObject_t t, int i) { return tex1Dfetch<float>(t, i); }\n"),

@@ -24,6 +24,7 @@ RULE = Rule(
     summary="intrinsic that delays or stops a thread",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.REVIEW,
+    phase=2,
     triggers=frozenset(_TABLE),
     claims=frozenset(_TABLE),
     examples=(

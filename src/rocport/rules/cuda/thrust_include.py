@@ -74,6 +74,7 @@ RULE = Rule(
     summary="Thrust header that only NVIDIA's headers include",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset({b"thrust"}),
     examples=(
         Example(

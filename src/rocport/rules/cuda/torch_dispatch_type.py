@@ -18,6 +18,7 @@ RULE = Rule(
     summary="dispatch over a deprecated tensor type",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset({b"type"}),
     examples=(
         Example(

@@ -33,6 +33,7 @@ RULE = Rule(
     summary="PyTorch header that a ROCm wheel has under another path",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
+    phase=2,
     triggers=frozenset({b"ATen", b"c10"}),
     examples=(
         Example(

@@ -60,6 +60,7 @@ RULE = Rule(
     summary="HIP spelling of a PyTorch name that torch 2.11 dropped",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.REVIEW,
+    phase=2,
     triggers=frozenset({b"hip"}),
     examples=(
         Example(

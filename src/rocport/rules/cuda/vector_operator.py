@@ -27,6 +27,7 @@ RULE = Rule(
     summary="operator on a CUDA vector type that HIP defines too",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=2,
     triggers=frozenset({b"operator"}),
     examples=(
         Example(

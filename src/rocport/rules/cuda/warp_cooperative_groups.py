@@ -25,6 +25,7 @@ RULE = Rule(
     summary="cooperative groups",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=3,
     triggers=frozenset({b"cooperative_groups"}),
     examples=(
         Example(

@@ -34,6 +34,7 @@ RULE = Rule(
     summary="CUB warp collective",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
+    phase=3,
     triggers=frozenset((*_COLLECTIVES, *_IDS, *_CONSTANTS)),
     examples=(
         Example(

@@ -24,6 +24,7 @@ RULE = Rule(
     summary="number that means the lanes of a warp",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
+    phase=3,
     examples=(
         Example("#define WARP_SIZE 32\n", contains=("#define WARP_SIZE 32",)),
         Example("static constexpr unsigned kLog2WarpSize = 5u;\n"),

@@ -23,6 +23,7 @@ RULE = Rule(
     summary="warp-synchronous code without a barrier",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
+    phase=3,
     triggers=frozenset({b"__device__", b"__global__"}),
     examples=(
         Example(

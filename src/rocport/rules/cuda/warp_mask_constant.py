@@ -24,6 +24,7 @@ RULE = Rule(
     summary="32-bit mask of lanes",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
+    phase=3,
     examples=(
         Example("#define FULL_MASK 0xffffffff\n", contains=("#define FULL_MASK 0xffffffff",)),
         Example("constexpr unsigned kWarpMask = 0xFFFFFFFFu;\n"),

@@ -19,6 +19,7 @@ RULE = Rule(
     summary="warp match or reduce",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
+    phase=3,
     triggers=frozenset(MATCHES),
     examples=(
         Example(

@@ -29,6 +29,7 @@ RULE = Rule(
     summary="warp shuffle",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
+    phase=3,
     triggers=frozenset(SHUFFLES),
     examples=(
         Example(

@@ -32,6 +32,7 @@ RULE = Rule(
     summary="warp size asked of the device",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
+    phase=3,
     triggers=frozenset({b"warpSize", b"C10_WARP_SIZE", b"warp_size", *_ATTRIBUTES}),
     examples=(
         Example(

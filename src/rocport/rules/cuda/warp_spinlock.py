@@ -25,6 +25,7 @@ RULE = Rule(
     summary="threads wait for one another in a loop",
     severity=Severity.BREAKS_RUN,
     applicability=Applicability.MANUAL,
+    phase=3,
     triggers=frozenset({b"while"}),
     examples=(
         Example("__device__ void lock(int *m) { while (atomicCAS(m, 0, 1) != 0); }\n"),

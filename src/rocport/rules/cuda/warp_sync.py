@@ -20,6 +20,7 @@ RULE = Rule(
     summary="warp barrier",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.REVIEW,
+    phase=3,
     triggers=frozenset({b"__syncwarp"}),
     examples=(
         Example("__device__ void f() { __syncwarp(); }\n", contains=("rocport::syncwarp()",), absent=("__syncwarp",)),

@@ -25,6 +25,7 @@ RULE = Rule(
     summary="warp vote",
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
+    phase=3,
     triggers=frozenset(VOTES),
     examples=(
         Example(
