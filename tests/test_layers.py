@@ -18,7 +18,7 @@ ALLOWED = {
     "scan": {"rules", "syntax", "facts"},
     "port": {"facts", "syntax"},
     "toolchain": {"facts"},
-    "executor": {"syntax", "facts"},
+    "executor": {"syntax", "facts", "toolchain"},
     "verify": {"facts", "syntax", "executor", "toolchain"},
     "doctor": {"facts"},
     "compat": {"facts"},

@@ -18,7 +18,7 @@ def rocport(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Compl
         capture_output=True,
         text=True,
         cwd=cwd,
-        timeout=300,
+        timeout=3600,
         check=False,
     )
 

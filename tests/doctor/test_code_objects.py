@@ -155,7 +155,7 @@ def bitsandbytes_wheel(tmp_path_factory) -> Path:
     command += ["--only-binary=:all:", "--platform=manylinux_2_24_x86_64", "--retries=0", "--timeout=15"]
     try:
         subprocess.run(
-            [*command, "-d", str(folder), "bitsandbytes==0.50.2"], check=True, capture_output=True, timeout=120
+            [*command, "-d", str(folder), "bitsandbytes==0.50.2"], check=True, capture_output=True, timeout=3600
         )
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         pytest.skip("the bitsandbytes 0.50.2 wheel cannot be downloaded")

@@ -67,7 +67,20 @@ def test_a_python_without_torch(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_packages_own_tests_run_at_both_widths(environment: Environment) -> None:
     result = CliRunner().invoke(
-        cli, ["run-extension", "--width", "32,64", str(SAMPLE), "-m", "pytest", "-q", "-p", "no:cacheprovider", "test"]
+        cli,
+        [
+            "run-extension",
+            "--width",
+            "32,64",
+            str(SAMPLE),
+            "--",
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "test",
+        ],
     )
     assert result.exit_code == 0, result.output
     assert result.output.count("2 passed") == 2
@@ -80,6 +93,6 @@ def test_a_hazard_of_an_extension_has_its_line(environment: Environment) -> None
     code = (
         "import torch\nfrom lane_sum import lane_sum\nlane_sum(torch.ones(1, 10, device='cuda'))\nraise SystemExit(3)\n"
     )
-    result = CliRunner().invoke(cli, ["run-extension", "--width", "64", str(SAMPLE), "-c", code])
+    result = CliRunner().invoke(cli, ["run-extension", "--width", "64", str(SAMPLE), "--", "-c", code])
     assert result.exit_code == 1
     assert "the program ended with status 3 at width 64" in result.stderr

@@ -18,7 +18,7 @@ def results() -> dict[str, float]:
     script = Path(__file__).with_name("interpreted.py")
     environment = os.environ | {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     child = subprocess.run(
-        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=3600, check=False
     )
     assert child.returncode == 0, child.stderr[-3000:]
     return dict(json.loads(line) for line in child.stdout.splitlines())

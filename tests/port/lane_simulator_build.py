@@ -26,6 +26,6 @@ def build(harness: str, folder: Path, includes: tuple[Path, ...] = ()) -> ctypes
     command = [compiler, "-std=c++17", "-O0", "-w", "-fPIC", "-shared", f"-I{SIMULATOR}", f"-I{HEADERS}"]
     command += [f"-I{include}" for include in includes]
     command += [str(SIMULATOR / "lanes.cpp"), str(SIMULATOR / harness), "-o", str(library)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(library))

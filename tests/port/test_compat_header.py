@@ -32,11 +32,11 @@ def test_directed_rounding_simd_and_bits_agree_with_the_host(toolchain: Toolchai
     program = tmp_path / "harness"
     command = [str(toolchain.compiler), "-std=c++17", "-O1", "-ffp-contract=off", "-frounding-math", "-w"]
     command += [f"-I{HARNESS}", f"-I{HEADERS}", str(HARNESS / "harness.cpp"), "-o", str(program)]
-    built = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    built = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     if built.returncode != 0 and "file not found" in built.stderr:
         pytest.skip(f"no C++ standard library for {toolchain.compiler}")
     assert built.returncode == 0, built.stderr
-    done = subprocess.run([str(program), str(HERE / "compat_golden.txt")], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([str(program), str(HERE / "compat_golden.txt")], capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stdout
 
 
@@ -47,14 +47,14 @@ def test_every_header_compiles_for_the_device(toolchain: Toolchain, tmp_path: Pa
     command = toolchain.compile_command(
         USES, target, mode="device", includes=[HEADERS], output=tmp_path / "uses.o", optimize="-O1", extra=["-Werror"]
     )
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("std", ["c++14", "c++17", "c++20"])
 def test_every_header_is_readable_to_the_host_pass(toolchain: Toolchain, std: str) -> None:
     command = toolchain.compile_command(USES, mode="syntax", includes=[HEADERS], std=std, extra=["-Wall", "-Werror"])
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stderr
 
 
@@ -70,5 +70,5 @@ def test_platform_header_presents_one_cuda_build(toolchain: Toolchain, tmp_path:
         command = toolchain.compile_command(
             source, target, mode=mode, includes=[HEADERS], output=tmp_path / "platform.o", optimize="-O0"
         )
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
         assert done.returncode == 0, done.stderr

@@ -97,14 +97,16 @@ def test_torch_is_not_imported(tmp_path: Path, hip: str) -> None:
     )
     (tmp_path / "_rocm_compat.py").write_bytes(compat.render(EVERYTHING))
     code = "import _rocm_compat, sys; print(_rocm_compat.IS_ROCM, _rocm_compat.HIP_VERSION, 'torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=3600)
     assert done.stdout.strip() == ("False (0, 0) False" if hip == "None" else "True (6, 4) False"), done.stderr
 
 
 def test_without_torch(tmp_path: Path) -> None:
     (tmp_path / "_rocm_compat.py").write_bytes(compat.render(EVERYTHING))
     code = "import _rocm_compat as c; print(c.IS_ROCM, c.WAVE64, c.FP8_FNUZ)"
-    done = subprocess.run([sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=3600
+    )
     assert done.stdout.strip() == "False False False", done.stderr
 
 
@@ -252,6 +254,6 @@ def test_the_module_is_clean_for_the_maintainers_linters(tmp_path: Path) -> None
     check = ["check", "--isolated", "--line-length", "120", "--target-version", "py38", "--select", "E,F,W,I"]
     for command in ([*check], ["format", "--isolated", "--line-length", "120", "--check"]):
         done = subprocess.run(
-            [sys.executable, "-m", *ruff, *command, str(tmp_path)], capture_output=True, text=True, timeout=120
+            [sys.executable, "-m", *ruff, *command, str(tmp_path)], capture_output=True, text=True, timeout=3600
         )
         assert done.returncode == 0, done.stdout

@@ -108,7 +108,7 @@ def compile_text(toolchain: Toolchain, text: str, folder: Path, target: str, *ex
     command = toolchain.compile_command(
         source, target, mode=mode, includes=[HEADERS], extra=["-Wall", "-Werror", *QUIET, *extra], output=output
     )
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stderr
     return output
 

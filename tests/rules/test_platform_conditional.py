@@ -34,7 +34,7 @@ def _preprocessed(text: str, device: bool, tmp_path: Path) -> str:
     (tmp_path / "rocport_platform.h").write_bytes(headers.read("rocport_platform.h"))
     command = [str(toolchain.compiler), "-E", "-P", "-x", "hip", "-nogpuinc", "-nogpulib", "--offload-arch=gfx942"]
     command += ["--offload-device-only" if device else "--offload-host-only", str(tmp_path / "a.hip")]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=3600).stdout
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ class Machine:
         path.chmod(0o755)
 
     def build(
-        self, tree: Path, arguments: Sequence[str] = (), environ: Mapping[str, str] | None = None, timeout_s: int = 300
+        self, tree: Path, arguments: Sequence[str] = (), environ: Mapping[str, str] | None = None, timeout_s: int = 3600
     ) -> Build:
         """Run `setup.py build_ext` of a tree, in place of which files are written."""
         record = self.folder / "record.jsonl"

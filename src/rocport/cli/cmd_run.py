@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rocport.cli import EXIT_CLEAN
-from rocport.cli.running import check_hazards, check_order, refused_build, show
+from rocport.cli.running import ProgramCommand, check_hazards, check_order, refused_build, show
 
 
 def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -37,7 +37,7 @@ def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: boo
     ctx.exit(EXIT_CLEAN)
 
 
-@click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command("run", cls=ProgramCommand)
 @click.option(
     "--list-executors",
     is_flag=True,
@@ -77,8 +77,8 @@ def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: boo
 )
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")
 @click.option("--target", metavar="GFX", help="gfx name that device properties give; default gfx942 or gfx1100.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=600, show_default=True, help="Seconds to run.")
-@click.option("--compiler", metavar="CXX", help="Host C++ compiler; default: clang++, else g++.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=3600, show_default=True, help="Seconds to run.")
+@click.option("--compiler", metavar="CXX", help="Host C++ compiler; default: the HIP compiler's clang, clang++, g++.")
 @click.option(
     "-O",
     "optimize",
@@ -91,7 +91,7 @@ def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: boo
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep what is built in this folder.")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGUMENTS...]")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -113,6 +113,9 @@ def command(
     arguments: tuple[str, ...],
 ) -> None:
     """Build PATH (a HIP source file, or a folder with a Makefile) for the CPU and run it with ARGUMENTS.
+
+    Options are rocport's wherever they stand; arguments that begin with a dash are the program's behind `--`:
+    `rocport run FILE --width 32 -- -n 100`.
 
     The program's output goes to stdout and stderr; hazards are listed on stderr when it ends.
     Exit code 0: it ended with status 0 and no grave hazard; 1: it did not; 2: it cannot be built here, or wrong usage.

@@ -10,33 +10,26 @@ from typing import Any
 import click
 
 from rocport.cli import EXIT_CLEAN
-from rocport.cli.running import check_hazards, check_order, refused_build, show
+from rocport.cli.running import ProgramCommand, check_hazards, check_order, refused_build, show
 
 # The target whose facts Python code gets at a width, when the user names none.
 _TARGETS = {32: "gfx1100", 64: "gfx942"}
 
 
-@click.command(
-    "run-extension",
-    context_settings={
-        "help_option_names": ["-h", "--help"],
-        "ignore_unknown_options": True,
-        "allow_interspersed_args": False,
-    },
-)
+@click.command("run-extension", cls=ProgramCommand)
 @click.option("--width", default="32,64", show_default=True, metavar="32|64|32,64", help="Lanes of a wavefront.")
 @click.option("--order", default="forward", show_default=True, metavar="forward|reverse|SEED", help="Order of blocks.")
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=1800, show_default=True, help="Seconds a width.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=3600, show_default=True, help="Seconds a width.")
 @click.option(
     "--python", "python", default=sys.executable, help="Python with PyTorch (a CPU build) [default: this one]."
 )
-@click.option("--compiler", metavar="CXX", help="Host C++ compiler; default: clang++, else g++.")
+@click.option("--compiler", metavar="CXX", help="Host C++ compiler; default: the HIP compiler's clang, clang++, g++.")
 @click.option(
     "-O", "optimize", type=click.Choice(["0", "1", "2", "3"]), default="1", show_default=True, help="Optimization."
 )
 @click.argument("path", type=click.Path(path_type=Path))
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGUMENTS...]")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -52,8 +45,8 @@ def command(
 ) -> None:
     """Build the PyTorch extension of PATH, a ported repository with a setup.py, for the CPU, and run Python with it.
 
-    ARGUMENTS are Python's: `-m pytest tests`, `script.py`; `-m pytest` by default. They run in a copy of PATH, where
-    torch.cuda is there, tensors "on" it are CPU tensors, and the extension's kernels run on the CPU executor.
+    ARGUMENTS are Python's: `-- -m pytest tests`, `-- script.py`; `-m pytest` by default. They run in a copy of PATH,
+    where torch.cuda is there, tensors "on" it are CPU tensors, and the extension's kernels run on the CPU executor.
     Exit code 0: status 0 and no grave hazard at each width; 1: not so; 2: it cannot be built here, or wrong usage.
     """
     from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions

@@ -47,7 +47,7 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 @click.option("-I", "includes", multiple=True, type=click.Path(path_type=Path), help="Add an include folder.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option("--source", type=click.Path(path_type=Path, exists=True), help="The tree the port was made from.")
-@click.option("--timeout", type=click.FloatRange(min=1), default=600, show_default=True, help="Seconds for one unit.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=3600, show_default=True, help="Seconds for one unit.")
 @click.option(
     "--width",
     default="32,64",

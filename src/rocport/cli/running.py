@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from rocport.executor.base import BuildError, Hazard, RunResult
 
 
+class ProgramCommand(click.Command):
+    """A command that runs a program: options are its own wherever they stand; what follows `--` is the program's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Raises click.NoSuchOption, with where the program's options go."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            error.message += f" {self.name} has no such option; what is for the program goes behind `--`."
+            raise
+
+
 def check_hazards(quiet: tuple[str, ...]) -> None:
     """Raises click.BadParameter for a hazard that does not exist."""
     from rocport.executor.report import HAZARDS

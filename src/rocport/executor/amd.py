@@ -22,8 +22,8 @@ from rocport.executor.process import run_process
 from rocport.executor.program import Program
 from rocport.facts.errors import FactError
 from rocport.facts.targets import decode_gfx_target_version, load_target
+from rocport.model import HANGING_S
 
-_BUILD_TIMEOUT_S = 1800
 _TOPOLOGY = Path("/sys/class/kfd/kfd/topology/nodes")
 _KFD = Path("/dev/kfd")
 _DEFAULT_BUILD = BuildOptions()
@@ -93,10 +93,10 @@ def compile_program(command: Sequence[str], program: Program, executable: Path) 
     try:
         done = subprocess.run(
             command, cwd=program.folder, capture_output=True, text=True, errors="replace",
-            timeout=_BUILD_TIMEOUT_S, check=False,
+            timeout=HANGING_S, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
-        raise BuildError(f"{program.name}: the build took more than {_BUILD_TIMEOUT_S} s") from error
+        raise BuildError(f"{program.name}: the build took more than {HANGING_S:.0f} s") from error
     if done.returncode:
         first = next((line for line in done.stderr.splitlines() if "error" in line), "no output")
         raise BuildError(f"{program.name}: {Path(command[0]).name} failed: {first.strip()}", log=done.stderr)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the host C++ compiler and Thrust, and keeps the executor's runtime compiled in a cache."""
+"""Finds the host C++ compiler and Thrust, and keeps the executor's runtime compiled in a cache.
+
+One compiler everywhere: the clang that builds HIP for the targets (ROCm's, the SDK's) also builds for the host, so that
+a run says the same on every machine. Any other is used only where it is named, or where no HIP compiler is installed.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rocport.model import cache_folder
+from rocport.model import HANGING_S, cache_folder
+from rocport.toolchain import ToolchainError
+from rocport.toolchain import find as find_toolchain
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE / "include"
 RUNTIME = HERE / "lib"
-
-_COMPILE_TIMEOUT_S = 900
 
 
 class CompilerError(Exception):
@@ -73,7 +77,8 @@ class HostCompiler:
 
 
 def find_compiler(name: str | None = None) -> HostCompiler:
-    """The host compiler: `name`, `$ROCPORT_HOST_CXX`, else clang++ (15 or newer), else g++ (12 or newer).
+    """The host compiler: `name`, `$ROCPORT_HOST_CXX`, else the HIP compiler's clang, else clang++ (15 or newer) or g++
+    (12 or newer) on PATH.
 
     Raises:
         CompilerError: none is there, or the named one is not.
@@ -85,6 +90,7 @@ def find_compiler(name: str | None = None) -> HostCompiler:
             raise CompilerError(f"{asked}: not a C++ compiler that can be run; set ROCPORT_HOST_CXX to clang++ or g++")
         return found
     candidates = [
+        *_hip_compiler(),
         "clang++",
         *(f"clang++-{version}" for version in range(22, 14, -1)),
         "g++",
@@ -96,9 +102,25 @@ def find_compiler(name: str | None = None) -> HostCompiler:
         if found is not None and found.version >= oldest[found.kind]:
             return found
     raise CompilerError(
-        "no host C++ compiler: the CPU executor needs clang++ 15 or g++ 12, or newer; install one (package g++ or "
-        "clang), or name it in ROCPORT_HOST_CXX"
+        "no host C++ compiler: the CPU executor needs clang++ 15 or g++ 12, or newer; next: `rocport sdk install` (no "
+        "root needed), or install one (package clang or g++), or name it in ROCPORT_HOST_CXX"
     )
+
+
+def _hip_compiler() -> list[str]:
+    """The clang that builds HIP here, where there is one that also finds a C++ standard library."""
+    try:
+        path = str(find_toolchain().compiler)
+    except ToolchainError:
+        return []
+    command = [path, "-x", "c++", "-fsyntax-only", "-"]
+    try:
+        done = subprocess.run(
+            command, input="#include <cmath>\n", capture_output=True, text=True, timeout=HANGING_S, check=False
+        )
+    except OSError:
+        return []
+    return [path] if done.returncode == 0 else []
 
 
 def _describe(name: str) -> HostCompiler | None:
@@ -110,7 +132,7 @@ def _describe(name: str) -> HostCompiler | None:
             [path, "-dM", "-E", "-x", "c++", "/dev/null"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=HANGING_S,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
@@ -179,7 +201,7 @@ def runtime_objects(compiler: HostCompiler, *, flags: tuple[str, ...] = (), widt
             partial = Path(handle.name)
         done = subprocess.run(
             [*command, "-I", str(INCLUDE), "-c", str(source), "-o", str(partial)],
-            capture_output=True, text=True, timeout=_COMPILE_TIMEOUT_S, check=False, env=compiler.env,
+            capture_output=True, text=True, timeout=HANGING_S, check=False, env=compiler.env,
         )  # fmt: skip
         if done.returncode:
             partial.unlink(missing_ok=True)

@@ -37,8 +37,8 @@ from rocport.executor.report import read_report, sanitizer_hazards
 from rocport.executor.rewrite import RewriteError, rewrite
 from rocport.facts.errors import FactError
 from rocport.facts.targets import load_target
+from rocport.model import HANGING_S
 
-_STEP_TIMEOUT_S = 600
 _MISSING = [
     re.compile(r"fatal error: '?([^':]+)'?(?:: No such file| file not found)"),
     re.compile(r"error: '?‘?([\w:]+)’?'? (?:was not declared|has not been declared|is not a member)"),
@@ -178,7 +178,7 @@ class CpuExecutor:
         if flags not in self._linking:
             done = subprocess.run(
                 [self.compiler.path, *flags, "-x", "c++", "-", "-o", os.devnull],
-                input=_LINK_TEST, capture_output=True, timeout=_STEP_TIMEOUT_S, check=False, env=self.compiler.env,
+                input=_LINK_TEST, capture_output=True, timeout=HANGING_S, check=False, env=self.compiler.env,
             )  # fmt: skip
             self._linking[flags] = done.returncode == 0
         return self._linking[flags]
@@ -308,11 +308,9 @@ class CpuExecutor:
 
     def _step(self, command: list[str], what: str, step: str) -> subprocess.CompletedProcess[bytes]:
         try:
-            done = subprocess.run(
-                command, capture_output=True, timeout=_STEP_TIMEOUT_S, check=False, env=self.compiler.env
-            )
+            done = subprocess.run(command, capture_output=True, timeout=HANGING_S, check=False, env=self.compiler.env)
         except subprocess.TimeoutExpired as error:
-            raise BuildError(f"{what}: {step} took more than {_STEP_TIMEOUT_S} s") from error
+            raise BuildError(f"{what}: {step} took more than {HANGING_S:.0f} s") from error
         if done.returncode:
             log = done.stderr.decode(errors="replace")
             raise BuildError(_summary(what, step, log), log=log, missing=_missing(log))

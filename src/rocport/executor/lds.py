@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-_TIMEOUT_S = 60
+from rocport.model import HANGING_S
+
 _SYMTAB = 2
 _TLS = 6
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -65,7 +66,7 @@ def _demangled(symbols: list[str]) -> list[str]:
         return symbols
     try:
         done = subprocess.run(
-            [tool], input="\n".join(symbols), capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+            [tool], input="\n".join(symbols), capture_output=True, text=True, timeout=HANGING_S, check=False
         )
     except (OSError, subprocess.SubprocessError):
         return symbols

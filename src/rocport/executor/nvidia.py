@@ -20,8 +20,8 @@ from rocport.executor.amd import compile_program, rocm_roots, run_plain
 from rocport.executor.base import BuildError, BuildOptions, Capability, Level, RunOptions, RunResult
 from rocport.executor.program import Program
 from rocport.facts import symbols
+from rocport.model import HANGING_S
 
-_PROBE_TIMEOUT_S = 30
 _NAME = re.compile(r"\b(?:__)?(?:hip|HIP|HIPBLAS)\w+\b")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]((?:hip|hipblas|hipcub)\b[^">]*)[">]', re.MULTILINE)
 _QUOTED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -80,7 +80,7 @@ def find_devices() -> tuple[tuple[str, str], ...]:
     try:
         done = subprocess.run(
             [tool, "--query-gpu=name,compute_cap", "--format=csv,noheader"],
-            capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, check=False,
+            capture_output=True, text=True, timeout=HANGING_S, check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return ()

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rocport.facts.lookup import serves_link
+from rocport.model import HANGING_S
 
 HIP_SUFFIXES = (".hip", ".cu")
 CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".C", ".c++")
 SOURCE_SUFFIXES = (*HIP_SUFFIXES, *CXX_SUFFIXES, ".c")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_MAKE_TIMEOUT_S = 60
 _LEVELS_UP = 5
 _MOST_FOLDERS = 4000
 _STAND_IN = "rocport-hipcc"
@@ -200,7 +200,7 @@ def _from_makefile(folder: Path, makefile: Path) -> Program | None:
                 done = subprocess.run(
                     [make, "-n", "-B", "-k", "--no-print-directory", "-C", str(folder), "-f", str(makefile),
                      *variables, *targets],
-                    capture_output=True, text=True, errors="replace", timeout=_MAKE_TIMEOUT_S, check=False, env=env,
+                    capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False, env=env,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
                 return ""

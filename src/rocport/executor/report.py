@@ -14,8 +14,8 @@ from typing import Any
 
 from rocport.executor.base import Frame, Hazard, KernelRun
 from rocport.executor.lds import base_name, static_lds
+from rocport.model import HANGING_S
 
-_SYMBOLIZER_TIMEOUT_S = 60
 _OWN = re.compile(r"/executor/(?:include|lib)/|^/usr/(?:include|lib)/")
 
 # kind -> (message with {a} and {b}, grave)
@@ -181,7 +181,7 @@ def symbolize(executable: Path, addresses: list[str]) -> dict[str, tuple[Frame, 
     try:
         done = subprocess.run(
             [tool, "-a", "-i", "-f", "-C", "-e", str(executable), *queries],
-            capture_output=True, text=True, errors="replace", timeout=_SYMBOLIZER_TIMEOUT_S, check=False,
+            capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return {}

@@ -19,10 +19,10 @@ from rocport.executor.base import BuildError, BuildOptions, RunOptions, RunResul
 from rocport.executor.compiler import HERE, executor_cache
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.program import HIP_SUFFIXES, SOURCE_SUFFIXES, Program, ProgramError, Unit
+from rocport.model import HANGING_S
 
 INCLUDE_TORCH = HERE / "include_torch"
 CHILD = HERE / "torch_child"
-_SETUP_TIMEOUT_S = 300
 _PLACEHOLDER = "rocport: built into the program\n"
 # What a unit may be made from.
 _READ = frozenset((*SOURCE_SUFFIXES, ".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".ipp"))
@@ -77,9 +77,7 @@ def read_environment(python: str = sys.executable) -> Environment:
         ProgramError: it cannot be run, or has no PyTorch.
     """
     try:
-        done = subprocess.run(
-            [python, "-c", _QUESTION], capture_output=True, text=True, timeout=_SETUP_TIMEOUT_S, check=False
-        )
+        done = subprocess.run([python, "-c", _QUESTION], capture_output=True, text=True, timeout=HANGING_S, check=False)
     except OSError as error:
         raise ProgramError(f"{python}: cannot be run: {error.strerror}; name a Python with --python") from error
     if done.returncode:
@@ -117,7 +115,7 @@ def read_extensions(folder: Path, environment: Environment) -> Declared:
         raise ProgramError(f"{folder}: no setup.py; extensions of other build systems are not read")
     done = subprocess.run(
         [environment.python, str(CHILD / "read_setup.py"), str(folder)],
-        capture_output=True, text=True, errors="replace", timeout=_SETUP_TIMEOUT_S, check=False,
+        capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False,
         env={**os.environ, "PYTHONPATH": str(CHILD), "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     last = (done.stdout.strip().splitlines() or [""])[-1]

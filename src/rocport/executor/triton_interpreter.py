@@ -29,9 +29,9 @@ from rocport.executor.base import (
     Trust,
 )
 from rocport.executor.program import Program, Unit
+from rocport.model import HANGING_S
 
 CHILD = Path(__file__).with_name("torch_child") / "triton_run.py"
-_TIMEOUT_S = 300
 _DEFAULT_BUILD = BuildOptions()
 _DEFAULT_RUN = RunOptions()
 # Test -> what of a script makes it depend on that test.
@@ -47,7 +47,7 @@ def operations(python: str, corrected: bool) -> Mapping[str, str]:
     environment = {**os.environ, "TRITON_INTERPRET": "1"}
     command = [python, str(CHILD), "--test", *(["--as-is"] if not corrected else [])]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANGING_S, check=False, env=environment)
         outcome: dict[str, str] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError) as error:
         return {"error": str(error)}

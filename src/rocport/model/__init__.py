@@ -3,12 +3,14 @@
 from rocport.model.context import Context, Options, ProjectIndex
 from rocport.model.findings import Applicability, Confidence, Edit, Finding, Severity, Span
 from rocport.model.folders import cache_folder
+from rocport.model.limits import HANGING_S
 from rocport.model.report import Effort, FileRecord, Problem, Report
 from rocport.model.rule import PHASES, Example, Rule
 from rocport.model.targets import GfxTarget
 from rocport.model.versions import HipVersion, RocmVersion, VersionError, VersionRange
 
 __all__ = [
+    "HANGING_S",
     "PHASES",
     "Applicability",
     "Confidence",

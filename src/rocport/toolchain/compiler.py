@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rocport.model import HipVersion, VersionError
+from rocport.model import HANGING_S, HipVersion, VersionError
 
 Kind = Literal["rocm", "wheels", "distribution", "sdk"]
 Mode = Literal["device", "host", "syntax", "object"]
 Language = Literal["hip", "c++", "c"]
 
-_PROBE_TIMEOUT_S = 60
 # Where the bitcode of the device libraries lies below a ROCm root or a clang resource folder: the legacy place, that of
 # the TheRock builds (ROCm 7.9 and later), and the resource folder (https://github.com/ROCm/TheRock/issues/3213).
 BITCODE_FOLDERS = (
@@ -151,9 +150,7 @@ class Toolchain:
 def run(command: Sequence[str | Path]) -> str:
     """Output of a short command; empty when it fails, cannot be started or hangs."""
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=_PROBE_TIMEOUT_S, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout + done.stderr if done.returncode == 0 else ""

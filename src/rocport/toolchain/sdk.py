@@ -23,6 +23,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rocport.model import HANGING_S
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -39,7 +41,6 @@ __global__ void rocport_self_test(float* x) { x[threadIdx.x] = expf(x[threadIdx.
 _SELF_TEST_TARGET = "gfx90a"
 _NEWER_TARGETS = ("gfx1152", "gfx1200", "gfx1201")
 """Targets that clang 19 knows and the pinned device libraries have no constant for."""
-_APT_TIMEOUT_S = 900
 _ELSEWHERE = (
     "On other distributions install ROCm or its rocm-sdk wheels, or clang with the HIP headers and the ROCm device "
     "libraries (Fedora: clang rocm-hip-devel rocm-device-libs; Arch: rocm-hip-sdk), and rocport finds them; or copy an "
@@ -165,13 +166,13 @@ class Apt:
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=_APT_TIMEOUT_S,
+                timeout=HANGING_S,
                 env={**os.environ, "LC_ALL": "C"},
                 check=False,
             )
         except subprocess.TimeoutExpired:
             raise SdkError(
-                f"{program} {arguments[0]} did not finish within {_APT_TIMEOUT_S} s; run again to resume"
+                f"{program} {arguments[0]} did not finish within {HANGING_S:.0f} s; run again to resume"
             ) from None
 
     def update(self) -> str:

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Any
 
 from rocport.facts.targets import load_target
+from rocport.model import HANGING_S
 from rocport.model.folders import cache_folder
 from rocport.model.verification import (
     HOST,
@@ -46,7 +47,7 @@ from rocport.verify.torch_headers import (
 )
 
 MANIFEST = "rocport-manifest.json"
-DEFAULT_TIMEOUT_S = 600
+DEFAULT_TIMEOUT_S = HANGING_S
 _FORMAT = "2"
 _ERROR_LIMIT = 30
 # The 6.x headers declare the _sync intrinsics only on request; from ROCm 7 on they are always there.

@@ -36,6 +36,7 @@ from rocport.executor.differential import Difference, Divergence, compare_traces
 from rocport.executor.program import HIP_SUFFIXES, Program, ProgramError, load_program
 from rocport.executor.registry import find_executor
 from rocport.executor.selftest import Evidence, remembered
+from rocport.model import HANGING_S
 
 _POISONS = (0xFF, 0xA7)
 # Orders and the poison of each; the number is the seed of a random order.
@@ -84,7 +85,7 @@ class FunctionalOptions:
     widths: tuple[int, ...] = (32, 64)
     arguments: tuple[str, ...] | None = None
     """Arguments for every program; None takes those of the Makefile's run target."""
-    timeout_s: float = 120.0
+    timeout_s: float = HANGING_S
     jobs: int = 1
     optimize: str = "-O2"
     quiet: tuple[str, ...] = ()

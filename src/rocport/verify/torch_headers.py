@@ -20,8 +20,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocport.model import HANGING_S
+
 _STAGE_VERSION = "1"
-_TIMEOUT_S = 600
 # What PyTorch's CMake writes and a wheel for another platform does not have. No cuDNN (MIOpen) and no MAGMA: code that
 # tests for them takes the branch of a build without.
 _GENERATED = {
@@ -114,7 +115,7 @@ def _stage(torch: Path, stage: Path) -> None:
             shutil.copytree(include / source, root / target)
         command = [sys.executable, "-c", _SCRIPT, str(torch / "utils"), str(root)]
         done = subprocess.run(
-            command, cwd=root, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_S, check=False
+            command, cwd=root, capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False
         )
         if done.returncode != 0:
             last = (done.stderr.strip() or "no message").splitlines()[-1]

@@ -23,7 +23,7 @@ from rocport.verify.nvidia.model import Difference, Kind
 
 CODE = "nvidia-generated-module"
 NAME = "_rocm_compat.py"
-_TIMEOUT_S = 60
+_TIMEOUT_S = 600
 _SAFE_IMPORTS = frozenset(
     [
         "__future__",

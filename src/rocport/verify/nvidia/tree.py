@@ -28,7 +28,7 @@ _SKIPPED_FOLDERS = frozenset(
         ".rocport",
     ]
 )
-_TIMEOUT_S = 300
+_TIMEOUT_S = 3600
 
 
 class TreeError(Exception):
