@@ -216,6 +216,18 @@ def test_missing_third_party_header_is_skipped_never_passed(tmp_path: Path, opti
     assert verification.summary()["ok"] == 0
 
 
+def test_a_header_that_was_missing_is_seen_once_it_is_there(tmp_path: Path, options: build.BuildOptions) -> None:
+    root, elsewhere = tmp_path / "tree", tmp_path / "elsewhere"
+    root.mkdir()
+    elsewhere.mkdir()
+    (root / "a.hip").write_text("#include <hip/hip_runtime.h>\n#include <third/party.h>\nint a = PARTY;\n")
+    options = replace(options, includes=(elsewhere,), syntax_only=True)
+    assert {unit.status for unit in build.verify(root, options).units} == {Status.SKIP}
+    (elsewhere / "third").mkdir()
+    (elsewhere / "third" / "party.h").write_text("#define PARTY 1\n")
+    assert {unit.status for unit in build.verify(root, options).units} == {Status.OK}
+
+
 def test_cuda_header_left_behind_is_a_failure(tmp_path: Path, options: build.BuildOptions) -> None:
     root = tree(tmp_path / "t", k__cu="#include <cuda_runtime.h>\n")
     verification = build.verify(root, options)

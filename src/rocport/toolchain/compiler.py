@@ -170,6 +170,15 @@ def compiler_version(compiler: Path) -> tuple[str, int]:
     return (text.splitlines()[0].strip(), int(match[1])) if match else ("", 0)
 
 
+@functools.cache
+def system_folders(compiler: Path) -> tuple[str, ...]:
+    """Where the compiler looks for `#include <...>` of C++ when the command line names no folder."""
+    text = run([compiler, "-x", "c++", "-E", "-v", "/dev/null"])
+    _, _, rest = text.partition("#include <...> search starts here:\n")
+    listed, _, _ = rest.partition("End of search list.")
+    return tuple(line.strip() for line in listed.splitlines() if line.strip())
+
+
 def hip_version(include: Path) -> HipVersion | None:
     """The version that `hip/hip_version.h` defines."""
     try:

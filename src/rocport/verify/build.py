@@ -7,8 +7,10 @@ pass checks the source without generating code.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -33,7 +35,7 @@ from rocport.model.verification import (
     Verification,
 )
 from rocport.toolchain import Toolchain, find
-from rocport.toolchain.compiler import Kind, Language
+from rocport.toolchain.compiler import Kind, Language, system_folders
 from rocport.verify import diagnostics
 from rocport.verify.cache import Cache, Fingerprints, read_depfile
 from rocport.verify.code_object import CodeObjectError, kernels
@@ -47,6 +49,7 @@ from rocport.verify.torch_headers import (
 )
 
 MANIFEST = "rocport-manifest.json"
+_MISSING_HEADER = re.compile(r"'([^'\n]+)' file not found")
 DEFAULT_TIMEOUT_S = HANGING_S
 _FORMAT = "2"
 _ERROR_LIMIT = 30
@@ -267,10 +270,21 @@ class _Builder:
             # The compiler writes no dependencies for what does not compile: any change in the tree may mend it. A
             # negative code is a signal, of a machine short of memory for example.
             files = [str(self.project.root / file) for file in self.project.includes]
-            return _Outcome(code, text, ()), files if code > 0 else []
+            return _Outcome(code, text, ()), [*files, *self._looked_for(command, text)] if code > 0 else []
         use = self._kernels(output) if objects else ()
         output.unlink(missing_ok=True)
         return _Outcome(0, "", use), [os.path.join(self.project.root, file) for file in read_depfile(depfile)]
+
+    def _looked_for(self, command: Sequence[str], text: str) -> Iterator[str]:
+        """Where a missing header was looked for: outside the tree, too, its appearance must be noticed."""
+        folders = list(system_folders(self.toolchain.compiler))
+        for word, following in itertools.pairwise(command):
+            if word in ("-isystem", "-iquote", "-I"):
+                folders.append(following)
+            elif word.startswith("-I"):
+                folders.append(word[2:])
+        for name in dict.fromkeys(_MISSING_HEADER.findall(text)):
+            yield from (os.path.join(self.project.root, folder, name) for folder in folders)
 
     def command(self, unit: Unit, target: str) -> list[str]:
         """The compiler's command line, without output files; run in the tree's root."""
