@@ -21,8 +21,8 @@ class ProgramCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            error.message += f" {self.name} has no such option; what is for the program goes behind `--`."
-            raise
+            message = f"{error.message} {self.name} has no such option; what is for the program goes behind `--`."
+            raise click.NoSuchOption(error.option_name, message, error.possibilities, ctx) from error
 
 
 def check_hazards(quiet: tuple[str, ...]) -> None:
