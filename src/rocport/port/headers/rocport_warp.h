@@ -354,6 +354,27 @@ ROCPORT_DEVICE void syncwarp(unsigned long long = full_warp_mask) {
 #endif
 }
 
+// ---- Locks -----------------------------------------------------------------------------------------------------------
+
+// The active lanes of the wavefront, one after another:
+//   for (rocport::lane_turns turns; turns.next();) if (turns.mine()) { lock(m); ...; unlock(m); }
+// No lane then waits for another lane of its own wavefront: that one has given the lock back before the next one asks.
+class lane_turns {
+ public:
+  ROCPORT_DEVICE lane_turns() : left_(__ballot(1)) {}
+  ROCPORT_DEVICE bool next() {
+    if (left_ == 0) return false;
+    turn_ = static_cast<unsigned>(__ffsll(static_cast<unsigned long long>(left_)) - 1);
+    left_ &= left_ - 1;
+    return true;
+  }
+  ROCPORT_DEVICE bool mine() const { return static_cast<unsigned>(__lane_id()) == turn_; }
+
+ private:
+  unsigned long long left_;
+  unsigned turn_ = 0;
+};
+
 // ---- Host ------------------------------------------------------------------------------------------------------------
 
 #if !defined(__HIPCC_RTC__)

@@ -1,23 +1,30 @@
-"""Threads that wait for other threads in a loop: locks and flags.
+"""Threads that wait for other threads in a loop: locks and flags, in whatever loop they are written.
 
 Since Volta every thread of a CUDA warp makes progress by itself. Lanes of an AMD wavefront that are on different
 branches run one branch to its end before the other: a lane that spins on a lock or a flag which another lane of the
 same wavefront has to release waits for ever. On 64-lane wavefronts this includes locks between two warps that CUDA
 keeps apart.
 
-A wait by one thread of the block is listed for review: it waits for other blocks, which works where those blocks are
-resident, as on CUDA. Lock-free updates (`do { ... } while (atomicCAS(...) != old)`) finish by themselves and are no
-finding.
+Where a lock is taken and given back in one list of statements, the lanes of the wavefront go through the critical
+section one after another (`rocport::lane_turns`), which costs the lanes' parallelism where they hold different locks:
+REVIEW. Other locks, and flags that lanes poll, are MANUAL.
+
+A flag polled by one thread of the block is listed for review: it waits for other blocks, which works where those blocks
+are resident, as on CUDA. A lock taken by one thread of the block is held by a block that runs, and is no finding; one
+thread of each warp is two lanes of a 64-lane wavefront. Lock-free updates (`do { ... } while (atomicCAS(...) != old)`),
+loops that count their attempts or try another place, and loops that do the work in the branch where the lock was taken
+and give it back there, finish by themselves and are no finding.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from rocport.convergence import FLAG, LANE, LOCK, Body, Guard, Region, Unit, Wait, regions, unit_of, waits
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.warp_common import amd_only
+from rocport.rules.cuda.branches import branches
+from rocport.rules.cuda.common import finding, insert
+from rocport.rules.cuda.warp_common import HEADER, amd_only
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -26,7 +33,7 @@ RULE = Rule(
     severity=Severity.BREAKS_RUN,
     applicability=Applicability.MANUAL,
     phase=3,
-    triggers=frozenset({b"while"}),
+    triggers=frozenset({b"while", b"for", b"goto"}),
     examples=(
         Example("__device__ void lock(int *m) { while (atomicCAS(m, 0, 1) != 0); }\n"),
         Example("__device__ void lock(int *m) { do {} while (atomicCAS(m, 0, 1)); }\n"),
@@ -38,6 +45,28 @@ RULE = Rule(
             "__device__ int load_acquire(int *p);\n__device__ int f(int *ready, int n) {\n"
             "  int i = 0; while (i < n) { if (load_acquire(&ready[i]) == 1) i++; } return i; }\n"
         ),
+        Example(
+            "__global__ void k(int *m, int *c) {\n  while (atomicCAS(m, 0, 1) != 0) ;\n  *c += 1;\n"
+            "  atomicExch(m, 0);\n}\n",
+            contains=(
+                "for (rocport::lane_turns rocport_turns; rocport_turns.next();) if (rocport_turns.mine()) { while",
+                "atomicExch(m, 0); }",
+            ),
+        ),
+        Example(
+            "struct Mutex { int s; __device__ bool try_lock() { return atomicCAS(&s, 0, 1) == 0; }\n"
+            "  __device__ void lock() { while (!try_lock()) { } }\n"
+            "  __device__ void unlock() { __threadfence(); atomicExch(&s, 0); } };\n"
+            "__global__ void k(Mutex *m, int *c) { m->lock(); ++*c; m->unlock(); }\n",
+            contains=("if (rocport_turns.mine()) { m->lock(); __threadfence(); ++*c; m->unlock(); }",),
+        ),
+        Example("__device__ void lock(int *m) { for (;;) { if (atomicCAS(m, 0, 1) == 0) break; } }\n"),
+        Example("__device__ void lock(int *m) { again: if (atomicExch(m, 1) != 0) goto again; }\n"),
+        Example("__global__ void k(int *m) { if (threadIdx.x % 32 == 0) { while (atomicCAS(m, 0, 1)) ; } }\n"),
+        Example(
+            "__device__ int peek(volatile int *p) { return *p; }\n"
+            "__global__ void k(int *f) { while (peek(f) == 0) { } }\n"
+        ),
     ),
     clean=(
         "__device__ void add(unsigned *p, unsigned v) { unsigned o = *p, a; do { a = o; o = atomicCAS(p, a, a + v); }"
@@ -46,6 +75,14 @@ RULE = Rule(
         "__device__ int f(int *p, int n) { while (p[n] != 0) n++; return n; }\n",
         "void host(std::atomic<int> &f) { while (f.load() == 0) {} }\n",
         "__global__ void k(int *used, int i) { while (atomicExch(&used[i], 1) == 1) { i = i + 1; } }\n",
+        "__device__ void f(int *m, int *c) { bool done = false; while (!done) { if (atomicCAS(m, 0, 1) == 0) {\n"
+        "  *c += 1; atomicExch(m, 0); done = true; } } }\n",
+        "__device__ bool f(int *m) { for (int i = 0; i < 100; ++i) { if (atomicCAS(m, 0, 1) == 0) return true; }\n"
+        "  return false; }\n",
+        "__device__ void put(unsigned *t, unsigned n, unsigned k) { unsigned i = k % n;\n"
+        "  while (true) { unsigned o = atomicCAS(&t[i], 0, k); if (o == 0 || o == k) return; i = (i + 1) % n; } }\n",
+        "__global__ void k(int *m, int *c) { if (threadIdx.x == 0) { while (atomicCAS(m, 0, 1)) ; *c += 1;\n"
+        "  atomicExch(m, 0); } }\n",
         "__device__ int take(int *head, int n) { int i; while ((i = atomicAdd(head, 1)) < n) { n--; } return i; }\n",
     ),
     sources=(
@@ -54,147 +91,143 @@ RULE = Rule(
     ),
 )
 
-_LOCKS = frozenset((b"atomicCAS", b"atomicExch", b"atomicCAS_block", b"atomicCAS_system", b"atomicExch_system"))
-_READS = frozenset((b"atomicAdd", b"atomicOr", b"atomicAdd_system", b"atomicOr_system", b"atomicMax"))
-_LOAD = re.compile(
-    rb"(?i)\w*(?:atomic_?load|load_?acquire|ld_?acquire|ld_?acq|load_?volatile|volatile_?load|ld_?volatile)\w*"
+_NAMES = frozenset(
+    b"atomicCAS atomicExch atomicCAS_block atomicExch_block atomicCAS_system atomicExch_system atomicAdd atomicOr "
+    b"volatile asm __asm__ __asm load exchange compare_exchange_weak compare_exchange_strong test_and_set".split()
 )
-_IDLE = frozenset(
-    (b"__nanosleep", b"__threadfence", b"__threadfence_block", b"__threadfence_system", b"__syncwarp", b"continue")
-)
-_LEADER = re.compile(rb"threadIdx|thread_rank|t_?idx?|thread_?id|threadid\w*|TID")
+_TURNS = "one lane of a wavefront after another takes the lock"
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    for position in source.find(b"while"):
-        close = source.pairs.get(position + 1)
-        if close is None or amd_only(source, position):
+    if not {b"__global__", b"__device__", b"define"} & source.names:
+        return
+    unit = unit_of(source, context.project.macros)
+    view = branches(source, context.project.torch_extension)
+    for body in unit.bodies:
+        if amd_only(source, body.name_at) or (body.is_macro and not _for_threads(unit, body)):
             continue
-        if not source.in_device(position) and source.directive_of(position) is None:
-            continue
-        what = _waits(source, position, close)
-        if what is None:
-            continue
-        alone = _by_block_leader(source, position)
-        yield finding(
+        turning = [region for region in regions(unit, body) if not _alone(unit, body, region.guards)]
+        for region in turning:
+            if not amd_only(source, region.first.first):
+                yield _section(source, region)
+        begun = {region.first for region in turning}
+        for wait in waits(unit, body):
+            if wait.statement in begun or amd_only(source, wait.at):
+                continue
+            if view.is_dead(source.starts[wait.at], device_only=not body.is_macro):
+                continue
+            found = _wait(unit, body, wait)
+            if found is not None:
+                yield found
+
+
+def _for_threads(unit: Unit, body: Body) -> bool:
+    """True for a macro that names something only device code has."""
+    words = {unit.source.at(at) for statement in body.statements for at in range(statement.first, statement.last)}
+    return bool(words & _NAMES - {b"load", b"exchange", b"volatile"})
+
+
+def _section(source: CudaSource, region: Region) -> Finding:
+    first, last = region.first, region.last
+    if not region.movable:
+        return finding(
             RULE,
             source,
-            position,
-            f"{what} by one thread of the block: the other side must be resident on the GPU, as on CUDA"
-            if alone
-            else f"{what}: lanes of one wavefront that wait for each other never finish on AMD",
-            last=close,
-            applicability=Applicability.REVIEW if alone else Applicability.MANUAL,
+            first.first,
+            f"a lock is taken by lanes of one wavefront, which wait for each other for ever on AMD; {region.why}",
+            last=last.last - 1,
             confidence=Confidence.MEDIUM,
-            fix="make sure that all blocks fit on the GPU, or launch with hipLaunchCooperativeKernel"
-            if alone
-            else "let one lane of the wavefront take the lock, or do the work inside the loop where the lock was taken",
+            fix=_fix(LOCK),
         )
+    return finding(
+        RULE,
+        source,
+        first.first,
+        f"{_TURNS}: lanes that wait for each other never finish on AMD",
+        last=last.last - 1,
+        applicability=Applicability.REVIEW,
+        confidence=Confidence.MEDIUM,
+        edits=[
+            insert(
+                source.starts[first.first],
+                b"for (rocport::lane_turns rocport_turns; rocport_turns.next();) if (rocport_turns.mine()) { ",
+            ),
+            insert(source.end(first.last - 1), b" __threadfence();"),
+            insert(source.end(last.last - 1), b" }"),
+        ],
+        headers=[HEADER],
+        fix="where lanes mostly hold different locks, do the work in the branch of the loop that takes the lock",
+    )
 
 
-def _waits(source: CudaSource, position: int, close: int) -> str | None:
-    """What the loop waits for, or None when it makes progress by itself."""
-    condition = range(position + 2, close)
-    body = _do_body(source, position)
-    if body is not None:
-        lock = next((at for at in condition if source.at(at) in _LOCKS), None)
-        if lock is not None:
-            return "a lock is taken in a loop" if _takes_lock(source, lock) else None
-        return "a flag is polled in a loop" if _only_polls(source, body, condition) else None
-    last = _body_end(source, close + 1)
-    if any(source.at(at) in _LOCKS for at in condition):
-        asked = {source.at(at) for at in condition if source.is_ident(at)}
-        given = {source.at(at - 1) for at in range(close + 1, last) if source.at(at) == b"="}
-        return None if asked & given else "a lock is taken in a loop"  # else: another place is tried each time
-    if any(_reads_flag(source, at) for at in condition):
-        return "a flag is polled in a loop"
-    idle = _is_idle(source, close + 1, last)
-    if idle and any(source.at(at) in (b"[", b"*") for at in condition):
-        return "a flag is polled in a loop"
-    for at in range(close + 1, last):
-        if source.at(at) == b"if" and at + 1 in source.pairs:
-            inside = range(at + 2, source.pairs[at + 1])
-            if any(_LOAD.fullmatch(source.at(i)) and source.at(i + 1) == b"(" for i in inside):
-                return "flags are polled in a loop"
-    return None
-
-
-def _do_body(source: CudaSource, position: int) -> tuple[int, int] | None:
-    """Tokens of the body of `do { ... } while (...)`, for its `while`."""
-    if source.at(position - 1) != b"}":
+def _wait(unit: Unit, body: Body, wait: Wait) -> Finding | None:
+    alone = _alone(unit, body, wait.guards)
+    what = "a lock is taken in a loop" if wait.kind == LOCK else "a flag is polled in a loop"
+    if wait.kind == LOCK and alone:
         return None
-    opening = source.pairs.get(position - 1)
-    if opening is None or source.at(opening - 1) != b"do":
-        return None
-    return opening + 1, position - 1
-
-
-def _takes_lock(source: CudaSource, call_at: int) -> bool:
-    """True for `atomicCAS(lock, 0, 1)` and `atomicExch(lock, 1)`: constants, not a value computed from the old one."""
-    call = source.call(call_at)
-    if call is None or len(call.args) < 2:
-        return False
-    return all(
-        last - first == 1 and (source.at(first).isdigit() or source.at(first).isupper())
-        for first, last in call.args[1:]
+    if wait.kind == LOCK and _only_in_turns(unit, body):
+        return finding(
+            RULE,
+            unit.source,
+            wait.at,
+            f"{what}: the callers in this file let one lane of a wavefront after another take it",
+            last=wait.last,
+            applicability=Applicability.REVIEW,
+            confidence=Confidence.MEDIUM,
+            fix="let callers in other files do the same",
+        )
+    return finding(
+        RULE,
+        unit.source,
+        wait.at,
+        f"{what} by one thread of the block: the other side must be resident on the GPU, as on CUDA"
+        if alone
+        else f"{what}: lanes of one wavefront that wait for each other never finish on AMD",
+        last=wait.last,
+        applicability=Applicability.REVIEW if alone else Applicability.MANUAL,
+        confidence=Confidence.MEDIUM,
+        fix="make sure that all blocks fit on the GPU, or launch with hipLaunchCooperativeKernel"
+        if alone
+        else _fix(wait.kind),
     )
 
 
-def _reads_flag(source: CudaSource, at: int) -> bool:
-    """True for `atomicAdd(p, 0)` and for calls named like atomic loads."""
-    name = source.at(at)
-    if name in _READS:
-        call = source.call(at)
-        return call is not None and len(call.args) == 2 and source.text(*call.args[1]) in (b"0", b"0u", b"0U")
-    return source.is_ident(at) and _LOAD.fullmatch(name) is not None and source.at(at + 1) == b"("
+def _fix(kind: str) -> str:
+    if kind == FLAG:
+        return "let one thread of the block wait, then __syncthreads(); or order the work so that no lane waits"
+    return "let one lane of the wavefront take the lock, or do the work inside the loop where the lock was taken"
 
 
-def _only_polls(source: CudaSource, body: tuple[int, int], condition: range) -> bool:
-    """True for `do { v = flag[i]; } while (v < 0)` where `flag` is volatile in this file."""
-    text = [source.at(at) for at in range(*body)]
-    if text.count(b"=") != 1 or len(text) > 24 or b"++" in text or b"+=" in text:
-        return False
-    target = text[text.index(b"=") - 1]
-    if not any(source.at(at) == target for at in condition):
-        return False
-    return any(_is_volatile(source, name) for name in text[text.index(b"=") + 1 :])
-
-
-def _is_volatile(source: CudaSource, name: bytes) -> bool:
-    return any(
-        b"volatile" in (source.at(at - back) for back in range(1, 7))
-        and source.at(at - 1) in (b"*", b"const", b"__restrict__")
-        for at in source.find(name)
+def _alone(unit: Unit, body: Body, guards: tuple[Guard, ...]) -> bool:
+    """True where one thread of the block gets to: by a condition over the place, or over every call of the function."""
+    if any(_leads_block(unit, body, guard) for guard in guards):
+        return True
+    calls = [(caller, call) for caller in unit.bodies for call in caller.calls if call.name == body.name]
+    return bool(calls) and all(
+        any(_leads_block(unit, caller, guard) for guard in call.guards) for caller, call in calls
     )
 
 
-def _body_end(source: CudaSource, first: int) -> int:
-    if source.at(first) == b"{":
-        return source.pairs.get(first, first)
-    at = first
-    while at < len(source.texts) and source.at(at) != b";":
-        at = source.pairs.get(at, at) + 1 if source.at(at) in (b"(", b"[", b"{") else at + 1
-    return at
+def _leads_block(unit: Unit, body: Body, guard: Guard) -> bool:
+    """True for `threadIdx.x == 0`, unless the function's threads are counted in another direction as well."""
+    if not guard.taken or guard.value.single != "block" or guard.value.level != LANE:
+        return False
+    axes = {
+        unit.source.at(at + 2)
+        for statement in body.statements
+        for at in range(statement.first, statement.last)
+        if unit.source.at(at) == b"threadIdx" and unit.source.at(at + 1) == b"."
+    }
+    return all(axis in guard.value.axis for axis in axes & {b"y", b"z"})
 
 
-def _is_idle(source: CudaSource, first: int, last: int) -> bool:
-    """True when the body does nothing but wait."""
-    return all(not source.is_ident(at) or source.at(at) in _IDLE for at in range(first, last)) and not any(
-        source.at(at) in (b"++", b"--", b"=", b"+=", b"-=") for at in range(first, last)
-    )
-
-
-def _by_block_leader(source: CudaSource, position: int) -> bool:
-    """True inside `if (threadIdx.x == 0) ...`."""
-    function = source.enclosing(position)
-    first = function.body[0] if function is not None and function.body is not None else max(0, position - 400)
-    for at in range(first, position):
-        if source.at(at) != b"if" or at + 1 not in source.pairs:
-            continue
-        close = source.pairs[at + 1]
-        if not close < position <= _body_end(source, close + 1):
-            continue
-        inside = [source.at(i) for i in range(at + 2, close)]
-        if ((b"==" in inside and b"0" in inside) or inside[:1] == [b"!"]) and any(map(_LEADER.fullmatch, inside)):
-            return True
-    return False
+def _only_in_turns(unit: Unit, body: Body) -> bool:
+    """True for a function whose every call in this file begins a critical section that lanes go through in turn."""
+    calls = [(caller, call.at) for caller in unit.bodies for call in caller.calls if call.name == body.name]
+    if not calls:
+        return False
+    for caller, at in calls:
+        taken = [region for region in regions(unit, caller) if region.first.first <= at < region.last.last]
+        if not taken or not (taken[0].movable or _alone(unit, caller, taken[0].guards)):
+            return False
+    return True

@@ -1,0 +1,33 @@
+"""Which threads reach a statement of device code: conditions that differ between lanes or warps, and what stands there.
+
+CUDA threads of one warp make progress by themselves since Volta; lanes of an AMD wavefront on different branches run
+one branch to its end before the other. What lanes on different branches share (a barrier, a warp operation, a lock)
+therefore has to be seen with the conditions over it. `Unit` answers for one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from weakref import WeakKeyDictionary
+
+from rocport.convergence.flow import Body, Guard, Operation, Place, Unit
+from rocport.convergence.structure import LOOPS, Statement
+from rocport.convergence.values import LANE, UNIFORM, WARP, Value
+from rocport.convergence.waits import FLAG, LOCK, Region, Wait, regions, takes_lock, waits
+from rocport.syntax.cuda import CudaSource
+
+__all__ = [
+    "FLAG", "LANE", "LOCK", "LOOPS", "UNIFORM", "WARP", "Body", "Guard", "Operation", "Place", "Region", "Statement",
+    "Unit", "Value", "Wait", "regions", "takes_lock", "unit_of", "waits",
+]  # fmt: skip
+
+# Several rules ask about the same file one after the other.
+_UNITS: WeakKeyDictionary[CudaSource, Unit] = WeakKeyDictionary()
+
+
+def unit_of(source: CudaSource, macros: Mapping[bytes, bytes]) -> Unit:
+    """The device code of a file, walked once."""
+    unit = _UNITS.get(source)
+    if unit is None:
+        unit = _UNITS[source] = Unit(source, macros)
+    return unit

@@ -1,0 +1,474 @@
+"""Which threads reach a place of device code, and which barriers and warp operations stand there.
+
+Every device function of a file is walked with what is known of its variables (`values`). Functions of the same file are
+followed: what an argument holds is joined over the calls, and a call of a function that holds a barrier counts as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from rocport.convergence.structure import LOOPS, Statement, statements
+from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, by_name, integer, joined
+from rocport.syntax.cuda import CudaSource
+
+BARRIERS = frozenset(
+    (b"__syncthreads", b"__syncthreads_and", b"__syncthreads_or", b"__syncthreads_count", b"__barrier_sync")
+)
+WARP_OPERATIONS = frozenset(
+    b"__syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __ballot_sync __any_sync __all_sync "
+    b"__reduce_add_sync __reduce_min_sync __reduce_max_sync __reduce_and_sync __reduce_or_sync __reduce_xor_sync "
+    b"__match_any_sync __match_all_sync".split()
+)
+_BLOCK_GROUPS = (b"this_thread_block", b"thread_block", b"this_grid", b"grid_group")
+_EXITS = frozenset({"return", "break", "continue"})
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A condition a place stands under: the statement that asks, what its condition is, and which side is meant."""
+
+    statement: Statement
+    value: Value
+    taken: bool = True
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A barrier of the block (`block`) or an operation that lanes of a warp meet at (`warp`), at a token."""
+
+    kind: str
+    at: int
+    mask: bytes = b""
+    via: bytes = b""
+    """The function called here that holds it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A statement with the guards over it, from the outside in."""
+
+    statement: Statement
+    guards: tuple[Guard, ...]
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call of a function of this file: the token of its name, the arguments, and the guards over it."""
+
+    at: int
+    name: bytes
+    arguments: tuple[Value, ...]
+    guards: tuple[Guard, ...]
+
+
+@dataclass
+class Body:
+    """One device function (or macro with a body), walked."""
+
+    name: bytes
+    name_at: int
+    is_kernel: bool
+    parameters: tuple[bytes, ...]
+    statements: tuple[Statement, ...]
+    is_macro: bool = False
+    branches: list[tuple[Place, Value, tuple[Statement, ...]]] = field(default_factory=list)
+    """Every `if` and `switch`: where it stands, its condition, and what follows it in its list of statements."""
+    loops: list[Place] = field(default_factory=list)
+    exits: list[Place] = field(default_factory=list)
+    operations: list[tuple[Operation, tuple[Guard, ...]]] = field(default_factory=list)
+    calls: list[Called] = field(default_factory=list)
+    result: Value = PLAIN
+    volatile: set[bytes] = field(default_factory=set)
+
+
+class Unit:
+    """The device code of one file. `macros` are the project's object-like macros."""
+
+    def __init__(self, source: CudaSource, macros: Mapping[bytes, bytes]) -> None:
+        self.source = source
+        self.macros = macros
+
+    @cached_property
+    def bodies(self) -> list[Body]:
+        """All device functions and function-like macros, walked; operations of called functions are known."""
+        bodies = [*self._functions(), *self._macro_bodies()]
+        self._by_name: dict[bytes, list[Body]] = {}
+        for body in bodies:
+            self._by_name.setdefault(body.name, []).append(body)
+        arguments: dict[bytes, list[Value]] = {}
+        for _ in range(2):
+            self._arguments = arguments
+            arguments = {}
+            for body in bodies:
+                _Walk(self, body).run()
+            for body in bodies:
+                for call in body.calls:
+                    known = arguments.setdefault(call.name, list(call.arguments))
+                    for index, value in enumerate(call.arguments[: len(known)]):
+                        if known[index] != value:
+                            known[index] = joined(known[index], value)
+        self._arguments = arguments
+        for body in bodies:
+            _Walk(self, body).run()
+        return bodies
+
+    @cached_property
+    def constants(self) -> Mapping[bytes, Value]:
+        """Names of the file that are integer constants: `constexpr int kWarp = 32`, enumerators, template defaults."""
+        found: dict[bytes, Value] = {}
+        texts = self.source.texts
+        for at in self.source.positions(b"="):
+            number = integer(texts[at + 1]) if at + 1 < len(texts) else None
+            if number is None or texts[at + 2 : at + 3] not in ([b";"], [b","], [b"}"], [b">"]):
+                continue
+            words = texts[max(0, at - 6) : at]
+            if b"constexpr" in words or b"const" in words or b"enum" in texts[max(0, at - 40) : at]:
+                found[texts[at - 1]] = Value(constant=number)
+        return found
+
+    def named(self, name: bytes) -> list[Body]:
+        """Device functions and macros of this file with the name."""
+        return self._by_name.get(name, [])
+
+    def holds(self, name: bytes, kind: str, seen: frozenset[bytes] = frozenset()) -> bool:
+        """True when a function of the name holds such an operation, itself or in what it calls."""
+        if name in seen:
+            return False
+        return any(
+            any(operation.kind == kind for operation, _ in body.operations)
+            or any(self.holds(call.name, kind, seen | {name}) for call in body.calls)
+            for body in self.named(name)
+        )
+
+    def argument(self, name: bytes, index: int) -> Value | None:
+        """What the calls of this file pass; None without a call."""
+        values = self._arguments.get(name)
+        return values[index] if values is not None and index < len(values) else None
+
+    def operations(self, inside: Iterable[Statement]) -> Iterator[Operation]:
+        """The operations in statements, those of the functions they call included."""
+        for statement in inside:
+            yield from self._in(statement.first, statement.last)
+
+    def _in(self, first: int, last: int) -> Iterator[Operation]:
+        for at in range(first, last):
+            if not self.source.is_ident(at) or self.source.at(at + 1) not in (b"(", b"<"):
+                continue
+            operation = operation_at(self.source, at)
+            if operation is not None:
+                yield operation
+                continue
+            name = self.source.at(at)
+            if name in self._by_name:
+                for kind in ("block", "warp"):
+                    if self.holds(name, kind):
+                        yield Operation(kind, at, via=name)
+
+    # ---- what there is -----------------------------------------------------------------------------------------------
+
+    def _functions(self) -> Iterator[Body]:
+        source = self.source
+        for function in source.functions:
+            if function.body is None or not function.specifiers & {b"__global__", b"__device__"}:
+                continue
+            open_, close = function.params
+            names = tuple(self._parameter(*part) for part in source.split(open_, close))
+            inside = statements(source, function.body[0] + 1, function.body[1])
+            kernel = b"__global__" in function.specifiers
+            yield Body(source.at(function.name), function.name, kernel, names, inside)
+
+    def _macro_bodies(self) -> Iterator[Body]:
+        """Macros that hold a loop, a barrier or a warp operation."""
+        source = self.source
+        for directive in source.directives:
+            if directive.name != b"define":
+                continue
+            words = source.texts[directive.first + 3 : directive.last]
+            if not {b"while", b"for", *BARRIERS, *WARP_OPERATIONS}.intersection(words):
+                continue
+            name = directive.first + 2
+            first = name + 1
+            names: tuple[bytes, ...] = ()
+            if source.at(first) == b"(" and source.starts[first] == source.end(name) and first in source.pairs:
+                close = source.pairs[first]
+                names = tuple(source.at(at) for at in range(first + 1, close) if source.is_ident(at))
+                first = close + 1
+            inside = statements(source, first, directive.last)
+            yield Body(source.at(name), name, False, names, inside, is_macro=True)
+
+    def _parameter(self, first: int, last: int) -> bytes:
+        names = [at for at in range(first, last) if self.source.is_ident(at)]
+        for at in range(first, last):
+            if self.source.at(at) == b"=":
+                names = [name for name in names if name < at]
+        return self.source.at(names[-1]) if len(names) > 1 else b""
+
+
+def operation_at(source: CudaSource, at: int) -> Operation | None:
+    """The barrier or warp operation called at an identifier."""
+    name = source.at(at)
+    if name in BARRIERS and source.at(at + 1) == b"(":
+        return Operation("block", at)
+    if name in WARP_OPERATIONS and source.at(at + 1) == b"(":
+        call = source.call(at)
+        mask = source.text(*call.args[0]) if call is not None and call.args else b""
+        return Operation("warp", at, mask)
+    if name == b"sync" and source.at(at - 1) in (b".", b"->") and _is_block(source, at - 2):
+        return Operation("block", at)
+    if name == b"sync" and source.at(at - 1) == b"::" and source.call(at) is not None:
+        call = source.call(at)
+        inside = {source.at(i) for i in range(at, call.close)} if call is not None else set()
+        if inside & set(_BLOCK_GROUPS) or any(_declared_block(source, word, at) for word in inside):
+            return Operation("block", at)
+    return None
+
+
+def _is_block(source: CudaSource, at: int) -> bool:
+    """True where the object before `.sync()` is the block or the grid."""
+    if source.at(at) == b")" and at in source.pairs:
+        return source.at(source.pairs[at] - 1) in _BLOCK_GROUPS
+    return source.is_ident(at) and _declared_block(source, source.at(at), at)
+
+
+def _declared_block(source: CudaSource, name: bytes, before: int) -> bool:
+    """True for `thread_block b = ...` and `auto b = this_thread_block()`."""
+    for at in source.index.get(name, ()):
+        if at >= before:
+            return False
+        if source.at(at - 1) in (b"thread_block", b"grid_group"):
+            return True
+        if source.at(at + 1) == b"=" and b"this_thread_block" in source.texts[at + 2 : at + 6]:
+            return True
+    return False
+
+
+class _Walk:
+    """One walk over a function: fills in its `Body`."""
+
+    def __init__(self, unit: Unit, body: Body) -> None:
+        self.unit = unit
+        self.source = unit.source
+        self.body = body
+        self.environment: dict[bytes, Value] = dict(unit.constants)
+        self.declared: dict[bytes, int] = {}
+        self.shared: set[bytes] = set()
+        self.guards: list[Guard] = []
+        self.results: list[Value] = []
+        self.recording = True
+
+    def run(self) -> None:
+        body = self.body
+        for found in (body.branches, body.loops, body.exits, body.operations, body.calls):
+            found.clear()
+        for index, name in enumerate(body.parameters):
+            if not name:
+                continue
+            given = None if body.is_kernel or body.is_macro else self.unit.argument(body.name, index)
+            if given is None:
+                given = PLAIN if body.is_kernel or body.is_macro else by_name(name) or PLAIN
+            self.environment[name] = given
+            self.declared[name] = 0
+        self._list(body.statements)
+        if len(self.results) == 1:
+            body.result = self.results[0]
+        else:
+            body.result = joined(*self.results)
+
+    # ---- statements --------------------------------------------------------------------------------------------------
+
+    def _list(self, items: tuple[Statement, ...]) -> None:
+        depth = len(self.guards)
+        for number, statement in enumerate(items):
+            self._one(statement, items[number + 1 :])
+        del self.guards[depth:]
+
+    def _one(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
+        kind = statement.kind
+        if kind == "if":
+            self._if(statement, rest)
+        elif kind == "switch":
+            value = self._value(statement.condition)
+            self._branch(statement, value, rest)
+            self._under(Guard(statement, _as_condition(value)), statement.body)
+        elif kind in LOOPS:
+            self._loop(statement)
+        elif kind == "block":
+            self._list(statement.body)
+        elif kind == "return":
+            self._exit(statement)
+            if statement.last - statement.first > 2:
+                value = self._value((statement.first + 1, statement.last - 1))
+                # A function that returns one thing here and another there returns what decides.
+                self.results.append(joined(value, *(g.value for g in self.guards)) if self.guards else value)
+        elif kind in ("break", "continue", "goto"):
+            self._exit(statement)
+        elif kind == "expression":
+            self._expression(statement)
+
+    def _exit(self, statement: Statement) -> None:
+        if self.recording:
+            self.body.exits.append(Place(statement, tuple(self.guards)))
+
+    def _if(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
+        value = PLAIN if statement.constant else self._value(statement.condition)
+        self._branch(statement, value, rest)
+        guard = Guard(statement, value)
+        self._under(guard, statement.body)
+        otherwise = Guard(statement, replace(value, single=""), taken=False)
+        self._under(otherwise, statement.other)
+        if value.level > UNIFORM and _leaves(statement.body):
+            self.guards.append(otherwise)
+        elif value.level > UNIFORM and _leaves(statement.other):
+            self.guards.append(guard)
+
+    def _branch(self, statement: Statement, value: Value, rest: tuple[Statement, ...]) -> None:
+        if self.recording:
+            self.body.branches.append((Place(statement, tuple(self.guards)), value, rest))
+
+    def _loop(self, statement: Statement) -> None:
+        recording, self.recording = self.recording, False
+        depth = len(self.guards)
+        for _ in range(2):
+            if statement.kind == "for" and statement.head is not None:
+                self._for_head(statement)
+            self._value(statement.condition)
+            self._list(statement.body)
+        self.recording = recording
+        value = self._value(statement.condition)
+        if self.recording:
+            self.body.loops.append(Place(statement, tuple(self.guards)))
+        self._under(Guard(statement, _as_condition(value)), statement.body)
+        del self.guards[depth:]
+
+    def _for_head(self, statement: Statement) -> None:
+        assert statement.head is not None and statement.condition is not None
+        self._declare(statement.head[0], statement.condition[0])
+        self._value((statement.head[0], statement.condition[0]))
+        self._value((statement.condition[1], statement.head[1]))
+
+    def _under(self, guard: Guard, items: tuple[Statement, ...]) -> None:
+        self.guards.append(guard)
+        self._list(items)
+        self.guards.pop()
+
+    def _expression(self, statement: Statement) -> None:
+        self._declare(statement.first, statement.last)
+        if self.source.at(statement.first) in (b"asm", b"__asm__", b"__asm"):
+            self._asm(statement)
+        self._value((statement.first, statement.last))
+        for inner in statement.body:
+            self._list(inner.body)
+
+    def _asm(self, statement: Statement) -> None:
+        """Outputs of `mov %0, %laneid` and its relatives; a barrier in PTX."""
+        text = self.source.text(statement.first, statement.last)
+        value = PLAIN
+        if b"%laneid" in text or b"%lanemask" in text:
+            value = Value(2, "lane")
+        elif b"%tid" in text:
+            value = Value(2, "thread", axis=b"x")
+        elif b"%warpid" in text:
+            value = Value(1, "warp")
+        if value.level:
+            for at in range(statement.first, statement.last):
+                if self.source.at(at).startswith(b'"=') and self.source.at(at + 1) == b"(":
+                    self._assign(self.source.at(at + 2), value, at)
+        if self.recording and (b"bar.sync" in text or b"barrier.sync" in text):
+            self.body.operations.append((Operation("block", statement.first), tuple(self.guards)))
+
+    def _declare(self, first: int, last: int) -> None:
+        """Names that a declaration introduces."""
+        source = self.source
+        words = source.texts[first : min(last, first + 8)]
+        if len(words) < 2 or not source.is_ident(first) or words[0] in (b"delete", b"throw", b"asm"):
+            return
+        after = first + 1
+        while source.at(after) == b"::" and after < last:
+            after += 2
+        if source.at(after) == b"<":
+            end = source.angle_end(after)
+            after = end + 1 if end is not None else after
+        if not source.is_ident(after) and source.at(after) not in (b"*", b"&", b"&&"):
+            return
+        shared, volatile = b"__shared__" in words, b"volatile" in words
+        for at in range(after, last):
+            following = source.at(at + 1) if at + 1 < last else b";"
+            before = source.at(at - 1)
+            if not source.is_ident(at) or following not in (b";", b",", b"=", b"[", b"{", b"("):
+                continue
+            if not (source.is_ident(at - 1) or before in (b"*", b"&", b">", b",")):
+                continue
+            name = source.at(at)
+            self.declared[name] = len(self.guards)
+            self.environment.pop(name, None)
+            if shared:
+                self.shared.add(name)
+            if volatile:
+                self.body.volatile.add(name)
+
+    # ---- values ------------------------------------------------------------------------------------------------------
+
+    def _value(self, tokens: tuple[int, int] | None) -> Value:
+        if tokens is None or tokens[0] >= tokens[1]:
+            return PLAIN
+        if self.recording:
+            for at in range(*tokens):
+                if self.source.is_ident(at):
+                    operation = operation_at(self.source, at)
+                    if operation is not None:
+                        self.body.operations.append((operation, tuple(self.guards)))
+        reader = Reader(self.source, self.environment, self._call, self._assign, self.unit.macros)
+        return reader.read(*tokens)
+
+    def _assign(self, name: bytes, value: Value, at: int) -> None:
+        if name in self.shared:
+            return
+        outer = self.guards[self.declared.get(name, 0) :]
+        level = max((guard.value.level for guard in outer), default=UNIFORM)
+        old = self.environment.get(name)
+        if level > value.level:
+            value = Value(level)
+        elif old is not None and not self.recording:
+            # Inside a loop: what it was before stays possible.
+            value = value if value == old else joined(value, old)
+        self.environment[name] = value
+
+    def _call(self, at: int, arguments: list[Value]) -> Value | None:
+        name = self.source.at(at)
+        bodies = self.unit.named(name)
+        if not bodies:
+            return None
+        self.body.calls.append(Called(at, name, tuple(arguments), tuple(self.guards)))
+        results = [self._returned(body, arguments) for body in bodies]
+        return results[0] if len(results) == 1 else joined(*results)
+
+    def _returned(self, body: Body, arguments: list[Value]) -> Value:
+        """What a function returns for these arguments; one of a single `return` is computed in its place."""
+        only = [item for item in body.statements if item.kind == "return"]
+        if len(body.statements) == 1 and only and len(arguments) == len(body.parameters):
+            environment = {**self.unit.constants, **dict(zip(body.parameters, arguments, strict=True))}
+            reader = Reader(self.source, environment, lambda at, args: None, lambda *_: None, self.unit.macros)
+            return reader.read(only[0].first + 1, only[0].last - 1)
+        return body.result if body.result.level else joined(body.result, *arguments)
+
+
+def _as_condition(value: Value) -> Value:
+    """A number asked as a condition: it differs where the number does."""
+    if value.index:
+        return Value(value.level, exact=True, axis=value.axis)
+    return value
+
+
+def _leaves(items: tuple[Statement, ...]) -> bool:
+    """True when control never falls out of the statements."""
+    if not items:
+        return False
+    last = items[-1]
+    if last.kind == "block":
+        return _leaves(last.body)
+    if last.kind == "if":
+        return _leaves(last.body) and _leaves(last.other)
+    return last.kind in _EXITS

@@ -1,0 +1,510 @@
+"""Loops in device code that wait for another thread: locks that are taken, flags that are polled.
+
+A loop waits when nothing but what another thread writes can end it. A lock is taken by a compare-and-swap (or an
+exchange) of a value that the loop itself does not compute, at a place that stays the same; a flag is read by an atomic
+load, through a volatile name, by PTX, or by a function that does no more than that. A loop that counts its attempts,
+tries another place each time, or does the work and gives the lock back inside the branch where it was taken, ends by
+itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocport.convergence.flow import Body, Guard, Unit
+from rocport.convergence.structure import LOOPS, Statement
+from rocport.syntax.cuda import CudaSource
+
+_SWAPS = re.compile(rb"atomic(?:CAS|Exch)(?:_block|_system)?|compare_exchange_(?:weak|strong)|test_and_set|exchange")
+_IDLE_READS = re.compile(rb"atomic(?:Add|Or|Max|Xor|Sub)(?:_block|_system)?|fetch_(?:add|or|sub)")
+_LOAD = re.compile(
+    rb"(?i)\w*(?:atomic_?load|load_?acquire|ld_?acquire|ld_?acq|load_?volatile|volatile_?load|ld_?volatile)\w*"
+    rb"|__ldcv|__ldcg"
+)
+_ASM = (b"asm", b"__asm__", b"__asm")
+_ASM_LOAD = re.compile(rb"\b(?:ld|ldu)\.(?!param)[\w.:]*|\batom\.[\w.]*(?:or|add|cas|exch)")
+_ASM_SWAP = re.compile(rb"\batom\.[\w.:]*(?:cas|exch)")
+_IDLE = re.compile(rb"__nanosleep|nanosleep|__threadfence\w*|__syncwarp|continue|clock\w*|__builtin_\w*sleep\w*|usleep")
+_WRITES = frozenset((b"=", b"+=", b"-=", b"*=", b"/=", b"|=", b"&=", b"^=", b"<<=", b">>=", b"++", b"--"))
+_ZERO = (b"0", b"0u", b"0U", b"0ull", b"0ULL", b"0ll")
+_UNLOCKS = re.compile(rb"(?i)\w*(?:unlock|release|leave|give_?back)\w*")
+
+LOCK, FLAG = "lock", "flag"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """One loop that waits: `kind` is LOCK or FLAG; `at` the first token, `last` the last one of its condition."""
+
+    kind: str
+    statement: Statement
+    at: int
+    last: int
+    guards: tuple[Guard, ...]
+    place: bytes = b""
+    """The lock as written, where it is known."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """From a statement that takes a lock to the one that gives it back, in the same list of statements."""
+
+    first: Statement
+    last: Statement
+    guards: tuple[Guard, ...]
+    movable: bool
+    """False where control leaves the region or a name declared in it is used behind it."""
+    why: str = ""
+
+
+def waits(unit: Unit, body: Body) -> Iterator[Wait]:
+    """Loops of the function that wait, in order."""
+    for place in body.loops:
+        loop = place.statement
+        found = _loop(unit, body, loop)
+        if found is not None:
+            kind, where = found
+            last = loop.head[1] if loop.head is not None else loop.first
+            yield Wait(kind, loop, loop.first, max(loop.first, last), place.guards, where)
+    yield from _jumps(unit, body)
+
+
+def takes_lock(unit: Unit, name: bytes) -> bool:
+    """True for a function of this file that returns with a lock taken."""
+    return any(wait.kind == LOCK for body in unit.named(name) for wait in waits(unit, body))
+
+
+def regions(unit: Unit, body: Body) -> Iterator[Region]:
+    """Critical sections whose beginning and end stand in one list of statements, the outermost of each list."""
+    for items, guards in _lists(body):
+        number = 0
+        while number < len(items):
+            place = _taken(unit, body, items[number])
+            end = None
+            if place is not None:
+                end = next((at for at in range(number + 1, len(items)) if _gives_back(unit, items[at], place)), None)
+            if end is None:
+                number += 1
+                continue
+            # `lock(a); lock(b); ...; unlock(b); unlock(a);` is one region up to the last of them.
+            why = _immovable(unit, items[number : end + 1], items[end + 1 :])
+            yield Region(items[number], items[end], guards, not why, why)
+            number = end + 1
+
+
+def _lists(body: Body) -> Iterator[tuple[tuple[Statement, ...], tuple[Guard, ...]]]:
+    known = {place.statement: place.guards for place in (*body.loops, *(place for place, _, _ in body.branches))}
+    values = {place.statement: value for place, value, _ in body.branches}
+
+    def inside(
+        items: tuple[Statement, ...], guards: tuple[Guard, ...]
+    ) -> Iterator[tuple[tuple[Statement, ...], tuple[Guard, ...]]]:
+        yield items, guards
+        for item in items:
+            if item.kind == "if":
+                own = (*known.get(item, guards), *([Guard(item, values[item])] if item in values else []))
+                yield from inside(item.body, own)
+                yield from inside(item.other, known.get(item, guards))
+            elif item.body:
+                yield from inside(item.body, known.get(item, guards))
+
+    yield from inside(body.statements, ())
+
+
+# ---- one loop --------------------------------------------------------------------------------------------------------
+
+
+def _loop(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | None:
+    source = unit.source
+    assert loop.condition is not None
+    condition = range(*loop.condition)
+    step = range(loop.condition[1], loop.head[1]) if loop.kind == "for" and loop.head is not None else range(0)
+    inside = [item for part in loop.body for item in part.walk()]
+    written = _written(source, loop)
+    asked = [condition, *_exit_conditions(loop, inside)]
+    polls = [found for tokens in asked for found in [_poll(unit, body, tokens, loop, written)] if found is not None]
+    if not polls:
+        return _idle(unit, body, loop, condition, written)
+    if _gives_back_inside(unit, loop, inside):
+        return None
+    if any(_counts(unit, body, tokens, loop, written, step) for tokens in asked):
+        return None
+    lock = next((found for found in polls if found[0] == LOCK), None)
+    return lock or polls[0]
+
+
+def _exit_conditions(loop: Statement, inside: list[Statement]) -> Iterator[range]:
+    """Conditions of the `if`s that leave the loop, or that alone let it go on."""
+    nested: set[Statement] = set()
+    for item in inside:
+        if item.kind in (*LOOPS, "switch"):
+            nested.update(inner for inner in item.walk() if inner is not item and inner.kind == "break")
+    for item in inside:
+        if item.kind != "if" or item.condition is None:
+            continue
+        leaving = any(
+            (inner.kind == "break" and inner not in nested) or inner.kind in ("return", "goto")
+            for part in (*item.body, *item.other)
+            for inner in part.walk()
+        )
+        if leaving or _only_progress(loop, item):
+            yield range(*item.condition)
+
+
+def _only_progress(loop: Statement, item: Statement) -> bool:
+    """True where the `if` is all there is in the loop: `while (i < n) { if (ready(i)) ++i; }`."""
+    body = loop.body[0].body if loop.body and loop.body[0].kind == "block" else loop.body
+    return loop.kind == "while" and item in body and all(other is item or other.kind == "expression" for other in body)
+
+
+def _written(source: CudaSource, loop: Statement) -> set[bytes]:
+    """Variables that the loop changes."""
+    found = set()
+    first = loop.condition[0] if loop.kind == "for" and loop.condition is not None else loop.first
+    for at in range(first, loop.last):
+        if source.at(at) in _WRITES:
+            for side in (at - 1, at + 1) if source.at(at) in (b"++", b"--") else (at - 1,):
+                if source.is_ident(side):
+                    found.add(source.at(side))
+        elif source.at(at) == b"&" and source.at(at - 1) in (b"(", b",") and source.at(at + 2) in (b")", b","):
+            if not source.at(at - 2).startswith(b"atomic"):
+                found.add(source.at(at + 1))
+        elif source.at(at).startswith((b'"=', b'"+')) and source.at(at + 1) == b"(":
+            found.add(source.at(at + 2))
+    return found
+
+
+def _poll(unit: Unit, body: Body, tokens: range, loop: Statement, written: set[bytes]) -> tuple[str, bytes] | None:
+    """What a condition waits for: through the expression itself or a variable that the loop loads."""
+    source = unit.source
+    for at in tokens:
+        if not source.is_ident(at):
+            continue
+        found = _read_at(unit, body, at, written)
+        if found is not None:
+            return found
+        if source.at(at) in written and source.at(at - 1) not in (b".", b"->"):
+            for place in _assignments(source, loop, source.at(at)):
+                for inner in place:
+                    if source.is_ident(inner):
+                        found = _read_at(unit, body, inner, written - {source.at(at)})
+                        if found is not None and not _feeds_back(source, inner, source.at(at), loop):
+                            return found
+    return None
+
+
+def _assignments(source: CudaSource, loop: Statement, name: bytes) -> Iterator[range]:
+    """Right sides of `name = ...` in the loop; the whole of an asm statement that writes it."""
+    for at in range(loop.first, loop.last):
+        if source.at(at) == name and source.at(at + 1) == b"=":
+            end = at + 2
+            while end < loop.last and source.at(end) not in (b";", b"{", b"}"):
+                end = source.pairs.get(end, end) + 1 if source.at(end) in (b"(", b"[") else end + 1
+            yield range(at + 2, min(end, loop.last))
+    for at in range(loop.first, loop.last):
+        if source.at(at) in _ASM:
+            close = _asm_close(source, at)
+            if any(source.at(i) == name for i in range(at, close)):
+                yield range(at, at + 1)
+
+
+def _asm_close(source: CudaSource, at: int) -> int:
+    open_ = at + 1
+    while source.at(open_) in (b"volatile", b"__volatile__", b"__volatile") and open_ < at + 4:
+        open_ += 1
+    return source.pairs.get(open_, at)
+
+
+def _feeds_back(source: CudaSource, at: int, name: bytes, loop: Statement) -> bool:
+    """True for `old = atomicCAS(p, assumed, ...)` where `assumed` comes from `old`: it retries with what it saw."""
+    call = source.call(at)
+    if call is None or len(call.args) < 2 or _SWAPS.fullmatch(source.at(at)) is None:
+        return False
+    given = {source.at(i) for first, last in call.args[1:] for i in range(first, last) if source.is_ident(i)}
+    if name in given:
+        return True
+    return any(
+        source.at(i) == b"=" and source.at(i - 1) in given and name in source.texts[i + 1 : i + 4]
+        for i in range(loop.first, loop.last)
+    )
+
+
+def _read_at(unit: Unit, body: Body, at: int, written: set[bytes]) -> tuple[str, bytes] | None:
+    """The lock taken, or the flag read, by the name at a token; the place must stay the same."""
+    source = unit.source
+    name = source.at(at)
+    if name in _ASM:
+        text = source.text(at, _asm_close(source, at) + 1)
+        if _ASM_SWAP.search(text):
+            return LOCK, b""
+        return (FLAG, b"") if _ASM_LOAD.search(text) and b".nc" not in text else None
+    call = source.call(at)
+    if call is None:
+        if name in body.volatile or _declared_volatile(source, name, at):
+            index = source.pairs.get(at + 1) if source.at(at + 1) == b"[" else None
+            if index is not None and written.intersection(source.texts[at + 2 : index]):
+                return None
+            return (FLAG, name) if name not in written else None
+        return None
+    place = source.text(*call.args[0]).strip() if call.args else b""
+    moving = bool(call.args) and bool(written.intersection(source.texts[slice(*call.args[0])]))
+    if source.at(at - 1) in (b".", b"->"):
+        place = source.at(at - 2)
+    if _SWAPS.fullmatch(name):
+        if moving or not _takes(source, call.args, written):
+            return None
+        if (
+            name.startswith(b"atomicCAS")
+            and len(call.args) == 3
+            and len({source.text(*part).strip() for part in call.args[1:]}) == 1
+        ):
+            return FLAG, place  # atomicCAS(p, 0, 0) reads
+        return LOCK, place
+    if _IDLE_READS.fullmatch(name) and len(call.args) == 2 and source.text(*call.args[1]).strip() in _ZERO:
+        return None if moving else (FLAG, place)
+    if _LOAD.fullmatch(name) or (name == b"load" and source.at(at - 1) in (b".", b"->")):
+        return FLAG, place
+    return _through(unit, name, place, moving)
+
+
+def _takes(source: CudaSource, arguments: tuple[tuple[int, int], ...], written: set[bytes]) -> bool:
+    """True where the values given are not computed by the loop."""
+    given = {source.at(i) for first, last in arguments[1:] for i in range(first, last) if source.is_ident(i)}
+    return not given & written
+
+
+def _through(unit: Unit, name: bytes, place: bytes, moving: bool) -> tuple[str, bytes] | None:
+    """A function that tries a lock once, or reads a flag."""
+    if moving:
+        return None
+    for body in unit.named(name):
+        if body.loops or len(body.statements) > 6:
+            continue
+        own = [
+            found
+            for statement in body.statements
+            for at in range(statement.first, statement.last)
+            if unit.source.is_ident(at)
+            for found in [_read_at(unit, body, at, set()) if unit.source.at(at) != name else None]
+            if found is not None
+        ]
+        if own and any(statement.kind == "return" for statement in body.statements):
+            kinds = [kind for kind, _ in own]
+            return (LOCK if LOCK in kinds else FLAG), place
+    return None
+
+
+def _declared_volatile(source: CudaSource, name: bytes, before: int) -> bool:
+    """True where a declaration of the name says volatile, in this file, before the place."""
+    for at in source.index.get(name, ()):
+        if at >= before:
+            return False
+        around = source.texts[max(0, at - 6) : at]
+        for stop in (b";", b"{", b"}", b"(", b","):
+            if stop in around:
+                around = around[len(around) - around[::-1].index(stop) :]
+        if b"volatile" in around and source.at(at + 1) in (b";", b",", b"=", b"[", b")", b"{"):
+            return True
+    return False
+
+
+def _counts(unit: Unit, body: Body, tokens: range, loop: Statement, written: set[bytes], step: range) -> bool:
+    """True when a condition also ends the loop by something that changes without another thread."""
+    source = unit.source
+    for at in tokens:
+        if not source.is_ident(at) or source.at(at) not in written:
+            continue
+        name = source.at(at)
+        if source.at(at - 1) in (b".", b"->"):
+            continue
+        compared = any(text in (b"<", b">", b"<=", b">=") for text in source.texts[max(tokens[0], at - 2) : at + 3])
+        loaded = [
+            inner
+            for place in _assignments(source, loop, name)
+            for inner in place
+            if source.is_ident(inner) and _read_at(unit, body, inner, written - {name}) is not None
+        ]
+        conditional = _only_under_poll(unit, body, loop, name, written)
+        if compared and not loaded and not conditional:
+            return True
+    return False
+
+
+def _only_under_poll(unit: Unit, body: Body, loop: Statement, name: bytes, written: set[bytes]) -> bool:
+    """True when the loop changes the variable only in an `if` that reads a flag."""
+    source = unit.source
+    places = [
+        at
+        for at in range(loop.first, loop.last)
+        if source.at(at) in _WRITES and name in (source.at(at - 1), source.at(at + 1))
+    ]
+    inside = [item for part in loop.body for item in part.walk() if item.kind == "if" and item.condition is not None]
+    under = [
+        item
+        for item in inside
+        if item.condition is not None and _poll(unit, body, range(*item.condition), loop, written - {name}) is not None
+    ]
+    return bool(places) and all(any(item.first < at < item.last for item in under) for at in places)
+
+
+def _gives_back_inside(unit: Unit, loop: Statement, inside: list[Statement]) -> bool:
+    """True where the lock is given back in the branch of the loop that took it."""
+    source = unit.source
+    for item in inside:
+        if item.kind != "if" or item.condition is None:
+            continue
+        if not any(
+            _SWAPS.fullmatch(source.at(at)) or source.at(at) in _ASM for at in range(*item.condition)
+        ) and not any(
+            source.is_ident(at) and _through(unit, source.at(at), b"", False) for at in range(*item.condition)
+        ):
+            continue
+        for part in (*item.body, *item.other):
+            if any(
+                (_SWAPS.fullmatch(source.at(at)) and source.at(at + 1) == b"(") or _UNLOCKS.fullmatch(source.at(at))
+                for at in range(part.first, part.last)
+                if source.is_ident(at)
+            ):
+                return True
+    return False
+
+
+def _idle(unit: Unit, body: Body, loop: Statement, condition: range, written: set[bytes]) -> tuple[str, bytes] | None:
+    """`while (flag[i] == 0) ;`: nothing in the loop changes what it asks."""
+    source = unit.source
+    if not any(source.at(at) in (b"[", b"*", b"->") for at in condition):
+        return None
+    if any(written.intersection((source.at(at),)) for at in condition):
+        return None
+    for part in loop.body:
+        for at in range(part.first, part.last):
+            if source.is_ident(at) and _IDLE.fullmatch(source.at(at)) is None and source.at(at + 1) != b")":
+                return None
+    if loop.kind == "for" and loop.condition is not None and loop.head is not None and written:
+        return None
+    names = [source.at(at) for at in condition if source.is_ident(at)]
+    return (
+        (FLAG, names[0]) if names and not any(source.at(at) == b"(" for at in condition if at > condition[0]) else None
+    )
+
+
+def _jumps(unit: Unit, body: Body) -> Iterator[Wait]:
+    """`again: if (...) goto again;`."""
+    source = unit.source
+    labels: dict[bytes, int] = {}
+    guards = {place.statement: place.guards for place, _, _ in body.branches}
+    for statement in (inner for item in body.statements for inner in item.walk()):
+        if statement.kind == "label":
+            labels[source.at(statement.first)] = statement.first
+        if statement.kind != "if" or statement.condition is None:
+            continue
+        for inner in (inner for part in statement.body for inner in part.walk()):
+            if inner.kind != "goto" or source.at(inner.first + 1) not in labels:
+                continue
+            first = labels[source.at(inner.first + 1)]
+            loop = Statement("while", first, statement.last, statement.condition, statement.condition)
+            written = _written(source, loop)
+            found = _poll(unit, body, range(*statement.condition), loop, written)
+            if found is not None and not _counts(unit, body, range(*statement.condition), loop, written, range(0)):
+                yield Wait(found[0], loop, first, statement.condition[1], guards.get(statement, ()), found[1])
+
+
+# ---- critical sections -----------------------------------------------------------------------------------------------
+
+
+def _taken(unit: Unit, body: Body, item: Statement) -> bytes | None:
+    """The lock that a statement takes: by its own loop, or by calling a function that does."""
+    source = unit.source
+    if item.kind in LOOPS:
+        found = _loop(unit, body, item)
+        return found[1] if found is not None and found[0] == LOCK else None
+    if item.kind != "expression":
+        return None
+    for at in range(item.first, item.last):
+        if source.is_ident(at) and source.at(at + 1) == b"(" and takes_lock(unit, source.at(at)):
+            return _object(source, at)
+    return None
+
+
+def _object(source: CudaSource, at: int) -> bytes:
+    """What a call is about: its object, or its first argument."""
+    if source.at(at - 1) in (b".", b"->"):
+        first = at - 2
+        while source.at(first - 1) in (b".", b"->", b"::") and source.is_ident(first - 2):
+            first -= 2
+        if source.at(first) in (b"]", b")") and first in source.pairs:
+            first = source.pairs[first] - 1
+        return source.text(first, at - 1)
+    call = source.call(at)
+    return source.text(*call.args[0]).strip() if call is not None and call.args else b""
+
+
+def _gives_back(unit: Unit, item: Statement, place: bytes) -> bool:
+    """True for `atomicExch(place, 0)`, `place = 0`, `unlock(place)`, `place.unlock()`."""
+    source = unit.source
+    if item.kind != "expression" or item.body:
+        return False
+    plain = place.removeprefix(b"&").strip()
+    for at in range(item.first, item.last):
+        if not source.is_ident(at):
+            continue
+        name = source.at(at)
+        call = source.call(at)
+        if call is not None and (
+            _SWAPS.fullmatch(name)
+            or _UNLOCKS.fullmatch(name)
+            or name in (b"store", b"__stcg")
+            or _IDLE_READS.fullmatch(name)
+            or any(not takes_lock(unit, name) and _swaps(unit, body) for body in unit.named(name))
+        ):
+            return _object(source, at).removeprefix(b"&").strip() == plain
+        if call is None and source.at(at + 1) in (b"=", b"[") and source.at(item.first) in (b"*", name):
+            stop = next((i for i in range(item.first, item.last) if source.at(i) == b"="), item.first)
+            target = source.text(item.first, stop).strip()
+            return target in (b"*" + plain, plain)
+    return False
+
+
+def _swaps(unit: Unit, body: Body) -> bool:
+    return any(
+        _SWAPS.fullmatch(unit.source.at(at)) is not None
+        for statement in body.statements
+        for at in range(statement.first, statement.last)
+    )
+
+
+def _immovable(unit: Unit, items: tuple[Statement, ...], after: tuple[Statement, ...]) -> str:
+    """Why the region cannot be repeated lane by lane; empty where it can."""
+    source = unit.source
+    declared: set[bytes] = set()
+    for item in items:
+        loop_depth = item.kind in LOOPS
+        for inner in item.walk():
+            if inner.kind in ("goto", "return"):
+                return "control leaves it"
+            if inner.kind in ("break", "continue") and not loop_depth and not _in_loop(item, inner):
+                return "control leaves it"
+        if item.kind == "expression":
+            for at in range(item.first + 1, item.last - 1):
+                if (
+                    source.is_ident(at)
+                    and (source.is_ident(at - 1) or source.at(at - 1) in (b"*", b"&", b">"))
+                    and source.at(at + 1) in (b"=", b";", b"[", b"{", b",")
+                ):
+                    declared.add(source.at(at))
+        if any(operation.kind in ("block", "warp") for operation in unit.operations((item,))):
+            return "a barrier or warp operation stands in it"
+    for item in after:
+        if declared.intersection(source.texts[item.first : item.last]):
+            return "a name declared in it is used behind it"
+    return ""
+
+
+def _in_loop(outer: Statement, inner: Statement) -> bool:
+    return any(
+        item.kind in (*LOOPS, "switch") and item.first < inner.first < item.last
+        for item in outer.walk()
+        if item is not inner
+    )

@@ -1,0 +1,216 @@
+"""`__syncthreads` where threads of one wavefront stand on different branches.
+
+A CUDA GPU counts threads at a barrier, wherever in the code they are: since Volta, warp 0 may wait in one branch of an
+`if` and the other warps in the other. An AMD GPU counts wavefronts: a wavefront whose lanes are on both sides runs one
+side with its barriers and then the other with its barriers, while the rest of the block passes each only once. Data is
+read before it is written, or the block hangs. A wavefront of 64 lanes holds two CUDA warps, so that code which gives
+each warp a role is hit on CDNA; a condition that differs between lanes is hit everywhere.
+
+Where both sides meet at the same barriers, the sides become phases with the barrier between them, outside of the
+branch: REVIEW. Where barriers stand in loops or functions of the sides, MANUAL.
+
+An early `return` of a kernel is no finding: wavefronts that have ended no longer count, on either GPU. Conditions that
+are the same for the whole block (block indices, kernel arguments, template parameters, votes of the block) are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.convergence import LANE, LOOPS, WARP, Body, Place, Statement, Unit, Value, unit_of
+from rocport.facts.targets import load_target, target_names
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.branches import branches
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.phases import phases
+from rocport.rules.cuda.warp_common import amd_only
+from rocport.syntax.cuda import CudaSource
+
+_TWO_SIDES = (
+    "__global__ void k(float *s, float *o) {\n  int warp = threadIdx.x / 32;\n"
+    "  if (warp == 0) { s[threadIdx.x] = 1; __syncthreads(); } else { __syncthreads(); o[threadIdx.x] = s[0]; }\n}\n"
+)
+
+RULE = Rule(
+    name="divergent-barrier",
+    summary="barrier of the block that threads reach on different branches",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.MANUAL,
+    phase=3,
+    triggers=frozenset({b"__syncthreads", b"sync", b"__barrier_sync", b"__syncthreads_or", b"__syncthreads_and"}),
+    examples=(
+        Example(
+            _TWO_SIDES,
+            contains=(
+                "if (rocport_phase == 0) { s[threadIdx.x] = 1; } if (rocport_phase == 1) { }",
+                "if (rocport_phase < 1) __syncthreads();",
+            ),
+        ),
+        Example(
+            "__device__ void put(int n) { for (int i = 0; i < n; ++i) __syncthreads(); }\n"
+            "__device__ void get(int n) { for (int i = 0; i < n; ++i) { __syncthreads(); } }\n"
+            "__global__ void k(int n) { if (threadIdx.y == 0) put(n); else get(n); }\n"
+        ),
+        Example(
+            "__global__ void k(int *p) {\n  if (threadIdx.x < 32) { p[0] = 1; __syncthreads(); return; }\n"
+            "  p[1] = 2;\n  __syncthreads();\n  p[2] = 3;\n}\n"
+        ),
+        Example(
+            "__global__ void k(int *p) { switch (threadIdx.x / 32) {\n  case 0: __syncthreads(); break;\n"
+            "  default: __syncthreads(); } }\n"
+        ),
+    ),
+    clean=(
+        "__global__ void k(int *p, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;\n"
+        "  __shared__ int s[64]; s[threadIdx.x] = p[i]; __syncthreads(); p[i] = s[0];\n}\n",
+        "__global__ void k(int *p, int n) {\n  if (n > 4) { p[0] = 1; __syncthreads(); } else __syncthreads();\n}\n",
+        "__global__ void k(int *p) {\n  if (blockIdx.x == 0) { __syncthreads(); } else { __syncthreads(); }\n}\n",
+        "__global__ void k(int *p, int n) {\n  for (int t = 0; t < n; ++t) { if (threadIdx.x == 0) p[t] = t;\n"
+        "    __syncthreads(); }\n}\n",
+        "template <bool B> __global__ void k(int *p) {\n  if (B) { __syncthreads(); } else { __syncthreads(); }\n}\n",
+        "__global__ void k(int *p) {\n  __shared__ int go; if (threadIdx.x == 0) go = p[0];\n  __syncthreads();\n"
+        "  if (go) { __syncthreads(); } else { __syncthreads(); }\n}\n",
+    ),
+    sources=(
+        "https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (synchronization functions, independent thread "
+        "scheduling)",
+        "AMD CDNA3 ISA, S_BARRIER: synchronizes the waves of a workgroup; ended waves do not count",
+    ),
+)
+
+_STEP = (
+    "let each side do its part and put one barrier for all threads behind the branch, or make the roles wavefronts "
+    "(threadIdx.x / 64)"
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    if not {b"__global__", b"__device__"} & source.names:
+        return
+    unit = unit_of(source, context.project.macros)
+    view = branches(source, context.project.torch_extension)
+    least = LANE if only_wave32(context) else WARP
+    for body in unit.bodies:
+        if amd_only(source, body.name_at):
+            continue
+        for place, value, rest in body.branches:
+            if value.level >= least and not view.is_dead(source.starts[place.statement.first], device_only=True):
+                yield from _branch(unit, body, place, value, rest)
+        if not body.is_kernel:
+            yield from _early_returns(unit, body, least)
+
+
+def only_wave32(context: Context) -> bool:
+    """True when targets were named and all of them have wavefronts of 32 lanes: a wavefront is then one warp."""
+    named = context.options.targets
+    return bool(named) and all(name in target_names() and load_target(name).wavefront == 32 for name in named)
+
+
+def sides(unit: Unit, place: Place, rest: tuple[Statement, ...]) -> list[tuple[Statement, ...]]:
+    """What the two sides of a branch run: the `else`, or what follows a side that returns; the cases of a `switch`."""
+    statement = place.statement
+    if statement.kind == "switch":
+        return list(_cases(statement))
+    if statement.other:
+        return [statement.body, statement.other]
+    if _returns(statement.body):
+        return [statement.body, rest]
+    return []
+
+
+def _returns(items: tuple[Statement, ...]) -> bool:
+    if len(items) == 1 and items[0].kind == "block":
+        items = items[0].body
+    return bool(items) and items[-1].kind == "return"
+
+
+def _cases(statement: Statement) -> Iterator[tuple[Statement, ...]]:
+    items = statement.body[0].body if statement.body and statement.body[0].kind == "block" else statement.body
+    starts = [number for number, item in enumerate(items) if item.kind == "case"]
+    for first, last in zip(starts, [*starts[1:], len(items)], strict=True):
+        if last - first > 1:
+            yield items[first + 1 : last]
+
+
+def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: tuple[Statement, ...]) -> Iterator[Finding]:
+    source, statement = unit.source, place.statement
+    holding = [side for side in sides(unit, place, rest) if any(item.kind == "block" for item in unit.operations(side))]
+    who = "lanes" if value.level == LANE else "warps"
+    condition = _shown(source, statement)
+    if len(holding) > 1:
+        edits = phases(unit, statement, "block", b"__syncthreads()")
+        yield finding(
+            RULE,
+            source,
+            statement.first,
+            f"barriers on more than one side of `{condition}`, which differs between {who}: a wavefront with lanes on "
+            "both sides runs each side with its barriers, one after the other"
+            + ("; written as phases with one barrier between them" if edits else ""),
+            last=statement.last - 1,
+            applicability=Applicability.REVIEW if edits else Applicability.MANUAL,
+            confidence=Confidence.HIGH if value.exact else Confidence.MEDIUM,
+            edits=edits or (),
+            fix="check that the sides' barriers pair up in their order" if edits else _STEP,
+            holds="" if value.level == LANE else "wavefronts of 64 lanes",
+        )
+        return
+    inside = (*statement.body, *statement.other)
+    if not value.exact or not any(item.kind == "block" for item in unit.operations(inside)):
+        return
+    later = any(item.kind == "block" for item in unit.operations(rest)) or any(
+        guard.statement.kind in LOOPS for guard in place.guards
+    )
+    if later:
+        yield finding(
+            RULE,
+            source,
+            statement.first,
+            f"a barrier that only threads with `{condition}` reach, while the others go on to another barrier: "
+            "CUDA leaves this undefined, and wavefronts do not pair up as warps do",
+            last=statement.last - 1,
+            confidence=Confidence.MEDIUM,
+            fix=_STEP,
+        )
+
+
+def _early_returns(unit: Unit, body: Body, least: int) -> Iterator[Finding]:
+    """`if (lane dependent) return;` before a barrier, in a function after which the caller has barriers of its own."""
+    source = unit.source
+    for place in body.exits:
+        own = [guard for guard in place.guards if guard.value.level >= least and guard.statement.kind == "if"]
+        if place.statement.kind != "return" or not own or amd_only(source, place.statement.first):
+            continue
+        after = [item for item, _ in body.operations if item.kind == "block" and item.at > place.statement.first]
+        inside = own[-1].statement
+        after = [item for item in after if not inside.first <= item.at < inside.last]
+        if after and _meets_again(unit, body):
+            yield finding(
+                RULE,
+                source,
+                inside.first,
+                f"threads with `{_shown(source, inside)}` return before a barrier of this function and go on to the "
+                "next barrier of its caller: CUDA pairs them up thread by thread, wavefronts do not",
+                last=place.statement.last - 1,
+                confidence=Confidence.MEDIUM,
+                fix="put the work in an `if` and let every thread of the block reach each barrier",
+            )
+
+
+def _meets_again(unit: Unit, body: Body) -> bool:
+    """True when a caller in this file has a barrier after its call, or calls in a loop."""
+    for caller in unit.bodies:
+        for call in caller.calls:
+            if call.name != body.name:
+                continue
+            if any(item.kind == "block" and item.at > call.at for item, _ in caller.operations):
+                return True
+            for place in caller.loops:
+                if place.statement.first < call.at < place.statement.last:
+                    return True
+    return False
+
+
+def _shown(source: CudaSource, statement: Statement) -> str:
+    assert statement.condition is not None, "if and switch have a condition"
+    text = source.text(*statement.condition).decode("utf-8", "replace")
+    return " ".join(text.split())[:60]
