@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run AMD machine code on the CPU: code objects from clang and Triton, instruction by instruction, wave by wave.
+
+docs/isa.md describes the engine; native/engine.h is its boundary to the runtime library.
+"""
