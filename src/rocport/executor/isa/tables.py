@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""AMD's instruction tables as tinygrad carries them: decoders, operand types and pseudo-code of three families.
+
+tinygrad 0.14 (MIT) generates them from AMD's published machine-readable ISA and ISA documents. Its emulator is not used.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from rocport.executor.isa.emit import Untranslated
+
+
+class TablesError(RuntimeError):
+    """tinygrad is missing or of another shape, or the target's family has no table; the message says what to do."""
+
+
+# Which table describes a target. CDNA's is gfx950's and serves gfx90a and gfx942, whose common instructions it encodes
+# alike (LLVM's AMDGPU ISA pages for GFX90a, GFX940, GFX950); RDNA3's is RDNA 3.5's. GCN and RDNA1/2 have none.
+_FAMILIES = (
+    (re.compile(r"gfx(90a|942|950|9-4-generic)$"), "cdna"),
+    (re.compile(r"gfx(11\d\d|11-generic)$"), "rdna3"),
+    (re.compile(r"gfx(120\d|12-generic)$"), "rdna4"),
+)
+
+
+def family(target: str) -> str:
+    """`cdna`, `rdna3` or `rdna4`. Raises TablesError for a target without a table."""
+    for pattern, name in _FAMILIES:
+        if pattern.match(target):
+            return name
+    raise TablesError(
+        f"{target}: no instruction table (there are tables for gfx90a, gfx942, gfx950, gfx11xx and gfx120x); "
+        "compile for one of those"
+    )
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One decoded instruction: raw fields by name, and what the tables know of its operands."""
+
+    family: str
+    encoding: str
+    """Name of the format without its variant: `VOP2`, `GLOBAL`."""
+    variant: str
+    """`LIT`, `DPP16`, `DPP8`, `SDWA`, or empty; `MFMA` and `SDST` are no variants of the operands."""
+    op: Any
+    """Member of the table's enumeration, None for VOPD."""
+    name: str
+    size: int
+    fields: dict[str, int]
+    bits: dict[str, int]
+    """Width of each operand."""
+    formats: dict[str, str]
+    """Number format of each operand without its prefix: `F32`, `PK2_F16`."""
+    literal: int
+    names: tuple[str, ...] = ()
+    """The two halves of VOPD."""
+
+    def has(self, name: str) -> bool:
+        return name in self.fields
+
+
+_VARIANTS = re.compile(r"_(LIT|DPP16|DPP8|SDWA|SDST|MFMA)")
+_RENAMED = {"VFLAT": "FLAT", "VGLOBAL": "GLOBAL", "VSCRATCH": "SCRATCH", "VBUFFER": "MUBUF", "VDS": "DS"}
+
+
+@functools.cache
+def _tables() -> Any:
+    try:
+        return importlib.import_module("tinygrad.renderer.amd")
+    except ImportError as error:
+        raise TablesError(
+            f"the ISA executor needs tinygrad's instruction tables ({error}); `pip install 'rocport[isa]'`"
+        ) from error
+
+
+@functools.cache
+def pseudocode(table: str) -> tuple[dict[Any, str], dict[str, str]]:
+    """Texts by operation, and by name without the encoding's suffix."""
+    _tables()
+    texts = importlib.import_module(f"tinygrad.runtime.autogen.amd.{table}.str_pcode").PCODE
+    by_name: dict[str, str] = {}
+    for op, text in texts.items():
+        by_name.setdefault(plain(op.name), text)
+    return texts, by_name
+
+
+def plain(name: str) -> str:
+    """`V_ADD_F32_E64` -> `V_ADD_F32`."""
+    return re.sub(r"_E(32|64)$", "", name)
+
+
+def text_of(table: str, op: Any, name: str) -> str:
+    """The pseudo-code of an operation: its own, that of its name, or that of another family. Raises Untranslated."""
+    texts, by_name = pseudocode(table)
+    found = texts.get(op) or by_name.get(name)
+    if found is None:
+        for other in ("rdna3", "rdna4", "cdna"):
+            if other != table and (found := pseudocode(other)[1].get(name)):
+                break
+    if found is None:
+        raise Untranslated(f"no pseudo-code for {name}")
+    return found
+
+
+@functools.lru_cache(maxsize=65536)
+def decode(data: bytes, table: str) -> Instruction:
+    """The instruction at the start of `data` (20 bytes or what is left). Raises Untranslated for an unknown word."""
+    raw = _raw(data, table)
+    kind = type(raw)
+    name = kind.__name__
+    variants = _VARIANTS.findall(name)
+    encoding = _VARIANTS.sub("", name)
+    fields = {}
+    for field_name, field in kind._fields:
+        fields[field_name] = (raw._raw >> field.lo) & field.mask
+    operands = raw.operands
+    op = getattr(raw, "op", None)
+    names: tuple[str, ...] = ()
+    if op is None and hasattr(raw, "opx"):
+        names = (raw.opx.name, raw.opy.name)
+    return Instruction(
+        table,
+        _RENAMED.get(encoding, encoding),
+        next((v for v in variants if v in ("LIT", "DPP16", "DPP8", "SDWA")), ""),
+        op,
+        plain(op.name) if op is not None else "+".join(names),
+        raw.size(),
+        fields,
+        {key: value[1] for key, value in operands.items()},
+        {key: value[0].name.removeprefix("FMT_NUM_").removeprefix("FMT_") for key, value in operands.items()},
+        fields.get("literal", 0),
+        names,
+    )
+
+
+def _raw(data: bytes, table: str) -> Any:
+    try:
+        return _tables().decode_inst(data, table)
+    except (ValueError, AssertionError, KeyError) as error:
+        # The list of formats lacks the buffer instructions of RDNA.
+        word = int.from_bytes(data[:4], "little")
+        prefixes = {"rdna3": (("MUBUF", 26, 0b111000), ("MTBUF", 26, 0b111010)), "rdna4": (("VBUFFER", 26, 0b110001),)}
+        for name, shift, prefix in prefixes.get(table, ()):
+            if word >> shift == prefix:
+                module = importlib.import_module(f"tinygrad.runtime.autogen.amd.{table}.ins")
+                found = getattr(module, name).from_bytes(data)
+                try:
+                    _ = found.op
+                except ValueError:
+                    break
+                return found
+        raise Untranslated(f"no instruction of {table} starts with {word:#010x}") from error
