@@ -278,7 +278,8 @@ class _Emitter:
             raise Untranslated(f"assignment to the whole mask {name}")
         held = scope.scalars.get(name)
         if held is not None and name not in scope.registers:
-            return f"{held.code}={from_bits(to_bits(self.convert(value, target.kind, target.width)), held.kind, held.width)};"
+            converted = self.convert(value, target.kind, target.width)
+            return f"{held.code}={from_bits(to_bits(converted), held.kind, held.width)};"
         if name not in scope.registers:
             self.register(name, max(32, target.width))
         variable, width = scope.registers[name]

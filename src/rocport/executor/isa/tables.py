@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """AMD's instruction tables as tinygrad carries them: decoders, operand types and pseudo-code of three families.
 
-tinygrad 0.14 (MIT) generates them from AMD's published machine-readable ISA and ISA documents. Its emulator is not used.
+tinygrad 0.14 (MIT) generates them from AMD's machine-readable ISA and ISA documents. Its emulator is not used.
 """
 
 from __future__ import annotations
