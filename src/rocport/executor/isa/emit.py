@@ -140,8 +140,8 @@ class _Emitter:
             return self.assign(node)
         if isinstance(node, p.If):
             text = ""
-            for condition, body in node.arms:
-                text += f"{'else ' if text else ''}if({self.expr(condition).code}){{{self.block(body)}}}"
+            for condition, arm in node.arms:
+                text += f"{'else ' if text else ''}if({self.expr(condition).code}){{{self.block(arm)}}}"
             return text + (f"else{{{self.block(node.otherwise)}}}" if node.otherwise else "")
         if isinstance(node, p.For):
             first, last = self.expr(node.first), self.expr(node.last)
@@ -310,22 +310,20 @@ class _Emitter:
                 raise Untranslated(f"slice of {name}")
             self.register(name, 64)
         variable, _ = scope.registers[name]
-        high, low, width = self.bounds(target)
-        del high
-        return f"{variable}=set_bits({variable},{low},{width},{to_bits(value)});"
+        low, count = self.bounds(target)
+        return f"{variable}=set_bits({variable},{low},{count},{to_bits(value)});"
 
-    def bounds(self, node: p.Slice) -> tuple[str, str, str]:
-        """Code of the high bit, the low bit, and the width."""
+    def bounds(self, node: p.Slice) -> tuple[str, str]:
+        """Code of the low bit and of the width."""
         high = self.expr(node.high)
         if node.count is not None:
-            count = self.expr(node.count)
-            return f"({high.code}+{count.code}-1)", f"(int)({high.code})", f"(int)({count.code})"
+            return f"(int)({high.code})", f"(int)({self.expr(node.count).code})"
         if node.low is None:
-            return high.code, f"(int)({high.code})", "1"
+            return f"(int)({high.code})", "1"
         low = self.expr(node.low)
         if high.constant is not None and low.constant is not None:
-            return high.code, str(low.constant), str(high.constant - low.constant + 1)
-        return high.code, f"(int)({low.code})", f"(int)({high.code}-({low.code})+1)"
+            return str(low.constant), str(high.constant - low.constant + 1)
+        return f"(int)({low.code})", f"(int)({high.code}-({low.code})+1)"
 
     # Expressions
 
@@ -398,11 +396,9 @@ class _Emitter:
     def slice(self, node: p.Slice) -> Value:
         if mask := self.is_mask(node):
             return Value(f"((u32)mask_{mask})", "u", 1)
-        inner = node.base.base if isinstance(node.base, p.View) else node.base
         if isinstance(node.base, p.Name) and node.base.name in self.scope.arrays:
             kind, width = self.scope.arrays[node.base.name]
             return Value(f"{_safe(node.base.name)}[{self.expr(node.high).code}]", kind, width)
-        del inner
         base = self.expr(node.base)
         high = self.expr(node.high)
         if node.low is not None:
@@ -410,7 +406,7 @@ class _Emitter:
             if high.constant is not None and low.constant is not None and high.constant < low.constant:
                 width = low.constant - high.constant + 1
                 return Value(f"({ctype('u', width)})reverse_bits({to_bits(base)},{width})", "u", width)
-        _, low_code, width_code = self.bounds(node)
+        low_code, width_code = self.bounds(node)
         known = int(width_code) if width_code.isdigit() else None
         width = known or 64
         c = ctype("u", width)
@@ -500,8 +496,6 @@ class _Emitter:
         if name in _FUNCTIONS:
             result = _FUNCTIONS[name]
             kind, width = (values[0].kind, values[0].width) if result is None else result
-            if name in ("isEven", "exponent", "classify", "clz", "ctz"):
-                pass
             return Value(f"x_{name}({code})", kind, width)
         if (found := _MINMAX.match(name)) or (found := _CONVERSION.match(name)):
             typed = p.parse_type(found[1])
