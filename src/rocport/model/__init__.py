@@ -1,6 +1,6 @@
 """The values that flow between packages. Immutable; imports nothing else of rocport."""
 
-from rocport.model.context import Context, Options, ProjectIndex
+from rocport.model.context import Context, Definition, Options, ProjectIndex
 from rocport.model.findings import Applicability, Confidence, Edit, Finding, Severity, Span
 from rocport.model.folders import cache_folder
 from rocport.model.limits import HANGING_S
@@ -15,6 +15,7 @@ __all__ = [
     "Applicability",
     "Confidence",
     "Context",
+    "Definition",
     "Edit",
     "Effort",
     "Example",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from posixpath import normpath
 
 from rocport.model.versions import RocmVersion
 
@@ -27,12 +28,34 @@ class Options:
     mirror: str = "hip"
 
 
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One place where the project gives a meaning of its own to a name that CUDA has too.
+
+    `kind` is `macro`, `function`, `variable`, `type`, `member` or `enumerator`; `owner` the class or namespace it
+    belongs to. `parameters` counts those of a macro (None where it is object-like); `takes` is the type of a
+    function's first. `live` says whether the port's device pass and its host pass reach it (None where a condition
+    over names nobody knows decides), `defined` that it is no mere declaration.
+    """
+
+    name: bytes
+    kind: str
+    line: int
+    path: str = ""
+    owner: bytes = b""
+    parameters: int | None = None
+    live: tuple[bool | None, bool | None] = (True, True)
+    defined: bool = True
+    takes: bytes = b""
+
+
 @dataclass(frozen=True)
 class ProjectIndex:
     """Names collected over the whole tree before any rule runs.
 
     `macros` maps an object-like macro to its body as written (the last definition seen); `files` are the paths of the
-    tree, relative, with `/`.
+    tree, relative, with `/`. `definitions` are the project's own meanings of CUDA's names, `includes` the headers each
+    source names, as spelled.
     """
 
     device_functions: frozenset[bytes] = frozenset()
@@ -43,11 +66,54 @@ class ProjectIndex:
     torch_extension: bool = False
     ptx_sources: frozenset[str] = frozenset()
     """Paths of the CUDA sources that hold inline PTX or NVIDIA's matrix headers, in an include of theirs or here."""
+    definitions: Mapping[bytes, tuple[Definition, ...]] = field(default_factory=dict)
+    includes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def basenames(self) -> frozenset[str]:
         """Last parts of all paths of the tree."""
         return frozenset(path.rsplit("/", 1)[-1] for path in self.files)
+
+    def together(self, one: str, other: str) -> bool:
+        """True when some unit of the tree holds both files: one includes the other, or a third includes both."""
+        return not self._includers(one).isdisjoint(self._includers(other))
+
+    @cached_property
+    def _known_includers(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def _includers(self, path: str) -> frozenset[str]:
+        """A file and all that include it, directly or through others."""
+        known = self._known_includers.get(path)
+        if known is None:
+            found: set[str] = {path}
+            todo = [path]
+            while todo:
+                fresh = self._included_by.get(todo.pop(), set()) - found
+                found |= fresh
+                todo += fresh
+            known = self._known_includers[path] = frozenset(found)
+        return known
+
+    @cached_property
+    def _included_by(self) -> dict[str, set[str]]:
+        """Path -> the files that name it in an include: beside them, or by the end of its path."""
+        ends: dict[str, list[str]] = {}
+        for path in self.files:
+            ends.setdefault(path.rpartition("/")[2], []).append(path)
+        found: dict[str, set[str]] = {}
+        for path, names in self.includes.items():
+            folder = path.rpartition("/")[0]
+            for name in names:
+                beside = normpath(f"{folder}/{name}" if folder else name)
+                if beside in self.files:
+                    found.setdefault(beside, set()).add(path)
+                    continue
+                tail = "/" + name.lstrip("./")
+                for other in ends.get(name.rpartition("/")[2], ()):
+                    if f"/{other}".endswith(tail):
+                        found.setdefault(other, set()).add(path)
+        return found
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,8 @@ class Rule:
     """Names of the symbol facts that this rule answers for: api-identifier leaves them to it."""
     fallback: bool = False
     """Its findings give way to those of any other rule on the same text: that rule knows more."""
+    binds: bool = False
+    """It settles whose a name is by itself: its findings also stand where the name is bound to the project."""
     holds: str = ""
     """Versions and targets its findings hold for, in words, where a finding does not say it itself."""
     examples: tuple[Example, ...] = ()

@@ -17,6 +17,7 @@ import rocport
 from rocport.model import (
     Applicability,
     Confidence,
+    Definition,
     Edit,
     Finding,
     Options,
@@ -28,7 +29,7 @@ from rocport.model import (
 from rocport.syntax.project import FileNames
 
 # Packages whose code or data decides what a scan finds.
-_DECIDING = ("facts", "model", "rules", "scan", "syntax")
+_DECIDING = ("binding", "facts", "model", "rules", "scan", "syntax")
 _KEEP_DAYS = 30
 _SECONDS_A_DAY = 86_400
 
@@ -116,6 +117,8 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         [name.encode(errors="surrogateescape") for name in sorted(project.files)],
         [name.encode(errors="surrogateescape") for name in sorted(project.ptx_sources)],
         [name.encode(errors="surrogateescape") for name in sorted(project.included)],
+        [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
+        [repr(item).encode() for item in sorted(project.includes.items())] if project.definitions else [],
     ):
         digest.update(b"\0".join(group) + b"\2")
     return digest.hexdigest()
@@ -138,18 +141,47 @@ def pack_names(names: FileNames) -> list[Any]:
         sorted(names.included),
         names.torch_extension,
         names.ptx,
+        [
+            [
+                item.name.decode("latin-1"),
+                item.kind,
+                item.line,
+                item.owner.decode("latin-1"),
+                item.parameters,
+                item.live,
+                item.defined,
+                item.takes.decode("latin-1"),
+            ]
+            for item in names.definitions
+        ],
+        names.includes,
     ]
 
 
 def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`."""
-    device, macros, included, torch_extension, ptx = packed
+    device, macros, included, torch_extension, ptx, definitions, includes = packed
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
         frozenset(included),
         torch_extension,
         ptx,
+        tuple(
+            Definition(
+                name.encode("latin-1"),
+                kind,
+                line,
+                "",
+                owner.encode("latin-1"),
+                parameters,
+                tuple(live),
+                defined,
+                takes.encode("latin-1"),
+            )
+            for name, kind, line, owner, parameters, live, defined, takes in definitions
+        ),
+        tuple(includes),
     )
 
 

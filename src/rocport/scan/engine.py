@@ -14,7 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
-from rocport.model import Applicability, Context, Finding, Options, Problem, ProjectIndex, Span
+from rocport.binding import binder, collect
+from rocport.model import Applicability, Context, Definition, Finding, Options, Problem, ProjectIndex, Span
 from rocport.rules import LoadedRule, discover
 from rocport.scan import cache as caching
 from rocport.scan import suppress
@@ -22,6 +23,7 @@ from rocport.scan.cache import Cache
 from rocport.scan.tree import MAX_SOURCE_BYTES, Entry, Tree
 from rocport.syntax.build import BuildSource
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.includes import include_names
 from rocport.syntax.notebook import cells
 from rocport.syntax.project import FileNames, build_index, holding_ptx, names_of
 from rocport.syntax.python import PythonSource
@@ -48,6 +50,20 @@ def known_names() -> frozenset[bytes]:
     return _STRUCTURE.union(*(loaded.rule.triggers for loaded in _rules_for("cuda")))
 
 
+_NOT_BOUND = frozenset(
+    b"ATen asm __asm __asm__ c10 cub cublas cublas_api cublas_v2 cuda cooperative_groups cute cutlass do for half if "
+    b"hip half2 include nvcuda operator register template thrust type while __device__ __global__ __host__ __CUDACC__ "
+    b"__NVCC__ __CUDA_ARCH__ atomicMax atomicMin major".split()
+)
+
+
+@cache
+def bound_names() -> frozenset[bytes]:
+    """Names whose owner is asked for before a finding on them stands: all a rule looks for, but words of the language
+    and namespaces, and the atomics whose overloads a rule of their own compares."""
+    return known_names() - _NOT_BOUND
+
+
 def scan_cuda(path: str, data: bytes, context: Context) -> list[Finding]:
     """Findings of every CUDA rule over one file, in order of place."""
     return scan_source(CudaSource(path, data, known_names()), context)
@@ -65,8 +81,18 @@ def scan_source(source: CudaSource, context: Context) -> list[Finding]:
         (general if loaded.rule.fallback else findings).extend(loaded.check(source, context))
     if general:
         findings.extend(_not_covered(general, findings))
+    findings = _of_cuda(source, context, findings)
     findings.sort(key=lambda item: (item.span, item.rule))
     return findings
+
+
+def _of_cuda(source: CudaSource, context: Context, findings: list[Finding]) -> list[Finding]:
+    """Without the findings on names that are surely the project's own at that place."""
+    own = {source.starts[position] for position, _ in binder(source, context, bound_names()).places()}
+    if not own:
+        return findings
+    binds = {loaded.rule.name for loaded in _rules_for("cuda") if loaded.rule.binds}
+    return [finding for finding in findings if finding.span.start not in own or finding.rule in binds]
 
 
 def _not_covered(general: list[Finding], special: list[Finding]) -> list[Finding]:
@@ -187,7 +213,11 @@ def index_tree(
 ) -> ProjectIndex:
     """Collect the names of the whole tree. With a cache, `digests` are those of the contents, by path."""
     sources = [entry for entry in tree.entries if entry.language == "cuda"]
-    keys = {entry.path: caching.key("names and ptx", digests[entry.path]) for entry in sources if entry.path in digests}
+    keys = {
+        entry.path: caching.key("names, ptx and definitions", digests[entry.path])
+        for entry in sources
+        if entry.path in digests
+    }
     known = cache.get(set(keys.values())) if cache is not None and keys else {}
     found: dict[str, FileNames] = {
         path: caching.unpack_names(known[mark]) for path, mark in keys.items() if mark in known
@@ -198,7 +228,17 @@ def index_tree(
     if cache is not None:
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
     names = (found[entry.path] for entry in sources)
-    return build_index((entry.path for entry in tree.entries), names, holding_ptx(found))
+    index = build_index((entry.path for entry in tree.entries), names, holding_ptx(found))
+    return replace(index, **_definitions(found))
+
+
+def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
+    """What the files of a tree say of CUDA's names, by name, and their includes where some file says anything."""
+    found: dict[bytes, tuple[Definition, ...]] = {}
+    for path, item in names.items():
+        for definition in item.definitions:
+            found[definition.name] = (*found.get(definition.name, ()), replace(definition, path=path))
+    return {"definitions": found, "includes": {path: item.includes for path, item in names.items()}}
 
 
 class _Names:
@@ -209,7 +249,10 @@ class _Names:
 
     def __call__(self, entry: Entry) -> FileNames:
         data = read_source(self.root, entry)
-        return names_of(data) if isinstance(data, bytes) else FileNames()
+        if not isinstance(data, bytes):
+            return FileNames()
+        own = collect(CudaSource(entry.path, data, known_names()), bound_names())
+        return replace(names_of(data), definitions=own, includes=tuple(include_names(data)))
 
 
 def _digests(root: Path, entries: Iterable[Entry]) -> dict[str, bytes]:

@@ -38,9 +38,17 @@ def include_point(source: CudaSource) -> int:
     for position in range(len(source.texts)):
         directive = source.directive_of(position)
         skipped = directive is not None and directive.name in (b"pragma", b"define", b"undef", b"endif")
+        if skipped and directive is not None and directive.name == b"define" and _takes_arguments(source, directive):
+            # `#define cudaFree(p) ...` would expand inside the header that declares what it stands before.
+            return _line_start(source, source.starts[position])
         if not skipped and (directive is None or directive is not guard):
             return _line_start(source, source.starts[position])
     return 3 if source.data.startswith(b"\xef\xbb\xbf") else 0
+
+
+def _takes_arguments(source: CudaSource, directive: Directive) -> bool:
+    open_ = directive.first + 3
+    return open_ < directive.last and source.at(open_) == b"(" and source.starts[open_] == source.end(open_ - 1)
 
 
 def _guard(directives: Sequence[Directive]) -> Directive | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rocport.model import ProjectIndex
+from rocport.model import Definition, ProjectIndex
 from rocport.syntax.includes import include_names
 
 _SPECIFIED = re.compile(rb"__(global|device)__((?:[^;{}()]|\([^()]*\))*?)([A-Za-z_]\w*)\s*\(")
@@ -37,6 +37,8 @@ class FileNames:
     included: frozenset[str] = frozenset()
     torch_extension: bool = False
     ptx: bool = False
+    definitions: tuple[Definition, ...] = ()
+    includes: tuple[str, ...] = ()
 
 
 def names_of(data: bytes) -> FileNames:

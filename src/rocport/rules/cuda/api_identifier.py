@@ -4,17 +4,21 @@ Every identifier is looked up once in the symbol facts (facts/libraries): a name
 name they lack is a MANUAL finding and stays as it is, because a likely name that does not exist is worse than none. A
 symbol with a note (another signature, other semantics) is replaced and listed for REVIEW with that note.
 
-The edit is right wherever the identifier is the library's: a name the file itself defines as a macro or declares as a
-parameter, local or member is left alone.
+The edit is right wherever the identifier is the library's. What the project declares as a parameter, local or member
+of that name is left alone. A macro of the project that stands before a function of the library, such as
+`#define cudaMalloc(p, n) traced(p, n)`, is renamed with its uses, so that they still pass through it; where another
+name that the project calls becomes the same HIP name, those calls would pass through it too: REVIEW.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Literal
 
+from rocport.binding import Binder, Binding, Owner, binder
 from rocport.facts.symbols import Symbol, load
-from rocport.model import Applicability, Context, Example, Finding, RocmVersion, Rule, Severity
+from rocport.model import Applicability, Context, Definition, Example, Finding, RocmVersion, Rule, Severity
 from rocport.rules import discover
 from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
@@ -27,6 +31,7 @@ RULE = Rule(
     phase=2,
     triggers=frozenset(load().identifiers),
     fallback=True,
+    binds=True,
     examples=(
         Example(
             "#include <cuda_runtime.h>\nvoid f(void **p) { cudaMalloc(p, 4); }\n",
@@ -35,11 +40,17 @@ RULE = Rule(
         ),
         Example("__global__ void k() { cudaDeviceSynchronize(); }\n", contains=("cudaDeviceSynchronize",)),
         Example(
+            "#include <cuda_runtime.h>\n#define cudaFree(p) (free_count++, cudaFree(p))\n"
+            "void f(void *p) { cudaFree(p); }\n",
+            contains=("#define hipFree(p) (free_count++, hipFree(p))", "{ hipFree(p); }"),
+        ),
+        Example(
             "#define CHECK(x) if ((x) != cudaSuccess) abort()\n",
             contains=("hipSuccess",),
         ),
     ),
     clean=(
+        "struct Pool { void *cudaMalloc(int n); };\nvoid *f(Pool &p) { return p.cudaMalloc(4); }\n",
         '// cudaMalloc in a comment\nconst char *s = "cudaMalloc";\n',
         "void my_cudaMalloc();\n",
     ),
@@ -58,26 +69,83 @@ def _claimed() -> frozenset[bytes]:
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     identifiers = load().identifiers
+    bound = binder(source, context)
     for name in (source.names & identifiers.keys()) - _claimed():
         symbol = identifiers[name]
         if symbol.hip == symbol.cuda and not symbol.note:
             continue
+        shared = _passed_through(bound, symbol)
         for position in source.find(name):
-            if not _is_own(source, position):
+            owned = _is_own(source, bound, position, symbol)
+            if isinstance(owned, bool):
+                continue
+            if owned is not None:
+                yield _renamed_macro(source, position, symbol, owned)
+            elif shared is not None:
+                yield _shared(source, position, symbol, *shared)
+            else:
                 yield _finding(source, position, symbol, context.options.rocm)
 
 
-def _is_own(source: CudaSource, position: int) -> bool:
-    """True when the file defines the name itself as a macro, or names a member or file so."""
-    before = source.at(position - 1)
-    if before in (b".", b"->"):
-        return True
+def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) -> Literal[True] | Binding | None:
+    """True for a name of the project's own that stays; its binding for a macro that is renamed with its uses."""
     directive = source.directive_of(position)
-    if directive is None:
-        return False
-    if directive.name == b"include":
+    if directive is not None and directive.name == b"include":
         return True
-    return directive.name in (b"define", b"undef") and position == directive.first + 2
+    binding = bound.bind(position)
+    if binding.owner is Owner.PROJECT:
+        return binding if binding.what == "macro" and symbol.hip else True
+    if source.at(position - 1) in (b".", b"->"):
+        return True
+    if directive is not None and directive.name in (b"define", b"undef") and position == directive.first + 2:
+        named = Binding(Owner.PROJECT, "macro", source.path, source.line(directive.start))
+        return named if symbol.hip else True
+    return None
+
+
+def _renamed_macro(source: CudaSource, position: int, symbol: Symbol, binding: Binding) -> Finding:
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{symbol.cuda} is the project's own macro ({binding.path}:{binding.line}), and {symbol.hip} with all its uses",
+        applicability=Applicability.SAFE,
+        edits=[replace(source, position, symbol.hip.encode())],
+    )
+
+
+@cache
+def _same_in_hip() -> dict[str, tuple[bytes, ...]]:
+    """HIP name -> the CUDA names that become it, where there are several."""
+    found: dict[str, list[bytes]] = {}
+    for name, symbol in load().identifiers.items():
+        if symbol.hip:
+            found.setdefault(symbol.hip, []).append(name)
+    return {hip: tuple(names) for hip, names in found.items() if len(names) > 1}
+
+
+def _passed_through(bound: Binder, symbol: Symbol) -> tuple[bytes, Definition] | None:
+    """A macro of the project for another CUDA name that becomes the same HIP name."""
+    if not bound.own:
+        return None
+    for other in _same_in_hip().get(symbol.hip, ()):
+        macros = bound.definitions(other, "macro") if other != symbol.cuda.encode() else []
+        if macros and not bound.definitions(symbol.cuda.encode(), "macro"):
+            return other, macros[0]
+    return None
+
+
+def _shared(source: CudaSource, position: int, symbol: Symbol, other: bytes, macro: Definition) -> Finding:
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{symbol.cuda} becomes {symbol.hip}, and so does {other.decode()}, which the project has made a macro "
+        f"({macro.path or source.path}:{macro.line}): this call passes through it too",
+        applicability=Applicability.REVIEW,
+        edits=[replace(source, position, symbol.hip.encode())],
+        fix=f"write ({symbol.hip})(...) where the macro is not meant, or give the macro another name",
+    )
 
 
 def _on_device(source: CudaSource, position: int, symbol: Symbol) -> bool:

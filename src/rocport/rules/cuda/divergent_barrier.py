@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding.branches import branches
 from rocport.convergence import LANE, LOOPS, WARP, Body, Place, Statement, Unit, Value, unit_of
 from rocport.facts.targets import load_target, target_names
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.branches import branches
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.phases import phases
 from rocport.rules.cuda.warp_common import amd_only

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding.branches import branches
 from rocport.convergence import LANE, Body, Operation, Place, Statement, Unit, Value, unit_of
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.branches import branches
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.divergent_barrier import sides
 from rocport.rules.cuda.phases import phases

@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from rocport.binding.branches import branches
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.branches import branches
 from rocport.rules.cuda.common import finding, replace, replace_range
 from rocport.rules.cuda.ptx_translation import HANDLERS, REASONS, Refused, Translation, translate
 from rocport.syntax.cuda import CudaSource

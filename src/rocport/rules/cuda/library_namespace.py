@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+from rocport.binding.branches import branches
 from rocport.facts.symbols import Symbol, load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.branches import branches
 from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
 

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.cuda.branches import (
+from rocport.binding.branches import (
     ARCH,
     COMPILER,
     CUDA_NAMES,
@@ -29,6 +28,7 @@ from rocport.rules.cuda.branches import (
     branches,
     respects_hip,
 )
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace, replace_range
 from rocport.rules.cuda.inline_ptx import unportable
 from rocport.syntax.conditionals import Chain

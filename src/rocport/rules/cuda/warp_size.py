@@ -5,7 +5,8 @@ The port keeps 32-lane warps, so every place that asks for the width must hear 3
 `at::cuda::warp_size()`, which are 64 on CDNA. A host that plans its launches with 64 while the kernels work in 32
 lanes computes wrong results without any error.
 
-A variable, parameter or member the project itself calls `warpSize` is left alone, with its uses in that file.
+A variable, parameter or member the project itself calls `warpSize` is left alone where it is seen: in its scope, not in
+the kernel beside it.
 
 With `--warp=native` nothing is replaced; each site is for review because the value is 64 or 32 by target.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding import Owner, binder
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, replace, replace_range
 from rocport.rules.cuda.warp_common import HEADER, amd_only
@@ -23,9 +25,6 @@ _ATTRIBUTES = {
     b"cudaDevAttrWarpSize": b"cudaDeviceGetAttribute",
     b"CU_DEVICE_ATTRIBUTE_WARP_SIZE": b"cuDeviceGetAttribute",
 }
-_TYPES = frozenset(
-    b"int unsigned signed long short char auto const constexpr size_t uint int32_t uint32_t int64_t uint64_t".split()
-)
 
 RULE = Rule(
     name="warp-size",
@@ -33,6 +32,7 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
     phase=3,
+    binds=True,
     triggers=frozenset({b"warpSize", b"C10_WARP_SIZE", b"warp_size", *_ATTRIBUTES}),
     examples=(
         Example(
@@ -57,6 +57,11 @@ RULE = Rule(
             "#define warpSize 32\n__device__ int f(int i) { return i % warpSize; }\n",
             contains=("#define project_warpSize 32", "i % rocport::warp_size"),
         ),
+        Example(
+            "int plan(int warpSize) { return 4 * warpSize; }\n"
+            "__global__ void k(int *p) { p[0] = threadIdx.x % warpSize; }\n",
+            contains=("return 4 * warpSize", "threadIdx.x % rocport::warp_size"),
+        ),
         Example("#define LANES warpSize\n", contains=("#define LANES rocport::warp_size",)),
         Example(
             "__global__ void k(int *p) { p[0] = threadIdx.x % warpSize; }\n",
@@ -79,17 +84,21 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     native = context.options.warp == "native"
-    own = _declares(source, b"warpSize")
+    bound = binder(source, context)
+    member = bool(bound.definitions(b"warpSize", "member"))
     for position in source.find(b"warpSize"):
+        own = bound.bind(position) if source.at(position - 1) not in (b".", b"->") else None
+        if own is not None and own.owner is Owner.PROJECT and own.what != "macro":
+            continue
         if amd_only(source, position):
-            if not native and not own and not _is_name(source, position):
+            if not native and not _is_name(source, position):
                 yield _by_hand(source, position)
             continue
         if source.at(position - 1) in (b".", b"->"):
-            if own and not _is_device_property(source, position):
+            if member and not _is_device_property(source, position):
                 continue
             yield _member(source, position, native)
-        elif not own and not _is_name(source, position):
+        elif not _is_name(source, position):
             yield _answer(source, position, position, native)
         elif not native and _defines_32(source, position):
             yield finding(
@@ -240,14 +249,6 @@ def _is_name(source: CudaSource, position: int) -> bool:
     if directive is None or directive.name == b"pragma":
         return False
     return directive.name != b"define" or position == directive.first + 2
-
-
-def _declares(source: CudaSource, name: bytes) -> bool:
-    """True when the file declares a variable, parameter or member of the name: `int warpSize`."""
-    return any(
-        source.at(position - 1) in _TYPES and source.at(position + 1) in (b"=", b";", b",", b")", b"{", b">", b"[")
-        for position in source.find(name)
-    )
 
 
 def _is_device_property(source: CudaSource, position: int) -> bool:

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding.branches import branches
 from rocport.convergence import FLAG, LANE, LOCK, Body, Guard, Region, Unit, Wait, regions, unit_of, waits
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.branches import branches
 from rocport.rules.cuda.common import finding, insert
 from rocport.rules.cuda.warp_common import HEADER, amd_only
 from rocport.syntax.cuda import CudaSource

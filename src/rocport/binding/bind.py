@@ -1,0 +1,205 @@
+"""Whose a name is, at one place of one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from rocport.binding.collect import Wanted, candidates, collect
+from rocport.binding.scopes import Declared, Kind, Scopes, What
+from rocport.model import Context, Definition, ProjectIndex
+from rocport.syntax.cuda import CudaSource
+
+
+class Owner(Enum):
+    """Whose a name is."""
+
+    CUDA = "CUDA"
+    PROJECT = "the project"
+    UNKNOWN = "nobody can tell"
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Whose an identifier is, as what (`macro`, `local`, `member`, ...) and where that was read."""
+
+    owner: Owner
+    what: str = ""
+    path: str = ""
+    line: int = 0
+
+
+CUDA = Binding(Owner.CUDA)
+
+RETIRED = frozenset(b"__any __all __ballot __shfl __shfl_up __shfl_down __shfl_xor".split())
+"""Intrinsics CUDA does not declare for sm_70 and later: a function of the project with that name is the one called."""
+
+# First parameters with which a project once added to the intrinsics what CUDA's lacked: calls with others are CUDA's.
+_OVERLOADS = frozenset({b"double", b"long long", b"unsigned long long", b"float2", b"double2", b"half", b"__half"})
+_LOCAL = frozenset({What.PARAMETER, What.LOCAL, What.MACRO_PARAMETER})
+
+
+class Binder:
+    """The names of one file, bound. `wanted` are the names that can be asked for."""
+
+    def __init__(self, source: CudaSource, project: ProjectIndex, wanted: Wanted) -> None:
+        self.source = source
+        self.project = project
+        self.scopes = Scopes(source)
+        self.wanted = wanted
+
+    @cached_property
+    def _candidates(self) -> set[bytes]:
+        return candidates(self.source.data, self.wanted)
+
+    @cached_property
+    def own(self) -> dict[bytes, list[Definition]]:
+        """What the file itself and the files of its units say of the names it uses."""
+        found: dict[bytes, list[Definition]] = {}
+        for definition in collect(self.source, frozenset(self._candidates)):
+            found.setdefault(definition.name, []).append(definition)
+        for name in self.source.names & self.project.definitions.keys():
+            for definition in self.project.definitions[name]:
+                if definition.path != self.source.path and self.project.together(self.source.path, definition.path):
+                    found.setdefault(name, []).append(definition)
+        return found
+
+    def definitions(self, name: bytes, kind: str = "") -> list[Definition]:
+        """The project's own meanings of a name that this file may see, of one kind or of all."""
+        return [item for item in self.own.get(name, ()) if not kind or item.kind == kind]
+
+    def macro(self, name: bytes, device: bool) -> Binding | None:
+        """The project's macro of a name in one pass of the compiler: PROJECT where it is surely defined there, UNKNOWN
+        where it may be."""
+        found = self.definitions(name, "macro")
+        for owner, state in ((Owner.PROJECT, True), (Owner.UNKNOWN, None)):
+            for item in found:
+                if item.live[0 if device else 1] is state:
+                    return Binding(owner, "macro", item.path or self.source.path, item.line)
+        return None
+
+    def bind(self, position: int) -> Binding:
+        """Whose the identifier at a token is. A function at file scope overloads CUDA's: it does not hide it, but for
+        the intrinsics without a mask, which CUDA itself no longer declares."""
+        source = self.source
+        name = source.at(position)
+        before = source.at(position - 1)
+        if before in (b".", b"->"):
+            return self._member(name) or CUDA
+        local = self._local(position)
+        if local is not None:
+            return self._at(local)
+        if before == b"::" and source.is_ident(position - 2):
+            return self._qualified(position) or CUDA
+        macro = self.macro(name, name.startswith(b"__") or source.in_device(position))
+        if macro is not None and not self._spared(position, name):
+            return macro
+        return self._elsewhere(position, name) or CUDA
+
+    def _elsewhere(self, position: int, name: bytes) -> Binding | None:
+        """What is declared at file scope, or in a namespace that holds the place."""
+        inside: set[bytes] | None = None
+        for item in self.definitions(name):
+            if item.live == (False, False) or item.kind in ("macro", "member"):
+                continue
+            binding = Binding(Owner.PROJECT, item.kind, item.path or self.source.path, item.line)
+            if item.owner:
+                if inside is None:
+                    inside = self._namespaces(position)
+                if item.owner.rpartition(b"::")[2] in inside:
+                    return binding
+            elif item.kind != "function" or (name in RETIRED and item.takes not in _OVERLOADS):
+                return binding
+        return None
+
+    def _namespaces(self, position: int) -> set[bytes]:
+        return {scope.name for scope in self.scopes.enclosing(position) if scope.kind is Kind.NAMESPACE and scope.name}
+
+    def _spared(self, position: int, name: bytes) -> bool:
+        """True where a function-like macro does not expand: `(name)(...)`, `&name`, and in its own body."""
+        source = self.source
+        takes = all(item.parameters is not None for item in self.definitions(name, "macro"))
+        if takes and source.at(position + 1) != b"(":
+            return True
+        directive = source.directive_of(position)
+        return directive is not None and directive.name == b"define" and source.at(directive.first + 2) == name
+
+    def _local(self, position: int) -> Declared | None:
+        """The innermost local, parameter or member declaration that the place sees."""
+        source = self.source
+        name = source.at(position)
+        seen = [
+            declared
+            for declared in self.scopes.declarations(name)
+            if declared.what in _LOCAL | {What.MEMBER, What.ENUMERATOR}
+            and declared.first <= position < declared.last
+            and (declared.what is not What.MACRO_PARAMETER or source.directive_of(position) is not None)
+        ]
+        if seen:
+            return max(seen, key=lambda declared: declared.first)
+        owners = {declared.owner for declared in self.scopes.declarations(name) if declared.what is What.MEMBER}
+        owners |= {item.owner for item in self.definitions(name, "member")}
+        if owners and (outside := self._class_of(position)) in owners:
+            return Declared(position, What.MEMBER, position, position, outside)
+        return None
+
+    def _class_of(self, position: int) -> bytes:
+        """Class of the member function defined outside it, `T X::f(...) {`, whose body holds the token."""
+        source = self.source
+        for scope in self.scopes.enclosing(position):
+            at = scope.open - 1
+            while at > 0 and source.at(at) not in (b";", b"}", b"{"):
+                if source.at(at) == b")" and at in source.pairs:
+                    at = source.pairs[at]
+                    if source.at(at - 2) == b"::" and source.is_ident(at - 3):
+                        return source.at(at - 3)
+                at -= 1
+        return b""
+
+    def _member(self, name: bytes) -> Binding | None:
+        for item in self.definitions(name, "member"):
+            return Binding(Owner.PROJECT, "member", item.path or self.source.path, item.line)
+        return None
+
+    def _qualified(self, position: int) -> Binding | None:
+        """`X::name`, where the project declares `name` in X."""
+        source = self.source
+        for item in self.definitions(source.at(position)):
+            if item.owner and item.owner.rpartition(b"::")[2] == source.at(position - 2):
+                return Binding(Owner.PROJECT, item.kind, item.path or source.path, item.line)
+        return None
+
+    def _at(self, declared: Declared) -> Binding:
+        line = self.source.line(self.source.starts[declared.position])
+        return Binding(Owner.PROJECT, declared.what.value, self.source.path, line)
+
+    def places(self) -> Iterator[tuple[int, Binding]]:
+        """Every identifier of the file that is spelled as one of CUDA's names and is surely not CUDA's."""
+        for name in self.own.keys() | self._shadowed():
+            for position in self.source.find(name):
+                binding = self.bind(position)
+                if binding.owner is Owner.PROJECT:
+                    yield position, binding
+
+    def _shadowed(self) -> set[bytes]:
+        """Names of `wanted` that some scope of the file declares."""
+        return {
+            name
+            for name in self._candidates
+            if any(declared.what in _LOCAL for declared in self.scopes.declarations(name))
+        }
+
+
+_BINDERS: WeakKeyDictionary[CudaSource, Binder] = WeakKeyDictionary()
+
+
+def binder(source: CudaSource, context: Context, wanted: Wanted = frozenset()) -> Binder:
+    """The binder of a file; kept for the rules that run over it one after the other. Whoever asks first says which
+    names are wanted: those its source was made to look for, where none are given."""
+    found = _BINDERS.get(source)
+    if found is None or found.project is not context.project:
+        found = _BINDERS[source] = Binder(source, context.project, wanted or source.known)
+    return found

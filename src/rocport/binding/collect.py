@@ -1,0 +1,182 @@
+"""What one file of the tree declares under names that CUDA has too: macros, functions, types, members.
+
+Most files declare none, and are told so by three expressions over their bytes; only the others are lexed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from rocport.binding.branches import branches
+from rocport.binding.scopes import Declared, Scopes, What
+from rocport.model import Definition
+from rocport.syntax.conditionals import Chain
+from rocport.syntax.cuda import CudaSource, Directive
+
+Wanted = frozenset[bytes]
+"""The names whose meaning is asked for."""
+
+_NOT_WORDS = bytes(byte if bytes([byte]).isalnum() or byte == 95 else 32 for byte in range(256))
+_SPACE = b" \t\r\n"
+_BEHIND = frozenset(b"(;={[:,)>]}")
+_NO_TYPE = frozenset(b"return else case do throw goto new delete undef ifdef ifndef and or not".split())
+_MACRO_PARAMETERS = re.compile(rb"#[ \t]*define[ \t]+\w+\(([^()\n]*)\)")
+_GLOBAL = frozenset({What.FUNCTION, What.VARIABLE, What.TYPE, What.MEMBER, What.ENUMERATOR})
+_KINDS = {
+    What.FUNCTION: "function",
+    What.VARIABLE: "variable",
+    What.TYPE: "type",
+    What.MEMBER: "member",
+    What.ENUMERATOR: "enumerator",
+}
+
+
+def candidates(data: bytes, wanted: Wanted) -> set[bytes]:
+    """Names of `wanted` that the bytes of a file seem to declare anywhere: a cheap superset."""
+    present = wanted.intersection(data.translate(_NOT_WORDS).split())
+    found = {name for name in present if _seems_declared(data, name)}
+    if len(found) < len(present) and b"define" in data:
+        for match in _MACRO_PARAMETERS.finditer(data):
+            found |= present.intersection(match.group(1).translate(_NOT_WORDS).split())
+    return found
+
+
+def _seems_declared(data: bytes, name: bytes) -> bool:
+    """True where a type, a comma or a brace stands before the name and what can follow a declarator behind it."""
+    at = data.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not _continues(data, at, end):
+            after = data[end : end + 16].lstrip(_SPACE)[:1]
+            before = data[max(0, at - 48) : at]
+            if before.rstrip(b" \t").endswith((b"define", b"undef")):
+                return True
+            if after and after[0] in _BEHIND and _can_declare(before, after):
+                return True
+        at = data.find(name, end)
+    return False
+
+
+def _continues(data: bytes, at: int, end: int) -> bool:
+    """True where the bytes are part of a longer word."""
+    before, after = data[at - 1 : at], data[end : end + 1]
+    return before.isalnum() or before == b"_" or after.isalnum() or after == b"_"
+
+
+def _can_declare(before: bytes, after: bytes) -> bool:
+    stripped = before.rstrip(_SPACE)
+    last = stripped[-1:]
+    if last in (b"*", b"&", b">"):
+        return after != b">"
+    if last in (b",", b"{", b"["):
+        return after in (b"=", b";", b"}", b"]") or (last != b"[" and after == b",")
+    if stripped == before or not (last.isalnum() or last == b"_"):
+        return False
+    word = stripped.translate(_NOT_WORDS).split()[-1]
+    return word not in _NO_TYPE and not word.isdigit()
+
+
+def collect(source: CudaSource, wanted: Wanted) -> tuple[Definition, ...]:
+    """The project's own meanings, in one file, of names of `wanted`; their path is left empty."""
+    names = candidates(source.data, wanted)
+    return tuple(_definitions(source, names, Scopes(source))) if names else ()
+
+
+def _definitions(source: CudaSource, names: Iterable[bytes], scopes: Scopes) -> Iterator[Definition]:
+    for name in sorted(names):
+        for directive in macros(source, name):
+            line = source.line(directive.start)
+            states = live(source, directive.start, name)
+            yield Definition(name, "macro", line, parameters=parameters(source, directive), live=states)
+        for declared in scopes.declarations(name):
+            if declared.what in _GLOBAL:
+                yield _definition(source, name, declared)
+
+
+def _definition(source: CudaSource, name: bytes, declared: Declared) -> Definition:
+    start = source.starts[declared.position]
+    return Definition(
+        name,
+        _KINDS[declared.what],
+        source.line(start),
+        owner=declared.owner,
+        live=live(source, start, name),
+        defined=declared.defined,
+        takes=first_type(source, declared.position),
+    )
+
+
+def first_type(source: CudaSource, position: int) -> bytes:
+    """Type of the first parameter of the function at a token, without qualifiers; empty where it takes none."""
+    close = source.pairs.get(position + 1)
+    if source.at(position + 1) != b"(" or close is None:
+        return b""
+    parts = source.split(position + 1, close)
+    if not parts:
+        return b""
+    first, last = parts[0]
+    words = [word for word in source.texts[first:last] if word not in (b"const", b"volatile", b"__restrict__")]
+    if len(words) > 1 and (words[-1][:1].isalpha() or words[-1][:1] == b"_"):
+        words.pop()
+    return b" ".join(words)
+
+
+def macros(source: CudaSource, name: bytes) -> Iterator[Directive]:
+    """The `#define` lines of a name, in order."""
+    for position in source.find(name):
+        directive = source.directive_of(position)
+        if directive is not None and directive.name == b"define" and position == directive.first + 2:
+            yield directive
+
+
+def parameters(source: CudaSource, directive: Directive) -> int | None:
+    """Number of parameters of a macro; None where it takes none and no parentheses."""
+    open_ = directive.first + 3
+    if source.at(open_) != b"(" or open_ >= directive.last or source.starts[open_] != source.end(open_ - 1):
+        return None
+    close = source.pairs.get(open_)
+    if close is None:
+        return None
+    return len(source.split(open_, close)) if close > open_ + 1 else 0
+
+
+def live(source: CudaSource, offset: int, name: bytes) -> tuple[bool | None, bool | None]:
+    """Whether the device and the host pass of the port reach a byte; None where names nobody knows decide.
+
+    An include guard always lets it pass, and so does `#ifndef X` around what defines X: CUDA's functions are no macros.
+    """
+    view = branches(source, False)
+    states: list[bool | None] = [True, True]
+    for chain, taken in zip(view.chains, view.taken, strict=True):
+        if not chain.start < offset < chain.end:
+            continue
+        for number, branch in enumerate(chain.branches):
+            if not branch.start <= offset < branch.end:
+                continue
+            if number == 0 and (_is_guard(source, chain) or _asks_for(source, chain, name)):
+                continue
+            for index, state in enumerate((taken.device[number], taken.host[number])):
+                if states[index] is not False:
+                    states[index] = state if state is not True else states[index]
+    return states[0], states[1]
+
+
+def _is_guard(source: CudaSource, chain: Chain) -> bool:
+    """`#ifndef X` with `#define X` as the next directive."""
+    first = chain.branches[0].directive
+    if first.name != b"ifndef" or len(chain.branches) > 1:
+        return False
+    following = next((item for item in source.directives if item.start > first.start), None)
+    return (
+        following is not None
+        and following.name == b"define"
+        and source.at(following.first + 2) == source.at(first.first + 2)
+    )
+
+
+def _asks_for(source: CudaSource, chain: Chain, name: bytes) -> bool:
+    """`#ifndef name` or `#if !defined(name)`."""
+    first = chain.branches[0].directive
+    words = [word for word in source.texts[first.first + 1 : first.last] if word not in (b"(", b")")]
+    return words in ([b"ifndef", name], [b"if", b"!", b"defined", name])

@@ -1,0 +1,107 @@
+"""A name of CUDA's that the project has given a meaning of its own: a macro, or a function CUDA no longer declares.
+
+`#define __shfl(v, lane) __shfl_sync(0xffffffff, v, lane, 16)` makes every `__shfl(v, 3)` of the project its own, of
+width 16. Where the builds of the port surely define such a macro, its uses are left as they are and only its text is
+ported: SAFE. Where a condition over names nobody knows decides, the uses are ported as CUDA's, and the macro is for
+REVIEW.
+
+A function the project calls `__any` or `__shfl_down` is the one its calls mean, as CUDA declares neither since sm_70;
+HIP declares both. Definition and calls get a name of their own: REVIEW.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.binding import Binder, Owner, binder
+from rocport.binding.bind import RETIRED
+from rocport.binding.collect import live, macros
+from rocport.facts.symbols import load
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding, replace
+from rocport.syntax.cuda import CudaSource
+
+RULE = Rule(
+    name="own-name",
+    summary="the project's own meaning of a CUDA name",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.REVIEW,
+    phase=3,
+    binds=True,
+    examples=(
+        Example(
+            "#define __shfl(v, l) __shfl_sync(~0u, v, l, 16)\n__device__ int f(int v) { return __shfl(v, 3); }\n",
+            contains=(
+                "#define __shfl(v, l) rocport::shfl_sync(rocport::full_warp_mask, v, l, 16)",
+                "return __shfl(v, 3)",
+            ),
+        ),
+        Example(
+            "__device__ int __any(int p) { return p; }\n__device__ int f(int p) { return __any(p); }\n",
+            contains=("int project_any(int p)", "return project_any(p)"),
+        ),
+        Example(
+            "#ifdef SLOW\n#define __ballot(p) slow(p)\n#endif\n__device__ int f(int p) { return __ballot(p); }\n",
+            contains=("return rocport::ballot(p)",),
+        ),
+    ),
+    clean=(
+        "#define SHFL(v, l) __shfl_sync(0xffffffff, v, l)\n",
+        "struct T { __device__ int __any(int p); };\n",
+    ),
+    sources=("https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (warp vote and shuffle functions, deprecation)",),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    bound = binder(source, context)
+    renamed = load().identifiers
+    for name in sorted(bound.own):
+        symbol = renamed.get(name)
+        if (symbol is not None and symbol.hip != symbol.cuda) or name == b"warpSize":
+            continue
+        yield from _macros(source, name)
+        if name in RETIRED:
+            yield from _functions(source, bound, name)
+
+
+def _macros(source: CudaSource, name: bytes) -> Iterator[Finding]:
+    for directive in macros(source, name):
+        if not name.startswith(b"__"):
+            continue
+        states = live(source, directive.start, name)
+        if states[0] is False:
+            continue
+        sure = states[0] is True
+        shown = name.decode()
+        yield finding(
+            RULE,
+            source,
+            directive.first + 2,
+            f"{shown} is the project's own macro here: its uses keep this text"
+            if sure
+            else f"{shown} is CUDA's, or this macro where an unknown condition holds: its uses are ported as CUDA's",
+            applicability=Applicability.SAFE if sure else Applicability.REVIEW,
+            fix="" if sure else "say which of the two a build for ROCm shall use, and rename the macro",
+        )
+
+
+def _functions(source: CudaSource, bound: Binder, name: bytes) -> Iterator[Finding]:
+    for position in sorted(source.find(name)):
+        binding = bound.bind(position)
+        if binding.owner is not Owner.PROJECT or binding.what != "function":
+            continue
+        declares = any(item.position == position for item in bound.scopes.declarations(name))
+        inside = source.at(position - 1) == b"::"
+        if inside or any(item.owner for item in bound.definitions(name, "function")):
+            continue
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"{name.decode()} is the project's own function ({binding.path}:{binding.line}), and HIP declares one of "
+            "that name over the whole wavefront: renamed",
+            applicability=Applicability.REVIEW if declares else Applicability.SAFE,
+            edits=[replace(source, position, b"project" + name[1:])],
+            fix="see whether it does what CUDA's did; if so, delete it" if declares else "",
+        )
