@@ -23,6 +23,9 @@
 #include <hip/hip_cooperative_groups.h>
 #endif
 
+// CUDA's header shows a plain C++ compiler nothing.
+#if !defined(ROCPORT_HOST_ONLY)
+
 namespace rocport {
 namespace cg {
 
@@ -438,5 +441,7 @@ ROCPORT_DEVICE void wait_prior(const Group& group) {
 
 }  // namespace cg
 }  // namespace rocport
+
+#endif  // !ROCPORT_HOST_ONLY
 
 #endif  // ROCPORT_CG_H

@@ -66,7 +66,7 @@ ROCPORT_HOST_DEVICE float cvt_fp8_to_float(fp8_storage_t code, fp8_interpretatio
   if (kind == E4M3 ? magnitude == 0x7fu : magnitude > 0x7cu) return bit_cast<float>(0x7fffffffu);
   if (kind == E5M2 && magnitude == 0x7cu) return bit_cast<float>(sign | 0x7f800000u);
   if (field == 0u) {
-    const float small = static_cast<float>(fraction) * (kind == E4M3 ? 0x1p-9f : 0x1p-16f);
+    const float small = static_cast<float>(fraction) * (kind == E4M3 ? 0.001953125f : 0.0000152587890625f);
     return bit_cast<float>(sign | bit_cast<unsigned>(small));
   }
   const unsigned bias = kind == E4M3 ? 7u : 15u;
@@ -82,6 +82,7 @@ ROCPORT_HOST_DEVICE fp8x2_storage_t cvt_float2_to_fp8x2(float2 value, saturation
 ROCPORT_HOST_DEVICE fp8x2_storage_t cvt_double2_to_fp8x2(double2 value, saturation_t saturate, fp8_interpretation_t kind) {
   return pack_fp8(cvt_double_to_fp8(value.x, saturate, kind), cvt_double_to_fp8(value.y, saturate, kind));
 }
+#if !defined(ROCPORT_HOST_ONLY)
 // Raw bits of half and bfloat16: any type of 16 bits, or of a pair of 32.
 template <class Raw>
 ROCPORT_HOST_DEVICE fp8_storage_t cvt_halfraw_to_fp8(Raw raw, saturation_t saturate, fp8_interpretation_t kind) {
@@ -112,6 +113,7 @@ ROCPORT_HOST_DEVICE __half2_raw cvt_fp8x2_to_halfraw2(fp8x2_storage_t code, fp8_
   const unsigned high = bit_cast<unsigned short>(cvt_fp8_to_halfraw(static_cast<fp8_storage_t>(code >> 8), kind));
   return bit_cast<__half2_raw>(low | (high << 16));
 }
+#endif
 
 // ---- Types -----------------------------------------------------------------------------------------------------------
 
@@ -123,8 +125,10 @@ struct fp8 {
   fp8() = default;
   ROCPORT_HOST_DEVICE explicit fp8(float value) : __x(cvt_float_to_fp8(value, SATFINITE, Kind)) {}
   ROCPORT_HOST_DEVICE explicit fp8(double value) : __x(cvt_double_to_fp8(value, SATFINITE, Kind)) {}
+#if !defined(ROCPORT_HOST_ONLY)
   ROCPORT_HOST_DEVICE explicit fp8(__half value) : __x(cvt_halfraw_to_fp8(value, SATFINITE, Kind)) {}
   ROCPORT_HOST_DEVICE explicit fp8(__hip_bfloat16 value) : __x(cvt_bfloat16raw_to_fp8(value, SATFINITE, Kind)) {}
+#endif
   ROCPORT_HOST_DEVICE explicit fp8(int value) : fp8(static_cast<double>(value)) {}
   ROCPORT_HOST_DEVICE explicit fp8(unsigned value) : fp8(static_cast<double>(value)) {}
   ROCPORT_HOST_DEVICE explicit fp8(short value) : fp8(static_cast<float>(value)) {}
@@ -136,10 +140,12 @@ struct fp8 {
 
   ROCPORT_HOST_DEVICE explicit operator float() const { return cvt_fp8_to_float(__x, Kind); }
   ROCPORT_HOST_DEVICE explicit operator double() const { return static_cast<double>(cvt_fp8_to_float(__x, Kind)); }
+#if !defined(ROCPORT_HOST_ONLY)
   ROCPORT_HOST_DEVICE explicit operator __half() const { return bit_cast<__half>(cvt_fp8_to_halfraw(__x, Kind)); }
   ROCPORT_HOST_DEVICE explicit operator __hip_bfloat16() const {
     return float2bfloat16_rn(cvt_fp8_to_float(__x, Kind));
   }
+#endif
   ROCPORT_HOST_DEVICE explicit operator bool() const { return (__x & 0x7fu) != 0u; }
   ROCPORT_HOST_DEVICE explicit operator int() const { return integer<int>(); }
   ROCPORT_HOST_DEVICE explicit operator unsigned() const { return integer<unsigned>(); }
@@ -172,18 +178,22 @@ struct fp8x2 {
   fp8x2() = default;
   ROCPORT_HOST_DEVICE explicit fp8x2(float2 value) : __x(cvt_float2_to_fp8x2(value, SATFINITE, Kind)) {}
   ROCPORT_HOST_DEVICE explicit fp8x2(double2 value) : __x(cvt_double2_to_fp8x2(value, SATFINITE, Kind)) {}
+#if !defined(ROCPORT_HOST_ONLY)
   ROCPORT_HOST_DEVICE explicit fp8x2(__half2 value) : __x(cvt_halfraw2_to_fp8x2(value, SATFINITE, Kind)) {}
   ROCPORT_HOST_DEVICE explicit fp8x2(__hip_bfloat162 value) : __x(cvt_bfloat16raw2_to_fp8x2(value, SATFINITE, Kind)) {}
+#endif
 
   ROCPORT_HOST_DEVICE explicit operator float2() const {
     return float2{cvt_fp8_to_float(static_cast<fp8_storage_t>(__x), Kind),
                   cvt_fp8_to_float(static_cast<fp8_storage_t>(__x >> 8), Kind)};
   }
+#if !defined(ROCPORT_HOST_ONLY)
   ROCPORT_HOST_DEVICE explicit operator __half2() const { return bit_cast<__half2>(cvt_fp8x2_to_halfraw2(__x, Kind)); }
   ROCPORT_HOST_DEVICE explicit operator __hip_bfloat162() const {
     const float2 wide = static_cast<float2>(*this);
     return floats2bfloat162_rn(wide.x, wide.y);
   }
+#endif
 };
 
 // Four numbers, the first low.
@@ -196,9 +206,11 @@ struct fp8x4 {
       : __x(join(fp8x2<Kind>(float2{value.x, value.y}), fp8x2<Kind>(float2{value.z, value.w}))) {}
   ROCPORT_HOST_DEVICE explicit fp8x4(double4 value)
       : __x(join(fp8x2<Kind>(double2{value.x, value.y}), fp8x2<Kind>(double2{value.z, value.w}))) {}
+#if !defined(ROCPORT_HOST_ONLY)
   ROCPORT_HOST_DEVICE explicit fp8x4(__half2 low, __half2 high) : __x(join(fp8x2<Kind>(low), fp8x2<Kind>(high))) {}
   ROCPORT_HOST_DEVICE explicit fp8x4(__hip_bfloat162 low, __hip_bfloat162 high)
       : __x(join(fp8x2<Kind>(low), fp8x2<Kind>(high))) {}
+#endif
 
   ROCPORT_HOST_DEVICE explicit operator float4() const {
     fp8x2<Kind> low, high;

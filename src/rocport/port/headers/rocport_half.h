@@ -14,6 +14,11 @@
 #define ROCPORT_HOST_DEVICE __host__ __device__ inline __attribute__((always_inline))
 #endif
 
+// HIP gives a plain C++ compiler half as a type without functions, and cannot be read by one where bfloat16 is declared.
+#if defined(ROCPORT_HOST_ONLY)
+#include <hip/hip_fp16.h>
+#else
+
 #if !defined(__HIPCC_RTC__)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
@@ -354,5 +359,7 @@ ROCPORT_DEVICE P __ldg(const P* from) {
   return *from;
 }
 #endif
+
+#endif  // !ROCPORT_HOST_ONLY
 
 #endif  // ROCPORT_HALF_H

@@ -29,6 +29,8 @@
 #include <hip/hip_runtime.h>
 #endif
 
+#include "rocport_host.h"
+
 #ifndef ROCPORT_DEVICE
 #define ROCPORT_DEVICE __device__ inline __attribute__((always_inline))
 #endif

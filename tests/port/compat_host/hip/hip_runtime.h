@@ -1,5 +1,8 @@
 // The little of HIP that the portable part of rocport_compat.h and rocport_simd.h needs, on the host.
 #pragma once
+
+// It stands for a HIP compiler: the device functions are here.
+#define __HIPCC__ 1
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

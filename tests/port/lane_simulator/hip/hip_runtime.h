@@ -5,6 +5,9 @@
 // stand at the same place (same call, same branch tag) as the lowest waiting lane execute together: they are the active
 // lanes, the others are not. Reading an inactive lane gives 0xDEADBEEF, so that nothing can rely on it.
 #pragma once
+
+// It stands for a HIP compiler: the device functions are here.
+#define __HIPCC__ 1
 #include <cstddef>
 #include <cstdint>
 
