@@ -100,9 +100,7 @@ def port_rowstats(folder: Path) -> Path:
         capture_output=True,
         check=False,
     )
-    for path in (HERE / "rowstats_check.hip", PROGRAMS / "check.h"):
-        shutil.copy(path, folder / "csrc")
-    return folder / "csrc" / "rowstats_check.hip"
+    return folder / "check" / "check.cu"
 
 
 def right_program(file: str, folder: Path) -> tuple[Path, Path]:
