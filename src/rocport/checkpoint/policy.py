@@ -23,7 +23,6 @@ _NAN = "https://unsloth.ai/docs/get-started/install/amd"
 _DEFAULT_64 = "https://github.com/bitsandbytes-foundation/bitsandbytes/pull/1873"
 _VLLM = "https://docs.vllm.ai/en/v0.15.1/features/quantization/"
 _FNUZ = "https://github.com/openxla/stablehlo/blob/main/rfcs/20230321-fp8_fnuz.md"
-_AOTRITON_FLAG = frozenset({"gfx1101", "gfx1150", "gfx1151", "gfx1200"})
 _DEQUANTIZE = "dequantize to 16-bit"
 _FLASH_CK = package("flash-attn").native_targets
 
@@ -242,10 +241,9 @@ def _attention(target: GfxTarget) -> list[Statement]:
         text = f"no AOTriton kernels for {target.name}: SDPA runs as plain math and keeps the whole score matrix"
         return [Statement("attention", "ok", text, record.source, record.sure, do)]
     text = "SDPA runs AOTriton's flash kernels"
-    if target.name == "gfx1100":
-        text += "; on torch up to 2.10 set TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1"
-    elif target.name in _AOTRITON_FLAG:
-        text += "; behind TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1"
+    for switch in target.switches_of("AOTriton"):
+        when = f"on torch {switch.torch} set" if switch.torch else "behind"
+        text += f"; {when} {switch.variable}={switch.value}"
     if target.name in _FLASH_CK:
         text += "; flash-attn builds for this target as well (Composable Kernel)"
     else:

@@ -106,11 +106,14 @@ def _target(gpu: str | None) -> GfxTarget:
             raise click.BadParameter("\n".join(lines), param_hint="--gpu") from error
     from rocport.doctor.host import Host
     from rocport.doctor.live import read_machine
+    from rocport.facts.targets import wave_target
 
     found = {gpu.target.name: gpu.target for gpu in read_machine(Host(), False).gpus if gpu.target is not None}
     if len(found) != 1:
         seen = f"has {', '.join(found)}" if found else "has no AMD GPU with a known gfx target"
-        raise click.UsageError(f"this machine {seen}; name one with --gpu 'RX 7900 XTX' or --gpu gfx1100")
+        raise click.UsageError(
+            f"this machine {seen}; name one with --gpu 'RX 7900 XTX' or --gpu {wave_target(32).name}"
+        )
     return next(iter(found.values()))
 
 

@@ -31,7 +31,7 @@ def _platform(gfx: str | None) -> Any:
 
 @command.command()
 @click.argument("operators", nargs=-1, metavar="[OPERATOR]...")
-@click.option("--gfx", help="Decide as on this gfx target, such as gfx942, instead of this machine.")
+@click.option("--gfx", help="Decide as on this gfx target instead of this machine.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def explain(operators: tuple[str, ...], gfx: str | None, style: str) -> None:
     """Print every tier of OPERATOR (default: all), the one that serves, and why each other one is refused.

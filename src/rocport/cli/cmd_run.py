@@ -76,7 +76,7 @@ def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: boo
     "out of bounds, by line; all: both; lockstep: lanes meet at each access.",
 )
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")
-@click.option("--target", metavar="GFX", help="gfx name that device properties give; default gfx942 or gfx1100.")
+@click.option("--target", metavar="GFX", help="gfx name that device properties give; default: one of the width.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=3600, show_default=True, help="Seconds to run.")
 @click.option("--compiler", metavar="CXX", help="Host C++ compiler; default: the HIP compiler's clang, clang++, g++.")
 @click.option(

@@ -13,7 +13,6 @@ from rocport.cli import EXIT_CLEAN
 from rocport.cli.running import ProgramCommand, check_hazards, check_order, refused_build, show
 
 # The target whose facts Python code gets at a width, when the user names none.
-_TARGETS = {32: "gfx1100", 64: "gfx942"}
 
 
 @click.command("run-extension", cls=ProgramCommand)
@@ -114,14 +113,13 @@ def _widths(text: str) -> list[int]:
 
 def _device(width: int) -> dict[str, Any]:
     """What torch.cuda.get_device_properties answers at a width."""
-    from rocport.facts.targets import load_target
+    from rocport.facts.targets import wave_target
 
-    target = load_target(_TARGETS[width])
-    digits = target.name.removeprefix("gfx")
+    target = wave_target(width)
     return {
         "gfx": target.name,
         "width": width,
         "lds": target.lds_bytes,
-        "major": int(digits[:-2]),
-        "minor": int(digits[-2]),
+        "major": target.capability[0],
+        "minor": target.capability[1],
     }

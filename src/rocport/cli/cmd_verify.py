@@ -23,6 +23,12 @@ _NUMERICAL = "numerical"
 _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 
 
+def _one_of_each_width() -> str:
+    from rocport.facts.targets import wave_target
+
+    return ",".join(wave_target(width).name for width in (64, 32))
+
+
 @click.command("verify")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
@@ -32,7 +38,13 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
     show_default=True,
     help="What to prove.",
 )
-@click.option("--target", default="gfx942,gfx1100", show_default=True, metavar="GFX[,GFX]", help="gfx targets.")
+@click.option(
+    "--target",
+    default=_one_of_each_width,
+    show_default="one of each wavefront width",
+    metavar="GFX[,GFX]",
+    help="gfx targets.",
+)
 @click.option(
     "--format",
     "fmt",

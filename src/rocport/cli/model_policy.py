@@ -42,6 +42,8 @@ def named_targets(names: str) -> list[tuple[GfxTarget, int | None]]:
 
 def machine_targets(machine: Machine) -> list[tuple[GfxTarget, int | None]]:
     """Target and memory of each GPU of a machine, equal ones once. Raises click.UsageError when there is none."""
+    from rocport.facts.targets import wave_target
+
     found: list[tuple[GfxTarget, int | None]] = []
     for gpu in machine.gpus:
         if gpu.target is not None:
@@ -49,7 +51,9 @@ def machine_targets(machine: Machine) -> list[tuple[GfxTarget, int | None]]:
             if one not in found:
                 found.append(one)
     if not found:
-        raise click.UsageError("--model: no GPU with a known gfx target was found; name one with --target gfx942")
+        raise click.UsageError(
+            f"--model: no GPU with a known gfx target was found; name one with --target {wave_target(64).name}"
+        )
     return found
 
 

@@ -7,7 +7,7 @@ import re
 
 from rocport.compat.errors import CompatError
 from rocport.facts.errors import FactError
-from rocport.facts.targets import all_targets, is_gfx_name, load_target, targets_of_product
+from rocport.facts.targets import all_targets, is_gfx_name, load_target, targets_of_product, wave_target
 from rocport.model.targets import GfxTarget
 
 
@@ -28,7 +28,9 @@ def resolve_gpu(text: str) -> GfxTarget:
         lines = tuple(describe(load_target(name)) for name in names)
         raise CompatError(f"{text!r} is sold with more than one chip; name the gfx target (rocminfo prints it)", lines)
     close = _close(text)
-    hint = "close:" if close else "give a product name such as 'RX 7900 XTX', or a target such as gfx1100"
+    hint = (
+        "close:" if close else f"give a product name such as 'RX 7900 XTX', or a target such as {wave_target(32).name}"
+    )
     raise CompatError(f"{text!r} is no AMD GPU in the facts; {hint}", close)
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 PYTORCH_INDEX = "https://download.pytorch.org/whl/rocm"
 SURE_ORDER = ("measured", "documented", "reported", "unverified")
-_AOTRITON_FLAG = frozenset({"gfx1101", "gfx1150", "gfx1151", "gfx1200"})
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tup
                 candidate = Candidate(release, name, f"{PYTORCH_INDEX}{name}", "pytorch.org", channel.source, sure)
                 found.append((candidate, channel.targets, channel.unsure))
         for build in amd_torch():
-            if release.version in build.torch and _is_for(target.name, build.products):
+            if release.version in build.torch and _is_for(target, build.products):
                 listed = target.official is not None and target.official.products
                 sure = build.sure if listed else _weaker(build.sure, "reported")
                 candidate = Candidate(release, build.rocm, build.index, "AMD", build.source, sure)
@@ -166,10 +165,9 @@ def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tup
     return found
 
 
-def _is_for(target: str, products: str) -> bool:
+def _is_for(target: GfxTarget, products: str) -> bool:
     """True when a build that AMD names for `products` is for a target; all but the CDNA ones count as Radeon."""
-    instinct = target in {"gfx908", "gfx90a", "gfx942", "gfx950"}
-    return products == "" or (products == "instinct") == instinct
+    return products == "" or (products == "instinct") == (target.product_class == "instinct")
 
 
 def _other_channels(release: TorchRelease) -> tuple[str, ...]:
@@ -300,12 +298,9 @@ def _settings(target: GfxTarget, candidate: Candidate, items: tuple[Item, ...]) 
         if support.state == "no":
             why = f"hipBLASLt has no kernels for {target.name}"
             found.append(Setting("TORCH_BLAS_PREFER_HIPBLASLT", "0", why, support.source, support.sure))
-    torch = Version(candidate.release.version)
-    if target.name in _AOTRITON_FLAG or (target.name == "gfx1100" and torch <= Version("2.10")):
-        for support in target.library("AOTriton"):
-            if support.state == "yes":
-                why = f"fused attention on {target.name} is behind this switch"
-                found.append(Setting("TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "1", why, support.source, support.sure))
+    for switch in target.switches_of("AOTriton", candidate.release.version):
+        why = f"fused attention on {target.name} is behind this switch"
+        found.append(Setting(switch.variable, switch.value, why, switch.source, switch.sure))
     for item in items:
         for name, value in item.env:
             found.append(Setting(name, value, f"{item.want.name} needs it", item.source, item.sure))

@@ -36,7 +36,7 @@ from rocport.executor.program import Program, Unit, find_header, with_flags
 from rocport.executor.report import read_report, sanitizer_hazards
 from rocport.executor.rewrite import RewriteError, rewrite
 from rocport.facts.errors import FactError
-from rocport.facts.targets import load_target
+from rocport.facts.targets import load_target, wave_target
 from rocport.model import HANGING_S
 
 _MISSING = [
@@ -220,7 +220,8 @@ class CpuExecutor:
         if options.width:
             flags += [f"-DROCPORT_FIXED_WAVE={options.width}", f"-D__AMDGCN_WAVEFRONT_SIZE={options.width}"]
             flags += [f"-D__AMDGCN_WAVEFRONT_SIZE__={options.width}"]
-            flags += ["-D__GFX9__=1", "-D__gfx942__=1"] if options.width == 64 else ["-D__GFX11__=1", "-D__gfx1100__=1"]
+            target = wave_target(options.width)
+            flags += [f"-D__GFX{target.capability[0]}__=1", f"-D__{target.name}__=1"]
         return flags
 
     def _compile_any(self, unit: Unit, number: int, folder: Path, options: BuildOptions) -> Path:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,20 +22,9 @@ from typing import Any
 from rocport.executor.amd import build_with_hipcc, find_tool, run_plain, width_of
 from rocport.executor.base import BuildError, BuildOptions, Capability, Level, RunOptions, RunResult
 from rocport.executor.program import Program
-from rocport.facts.targets import decode_gfx_target_version
+from rocport.facts.targets import all_targets, decode_gfx_target_version, wave_target
 
 _CONFIGS = Path("share") / "rocjitsu" / "configs"
-DEFAULT_TARGET = "gfx942"
-# Profiles that mirage brings, by target.
-PROFILES: Mapping[str, str] = {
-    "gfx90a": "gfx90a_mi210_kmd",
-    "gfx942": "mi300x",
-    "gfx950": "mi350x",
-    "gfx1100": "gfx1100_w7900",
-    "gfx1151": "gfx1151",
-    "gfx1201": "gfx1201_r9700",
-    "gfx1250": "mi450x",
-}
 _DEFAULT_BUILD = BuildOptions()
 _DEFAULT_RUN = RunOptions()
 
@@ -79,7 +68,7 @@ class RocjitsuExecutor:
     name = "rocjitsu"
 
     def __init__(self, target: str | None = None) -> None:
-        self._target = target or DEFAULT_TARGET
+        self._target = target or wave_target(64).name
 
     def probe(self) -> Capability:
         """The emulator, a configuration or profile for the target, and hipcc."""
@@ -111,9 +100,10 @@ class RocjitsuExecutor:
                 "no rocjitsu (and no mirage): AMD's emulator comes with ROCm 10 (package amdrocm-emulation, or "
                 "rocm-sdk-devel); it is on no public Python index"
             )
-        profile = PROFILES.get(self._target)
+        profiles = {target.name: target.mirage_profile for target in all_targets() if target.mirage_profile}
+        profile = profiles.get(self._target)
         if profile is None:
-            return f"mirage has no profile for {self._target}; it has {', '.join(PROFILES)}"
+            return f"mirage has no profile for {self._target}; it has {', '.join(profiles)}"
         return [str(mirage), "run", "--profile", profile, "--"], width_of(self._target)
 
     def build(self, program: Program, folder: Path, options: BuildOptions = _DEFAULT_BUILD) -> Path:

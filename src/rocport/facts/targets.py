@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rocport.facts._toml import FACTS, read_toml
 from rocport.facts.errors import FactError
-from rocport.model.targets import GfxTarget, OfficialSupport, Source, Support
+from rocport.model.targets import GfxTarget, OfficialSupport, Source, Support, Switch
 
 SURE = frozenset({"measured", "documented", "reported", "unverified"})
 _FOLDER = FACTS / "targets"
@@ -107,6 +108,86 @@ def early_name_of(name: str) -> str:
 
 
 @functools.cache
+def default_targets() -> tuple[str, ...]:
+    """What a ported build compiles for unless the user says otherwise."""
+    return tuple(_choices()["build"])
+
+
+@functools.cache
+def compiled_targets() -> tuple[str, ...]:
+    """What generated code is compiled for in tests and benchmarks: one target of every family with matrix units."""
+    return tuple(_choices()["compiled"])
+
+
+def wave_target(width: int) -> GfxTarget:
+    """The target that stands for a wavefront width, 32 or 64 lanes. Raises KeyError for another width."""
+    return load_target(_choices()["wavefront"][str(width)])
+
+
+def target_of_elf(machine: int) -> str:
+    """The target, generic ones included, of a code object's EF_AMDGPU_MACH; empty when it is not known."""
+    return _elf_machines().get(machine, "")
+
+
+def is_older_than_rocm(name: str) -> bool:
+    """True for the GCN 1 to 4 targets that current ROCm carries no code for."""
+    return re.fullmatch(_choices()["unsupported"]["old"], canonical(name)) is not None
+
+
+def forks() -> str:
+    """Targets of other vendors, in words."""
+    return "; ".join(f"{vendor}: {', '.join(names)}" for vendor, names in _choices()["unsupported"]["forks"].items())
+
+
+def listed(holds: Callable[[GfxTarget], bool]) -> str:
+    """The released targets something holds for, in words: `gfx942 and gfx950`."""
+    return _words_of([target.name for target in all_targets() if target.released and holds(target)])
+
+
+def families(holds: Callable[[GfxTarget], bool]) -> str:
+    """The families of the released targets something holds for, in words: `CDNA1, CDNA2 and CDNA3`."""
+    found = (target.family.split(" ")[0] for target in all_targets() if target.released and holds(target))
+    return _words_of(sorted(dict.fromkeys(found)))
+
+
+def wave64(target: GfxTarget) -> bool:
+    """Whether HIP compiles for 64 lanes a wavefront."""
+    return target.wavefront == 64
+
+
+def fnuz(target: GfxTarget) -> bool:
+    """Whether its matrix instructions take fnuz fp8 values."""
+    return target.fp8 == "fnuz"
+
+
+def ocp(target: GfxTarget) -> bool:
+    """Whether its matrix instructions take OCP fp8 values."""
+    return target.fp8 == "ocp"
+
+
+def capabilities() -> str:
+    """What two targets answer when asked for their compute capability: `gfx942: 9.4, gfx1100: 11.0`."""
+    return ", ".join(
+        f"{target.name}: {target.capability[0]}.{target.capability[1]}" for target in map(wave_target, (64, 32))
+    )
+
+
+def _words_of(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+@functools.cache
+def _choices() -> dict[str, Any]:
+    return read_toml(_FOLDER / "choices.toml")
+
+
+@functools.cache
+def _elf_machines() -> dict[int, str]:
+    known = {number: name for name, number in _choices()["elf_machine"].items()}
+    return known | {target.elf_machine: target.name for target in all_targets() if target.elf_machine is not None}
+
+
+@functools.cache
 def _early() -> dict[str, str]:
     return {early: target.name for target in all_targets() for early in target.early_names}
 
@@ -135,6 +216,8 @@ def _load(name: str) -> GfxTarget:
         fp8=data["fp8"],
         bf16_matrix=data["bf16_matrix"],
         kind=data["kind"],
+        product_class=data["class"],
+        textures=data.get("textures"),
         products=tuple(data["products"]),
         source=sources[0].url,
         codename=data.get("codename", ""),
@@ -148,6 +231,11 @@ def _load(name: str) -> GfxTarget:
         apu_products=tuple(data.get("apu_products", ())),
         early_names=tuple(data.get("early_names", ())),
         lds_hardware_bytes=data.get("lds_hardware_bytes"),
+        elf_machine=data.get("elf_machine"),
+        mirage_profile=data.get("mirage_profile", ""),
+        linux_since=data.get("linux", {}).get("since", ""),
+        linux_recommended=data.get("linux", {}).get("recommended", ""),
+        switches=tuple(Switch(**switch) for switch in data.get("switch", ())),
         note=data.get("note", ""),
         official=OfficialSupport(
             products=rocm["official"],

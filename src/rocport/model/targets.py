@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from packaging.specifiers import SpecifierSet
+
 
 @dataclass(frozen=True)
 class Source:
@@ -34,6 +36,21 @@ class Support:
     builds: tuple[str, ...] = ()
     """Which builds of the library carry the target, such as `rocm72` of bitsandbytes; empty: not split by build."""
     note: str = ""
+
+
+@dataclass(frozen=True)
+class Switch:
+    """An environment variable without which a library leaves its kernels for the target unused.
+
+    `torch` is the range of torch releases that ask for it, as a version specifier (`<2.11`); empty: every one.
+    """
+
+    library: str
+    variable: str
+    value: str
+    torch: str
+    source: str
+    sure: str
 
 
 @dataclass(frozen=True)
@@ -71,6 +88,10 @@ class GfxTarget:
     bf16_matrix: bool
     kind: str
     """`dgpu` or `apu`. gfx942 is both: see `apu_chip_ids`."""
+    product_class: str = "radeon"
+    """`instinct` (CDNA) or `radeon`; whether it is an APU is `kind`'s to say."""
+    textures: bool | None = None
+    """Whether its compute units have texture units; None: not looked up."""
     products: tuple[str, ...] = ()
     max_workgroup: int = 1024
     source: str = ""
@@ -92,6 +113,14 @@ class GfxTarget:
     """What early silicon or early drivers of the same product called themselves: gfx940 and gfx941 for gfx942."""
     lds_hardware_bytes: int | None = None
     """LDS of one CU (of one WGP on RDNA); None: not documented."""
+    elf_machine: int | None = None
+    """EF_AMDGPU_MACH of its code objects; None: not looked up."""
+    mirage_profile: str = ""
+    """What AMD's emulator calls a machine with it; empty: it has none."""
+    linux_since: str = ""
+    """The first kernel its driver needs where a document names one for this target; `linux_recommended` likewise."""
+    linux_recommended: str = ""
+    switches: tuple[Switch, ...] = ()
     note: str = ""
     official: OfficialSupport | None = None
     support: tuple[Support, ...] = ()
@@ -103,9 +132,28 @@ class GfxTarget:
         digits = self.name.removeprefix("gfx").split("-")[0]
         return int(digits[:-2]) * 10000 + int(digits[-2], 16) * 100 + int(digits[-1], 16)
 
+    @property
+    def capability(self) -> tuple[int, int]:
+        """What torch and HIP answer when asked for the compute capability: (9, 4) for gfx942."""
+        return self.gfx_target_version // 10000, self.gfx_target_version // 100 % 100
+
     def library(self, name: str) -> tuple[Support, ...]:
         """Every record for a library (its name in any case), by version; empty: nothing is known."""
         return tuple(s for s in self.support if s.library.lower() == name.lower())
+
+    def switches_of(self, library: str, torch: str | None = None) -> tuple[Switch, ...]:
+        """What has to be set for a library's kernels; with `torch`, a version, only what that release asks for."""
+        return tuple(
+            switch
+            for switch in self.switches
+            if switch.library.lower() == library.lower()
+            and (torch is None or SpecifierSet(switch.torch).contains(torch, prereleases=True))
+        )
+
+    @property
+    def radeon(self) -> bool:
+        """True for the RDNA families; GCN and Instinct are none."""
+        return self.family.startswith("RDNA")
 
     def is_apu(self, chip_id: int | None = None, product: str = "") -> bool:
         """True when the GPU shares its memory with the CPU; gfx942 tells by PCI id or product name."""

@@ -20,12 +20,12 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
-from rocport.facts.targets import load_target
+from rocport.facts.targets import compiled_targets, load_target
 from rocport.model import GfxTarget
 from rocport.ops.formats import Format, QuantTensor
 from rocport.runtime.machine import Platform, assume
 
-TARGETS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1201")
+TARGETS = compiled_targets()
 
 _TYPES = {
     torch.float32: "*fp32", torch.float16: "*fp16", torch.bfloat16: "*bf16", torch.int32: "*i32", torch.int16: "*i16",

@@ -79,7 +79,7 @@ def override(settings: Settings, assignments: Sequence[str]) -> Settings:
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:
-            raise ConfigError(f"--config {assignment}: expected KEY=VALUE, such as --config target=gfx942")
+            raise ConfigError(f"--config {assignment}: expected KEY=VALUE, such as --config rocm=6.4")
         try:
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
@@ -182,5 +182,5 @@ def _value(name: str, value: Any, place: str) -> Any:
 
 def _strings(name: str, value: Any, place: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(f'{place}: {name} is {value!r}; expected a list of strings, such as ["gfx942"]')
+        raise ConfigError(f'{place}: {name} is {value!r}; expected a list of strings, such as ["build/*"]')
     return tuple(value)

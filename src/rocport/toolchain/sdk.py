@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rocport.facts.targets import default_targets
 from rocport.model import HANGING_S
 
 if sys.version_info >= (3, 11):
@@ -38,9 +39,6 @@ _SELF_TEST = """\
 #include <vector>
 __global__ void rocport_self_test(float* x) { x[threadIdx.x] = expf(x[threadIdx.x]); }
 """
-_SELF_TEST_TARGET = "gfx90a"
-_NEWER_TARGETS = ("gfx1152", "gfx1200", "gfx1201")
-"""Targets that clang 19 knows and the pinned device libraries have no constant for."""
 _ELSEWHERE = (
     "On other distributions install ROCm or its rocm-sdk wheels, or clang with the HIP headers and the ROCm device "
     "libraries (Fedora: clang rocm-hip-devel rocm-device-libs; Arch: rocm-hip-sdk), and rocport finds them; or copy an "
@@ -75,6 +73,8 @@ class Pins:
     rocm: str
     llvm: int
     architecture: str
+    newer_targets: tuple[str, ...]
+    """Targets that the compiler knows and the device libraries have no constant for."""
     suites: tuple[str, ...]
     packages: tuple[Pin, ...]
 
@@ -97,6 +97,7 @@ def load_pins(text: str | None = None) -> Pins:
         rocm=raw["rocm"],
         llvm=raw["llvm"],
         architecture=raw["architecture"],
+        newer_targets=tuple(raw.get("newer_targets", ())),
         suites=tuple(dict.fromkeys(p["suite"] for p in raw["package"])),
         packages=tuple(Pin(**{**p, "keep": tuple(p.get("keep", ()))}) for p in raw["package"]),
     )
@@ -436,7 +437,7 @@ def _add_isa_constants(root: Path, scratch: Path) -> list[str]:
     all this SDK is for, and said in `rocport sdk status`.
     """
     added = []
-    for target in _NEWER_TARGETS:
+    for target in load_pins().newer_targets:
         bitcode = root / "amdgcn" / "bitcode" / f"oclc_isa_version_{target.removeprefix('gfx')}.bc"
         if bitcode.exists():
             continue
@@ -482,7 +483,7 @@ def self_test(clang: Path, root: Path, scratch: Path) -> None:
         "-x",
         "hip",
         f"--rocm-path={root}",
-        f"--offload-arch={_SELF_TEST_TARGET}",
+        f"--offload-arch={default_targets()[0]}",
         "-isystem",
         str(root / "include"),
         "-c",

@@ -64,7 +64,7 @@ def _problems(machine: Machine, found: list[tuple[str, str, Evidence]], refused:
                 f"max_split_size_mb together with expandable_segments in {name}",
                 [evidence],
                 "Memory that is in use reads back as zeros: on ROCm 7.14 with torch 2.12 and later in 19 of 20 runs "
-                "(gfx1201; also reported on gfx1100). On ROCm 7.2 reserved memory grows to the whole VRAM instead.",
+                "(RDNA4; also reported on RDNA3). On ROCm 7.2 reserved memory grows to the whole VRAM instead.",
                 (f"export {name}={rest.replace('expandable_segments:true', 'expandable_segments:True')}",),
                 VERIFY,
                 env={name: rest.replace("expandable_segments:true", "expandable_segments:True")},

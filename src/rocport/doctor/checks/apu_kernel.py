@@ -1,4 +1,4 @@
-"""Is the kernel new enough for a Ryzen AI APU (gfx115x), and is its firmware not the broken one?"""
+"""Is the kernel new enough for a Ryzen AI APU (RDNA3.5), and is its firmware not the broken one?"""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from rocport.doctor.machine import Machine
 from rocport.doctor.versions import kernel_version
 
 CHECK = Check("apu-kernel", "kernel for Ryzen AI APUs", ("H012", "H013"))
-NEEDED = (6, 14, 0)
 
 
 def run(machine: Machine) -> Result:
-    apus = [g for g in machine.gpus if (g.hardware or g.gfx) in ("gfx1150", "gfx1151", "gfx1152", "gfx1153")]
-    if not apus:
-        return skipped("no gfx115x APU")
+    target = next((target for _, target in machine.targets() if target.linux_since), None)
+    if target is None:
+        return skipped("no APU that needs a newer kernel than its distribution's")
     if machine.flag("wsl") or machine.flag("windows"):
         return skipped("the driver is Windows'")
     kernel, fact = kernel_version(machine), machine.version("kernel")
     faults = machine.symptoms("memory-fault")
     if kernel is None or fact is None:
         return skipped("the kernel's version is not known")
-    if kernel < NEEDED:
+    if kernel < _release(target.linux_since):
         return problem(
             "fail",
-            f"kernel {fact.value} is older than 6.14, the first that ROCm lists for {apus[0].gfx}",
+            f"kernel {fact.value} is older than {target.linux_since}, the first that ROCm lists for {target.name}",
             [fact.evidence, *(s.evidence for s in faults)],
             "Memory access faults and GPU hangs under load.",
             ("sudo apt install linux-oem-24.04d  # Ubuntu 24.04; elsewhere kernel 6.18.4 or later",),
@@ -45,15 +44,20 @@ def run(machine: Machine) -> Result:
             sudo=True,
             reboot=True,
         )
-    if kernel < (6, 18, 4) and apus[0].gfx == "gfx1151" and "-oem" not in fact.value:
+    better = target.linux_recommended
+    if better and kernel < _release(better) and "-oem" not in fact.value:
         return problem(
             "warn",
-            f"kernel {fact.value} is older than 6.18.4, recommended for gfx1151 unless it is the OEM kernel",
+            f"kernel {fact.value} is older than {better}, recommended for {target.name} unless it is the OEM kernel",
             [fact.evidence],
             "Hangs under load are reported with kernels that lack the fixes.",
-            ("# update to kernel 6.18.4 or later, or Ubuntu's OEM kernel",),
+            (f"# update to kernel {better} or later, or Ubuntu's OEM kernel",),
             "uname -r",
             sudo=True,
             reboot=True,
         )
     return ok(f"kernel {fact.value}", fact.evidence)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))

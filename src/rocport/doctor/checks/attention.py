@@ -10,8 +10,6 @@ from rocport.doctor.versions import torch_version
 
 CHECK = Check("attention", "fused attention", ("H077", "H078", "H079"))
 VERIFY = "python -c 'import torch; print(torch.backends.cuda.is_flash_attention_available())'"
-# not the stable set of any release so far; gfx1100 left it with torch 2.11
-EXPERIMENTAL = ("gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153", "gfx1200")
 
 
 def run(machine: Machine) -> Iterator[Result]:
@@ -28,10 +26,7 @@ def run(machine: Machine) -> Iterator[Result]:
                 f"{target.name}: AOTriton has no kernels, attention runs as plain math (expected)", gpu.evidence[0]
             )
             continue
-        experimental = target.name in EXPERIMENTAL or (
-            target.name == "gfx1100" and torch is not None and torch.release < (2, 11, 0)
-        )
-        if not experimental:
+        if not target.switches_of("AOTriton", ".".join(map(str, torch.release)) if torch is not None else None):
             yield ok(f"{target.name} is in AOTriton", gpu.evidence[0])
         elif switch is not None and str(switch.value) == "1":
             yield ok(f"{target.name}: experimental kernels are on; check results once against math", switch.evidence)

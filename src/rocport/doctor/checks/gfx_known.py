@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Machine
-from rocport.facts.targets import early_name_of
+from rocport.facts.targets import early_name_of, forks, is_older_than_rocm
 
 CHECK = Check("gfx-known", "known gfx target", ("H021",))
-_OLD = ("gfx6", "gfx7", "gfx8")
 
 
 def run(machine: Machine) -> Iterator[Result]:
@@ -19,7 +18,7 @@ def run(machine: Machine) -> Iterator[Result]:
         return
     for gpu in named:
         target = gpu.target
-        if target is None and gpu.gfx.startswith(_OLD) and len(gpu.gfx) == 6:
+        if target is None and is_older_than_rocm(gpu.gfx):
             yield problem(
                 "fail",
                 f"{gpu.label}: GCN 1 to 4 are not supported by current ROCm",
@@ -42,7 +41,7 @@ def run(machine: Machine) -> Iterator[Result]:
                 "fail",
                 f"{gpu.label}: {gpu.gfx} is not a target of AMD's ROCm",
                 gpu.evidence,
-                "It belongs to a fork (Hygon DCU: gfx926, gfx928, gfx936) or to a chip newer than these facts. AMD's "
+                f"It belongs to a fork ({forks()}) or to a chip newer than these facts. AMD's "
                 "wheels and libraries carry no code for it; rocport's advice on versions does not hold.",
                 ("# use the vendor's own builds of torch, Triton and bitsandbytes",),
                 "python -c 'import torch; print(torch.cuda.get_arch_list())'",

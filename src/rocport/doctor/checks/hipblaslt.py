@@ -26,10 +26,10 @@ def run(machine: Machine) -> Iterator[Result]:
     for gpu, target in targets:
         record = next(iter(target.library("hipBLASLt")), None)
         fact = machine.version("torch")
-        # torch 2.3 to 2.5 raised for every target but gfx90a and gfx94x
+        # torch 2.3 to 2.5 raised for every target without a record of its own
         era = torch is not None and (2, 3, 0) <= torch.release < (2, 6, 0) and torch.flavour == "rocm"
         off = prefer is not None and str(prefer.value) == "0"
-        if era and not off and target.name not in ("gfx90a", "gfx942"):
+        if era and not off and not target.library("hipBLASLt of torch"):
             yield _fatal([fact.evidence if fact else None, gpu.evidence[0]])
         elif record is None:
             yield skipped(f"nothing is recorded for {target.name}", gpu.evidence[0])

@@ -12,7 +12,7 @@ CHECK = Check("instinct-tuning", "Instinct tuning", ("H105", "H112"))
 
 def run(machine: Machine) -> Iterator[Result]:
     told = machine.symptoms("numa-balancing")
-    instinct = [g for g in machine.gpus if (g.hardware or g.gfx) in ("gfx908", "gfx90a", "gfx942", "gfx950")]
+    instinct = [g for g, target in machine.targets() if target.product_class == "instinct"]
     if not instinct and not told:
         yield skipped("no Instinct GPU")
         return
@@ -30,7 +30,7 @@ def run(machine: Machine) -> Iterator[Result]:
             "cat /proc/sys/kernel/numa_balancing",
             sudo=True,
         )
-    mi300 = any((g.hardware or g.gfx) == "gfx942" for g in instinct)
+    mi300 = any(target.family == "CDNA3" for _, target in machine.targets())
     if mi300 and machine.probed("env-complete") and machine.env("HIP_FORCE_DEV_KERNARG") is None:
         yield ok("HIP_FORCE_DEV_KERNARG=1 shortens launches on MI300 a little (AMD's guide)", instinct[0].evidence[0])
         return

@@ -27,7 +27,7 @@ def run(machine: Machine) -> Result:
             "fail",
             "the driver skipped the GPU: its PCIe slot does not pass atomics",
             [s.evidence for s in machine.symptoms("pcie-atomics")],
-            "The GPU has no KFD node. Cards before gfx10 need PCIe atomics from the CPU to the slot.",
+            "The GPU has no KFD node. Cards before RDNA need PCIe atomics from the CPU to the slot.",
             ("# move the card to a slot that is wired to the CPU: no riser, chipset slot or Thunderbolt dock",),
             "ls /sys/class/kfd/kfd/topology/nodes",
         )
@@ -41,7 +41,7 @@ def run(machine: Machine) -> Result:
             [*evidence, *(s.evidence for s in unsupported)],
             CONSEQUENCE,
             (
-                "# a newer kernel or driver may know the chip; those before gfx900 are not supported any more",
+                "# a newer kernel or driver may know the chip; those before Vega are not supported any more",
                 "sudo dmesg | grep -i kfd",
             ),
             VERIFY,

@@ -38,7 +38,7 @@ def run(machine: Machine) -> Iterator[Result]:
             ("export MIOPEN_USER_DB_PATH=/tmp/$USER/miopen MIOPEN_CUSTOM_CACHE_DIR=/tmp/$USER/miopen-cache",),
             "python -c 'import torch; torch.nn.Conv2d(1, 1, 3).cuda()(torch.ones(1, 1, 8, 8).cuda())'",
         )
-    radeon = any((g.hardware or g.gfx).startswith(("gfx10", "gfx11", "gfx12")) for g in machine.gpus)
+    radeon = any(target.radeon for _, target in machine.targets())
     known = machine.probed("env-complete") and torch is not None and torch.flavour == "rocm" and radeon
     if known and mode is None and rocm is not None and (6, 0, 0) <= rocm.release < (7, 14, 0):
         found = True

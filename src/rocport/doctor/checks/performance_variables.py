@@ -86,7 +86,7 @@ def run(machine: Machine) -> Iterator[Result]:
             env={"PYTORCH_TUNABLEOP_TUNING": "0"},
         )
     queues = machine.env("GPU_MAX_HW_QUEUES")
-    if queues is not None and not any((g.hardware or g.gfx) in ("gfx942", "gfx950", "gfx90a") for g in machine.gpus):
+    if queues is not None and not any(target.product_class == "instinct" for _, target in machine.targets()):
         found = True
         yield problem(
             "warn",

@@ -36,19 +36,19 @@ def run(machine: Machine) -> Iterator[Result]:
     rocm = parsed_rocm(machine)
     proto = machine.env("NCCL_PROTO")
     allowed = str(proto.value).split(",") if proto is not None else ["LL"]
-    mi350 = any((g.hardware or g.gfx) == "gfx950" for g in cards)
+    mi350 = any(g.target is not None and g.target.family == "CDNA4" for g in cards)
     if mi350 and "LL" in allowed and rocm is not None and rocm.release[:2] == (10, 1):
         found = True
         yield problem(
             "fail",
-            "RCCL's LL protocol gives wrong all_reduce results on gfx950 with ROCm 10.1",
+            "RCCL's LL protocol gives wrong all_reduce results on CDNA4 GPUs with ROCm 10.1",
             [cards[0].evidence[0], proto.evidence if proto else None],
             "Sums over GPUs are wrong without a message.",
             ("export NCCL_PROTO=LL128,Simple",),
             "env | grep NCCL_PROTO",
             env={"NCCL_PROTO": "LL128,Simple"},
         )
-    radeon = [g for g in cards if (g.hardware or g.gfx).startswith(("gfx10", "gfx11", "gfx12"))]
+    radeon = [g for g in cards if g.target is not None and g.target.radeon]
     if len(radeon) > 1 and machine.env("NCCL_P2P_DISABLE") is None and not found:
         yield ok("on Radeon cards NCCL_P2P_DISABLE=1 helps if the first all_reduce hangs", radeon[0].evidence[0])
         return

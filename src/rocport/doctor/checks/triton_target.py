@@ -11,6 +11,7 @@ from rocport.doctor.machine import Machine
 from rocport.doctor.versions import package_version, torch_version
 from rocport.facts.errors import FactError
 from rocport.facts.rocm import torch_release
+from rocport.model.targets import GfxTarget
 from rocport.model.versions import TorchVersion
 
 CHECK = Check("triton-target", "Triton takes this gfx", ("H099", "H100", "H101"))
@@ -30,7 +31,8 @@ def run(machine: Machine) -> Iterator[Result]:
             "Triton refuses this GPU's target",
             [*(s.evidence for s in told), fact.evidence if fact else None],
             "torch.compile and every Triton kernel end with 'PassManager::run failed'.",
-            ("# gfx103x: upstream Triton 3.0 to 3.8; gfx101x: up to 3.7.1; gfx900 and gfx90c: none",),
+            tuple(_advice(target) for target in dict.fromkeys(target for _, target in targets))
+            or ("# ask with --from on the machine itself which upstream Triton takes the GPU",),
             VERIFY,
         )
         return
@@ -49,7 +51,7 @@ def run(machine: Machine) -> Iterator[Result]:
                     else f"upstream Triton {latest.since} does not take {target.name}",
                     [gpu.evidence[0]],
                     "torch.compile and Triton kernels need an older Triton, or none takes this GPU.",
-                    (_advice(target.name),),
+                    (_advice(target),),
                     VERIFY,
                 )
             else:
@@ -78,7 +80,7 @@ def run(machine: Machine) -> Iterator[Result]:
                 f"Triton {version} {how} {target.name}" + (" (upstream; AMD's own build was not tried)" if amd else ""),
                 evidence,
                 "torch.compile and Triton kernels fail, in the case of 'aborts' with the whole process.",
-                (_advice(target.name),),
+                (_advice(target),),
                 VERIFY,
             )
 
@@ -92,11 +94,9 @@ def _pair(torch: TorchVersion) -> Version | None:
     return Version(pair[-1]) if pair else None
 
 
-def _advice(gfx: str) -> str:
-    if gfx.startswith("gfx103"):
-        return "pip install 'triton<3.9'   # the pair of your torch, if it is older; upstream 3.0 to 3.8 take gfx103x"
-    if gfx.startswith("gfx101"):
-        return "pip install 'triton<3.8'   # 3.7.1 is the last that takes gfx101x"
-    if gfx == "gfx906":
-        return "pip install 'triton>=3.8'  # upstream refuses gfx906 up to 3.7.1"
-    return "# no upstream Triton takes this GPU: use torch without compile (TORCHDYNAMO_DISABLE=1)"
+def _advice(target: GfxTarget) -> str:
+    taken = next((record for record in reversed(target.library("triton")) if record.state == "yes"), None)
+    if taken is None:
+        return "# no upstream Triton takes this GPU: use torch without compile (TORCHDYNAMO_DISABLE=1)"
+    wanted = ",".join(bound + version for bound, version in ((">=", taken.since), ("<", taken.until)) if version)
+    return f"pip install 'triton{wanted}'  # the pair of your torch, if that is among them"

@@ -18,7 +18,9 @@ def run(machine: Machine) -> Iterator[Result]:
         return
     rocm = parsed_rocm(machine)
     found = False
-    rdna2 = [g for g in machine.gpus if (g.hardware or g.gfx).startswith(("gfx10", "gfx9"))]
+    rdna2 = [
+        g for g, target in machine.targets() if target.wavefront == 64 or target.family.startswith(("RDNA1", "RDNA2"))
+    ]
     if rdna2:
         found = True
         yield problem(
@@ -26,7 +28,7 @@ def run(machine: Machine) -> Iterator[Result]:
             f"{rdna2[0].label} ({rdna2[0].hardware or rdna2[0].gfx}) is not supported on WSL",
             [wsl.evidence, *rdna2[0].evidence],
             "Calls into the GPU hang without a message.",
-            ("# run Linux itself, or Windows with native builds; WSL supports gfx110x, gfx115x and gfx120x",),
+            ("# run Linux itself, or Windows with native builds; WSL supports RDNA3, RDNA3.5 and RDNA4",),
             "python -c 'import torch; print(torch.ones(1, device=\"cuda\"))'",
         )
     bundled = machine.setting("torch_bundles_hsa")

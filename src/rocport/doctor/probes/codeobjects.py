@@ -22,6 +22,7 @@ from pathlib import Path
 from rocport.doctor.host import Host
 from rocport.doctor.machine import CodeObjects, Evidence, Facts
 from rocport.doctor.probes.python_env import folders
+from rocport.facts.targets import target_of_elf
 
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED = b"CCOB"
@@ -29,49 +30,6 @@ MAX_BYTES = 512 * 1024 * 1024
 HEAD_BYTES = 1 << 16
 """The list of targets stands at the front of a bundle: this much of it is unpacked."""
 _AMDGPU_MACHINE = 224
-# EF_AMDGPU_MACH of e_flags, from the AMDGPU backend's guide
-_MACH = {
-    0x2C: "gfx900",
-    0x2D: "gfx902",
-    0x2E: "gfx904",
-    0x2F: "gfx906",
-    0x30: "gfx908",
-    0x31: "gfx909",
-    0x32: "gfx90c",
-    0x33: "gfx1010",
-    0x34: "gfx1011",
-    0x35: "gfx1012",
-    0x36: "gfx1030",
-    0x37: "gfx1031",
-    0x38: "gfx1032",
-    0x39: "gfx1033",
-    0x3D: "gfx1035",
-    0x3E: "gfx1034",
-    0x3F: "gfx90a",
-    0x41: "gfx1100",
-    0x42: "gfx1013",
-    0x43: "gfx1150",
-    0x44: "gfx1103",
-    0x45: "gfx1036",
-    0x46: "gfx1101",
-    0x47: "gfx1102",
-    0x48: "gfx1200",
-    0x49: "gfx1250",
-    0x4A: "gfx1151",
-    0x4C: "gfx942",
-    0x4E: "gfx1201",
-    0x4F: "gfx950",
-    0x51: "gfx9-generic",
-    0x52: "gfx10-1-generic",
-    0x53: "gfx10-3-generic",
-    0x54: "gfx11-generic",
-    0x55: "gfx1152",
-    0x58: "gfx1153",
-    0x59: "gfx12-generic",
-    0x5A: "gfx1251",
-    0x5B: "gfx12-5-generic",
-    0x5F: "gfx9-4-generic",
-}
 
 
 class NotElfError(ValueError):
@@ -111,7 +69,7 @@ def _read(data: mmap.mmap, sample: int) -> Carried:
         return Carried((), "not a 64-bit little-endian ELF file")
     machine, flags = struct.unpack_from("<H", data, 18)[0], struct.unpack_from("<I", data, 48)[0]
     if machine == _AMDGPU_MACHINE:
-        name = _MACH.get(flags & 0xFF)
+        name = target_of_elf(flags & 0xFF)
         if name:
             return Carried((name,), "", 1)
         return Carried((), f"code object of an unknown target {flags & 0xFF:#x}", 1)

@@ -16,7 +16,7 @@ def gfx_of(text: str) -> tuple[str, str]:
     which is a name that is not known and begins a known one (`gfx110` of a cut `gfx1100`).
     """
     word = text.strip().strip("'\",;()[]").lower()
-    if not _FULL.fullmatch(word) or word.startswith("gfx000"):
+    if not _FULL.fullmatch(word) or set(word.removeprefix("gfx")[:3]) == {"0"}:
         return "", ""
     name, _, features = word.partition(":")
     name, known = canonical(name), target_names()

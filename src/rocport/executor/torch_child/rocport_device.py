@@ -148,7 +148,7 @@ class Properties(types.SimpleNamespace):
 def properties() -> Properties:
     """Those of the device that the width stands for."""
     facts = json.loads(os.environ.get("ROCPORT_DEVICE", "{}"))
-    arch = facts.get("gfx", "gfx942")
+    arch = facts.get("gfx", "")
     return Properties(
         name=f"rocport CPU executor ({arch})",
         gcnArchName=arch,

@@ -10,10 +10,11 @@ import importlib.util
 
 import torch
 
+from rocport.facts.targets import all_targets
 from rocport.ops.dispatch import Tier
 from rocport.runtime.machine import Platform
 
-TARGETS = ("gfx942", "gfx950")
+TARGETS = tuple(t.name for t in all_targets() if any(s.state == "yes" for s in t.library("aiter")))
 
 
 def run(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float) -> torch.Tensor:

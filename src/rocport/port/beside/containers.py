@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from rocport.facts.containers import development_image, pytorch_image
 from rocport.facts.packages import find_package
+from rocport.facts.targets import default_targets
 from rocport.port.beside import requirements
 from rocport.port.beside.wheels import Wheels, wheels
 from rocport.port.generated import NewFile, PortedTree
 
-TARGETS = "gfx90a;gfx942;gfx1100;gfx1201"
+TARGETS = ";".join(default_targets())
 _CUDA_IMAGE = re.compile(r"(?:\S*/)?nvidia/cuda\S*|nvcr\.io/\S+|\S*pytorch/pytorch:\S*cuda\S*|\S*/cuda:\S+")
 _FROM = re.compile(r"^(\s*FROM\s+(?:--platform=\S+\s+)?)(\S+)(.*)$", re.IGNORECASE)
 _ARG = re.compile(r"^(\s*ARG\s+\w+\s*=\s*[\"']?)([^\s\"']+)([\"']?.*)$", re.IGNORECASE)

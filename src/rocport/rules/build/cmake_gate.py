@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from functools import cache
 
 from rocport.facts.lookup import cmake_target_of, counterpart, link_names, rocm_package
+from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
 from rocport.rules.build.nvcc import hip_flags
 from rocport.syntax.build import BuildSource, CMakeCommand
 
 OPTION = "USE_ROCM"
-TARGETS = "gfx90a gfx942 gfx1100 gfx1201"
-"""What is built for unless the user says otherwise: all known to ROCm 6.4 and later."""
 
 _FOLDERS = re.compile(r"\s*\$\{CUDA(?:Toolkit)?_(?:TOOLKIT_)?INCLUDE_DIRS?\}")
 _BUILDS = frozenset({"add_library", "add_executable", "target_sources"})
@@ -62,7 +61,7 @@ def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
         return ()
     first = next((item for item in source.commands if item.name == "cmake_minimum_required"), None)
     newline = _newline(source)
-    text = _PRELUDE.format(option=OPTION, targets=" ".join(context.options.targets) or TARGETS)
+    text = _PRELUDE.format(option=OPTION, targets=" ".join(context.options.targets or default_targets()))
     folder = posixpath.dirname(source.path)
     root = posixpath.relpath(".", folder) if folder else "."
     twin = _TWIN.format(root=root, mirror=context.options.mirror) if context.options.layout == "both" else ""

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
 from rocport.rules.build.nvcc import hip_flags, hip_library
 from rocport.syntax.build import BuildSource
 from rocport.syntax.project import mirrored
 
 GATE = "ifeq ($(USE_ROCM),1)"
-TARGETS = "gfx90a gfx942 gfx1100 gfx1201"
 _COMPILER = re.compile(
     r"(?:\$[({](?:CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_DIR)[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b|(?<![\w./)}-])nvcc\b"
 )
@@ -111,7 +111,7 @@ class Blocks:
             flag = next(chosen) if word else None
             if flag == () and _ARCHITECTURE.search(word) and not built:
                 built = True
-                flag = (f"$(foreach arch,$(or $(GPU_TARGETS),{TARGETS}),--offload-arch=$(arch))",)
+                flag = (f"$(foreach arch,$(or $(GPU_TARGETS),{' '.join(default_targets())}),--offload-arch=$(arch))",)
             new = " ".join(flag) if flag is not None else self._word(word)
             gap = parts[2 * at + 1] if 2 * at + 1 < len(parts) else ""
             if word and not new and "\n" not in gap:

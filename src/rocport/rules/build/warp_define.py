@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rocport.facts.targets import families, listed, wave64
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.build.common import found
-from rocport.rules.python.common import any_target
+from rocport.rules.common import any_target
 from rocport.syntax.build import BuildSource
 
 WARP_DEFINE = re.compile(
@@ -50,8 +51,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 RULE,
                 source,
                 line,
-                f"{match[1]} is 32: gfx9 wavefronts have 64 lanes",
+                f"{match[1]} is 32: wavefronts have 64 lanes on {families(wave64)}",
                 fix="choose it by target, or keep 32 where the kernels keep logical warps",
                 confidence=Confidence.MEDIUM,
-                holds="gfx9 targets; RDNA and gfx1250 have 32",
+                holds=listed(wave64),
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
+from rocport.facts.targets import capabilities
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.syntax.cuda import CudaSource
@@ -60,7 +61,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             RULE,
             source,
             position,
-            "decides by compute capability: AMD GPUs report their gfx number (gfx942: 9.4, gfx1100: 11.0)",
+            f"decides by compute capability: AMD GPUs report their gfx number ({capabilities()})",
             fix="ask for the feature, or for prop.gcnArchName under __HIP_PLATFORM_AMD__",
         )
 

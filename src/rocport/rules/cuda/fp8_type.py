@@ -15,7 +15,7 @@ from rocport.rules.cuda.shims import Shim, rename
 from rocport.syntax.cuda import CudaSource
 
 _HEADER = "rocport_fp8.h"
-_NOTE = "OCP encodings in software on every target; matrix instructions of gfx942 take fnuz data"
+_NOTE = "OCP encodings in software on every target; matrix instructions of CDNA3 take fnuz data"
 _TABLE = {
     **{
         f"__nv_{name}".encode(): Shim(f"rocport::{name}".encode(), _HEADER, _NOTE)

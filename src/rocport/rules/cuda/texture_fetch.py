@@ -6,11 +6,12 @@ be written out. The call is left as it is: it is right for the other targets.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.facts.targets import listed
+from rocport.model import Applicability, Context, Example, Finding, GfxTarget, Rule, Severity
+from rocport.rules.common import any_target
 from rocport.rules.cuda.common import finding
 from rocport.syntax.cuda import CudaSource
 
@@ -23,7 +24,6 @@ _FETCHES = frozenset(
         *(f"surf{shape}{kind}".encode() for shape in _SHAPES for kind in ("read", "write")),
     }
 )
-_WITHOUT_TEXTURES = re.compile(r"gfx9(?:4\d|50)\Z")
 
 RULE = Rule(
     name="texture-fetch",
@@ -44,10 +44,14 @@ RULE = Rule(
 )
 
 
+def without_textures(target: GfxTarget) -> bool:
+    return target.textures is False
+
+
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    targets = context.options.targets
-    if targets and not any(_WITHOUT_TEXTURES.match(target) for target in targets):
+    if not any_target(context, without_textures):
         return
+    bare = listed(without_textures)
     for name in source.names & _FETCHES:
         if name in context.project.device_functions or name in context.project.macros:
             continue
@@ -60,7 +64,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 RULE,
                 source,
                 position,
-                f"{name.decode()} does not compile for gfx942 and gfx950: they have no texture unit",
+                f"{name.decode()} does not compile for {bare}: they have no texture unit",
                 fix="read linear memory as an array, and write filtering and clamping out",
-                holds="gfx942, gfx950",
+                holds=bare,
             )

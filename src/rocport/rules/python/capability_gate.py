@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rocport.facts.targets import capabilities
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding, is_build_script
 from rocport.rules.python.gate import edited, open_lines, replaceable
@@ -135,7 +136,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             "CUDA compute capability decides here; AMD GPUs answer 9.x to 12.x and are neither Hopper nor Blackwell",
             fix="ask torch.version.hip first, then gcnArchName; keep this test for CUDA",
             confidence=Confidence.HIGH if isinstance(node, ast.Compare) else Confidence.MEDIUM,
-            holds="every ROCm; gfx942 answers (9, 4), gfx1100 (11, 0)",
+            holds=f"every ROCm; {capabilities()}",
         )
         yield edited(item, gate, _edits(gate, others))
 

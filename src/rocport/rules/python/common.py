@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from packaging.version import Version
 
-from rocport.facts.targets import load_target
-from rocport.model import Applicability, Confidence, Context, Finding, GfxTarget, Rule, Severity, Span
+from rocport.model import Applicability, Confidence, Context, Finding, Rule, Severity, Span
 from rocport.syntax.python import PythonSource, is_amd_path
 
 PYTHON = frozenset({"python"})
@@ -43,12 +42,6 @@ def finding(
         holds=holds or rule.holds,
         source=rule.sources[0] if rule.sources else "",
     )
-
-
-def any_target(context: Context, holds: Callable[[GfxTarget], bool]) -> bool:
-    """True when a finding holds for one of the targets asked for; without `--target`, for every target."""
-    targets = context.options.targets
-    return not targets or any(holds(load_target(name)) for name in targets)
 
 
 def torch_before(context: Context, release: str) -> bool:

@@ -11,8 +11,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from rocport.facts.targets import fnuz, listed, ocp
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, any_target, finding
+from rocport.rules.common import any_target
+from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited, open_lines, replaceable
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -102,9 +104,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             RULE,
             source,
             node,
-            f"{ast.unparse(node)} is fp8 as NVIDIA and gfx950/gfx12 have it; gfx942 has fnuz types with maximum 240",
+            f"{ast.unparse(node)} is fp8 as NVIDIA and {listed(ocp)} have it; {listed(fnuz)} has fnuz, up to 240",
             fix="choose the type by gcnArchName and the maximum by torch.finfo; rescale loaded weights for fnuz",
-            holds="gfx942: fnuz; gfx950, gfx1200, gfx1201, gfx1250: OCP; other targets: no fp8 instructions",
+            holds=f"{listed(fnuz)}: fnuz; {listed(ocp)}: OCP; other targets: no fp8 instructions",
             confidence=Confidence.MEDIUM,
         )
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])

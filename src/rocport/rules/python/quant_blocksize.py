@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, any_target, finding
+from rocport.rules.common import any_target
+from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -78,9 +79,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             source,
             node,
             "block size 64: not in the kernels for 64-lane wavefronts before bitsandbytes 0.50",
-            fix="bitsandbytes >= 0.50, or 128 on gfx9; ask the wavefront size, not whether it is ROCm",
+            fix="bitsandbytes >= 0.50, or 128 with 64-lane wavefronts; ask the wavefront size, not whether it is ROCm",
             confidence=Confidence.LOW,
-            holds="bitsandbytes < 0.50 on gfx9 (wave64), < 0.49 on every AMD GPU",
+            holds="bitsandbytes < 0.50 with 64-lane wavefronts, < 0.49 on every AMD GPU",
         )
         others = [other for other in nodes if other.lineno == node.lineno]
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])

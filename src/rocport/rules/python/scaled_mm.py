@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rocport.facts.targets import fnuz, listed, ocp
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, any_target, finding, open_places
+from rocport.rules.common import any_target
+from rocport.rules.python.common import PYTHON, finding, open_places
 from rocport.syntax.python import PythonSource
 
 _NAMES = frozenset({"_scaled_mm", "_scaled_grouped_mm", "_scaled_mm_v2", "scaled_mm"})
@@ -54,8 +56,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             RULE,
             source,
             node,
-            f"{ast.unparse(node.func)} takes fnuz values on gfx942, OCP values on gfx950 and gfx12, else raises",
-            fix="cast weights to fnuz and double their scale on gfx942; another product where there is no fp8",
+            f"{ast.unparse(node.func)} takes fnuz values on {listed(fnuz)}, OCP values on {listed(ocp)}, else raises",
+            fix=f"cast weights to fnuz and double their scale on {listed(fnuz)}; another product where there is no fp8",
             confidence=Confidence.MEDIUM,
-            holds="gfx942: fnuz; gfx950, gfx1200, gfx1201: OCP; other targets: not supported",
+            holds=f"{listed(fnuz)}: fnuz; {listed(ocp)}: OCP; other targets: not supported",
         )

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, any_target, finding, open_places
+from rocport.rules.common import any_target
+from rocport.rules.python.common import PYTHON, finding, open_places
 from rocport.syntax.python import PythonSource
 
 RULE = Rule(
@@ -72,5 +73,5 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             "a constexpr added before rsqrt: NaN was reported from this on RDNA",
             fix="make it a float32 first: tl.full((), eps, tl.float32)",
             confidence=Confidence.LOW,
-            holds="reported for gfx1100 and gfx1151 in February 2026",
+            holds="reported for RDNA3 and RDNA3.5 in February 2026",
         )

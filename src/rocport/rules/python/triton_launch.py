@@ -11,8 +11,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from rocport.facts.targets import families, listed, wave64
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, any_target, finding
+from rocport.rules.common import any_target
+from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited, open_lines
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -86,11 +88,11 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             RULE,
             source,
             node,
-            "num_warps counts wavefronts of 64 lanes on gfx9: this makes blocks of more threads than meant"
+            f"num_warps counts wavefronts of 64 lanes on {families(wave64)}: blocks get more threads than meant"
             if any(isinstance(inner, ast.BinOp) for inner in ast.walk(node))
             else "num_warps=32 is 2048 threads on wavefronts of 64 lanes: more than a block may have",
-            fix="at most 16 on gfx9 (8 is a good bound for autotuning); keep 32 for CUDA",
-            holds="gfx9 targets (wave64); RDNA runs 32 lanes a warp",
+            fix="at most 16 there (8 is a good bound for autotuning); keep 32 for CUDA",
+            holds=listed(wave64),
         )
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache, partial
 
-from rocport.facts.targets import load_target
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.facts.targets import all_targets, listed, load_target
+from rocport.model import Applicability, Confidence, Context, Example, Finding, GfxTarget, Rule, Severity
 from rocport.rules.python.common import PYTHON, finding, open_places
 from rocport.syntax.python import PythonSource
 
@@ -69,8 +70,20 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             f"about {wanted[node] // 1024} KB of tiles; a block may have {limit // 1024} KB of LDS",
             fix="smaller tiles or fewer stages for AMD; num_stages=2 is its usual depth",
             confidence=Confidence.LOW,
-            holds="64 KB of LDS; gfx950 has 160 KB, gfx1250 320 KB",
+            holds=_limits(),
         )
+
+
+def _has(lds_bytes: int, target: GfxTarget) -> bool:
+    return target.lds_bytes == lds_bytes
+
+
+@cache
+def _limits() -> str:
+    """LDS a block may have, by target: `64 KB; gfx950 160 KB`."""
+    sizes = sorted({target.lds_bytes for target in all_targets() if target.released})
+    more = (f"{listed(partial(_has, size))} {size >> 10} KB" for size in sizes[1:])
+    return "; ".join((f"{sizes[0] >> 10} KB of LDS", *more))
 
 
 def _bytes(call: ast.Call) -> int:

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rocport.facts.targets import families, listed, wave64
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, any_target, finding
+from rocport.rules.common import any_target
+from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited, open_lines
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -64,10 +66,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             RULE,
             source,
             node,
-            "32 lanes a warp: gfx9 wavefronts have 64",
+            f"32 lanes a warp: wavefronts have 64 on {families(wave64)}",
             fix="read torch.cuda.get_device_properties(device).warp_size, or keep 32 where kernels keep logical warps",
             confidence=Confidence.MEDIUM,
-            holds="gfx9 targets; RDNA and gfx1250 have 32",
+            holds=listed(wave64),
         )
         # Ported kernels keep CUDA's 32-lane warps unless asked otherwise, and what is passed to them stays 32.
         logical = context.options.warp == "logical32" and bool(context.project.device_functions)
