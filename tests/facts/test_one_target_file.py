@@ -20,7 +20,7 @@ from rocport.rules.cuda import texture_fetch
 from rocport.syntax.cuda import CudaSource
 
 SOURCE = Path(rocport.__file__).parent
-NAME = re.compile(r"gfx\d")
+NAME = re.compile(r"gfx\(?\d")
 
 
 def named(path: Path) -> Iterator[tuple[int, str]]:

@@ -129,6 +129,12 @@ def target_of_elf(machine: int) -> str:
     return _elf_machines().get(machine, "")
 
 
+def isa_table(name: str) -> str:
+    """The instruction table of a target, or of the targets that run a generic one's code; empty where none is."""
+    key = canonical(name)
+    return next((t.isa_table for t in all_targets() if key in (t.name, t.llvm_generic) and t.isa_table), "")
+
+
 def is_older_than_rocm(name: str) -> bool:
     """True for the GCN 1 to 4 targets that current ROCm carries no code for."""
     return re.fullmatch(_choices()["unsupported"]["old"], canonical(name)) is not None
@@ -232,6 +238,7 @@ def _load(name: str) -> GfxTarget:
         early_names=tuple(data.get("early_names", ())),
         lds_hardware_bytes=data.get("lds_hardware_bytes"),
         elf_machine=data.get("elf_machine"),
+        isa_table=data.get("isa_table", ""),
         mirage_profile=data.get("mirage_profile", ""),
         linux_since=data.get("linux", {}).get("since", ""),
         linux_recommended=data.get("linux", {}).get("recommended", ""),

@@ -115,6 +115,8 @@ class GfxTarget:
     """LDS of one CU (of one WGP on RDNA); None: not documented."""
     elf_machine: int | None = None
     """EF_AMDGPU_MACH of its code objects; None: not looked up."""
+    isa_table: str = ""
+    """The instruction table that decodes its code: `cdna`, `rdna3` or `rdna4`; empty: none does."""
     mirage_profile: str = ""
     """What AMD's emulator calls a machine with it; empty: it has none."""
     linux_since: str = ""

@@ -13,30 +13,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocport.executor.isa.emit import Untranslated
+from rocport.facts.targets import isa_table, listed
 
 
 class TablesError(RuntimeError):
     """tinygrad is missing or of another shape, or the target's family has no table; the message says what to do."""
 
 
-# Which table describes a target. CDNA's is gfx950's and serves gfx90a and gfx942, whose common instructions it encodes
-# alike (LLVM's AMDGPU ISA pages for GFX90a, GFX940, GFX950); RDNA3's is RDNA 3.5's. GCN and RDNA1/2 have none.
-_FAMILIES = (
-    (re.compile(r"gfx(90a|942|950|9-4-generic)$"), "cdna"),
-    (re.compile(r"gfx(11\d\d|11-generic)$"), "rdna3"),
-    (re.compile(r"gfx(120\d|12-generic)$"), "rdna4"),
-)
-
-
 def family(target: str) -> str:
-    """`cdna`, `rdna3` or `rdna4`. Raises TablesError for a target without a table."""
-    for pattern, name in _FAMILIES:
-        if pattern.match(target):
-            return name
-    raise TablesError(
-        f"{target}: no instruction table (there are tables for gfx90a, gfx942, gfx950, gfx11xx and gfx120x); "
-        "compile for one of those"
-    )
+    """`cdna`, `rdna3` or `rdna4`. Raises TablesError for a target without a table.
+
+    CDNA's table is CDNA 4's and serves CDNA 2 and 3, whose common instructions it encodes alike (LLVM's AMDGPU ISA
+    pages); RDNA3's is RDNA 3.5's. GCN, RDNA 1 and RDNA 2 have none.
+    """
+    table = isa_table(target)
+    if not table:
+        known = listed(lambda other: bool(other.isa_table))
+        raise TablesError(f"{target}: no instruction table; compile for one of {known}")
+    return table
 
 
 @dataclass(frozen=True)
