@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from rocport.numerics import replay
+from rocport.numerics import replay, trusted
 from rocport.numerics.config import CaptureConfig
 from rocport.numerics.golden import Golden, open_golden
 from rocport.numerics.recorder import capture
@@ -49,7 +49,8 @@ def test_without_values_it_says_so(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def library() -> Iterator[torch.library.Library]:
+def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[torch.library.Library]:
+    monkeypatch.setattr(trusted, "NAMESPACES", trusted.NAMESPACES | {"rocportreplay"})
     made = torch.library.Library("rocportreplay", "FRAGMENT")
     yield made
     made._destroy()

@@ -194,7 +194,7 @@ def open_golden(path: Path) -> Golden:
     except FileNotFoundError as error:
         hint = f"; {part_of(path)} is a capture that was cut off" if part_of(path).is_dir() else ""
         raise GoldenError(f"{path}: no such golden file{hint}; record one with `rocport capture`") from error
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, zlib.error) as error:
+    except (zipfile.BadZipFile, AttributeError, KeyError, TypeError, ValueError, struct.error, zlib.error) as error:
         raise GoldenError(
             f"{path}: not a golden file, or cut off ({error}); record it again with `rocport capture`"
         ) from error
@@ -209,15 +209,23 @@ def _read_index(path: Path, data: bytes) -> Golden:
     calls: list[Call] = []
     noise: dict[int, float] = {}
     measured = False
-    for frame in _frames(data):
-        if "c" in frame:
-            calls.append(Call.from_frame(frame))
-        elif "t" in frame:
-            tensors[frame["t"]] = TensorRecord.from_frame(frame)
-        elif "head" in frame:
-            head = frame["head"]
-        elif "noise" in frame:
-            noise, measured = frame["noise"], True
+    try:
+        for frame in _frames(data):
+            if "c" in frame:
+                calls.append(Call.from_frame(frame))
+            elif "t" in frame:
+                tensors[frame["t"]] = TensorRecord.from_frame(frame)
+            elif "head" in frame:
+                head = dict(frame["head"])
+            elif "noise" in frame:
+                noise, measured = {int(number): float(value) for number, value in frame["noise"].items()}, True
+        known = all(number in tensors for call in calls for number in (*call.inputs, *call.outputs))
+    except (AttributeError, KeyError, TypeError, ValueError, struct.error, RecursionError) as error:
+        raise GoldenError(
+            f"{path}: its index holds what no capture writes ({type(error).__name__}: {error}); record it again"
+        ) from error
+    if not known:
+        raise GoldenError(f"{path}: a call names a tensor that the index does not hold; record it again")
     if not head:
         raise GoldenError(f"{path}: its index has no head; record it again with `rocport capture`")
     return Golden(path, head, tensors, calls, {}, "", noise, measured)

@@ -113,6 +113,11 @@ class TensorRecord:
 
     @classmethod
     def from_frame(cls, frame: dict[str, Any]) -> TensorRecord:
+        """Inverse of `to_frame`. Raises KeyError, TypeError or ValueError for what that does not write."""
+        if not isinstance(frame["t"], int) or not str(frame["d"]).isidentifier() or not isinstance(frame["v"], str):
+            raise ValueError(f"tensor {str(frame['t'])[:20]}: not a number, type and device")
+        if any(not isinstance(n, int) for n in (*frame["s"], *frame["r"])) or any(n < 0 for n in frame["s"]):
+            raise ValueError(f"tensor {frame['t']}: shape {str(frame['s'])[:40]}, strides {str(frame['r'])[:40]}")
         blob = frame.get("x")
         statistics = None if blob is None else Statistics.unpack(blob, frame["d"] in WIDE)
         return cls(
@@ -177,6 +182,11 @@ class Call:
 
     @classmethod
     def from_frame(cls, frame: dict[str, Any]) -> Call:
+        """Inverse of `to_frame`. Raises KeyError, TypeError or ValueError for what that does not write."""
+        texts = [frame["k"], frame["n"], frame["m"], frame["p"], frame.get("l", ""), frame.get("b", "")]
+        numbers = [frame["c"], frame.get("q", 0), frame.get("e", 0), *frame["i"], *frame["o"]]
+        if not all(isinstance(text, str) for text in texts) or not all(isinstance(number, int) for number in numbers):
+            raise ValueError(f"call {str(frame['c'])[:20]}: a name that is no text, or a tensor that is no number")
         return cls(
             seq=frame["c"], kind=frame["k"], name=frame["n"], scope=frame["m"], occurrence=frame.get("q", 0),
             phase=frame["p"], step=frame.get("e", 0), inputs=tuple(frame["i"]), outputs=tuple(frame["o"]),

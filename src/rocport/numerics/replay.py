@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from rocport.numerics import records
+from rocport.numerics import records, trusted
 from rocport.numerics.golden import Golden, open_golden
 from rocport.numerics.records import Call, TensorRecord
 from rocport.numerics.tolerance import UNIT, Operand, is_exact, own_error
@@ -71,14 +71,6 @@ def _tensor(golden: Golden, record: TensorRecord, device: torch.device) -> torch
     return made
 
 
-def _operator(name: str) -> Any:
-    """`torch.ops.aten.mm.default` of its name. Raises AttributeError when this PyTorch has none."""
-    found: Any = torch.ops
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
-
-
 def _decode(value: Any, tensors: list[torch.Tensor], device: torch.device, dtype: torch.dtype | None) -> Any:
     """Arguments of a record, with tensors put back. `dtype` replaces a floating-point type that is asked for."""
     if isinstance(value, list):
@@ -88,21 +80,21 @@ def _decode(value: Any, tensors: list[torch.Tensor], device: torch.device, dtype
     if "t" in value:
         return tensors[value["t"]]
     if "dtype" in value:
-        asked = getattr(torch, value["dtype"])
+        asked = trusted.dtype(value["dtype"])
         return dtype if dtype is not None and asked.is_floating_point else asked
     if "device" in value:
         return device
     if "memory_format" in value:
-        return getattr(torch, value["memory_format"])
+        return trusted.memory_format(value["memory_format"])
     if "layout" in value:
-        return getattr(torch, value["layout"])
+        return trusted.layout(value["layout"])
     raise ValueError(f"an argument of type {value.get('repr', 'unknown')} cannot be made again")
 
 
 def _invoke(
     call: Call, tensors: list[torch.Tensor], device: torch.device, dtype: torch.dtype | None = None
 ) -> list[torch.Tensor]:
-    function = _operator(call.name)
+    function = trusted.operator(call.name)
     arguments = call.arguments
     args = [_decode(item, tensors, device, dtype) for item in arguments[0]]
     keywords = arguments[1]["kw"] if len(arguments) > 1 else {}
@@ -264,7 +256,7 @@ def _layouts(call: Call, tensors: list[torch.Tensor], want: list[torch.Tensor], 
 
 def _written(call: Call) -> Iterator[bool]:
     """Whether each argument of the operator is written in place."""
-    for argument in _operator(call.name)._schema.arguments:
+    for argument in trusted.operator(call.name)._schema.arguments:
         yield argument.alias_info is not None and argument.alias_info.is_write
 
 

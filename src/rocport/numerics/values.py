@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import torch
 
+from rocport.numerics import trusted
 from rocport.numerics.diagnosis import Symptom, rounding_symptom
 from rocport.numerics.difference import Difference
 from rocport.numerics.golden import Golden
@@ -24,7 +25,7 @@ def load(golden: Golden, record: TensorRecord) -> torch.Tensor | None:
     if found is None:
         return None
     data = found
-    dtype = getattr(torch, record.dtype)
+    dtype = trusted.dtype(record.dtype)
     if not data:
         return torch.empty(record.shape, dtype=dtype)
     if dtype.is_complex:
