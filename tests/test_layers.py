@@ -24,7 +24,7 @@ ALLOWED = {
     "verify": {"facts", "syntax", "executor", "toolchain"},
     "doctor": {"facts"},
     "compat": {"facts"},
-    "explain": {"facts", "rules"},
+    "explain": {"facts", "rules", "doctor"},
     "checkpoint": {"facts"},
     "ops": {"facts", "runtime"},
     "numerics": {"facts"},

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rocport.doctor.check import Result
     from rocport.doctor.diagnosis import Diagnosis
     from rocport.doctor.machine import Gpu, Machine
+    from rocport.explain import Reading
 
 _MARK = {
     "ok": ("ok", "green"),
@@ -79,6 +80,7 @@ def command(
     Exit code: 0 nothing found, 1 a warning or a failure, 2 usage error. Nothing is changed without being asked.
     """
     from rocport.doctor.diagnosis import diagnose
+    from rocport.explain.pages import reading_data
 
     if captures and not sources:
         raise click.UsageError("captured files are given with --from FILE")
@@ -92,7 +94,11 @@ def command(
         from rocport.cli.model_policy import named_targets, report
 
         ctx.exit(report(model, named_targets(target), bitsandbytes, as_json))
-    machine = _machine([*sources, *captures], deep, python)
+    readings = _readings([*sources, *captures]) if sources else []
+    if readings and all(reading.foreign for reading in readings) and not as_json:
+        _print_foreign(readings)
+        ctx.exit(0)
+    machine = _machine([*sources, *captures], deep, python, readings)
     if model is not None:
         from rocport.cli.model_policy import installed_bitsandbytes, machine_targets, report
 
@@ -105,21 +111,62 @@ def command(
         _export(diagnosis)
         ctx.exit(diagnosis.exit_code)
     if as_json:
-        click.echo(json.dumps(diagnosis.as_dict(), indent=2, ensure_ascii=False))
+        data = diagnosis.as_dict()
+        if readings:
+            data["pastes"] = [reading_data(reading) for reading in readings]
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
     else:
         _print(diagnosis, verbose)
-    ctx.exit(diagnosis.exit_code)
+        _print_failures(readings)
+    ctx.exit(1 if any(reading.matches for reading in readings) else diagnosis.exit_code)
 
 
-def _machine(sources: list[Path], deep: bool, python: Path | None) -> Machine:
+def _readings(sources: list[Path]) -> list[Reading]:
+    """Each paste, read by the reader of `rocport explain`."""
+    from rocport.doctor.capture import CaptureError, capture_files
+    from rocport.doctor.text import looks_binary
+    from rocport.explain import read_stream
+
+    if [str(s) for s in sources] == ["-"]:
+        return [read_stream(sys.stdin.buffer, "stdin")]
+    found = []
+    try:
+        for path in (file for source in sources for file in capture_files(source)):
+            with path.open("rb") as stream:
+                if not looks_binary(stream.read(8192)):
+                    stream.seek(0)
+                    found.append(read_stream(stream, str(path)))
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: cannot be read: {error.strerror or error}") from error
+    except CaptureError as error:
+        raise click.ClickException(str(error)) from error
+    return found
+
+
+def _print_foreign(readings: list[Reading]) -> None:
+    from rocport.explain.pages import who_lines
+
+    for reading in readings:
+        for line in who_lines(reading):
+            click.echo(line)
+
+
+def _print_failures(readings: list[Reading]) -> None:
+    """What the known failures say to each paste."""
+    from rocport.explain.pages import failure_lines
+
+    for reading in readings:
+        for line in failure_lines(reading):
+            click.echo(line)
+
+
+def _machine(sources: list[Path], deep: bool, python: Path | None, readings: list[Reading]) -> Machine:
     if sources:
-        from rocport.doctor.capture import CaptureError, machine_from_text, read_captures
+        from rocport.doctor.capture import CaptureError, read_captures
 
         try:
             if [str(s) for s in sources] == ["-"]:
-                from rocport.doctor.text import decode
-
-                return machine_from_text(decode(sys.stdin.buffer.read()), "stdin")
+                return readings[0].machine
             return read_captures(sources)
         except CaptureError as error:
             raise click.ClickException(str(error)) from error

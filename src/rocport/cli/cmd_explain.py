@@ -20,9 +20,10 @@ from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @click.pass_context
 def command(ctx: click.Context, subject: str | None, list_all: bool, show_all: bool, as_json: bool) -> None:
-    """Explain SUBJECT: a build or run log (a file, or - for stdin), a rule, or a failure by its id.
+    """Explain SUBJECT: anything pasted (a file, or - for stdin), a rule, or a failure by its id.
 
-    A log is matched against the known failures, most specific first, each with its line. Exit code 1: at least one was
+    A paste is read for whose GPU it is about (an NVIDIA one gets a sentence and silence), for machine and versions, and
+    matched against the known failures, most specific first, each with its line. Exit code 1: at least one was
     found; 0: none was, and what to collect is printed; 2: SUBJECT is nothing known or cannot be read. A file wins over
     a rule of the same name; ./NAME always means the file.
     """
@@ -38,13 +39,13 @@ def command(ctx: click.Context, subject: str | None, list_all: bool, show_all: b
 
 
 def _explain_log(subject: str, show_all: bool, as_json: bool) -> int:
-    from rocport.explain import diagnose
-    from rocport.explain.pages import diagnosis_data, diagnosis_text
+    from rocport.explain import read_stream
+    from rocport.explain.pages import reading_data, reading_text
 
     name = "stdin" if subject == "-" else subject
     try:
         if subject == "-":
-            diagnosis = diagnose(sys.stdin.buffer)
+            reading = read_stream(sys.stdin.buffer, name)
         else:
             with Path(subject).open("rb") as stream:
                 if stream.read(4).startswith((b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX")):
@@ -52,12 +53,11 @@ def _explain_log(subject: str, show_all: bool, as_json: bool) -> int:
                         f"{subject} is compressed; unpack it and pipe it: zcat ... | rocport explain -"
                     )
                 stream.seek(0)
-                diagnosis = diagnose(stream)
+                reading = read_stream(stream, name)
     except OSError as error:
         raise click.UsageError(f"cannot read {name}: {error.strerror or error}; expected a log file or -") from error
-    data = diagnosis_data(diagnosis, name)
-    click.echo(json.dumps(data, indent=2) if as_json else diagnosis_text(diagnosis, name, show_all))
-    return EXIT_FINDINGS if diagnosis.matches else EXIT_CLEAN
+    click.echo(json.dumps(reading_data(reading), indent=2) if as_json else reading_text(reading, show_all))
+    return EXIT_FINDINGS if reading.matches else EXIT_CLEAN
 
 
 def _page(subject: str) -> tuple[str, dict[str, Any]]:

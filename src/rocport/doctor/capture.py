@@ -67,7 +67,7 @@ def read_captures(paths: Iterable[Path]) -> Machine:
     names: list[str] = []
     passed: list[str] = []
     for path in paths:
-        files = _files(path)
+        files = capture_files(path)
         for file in files:
             try:
                 with file.open("rb") as handle:
@@ -87,7 +87,11 @@ def read_captures(paths: Iterable[Path]) -> Machine:
     return Machine(facts=facts, gpus=resolve(facts), live=False, notes=(*_notes(facts, names), *passed))
 
 
-def _files(path: Path) -> list[Path]:
+def capture_files(path: Path) -> list[Path]:
+    """The files of a capture: the path itself, or what lies in the folder, at most MAX_FILES.
+
+    Raises CaptureError for a path that is not there or a folder that cannot be listed.
+    """
     if path.is_dir():
         try:
             found = sorted(p for p in path.rglob("*") if not p.is_symlink() and p.is_file())

@@ -11,6 +11,9 @@ from rocport.doctor.machine import Contradiction, Evidence, Facts, Gpu, Sighting
 from rocport.facts.errors import FactError
 from rocport.facts.targets import load_target, targets_of_chip, targets_of_product
 
+MAX_GPUS = 128
+"""More than any machine shows (64: eight MI300X, each in eight partitions): a paste that repeats one GPU for megabytes
+would otherwise cost its square."""
 ORDER = ("kfd", "torch", "rocminfo", "runtime", "amd-smi", "rocm-smi", "pci", "stated")
 
 
@@ -37,9 +40,11 @@ def resolve(facts: Facts) -> tuple[Gpu, ...]:
 
 
 def _distinct(seen: list[Sighting]) -> list[Sighting]:
-    """Drop a repetition: the same node or PCI address, same gfx, pasted twice."""
+    """Drop a repetition: the same node or PCI address, same gfx, pasted twice; and what no machine has."""
     kept: list[Sighting] = []
     for sighting in seen:
+        if len(kept) == MAX_GPUS:
+            break
         twin = any(
             k.gfx == sighting.gfx
             and k.chip_id == sighting.chip_id

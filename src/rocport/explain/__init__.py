@@ -1,5 +1,6 @@
-"""Diagnose a build or run log against the known failures of `facts/failures`."""
+"""Read whatever is pasted: whose machine it is, which known failures of `facts/failures` it holds."""
 
 from rocport.explain.engine import Diagnosis, Match, diagnose
+from rocport.explain.reading import Reading, read_bytes, read_stream
 
-__all__ = ["Diagnosis", "Match", "diagnose"]
+__all__ = ["Diagnosis", "Match", "Reading", "diagnose", "read_bytes", "read_stream"]

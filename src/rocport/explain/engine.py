@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from rocport.explain.text import Block, read_blocks
+from rocport.explain.text import Block, lowered, read_blocks
 from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
 
 MAX_LINES = 20
@@ -149,8 +149,8 @@ def _search(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict
 
 
 def _search_lines(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict[str, str]]]:
-    text, line, counted = block.text, block.first_line, 0
-    position = text.find(signature.literal)
+    text, lower, line, counted = block.text, block.lower, block.first_line, 0
+    position = lower.find(signature.literal)
     while position >= 0:
         start = max(text.rfind("\n", 0, position) + 1, position - WINDOW)
         end = text.find("\n", position)
@@ -163,13 +163,14 @@ def _search_lines(block: Block, signature: Signature) -> Iterator[tuple[int, str
             position = text.find("\n", position)
             if position < 0:
                 return
-        position = text.find(signature.literal, position + 1)
+        position = lower.find(signature.literal, position + 1)
 
 
 def _search_wrapped(
     text: str, starts: list[int], first_line: int, signature: Signature
 ) -> Iterator[tuple[int, str, dict[str, str]]]:
-    position = text.find(signature.literal)
+    lower = lowered(text)
+    position = lower.find(signature.literal)
     while position >= 0:
         start = max(0, position - WINDOW)
         match = signature.pattern.search(text[start : position + WINDOW])
@@ -178,7 +179,7 @@ def _search_wrapped(
             last = bisect_right(starts, start + match.end() - 1) - 1
             if last - begin < MAX_SPAN:
                 yield first_line + begin, match.group(0), match.groupdict()
-        position = text.find(signature.literal, position + len(signature.literal))
+        position = lower.find(signature.literal, position + len(signature.literal))
 
 
 def _suspects(block: Block, after: int) -> Iterator[tuple[int, str]]:

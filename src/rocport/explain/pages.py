@@ -6,7 +6,10 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from rocport.explain.engine import Diagnosis, Match
+from rocport.doctor.diagnosis import diagnose as check_machine
+from rocport.explain.engine import Match
+from rocport.explain.reading import Reading
+from rocport.explain.vendor import UNKNOWN
 from rocport.facts.failures import Failure
 from rocport.model import Example, Rule
 
@@ -23,26 +26,29 @@ COLLECT = (
 """What to bring along when no failure is recognised."""
 
 
-def diagnosis_text(diagnosis: Diagnosis, name: str, show_all: bool = False) -> str:
-    """The report `rocport explain` prints."""
-    return "\n".join(_diagnosis_lines(diagnosis, name, show_all))
+def reading_text(reading: Reading, show_all: bool = False) -> str:
+    """The report `rocport explain` prints: who, what, and what the checks of `rocport doctor` add."""
+    return "\n".join(_reading_lines(reading, show_all))
 
 
-def _diagnosis_lines(diagnosis: Diagnosis, name: str, show_all: bool) -> Iterator[str]:
-    if not diagnosis.matches:
+def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
+    name, diagnosis = reading.name, reading.diagnosis
+    yield from who_lines(reading)
+    if reading.foreign:
+        return
+    if not reading.matches:
         yield f"{name}: {diagnosis.lines} lines read, no known failure found."
         if diagnosis.suspects:
             yield ""
             yield "Lines that look like errors:"
             yield from (f"  {name}:{line}: {text}" for line, text in diagnosis.suspects)
+        yield from _check_lines(reading)
         yield ""
         yield "To find out more, collect:"
         yield from (f"  - {step}" for step in COLLECT)
         return
-    yield f"{name}: {diagnosis.lines} lines read, {_count(len(diagnosis.matches), 'known failure')} found."
-    for match in diagnosis.matches:
-        yield ""
-        yield from _match_lines(match, name)
+    yield f"{name}: {diagnosis.lines} lines read, {_count(len(reading.matches), 'known failure')} found."
+    yield from failure_lines(reading)
     if diagnosis.general:
         yield ""
         if show_all:
@@ -56,6 +62,47 @@ def _diagnosis_lines(diagnosis: Diagnosis, name: str, show_all: bool) -> Iterato
         yield ""
         yield "Lines that look like errors and are not explained above:"
         yield from (f"  {name}:{line}: {text}" for line, text in diagnosis.suspects)
+    yield from _check_lines(reading)
+
+
+def who_lines(reading: Reading) -> Iterator[str]:
+    """Whose GPU the paste is about, the machine and the versions it shows."""
+    vendor = reading.vendor_found
+    if reading.foreign:
+        yield f"{reading.name}:{vendor.line}: an NVIDIA GPU ({vendor.text}), and nothing of AMD."
+        yield "rocport diagnoses AMD GPUs: it has nothing to say about this one."
+        return
+    for gpu in reading.machine.gpus:
+        yield gpu.label
+    versions = check_machine(reading.machine).versions() if reading.machine.facts.versions else {}
+    shown = [f"{key} {value}" for key, value in versions.items() if value]
+    if shown:
+        yield "Versions: " + ", ".join(shown)
+    if vendor.cuda_build:
+        yield f"{reading.name}:{vendor.line}: a CUDA build ({vendor.text}), and no GPU is named."
+        yield "On an NVIDIA machine nothing here is for rocport; on an AMD machine it needs a ROCm build:"
+        yield "  rocport compat torch --gpu <the GPU's name or gfx>"
+    elif reading.vendor == UNKNOWN and reading.matches:
+        yield "Nothing in it says whose GPU this is; what follows is for an AMD GPU."
+
+
+def failure_lines(reading: Reading) -> Iterator[str]:
+    """Each failure of a reading, most specific first."""
+    for match in reading.matches:
+        yield ""
+        yield from _match_lines(match, reading.name)
+
+
+def _check_lines(reading: Reading) -> Iterator[str]:
+    """The checks of the machine that fail, one line each."""
+    if not reading.machine.gpus:
+        return
+    failed = [result for result in check_machine(reading.machine).results if result.status == "fail"]
+    if failed:
+        yield ""
+        yield f"The machine it shows fails {_count(len(failed), 'check')} (rocport doctor --from {reading.name}):"
+        for result in failed:
+            yield f"  {result.check.id}: {result.message}"
 
 
 def _match_lines(match: Match, name: str) -> Iterator[str]:
@@ -161,15 +208,18 @@ def match_data(match: Match) -> dict[str, Any]:
     }
 
 
-def diagnosis_data(diagnosis: Diagnosis, name: str) -> dict[str, Any]:
-    """A diagnosis as JSON-ready data. `collect` is empty when something was found."""
+def reading_data(reading: Reading) -> dict[str, Any]:
+    """A reading as JSON-ready data. `collect` is empty when something was found."""
+    diagnosis, vendor = reading.diagnosis, reading.vendor_found
     return {
-        "log": name,
+        "log": reading.name,
         "lines": diagnosis.lines,
-        "matches": [match_data(match) for match in diagnosis.matches],
-        "general": [match_data(match) for match in diagnosis.general],
+        "vendor": {"name": vendor.name, "line": vendor.line, "text": vendor.text, "cuda_build": vendor.cuda_build},
+        "gpus": [gpu.label for gpu in reading.machine.gpus],
+        "matches": [match_data(match) for match in reading.matches],
+        "general": [] if reading.foreign else [match_data(match) for match in diagnosis.general],
         "suspects": [{"line": line, "text": text} for line, text in diagnosis.suspects],
-        "collect": [] if diagnosis.matches else list(COLLECT),
+        "collect": [] if reading.matches or reading.foreign else list(COLLECT),
     }
 
 

@@ -29,6 +29,8 @@ _PREFIX = re.compile(
     r"){1,4}"
 )
 
+_PREFIXES = re.compile(f"^(?:{_PREFIX.pattern})", re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class Block:
@@ -39,8 +41,13 @@ class Block:
 
     @cached_property
     def squeezed(self) -> str:
-        """The text without blanks, line ends and log prefixes: holds every message however it is wrapped."""
-        return "".join("".join(self._lines).split())
+        """The text in lower case, without blanks, line ends and log prefixes: holds every message however wrapped."""
+        return lowered("".join(_PREFIXES.sub("", self.text).split()))
+
+    @cached_property
+    def lower(self) -> str:
+        """The text in lower case, of the same length."""
+        return lowered(self.text)
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -55,6 +62,14 @@ class Block:
     def glued(self) -> tuple[str, list[int]]:
         """Lines joined by nothing, log prefixes removed: undoes a terminal's wrap in the middle of a word."""
         return _join(self._lines)
+
+
+_LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+
+
+def lowered(text: str) -> str:
+    """`text` with A to Z in lower case; its length is kept, which `str.lower` does not do for every letter."""
+    return text.lower() if text.isascii() else text.translate(_LOWER)
 
 
 def _join(lines: list[str]) -> tuple[str, list[int]]:

@@ -8,7 +8,8 @@ bounded.
     use of undeclared identifier '{name:cuda}'      a placeholder with a name and a kind
     libcudart.so.{*}: cannot open shared object     any text of at most 200 characters (two of them at most)
 
-A space matches any run of blanks. Logs are matched with straight quotes, whatever quotes the compiler printed.
+A space matches any run of blanks, upper and lower case are the same. Logs are matched with straight quotes, whatever
+quotes the compiler printed.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ KINDS: Mapping[str, str] = {
 CERTAINTIES = ("high", "medium", "low")
 MAX_ANY = 2
 _PLACEHOLDER = re.compile(r"\{(\*|[a-z_]+(?::[a-z]+)?)\}")
+_IDENTIFIER = re.compile(r"\w+\Z")
 _MIN_LITERAL = 5
 
 
@@ -50,7 +52,7 @@ class Signature:
     text: str
     pattern: re.Pattern[str]
     literal: str
-    """The longest piece of fixed text: a log without it cannot match."""
+    """The longest piece of fixed text, in lower case: a log without it cannot match."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Failure:
     """1 (a message that many causes print) to 100 (a message that has one cause)."""
     example: str
     near_miss: tuple[str, ...] = ()
+    cuda_build: bool = False
+    """True: a CUDA build fails in this way on a machine without an NVIDIA GPU, so nothing in the log need name AMD."""
 
 
 def compile_signature(text: str) -> Signature:
@@ -93,12 +97,14 @@ def compile_signature(text: str) -> Signature:
         position = match.end()
     literals.append(text[position:])
     pieces.append(_literal_pattern(literals[-1]))
+    if _IDENTIFIER.match(text):  # hipErrorInvalidDevice is not the beginning of hipErrorInvalidDeviceFunction
+        pieces = [r"(?<![A-Za-z0-9_])", *pieces, r"(?![A-Za-z0-9_])"]
     if text.count("{*}") > MAX_ANY:
         raise FailureFactError(f"signature {text!r}: at most {MAX_ANY} '{{*}}'")
     literal = max(literals, key=lambda piece: len(piece.strip())).strip()
     if len(literal) < _MIN_LITERAL:
         raise FailureFactError(f"signature {text!r}: needs {_MIN_LITERAL} characters of fixed text in one piece")
-    return Signature(text, re.compile("".join(pieces)), literal)
+    return Signature(text, re.compile("".join(pieces), re.IGNORECASE), literal.lower())
 
 
 def _literal_pattern(text: str) -> str:
@@ -147,8 +153,9 @@ _FIELDS = {
     "specificity": int,
     "example": str,
     "near_miss": list,
+    "cuda_build": bool,
 }
-_OPTIONAL = {"applies": "", "near_miss": []}
+_OPTIONAL: dict[str, Any] = {"applies": "", "near_miss": [], "cuda_build": False}
 
 
 def _parse(area: str, table: Mapping[str, Any]) -> Failure:
@@ -156,7 +163,7 @@ def _parse(area: str, table: Mapping[str, Any]) -> Failure:
     unknown = sorted(set(table) - set(_FIELDS))
     if unknown:
         raise FailureFactError(f"{where}: unknown field {unknown[0]!r}")
-    values = dict(_OPTIONAL) | dict(table)
+    values: dict[str, Any] = _OPTIONAL | dict(table)
     for name, kind in _FIELDS.items():
         if not isinstance(values.get(name), kind):
             raise FailureFactError(f"{where}: field {name!r} must be a {kind.__name__}")
@@ -183,6 +190,7 @@ def _parse(area: str, table: Mapping[str, Any]) -> Failure:
         specificity=values["specificity"],
         example=values["example"].strip("\n"),
         near_miss=tuple(text.strip("\n") for text in values["near_miss"]),
+        cuda_build=values["cuda_build"],
     )
 
 

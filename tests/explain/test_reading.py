@@ -1,0 +1,91 @@
+"""Whose GPU a paste is about, and that nothing is said about another vendor's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rocport.cli import cli
+from rocport.explain import read_bytes
+from rocport.explain.vendor import vendor_of
+
+NVIDIA_LOGS = (
+    "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation.\n"
+    "RuntimeError: CUDA error: no kernel image is available for execution on the device\n",
+    "RuntimeError: CUDA error: no kernel image is available for execution on the device\n"
+    "CUDA kernel errors might be asynchronously reported at some other API call\n",
+    "Automatically detected platform cuda.\nRuntimeError: Engine core initialization failed.\n",
+    "| NVIDIA-SMI 510.85.02 |\nCUDA driver version is insufficient for CUDA runtime version\n",
+)
+
+
+@pytest.mark.parametrize("log", NVIDIA_LOGS)
+def test_an_nvidia_log_gets_a_sentence_and_silence(log: str) -> None:
+    assert read_bytes(log.encode(), "log").matches == ()
+    result = CliRunner().invoke(cli, ["explain", "-"], input=log)
+    assert result.exit_code == 0
+    assert "nothing to say" in result.stdout
+    assert "Fix:" not in result.stdout
+    result = CliRunner().invoke(cli, ["doctor", "--from", "-"], input=log)
+    assert result.exit_code == 0
+    assert "nothing to say" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "vendor"),
+    [
+        ("torch 2.5.1+cu121 on a Radeon RX 6800", "amd"),
+        ("ggml_cuda_init: found 1 ROCm devices", "amd"),
+        ("Device 0: AMD Radeon Graphics, gfx1151; NVIDIA-SMI has failed", "amd"),
+        ("Python 3.12 [MSC v.1943 64 bit (AMD64)] on win32; GeForce RTX 3060", "nvidia"),
+        ("Automatically detected platform cuda", "nvidia"),
+        ("everything is fine", "unknown"),
+    ],
+)
+def test_vendor(text: str, vendor: str) -> None:
+    assert vendor_of(text).name == vendor
+
+
+def test_a_cuda_build_without_a_gpu_keeps_only_that_mistake() -> None:
+    build = "torch version ........ 2.3.1+cu121\nRuntimeError: Error building extension 'fused_adam'\n"
+    assert read_bytes(build.encode(), "log").matches == ()
+    library = "OSError: libcublas.so.12: cannot open shared object file: No such file or directory\n"
+    assert [m.failure.id for m in read_bytes(library.encode(), "log").matches] == ["cuda-library-needed-on-rocm"]
+    assert "no GPU is named" in CliRunner().invoke(cli, ["explain", "-"], input=library).stdout
+
+
+def test_case_numbers_and_wraps_do_not_matter() -> None:
+    for text in (
+        "rocblas ERROR: cannot read /opt/rocm-7.9.1/rocblas/TensileLibrary.dat: illegal seek for gpu arch : gfx1103",
+        "\x1b[31mError! Bad return status for module build on kernel: 6.14.0-24-gen\neric (x86_64)\x1b[0m",
+        'OSError: [WinError 126] No se encuentra el modulo. Error loading "C:\\v\\torch\\lib\\shm.dll" or one of its'
+        " dependencies.",
+    ):
+        assert read_bytes(text.encode(), "log").matches, text
+
+
+def test_one_identifier_is_not_the_beginning_of_another() -> None:
+    found = read_bytes(b"hipErrorInvalidDeviceFunction", "log").matches
+    assert [match.failure.id for match in found] == ["invalid-device-function"]
+
+
+def test_doctor_from_says_what_explain_says(tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    log.write_text(
+        'Device 0: AMD Radeon Graphics, gfx1103\nrocblaslt error: Could not load "TensileLibrary_lazy_gfx1103.dat"\n'
+    )
+    result = CliRunner().invoke(cli, ["doctor", "--from", str(log)])
+    assert result.exit_code == 1
+    assert "[hipblaslt-library-missing]" in result.stdout
+
+
+def test_rocminfo_of_megabytes_is_read_in_bounded_memory_and_keeps_the_machine() -> None:
+    agent = (
+        "*******\nAgent 2\n*******\n  Name:                    gfx1100\n  Marketing Name:          Radeon RX 7900 XTX\n"
+    )
+    noise = b"".join(b"      Size:  %d(0x%x) KB\n" % (n, n) for n in range(150_000))
+    reading = read_bytes(agent.encode() + noise + b"rocBLAS error: Cannot read TensileLibrary.dat\n", "rocminfo")
+    assert reading.vendor == "amd"
+    assert [match.failure.id for match in reading.matches] == ["tensile-library-missing"]
