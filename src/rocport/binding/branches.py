@@ -204,7 +204,7 @@ class Branches:
         chosen = taken.device.index(True)
         branch = chain.branches[chosen]
         reason = unportable(branch.start, branch.end)
-        if reason is None and not self._refuses(branch):
+        if reason is None and not self._stops(branch):
             return []
         if reason is None:
             reason = "a refusal to run"
@@ -243,8 +243,13 @@ class Branches:
         source = self.source
         first, last = source.token_at(branch.start), source.token_at(branch.end)
         words = set(source.texts[first:last])
-        if not words - {b";", b"return", b"{", b"}"}:
-            return True
+        return not words - {b";", b"return", b"{", b"}"} or self._stops(branch)
+
+    def _stops(self, branch: Branch) -> bool:
+        """True for an assertion, a trap or an #error alone. An empty branch is none: sm_80 needs nothing there, such as
+        an atomicAdd for double of its own."""
+        source = self.source
+        words = set(source.texts[source.token_at(branch.start) : source.token_at(branch.end)])
         return bool(words & _REFUSING) and b"=" not in words
 
 

@@ -98,13 +98,17 @@ class Launch:
     kernel: int
     """First token of the kernel expression."""
     open: int
-    """The `<<<` token."""
+    """The `<<<` token, or the `<<` of `<< <`."""
     close: int
     """The last `>` of `>>>`."""
     config: tuple[tuple[int, int], ...]
     args: tuple[tuple[int, int], ...]
     end: int
     """The closing parenthesis of the arguments."""
+    opened: int = -1
+    """The last token of the opening: `open`, or the `<` of `<< <`."""
+    shut: int = -1
+    """The first `>` of the closing, wherever the others stand."""
 
 
 @dataclass(frozen=True)
@@ -400,21 +404,25 @@ class CudaSource:
         """Kernel launches, macro bodies included."""
         found: list[Launch] = []
         tokens = self.texts
-        for open_ in self.positions(b"<<<"):
-            close = self._launch_close(open_)
+        opened = {open_: open_ for open_ in self.positions(b"<<<")}
+        opened |= {open_: open_ + 1 for open_ in self.positions(b"<<") if self.at(open_ + 1) == b"<"}
+        for open_, last in sorted(opened.items()):
+            close = self._launch_close(last)
             if close is None or close + 1 >= len(tokens) or tokens[close + 1] != b"(":
                 continue
             end = self.pairs.get(close + 1)
             if end is None:
                 continue
-            config = self._split_range(open_ + 1, close - 2)
+            config = self._split_range(last + 1, close - 2)
             kernel = self._kernel_start(open_)
-            found.append(Launch(kernel, open_, close, config, self.split(close + 1, end), end))
+            arguments = self.split(close + 1, end)
+            found.append(Launch(kernel, open_, close, config, arguments, end, last, close - 2))
         return found
 
-    def _launch_close(self, open_: int) -> int | None:
+    def _launch_close(self, opened: int) -> int | None:
+        """The last of three `>` before a parenthesis. They need not touch: nvcc takes `>> >` and `> > >`, too."""
         tokens = self.texts
-        position = open_ + 1
+        position = opened + 1
         while position < len(tokens):
             text = tokens[position]
             if text in _OPEN:
@@ -423,11 +431,8 @@ class CudaSource:
                 position = self.pairs[position]
             elif text in (b";", b"}"):
                 return None
-            elif text == b">" and position + 2 < len(tokens):
-                triple = tokens[position + 1] == b">" and tokens[position + 2] == b">"
-                adjacent = self.starts[position + 2] == self.starts[position] + 2
-                if triple and adjacent and self.at(position + 3) != b">":
-                    return position + 2
+            elif text == b">" and tokens[position + 1 : position + 3] == [b">", b">"] and self.at(position + 3) != b">":
+                return position + 2
             position += 1
         return None
 

@@ -22,7 +22,7 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "CMakeFiles", "venv", "site
 _MAX_BYTES = 64 << 20
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.M)
-_KERNEL = re.compile(rb"\b__global__\b|\w\s*<<<[^<]")
+_KERNEL = re.compile(rb"\b__global__\b|[\w>]\s*<<\s*<[^<]")
 _TORCH_GPU_HEADER = re.compile(r"(?:ATen|c10|torch/csrc)/(?:cuda|hip|native/(?:cuda|hip))/")
 _TORCH_HEADER = re.compile(r"(?:torch|ATen|c10|caffe2|THC|THH)/")
 _STANDARD = re.compile(r"-std=(?:c|gnu)\+\+(\d\w)|CMAKE_(?:CXX|HIP|CUDA)_STANDARD\s+(\d\d)|cxx_std_(\d\d)")

@@ -29,7 +29,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if b"<<<" not in source.data:
+    if b"<<" not in source.data:
         return
     for launch in source.launches:
         function = source.enclosing(launch.open)

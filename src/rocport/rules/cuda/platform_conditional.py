@@ -73,6 +73,11 @@ RULE = Rule(
             "#endif\n}\n",
             contains=("#if !ROCPORT_HIP && (ROCPORT_CUDA_ARCH >= 800)",),
         ),
+        Example(
+            "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\n#else\n"
+            "__device__ double atomicAdd(double *a, double b) { return *a; }\n#endif\n",
+            contains=("#if !defined(__HIP_DEVICE_COMPILE__) || ROCPORT_CUDA_ARCH >= 600",),
+        ),
     ),
     clean=(
         "#if defined(__CUDACC__) || defined(__HIPCC__)\nint x;\n#endif\n",
