@@ -244,10 +244,12 @@ def _default_out(root: Path) -> Path:
 
 
 def _refuse_dirty(root: Path) -> None:
+    from rocport.scan.ignored import GIT
+
     folder = root if root.is_dir() else root.parent
     try:
         status = subprocess.run(
-            ["git", "-C", str(folder), "status", "--porcelain", "--", "."], capture_output=True, text=True, check=False
+            [*GIT, "-C", str(folder), "status", "--porcelain", "--", "."], capture_output=True, text=True, check=False
         )
     except FileNotFoundError:
         raise click.UsageError("--in-place needs git to make sure nothing is lost; or pass --allow-dirty") from None

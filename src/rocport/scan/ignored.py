@@ -6,13 +6,16 @@ import os
 import subprocess
 from pathlib import Path
 
+GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+"""git as it is asked about a tree that may be hostile: nothing that the tree's own configuration names is started."""
+
 
 def ignored_by_git(root: Path) -> frozenset[str]:
     """Paths below `root`, relative, that git ignores; folders end with `/`. Empty when git is missing or `root` lies in
     no work tree; a root that is ignored as a whole was named by the user and is scanned."""
     try:
         done = subprocess.run(
-            ["git", "-C", os.fspath(root), "ls-files", "-oi", "--exclude-standard", "--directory", "-z"],
+            [*GIT, "-C", os.fspath(root), "ls-files", "-oi", "--exclude-standard", "--directory", "-z"],
             capture_output=True,
             check=False,
             timeout=60,

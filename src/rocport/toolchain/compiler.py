@@ -126,7 +126,7 @@ class Toolchain:
         command += [f"-D{define}" for define in defines]
         command += [f"-I{folder}" for folder in includes]
         for folder in (*system_includes, self.include):
-            command += ["-isystem", str(folder)]
+            command += ["-isystem", as_path(folder)]
         if mode == "device":
             command += ["--offload-device-only", "--no-gpu-bundle-output", optimize, "-c"]
         elif mode == "syntax":
@@ -141,10 +141,16 @@ class Toolchain:
         if depfile is not None:
             command += ["-MD", "-MF", str(depfile)]
         command += extra
-        command.append(str(source))
+        command.append(as_path(source))
         if output is not None and mode != "syntax":
             command += ["-o", str(output)]
         return command
+
+
+def as_path(path: Path | str) -> str:
+    """A path as an argument that no program takes for an option (`--config=x.cu`) or a response file (`@x.cu`)."""
+    text = str(path)
+    return f"./{text}" if text.startswith(("-", "@")) else text
 
 
 def run(command: Sequence[str | Path]) -> str:

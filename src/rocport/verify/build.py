@@ -35,7 +35,7 @@ from rocport.model.verification import (
     Verification,
 )
 from rocport.toolchain import Toolchain, find
-from rocport.toolchain.compiler import Kind, Language, system_folders
+from rocport.toolchain.compiler import Kind, Language, as_path, system_folders
 from rocport.verify import diagnostics
 from rocport.verify.cache import Cache, Fingerprints, read_depfile
 from rocport.verify.code_object import CodeObjectError, kernels
@@ -305,7 +305,7 @@ class _Builder:
         extra = ["-w", f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics"]
         extra += ["-ftemplate-backtrace-limit=0"]
         for folder in unit.quote_includes:
-            extra += ["-iquote", folder]
+            extra += ["-iquote", as_path(folder)]
         if unit.relocatable and target != HOST:
             # Device functions of other units stay undefined: they are resolved when the program is linked.
             extra += ["-Xoffload-linker", "--noinhibit-exec"]

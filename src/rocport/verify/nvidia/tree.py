@@ -28,6 +28,7 @@ _SKIPPED_FOLDERS = frozenset(
         ".rocport",
     ]
 )
+_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _TIMEOUT_S = 3600
 
 
@@ -177,14 +178,15 @@ def read_revision(root: Path, revision: str) -> Tree:
             blobs[path] = blob
     modes.pop(MANIFEST, None)
     prefix = os.fsdecode(_git(root, "rev-parse", "--show-prefix").rstrip(b"\n"))
+    without = _without_programs(root)
 
     def read(path: str) -> bytes:
         if modes[path] == "submodule":
             return b""
         if modes[path] == "link":
             return _git(root, "cat-file", "blob", blobs[path])
-        # As a checkout would write it: line endings and filters of .gitattributes applied.
-        return _git(root, "cat-file", "--filters", f"{commit}:{prefix}{path}")
+        # As a checkout would write it: line endings of .gitattributes applied. A filter program is not started.
+        return _git(root, *without, "cat-file", "--filters", f"{commit}:{prefix}{path}")
 
     tree = _Revision(modes, read, f"revision {revision} ({commit[:12]})")
     tree.blobs = blobs
@@ -211,10 +213,24 @@ def same_bytes(ported: Tree, original: Tree, path: str) -> bool:
     return data == original.data(path)
 
 
+def _without_programs(root: Path) -> tuple[str, ...]:
+    """Options that switch off the filter programs a repository's configuration names: looking must not run them."""
+    try:
+        named = _git(root, "config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.(smudge|process|required)$")
+    except TreeError:
+        return ()
+    options: list[str] = []
+    for raw in named.split(b"\0"):
+        key = os.fsdecode(raw)
+        if key:
+            options += ["-c", f"{key}={'false' if key.endswith('.required') else ''}"]
+    return tuple(options)
+
+
 def _git(folder: Path, *arguments: str, what: str = "") -> bytes:
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, check=False, timeout=_TIMEOUT_S
+            [*_GIT, "-C", str(folder), *arguments], capture_output=True, check=False, timeout=_TIMEOUT_S
         )
     except FileNotFoundError:
         raise TreeError("git is not installed; install it, or name the original with --original DIR") from None
