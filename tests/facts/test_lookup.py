@@ -14,10 +14,10 @@ from rocport.facts.lookup import (
 )
 from rocport.facts.symbols import libraries
 from rocport.model import Context
+from rocport.project.build import BuildSource
 from rocport.rules.build import cmake_cuda, make_nvcc, other_build
 from rocport.rules.build.nvcc import hip_library
 from rocport.rules.python import cuda_link
-from rocport.syntax.build import BuildSource
 from rocport.syntax.python import PythonSource
 from rocport.verify.diagnostics import is_gpu_header as diagnosed
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rocport.syntax.amd import is_amd_macro
 from rocport.syntax.conditionals import Branch, Chain, chains, evaluate
 from rocport.syntax.cuda import CudaSource
 
@@ -50,7 +51,7 @@ _HIP_NAMES = _HIP_DEFINED | _HIP_UNDEFINED | {_DEVICE_PASS, b"USE_ROCM"}
 def respects_hip(source: CudaSource, chain: Chain) -> bool:
     """True when a condition of the chain already asks for HIP: its author has decided, and nothing is changed."""
     return any(
-        text in _HIP_NAMES or text.endswith((b"_USE_HIP", b"_USE_ROCM", b"_WITH_HIP", b"_WITH_ROCM"))
+        text in _HIP_NAMES or is_amd_macro(text)
         for branch in chain.branches
         for text in source.texts[branch.directive.first + 2 : branch.directive.last]
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rocport.facts.lookup import serves_link
 from rocport.model import HANGING_S
+from rocport.project.cmake import commands
 
 HIP_SUFFIXES = (".hip", ".cu")
 CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".C", ".c++")
@@ -100,7 +101,6 @@ def load_program(path: Path) -> Program:
     return Program(folder.name, folder, units, (), ((),))
 
 
-_CMAKE_COMMAND = re.compile(r"(?m)^[ \t]*(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _CMAKE_EXECUTABLES = frozenset(["add_executable", "hip_add_executable", "cuda_add_executable"])
 _CMAKE_INCLUDES = frozenset(["include_directories", "target_include_directories"])
 _CMAKE_KEYWORDS = frozenset(["PRIVATE", "PUBLIC", "INTERFACE", "SYSTEM", "BEFORE", "AFTER", "WIN32", "MACOSX_BUNDLE"])
@@ -113,10 +113,9 @@ def _from_cmake(folder: Path) -> list[Program]:
     more of CMake's language is left out.
     """
     try:
-        text = (folder / "CMakeLists.txt").read_text(errors="replace")
+        data = (folder / "CMakeLists.txt").read_bytes()
     except OSError:
         return []
-    text = re.sub(r"#\[\[.*?\]\]|#[^\n]*", "", text, flags=re.DOTALL)
     values = {
         "CMAKE_CURRENT_SOURCE_DIR": str(folder),
         "CMAKE_SOURCE_DIR": str(folder),
@@ -131,8 +130,8 @@ def _from_cmake(folder: Path) -> list[Program]:
     targets: dict[str, list[Path]] = {}
     flags: list[str] = [f"-I{folder}"]
     openmp = False
-    for match in _CMAKE_COMMAND.finditer(text):
-        command, body = match.group(1).lower(), words(match.group(2))
+    for read in commands(data):
+        command, body = read.name, words(read.arguments)
         if not body:
             continue
         if command == "set":

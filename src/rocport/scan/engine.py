@@ -16,12 +16,12 @@ from typing import Any, TypeVar, cast
 
 from rocport.binding import binder, collect
 from rocport.model import Applicability, Context, Definition, Finding, Options, Problem, ProjectIndex, Span
+from rocport.project.build import BuildSource
 from rocport.rules import LoadedRule, discover
 from rocport.scan import cache as caching
 from rocport.scan import suppress
 from rocport.scan.cache import Cache
 from rocport.scan.tree import MAX_SOURCE_BYTES, Entry, Tree
-from rocport.syntax.build import BuildSource
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.includes import include_names
 from rocport.syntax.notebook import cells

@@ -10,20 +10,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-# A word of AMD's platform: `is_rocm`, `HIP_HOME`, `torch.version.hip`, `"gfx942"`; not `chip` or `relationship`.
-_AMD_WORD = re.compile(r"(?i)(?:^|[^a-z])(?:is_?)?(?:hip(?:ify|cc|blas\w*|_\w*)?|rocm\w*|amd\w*|gfx\w*)(?:[^a-z]|$)")
+from rocport.syntax.amd import names_amd
+
 _CUDA_WORD = re.compile(r"(?i)cuda|nvidia|nvcc")
-_AMD_PATH = re.compile(r"(?i)(?:^|[/._-])(?:hip|rocm|amd)[^/]*(?:$|/)")
-
-
-def names_amd(text: str) -> bool:
-    """True when a name, string or line speaks of ROCm, HIP or AMD."""
-    return _AMD_WORD.search(text) is not None
-
-
-def is_amd_path(path: str) -> bool:
-    """True for files that are AMD's already: `requirements-rocm.txt`, `Dockerfile.rocm`, `csrc/hip/...`."""
-    return _AMD_PATH.search(path) is not None
 
 
 class PythonSource:

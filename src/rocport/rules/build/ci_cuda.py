@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
-from rocport.syntax.build import BuildSource
-from rocport.syntax.python import is_amd_path, names_amd
+from rocport.syntax.amd import is_amd_path, names_amd
 
 _CUDA = re.compile(
     r"^\s*-?\s*(?:cuda(?:[-_](?:version|versions|arch))?|CUDA_VERSION|CUDA)\s*:\s*[\[\"'\d]"

@@ -13,10 +13,11 @@ from dataclasses import replace
 
 from rocport.facts.lookup import counterpart
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
+from rocport.project.cmake import CMakeCommand
 from rocport.rules.build import cmake_gate
 from rocport.rules.build.common import ARCH_FLAG, NVCC_FLAG, cuda_library, found
-from rocport.syntax.build import BuildSource, CMakeCommand
-from rocport.syntax.python import is_amd_path, names_amd
+from rocport.syntax.amd import is_amd_path, names_amd
 
 _TARGET = re.compile(r"(?<![\w:])[A-Za-z_]\w*::\w+")
 _LISTED = re.compile(

@@ -13,8 +13,9 @@ from functools import cache
 from rocport.facts.lookup import cmake_target_of, counterpart, link_names, rocm_package
 from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
+from rocport.project.build import BuildSource
+from rocport.project.cmake import CMakeCommand
 from rocport.rules.build.nvcc import hip_flags
-from rocport.syntax.build import BuildSource, CMakeCommand
 
 OPTION = "USE_ROCM"
 

@@ -7,7 +7,8 @@ from functools import cache
 
 from rocport.facts.lookup import counterpart, link_names
 from rocport.model import Applicability, Confidence, Finding, Rule, Severity, Span
-from rocport.syntax.build import BuildSource, CMakeCommand, Line
+from rocport.project.build import BuildSource, Line
+from rocport.project.cmake import CMakeCommand
 
 # Flags clang refuses when it compiles HIP (clang 19, each tried): "unknown argument", or the value that follows is
 # taken for an input file (-diag-suppress 20012). -lineinfo, -Xcompiler and -dc only warn, so they are not here.

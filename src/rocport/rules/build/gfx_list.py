@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
-from rocport.syntax.build import BuildSource
 
 _ONE = re.compile(
     r"(?:ROCM_ARCH|GPU_ARCHS?|GPU_TARGETS?|AMDGPU_TARGETS|HIP_ARCHITECTURES|offload-arch)\w*\s*[:?]?[=\s]\s*[\"']?(gfx[0-9a-f]{3,5})[\"']?(?![;,0-9a-f])"

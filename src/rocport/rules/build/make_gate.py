@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
+from rocport.project.build import BuildSource
 from rocport.rules.build.nvcc import hip_flags, hip_library
-from rocport.syntax.build import BuildSource
 from rocport.syntax.project import mirrored
 
 GATE = "ifeq ($(USE_ROCM),1)"

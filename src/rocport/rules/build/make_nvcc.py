@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found
 from rocport.rules.build.make_gate import Blocks
-from rocport.syntax.build import BuildSource
-from rocport.syntax.python import is_amd_path, names_amd
+from rocport.syntax.amd import is_amd_path, names_amd
 
 _NVCC = re.compile(r"(?:^|[\s/=(`$])nvcc\b|\bNVCC(?:FLAGS|_FLAGS)?\b")
 _ARCH = re.compile(r"\bTORCH_CUDA_ARCH_LIST\b|\bCUDA_ARCH(?:ITECTURES|S)?\s*[:?]?=")

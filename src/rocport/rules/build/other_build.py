@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found
-from rocport.syntax.build import BuildSource
-from rocport.syntax.python import is_amd_path, names_amd
+from rocport.syntax.amd import is_amd_path, names_amd
 
 _MESON = re.compile(
     r"(?:dependency|add_languages|project|import|find_program|has_language|compiler)\s*\([^#]*['\"](?:unstable-)?(?:cuda|nvcc)['\"]"

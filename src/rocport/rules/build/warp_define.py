@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from rocport.facts.targets import families, listed, wave64
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
 from rocport.rules.common import any_target
-from rocport.syntax.build import BuildSource
 
 WARP_DEFINE = re.compile(
     r"(?:-D|^\s*#\s*define\s+|\b)(\w*(?:WARP_?SIZE|THREADS_PER_WARP|LANES_PER_WARP)\w*)\s*[= ]\s*32\b"

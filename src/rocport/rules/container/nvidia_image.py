@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
-from rocport.syntax.build import BuildSource
-from rocport.syntax.python import is_amd_path, names_amd
+from rocport.syntax.amd import is_amd_path, names_amd
 
 _IMAGE = re.compile(
     r"(?i)^\s*(?:FROM|ARG\s+\w+\s*=|image:)\s*(?:--platform=\S+\s+)?[\"']?(?:\S*nvidia/cuda|nvcr\.io/|\S*pytorch/pytorch:\S*cuda|\S*/cuda:|\S*[:_-]cu\d{2,3}\b|\S*cuda\d)"

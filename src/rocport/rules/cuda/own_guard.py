@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
+from rocport.syntax.amd import is_amd_macro
 from rocport.syntax.cuda import CudaSource
 
 _GUARD = re.compile(rb"^_*(?:[A-Z][A-Z0-9]*_)?(?:HAVE|WITH|USE|ENABLE|BUILD|HAS|ENABLED)_CUDA_*$")
-_AMD = re.compile(rb"HIP|ROCM|AMD")
 _CONDITIONALS = (b"if", b"ifdef", b"elif")
 
 RULE = Rule(
@@ -45,7 +45,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         words = source.texts[directive.first : directive.last]
         guard = next((word for word in words if _GUARD.match(word)), None)
-        if guard is None or any(_AMD.search(word) for word in words) or b"!" in words:
+        if guard is None or any(is_amd_macro(word) for word in words) or b"!" in words:
             continue
         yield finding(
             RULE,

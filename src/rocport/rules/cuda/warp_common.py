@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from rocport.model import Edit, Span
 from rocport.rules.cuda.common import replace
+from rocport.syntax.amd import is_amd_macro
 from rocport.syntax.cuda import Call, CudaSource
 
 HEADER = "rocport_warp.h"
@@ -33,7 +34,6 @@ _FULL_MASK = re.compile(
     rb"(?:0[xX](?:[fF]'?){8}[uUlL]*|0[xX](?:[fF]'?){16}[uUlL]*|4294967295[uUlL]*|~\s*0[xX]?0*[uUlL]*|-\s*1[uUlL]*"
     rb"|UINT_MAX|UINT32_MAX)"
 )
-_HIP_MACRO = re.compile(rb"_*(?:\w*_)?(?:HIP|ROCM|HIPCC|AMDGCN|AMDGPU|AMD)(?:_\w*|CC)?_*")
 # Several rules ask about the same file one after the other.
 _AMD_RANGES: WeakKeyDictionary[CudaSource, list[tuple[int, int]]] = WeakKeyDictionary()
 _WORDS = (b"warp", b"WARP", b"Warp", b"lane", b"LANE", b"Lane", b"mask", b"MASK", b"Mask")
@@ -153,7 +153,7 @@ def _find_amd_ranges(source: CudaSource) -> list[tuple[int, int]]:
 def _asks_for_amd(source: CudaSource, first: int, last: int, kind: bytes) -> tuple[bool, bool]:
     """(the branch is AMD's only, its `#else` is AMD's only)"""
     names = [at for at in range(first, last) if source.is_ident(at) and source.at(at) != b"defined"]
-    amd = [at for at in names if _HIP_MACRO.fullmatch(source.at(at))]
+    amd = [at for at in names if is_amd_macro(source.at(at))]
     if not amd:
         return False, False
     if kind == b"ifdef":

@@ -13,9 +13,9 @@ from functools import cache
 
 from rocport.facts.packages import find_package
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import WHEEL_TAG, found
-from rocport.syntax.build import BuildSource
-from rocport.syntax.python import is_amd_path, names_amd
+from rocport.syntax.amd import is_amd_path, names_amd
 
 RULE = Rule(
     name="cuda-requirement",

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
-from rocport.syntax.build import BuildSource
 
 _PATTERN = re.compile(r"(?:\*|[\w/]+)\.cuh?\b")
 

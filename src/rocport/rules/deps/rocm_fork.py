@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
-from rocport.syntax.build import BuildSource
 
 _FORK = re.compile(
     r"github\.com[/:](?P<owner>[\w.-]+)/(?P<name>[\w.]*(?:flash-attention|flash_attention|bitsandbytes|vllm|xformers|deepspeed|exllama\w*"

@@ -13,8 +13,8 @@ from functools import cache
 
 from rocport.facts.rocm import torch_releases
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
-from rocport.syntax.build import BuildSource
 
 _INDEX = re.compile(r"(extra[-_]index[-_]url\W{0,4})?\S*?\bwhl/(nightly/)?rocm(\d+(?:\.\d+)*)")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, RocmVersion, Rule, Severity
+from rocport.project.build import BuildSource, Line
 from rocport.rules.build.common import found
-from rocport.syntax.build import BuildSource, Line
 from rocport.syntax.cuda import CudaSource
 
 _NAME = b"warpSize"

@@ -9,7 +9,8 @@ from typing import Any
 from packaging.version import Version
 
 from rocport.model import Applicability, Confidence, Context, Finding, Rule, Severity, Span
-from rocport.syntax.python import PythonSource, is_amd_path
+from rocport.syntax.amd import is_amd_path
+from rocport.syntax.python import PythonSource
 
 PYTHON = frozenset({"python"})
 

@@ -15,7 +15,8 @@ from typing import Any
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, finding, is_test_path, open_places
 from rocport.rules.python.vendor_message import REFUSES
-from rocport.syntax.python import PythonSource, names_amd
+from rocport.syntax.amd import names_amd
+from rocport.syntax.python import PythonSource
 
 _TEXT = re.compile(
     r"(?i)\bcuda (?:setup|versions?\b|binar|runtime|driver|toolkit|architectures?|(?:runtime )?librar|\d)"

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, finding
-from rocport.syntax.python import PythonSource, is_amd_path
+from rocport.syntax.amd import is_amd_path
+from rocport.syntax.python import PythonSource
 
 _NAME = re.compile(
     r"(?i)^(?:NVIDIA[ -])?(?:Tesla[ -])?(?:[AHVTLB]\d{2,3}|GH200|GB200|RTX ?\d{4}\w*|"

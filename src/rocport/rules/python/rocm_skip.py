@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, finding
-from rocport.syntax.python import PythonSource, names_amd
+from rocport.syntax.amd import names_amd
+from rocport.syntax.python import PythonSource
 
 _NARROW = re.compile(r"(?i)gfx|warp|wave|mi\d{2,3}|navi|rdna|cdna|\d+\.\d+|#\d+|issues/")
 

@@ -13,8 +13,9 @@ from typing import Any
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, finding, text_of
 from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.syntax.amd import names_amd
 from rocport.syntax.gating import Gate
-from rocport.syntax.python import PythonSource, names_amd
+from rocport.syntax.python import PythonSource
 
 REFUSES = re.compile(
     r"(?i)(?:requir|need|must|only|support|necessary|without|no|install)\w*\b.{0,60}"
