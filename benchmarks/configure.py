@@ -27,6 +27,7 @@ from pathlib import Path
 
 import packages
 
+from rocport import api
 from rocport.model import cache_folder
 from rocport.toolchain import find
 from rocport.toolchain.compiler import Toolchain
@@ -136,8 +137,7 @@ def measure(name: str, case: Case, count: int, target: str, scratch: Path) -> di
             "#include <cuda_runtime.h>\n__global__ void k() {}\n" if path.endswith(".cu") else ""
         )
     started = time.perf_counter()
-    port = [sys.executable, "-m", "rocport", "port", str(original), "--layout", "both", "--out", str(ported), "-j1"]
-    subprocess.run([*port, "--format", "json"], capture_output=True, check=False)
+    api.apply(api.port(original, api.Settings(layout="both"), jobs=1), ported)
     row: dict[str, object] = {"package": f"{name} {case.version}", "port_s": round(time.perf_counter() - started, 1)}
     builds: dict[str, Build] = {}
     for what, tree in (("original", original), ("ported", ported)):

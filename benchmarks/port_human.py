@@ -28,7 +28,6 @@ import argparse
 import json
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -36,6 +35,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rocport import api
 from rocport.verify import nvidia
 from scan import write_tree
 
@@ -167,11 +167,8 @@ def unit(key: str, git: list[str], record: dict[str, Any], judged: Judged) -> No
         tree, out = Path(name) / "tree", Path(name) / "out"
         tree.mkdir()
         write_tree(Path(git[2]), record["parent"], tree)
-        port = [sys.executable, "-m", "rocport", "port", str(tree), "--layout", "both", "--out", str(out), "-j", "1"]
-        done = subprocess.run([*port, "--format", "json"], capture_output=True, text=True, check=False)
-        if not done.stdout.startswith("{"):
-            raise SystemExit(f"{key}: port failed: {done.stderr.strip()[-400:]}")
-        report = json.loads(done.stdout)
+        patch = api.port(tree, api.Settings(layout="both"), jobs=1)
+        api.apply(patch, out)
         proof = nvidia.verify(out, tree)
         judged.verdicts[proof.verdict] += 1
         judged.leaks += [f"{item.path}:{item.line}: {item.message}" for item in proof.of(nvidia.Kind.DIFFERENCE)]
@@ -187,8 +184,8 @@ def unit(key: str, git: list[str], record: dict[str, Any], judged: Judged) -> No
             ).stdout.decode("utf-8", "replace")
         )
         listed: dict[str, set[int]] = {}
-        for finding in report["findings"]:
-            listed.setdefault(finding["path"], set()).add(finding["line"])
+        for finding in patch.findings:
+            listed.setdefault(finding.path, set()).add(finding.line)
         for site in sites:
             path = site["file"]
             outcome = judge(site, human.get(path, []), ported.get(path, []), listed.get(path, set()), new)

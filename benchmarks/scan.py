@@ -35,10 +35,10 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from rocport.model import Options
-from rocport.scan.engine import scan_tree
+from rocport import api
+from rocport.model import MAX_SOURCE_BYTES
 from rocport.scan.select import open_findings
-from rocport.scan.tree import MAX_SOURCE_BYTES, language_of, read_tree
+from rocport.scan.tree import language_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 from packages import fetch_hipify_perl
@@ -285,12 +285,12 @@ def main() -> None:
             missing = write_tree(repository, unit["parent"], root)
             if missing:
                 print(f"{key}: {missing} blobs are not in the snapshot")
-            tree = read_tree(root)
+            tree = api.read(root)
             started = time.perf_counter()
-            findings = scan_tree(tree, Options(), arguments.jobs).findings
+            findings = api.scan(tree, jobs=arguments.jobs).findings
             seconds += time.perf_counter() - started
-            scanned += sum(entry.size for entry in tree.entries)
-            paths = [entry.path for entry in tree.entries]
+            scanned += sum(file.size for file in tree.files)
+            paths = [file.path for file in tree.files]
             everything: Places = {(item.path, item.line, item.rule) for item in findings}
             shown: Places = {(item.path, item.line, item.rule) for item in open_findings(findings)}
             kind = "first ports" if unit["rocm_lines_in_parent"] <= FIRST_PORT_LINES else "follow-ups"

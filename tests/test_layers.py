@@ -67,3 +67,9 @@ def test_the_proof_of_the_nvidia_path_shares_nothing_with_what_makes_the_port() 
         for name in _imports(path):
             own = name == "rocport.verify.nvidia" or name.startswith("rocport.verify.nvidia.")
             assert own or name.split(".")[0] != "rocport", f"{path.name} imports {name}; it must stand alone"
+
+
+def test_only_the_command_line_stands_on_the_library() -> None:
+    for path in SRC.rglob("*.py"):
+        if "rocport.api" in _imports(path):
+            assert path.parent.name == "cli", f"{path.relative_to(SRC)} imports rocport.api"

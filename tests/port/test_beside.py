@@ -10,6 +10,7 @@ import pytest
 from rocport.model import Options
 from rocport.port import beside
 from rocport.port.generated import PortedTree
+from rocport.scan.tree import read_tree
 
 REQUIREMENTS = """\
 --extra-index-url https://download.pytorch.org/whl/cu121
@@ -44,7 +45,7 @@ def made(folder: Path, files: dict[str, str], options: Options | None = None) ->
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    tree = PortedTree(folder, frozenset(files), options=options or Options())
+    tree = PortedTree(read_tree(folder), options=options or Options())
     return {new.path: new.data.decode() for new in beside.generate(tree)}
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rocport.model import Finding, Options
+from rocport import api
+from rocport.model import Finding
 from rocport.scan import cache as caching
 from rocport.scan import engine
 from rocport.scan.cache import Cache
-from rocport.scan.engine import scan_tree
-from rocport.scan.tree import read_tree
 from rocport.syntax.project import names_of
 
 KERNEL = """#include "mask.h"
@@ -34,7 +33,7 @@ def tree(tmp_path: Path) -> Path:
 
 def _scan(root: Path, cache: Cache | None, **options: str) -> tuple[Finding, ...]:
     targets = tuple(options.get("target", "").split()) if options else ()
-    return scan_tree(read_tree(root), Options(targets=targets), 1, cache).findings
+    return api.scan(root, api.Settings(target=targets), jobs=1, cache=cache).findings
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rocport.model import Context, Finding, Options, Problem
-from rocport.scan.engine import scan_file, scan_tree
+from rocport import api
+from rocport.model import Context, Problem
+from rocport.scan.engine import scan_file
 from rocport.scan.plan import plan
-from rocport.scan.tree import language_of, read_tree
+from rocport.scan.tree import language_of
 
 
 def _rules(path: str, text: str) -> list[tuple[str, int]]:
@@ -109,19 +110,19 @@ def test_what_works_on_rocm_unchanged_stays_silent(text: str) -> None:
 
 def test_the_plan_leaves_out_kernels_where_there_are_none(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("import torch\nf = torch.compile(f, mode='max-autotune')\n")
-    tree = read_tree(tmp_path)
-    findings: tuple[Finding, ...] = scan_tree(tree, Options()).findings
+    tree = api.read(tmp_path)
+    findings = api.scan(tree).findings
     phases = plan(tree, findings)
     assert [phase.number for phase in phases if phase.applies] == [0, 1, 6, 8]
     assert "compile-mode" in phases[6].reason
     (tmp_path / "k.cu").write_text("__global__ void k() {}\n")
-    tree = read_tree(tmp_path)
+    tree = api.read(tmp_path)
     assert [phase.number for phase in plan(tree, ()) if phase.applies] == [0, 1, 2, 3, 4, 8]
 
 
 def test_the_plan_lists_shuffles_under_the_warp_width(tmp_path: Path) -> None:
     kernel = "__global__ void k(float* x) { x[0] = __shfl_down_sync(0xffffffff, x[0], 16); }\n"
     (tmp_path / "k.cu").write_text(kernel)
-    tree = read_tree(tmp_path)
-    phases = plan(tree, scan_tree(tree, Options()).findings)
+    tree = api.read(tmp_path)
+    phases = plan(tree, api.scan(tree).findings)
     assert phases[3].sites == 1 and "warp-shuffle-sync 1" in phases[3].reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.model import Context, Finding
+from rocport.model import Context, Finding, LeftOut
 from rocport.scan.engine import scan_file
 from rocport.scan.suppress import UNUSED, apply, suppressions
 from rocport.scan.tree import language_of
@@ -11,7 +11,9 @@ from rocport.scan.tree import language_of
 def _scan(path: str, text: str) -> tuple[list[Finding], int]:
     findings = scan_file(path, text.encode(), language_of(path), Context())
     assert isinstance(findings, list)
-    return apply(path, text.encode(), findings)
+    kept, left_out = apply(path, text.encode(), findings)
+    assert all(item.by == "comment" and item.path == path for item in left_out)
+    return kept, len(left_out)
 
 
 def test_a_comment_on_the_line_suppresses_its_rule() -> None:
@@ -47,3 +49,11 @@ def test_the_comment_of_cpp_works() -> None:
 def test_reason_and_rules_are_read() -> None:
     (found,) = suppressions(b"x = 1  # rocport: ignore[a, b-*] because\n")
     assert (found.at, found.line, found.rules, found.reason) == (1, 1, ("a", "b-*"), "because")
+
+
+def test_what_a_comment_says_is_kept_with_what_it_suppresses() -> None:
+    text = b"flags = ['--use_fast_math']  # rocport: ignore[nvcc-flag] CUDA build only\n"
+    found = scan_file("setup.py", text, "python", Context())
+    assert isinstance(found, list)
+    _, left_out = apply("setup.py", text, found)
+    assert left_out == [LeftOut("nvcc-flag", "setup.py", 1, "comment", "CUDA build only")]

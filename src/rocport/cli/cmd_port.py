@@ -6,18 +6,12 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from rocport.cli.common import emit, existing, make_options, source_options, without_collector
+from rocport.cli.common import emit, existing, make_settings, settings_options, without_collector
 from rocport.report import formats
-
-if TYPE_CHECKING:
-    from rocport.model import Context, FileRecord, Options, Problem
-    from rocport.port.engine import Ported, Settled
-    from rocport.port.places import Places
-    from rocport.scan.tree import Entry
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,10 +19,8 @@ if TYPE_CHECKING:
 @click.option(
     "--layout",
     type=click.Choice(["hip", "both"]),
-    default="hip",
-    show_default=True,
     help="hip: a tree for ROCm, CUDA sources translated under their names. both: one tree for both platforms, CUDA "
-    "sources untouched, translations in a folder of their own.",
+    "sources untouched, translations in a folder of their own  [default: hip]",
 )
 @click.option("--out", metavar="DIR", help="Folder of the ported tree [default: PATH-hip beside PATH].")
 @click.option("--in-place", is_flag=True, help="Replace the sources themselves.")
@@ -39,7 +31,7 @@ if TYPE_CHECKING:
     "--force", is_flag=True, help="Overwrite outputs that were edited by hand, or a folder that is not empty."
 )
 @click.option("--allow-dirty", is_flag=True, help="With --in-place: accept a git tree with uncommitted changes.")
-@source_options
+@settings_options
 @click.option(
     "--format", "fmt", type=click.Choice(formats()), default="text", show_default=True, help="Report format on stdout."
 )
@@ -47,8 +39,9 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     path: str,
-    layout: str,
+    layout: str | None,
     out: str | None,
     in_place: bool,
     diff: bool,
@@ -56,12 +49,9 @@ def command(
     check: bool,
     force: bool,
     allow_dirty: bool,
-    warp: str,
-    target: str | None,
-    rocm: str | None,
-    torch: str | None,
     fmt: str,
     jobs: int,
+    **given: Any,
 ) -> None:
     """Port PATH to ROCm: CUDA sources to HIP, and gated edits in Python, build and container files.
 
@@ -70,165 +60,70 @@ def command(
     one patch for the repository (--diff, --in-place). Exit code 0: everything was ported; 1:
     some sites are left for you (MANUAL), a file was in the way, or --check/--diff found changes to make.
     """
-    from rocport.model import Applicability, Context, Report
-    from rocport.port import engine
-    from rocport.port.places import Places
-    from rocport.scan.engine import index_tree, parallel, read_source
-    from rocport.scan.tree import read_tree
+    from rocport import api
+    from rocport.port.landing import check_folder
 
     without_collector()
     if sum((bool(out), in_place, diff, check, undo)) > 1:
         raise click.UsageError("--out, --in-place, --diff, --check and --undo exclude each other")
-    if undo:
-        ctx.exit(_undo(existing(path)))
-    options = make_options(warp, target, rocm, torch)
     root = existing(path)
-    target_folder = Path(out) if out else _default_out(root)
+    if undo:
+        ctx.exit(_undo(root))
+    settings = make_settings(root, given, layout)
     if in_place and not allow_dirty:
         _refuse_dirty(root)
     writes = not (in_place or diff or check)
-    skip = {target_folder.resolve()}
-    if layout == "both":
-        options, earlier = _both(options, root)
-        skip |= {(root / options.mirror).resolve()} if earlier else set()
-    tree = read_tree(root, frozenset(skip))
-    context = Context(options, index_tree(tree, jobs))
-    reported = (("warp", options.warp), ("targets", ",".join(options.targets)), ("layout", layout))
-    problems: list[Problem] = list(tree.problems)
-    ported: list[Ported] = []
-    translated: dict[str, bytes] = {}
-    writer = None
-    if writes:
-        try:
-            writer = engine.TreeWriter(tree.root, target_folder, force)
-        except (engine.OutputError, OSError) as error:
-            raise click.ClickException(str(error)) from error
-    python = {entry.path: read_source(tree.root, entry) for entry in tree.entries if entry.language == "python"}
-    places = Places.of({name: data for name, data in python.items() if isinstance(data, bytes)})
-    sources = [entry for entry in tree.entries if entry.language != "other"]
-    for result in parallel(_Port(tree.root, context, places), sources, jobs):
-        if result.problem is not None:
-            problems.append(result.problem)
-        if layout == "both" and result.language == "cuda" and result.data is not None:
-            translated[result.path] = result.data
-            result = replace(result, data=None)
-        if writer is not None:
-            writer.add(result)
-        ported.append(result)
-    findings = tuple(finding for result in ported for finding in result.findings)
+    folder = Path(out) if out else _default_out(root)
     try:
-        new = engine.new_files(tree.root, context.project.files, ported, translated, options, root.is_dir())
-    except OSError as error:
-        raise click.ClickException(f"{error.filename}: cannot be read again ({error.strerror})") from error
-    records: tuple[FileRecord, ...] = ()
-    if writer is not None:
-        for entry in tree.entries:
-            if entry.language == "other":
-                writer.copy(entry.path)
-        for link, points_to in tree.links:
-            writer.link(link, points_to)
-        written = writer.finish(new, dict(reported))
-        problems.extend(written.problems)
-        records = written.records
-    else:
-        settled = engine.settle(tree.root, ported, new, options.mirror if layout == "both" else "", force)
-        problems.extend(settled.problems)
-        if in_place:
-            try:
-                engine.write_in_place(tree.root, settled)
-            except OSError as error:
-                message = f"{error.filename}: cannot be written ({error.strerror}); take the rest back by --undo {path}"
-                raise click.ClickException(message) from error
-            records = settled.records
-        changes = settled.changes
-    if diff:
-        _print_diff(tree.root, settled)
-        for problem in problems:
-            click.echo(f"{problem.path}: {problem.message}", err=True)
-        ctx.exit(1 if changes else 0)
-    report = Report(
-        "port",
-        path,
-        records,
-        findings,
-        tuple(problems),
-        reported,
-        files_read=len(tree.entries),
-        bytes_read=sum(result.size for result in ported),
-        suppressed=sum(result.suppressed for result in ported),
-    )
-    emit(report, fmt)
-    if not check and fmt == "text":
-        for file in new:
-            if not file.source:
-                click.echo(f"added {file.path}: {file.why}", err=True)
-    if writer is not None and fmt == "text":
-        proof = f"{target_folder} --level build"
-        if layout == "both":
-            proof = f"{target_folder} --level nvidia-unchanged --original {path}"
-        click.echo(f"\nported to {target_folder}; next: rocport verify {proof}", err=True)
-    if check:
-        ctx.exit(1 if changes else 0)
-    left = any(finding.applicability is Applicability.MANUAL for finding in findings)
-    ctx.exit(1 if left or problems else 0)
-
-
-class _Port:
-    """Scan and port one file; a class so that it travels to a worker process."""
-
-    def __init__(self, root: Path, context: Context, places: Places) -> None:
-        self.root = root
-        self.context = context
-        self.places = places
-
-    def __call__(self, entry: Entry) -> Ported:
-        from rocport.model import Problem
-        from rocport.port import headers
-        from rocport.port.engine import Ported, port_other, port_source
-        from rocport.port.files import sha256
-        from rocport.port.mark import marked
-        from rocport.scan import suppress
-        from rocport.scan.engine import known_names, read_source, scan_file, scan_source
-        from rocport.syntax.cuda import CudaSource
-
-        data = read_source(self.root, entry)
-        if isinstance(data, Problem):
-            return Ported(entry.path, "", None, problem=data, language=entry.language)
-        if entry.language == "cuda" and headers.is_ours(entry.path, data):
-            return Ported(entry.path, sha256(data), None, size=len(data))
-        if entry.language == "cuda":
-            source = CudaSource(entry.path, data, known_names())
-            result = port_source(source, scan_source(source, self.context))
-            if result.data is not None and self.context.project.torch_extension:
-                return replace(result, data=marked(result.data))
-            return result
-        found = scan_file(entry.path, data, entry.language, self.context)
-        if isinstance(found, Problem):
-            return Ported(entry.path, sha256(data), None, problem=found, size=len(data), language=entry.language)
-        kept, suppressed = suppress.apply(entry.path, data, found)
-        return replace(port_other(entry.path, data, entry.language, kept, self.places), suppressed=suppressed)
-
-
-def _both(options: Options, root: Path) -> tuple[Options, bool]:
-    """The options with the folder of the translations; True when an earlier port made that folder."""
-    from rocport.port.mirror import folder_for
-
-    if not root.is_dir():
-        raise click.UsageError(f"--layout both ports a folder, and {root} is a file; use --layout hip")
-    try:
-        folder, earlier = folder_for(root)
-    except FileExistsError as error:
+        if writes:
+            check_folder(folder, force)
+        tree = api.read(root, settings, frozenset({folder.resolve()}), whole=True)
+        patch = api.port(tree, settings, jobs=jobs)
+        outcomes = api.preview(patch, tree.root, force=force) if diff or check else ()
+        landed = api.apply(patch, folder if writes else tree.root, force=force) if writes or in_place else api.Landed()
+    except (api.ConfigError, api.BaselineError, api.LayoutError) as error:
         raise click.UsageError(str(error)) from error
-    return replace(options, layout="both", mirror=folder), earlier
+    except api.OutputError as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        hint = f"; take the rest back by --undo {path}" if in_place else ""
+        raise click.ClickException(f"{error.filename}: cannot be read or written ({error.strerror}){hint}") from error
+    would = any(item.changes for item in outcomes)
+    problems = [item.problem for item in outcomes if item.problem is not None]
+    if diff:
+        sys.stdout.buffer.writelines(api.diff(patch, outcomes))
+        sys.stdout.buffer.flush()
+        for problem in (*patch.problems, *problems):
+            click.echo(f"{problem.path}: {problem.message}", err=True)
+        ctx.exit(1 if would else 0)
+    report = api.report(patch, path, replace(landed, problems=(*landed.problems, *problems)))
+    emit(report, fmt)
+    if check:
+        ctx.exit(1 if would else 0)
+    if fmt == "text":
+        for file in patch.added:
+            click.echo(f"added {file.path}: {file.why}", err=True)
+        if tree.left_out:
+            click.echo(
+                f"{len(tree.left_out)} files or folders are copied unread (git ignores them, or an exclude names them)",
+                err=True,
+            )
+        if writes:
+            proof = f"{folder} --level build"
+            if patch.options.layout == "both":
+                proof = f"{folder} --level nvidia-unchanged --original {path}"
+            click.echo(f"\nported to {folder}; next: rocport verify {proof}", err=True)
+    ctx.exit(0 if patch.complete and not report.problems else 1)
 
 
 def _undo(root: Path) -> int:
     """Undo a port in place; 1 when files were changed since and stay as they are."""
+    from rocport import api
     from rocport.port import state
 
     try:
-        undone = state.undo(root if root.is_dir() else root.parent)
-    except state.StateError as error:
+        undone = api.undo(root)
+    except api.StateError as error:
         raise click.UsageError(str(error)) from error
     click.echo(f"{len(undone.restored)} files restored, {len(undone.removed)} removed")
     for path in undone.left:
@@ -257,17 +152,3 @@ def _refuse_dirty(root: Path) -> None:
         raise click.UsageError(f"{folder} is not in a git repository, so --in-place could not be undone; --allow-dirty")
     if status.stdout.strip():
         raise click.UsageError(f"{folder} has uncommitted changes; commit them first, or pass --allow-dirty")
-
-
-def _print_diff(root: Path, settled: Settled) -> None:
-    from rocport.port import patch
-
-    out = sys.stdout.buffer
-    for path, data in settled.writes.items():
-        if (root / path).is_file():
-            out.writelines(patch.changed_file(path, (root / path).read_bytes(), data))
-        else:
-            out.writelines(patch.new_file(path, data))
-    for path in settled.removed:
-        out.writelines(patch.removed_file(path, (root / path).read_bytes()))
-    out.flush()

@@ -118,7 +118,7 @@ def command(
     Exit code 0: everything compiles, nothing changed; 1: something does not, something did, nothing could be tried;
     2: no compiler, nothing to compare with, wrong usage.
     """
-    from rocport.cli.common import make_options, use_colour
+    from rocport.cli.common import make_targets, use_colour
     from rocport.model import cache_folder
     from rocport.toolchain import ToolchainError
     from rocport.verify import build
@@ -141,7 +141,7 @@ def command(
         ctx.exit(verify_numerical(path, golden, words, timeout, fmt))
     if level == "functional":
         ctx.exit(_functional(path, width, fmt, jobs, timeout, watch_accesses, quiet, executor))
-    targets = make_options("logical32", target, None, None).targets
+    targets = make_targets(target)
     if not targets:
         raise click.UsageError("--target: name at least one gfx target")
     options = build.BuildOptions(

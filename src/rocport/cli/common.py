@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rocport.model import Options, Report, RocmVersion, VersionError
+if TYPE_CHECKING:
+    from rocport.model import Report
+    from rocport.scan.config import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,41 +28,78 @@ def use_colour(stream: Any = None) -> bool:
     return bool((stream or sys.stdout).isatty())
 
 
-def source_options(function: F) -> F:
-    """`--warp`, `--target`, `--rocm`, `--torch`: what the rules may assume."""
-    for option in (
-        click.option("--torch", "torch", metavar="VERSION", help="PyTorch version the port is for."),
-        click.option("--rocm", metavar="VERSION", help="ROCm version the port is for, such as 10.1."),
-        click.option("--target", metavar="GFX[,GFX]", help="gfx targets the port is for; all by default."),
-        click.option(
-            "--warp",
-            type=click.Choice(["logical32", "native"]),
-            default="logical32",
-            show_default=True,
-            help="Keep CUDA's 32-lane warps on any wavefront, or use the wavefront's own width.",
-        ),
-    ):
-        function = option(function)
-    return function
+def _options(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """The options in the order of `--help`."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
 
 
-def make_options(warp: str, target: str | None, rocm: str | None, torch: str | None) -> Options:
-    """Options from the command line. Raises click.BadParameter."""
-    targets = tuple(name.strip() for name in (target or "").split(",") if name.strip())
-    if targets:
-        from rocport.facts.errors import FactError
-        from rocport.facts.targets import load_target
+settings_options = _options(
+    click.option(
+        "--warp",
+        type=click.Choice(["logical32", "native"]),
+        help="Keep CUDA's 32-lane warps on any wavefront, or use the wavefront's own width  [default: logical32]",
+    ),
+    click.option("--target", metavar="GFX[,GFX]", help="gfx targets the port is for; all by default."),
+    click.option("--rocm", metavar="VERSION", help="ROCm version the port is for, such as 10.1."),
+    click.option("--torch", metavar="VERSION", help="PyTorch version the port is for."),
+    click.option("--select", metavar="RULE[,RULE]", multiple=True, help="Only these rules; * and ? match."),
+    click.option("--ignore", metavar="RULE[,RULE]", multiple=True, help="Leave these rules out."),
+    click.option(
+        "--exclude", metavar="PATTERN", multiple=True, help="Leave these files and folders out; * and ? match."
+    ),
+    click.option("--baseline", metavar="FILE", help="Leave out the findings this file accepts."),
+    click.option(
+        "--respect-gitignore/--no-respect-gitignore", default=None, help="Leave out what git ignores  [default: yes]"
+    ),
+    click.option("--config", metavar="KEY=VALUE", multiple=True, help="Put a setting over the project's."),
+    click.option("--isolated", is_flag=True, help="Ignore rocport.toml and [tool.rocport] in pyproject.toml."),
+)
+"""What may be set in the project's file too. A command takes them as `**given`, for `make_settings`."""
 
-        for name in targets:
-            try:
-                load_target(name)
-            except FactError as error:
-                raise click.BadParameter(str(error), param_hint="--target") from error
+
+def make_settings(root: Path, given: Mapping[str, Any], layout: str | None = None) -> Settings:
+    """The project's settings with the command line put over them. Raises click.UsageError."""
+    from rocport.scan import config
+
     try:
-        version = RocmVersion.parse(rocm) if rocm else None
-    except VersionError as error:
-        raise click.BadParameter(str(error), param_hint="--rocm") from error
-    return Options(warp=warp, targets=targets, rocm=version, torch=torch)
+        found = None if given["isolated"] else config.find(root)
+        settings = config.override(config.load(found) if found else config.Settings(), given["config"])
+    except config.ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    gitignore = given["respect_gitignore"]
+    return replace(
+        settings,
+        select=_listed(*given["select"]) or settings.select,
+        ignore=(*settings.ignore, *_listed(*given["ignore"])),
+        exclude=(*settings.exclude, *given["exclude"]),
+        respect_gitignore=settings.respect_gitignore if gitignore is None else gitignore,
+        baseline=os.path.abspath(given["baseline"]) if given["baseline"] else settings.baseline,
+        target=_listed(given["target"] or "") or settings.target,
+        warp=given["warp"] or settings.warp or "logical32",
+        rocm=given["rocm"] or settings.rocm,
+        torch=given["torch"] or settings.torch,
+        layout=layout or settings.layout or "hip",
+    )
+
+
+def _listed(*values: str) -> tuple[str, ...]:
+    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+def make_targets(target: str) -> tuple[str, ...]:
+    """Known gfx targets from `GFX[,GFX]`. Raises click.BadParameter."""
+    from rocport.scan import config
+
+    try:
+        return config.options(config.Settings(target=_listed(target))).targets
+    except config.ConfigError as error:
+        raise click.BadParameter(str(error), param_hint="--target") from error
 
 
 def without_collector() -> None:

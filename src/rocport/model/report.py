@@ -52,6 +52,21 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A finding that the project does not want: nothing is reported of it, and nothing is edited there.
+
+    `by` is `comment` (a suppression in the source, with its `reason`), `baseline`, or `settings` (`select`, `ignore` or
+    `per-file-ignores`).
+    """
+
+    rule: str
+    path: str
+    line: int
+    by: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class PhasePlan:
     """Whether a phase (0 to 8) of the porting procedure applies to a repository, and why."""
 
@@ -76,8 +91,12 @@ class Report:
     bytes_read: int = 0
     plan: tuple[PhasePlan, ...] = ()
     """The phases, for `scan`; empty for `port`."""
-    suppressed: int = 0
-    """Findings left out by suppressions in the source or by a baseline."""
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def suppressed(self) -> int:
+        """Findings left out by suppressions in the source or by a baseline."""
+        return sum(item.by != "settings" for item in self.left_out)
 
     def count(self) -> dict[str, int]:
         """Findings per applicability, every applicability named."""

@@ -1,21 +1,19 @@
-"""Findings in, a ported tree out: selection, conflicts, generated files, manifest."""
+"""Findings in, a patch out: edits of the sources, generated files."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
-from rocport import __version__
-from rocport.model import FileRecord, Finding, Options, Problem
-from rocport.port import beside, compat, headers, manifest, state
+from rocport.model import Finding, LeftOut, Options, Patch, PatchFile, Problem, SourceTree
+from rocport.port import beside, compat, headers, manifest
 from rocport.port.apply import apply
-from rocport.port.files import sha256, write_atomic
+from rocport.port.files import sha256
 from rocport.port.gated import apply_gated
-from rocport.port.generated import NewFile, PortedTree
-from rocport.port.merge import Met, meet
-from rocport.port.mirror import mirror
+from rocport.port.generated import PortedTree
+from rocport.port.mark import marked
+from rocport.port.merge import meet
+from rocport.port.mirror import folder_for, mirror
 from rocport.port.places import Places
 from rocport.syntax.cuda import CudaSource
 
@@ -25,17 +23,14 @@ class Ported:
     """One file after the port. `data` is None when the file is taken over as it is."""
 
     path: str
-    source_sha256: str
     data: bytes | None
     findings: tuple[Finding, ...] = ()
     headers: frozenset[str] = frozenset()
-    problem: Problem | None = None
-    size: int = 0
+    problems: tuple[Problem, ...] = ()
     compat: frozenset[str] = frozenset()
     """Names of the generated Python module that the file uses."""
     compat_file: str = ""
-    suppressed: int = 0
-    language: str = "cuda"
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def port_file(path: str, data: bytes, findings: list[Finding]) -> Ported:
@@ -43,70 +38,99 @@ def port_file(path: str, data: bytes, findings: list[Finding]) -> Ported:
     return port_source(CudaSource(path, data), findings)
 
 
-def port_source(source: CudaSource, findings: list[Finding]) -> Ported:
-    """Port one parsed source file in memory."""
+def port_source(source: CudaSource, findings: Sequence[Finding], extension: bool = False) -> Ported:
+    """Port one parsed source file in memory. In a tree of a torch extension the translation is marked for hipify."""
     path, data = source.path, source.data
     if not findings:
-        return Ported(path, sha256(data), None, size=len(data))
+        return Ported(path, None)
     applied = apply(source, findings)
     changed = applied.data if applied.data != data else None
-    return Ported(path, sha256(data), changed, applied.findings, applied.headers, size=len(data))
+    if changed is not None and extension:
+        changed = marked(changed)
+    return Ported(path, changed, applied.findings, applied.headers)
 
 
 def port_other(path: str, data: bytes, language: str, findings: Sequence[Finding], places: Places) -> Ported:
     """Port one Python, build, dependency or container file in memory: gated edits inside it."""
     if not findings:
-        return Ported(path, sha256(data), None, size=len(data), language=language)
+        return Ported(path, None)
     gated = apply_gated(path, data, language, findings, places)
     changed = gated.data if gated.data != data else None
-    return Ported(
-        path,
-        sha256(data),
-        changed,
-        gated.findings,
-        size=len(data),
-        compat=gated.compat,
-        compat_file=gated.compat_file,
-        language=language,
+    return Ported(path, changed, gated.findings, compat=gated.compat, compat_file=gated.compat_file)
+
+
+def with_mirror(options: Options, tree: SourceTree) -> tuple[Options, SourceTree]:
+    """For layout `both`: the options with the folder of the translations, and the tree without those of an earlier
+    port. Raises LayoutError where there is no such folder."""
+    if options.layout != "both":
+        return options, tree
+    if tree.single:
+        raise LayoutError(f"--layout both ports a folder, and {tree.files[0].path} is a file; use --layout hip")
+    try:
+        folder, earlier = folder_for(tree.root)
+    except FileExistsError as error:
+        raise LayoutError(str(error)) from error
+    if earlier:
+        files = tuple(file for file in tree.files if not file.path.startswith(f"{folder}/"))
+        links = tuple(link for link in tree.links if not link[0].startswith(f"{folder}/"))
+        tree = replace(tree, files=files, links=links)
+    return replace(options, mirror=folder), tree
+
+
+class LayoutError(ValueError):
+    """The layout asked for does not fit the tree; the message says why and what to do."""
+
+
+def make_patch(tree: SourceTree, options: Options, ported: Sequence[Ported]) -> Patch:
+    """The patch of a tree whose files are ported. Raises OSError when a file that has to be read cannot be."""
+    changed: dict[str, bytes] = {}
+    translated: dict[str, bytes] = {}
+    for one in ported:
+        if one.data is not None:
+            cuda = tree.by_path[one.path].language == "cuda"
+            (translated if cuda and options.layout == "both" else changed)[one.path] = one.data
+    files = {
+        path: PatchFile(path, data, "translated", path, tree.by_path[path].read()) for path, data in changed.items()
+    }
+    files |= {new.path: new for new in _new_files(tree, options, ported, changed, translated)}
+    return Patch(
+        tree,
+        options,
+        files,
+        tuple(finding for one in ported for finding in one.findings),
+        (*tree.problems, *(problem for one in ported for problem in one.problems)),
+        tuple(item for one in ported for item in one.left_out),
     )
 
 
-def new_files(
-    root: Path,
-    files: frozenset[str],
-    ported: Sequence[Ported],
-    translated: Mapping[str, bytes],
+def _new_files(
+    tree: SourceTree,
     options: Options,
-    whole: bool = True,
-) -> list[NewFile]:
-    """What the port adds: headers, translations in a tree for both platforms, the Python module, and what belongs
-    beside the sources.
-
-    `whole` is False for a single file, beside which nothing else belongs. `translated` are the translations that do not
-    replace their sources (layout `both`), by the path of the source. Raises OSError when a file that has to be read
-    again cannot be.
-    """
+    ported: Sequence[Ported],
+    changed: Mapping[str, bytes],
+    translated: Mapping[str, bytes],
+) -> list[PatchFile]:
+    """What the port adds: headers, translations in a tree for both platforms (`translated`, by the path of the source),
+    the Python module, and what belongs beside the sources."""
     both = options.layout == "both"
     below = f"{options.mirror}/" if both else ""
     found = [
-        NewFile(below + name, headers.read(name), "included by translated sources")
+        PatchFile(below + name, headers.read(name), "included by translated sources")
         for name in sorted(headers.closure(frozenset().union(*(one.headers for one in ported))))
     ]
     if both:
-        sources = [one.path for one in ported if one.language == "cuda" and one.problem is None]
-        found += mirror(options.mirror, translated, sources, files, lambda path: (root / path).read_bytes())
+        sources = [file.path for file in tree.files if file.language == "cuda" and isinstance(file.content, bytes)]
+        found += mirror(options.mirror, translated, sources, tree.paths, tree.read)
         if found:
             record = manifest.dump_hashes({file.path: sha256(file.data) for file in found})
-            found.append(NewFile(below + manifest.NAME, record, "tells a later port its own text from edits"))
-    found += _compat_modules(root, ported)
-    if whole:
-        changed = {one.path: one.data for one in ported if one.data is not None}
-        findings = tuple(finding for one in ported for finding in one.findings)
-        found += beside.generate(PortedTree(root, files, findings, changed, options, options.layout))
+            found.append(PatchFile(below + manifest.NAME, record, "tells a later port its own text from edits"))
+    found += _compat_modules(tree, ported)
+    if not tree.single:
+        found += beside.generate(PortedTree(tree, changed, options))
     return found
 
 
-def _compat_modules(root: Path, ported: Iterable[Ported]) -> list[NewFile]:
+def _compat_modules(tree: SourceTree, ported: Iterable[Ported]) -> list[PatchFile]:
     """The generated Python module, wherever a file imports it. Every copy serves the names of the whole tree, because
     two that lie beside scripts may meet in one process; one that is there already keeps what it served."""
     wanted: frozenset[str] = frozenset()
@@ -115,7 +139,7 @@ def _compat_modules(root: Path, ported: Iterable[Ported]) -> list[NewFile]:
         if one.compat_file:
             wanted |= one.compat
             places.add(one.compat_file)
-    present = {place: data for place in places if (data := _bytes(root / place)) is not None}
+    present = {place: data for place in places if (data := _present(tree, place)) is not None}
     for data in present.values():
         wanted |= compat.names_in(data)
     module = compat.render(wanted) if places else b""
@@ -124,227 +148,18 @@ def _compat_modules(root: Path, ported: Iterable[Ported]) -> list[NewFile]:
     for place in sorted(places):
         here = present.get(place)
         if here is None:
-            found.append(NewFile(place, module, why))
+            found.append(PatchFile(place, module, why))
             continue
         met = meet(here, compat.render(compat.names_in(here)), module)
         if met.data is not None:
-            found.append(NewFile(place, met.data, why, base=here))
+            found.append(PatchFile(place, met.data, why, base=here))
         elif met.status == "conflict":
-            found.append(NewFile(place, module, why))
+            found.append(PatchFile(place, module, why))
     return found
 
 
-@dataclass(frozen=True)
-class Written:
-    """What a port into a folder did, stale outputs that it removed among the records."""
-
-    records: tuple[FileRecord, ...]
-    problems: tuple[Problem, ...]
-
-
-class OutputError(Exception):
-    """The output folder cannot take the port; the message says why and what to do."""
-
-
-class TreeWriter:
-    """Writes a port beside its source, file by file.
-
-    A file whose bytes are already right is not touched. One that was edited by hand since the last port (its hash is
-    not the one the manifest recorded) is merged with what changed since, and never overwritten: where both changed the
-    same lines it is listed as a conflict, and the new version is put beside it as `NAME.rocport-new`.
-    """
-
-    def __init__(self, root: Path, out: Path, force: bool = False) -> None:
-        self.root = root
-        self.out = out
-        self.force = force
-        self._records: dict[str, FileRecord] = {}
-        self._problems: list[Problem] = []
-        earlier = manifest.load(out)
-        if isinstance(earlier, Problem):
-            self._problems.append(earlier)
-            earlier = None
-        if earlier is None and out.exists() and any(out.iterdir()) and not force:
-            raise OutputError(
-                f"{out}: not empty and holds no {manifest.NAME} of an earlier port; choose another --out, or --force"
-            )
-        self._earlier = earlier or manifest.Manifest(__version__)
-        self._kept = state.Kept(out)
-
-    def add(self, ported: Ported) -> None:
-        """Write one file: its translation, or a copy."""
-        source = self.root / ported.path
-        try:
-            mode = source.stat().st_mode & 0o777
-            if ported.data is not None:
-                self._put(ported.path, ported.path, ported.data, "translated", ported.source_sha256, mode | 0o200)
-            else:
-                self._put(ported.path, ported.path, source.read_bytes(), "copied", ported.source_sha256, mode | 0o200)
-        except OSError as error:
-            self._problems.append(Problem(ported.path, f"cannot be written to {self.out}: {error.strerror}"))
-
-    def copy(self, path: str) -> None:
-        """Take over a file that is not source."""
-        source = self.root / path
-        target = self.out / path
-        try:
-            data = source.read_bytes()
-            self._put(path, path, data, "copied", sha256(data), source.stat().st_mode & 0o777 | 0o200, keep=False)
-        except OSError as error:
-            self._problems.append(Problem(path, f"cannot be copied to {target}: {error.strerror}"))
-
-    def link(self, path: str, target: str) -> None:
-        """Recreate a symbolic link that stays inside the tree; one that leaves it is named, not followed."""
-        resolved = os.path.normpath(os.path.join(os.path.dirname(path), target))
-        if os.path.isabs(target) or resolved.startswith(".."):
-            self._problems.append(Problem(path, f"links to {target}, outside the tree; not ported: copy it by hand"))
-            return
-        place = self.out / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if place.is_symlink():
-            place.unlink()
-        elif place.exists():
-            self._problems.append(Problem(path, "is a link in the source but a file in the output; left alone"))
-            return
-        place.symlink_to(target)
-
-    def finish(self, new: Iterable[NewFile], reported: dict[str, str]) -> Written:
-        """Write the generated files and the manifest, and remove outputs whose source is gone."""
-        for file in new:
-            if file.base is not None:
-                self._records.pop(file.path, None)
-            self._put(file.source, file.path, file.data, "generated", "", 0o644, base=file.base)
-        removed = []
-        for output, record in self._earlier.files.items():
-            if output in self._records:
-                continue
-            place = self.out / output
-            if place.is_file() and sha256(place.read_bytes()) == record.output_sha256:
-                place.unlink()
-                removed.append(FileRecord("", output, "removed"))
-            elif place.exists():
-                self._problems.append(Problem(output, "its source is gone, but it was edited by hand; left in place"))
-        self._kept.save()
-        source_root = os.path.relpath(self.root.resolve(), self.out.resolve())
-        manifest.save(self.out, manifest.Manifest(__version__, reported, self._records, source_root))
-        return Written((*(self._records[name] for name in sorted(self._records)), *removed), tuple(self._problems))
-
-    def _put(
-        self,
-        source: str,
-        output: str,
-        data: bytes,
-        status: str,
-        source_hash: str,
-        mode: int,
-        keep: bool = True,
-        base: bytes | None = None,
-    ) -> None:
-        place = self.out / output
-        new_hash = sha256(data)
-        present = place.read_bytes() if place.is_file() else None
-        earlier = self._earlier.files.get(output)
-        unedited = present is not None and earlier is not None and earlier.output_sha256 == sha256(present)
-        if base is None:
-            base = present if unedited else self._kept.get(output)
-        met = Met("updated", data) if self.force else meet(present, base, data)
-        if met.status == "conflict":
-            write_atomic(place.with_name(place.name + ".rocport-new"), data, mode)
-            earlier_hash = earlier.output_sha256 if earlier else ""
-            self._records[output] = FileRecord(source, output, "conflict", source_hash, earlier_hash)
-            self._problems.append(state.conflict(output, met.conflicts))
-            if (last := self._kept.get(output)) is not None:
-                self._kept.put(output, last)
-            return
-        if keep:
-            self._kept.put(output, data)
-        if met.data is not None and met.data != present:
-            write_atomic(place, met.data, mode)
-        done = met.status if met.status in ("edited", "merged") else status
-        self._records[output] = FileRecord(source, output, done, source_hash, new_hash)
-
-
-@dataclass(frozen=True)
-class Settled:
-    """A port in place before it is written: the new bytes of each file, the files to remove, the versions put aside
-    because of a conflict, and what is generated (kept as the base of the next merge)."""
-
-    writes: Mapping[str, bytes]
-    removed: tuple[str, ...]
-    aside: Mapping[str, bytes]
-    made: Mapping[str, bytes]
-    records: tuple[FileRecord, ...]
-    problems: tuple[Problem, ...]
-
-    @property
-    def changes(self) -> bool:
-        return bool(self.writes or self.removed)
-
-
-def settle(
-    root: Path, ported: Iterable[Ported], new: Sequence[NewFile], mirror_folder: str, force: bool = False
-) -> Settled:
-    """What a port in place writes. Generated files that were edited by hand are merged (with `force` replaced); those
-    whose source is gone are removed, when nobody edited them."""
-    kept = state.Kept(root)
-    recorded = f"{mirror_folder}/{manifest.NAME}" if mirror_folder else ""
-    hashes = manifest.load_hashes(root / recorded) if recorded else {}
-    writes = {one.path: one.data for one in ported if one.data is not None}
-    records = [
-        FileRecord(one.path, one.path, "translated", one.source_sha256, sha256(one.data))
-        for one in ported
-        if one.data is not None
-    ]
-    aside: dict[str, bytes] = {}
-    made: dict[str, bytes] = {}
-    problems: list[Problem] = []
-    for file in new:
-        present = _bytes(root / file.path)
-        if file.path == recorded:
-            if present != file.data:
-                writes[recorded] = file.data
-            continue
-        base = file.base or kept.get(file.path)
-        if base is None and present is not None and hashes.get(file.path) == sha256(present):
-            base = present
-        met = Met("updated", file.data) if force and present != file.data else meet(present, base, file.data)
-        status = met.status if met.status in ("edited", "merged", "conflict") else "generated"
-        if met.status == "conflict":
-            aside[f"{file.path}.rocport-new"] = file.data
-            last = kept.get(file.path)
-            made |= {file.path: last} if last is not None else {}
-            problems.append(state.conflict(file.path, met.conflicts))
-        else:
-            made[file.path] = file.data
-            writes |= {file.path: met.data} if met.data is not None else {}
-        records.append(FileRecord(file.source, file.path, status, "", sha256(file.data)))
-    removed = []
-    for path in sorted(hashes.keys() - {file.path for file in new}):
-        present = _bytes(root / path)
-        if present is not None and sha256(present) == hashes[path]:
-            removed.append(path)
-            records.append(FileRecord("", path, "removed", "", ""))
-        elif present is not None:
-            problems.append(Problem(path, "its source is gone, but it was edited by hand; left in place"))
-    return Settled(writes, tuple(removed), aside, made, tuple(records), tuple(problems))
-
-
-def write_in_place(root: Path, settled: Settled) -> None:
-    """Replace the sources by their ports, and add and remove generated files. Every file is replaced atomically; what
-    is needed to undo it all is kept first."""
-    state.record(root, [*settled.writes.items(), *((path, None) for path in settled.removed)])
-    for path, data in (*settled.writes.items(), *settled.aside.items()):
-        write_atomic(root / path, data)
-    for path in settled.removed:
-        (root / path).unlink()
-    kept = state.Kept(root)
-    for path, made in settled.made.items():
-        kept.put(path, made)
-    kept.save()
-
-
-def _bytes(path: Path) -> bytes | None:
+def _present(tree: SourceTree, path: str) -> bytes | None:
     try:
-        return path.read_bytes()
+        return tree.read(path)
     except OSError:
         return None

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from rocport.port.generated import NewFile
+from rocport.model import PatchFile
 from rocport.port.mark import marked
 from rocport.syntax.project import mirrored
 
@@ -44,7 +44,7 @@ def mirror(
     sources: Iterable[str],
     files: frozenset[str],
     read: Callable[[str], bytes],
-) -> list[NewFile]:
+) -> list[PatchFile]:
     """The files of the mirror: path below `folder` and bytes.
 
     `translated` maps a CUDA or C++ source that the port changes to its translation, `sources` are all of these
@@ -72,8 +72,8 @@ def mirror(
         if data is None:
             data = read(path)
             why = f"{path}, which a translation includes" if not path.endswith(_RENAMED) else why
-        found.append(NewFile(mirrored(path, folder), marked(_renamed(path, data, members)), why, path))
-    return [*found, NewFile(f"{folder}/{README}", _readme(folder), "says what the folder is")]
+        found.append(PatchFile(mirrored(path, folder), marked(_renamed(path, data, members)), why, path))
+    return [*found, PatchFile(f"{folder}/{README}", _readme(folder), "says what the folder is")]
 
 
 def _includes(data: bytes) -> list[tuple[bool, str]]:

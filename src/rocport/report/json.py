@@ -47,6 +47,10 @@ def render(report: Report, colour: bool = False) -> str:
         ],
         "findings": [finding_object(finding) for finding in report.findings],
         "problems": [{"path": problem.path, "message": problem.message} for problem in report.problems],
+        "suppressed": [
+            {"rule": item.rule, "path": item.path, "line": item.line, "by": item.by, "reason": item.reason}
+            for item in report.left_out
+        ],
         "effort": [
             {"path": effort.path, "review": effort.review, "manual": effort.manual, "minutes": effort.minutes}
             for effort in report.effort()

@@ -10,9 +10,10 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 
-from rocport.model import Finding
+from rocport.model import Finding, SourceTree
 
 SCHEMA = 1
 
@@ -21,32 +22,28 @@ class BaselineError(ValueError):
     """A file that is no baseline; the message names it and the next step."""
 
 
-def fingerprints(root: Path, findings: Iterable[Finding]) -> list[str]:
-    """One stable fingerprint a finding, in the order given. Files are read again for the text of their lines."""
-    lines: dict[str, list[bytes]] = {}
-    seen: Counter[tuple[str, str, bytes]] = Counter()
+def fingerprints(path: str, data: bytes, findings: Iterable[Finding]) -> list[str]:
+    """One stable fingerprint a finding of one file, in the order given. Routine renames are counted by themselves, so
+    that it makes no difference whether they are among the findings."""
+    lines = data.splitlines()
+    seen: Counter[tuple[str, bytes, bool]] = Counter()
     found: list[str] = []
     for finding in findings:
-        if finding.path not in lines:
-            try:
-                lines[finding.path] = (root / finding.path).read_bytes().splitlines()
-            except OSError:
-                lines[finding.path] = []
-        text = lines[finding.path]
-        line = b" ".join(text[finding.line - 1].split()) if finding.line <= len(text) else b""
-        key = (finding.rule, finding.path, line)
-        parts = [finding.rule.encode(), finding.path.encode(), line, str(seen[key]).encode()]
+        line = b" ".join(lines[finding.line - 1].split()) if finding.line <= len(lines) else b""
+        key = (finding.rule, line, finding.routine)
+        parts = [finding.rule.encode(), path.encode(errors="surrogateescape"), line, str(seen[key]).encode()]
         seen[key] += 1
         found.append(hashlib.sha256(b"\0".join(parts)).hexdigest()[:16])
     return found
 
 
-def dump(root: Path, findings: Iterable[Finding]) -> str:
-    """The text of a baseline that accepts the findings."""
-    kept = list(findings)
+def dump(tree: SourceTree, findings: Iterable[Finding]) -> str:
+    """The text of a baseline that accepts the findings, which are in order of path."""
     rows = [
-        {"fingerprint": mark, "rule": finding.rule, "path": finding.path}
-        for mark, finding in zip(fingerprints(root, kept), kept, strict=True)
+        {"fingerprint": mark, "rule": finding.rule, "path": path}
+        for path, group in groupby(findings, key=lambda finding: finding.path)
+        for same in [list(group)]
+        for mark, finding in zip(fingerprints(path, tree.read(path), same), same, strict=True)
     ]
     return json.dumps({"schema": SCHEMA, "tool": "rocport", "accepted": rows}, indent=1) + "\n"
 
@@ -64,9 +61,3 @@ def load(path: Path) -> frozenset[str]:
         if isinstance(error, BaselineError):
             raise
         raise BaselineError(f"{path}: no baseline of rocport; write one with --write-baseline") from error
-
-
-def without(root: Path, findings: Iterable[Finding], accepted: frozenset[str]) -> list[Finding]:
-    """Findings that the baseline does not accept."""
-    kept = list(findings)
-    return [finding for mark, finding in zip(fingerprints(root, kept), kept, strict=True) if mark not in accepted]

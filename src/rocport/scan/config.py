@@ -10,6 +10,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from rocport.facts.errors import FactError
+from rocport.facts.targets import load_target
+from rocport.model import Options, RocmVersion, VersionError
+from rocport.model.versions import TorchVersion
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -34,11 +39,18 @@ class Settings:
     rocm: str = ""
     torch: str = ""
     warp: str = ""
+    layout: str = ""
+    """Of the port: `hip` (the default) or `both`."""
     baseline: str = ""
     """Path of the baseline, relative to the settings' folder."""
     respect_gitignore: bool = True
     source: Path | None = None
     """The file these come from."""
+
+    @property
+    def baseline_file(self) -> Path | None:
+        """The baseline, where one is set."""
+        return (self.folder or Path()) / self.baseline if self.baseline else None
 
     @property
     def folder(self) -> Path | None:
@@ -48,7 +60,8 @@ class Settings:
 
 _KEYS = {item.name.replace("_", "-"): item.name for item in fields(Settings) if item.name != "source"}
 _LISTS = frozenset({"select", "ignore", "exclude", "target"})
-_TEXTS = frozenset({"rocm", "torch", "warp", "baseline"})
+_TEXTS = frozenset({"rocm", "torch", "warp", "layout", "baseline"})
+_CHOICES = {"warp": ("logical32", "native"), "layout": ("hip", "both")}
 
 
 def find(start: Path) -> Path | None:
@@ -88,6 +101,27 @@ def override(settings: Settings, assignments: Sequence[str]) -> Settings:
         body[name] = value.split(",") if name in _LISTS and isinstance(value, str) else value
     given = _settings(body, "--config")
     return replace(settings, **{_KEYS[name]: getattr(given, _KEYS[name]) for name in body})
+
+
+def options(settings: Settings) -> Options:
+    """What the rules may assume. Raises ConfigError for a target or a version that is none."""
+    try:
+        for name in settings.target:
+            load_target(name)
+    except FactError as error:
+        raise ConfigError(f"target: {error}") from error
+    try:
+        rocm = RocmVersion.parse(settings.rocm) if settings.rocm else None
+    except VersionError as error:
+        raise ConfigError(f"rocm: {error}") from error
+    try:
+        if settings.torch:
+            TorchVersion.parse(settings.torch)
+    except VersionError as error:
+        raise ConfigError(f"torch: {error}") from error
+    return Options(
+        settings.warp or "logical32", settings.target, rocm, settings.torch or None, settings.layout or "hip"
+    )
 
 
 def excludes(settings: Settings, root: Path) -> Exclusion:
@@ -170,6 +204,8 @@ def _value(name: str, value: Any, place: str) -> Any:
     if name in _TEXTS:
         if not isinstance(value, (str, int, float)) or isinstance(value, bool):
             raise ConfigError(f"{place}: {name} is {value!r}; expected a string")
+        if name in _CHOICES and value not in _CHOICES[name]:
+            raise ConfigError(f"{place}: {name} is {value!r}; expected {' or '.join(_CHOICES[name])}")
         return str(value)
     if name == "per-file-ignores":
         if not isinstance(value, dict):

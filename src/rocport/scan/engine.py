@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import bisect
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 from multiprocessing import get_context
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from rocport.binding import binder, collect
-from rocport.model import Applicability, Context, Definition, Finding, Options, Problem, ProjectIndex, Span
+from rocport.model import (
+    Applicability,
+    Context,
+    Definition,
+    Finding,
+    LeftOut,
+    Options,
+    Problem,
+    ProjectIndex,
+    SourceFile,
+    SourceTree,
+    Span,
+)
 from rocport.project.build import BuildSource
 from rocport.rules import LoadedRule, discover
 from rocport.scan import cache as caching
 from rocport.scan import suppress
 from rocport.scan.cache import Cache
-from rocport.scan.tree import MAX_SOURCE_BYTES, Entry, Tree
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.includes import include_names
 from rocport.syntax.notebook import cells
@@ -29,8 +38,6 @@ from rocport.syntax.project import FileNames, build_index, holding_ptx, names_of
 from rocport.syntax.python import PythonSource
 
 R = TypeVar("R")
-
-_NONE: Mapping[str, bytes] = MappingProxyType({})
 
 # Words many rules ask for besides their triggers.
 _STRUCTURE = frozenset({b"__global__", b"__device__", b"__host__", b"for", b"if", b"while", b"do", b"template"})
@@ -195,40 +202,20 @@ def _ordered(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda item: (item.span, item.rule))
 
 
-def read_source(root: Path, entry: Entry) -> bytes | Problem:
-    """The bytes of a source file, or why it is not treated as source."""
-    if entry.size > MAX_SOURCE_BYTES:
-        return Problem(entry.path, f"{entry.size} bytes: larger than {MAX_SOURCE_BYTES}; copied without being read")
-    try:
-        data = (root / entry.path).read_bytes()
-    except OSError as error:
-        return Problem(entry.path, f"cannot be read: {error.strerror}; check its permissions; not ported")
-    if b"\0" in data:
-        return Problem(entry.path, "holds NUL bytes, so it is not text (binary or UTF-16); copied, not ported")
-    return data
-
-
-def index_tree(
-    tree: Tree, jobs: int = 1, cache: Cache | None = None, digests: Mapping[str, bytes] = _NONE
-) -> ProjectIndex:
-    """Collect the names of the whole tree. With a cache, `digests` are those of the contents, by path."""
-    sources = [entry for entry in tree.entries if entry.language == "cuda"]
-    keys = {
-        entry.path: caching.key("names, ptx and definitions", digests[entry.path])
-        for entry in sources
-        if entry.path in digests
-    }
-    known = cache.get(set(keys.values())) if cache is not None and keys else {}
+def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> ProjectIndex:
+    """Collect the names of the whole tree."""
+    sources = [file for file in tree.files if file.language == "cuda"]
+    keys = _keys(sources, lambda file: ("names, ptx and definitions",)) if cache is not None else {}
+    known = cache.get(set(keys.values())) if cache is not None else {}
     found: dict[str, FileNames] = {
         path: caching.unpack_names(known[mark]) for path, mark in keys.items() if mark in known
     }
-    missing = [entry for entry in sources if entry.path not in found]
-    fresh = dict(zip((entry.path for entry in missing), parallel(_Names(tree.root), missing, jobs), strict=True))
+    missing = [file for file in sources if file.path not in found]
+    fresh = dict(zip((file.path for file in missing), parallel(_names, missing, jobs), strict=True))
     found.update(fresh)
     if cache is not None:
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
-    names = (found[entry.path] for entry in sources)
-    index = build_index((entry.path for entry in tree.entries), names, holding_ptx(found))
+    index = build_index(tree.paths, (found[file.path] for file in sources), holding_ptx(found))
     return replace(index, **_definitions(found))
 
 
@@ -241,90 +228,60 @@ def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
     return {"definitions": found, "includes": {path: item.includes for path, item in names.items()}}
 
 
-class _Names:
-    """What one file adds to the index; a class so that it travels to a worker process."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    def __call__(self, entry: Entry) -> FileNames:
-        data = read_source(self.root, entry)
-        if not isinstance(data, bytes):
-            return FileNames()
-        own = collect(CudaSource(entry.path, data, known_names()), bound_names())
-        return replace(names_of(data), definitions=own, includes=tuple(include_names(data)))
+def _names(file: SourceFile) -> FileNames:
+    data = file.content
+    if not isinstance(data, bytes):
+        return FileNames()
+    own = collect(CudaSource(file.path, data, known_names()), bound_names())
+    return replace(names_of(data), definitions=own, includes=tuple(include_names(data)))
 
 
-def _digests(root: Path, entries: Iterable[Entry]) -> dict[str, bytes]:
-    """Hash of the content of every file that can be read."""
-    found: dict[str, bytes] = {}
-    for entry in entries:
-        data = read_source(root, entry)
-        if isinstance(data, bytes):
-            found[entry.path] = hashlib.blake2b(data, digest_size=16).digest()
-    return found
+def _keys(files: Iterable[SourceFile], around: Callable[[SourceFile], tuple[str, ...]]) -> dict[str, str]:
+    """Key in the cache of every file that can be read, by path."""
+    return {file.path: caching.key(*around(file), file.sha256) for file in files if file.sha256}
 
 
 @dataclass(frozen=True)
 class Scanned:
-    """What a tree, or one file of it, holds. `suppressed` counts findings that comments in the source left out."""
+    """What a tree, or one file of it, holds, without what comments in the source suppress."""
 
     findings: tuple[Finding, ...] = ()
     problems: tuple[Problem, ...] = ()
-    suppressed: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+
+    def by_file(self) -> Iterator[tuple[str, list[Finding]]]:
+        """Findings of each file that has any, in order of path."""
+        for path, found in groupby(self.findings, key=lambda finding: finding.path):
+            yield path, list(found)
 
 
-def scan_tree(tree: Tree, options: Options, jobs: int = 1, cache: Cache | None = None) -> Scanned:
+def scan_tree(tree: SourceTree, options: Options, jobs: int = 1, cache: Cache | None = None) -> Scanned:
     """Findings over every file of the tree, in order of path and place, and the files that could not be read.
 
     With a cache, only files are read by the rules whose content, or whose surroundings, changed since the last scan.
     """
-    sources = [entry for entry in tree.entries if entry.language != "other"]
-    digests = _digests(tree.root, sources) if cache is not None else {}
-    context = Context(options, index_tree(tree, jobs, cache, digests))
-    scanned = scan_entries(tree.root, context, sources, jobs, cache, digests)
-    return replace(scanned, problems=(*tree.problems, *scanned.problems))
-
-
-def scan_entries(
-    root: Path,
-    context: Context,
-    entries: Iterable[Entry],
-    jobs: int = 1,
-    cache: Cache | None = None,
-    digests: Mapping[str, bytes] = _NONE,
-) -> Scanned:
-    """Findings over some files of a tree whose names are known already."""
-    sources = [entry for entry in entries if entry.language != "other"]
+    scan = Scan(Context(options, index_tree(tree, jobs, cache)))
+    sources = tree.sources
     keys: dict[str, str] = {}
-    known: dict[str, Any] = {}
     if cache is not None:
         code = caching.code_fingerprint()
         around = {
-            of_cuda: caching.context_fingerprint(
-                code, context.options, context.project if of_cuda else _outside(context).project
-            )
+            of_cuda: caching.context_fingerprint(code, options, (scan.context if of_cuda else scan.outside).project)
             for of_cuda in (True, False)
         }
-        keys = {
-            entry.path: caching.key(
-                "scan", around[entry.language == "cuda"], entry.language, entry.path, digests[entry.path]
-            )
-            for entry in sources
-            if entry.path in digests
-        }
-        known = cache.get(keys.values())
-    missing = [entry for entry in sources if keys.get(entry.path) not in known]
-    fresh = dict(zip((entry.path for entry in missing), parallel(_Scan(root, context), missing, jobs), strict=True))
+        keys = _keys(sources, lambda file: ("scan", around[file.language == "cuda"], file.language, file.path))
+    known: dict[str, Any] = cache.get(keys.values()) if cache is not None else {}
+    missing = [file for file in sources if keys.get(file.path) not in known]
+    fresh = dict(zip((file.path for file in missing), parallel(scan, missing, jobs), strict=True))
     if cache is not None:
         cache.put({keys[path]: _pack(result) for path, result in fresh.items() if path in keys}, used=known)
     results = [
-        fresh[entry.path] if entry.path in fresh else _unpack(entry.path, known[keys[entry.path]]) for entry in sources
+        fresh[file.path] if file.path in fresh else _unpack(file.path, known[keys[file.path]]) for file in sources
     ]
     return Scanned(
         tuple(finding for result in results for finding in result.findings),
-        tuple(problem for result in results for problem in result.problems),
-        sum(result.suppressed for result in results),
+        (*tree.problems, *(problem for result in results for problem in result.problems)),
+        tuple(item for result in results for item in result.left_out),
     )
 
 
@@ -332,91 +289,95 @@ def _pack(result: Scanned) -> list[Any]:
     return [
         [caching.pack_finding(finding) for finding in result.findings],
         [[problem.path, problem.message] for problem in result.problems],
-        result.suppressed,
+        [[item.rule, item.line, item.by, item.reason] for item in result.left_out],
     ]
 
 
 def _unpack(path: str, packed: list[Any]) -> Scanned:
-    findings, problems, suppressed = packed
+    findings, problems, left_out = packed
     return Scanned(
         tuple(caching.unpack_finding(path, item) for item in findings),
         tuple(Problem(place, message) for place, message in problems),
-        suppressed,
+        tuple(LeftOut(rule, path, line, by, reason) for rule, line, by, reason in left_out),
     )
 
 
-def _outside(context: Context) -> Context:
-    """What rules over other languages than C++ may know of the tree: its files, so that one changed macro does not make
-    every Python file new."""
-    project = context.project
-    return replace(
-        context,
-        project=ProjectIndex(
-            files=project.files, torch_extension=project.torch_extension, ptx_sources=project.ptx_sources
-        ),
-    )
+class Scan:
+    """Work on one file of a tree whose names are known; a class so that it travels to a worker process."""
 
-
-class _Scan:
-    """Work on one file; a class so that it travels to a worker process."""
-
-    def __init__(self, root: Path, context: Context) -> None:
-        self.root = root
+    def __init__(self, context: Context) -> None:
         self.context = context
-        self.outside = _outside(context)
+        # Rules over other languages than C++ know the tree by its files only, so that one changed macro does not make
+        # every Python file new.
+        project = context.project
+        self.outside = replace(
+            context,
+            project=ProjectIndex(
+                files=project.files, torch_extension=project.torch_extension, ptx_sources=project.ptx_sources
+            ),
+        )
 
-    def __call__(self, entry: Entry) -> Scanned:
-        data = read_source(self.root, entry)
-        if isinstance(data, Problem):
-            return Scanned(problems=(data,))
-        context = self.context if entry.language == "cuda" else self.outside
-        found = scan_file(entry.path, data, entry.language, context)
+    def __call__(self, file: SourceFile) -> Scanned:
+        if isinstance(file.content, Problem):
+            return Scanned(problems=(file.content,))
+        context = self.context if file.language == "cuda" else self.outside
+        found = scan_file(file.path, file.content, file.language, context)
         if isinstance(found, Problem):
             return Scanned(problems=(found,))
-        kept, suppressed = suppress.apply(entry.path, data, found)
-        return Scanned(tuple(kept), suppressed=suppressed)
+        return _unsuppressed(file.path, file.content, found)
+
+    def lexed(self, source: CudaSource) -> Scanned:
+        """A CUDA file that somebody else has a use for, too."""
+        return _unsuppressed(source.path, source.data, scan_source(source, self.context))
 
 
-def parallel(work: Callable[[Entry], R], entries: Sequence[Entry], jobs: int) -> Iterator[R]:
-    """Apply `work` to every entry, in order, over processes when there is enough to do.
+def _unsuppressed(path: str, data: bytes, found: list[Finding]) -> Scanned:
+    kept, left_out = suppress.apply(path, data, found)
+    return Scanned(tuple(kept), (), tuple(left_out))
 
-    Processes, not threads: the tree-sitter parser and the lexer hold the interpreter lock.
+
+def parallel(work: Callable[[SourceFile], R], files: Sequence[SourceFile], jobs: int) -> Iterator[R]:
+    """Apply `work` to every file, in order, over processes when there is enough to do.
+
+    Processes, not threads: the tree-sitter parser and the lexer hold the interpreter lock. They are forked when every
+    file has been read, so that none is read twice.
     """
     jobs = jobs or os.cpu_count() or 1
-    if jobs == 1 or sum(entry.size for entry in entries) < _PARALLEL_BYTES:
-        yield from map(work, entries)
+    if jobs == 1 or sum(file.size for file in files) < _PARALLEL_BYTES:
+        yield from map(work, files)
         return
     discover()
-    chunks = _chunks(entries, jobs * 8)
-    with ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_set_work, initargs=(work,)) as pool:
+    for file in files:
+        file.content  # noqa: B018  # read here, before the fork
+    chunks = list(_chunks(files, jobs * 8))
+    context = get_context("fork")
+    with ProcessPoolExecutor(jobs, context, initializer=_set_work, initargs=(work, files)) as pool:
         for results in pool.map(_run_chunk, chunks):
             yield from cast("list[R]", results)
 
 
-_work: Callable[[Entry], object] | None = None
+_work: tuple[Callable[[SourceFile], object], Sequence[SourceFile]] | None = None
 
 
-def _set_work(work: Callable[[Entry], object]) -> None:
+def _set_work(work: Callable[[SourceFile], object], files: Sequence[SourceFile]) -> None:
     global _work
-    _work = work
+    _work = work, files
 
 
-def _run_chunk(chunk: Sequence[Entry]) -> list[object]:
+def _run_chunk(chunk: range) -> list[object]:
     assert _work is not None, "set by the pool's initializer"
-    return [_work(entry) for entry in chunk]
+    work, files = _work
+    return [work(files[at]) for at in chunk]
 
 
-def _chunks(entries: Sequence[Entry], parts: int) -> Iterable[Sequence[Entry]]:
+def _chunks(files: Sequence[SourceFile], parts: int) -> Iterator[range]:
     """Contiguous runs of about equal size in bytes."""
-    total = sum(entry.size for entry in entries)
-    want = max(1, total // max(1, parts))
-    chunk: list[Entry] = []
-    size = 0
-    for entry in entries:
-        chunk.append(entry)
-        size += entry.size
+    want = max(1, sum(file.size for file in files) // max(1, parts))
+    first, size = 0, 0
+    for at, file in enumerate(files):
+        size += file.size
         if size >= want:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+            yield range(first, at + 1)
+            first, size = at + 1, 0
+    if first < len(files):
+        yield range(first, len(files))

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from rocport.model import PHASES, Finding
+from rocport.model import PHASES, Finding, SourceTree
 from rocport.model.report import PhasePlan
-from rocport.scan.tree import Tree
 
 _SOURCES = frozenset({".cu", ".cuh"})
 _ALWAYS = {0: "every port starts here", 1: "every port needs to know its platform", 8: "every port ends here"}
 
 
-def plan(tree: Tree, findings: Sequence[Finding]) -> tuple[PhasePlan, ...]:
+def plan(tree: SourceTree, findings: Sequence[Finding]) -> tuple[PhasePlan, ...]:
     """One entry a phase, 0 to 8."""
-    kernels = sum(1 for entry in tree.entries if entry.path[entry.path.rfind(".") :] in _SOURCES)
+    kernels = sum(1 for file in tree.files if file.path[file.path.rfind(".") :] in _SOURCES)
     sites = Counter(finding.phase for finding in findings)
     rules: dict[int, Counter[str]] = {}
     for finding in findings:

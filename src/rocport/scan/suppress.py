@@ -9,11 +9,11 @@ it goes when its reason has gone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
-from rocport.model import Applicability, Finding, Severity, Span
-from rocport.scan.select import matches
+from rocport.model import Applicability, Finding, LeftOut, Severity, Span
 
 MARK = b"rocport: ignore"
 UNUSED = "unused-suppression"
@@ -22,6 +22,11 @@ _COMMENT = re.compile(
     rb"(?:\[(?P<rules>[^\]\n]*)\])?[ \t]*(?P<reason>[^\n]*)",
     re.MULTILINE,
 )
+
+
+def matches(rule: str, patterns: Sequence[str]) -> bool:
+    """True when a rule's name is one of the patterns; `*` and `?` match as in file names."""
+    return any(fnmatchcase(rule, pattern) for pattern in patterns)
 
 
 @dataclass(frozen=True)
@@ -57,23 +62,23 @@ def suppressions(data: bytes) -> list[Suppression]:
     return found
 
 
-def apply(path: str, data: bytes, findings: Iterable[Finding]) -> tuple[list[Finding], int]:
-    """(findings that stay, and one for each suppression without use; number of suppressed findings)."""
+def apply(path: str, data: bytes, findings: Iterable[Finding]) -> tuple[list[Finding], list[LeftOut]]:
+    """(findings that stay, and one for each suppression without use; suppressed findings)."""
     comments = suppressions(data)
     if not comments:
-        return list(findings), 0
+        return list(findings), []
     used: set[Suppression] = set()
     kept: list[Finding] = []
-    suppressed = 0
+    left: list[LeftOut] = []
     for finding in findings:
         covering = [comment for comment in comments if comment.covers(finding)]
         used.update(covering)
         if covering:
-            suppressed += 1
+            left.append(LeftOut(finding.rule, path, finding.line, "comment", covering[0].reason))
         else:
             kept.append(finding)
     kept += [_unused(path, comment) for comment in comments if comment not in used]
-    return sorted(kept, key=lambda item: (item.span, item.rule)), suppressed
+    return sorted(kept, key=lambda item: (item.span, item.rule)), left
 
 
 def _unused(path: str, comment: Suppression) -> Finding:

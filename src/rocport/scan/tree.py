@@ -4,40 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
-from rocport.model import Problem
+from rocport.model import Problem, SourceFile, SourceTree
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh", ".cup", ".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".inc", ".ipp", ".tpp"})
 HOST_SUFFIXES = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++"})
 _SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "__pycache__", ".venv", "node_modules", ".tox", ".mypy_cache", ".rocport"}
 )
-
-# A generated table can be this long and still be source; beyond it a file is copied, not parsed.
-MAX_SOURCE_BYTES = 64 * 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One regular file of a tree; `path` is relative with `/`, `language` as `language_of` names it."""
-
-    path: str
-    language: str
-    size: int
-
-
-@dataclass(frozen=True)
-class Tree:
-    root: Path
-    entries: tuple[Entry, ...]
-    links: tuple[tuple[str, str], ...]
-    """Symbolic links, kept as they are: (path, target)."""
-    problems: tuple[Problem, ...]
-    left_out: tuple[str, ...] = ()
-    """Files and folders (with `/`) the caller left out; what lies in them was not looked at."""
 
 
 def keep_all(path: str) -> bool:
@@ -98,63 +74,76 @@ def language_of(path: str) -> str:
     return _LANGUAGES.get(suffix, "other")
 
 
-def read_tree(root: Path, skip: frozenset[Path] = frozenset(), leave_out: Callable[[str], bool] = keep_all) -> Tree:
-    """List every file below `root`, or the file itself.
+def read_tree(
+    root: Path,
+    skip: frozenset[Path] = frozenset(),
+    leave_out: Callable[[str], bool] = keep_all,
+    whole: bool = False,
+) -> SourceTree:
+    """List every file below `root`, or the file itself; nothing is opened.
 
     Symbolic links are listed and never followed, so a cycle of links ends here. Folders named in `skip` (resolved) are
-    left out: the output of an earlier port that lies inside its input; so is what `leave_out` says of its relative path
-    (folders end with `/`). Raises FileNotFoundError when `root` does not
-    exist.
+    no part of the tree: the output of an earlier port that lies inside its input. What `leave_out` says of its relative
+    path (folders end with `/`) is not listed, or with `whole` listed as `other`: a port takes it over as it is. Raises
+    FileNotFoundError when `root` does not exist.
     """
     if not root.exists():
         raise FileNotFoundError(f"{root}: no such file or folder; name the folder of the CUDA sources")
     if root.is_file():
-        size = root.stat().st_size
-        return Tree(root.parent, (Entry(root.name, language_of(root.name), size),), (), ())
-    entries: list[Entry] = []
-    links: list[tuple[str, str]] = []
-    problems: list[Problem] = []
-    left_out: list[str] = []
-    for path, kind, detail in _walk(os.fspath(root), "", skip, leave_out):
-        if kind == "file":
-            entries.append(Entry(path, language_of(path), int(detail)))
-        elif kind == "link":
-            links.append((path, detail))
-        elif kind == "left out":
-            left_out.append(path)
-        else:
-            problems.append(Problem(path, detail))
-    return Tree(root, tuple(entries), tuple(links), tuple(problems), tuple(left_out))
+        file = SourceFile(root.parent, root.name, language_of(root.name), root.stat().st_size)
+        return SourceTree(root.parent, (file,), single=True)
+    listing = _Listing(root, skip, leave_out, whole)
+    listing.add(os.fspath(root), "", False)
+    return SourceTree(
+        root, tuple(listing.files), tuple(listing.links), tuple(listing.problems), tuple(listing.left_out)
+    )
 
 
-def _walk(
-    folder: str, prefix: str, skip: frozenset[Path], leave_out: Callable[[str], bool]
-) -> Iterator[tuple[str, str, str]]:
-    try:
-        with os.scandir(folder) as listing:
-            children = sorted(listing, key=lambda entry: entry.name)
-    except OSError as error:
-        yield prefix[:-1] or ".", "problem", f"cannot list this folder: {error.strerror}; its files are not ported"
-        return
-    for child in children:
-        path = prefix + child.name
+class _Listing:
+    """What a walk over a tree has met so far."""
+
+    def __init__(self, root: Path, skip: frozenset[Path], leave_out: Callable[[str], bool], whole: bool) -> None:
+        self._root, self._skip, self._leave_out, self._whole = root, skip, leave_out, whole
+        self.files: list[SourceFile] = []
+        self.links: list[tuple[str, str]] = []
+        self.problems: list[Problem] = []
+        self.left_out: list[str] = []
+
+    def add(self, folder: str, prefix: str, out: bool) -> None:
+        """Add what a folder holds; `out` says that it lies in one that was left out."""
         try:
-            if child.is_symlink():
-                yield path, "link", os.readlink(child.path)
-            elif child.is_dir(follow_symlinks=False):
-                if child.name in _SKIPPED_FOLDERS or (skip and Path(child.path).resolve() in skip):
-                    continue
-                if leave_out(path + "/"):
-                    yield path + "/", "left out", ""
-                else:
-                    yield from _walk(child.path, path + "/", skip, leave_out)
-            elif leave_out(path):
-                yield path, "left out", ""
-            else:
-                status = child.stat(follow_symlinks=False)
-                if stat.S_ISREG(status.st_mode):
-                    yield path, "file", str(status.st_size)
-                else:
-                    yield path, "problem", "not a regular file (socket, pipe or device); left out"
+            with os.scandir(folder) as found:
+                children = sorted(found, key=lambda child: child.name)
         except OSError as error:
-            yield path, "problem", f"cannot be read: {error.strerror}; left out"
+            message = f"cannot list this folder: {error.strerror}; its files are not ported"
+            self.problems.append(Problem(prefix[:-1] or ".", message))
+            return
+        for child in children:
+            try:
+                self._add(child, prefix + child.name, out)
+            except OSError as error:
+                self.problems.append(Problem(prefix + child.name, f"cannot be read: {error.strerror}; left out"))
+
+    def _add(self, child: os.DirEntry[str], path: str, out: bool) -> None:
+        if child.is_symlink():
+            self.links.append((path, os.readlink(child.path)))
+            return
+        folder = child.is_dir(follow_symlinks=False)
+        if folder:
+            if child.name in _SKIPPED_FOLDERS or (self._skip and Path(child.path).resolve() in self._skip):
+                return
+            path += "/"
+        if not out and self._leave_out(path):
+            out = True
+            self.left_out.append(path)
+        if out and not self._whole:
+            return
+        if folder:
+            self.add(child.path, path, out)
+            return
+        status = child.stat(follow_symlinks=False)
+        if stat.S_ISREG(status.st_mode):
+            language = "other" if out else language_of(path)
+            self.files.append(SourceFile(self._root, path, language, status.st_size))
+        else:
+            self.problems.append(Problem(path, "not a regular file (socket, pipe or device); left out"))

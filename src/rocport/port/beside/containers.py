@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from rocport.facts.containers import development_image, pytorch_image
 from rocport.facts.packages import find_package
 from rocport.facts.targets import default_targets
+from rocport.model import PatchFile
 from rocport.port.beside import requirements
 from rocport.port.beside.wheels import Wheels, wheels
-from rocport.port.generated import NewFile, PortedTree
+from rocport.port.generated import PortedTree
 
 TARGETS = ";".join(default_targets())
 _CUDA_IMAGE = re.compile(r"(?:\S*/)?nvidia/cuda\S*|nvcr\.io/\S+|\S*pytorch/pytorch:\S*cuda\S*|\S*/cuda:\S+")
@@ -23,7 +24,7 @@ _APT = re.compile(
 _WHEELS = re.compile(r"(https?://download\.pytorch\.org/whl/)cu\d+")
 
 
-def generate(tree: PortedTree) -> Iterator[NewFile]:
+def generate(tree: PortedTree) -> Iterator[PatchFile]:
     for path in tree.named("Dockerfile"):
         try:
             text = tree.read(path).decode()
@@ -31,7 +32,7 @@ def generate(tree: PortedTree) -> Iterator[NewFile]:
             continue
         if _based_on_cuda(text):
             data = _ported(tree, path, text)
-            yield NewFile(f"{path}.rocm", data.encode(), f"{path} on an image with ROCm")
+            yield PatchFile(f"{path}.rocm", data.encode(), f"{path} on an image with ROCm")
 
 
 def _based_on_cuda(text: str) -> bool:

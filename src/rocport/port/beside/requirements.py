@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from packaging.requirements import InvalidRequirement, Requirement
 
 from rocport.facts.packages import find_package
+from rocport.model import PatchFile
 from rocport.port.beside.wheels import Wheels, wheels
-from rocport.port.generated import NewFile, PortedTree
+from rocport.port.generated import PortedTree
 
 SOURCE = "requirements.txt"
 REQUIREMENTS = "requirements-rocm.txt"
@@ -29,7 +30,7 @@ _ELSEWHERE = {
 }
 
 
-def generate(tree: PortedTree) -> Iterator[NewFile]:
+def generate(tree: PortedTree) -> Iterator[PatchFile]:
     chosen = wheels(tree.options)
     text = _decoded(tree, SOURCE)
     if text is None:
@@ -37,12 +38,12 @@ def generate(tree: PortedTree) -> Iterator[NewFile]:
     names = _packages(text)
     if "torch" not in names and not _imports_torch(tree):
         return
-    yield NewFile(
+    yield PatchFile(
         REQUIREMENTS,
         "".join(_lines(text, chosen)).encode(),
         f"{SOURCE} without what only CUDA can meet",
     )
-    yield NewFile(
+    yield PatchFile(
         CONSTRAINTS, _constraints(chosen, names).encode(), "keeps pip from replacing the ROCm build of PyTorch"
     )
 

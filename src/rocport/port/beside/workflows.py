@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.facts.containers import development_image
+from rocport.model import PatchFile
 from rocport.port.beside import requirements
 from rocport.port.beside.containers import TARGETS
 from rocport.port.beside.wheels import wheels
-from rocport.port.generated import NewFile, PortedTree
+from rocport.port.generated import PortedTree
 
 PATH = ".github/workflows/rocm.yml"
 
 
-def generate(tree: PortedTree) -> Iterator[NewFile]:
+def generate(tree: PortedTree) -> Iterator[PatchFile]:
     folder = PATH.rpartition("/")[0] + "/"
     if not any(path.startswith(folder) and path.endswith((".yml", ".yaml")) for path in tree.files):
         return
@@ -21,7 +22,7 @@ def generate(tree: PortedTree) -> Iterator[NewFile]:
         return
     steps = _steps(tree)
     if steps:
-        yield NewFile(PATH, (_HEAD + "".join(steps)).encode(), "builds for AMD GPUs without one")
+        yield PatchFile(PATH, (_HEAD + "".join(steps)).encode(), "builds for AMD GPUs without one")
 
 
 def _steps(tree: PortedTree) -> list[str]:
