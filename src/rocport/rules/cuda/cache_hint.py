@@ -32,6 +32,11 @@ RULE = Rule(
             "__global__ void k(float4 *o, const float4 *i) { __stcs(o, __ldcs(i)); }\n",
             contains=("rocport::stcs(o, rocport::ldcs(i))", '#include "rocport_compat.h"'),
         ),
+        Example(
+            "#if __CUDACC_VER_MAJOR__ < 12\n__device__ bf16 __ldcs(const bf16 *p) { return *p; }\n#endif\n"
+            "__global__ void k(bf16 *o, const bf16 *i) { *o = __ldcs(i); }\n",
+            contains=("__device__ bf16 __ldcs(const bf16 *p)", "*o = rocport::ldcs(i)"),
+        ),
     ),
     clean=(
         "__global__ void k(float *o, const float *i) { *o = __ldg(i); }\n",
@@ -42,4 +47,4 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    yield from rename(RULE, source, context, _TABLE)
+    yield from rename(RULE, source, context, _TABLE, any_type=True)

@@ -19,6 +19,9 @@ from rocport.syntax.includes import include_names
 # Headers that hipify maps in part or not at all, or whose HIP header holds other names: these stay listed.
 _LISTED = ("cub/", "curand", "cuda_bf16", "device_launch_parameters", "vector_functions")
 
+# Libraries whose headers a rule of their own replaces.
+_ELSEWHERE = frozenset({"nvtx"})
+
 RULE = Rule(
     name="include-header",
     summary="CUDA header",
@@ -76,7 +79,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         name, start, end = found
         symbol = table.header(name)
-        if symbol is None or is_project_file(name, source, context):
+        if symbol is None or symbol.library in _ELSEWHERE or is_project_file(name, source, context):
             continue
         yield _finding(source, directive, symbol, start, end)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from rocport.binding.bind import Owner, binder
 from rocport.model import Applicability, Context, Finding, Rule
 from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
@@ -25,29 +26,52 @@ def carried(header: str, *names: str, note: str = "") -> dict[bytes, Shim]:
     return {name.encode(): Shim(b"rocport::" + name.lstrip("_").encode(), header, note) for name in names}
 
 
-def rename(rule: Rule, source: CudaSource, context: Context, table: Mapping[bytes, Shim]) -> Iterator[Finding]:
+def rename(
+    rule: Rule, source: CudaSource, context: Context, table: Mapping[bytes, Shim], any_type: bool = False
+) -> Iterator[Finding]:
     """A finding at every use of a name of the table that is CUDA's own.
 
-    A member of that name, and a name that the project defines itself (as a macro or a device function), are not CUDA's.
+    A member of that name, and a macro of the project's, are not CUDA's. A function of the project's that the file's
+    units compile is an overload beside CUDA's: which one a call means is known to the compiler alone, so the name
+    stays, but where the shim takes `any_type` and does for it what CUDA does for its own.
     """
-    project = context.project
     for name in source.names & table.keys():
-        if name in project.macros or name in project.device_functions:
+        bound = binder(source, context)
+        overloads = [
+            item for item in bound.definitions(name, "function") if item.live != (False, False) and not item.owner
+        ]
+        if overloads and not any_type:
             continue
         shim = table[name]
+        note = shim.note
+        if overloads:
+            note = f"the project has an overload of its own ({overloads[0].path or source.path}:{overloads[0].line})"
         for position in source.find(name):
             if source.at(position - 1) in (b".", b"->") or _qualified(source, position) or _defines(source, position):
+                continue
+            if _declares(source, position) or bound.bind(position).owner is not Owner.CUDA:
                 continue
             instead = shim.to.decode()
             yield finding(
                 rule,
                 source,
                 position,
-                f"{name.decode()} is not in HIP; {instead}" + (f": {shim.note}" if shim.note else " computes the same"),
-                applicability=Applicability.REVIEW if shim.note else Applicability.SAFE,
+                f"{name.decode()} is not in HIP; {instead}" + (f": {note}" if note else " computes the same"),
+                applicability=Applicability.REVIEW if note else Applicability.SAFE,
                 edits=[replace(source, position, shim.to)],
                 headers=[shim.header] if shim.header else [],
             )
+
+
+def _declares(source: CudaSource, position: int) -> bool:
+    """True for the name of a function that is declared or defined here: a type stands before it."""
+    open_ = position + 1
+    before = source.at(position - 1)
+    if source.at(open_) != b"(" or open_ not in source.pairs or before in (b"return", b"else", b"do"):
+        return False
+    return (source.is_ident(position - 1) or before in (b"*", b"&", b">")) and source.at(
+        source.pairs[open_] + 1
+    ) == b"{"
 
 
 def _qualified(source: CudaSource, position: int) -> bool:
