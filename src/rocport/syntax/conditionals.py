@@ -92,6 +92,16 @@ def evaluate(source: CudaSource, directive: Directive, value: Value, defined: De
     return None if result is None else result != 0
 
 
+def constant(words: Sequence[bytes]) -> int | None:
+    """Value of an expression of integer literals and operators; None for any other."""
+    try:
+        parser = _Parser(words, lambda name: None, lambda name: None)
+        result = parser.binary(0)
+    except _NotUnderstood:
+        return None
+    return result if parser.position == len(words) else None
+
+
 def _joined(source: CudaSource, first: int, last: int) -> list[bytes]:
     """Tokens of a condition, with `>=` and `>>`, which the lexer keeps apart for templates, put together."""
     words: list[bytes] = []

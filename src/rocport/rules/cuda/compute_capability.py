@@ -12,6 +12,7 @@ from rocport.binding.branches import branches
 from rocport.facts.targets import capabilities
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
 _PROPERTIES = frozenset(
@@ -24,6 +25,16 @@ _PROPERTIES = frozenset(
         b"cudaDeviceProp_v2",
     }
 )
+_QUERIES = frozenset(
+    {
+        b"cudaDevAttrComputeCapabilityMajor",
+        b"cudaDevAttrComputeCapabilityMinor",
+        b"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR",
+        b"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR",
+        b"cuDeviceComputeCapability",
+    }
+)
+_PRINTS = frozenset(b"printf fprintf snprintf sprintf cout cerr clog print format LOG INFO puts to_string".split())
 _OPERATORS = frozenset({b"<", b">", b"<=", b"==", b"!=", b"*", b"+"})
 
 RULE = Rule(
@@ -32,15 +43,19 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
     phase=3,
-    triggers=_PROPERTIES,
+    triggers=_PROPERTIES | _QUERIES,
     examples=(
         Example("bool f(cudaDeviceProp p) { return p.major >= 8; }\n"),
         Example("int f() { cudaDeviceProp *p = g(); return p->major * 10 + p->minor; }\n"),
         Example("bool f() { auto p = cuda::get_device_properties(0); return p.major >= 8; }\n"),
+        Example("bool f(cudaDeviceProp p) { const int arch = p.major; return arch >= 9; }\n"),
+        Example("void f(int *v) { cudaDeviceGetAttribute(v, cudaDevAttrComputeCapabilityMajor, 0); }\n"),
+        Example("void f(int *a, int *b, CUdevice d) { cuDeviceComputeCapability(a, b, d); }\n"),
     ),
     clean=(
         'void f(cudaDeviceProp p) { printf("%d.%d", p.major, p.minor); }\n',
         "struct Version { int major; };\nbool f(Version v) { return v.major >= 8; }\n",
+        "void f(cudaDeviceProp p) { std::cout << p.major << '.' << p.minor; }\n",
     ),
     sources=(
         "https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html (identifying architectures)",
@@ -49,21 +64,39 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    for position in source.find(b"major"):
-        if source.at(position - 1) not in (b".", b"->"):
+    view = branches(source, context.project.torch_extension)
+    properties = not _PROPERTIES.isdisjoint(source.names)
+    for position in source.find(b"major", *_QUERIES):
+        member = source.at(position) == b"major"
+        if member and (not properties or source.at(position - 1) not in (b".", b"->") or _is_printed(source, position)):
             continue
-        after, before = source.at(position + 1), _before(source, position)
-        if after not in _OPERATORS and before not in _OPERATORS:
+        if source.directive_of(position) is not None and not member:
             continue
-        if branches(source, context.project.torch_extension).is_dead(source.starts[position]):
+        if view.is_dead(source.starts[position]) or amd_only(source, position):
             continue
         yield finding(
             RULE,
             source,
             position,
-            f"decides by compute capability: AMD GPUs report their gfx number ({capabilities()})",
+            f"decides by compute capability: AMD GPUs report their gfx number ({capabilities()})"
+            if member
+            else f"{source.at(position).decode()} is the gfx number on AMD ({capabilities()}): what is decided by it "
+            "means another thing there",
             fix="ask for the feature, or for prop.gcnArchName under __HIP_PLATFORM_AMD__",
         )
+
+
+def _is_printed(source: CudaSource, position: int) -> bool:
+    """True where the number is only shown: an argument of printf, or put into a stream."""
+    after, before = source.at(position + 1), _before(source, position)
+    if after in _OPERATORS or before in _OPERATORS:
+        return False
+    at = position
+    while at > 0 and source.at(at) not in (b";", b"{", b"}"):
+        if source.at(at) in _PRINTS:
+            return True
+        at -= 1
+    return before == b"<<"
 
 
 def _before(source: CudaSource, position: int) -> bytes:

@@ -1,0 +1,174 @@
+"""CUDA named in a string: a symbol for `dlsym`, a library for `dlopen`, a tool for `system`, a file of NVIDIA code.
+
+No compiler looks into strings, so what they name is not there on ROCm and is missed only at run time. Found are:
+
+- names of CUDA libraries (`libcublas.so.12`, `nvcuda.dll`) and of API functions given to `dlsym` and its like
+- API names compared as text (`strcmp(cudaGetErrorName(e), "cudaErrorMemoryAllocation")`): HIP's names differ
+- commands that run NVIDIA's tools (`nvcc -ptx ...`, `nvidia-smi`), and options of its run-time compiler (`sm_80`)
+- files of NVIDIA's code (`.ptx`, `.cubin`, `.fatbin`) and its paths (`/usr/local/cuda`, `/proc/driver/nvidia`)
+- mangled names that spell a CUDA type (`_Z6kernelP11CUstream_st`)
+
+Nothing is edited. Text that is only printed is left out: usage lines, messages of error checks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from rocport.binding.branches import branches
+from rocport.facts.symbols import load
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.warp_common import amd_only
+from rocport.syntax.cuda import STRING, CudaSource, kind_of
+
+RULE = Rule(
+    name="name-in-string",
+    summary="CUDA named in a string",
+    severity=Severity.BREAKS_RUN,
+    applicability=Applicability.REVIEW,
+    phase=5,
+    examples=(
+        Example('void *f() { return dlopen("libcudart.so.12", 1); }\n', contains=("libcudart.so.12",)),
+        Example('void *f(void *h) { return dlsym(h, "cudaMalloc"); }\n', contains=('"cudaMalloc"',)),
+        Example('int f() { return system("nvidia-smi -L"); }\n', contains=("nvidia-smi",)),
+        Example('bool f(const char *s) { return !strcmp(s, "cudaErrorInvalidValue"); }\n'),
+        Example('const char *file = "build/kernel.ptx";\n'),
+        Example('const char *name = "_Z1kP11CUstream_st";\n'),
+        Example('const char *options[] = {"--gpu-architecture=compute_80"};\n'),
+    ),
+    clean=(
+        'void f() { printf("cudaMalloc failed\\n"); }\n',
+        'const char *f() { return "cudaSuccess"; }\n',
+        'void f(int e) { fprintf(stderr, "%s\\n", "cudaFree"); }\n',
+        'const char *help = "build it with nvcc";\n',
+        'const char *name = "libpng.so";\n',
+    ),
+    sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
+)
+
+_LIBRARY = re.compile(
+    rb"(?:^|[/\\])(?:lib)?(?:cuda(?:rt)?|cublas(?:Lt)?|cufftw?|curand|cusparse(?:Lt)?|cusolver(?:Mg)?|cudnn\w*|nccl"
+    rb"|nvrtc[\w-]*|nvidia-ml|nvml|nvToolsExt|nvJitLink|cupti|nvcuvid|nvidia-encode|nppc|npp\w*|nvjpeg|cufile|nvcuda|nvinfer)"
+    rb"(?:(?:32|64)?_[\d_]+)?(?:\.so(?:\.[\d.%sd]+)?|\.dylib|\.dll)$"
+)
+_TOOLS = (
+    rb"(?:nvcc|ptxas|fatbinary|cuobjdump|nvdisasm|nvprof|nsys|ncu|cuda-memcheck|compute-sanitizer|cuda-gdb|nvidia-smi)"
+)
+_COMMAND = re.compile(rb"(?:^|[;&|/(]\s*)" + _TOOLS + rb"(?:\.exe)?(?:\s+-|\s+\S+\.cu\b|\s*$|\s+[|>2])")
+_RUNS = frozenset(
+    b"system popen _popen execl execlp execle execv execvp execvpe posix_spawn posix_spawnp exec run".split()
+)
+_CODE = re.compile(rb"[\w%}/.*-]*\.(?:ptx|cubin|fatbin)$|^\.(?:ptx|cubin|fatbin)$")
+_PLACE = re.compile(rb"/usr/local/cuda|/proc/driver/nvidia|/dev/nvidia|/opt/cuda\b|CUDA_(?:HOME|PATH|ROOT)\b")
+_OPTION = re.compile(rb"-arch[= ]|--gpu-architecture|-gencode|^-?-?arch=|code=|^(?:sm|compute)_\d")
+_ARCH = re.compile(rb"(?:sm|compute)_(?:\d|%|$)")
+_MANGLED = re.compile(rb"_Z\w*\d(?:CUstream_st|CUevent_st|CUgraph_st|cuda\w+|CU\w+_st|__half2?|__nv_bfloat16\w*)\w*")
+_SYMBOLS = frozenset(
+    b"dlsym dlvsym GetProcAddress cuGetProcAddress cuGetProcAddress_v2 cudaGetDriverEntryPoint SDL_LoadFunction "
+    b"cudaGetDriverEntryPointByVersion lib_sym get_symbol".split()
+)
+_COMPARES = frozenset(
+    b"strcmp strncmp strcasecmp strncasecmp strstr find compare count at contains starts_with".split()
+)
+_ENVIRONMENT = frozenset(b"getenv setenv putenv unsetenv secure_getenv _putenv".split())
+
+
+@cache
+def _api() -> frozenset[bytes]:
+    return frozenset(name for name, symbol in load().identifiers.items() if symbol.hip != symbol.cuda)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    if not any(word in source.data for word in _WORDS):
+        return
+    view = None
+    for position, text in enumerate(source.texts):
+        if text[-1:] != b'"' or len(text) < 4 or kind_of(text) != STRING:
+            continue
+        value = text[text.index(b'"') + 1 : -1]
+        found = _named(source, position, value)
+        if found is None or amd_only(source, position):
+            continue
+        directive = source.directive_of(position)
+        if directive is not None and directive.name not in (b"define",):
+            continue
+        view = view or branches(source, context.project.torch_extension)
+        if view.is_dead(source.starts[position]):
+            continue
+        message, fix = found
+        yield finding(RULE, source, position, message, fix=fix)
+
+
+_WORDS = (b"cuda", b"CUDA", b"nv", b"cu", b".ptx", b".cubin", b".fatbin", b"_Z", b"sm_", b"compute_", b"nccl", b"ptxas")
+
+
+def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] | None:
+    """What the string names of CUDA's, and what to do; None where it names nothing, or only for a reader."""
+    shown = value[:60].decode("utf-8", "replace")
+    if _LIBRARY.search(value):
+        return f'"{shown}" is a library of CUDA\'s: it is not there on ROCm', "load ROCm's library in its place on AMD"
+    called = _callee(source, position)
+    if value in _api() and (called in _SYMBOLS or _looks_up(source, position)):
+        symbol = load().identifiers[value]
+        to = f"; HIP's is {symbol.hip}" if symbol.hip else ""
+        return f'the symbol "{shown}" is looked up by its name{to}', "look up HIP's name on AMD"
+    if value in _api() and _compared(source, position, called):
+        return f'"{shown}" is compared as text, and HIP\'s names are others', "compare the error codes"
+    if _MANGLED.fullmatch(value):
+        return f'"{shown}" is a mangled name that spells a CUDA type: HIP\'s differs', 'make the kernel extern "C"'
+    if _COMMAND.search(value) or (called in _RUNS and re.search(rb"\b" + _TOOLS + rb"\b", value)):
+        return f'"{shown}" runs a tool of NVIDIA\'s: it is not there on ROCm', "run ROCm's (hipcc, rocm-smi) on AMD"
+    if _CODE.match(value) and called not in _PRINTS:
+        return (
+            f'"{shown}" is a file of NVIDIA machine code or PTX: AMD GPUs run code objects',
+            "build it with hipcc --genco",
+        )
+    if _ARCH.search(value) and _OPTION.search(value) and called not in _PRINTS:
+        return (
+            f'"{shown}" chooses an NVIDIA architecture: the compiler for HIP refuses it',
+            "pass --offload-arch=gfx...",
+        )
+    if called in _ENVIRONMENT and value.startswith(b"CUDA_") and value != b"CUDA_VISIBLE_DEVICES":
+        return f"{shown} is an environment variable of CUDA's, which HIP does not read", "set HIP's counterpart on AMD"
+    if _PLACE.search(value) and called not in _PRINTS and called not in _ENVIRONMENT and b" " not in value:
+        return f'"{shown}" is a place where CUDA is installed: it is not there on ROCm', "ask for ROCM_PATH on AMD"
+    return None
+
+
+_PRINTS = frozenset(
+    b"printf fprintf sprintf snprintf puts fputs perror cout cerr LOG warn error info throw runtime_error print assert "
+    b"fatal log debug TORCH_CHECK AT_ERROR check CHECK".split()
+)
+
+
+def _callee(source: CudaSource, position: int) -> bytes:
+    """Name of the innermost call whose arguments hold the token; empty outside calls."""
+    at, steps = position - 1, 0
+    while at >= 0 and steps < 60:
+        text = source.at(at)
+        if text in (b")", b"]", b"}") and at in source.pairs:
+            at = source.pairs[at] - 1
+            continue
+        if text in (b";", b"{", b"}"):
+            return b""
+        if text == b"<<" or text in (b"throw", b"cout", b"cerr"):
+            return b"cout"
+        if text == b"(" and source.is_ident(at - 1):
+            return source.at(at - 1)
+        at -= 1
+        steps += 1
+    return b""
+
+
+def _looks_up(source: CudaSource, position: int) -> bool:
+    """True where a call of another name around the string gets a handle first: `SYM(handle, "cudaMalloc")`."""
+    called = _callee(source, position).lower()
+    return any(word in called for word in (b"sym", b"procaddress", b"entrypoint", b"resolve", b"lookup"))
+
+
+def _compared(source: CudaSource, position: int, called: bytes) -> bool:
+    beside = {source.at(position - 1), source.at(position + 1)}
+    return called in _COMPARES or b"==" in beside or bool(beside & {b"!="})

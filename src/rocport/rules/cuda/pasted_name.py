@@ -1,0 +1,200 @@
+"""A macro that pastes or stringizes names: `cuda##fn`, `__shfl_##op`, `STR(kernel source)`.
+
+The name that `##` makes stands nowhere in the text, so no rule of names sees it. The part that is written is translated
+where every CUDA name that starts with it keeps its rest: `cuda##fn` becomes `hip##fn`, `__shfl_##op` becomes
+`rocport::shfl_##op`. For REVIEW, because which names are pasted is seen only where the macro is used; MANUAL where the
+names known to be pasted do not all fit.
+
+A macro that makes a string of its argument (`#x`) makes text of device code; its translation calls headers of the port
+that a run-time compiler does not find by itself: REVIEW.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from rocport.facts.symbols import load
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding, replace_range
+from rocport.rules.cuda.warp_common import HEADER, INTRINSICS, amd_only
+from rocport.syntax.cuda import CudaSource, Directive
+
+RULE = Rule(
+    name="pasted-name",
+    summary="CUDA name made by pasting or stringizing",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    phase=2,
+    binds=True,
+    examples=(
+        Example("#define CALL(f) cuda##f()\nvoid g() { CALL(DeviceSynchronize); }\n", contains=("hip##f()",)),
+        Example("#define GEMM(T) cublas##T##gemm\n", contains=("hipblas##T##gemm",)),
+        Example("#define UP(op, v) __shfl_##op(v, 1)\n", contains=("rocport::shfl_##op(v, 1)",)),
+        Example(
+            "#define VOTE(op) __##op##_sync\nauto v = VOTE(any)(~0u, 1);\n", contains=("rocport::op##_sync",), absent=()
+        ),
+        Example("#define NAME(x) nvml##x\nint a = NAME(Init);\n", contains=("nvml##x",)),
+    ),
+    clean=(
+        "#define JOIN(a, b) a##b\nint JOIN(x, y);\n",
+        "#define KERNEL(T) my_kernel_##T\n",
+        "#define STR(x) #x\nconst char *s = STR(hello);\n",
+    ),
+    sources=("https://en.cppreference.com/w/cpp/preprocessor/replace (# and ## operators)",),
+)
+
+_PREFIX = re.compile(
+    rb"(?:cuda[A-Za-z_]*|cu(?=[A-Z]|blas|fft|rand|sparse|solver|dnn)[A-Za-z_]*|cu|nccl\w*|nvml\w*|nvrtc\w*|cupti\w*|nvtx\w*"
+    rb"|CU(?:DA|BLAS|FFT|RAND|SPARSE|SOLVER|DNN)?_\w*|CU(?:DA|BLAS|FFT|RAND|SPARSE|SOLVER|DNN)|NCCL_?\w*"
+    rb"|__(?:shfl|ballot|any|all|match|reduce|syncwarp|activemask)\w*|__)\Z"
+)
+
+
+@cache
+def _targets() -> dict[bytes, bytes]:
+    """What the CUDA names that can be pasted become."""
+    found = {
+        name: symbol.hip.encode()
+        for name, symbol in load().identifiers.items()
+        if symbol.hip != symbol.cuda and symbol.kind != "header"
+    }
+    found |= {name: b"rocport::" + name[2:] for name in INTRINSICS}
+    return found
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    if b"##" not in source.texts and b"#" not in source.texts:
+        return
+    for directive in source.directives:
+        if directive.name != b"define" or amd_only(source, directive.first):
+            continue
+        names = _parameters(source, directive)
+        if not names:
+            continue
+        yield from _pastes(source, directive, names, context)
+        if _stringizes(source, directive, names):
+            yield from _strings(source, directive)
+
+
+def _parameters(source: CudaSource, directive: Directive) -> list[bytes]:
+    """Names of a function-like macro's parameters."""
+    open_ = directive.first + 3
+    if source.at(open_) != b"(" or source.starts[open_] != source.end(open_ - 1) or open_ not in source.pairs:
+        return []
+    return [source.at(last - 1) for first, last in source.split(open_, source.pairs[open_]) if last > first]
+
+
+def _groups(source: CudaSource, directive: Directive) -> Iterator[list[int]]:
+    """Tokens of each `a ## b ## c` in the body."""
+    at = directive.first + 4
+    while at < directive.last:
+        if source.at(at) == b"##":
+            group = [at - 1]
+            while source.at(at) == b"##" and at + 1 < directive.last:
+                group.append(at + 1)
+                at += 2
+            yield group
+        else:
+            at += 1
+
+
+def _pastes(source: CudaSource, directive: Directive, names: list[bytes], context: Context) -> Iterator[Finding]:
+    native = context.options.warp == "native"
+    for group in _groups(source, directive):
+        fixed = [source.at(at) if source.at(at) not in names else None for at in group]
+        made = set(_made(source, directive, names, [source.at(at) for at in group]))
+        known = {name for name in made if name in _targets()}
+        first = fixed[0]
+        opens = first is not None and _PREFIX.match(first) is not None and first != b"__"
+        if not known and not opens:
+            continue
+        if native and (known & INTRINSICS or (first or b"").startswith(b"__")):
+            continue
+        written = b"##".join(source.at(at) for at in group).decode("utf-8", "replace")
+        becomes = _prefix(first, known) if first is not None else None
+        if becomes is None and not (first in _targets() and first is not None):
+            shown = ", ".join(sorted(name.decode() for name in known)) or "a CUDA name"
+            yield finding(
+                RULE,
+                source,
+                group[0],
+                f"{written} makes {shown}, which no rename of one of its parts translates",
+                last=group[-1],
+                applicability=Applicability.MANUAL,
+                fix="write the HIP names out, in a branch for __HIP_PLATFORM_AMD__",
+            )
+            continue
+        text = becomes if becomes is not None else _targets()[first or b""]
+        of_warp = text.startswith(b"rocport::")
+        last = group[0] + 1
+        if text == b"rocport::":
+            text, last = text + source.at(group[1]), group[1] + 1
+        yield finding(
+            RULE,
+            source,
+            group[0],
+            f"{written} makes a CUDA name: the written part becomes {text.decode()}",
+            last=group[-1],
+            applicability=Applicability.REVIEW,
+            edits=[replace_range(source, group[0], last, text)],
+            headers=[HEADER] if of_warp else [],
+            fix="see that every name the macro is used for exists in HIP under that spelling",
+        )
+
+
+def _made(source: CudaSource, directive: Directive, names: list[bytes], group: list[bytes]) -> Iterator[bytes]:
+    """The names the uses of the macro in this file make."""
+    for use in source.find(source.at(directive.first + 2)):
+        if use == directive.first + 2 or source.at(use + 1) != b"(" or use + 1 not in source.pairs:
+            continue
+        given = source.split(use + 1, source.pairs[use + 1])
+        if len(given) != len(names):
+            continue
+        values = {name: source.text(*part) for name, part in zip(names, given, strict=True)}
+        yield b"".join(values.get(part, part) for part in group)
+
+
+def _prefix(first: bytes, known: set[bytes]) -> bytes | None:
+    """What the written first part becomes so that every known name becomes its counterpart."""
+    if first.startswith(b"__"):
+        starts = {name for name in _targets() if name.startswith(first) and name in INTRINSICS}
+        return b"rocport::" + first[2:] if starts and (len(first) > 4 or known <= INTRINSICS) else None
+    names = known or {name for name in _targets() if name.startswith(first)}
+    found: dict[bytes, int] = {}
+    for name in names:
+        rest, target = name[len(first) :], _targets()[name]
+        if target.endswith(rest) and rest:
+            start = target[: len(target) - len(rest)]
+            found[start] = found.get(start, 0) + 1
+    if not found:
+        return None
+    best = max(found, key=lambda start: found[start])
+    return best if not known or found[best] == len(known) else None
+
+
+def _stringizes(source: CudaSource, directive: Directive, names: list[bytes]) -> bool:
+    body = source.pairs.get(directive.first + 3, directive.first + 3) + 1
+    wanted = {*names, b"__VA_ARGS__"}
+    return any(source.at(at) == b"#" and source.at(at + 1) in wanted for at in range(body, directive.last - 1))
+
+
+def _strings(source: CudaSource, directive: Directive) -> Iterator[Finding]:
+    """Uses of a stringizing macro around device code."""
+    for use in source.find(source.at(directive.first + 2)):
+        close = source.pairs.get(use + 1)
+        if use == directive.first + 2 or source.at(use + 1) != b"(" or close is None:
+            continue
+        words = source.texts[use + 2 : close]
+        if b"__global__" in words or b"__device__" in words:
+            yield finding(
+                RULE,
+                source,
+                use,
+                f"{source.at(use).decode()} makes a string of device code: a run-time compiler for HIP reads it "
+                "without the headers of the port",
+                last=close,
+                applicability=Applicability.REVIEW,
+                fix="give the run-time compiler (hipRTC) the port's headers, or put their text before the string",
+            )
