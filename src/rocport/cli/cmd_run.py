@@ -52,7 +52,7 @@ def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: boo
     default="cpu",
     show_default=True,
     metavar="NAME",
-    help="cpu, amd, rocjitsu, nvidia or triton-interpreter.",
+    help="cpu, isa, amd, rocjitsu, nvidia or triton-interpreter.",
 )
 @click.option("--width", type=click.Choice(["32", "64"]), default="64", show_default=True, help="Lanes of a wavefront.")
 @click.option(

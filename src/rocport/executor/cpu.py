@@ -314,7 +314,7 @@ class CpuExecutor:
             raise BuildError(f"{what}: {step} took more than {HANGING_S:.0f} s") from error
         if done.returncode:
             log = done.stderr.decode(errors="replace")
-            raise BuildError(_summary(what, step, log), log=log, missing=_missing(log))
+            raise BuildError(_summary(what, step, log), log=log, missing=missing_names(log))
         return done
 
     # ---- running -------------------------------------------------------------------------------------------------
@@ -398,7 +398,8 @@ def _in_words(error: BuildError, unit: Unit) -> BuildError:
     return BuildError(message, log=error.log, missing=error.missing)
 
 
-def _missing(log: str) -> tuple[str, ...]:
+def missing_names(log: str) -> tuple[str, ...]:
+    """What a compiler or linker says is not there: headers, names, symbols."""
     names: dict[str, None] = {}
     for pattern in _MISSING:
         for match in pattern.finditer(log):

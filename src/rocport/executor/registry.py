@@ -6,6 +6,7 @@ from __future__ import annotations
 from rocport.executor.amd import AmdExecutor
 from rocport.executor.base import Executor
 from rocport.executor.cpu import CpuExecutor
+from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.executor.nvidia import NvidiaExecutor
 from rocport.executor.rocjitsu import RocjitsuExecutor
 from rocport.executor.triton_interpreter import TritonInterpreter
@@ -13,7 +14,14 @@ from rocport.executor.triton_interpreter import TritonInterpreter
 
 def executors(target: str | None = None) -> tuple[Executor, ...]:
     """One of each; `target` chooses what an emulator emulates."""
-    return (CpuExecutor(), AmdExecutor(), RocjitsuExecutor(target), NvidiaExecutor(), TritonInterpreter())
+    return (
+        CpuExecutor(),
+        IsaExecutor(target),
+        AmdExecutor(),
+        RocjitsuExecutor(target),
+        NvidiaExecutor(),
+        TritonInterpreter(),
+    )
 
 
 def find_executor(name: str, target: str | None = None) -> Executor:

@@ -192,10 +192,10 @@ template <class R> void complex_to_real(const Plan &p, const HIP_vector_type<R, 
 
 typedef rpx::fft::Plan *hipfftHandle;
 
-inline hipfftResult hipfftCreate(hipfftHandle *plan) { *plan = new rpx::fft::Plan{}; return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftDestroy(hipfftHandle plan) { delete plan; return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftSetStream(hipfftHandle plan, hipStream_t s) { plan->stream = s; return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftMakePlanMany(hipfftHandle plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride, int odist,
+RPX_API hipfftResult hipfftCreate(hipfftHandle *plan) { *plan = new rpx::fft::Plan{}; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftDestroy(hipfftHandle plan) { delete plan; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftSetStream(hipfftHandle plan, hipStream_t s) { plan->stream = s; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftMakePlanMany(hipfftHandle plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride, int odist,
                                        hipfftType type, int batch, size_t *work) {
   plan->n.assign(n, n + rank);
   plan->type = type;
@@ -209,22 +209,22 @@ inline hipfftResult hipfftMakePlanMany(hipfftHandle plan, int rank, int *n, int 
   if (work) *work = 0;
   return HIPFFT_SUCCESS;
 }
-inline hipfftResult hipfftPlanMany(hipfftHandle *plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride, int odist, hipfftType type, int batch) {
+RPX_API hipfftResult hipfftPlanMany(hipfftHandle *plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride, int odist, hipfftType type, int batch) {
   hipfftCreate(plan);
   return hipfftMakePlanMany(*plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch, nullptr);
 }
-inline hipfftResult hipfftMakePlan1d(hipfftHandle plan, int n, hipfftType type, int batch, size_t *work) { return hipfftMakePlanMany(plan, 1, &n, nullptr, 1, 0, nullptr, 1, 0, type, batch, work); }
-inline hipfftResult hipfftMakePlan2d(hipfftHandle plan, int x, int y, hipfftType type, size_t *work) { int n[2] = {x, y}; return hipfftMakePlanMany(plan, 2, n, nullptr, 1, 0, nullptr, 1, 0, type, 1, work); }
-inline hipfftResult hipfftMakePlan3d(hipfftHandle plan, int x, int y, int z, hipfftType type, size_t *work) { int n[3] = {x, y, z}; return hipfftMakePlanMany(plan, 3, n, nullptr, 1, 0, nullptr, 1, 0, type, 1, work); }
-inline hipfftResult hipfftPlan1d(hipfftHandle *plan, int n, hipfftType type, int batch) { hipfftCreate(plan); return hipfftMakePlan1d(*plan, n, type, batch, nullptr); }
-inline hipfftResult hipfftPlan2d(hipfftHandle *plan, int x, int y, hipfftType type) { hipfftCreate(plan); return hipfftMakePlan2d(*plan, x, y, type, nullptr); }
-inline hipfftResult hipfftPlan3d(hipfftHandle *plan, int x, int y, int z, hipfftType type) { hipfftCreate(plan); return hipfftMakePlan3d(*plan, x, y, z, type, nullptr); }
-inline hipfftResult hipfftSetAutoAllocation(hipfftHandle, int) { return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftSetWorkArea(hipfftHandle, void *) { return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftGetSize(hipfftHandle, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftExecC2C(hipfftHandle p, hipfftComplex *in, hipfftComplex *out, int sign) { rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftExecZ2Z(hipfftHandle p, hipfftDoubleComplex *in, hipfftDoubleComplex *out, int sign) { rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftExecR2C(hipfftHandle p, hipfftReal *in, hipfftComplex *out) { rpx::fft::real_to_complex(*p, in, out); return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftExecD2Z(hipfftHandle p, hipfftDoubleReal *in, hipfftDoubleComplex *out) { rpx::fft::real_to_complex(*p, in, out); return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftExecC2R(hipfftHandle p, hipfftComplex *in, hipfftReal *out) { rpx::fft::complex_to_real(*p, in, out); return HIPFFT_SUCCESS; }
-inline hipfftResult hipfftExecZ2D(hipfftHandle p, hipfftDoubleComplex *in, hipfftDoubleReal *out) { rpx::fft::complex_to_real(*p, in, out); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftMakePlan1d(hipfftHandle plan, int n, hipfftType type, int batch, size_t *work) { return hipfftMakePlanMany(plan, 1, &n, nullptr, 1, 0, nullptr, 1, 0, type, batch, work); }
+RPX_API hipfftResult hipfftMakePlan2d(hipfftHandle plan, int x, int y, hipfftType type, size_t *work) { int n[2] = {x, y}; return hipfftMakePlanMany(plan, 2, n, nullptr, 1, 0, nullptr, 1, 0, type, 1, work); }
+RPX_API hipfftResult hipfftMakePlan3d(hipfftHandle plan, int x, int y, int z, hipfftType type, size_t *work) { int n[3] = {x, y, z}; return hipfftMakePlanMany(plan, 3, n, nullptr, 1, 0, nullptr, 1, 0, type, 1, work); }
+RPX_API hipfftResult hipfftPlan1d(hipfftHandle *plan, int n, hipfftType type, int batch) { hipfftCreate(plan); return hipfftMakePlan1d(*plan, n, type, batch, nullptr); }
+RPX_API hipfftResult hipfftPlan2d(hipfftHandle *plan, int x, int y, hipfftType type) { hipfftCreate(plan); return hipfftMakePlan2d(*plan, x, y, type, nullptr); }
+RPX_API hipfftResult hipfftPlan3d(hipfftHandle *plan, int x, int y, int z, hipfftType type) { hipfftCreate(plan); return hipfftMakePlan3d(*plan, x, y, z, type, nullptr); }
+RPX_API hipfftResult hipfftSetAutoAllocation(hipfftHandle, int) { return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftSetWorkArea(hipfftHandle, void *) { return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftGetSize(hipfftHandle, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecC2C(hipfftHandle p, hipfftComplex *in, hipfftComplex *out, int sign) { rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecZ2Z(hipfftHandle p, hipfftDoubleComplex *in, hipfftDoubleComplex *out, int sign) { rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecR2C(hipfftHandle p, hipfftReal *in, hipfftComplex *out) { rpx::fft::real_to_complex(*p, in, out); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecD2Z(hipfftHandle p, hipfftDoubleReal *in, hipfftDoubleComplex *out) { rpx::fft::real_to_complex(*p, in, out); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecC2R(hipfftHandle p, hipfftComplex *in, hipfftReal *out) { rpx::fft::complex_to_real(*p, in, out); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecZ2D(hipfftHandle p, hipfftDoubleComplex *in, hipfftDoubleReal *out) { rpx::fft::complex_to_real(*p, in, out); return HIPFFT_SUCCESS; }

@@ -35,44 +35,44 @@ struct hiprandGenerator_st {
 };
 typedef hiprandGenerator_st *hiprandGenerator_t;
 
-inline hiprandStatus hiprandCreateGenerator(hiprandGenerator_t *g, hiprandRngType type) {
+RPX_API hiprandStatus hiprandCreateGenerator(hiprandGenerator_t *g, hiprandRngType type) {
   *g = new hiprandGenerator_st{};
   (*g)->type = type;
   (*g)->state.seed(0, 0, 0);
   return HIPRAND_STATUS_SUCCESS;
 }
-inline hiprandStatus hiprandCreateGeneratorHost(hiprandGenerator_t *g, hiprandRngType type) { return hiprandCreateGenerator(g, type); }
-inline hiprandStatus hiprandDestroyGenerator(hiprandGenerator_t g) { delete g; return HIPRAND_STATUS_SUCCESS; }
-inline hiprandStatus hiprandSetPseudoRandomGeneratorSeed(hiprandGenerator_t g, unsigned long long seed) {
+RPX_API hiprandStatus hiprandCreateGeneratorHost(hiprandGenerator_t *g, hiprandRngType type) { return hiprandCreateGenerator(g, type); }
+RPX_API hiprandStatus hiprandDestroyGenerator(hiprandGenerator_t g) { delete g; return HIPRAND_STATUS_SUCCESS; }
+RPX_API hiprandStatus hiprandSetPseudoRandomGeneratorSeed(hiprandGenerator_t g, unsigned long long seed) {
   g->seed = seed;
   g->state.seed(seed, 0, g->offset);
   return HIPRAND_STATUS_SUCCESS;
 }
-inline hiprandStatus hiprandSetGeneratorOffset(hiprandGenerator_t g, unsigned long long offset) {
+RPX_API hiprandStatus hiprandSetGeneratorOffset(hiprandGenerator_t g, unsigned long long offset) {
   g->offset = offset;
   g->state.seed(g->seed, 0, offset);
   g->quasi = offset;
   return HIPRAND_STATUS_SUCCESS;
 }
-inline hiprandStatus hiprandSetGeneratorOrdering(hiprandGenerator_t, hiprandOrdering) { return HIPRAND_STATUS_SUCCESS; }
-inline hiprandStatus hiprandSetQuasiRandomGeneratorDimensions(hiprandGenerator_t, unsigned) { return HIPRAND_STATUS_SUCCESS; }
-inline hiprandStatus hiprandSetStream(hiprandGenerator_t, hipStream_t) { return HIPRAND_STATUS_SUCCESS; }
-inline hiprandStatus hiprandGenerateSeeds(hiprandGenerator_t) { return HIPRAND_STATUS_SUCCESS; }
-inline hiprandStatus hiprandGetVersion(int *version) { *version = 201100; return HIPRAND_STATUS_SUCCESS; }
+RPX_API hiprandStatus hiprandSetGeneratorOrdering(hiprandGenerator_t, hiprandOrdering) { return HIPRAND_STATUS_SUCCESS; }
+RPX_API hiprandStatus hiprandSetQuasiRandomGeneratorDimensions(hiprandGenerator_t, unsigned) { return HIPRAND_STATUS_SUCCESS; }
+RPX_API hiprandStatus hiprandSetStream(hiprandGenerator_t, hipStream_t) { return HIPRAND_STATUS_SUCCESS; }
+RPX_API hiprandStatus hiprandGenerateSeeds(hiprandGenerator_t) { return HIPRAND_STATUS_SUCCESS; }
+RPX_API hiprandStatus hiprandGetVersion(int *version) { *version = 201100; return HIPRAND_STATUS_SUCCESS; }
 template <class T, class F> inline hiprandStatus rpx_generate(T *out, size_t n, F f) {
   for (size_t i = 0; i < n; ++i) out[i] = f();
   return HIPRAND_STATUS_SUCCESS;
 }
-inline hiprandStatus hiprandGenerate(hiprandGenerator_t g, unsigned *out, size_t n) { return rpx_generate(out, n, [&] { return g->next(); }); }
-inline hiprandStatus hiprandGenerateChar(hiprandGenerator_t g, unsigned char *out, size_t n) { return rpx_generate(out, n, [&] { return (unsigned char)g->next(); }); }
-inline hiprandStatus hiprandGenerateShort(hiprandGenerator_t g, unsigned short *out, size_t n) { return rpx_generate(out, n, [&] { return (unsigned short)g->next(); }); }
-inline hiprandStatus hiprandGenerateLongLong(hiprandGenerator_t g, unsigned long long *out, size_t n) {
+RPX_API hiprandStatus hiprandGenerate(hiprandGenerator_t g, unsigned *out, size_t n) { return rpx_generate(out, n, [&] { return g->next(); }); }
+RPX_API hiprandStatus hiprandGenerateChar(hiprandGenerator_t g, unsigned char *out, size_t n) { return rpx_generate(out, n, [&] { return (unsigned char)g->next(); }); }
+RPX_API hiprandStatus hiprandGenerateShort(hiprandGenerator_t g, unsigned short *out, size_t n) { return rpx_generate(out, n, [&] { return (unsigned short)g->next(); }); }
+RPX_API hiprandStatus hiprandGenerateLongLong(hiprandGenerator_t g, unsigned long long *out, size_t n) {
   return rpx_generate(out, n, [&] { unsigned long long hi = g->next(); return hi << 32 | g->next(); });
 }
-inline hiprandStatus hiprandGenerateUniform(hiprandGenerator_t g, float *out, size_t n) { return rpx_generate(out, n, [&] { return rpx::rand::uniform(g); }); }
-inline hiprandStatus hiprandGenerateUniformDouble(hiprandGenerator_t g, double *out, size_t n) { return rpx_generate(out, n, [&] { return rpx::rand::uniform_double(g); }); }
-inline hiprandStatus hiprandGenerateNormal(hiprandGenerator_t g, float *out, size_t n, float mean, float deviation) { return rpx_generate(out, n, [&] { return mean + deviation * rpx::rand::normal(g); }); }
-inline hiprandStatus hiprandGenerateNormalDouble(hiprandGenerator_t g, double *out, size_t n, double mean, double deviation) { return rpx_generate(out, n, [&] { return mean + deviation * rpx::rand::normal_double(g); }); }
-inline hiprandStatus hiprandGenerateLogNormal(hiprandGenerator_t g, float *out, size_t n, float mean, float deviation) { return rpx_generate(out, n, [&] { return std::exp(mean + deviation * rpx::rand::normal(g)); }); }
-inline hiprandStatus hiprandGenerateLogNormalDouble(hiprandGenerator_t g, double *out, size_t n, double mean, double deviation) { return rpx_generate(out, n, [&] { return std::exp(mean + deviation * rpx::rand::normal_double(g)); }); }
-inline hiprandStatus hiprandGeneratePoisson(hiprandGenerator_t g, unsigned *out, size_t n, double lambda) { return rpx_generate(out, n, [&] { return rpx::rand::poisson(g, lambda); }); }
+RPX_API hiprandStatus hiprandGenerateUniform(hiprandGenerator_t g, float *out, size_t n) { return rpx_generate(out, n, [&] { return rpx::rand::uniform(g); }); }
+RPX_API hiprandStatus hiprandGenerateUniformDouble(hiprandGenerator_t g, double *out, size_t n) { return rpx_generate(out, n, [&] { return rpx::rand::uniform_double(g); }); }
+RPX_API hiprandStatus hiprandGenerateNormal(hiprandGenerator_t g, float *out, size_t n, float mean, float deviation) { return rpx_generate(out, n, [&] { return mean + deviation * rpx::rand::normal(g); }); }
+RPX_API hiprandStatus hiprandGenerateNormalDouble(hiprandGenerator_t g, double *out, size_t n, double mean, double deviation) { return rpx_generate(out, n, [&] { return mean + deviation * rpx::rand::normal_double(g); }); }
+RPX_API hiprandStatus hiprandGenerateLogNormal(hiprandGenerator_t g, float *out, size_t n, float mean, float deviation) { return rpx_generate(out, n, [&] { return std::exp(mean + deviation * rpx::rand::normal(g)); }); }
+RPX_API hiprandStatus hiprandGenerateLogNormalDouble(hiprandGenerator_t g, double *out, size_t n, double mean, double deviation) { return rpx_generate(out, n, [&] { return std::exp(mean + deviation * rpx::rand::normal_double(g)); }); }
+RPX_API hiprandStatus hiprandGeneratePoisson(hiprandGenerator_t g, unsigned *out, size_t n, double lambda) { return rpx_generate(out, n, [&] { return rpx::rand::poisson(g, lambda); }); }

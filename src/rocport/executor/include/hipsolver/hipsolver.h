@@ -29,22 +29,22 @@ typedef enum hipsolverEigMode_t { HIPSOLVER_EIG_MODE_NOVECTOR = 201, HIPSOLVER_E
 #define HIPSOLVER_SIDE_LEFT HIPBLAS_SIDE_LEFT
 #define HIPSOLVER_SIDE_RIGHT HIPBLAS_SIDE_RIGHT
 
-inline hipsolverStatus_t hipsolverCreate(hipsolverHandle_t *h) { hipblasCreate(h); return HIPSOLVER_STATUS_SUCCESS; }
-inline hipsolverStatus_t hipsolverDestroy(hipsolverHandle_t h) { hipblasDestroy(h); return HIPSOLVER_STATUS_SUCCESS; }
-inline hipsolverStatus_t hipsolverSetStream(hipsolverHandle_t h, hipStream_t s) { h->stream = s; return HIPSOLVER_STATUS_SUCCESS; }
-inline hipsolverStatus_t hipsolverDnCreate(hipsolverDnHandle_t *h) { return hipsolverCreate(h); }
-inline hipsolverStatus_t hipsolverDnDestroy(hipsolverDnHandle_t h) { return hipsolverDestroy(h); }
-inline hipsolverStatus_t hipsolverDnSetStream(hipsolverDnHandle_t h, hipStream_t s) { return hipsolverSetStream(h, s); }
+RPX_API hipsolverStatus_t hipsolverCreate(hipsolverHandle_t *h) { hipblasCreate(h); return HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverDestroy(hipsolverHandle_t h) { hipblasDestroy(h); return HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverSetStream(hipsolverHandle_t h, hipStream_t s) { h->stream = s; return HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverDnCreate(hipsolverDnHandle_t *h) { return hipsolverCreate(h); }
+RPX_API hipsolverStatus_t hipsolverDnDestroy(hipsolverDnHandle_t h) { return hipsolverDestroy(h); }
+RPX_API hipsolverStatus_t hipsolverDnSetStream(hipsolverDnHandle_t h, hipStream_t s) { return hipsolverSetStream(h, s); }
 
 #define RPX_SOLVER(P, T)                                                                                                                        \
-  inline hipsolverStatus_t hipsolverDn##P##potrf_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
-  inline hipsolverStatus_t hipsolverDn##P##potrf(hipsolverHandle_t, hipsolverFillMode_t uplo, int n, T *a, int lda, T *, int, int *info) {       \
+  RPX_API hipsolverStatus_t hipsolverDn##P##potrf_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##potrf(hipsolverHandle_t, hipsolverFillMode_t uplo, int n, T *a, int lda, T *, int, int *info) {       \
     *info = rpx::blas::potrf(uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda);                                                                     \
     return HIPSOLVER_STATUS_SUCCESS;                                                                                                            \
   }                                                                                                                                             \
-  inline hipsolverStatus_t hipsolver##P##potrf_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
-  inline hipsolverStatus_t hipsolver##P##potrf(hipsolverHandle_t h, hipsolverFillMode_t u, int n, T *a, int lda, T *w, int l, int *info) { return hipsolverDn##P##potrf(h, u, n, a, lda, w, l, info); } \
-  inline hipsolverStatus_t hipsolverDn##P##potrs(hipsolverHandle_t, hipsolverFillMode_t uplo, int n, int nrhs, const T *a, int lda, T *b, int ldb, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##P##potrf_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolver##P##potrf(hipsolverHandle_t h, hipsolverFillMode_t u, int n, T *a, int lda, T *w, int l, int *info) { return hipsolverDn##P##potrf(h, u, n, a, lda, w, l, info); } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##potrs(hipsolverHandle_t, hipsolverFillMode_t uplo, int n, int nrhs, const T *a, int lda, T *b, int ldb, int *info) { \
     const bool upper = uplo == HIPSOLVER_FILL_MODE_UPPER;                                                                                       \
     const T one = rpx::blas::Element<T>::store(1);                                                                                              \
     rpx::blas::trsm(true, upper, upper ? rpx::blas::kConjugate : rpx::blas::kNone, false, n, nrhs, one, a, lda, b, ldb);                        \
@@ -52,14 +52,14 @@ inline hipsolverStatus_t hipsolverDnSetStream(hipsolverDnHandle_t h, hipStream_t
     *info = 0;                                                                                                                                  \
     return HIPSOLVER_STATUS_SUCCESS;                                                                                                            \
   }                                                                                                                                             \
-  inline hipsolverStatus_t hipsolverDn##P##getrf_bufferSize(hipsolverHandle_t, int, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
-  inline hipsolverStatus_t hipsolverDn##P##getrf(hipsolverHandle_t, int m, int n, T *a, int lda, T *, int *pivot, int *info) {                  \
+  RPX_API hipsolverStatus_t hipsolverDn##P##getrf_bufferSize(hipsolverHandle_t, int, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##getrf(hipsolverHandle_t, int m, int n, T *a, int lda, T *, int *pivot, int *info) {                  \
     *info = rpx::blas::getrf(m, n, a, lda, pivot);                                                                                              \
     return HIPSOLVER_STATUS_SUCCESS;                                                                                                            \
   }                                                                                                                                             \
-  inline hipsolverStatus_t hipsolver##P##getrf_bufferSize(hipsolverHandle_t, int, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
-  inline hipsolverStatus_t hipsolver##P##getrf(hipsolverHandle_t h, int m, int n, T *a, int lda, T *w, int, int *pivot, int *info) { return hipsolverDn##P##getrf(h, m, n, a, lda, w, pivot, info); } \
-  inline hipsolverStatus_t hipsolverDn##P##getrs(hipsolverHandle_t, hipsolverOperation_t t, int n, int nrhs, const T *a, int lda, const int *pivot, T *b, int ldb, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##P##getrf_bufferSize(hipsolverHandle_t, int, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolver##P##getrf(hipsolverHandle_t h, int m, int n, T *a, int lda, T *w, int, int *pivot, int *info) { return hipsolverDn##P##getrf(h, m, n, a, lda, w, pivot, info); } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##getrs(hipsolverHandle_t, hipsolverOperation_t t, int n, int nrhs, const T *a, int lda, const int *pivot, T *b, int ldb, int *info) { \
     rpx::blas::getrs(rpx::op(t), n, nrhs, a, lda, pivot, b, ldb);                                                                               \
     *info = 0;                                                                                                                                  \
     return HIPSOLVER_STATUS_SUCCESS;                                                                                                            \
@@ -70,13 +70,13 @@ RPX_SOLVER(C, hipFloatComplex)
 RPX_SOLVER(Z, hipDoubleComplex)
 #undef RPX_SOLVER
 
-inline hipsolverStatus_t hipsolverCreateSyevjInfo(hipsolverSyevjInfo_t *info) { return *info = new rpx_syevj_info{1e-7, 0, 100, 0, 1}, HIPSOLVER_STATUS_SUCCESS; }
-inline hipsolverStatus_t hipsolverDestroySyevjInfo(hipsolverSyevjInfo_t info) { return delete info, HIPSOLVER_STATUS_SUCCESS; }
-inline hipsolverStatus_t hipsolverXsyevjSetTolerance(hipsolverSyevjInfo_t info, double t) { return info->tolerance = t, HIPSOLVER_STATUS_SUCCESS; }
-inline hipsolverStatus_t hipsolverXsyevjSetMaxSweeps(hipsolverSyevjInfo_t info, int n) { return info->most = n, HIPSOLVER_STATUS_SUCCESS; }
-inline hipsolverStatus_t hipsolverXsyevjSetSortEig(hipsolverSyevjInfo_t info, int sort) { return info->sort = sort, HIPSOLVER_STATUS_SUCCESS; }
-inline hipsolverStatus_t hipsolverXsyevjGetResidual(hipsolverHandle_t, hipsolverSyevjInfo_t info, double *r) { return *r = info->residual, HIPSOLVER_STATUS_SUCCESS; }
-inline hipsolverStatus_t hipsolverXsyevjGetSweeps(hipsolverHandle_t, hipsolverSyevjInfo_t info, int *n) { return *n = info->sweeps, HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverCreateSyevjInfo(hipsolverSyevjInfo_t *info) { return *info = new rpx_syevj_info{1e-7, 0, 100, 0, 1}, HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverDestroySyevjInfo(hipsolverSyevjInfo_t info) { return delete info, HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverXsyevjSetTolerance(hipsolverSyevjInfo_t info, double t) { return info->tolerance = t, HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverXsyevjSetMaxSweeps(hipsolverSyevjInfo_t info, int n) { return info->most = n, HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverXsyevjSetSortEig(hipsolverSyevjInfo_t info, int sort) { return info->sort = sort, HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverXsyevjGetResidual(hipsolverHandle_t, hipsolverSyevjInfo_t info, double *r) { return *r = info->residual, HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverXsyevjGetSweeps(hipsolverHandle_t, hipsolverSyevjInfo_t info, int *n) { return *n = info->sweeps, HIPSOLVER_STATUS_SUCCESS; }
 
 #define RPX_OK HIPSOLVER_STATUS_SUCCESS
 #define RPX_WORK(Name, ...) \
@@ -84,47 +84,47 @@ inline hipsolverStatus_t hipsolverXsyevjGetSweeps(hipsolverHandle_t, hipsolverSy
 // Each function under hipSOLVER's regular name and, with the same arguments, under cuSOLVER's.
 #define RPX_SOLVER_NAMES(D, P, T)                                                                                                                          \
   RPX_WORK(hipsolver##D##P##geqrf, int, int, T *, int)                                                                                                     \
-  inline hipsolverStatus_t hipsolver##D##P##geqrf(hipsolverHandle_t, int m, int n, T *a, int lda, T *tau, T *, int, int *info) {                           \
+  RPX_API hipsolverStatus_t hipsolver##D##P##geqrf(hipsolverHandle_t, int m, int n, T *a, int lda, T *tau, T *, int, int *info) {                           \
     rpx::dense::geqrf(m, n, a, lda, tau);                                                                                                                  \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
-  inline hipsolverStatus_t hipsolver##D##P##orgqr_bufferSize(hipsolverHandle_t, int, int, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##D##P##orgqr(hipsolverHandle_t, int m, int n, int k, T *a, int lda, const T *tau, T *, int, int *info) {              \
+  RPX_API hipsolverStatus_t hipsolver##D##P##orgqr_bufferSize(hipsolverHandle_t, int, int, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##orgqr(hipsolverHandle_t, int m, int n, int k, T *a, int lda, const T *tau, T *, int, int *info) {              \
     rpx::dense::orgqr(m, n, k, a, lda, tau);                                                                                                               \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
-  inline hipsolverStatus_t hipsolver##D##P##ormqr_bufferSize(hipsolverHandle_t, hipsolverSideMode_t, hipsolverOperation_t, int, int, int, const T *, int, const T *, const T *, int, int *work) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##D##P##ormqr(hipsolverHandle_t, hipsolverSideMode_t side, hipsolverOperation_t t, int m, int n, int k, const T *a, int lda, const T *tau, T *c, int ldc, T *, int, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##ormqr_bufferSize(hipsolverHandle_t, hipsolverSideMode_t, hipsolverOperation_t, int, int, int, const T *, int, const T *, const T *, int, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##ormqr(hipsolverHandle_t, hipsolverSideMode_t side, hipsolverOperation_t t, int m, int n, int k, const T *a, int lda, const T *tau, T *c, int ldc, T *, int, int *info) { \
     rpx::dense::ormqr(side == HIPSOLVER_SIDE_LEFT, t != HIPSOLVER_OP_N, m, n, k, a, lda, tau, c, ldc);                                                     \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
-  inline hipsolverStatus_t hipsolver##D##P##syevd_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##D##P##syevd(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevd_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevd(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info) { \
     rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                                             \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
-  inline hipsolverStatus_t hipsolver##D##P##syevj_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##D##P##syevj(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info, hipsolverSyevjInfo_t options) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevj_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevj(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info, hipsolverSyevjInfo_t options) { \
     options->sweeps = rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                           \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
-  inline hipsolverStatus_t hipsolver##D##P##syevjBatched_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t, int) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##D##P##syevjBatched(hipsolverHandle_t h, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options, int count) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevjBatched_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t, int) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevjBatched(hipsolverHandle_t h, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options, int count) { \
     for (int i = 0; i < count; ++i) hipsolver##D##P##syevj(h, mode, uplo, n, a + static_cast<std::size_t>(i) * lda * n, lda, w + static_cast<std::size_t>(i) * n, work, size, info + i, options); \
     return RPX_OK;                                                                                                                                         \
   }                                                                                                                                                        \
-  inline hipsolverStatus_t hipsolver##D##P##sygvd_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##D##P##sygvd(hipsolverHandle_t, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *, int, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##sygvd_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##sygvd(hipsolverHandle_t, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *, int, int *info) { \
     *info = rpx::dense::generalized(type - HIPSOLVER_EIG_TYPE_1 + 1, mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, b, ldb, w); \
     return RPX_OK;                                                                                                                                         \
   }                                                                                                                                                        \
-  inline hipsolverStatus_t hipsolver##D##P##sygvj_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##D##P##sygvj(hipsolverHandle_t h, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##sygvj_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##sygvj(hipsolverHandle_t h, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options) { \
     options->sweeps = 1;                                                                                                                                   \
     return hipsolver##D##P##sygvd(h, type, mode, uplo, n, a, lda, b, ldb, w, work, size, info);                                                            \
   }                                                                                                                                                        \
   RPX_WORK(hipsolver##D##P##gesvd, signed char, signed char, int, int)                                                                                     \
-  inline hipsolverStatus_t hipsolver##D##P##gesvd(hipsolverHandle_t, signed char jobu, signed char jobv, int m, int n, T *a, int lda, T *s, T *u, int ldu, T *v, int ldv, T *, int, T *, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##gesvd(hipsolverHandle_t, signed char jobu, signed char jobv, int m, int n, T *a, int lda, T *s, T *u, int ldu, T *v, int ldv, T *, int, T *, int *info) { \
     rpx::dense::gesvd(jobu, jobv, m, n, a, lda, s, u, ldu, v, ldv);                                                                                        \
     return *info = 0, RPX_OK;                                                                                                                              \
   }
@@ -132,14 +132,14 @@ RPX_SOLVER_NAMES(, S, float)
 RPX_SOLVER_NAMES(, D, double)
 RPX_SOLVER_NAMES(Dn, S, float)
 RPX_SOLVER_NAMES(Dn, D, double)
-inline hipsolverStatus_t hipsolverDnSgesvd_bufferSize(hipsolverHandle_t, int, int, int *work) { return *work = 1, RPX_OK; }
-inline hipsolverStatus_t hipsolverDnDgesvd_bufferSize(hipsolverHandle_t, int, int, int *work) { return *work = 1, RPX_OK; }
+RPX_API hipsolverStatus_t hipsolverDnSgesvd_bufferSize(hipsolverHandle_t, int, int, int *work) { return *work = 1, RPX_OK; }
+RPX_API hipsolverStatus_t hipsolverDnDgesvd_bufferSize(hipsolverHandle_t, int, int, int *work) { return *work = 1, RPX_OK; }
 
 #define RPX_SOLVER(P, T)                                                                                                                                   \
-  inline hipsolverStatus_t hipsolver##P##potrs_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, int, const T *, int, const T *, int, int *work) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##P##potrs(hipsolverHandle_t h, hipsolverFillMode_t u, int n, int count, const T *a, int lda, T *b, int ldb, T *, int, int *info) { return hipsolverDn##P##potrs(h, u, n, count, a, lda, b, ldb, info); } \
-  inline hipsolverStatus_t hipsolver##P##getrs_bufferSize(hipsolverHandle_t, hipsolverOperation_t, int, int, const T *, int, const int *, const T *, int, int *work) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##P##getrs(hipsolverHandle_t h, hipsolverOperation_t t, int n, int count, const T *a, int lda, const int *pivot, T *b, int ldb, T *, int, int *info) { return hipsolverDn##P##getrs(h, t, n, count, a, lda, pivot, b, ldb, info); }
+  RPX_API hipsolverStatus_t hipsolver##P##potrs_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, int, const T *, int, const T *, int, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##P##potrs(hipsolverHandle_t h, hipsolverFillMode_t u, int n, int count, const T *a, int lda, T *b, int ldb, T *, int, int *info) { return hipsolverDn##P##potrs(h, u, n, count, a, lda, b, ldb, info); } \
+  RPX_API hipsolverStatus_t hipsolver##P##getrs_bufferSize(hipsolverHandle_t, hipsolverOperation_t, int, int, const T *, int, const int *, const T *, int, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##P##getrs(hipsolverHandle_t h, hipsolverOperation_t t, int n, int count, const T *a, int lda, const int *pivot, T *b, int ldb, T *, int, int *info) { return hipsolverDn##P##getrs(h, t, n, count, a, lda, pivot, b, ldb, info); }
 RPX_SOLVER(S, float)
 RPX_SOLVER(D, double)
 RPX_SOLVER(C, hipFloatComplex)
@@ -147,8 +147,8 @@ RPX_SOLVER(Z, hipDoubleComplex)
 #undef RPX_SOLVER
 
 #define RPX_SOLVER(P, T)                                                                                                                                   \
-  inline hipsolverStatus_t hipsolverDn##P##syevdx_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverEigRange_t, hipsolverFillMode_t, int, const T *, int, T, T, int, int, int *, const T *, int *work) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolverDn##P##syevdx(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverEigRange_t range, hipsolverFillMode_t uplo, int n, T *a, int lda, T low, T high, int first, int last, int *found, T *w, T *, int, int *info) { \
+  RPX_API hipsolverStatus_t hipsolverDn##P##syevdx_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverEigRange_t, hipsolverFillMode_t, int, const T *, int, T, T, int, int, int *, const T *, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##syevdx(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverEigRange_t range, hipsolverFillMode_t uplo, int n, T *a, int lda, T low, T high, int first, int last, int *found, T *w, T *, int, int *info) { \
     rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                                             \
     int begin = range == HIPSOLVER_EIG_RANGE_I ? first - 1 : 0, end = range == HIPSOLVER_EIG_RANGE_I ? last : n;                                           \
     if (range == HIPSOLVER_EIG_RANGE_V) {                                                                                                                  \
@@ -163,8 +163,8 @@ RPX_SOLVER(Z, hipDoubleComplex)
     *found = end - begin;                                                                                                                                  \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
-  inline hipsolverStatus_t hipsolver##P##P##gels_bufferSize(hipsolverHandle_t, int, int, int, T *, int, T *, int, T *, int, size_t *work) { return *work = 1, RPX_OK; } \
-  inline hipsolverStatus_t hipsolver##P##P##gels(hipsolverHandle_t, int m, int n, int count, T *a, int lda, T *b, int ldb, T *x, int ldx, void *, size_t, int *steps, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##P##P##gels_bufferSize(hipsolverHandle_t, int, int, int, T *, int, T *, int, T *, int, size_t *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##P##P##gels(hipsolverHandle_t, int m, int n, int count, T *a, int lda, T *b, int ldb, T *x, int ldx, void *, size_t, int *steps, int *info) { \
     *steps = 1;                                                                                                                                            \
     return *info = rpx::dense::gels(m, n, count, a, lda, b, ldb, x, ldx), RPX_OK;                                                                          \
   }

@@ -170,18 +170,18 @@ typedef const rpx::sparse::Dense *hipsparseConstDnMatDescr_t;
 typedef rpx::sparse::Work *hipsparseSpGEMMDescr_t, *hipsparseSpSVDescr_t, *hipsparseSpSMDescr_t, *csrilu02Info_t, *csric02Info_t;
 
 #define RPX_OK return HIPSPARSE_STATUS_SUCCESS
-inline hipsparseStatus_t hipsparseCreate(hipsparseHandle_t *h) { hipblasCreate(h); RPX_OK; }
-inline hipsparseStatus_t hipsparseDestroy(hipsparseHandle_t h) { hipblasDestroy(h); RPX_OK; }
-inline hipsparseStatus_t hipsparseSetStream(hipsparseHandle_t h, hipStream_t s) { h->stream = s; RPX_OK; }
-inline hipsparseStatus_t hipsparseSetPointerMode(hipsparseHandle_t, hipsparsePointerMode_t) { RPX_OK; }
-inline const char *hipsparseGetErrorName(hipsparseStatus_t s) { return s == HIPSPARSE_STATUS_SUCCESS ? "HIPSPARSE_STATUS_SUCCESS" : "HIPSPARSE_STATUS_ERROR"; }
-inline const char *hipsparseGetErrorString(hipsparseStatus_t s) { return s == HIPSPARSE_STATUS_SUCCESS ? "success" : "error"; }
-inline hipsparseStatus_t hipsparseCreateMatDescr(hipsparseMatDescr_t *d) { *d = new rpx_matrix_info{}; RPX_OK; }
-inline hipsparseStatus_t hipsparseDestroyMatDescr(hipsparseMatDescr_t d) { delete d; RPX_OK; }
-inline hipsparseStatus_t hipsparseSetMatType(hipsparseMatDescr_t d, hipsparseMatrixType_t t) { d->type = t; RPX_OK; }
-inline hipsparseStatus_t hipsparseSetMatIndexBase(hipsparseMatDescr_t d, hipsparseIndexBase_t b) { d->base = b; RPX_OK; }
-inline hipsparseStatus_t hipsparseSetMatFillMode(hipsparseMatDescr_t d, hipsparseFillMode_t f) { d->fill = f; RPX_OK; }
-inline hipsparseStatus_t hipsparseSetMatDiagType(hipsparseMatDescr_t d, hipsparseDiagType_t t) { d->diag = t; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseCreate(hipsparseHandle_t *h) { hipblasCreate(h); RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDestroy(hipsparseHandle_t h) { hipblasDestroy(h); RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSetStream(hipsparseHandle_t h, hipStream_t s) { h->stream = s; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSetPointerMode(hipsparseHandle_t, hipsparsePointerMode_t) { RPX_OK; }
+RPX_API const char *hipsparseGetErrorName(hipsparseStatus_t s) { return s == HIPSPARSE_STATUS_SUCCESS ? "HIPSPARSE_STATUS_SUCCESS" : "HIPSPARSE_STATUS_ERROR"; }
+RPX_API const char *hipsparseGetErrorString(hipsparseStatus_t s) { return s == HIPSPARSE_STATUS_SUCCESS ? "success" : "error"; }
+RPX_API hipsparseStatus_t hipsparseCreateMatDescr(hipsparseMatDescr_t *d) { *d = new rpx_matrix_info{}; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDestroyMatDescr(hipsparseMatDescr_t d) { delete d; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSetMatType(hipsparseMatDescr_t d, hipsparseMatrixType_t t) { d->type = t; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSetMatIndexBase(hipsparseMatDescr_t d, hipsparseIndexBase_t b) { d->base = b; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSetMatFillMode(hipsparseMatDescr_t d, hipsparseFillMode_t f) { d->fill = f; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSetMatDiagType(hipsparseMatDescr_t d, hipsparseDiagType_t t) { d->diag = t; RPX_OK; }
 
 // ---- descriptors -----------------------------------------------------------------------------------------------------
 
@@ -191,31 +191,31 @@ inline hipsparseStatus_t rpx_matrix(hipsparseSpMatDescr_t *m, rpx::sparse::Forma
   **m = {f, rows, columns, nnz, offsets, indices, values, ot, it, static_cast<long>(base), type};
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseCreateCsr(hipsparseSpMatDescr_t *m, int64_t rows, int64_t columns, int64_t nnz, void *offsets, void *indices, void *values, hipsparseIndexType_t ot, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return rpx_matrix(m, rpx::sparse::kCsr, rows, columns, nnz, offsets, indices, values, ot, it, base, type); }
-inline hipsparseStatus_t hipsparseCreateCsc(hipsparseSpMatDescr_t *m, int64_t rows, int64_t columns, int64_t nnz, void *offsets, void *indices, void *values, hipsparseIndexType_t ot, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return rpx_matrix(m, rpx::sparse::kCsc, rows, columns, nnz, offsets, indices, values, ot, it, base, type); }
-inline hipsparseStatus_t hipsparseCreateCoo(hipsparseSpMatDescr_t *m, int64_t rows, int64_t columns, int64_t nnz, void *row, void *column, void *values, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return rpx_matrix(m, rpx::sparse::kCoo, rows, columns, nnz, row, column, values, it, it, base, type); }
-inline hipsparseStatus_t hipsparseDestroySpMat(hipsparseConstSpMatDescr_t m) { delete m; RPX_OK; }
-inline hipsparseStatus_t hipsparseSpMatGetSize(hipsparseConstSpMatDescr_t m, int64_t *rows, int64_t *columns, int64_t *nnz) { *rows = m->rows, *columns = m->columns, *nnz = m->nonzeros; RPX_OK; }
-inline hipsparseStatus_t hipsparseCsrSetPointers(hipsparseSpMatDescr_t m, void *offsets, void *indices, void *values) { m->offsets = offsets, m->indices = indices, m->values = values; RPX_OK; }
-inline hipsparseStatus_t hipsparseCsrSetStridedBatch(hipsparseSpMatDescr_t m, int n, int64_t offsets, int64_t values) { m->batches = n, m->offset_stride = offsets, m->value_stride = values; RPX_OK; }
-inline hipsparseStatus_t hipsparseSpMatSetStridedBatch(hipsparseSpMatDescr_t m, int n) { m->batches = n; RPX_OK; }
-inline hipsparseStatus_t hipsparseSpMatSetAttribute(hipsparseSpMatDescr_t m, hipsparseSpMatAttribute_t a, const void *v, size_t) {
+RPX_API hipsparseStatus_t hipsparseCreateCsr(hipsparseSpMatDescr_t *m, int64_t rows, int64_t columns, int64_t nnz, void *offsets, void *indices, void *values, hipsparseIndexType_t ot, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return rpx_matrix(m, rpx::sparse::kCsr, rows, columns, nnz, offsets, indices, values, ot, it, base, type); }
+RPX_API hipsparseStatus_t hipsparseCreateCsc(hipsparseSpMatDescr_t *m, int64_t rows, int64_t columns, int64_t nnz, void *offsets, void *indices, void *values, hipsparseIndexType_t ot, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return rpx_matrix(m, rpx::sparse::kCsc, rows, columns, nnz, offsets, indices, values, ot, it, base, type); }
+RPX_API hipsparseStatus_t hipsparseCreateCoo(hipsparseSpMatDescr_t *m, int64_t rows, int64_t columns, int64_t nnz, void *row, void *column, void *values, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return rpx_matrix(m, rpx::sparse::kCoo, rows, columns, nnz, row, column, values, it, it, base, type); }
+RPX_API hipsparseStatus_t hipsparseDestroySpMat(hipsparseConstSpMatDescr_t m) { delete m; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMatGetSize(hipsparseConstSpMatDescr_t m, int64_t *rows, int64_t *columns, int64_t *nnz) { *rows = m->rows, *columns = m->columns, *nnz = m->nonzeros; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseCsrSetPointers(hipsparseSpMatDescr_t m, void *offsets, void *indices, void *values) { m->offsets = offsets, m->indices = indices, m->values = values; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseCsrSetStridedBatch(hipsparseSpMatDescr_t m, int n, int64_t offsets, int64_t values) { m->batches = n, m->offset_stride = offsets, m->value_stride = values; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMatSetStridedBatch(hipsparseSpMatDescr_t m, int n) { m->batches = n; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMatSetAttribute(hipsparseSpMatDescr_t m, hipsparseSpMatAttribute_t a, const void *v, size_t) {
   if (a == HIPSPARSE_SPMAT_FILL_MODE) m->fill = *static_cast<const hipsparseFillMode_t *>(v);
   else m->diag = *static_cast<const hipsparseDiagType_t *>(v);
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseCreateSpVec(hipsparseSpVecDescr_t *x, int64_t size, int64_t nnz, void *indices, void *values, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { *x = new rpx::sparse::Vector{size, nnz, indices, values, it, static_cast<long>(base), type}; RPX_OK; }
-inline hipsparseStatus_t hipsparseDestroySpVec(hipsparseSpVecDescr_t x) { delete x; RPX_OK; }
-inline hipsparseStatus_t hipsparseCreateDnVec(hipsparseDnVecDescr_t *x, int64_t size, void *values, hipDataType type) { *x = new rpx::sparse::Vector; (*x)->size = size, (*x)->values = values, (*x)->type = type; RPX_OK; }
-inline hipsparseStatus_t hipsparseDestroyDnVec(hipsparseConstDnVecDescr_t x) { delete x; RPX_OK; }
-inline hipsparseStatus_t hipsparseDnVecSetValues(hipsparseDnVecDescr_t x, void *values) { x->values = values; RPX_OK; }
-inline hipsparseStatus_t hipsparseCreateDnMat(hipsparseDnMatDescr_t *m, int64_t rows, int64_t columns, int64_t ld, void *values, hipDataType type, hipsparseOrder_t order) { *m = new rpx::sparse::Dense{rows, columns, ld, values, type, order}; RPX_OK; }
-inline hipsparseStatus_t hipsparseDestroyDnMat(hipsparseConstDnMatDescr_t m) { delete m; RPX_OK; }
-inline hipsparseStatus_t hipsparseDnMatSetStridedBatch(hipsparseDnMatDescr_t m, int n, int64_t stride) { m->batches = n, m->stride = stride; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseCreateSpVec(hipsparseSpVecDescr_t *x, int64_t size, int64_t nnz, void *indices, void *values, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { *x = new rpx::sparse::Vector{size, nnz, indices, values, it, static_cast<long>(base), type}; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDestroySpVec(hipsparseSpVecDescr_t x) { delete x; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseCreateDnVec(hipsparseDnVecDescr_t *x, int64_t size, void *values, hipDataType type) { *x = new rpx::sparse::Vector; (*x)->size = size, (*x)->values = values, (*x)->type = type; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDestroyDnVec(hipsparseConstDnVecDescr_t x) { delete x; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDnVecSetValues(hipsparseDnVecDescr_t x, void *values) { x->values = values; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseCreateDnMat(hipsparseDnMatDescr_t *m, int64_t rows, int64_t columns, int64_t ld, void *values, hipDataType type, hipsparseOrder_t order) { *m = new rpx::sparse::Dense{rows, columns, ld, values, type, order}; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDestroyDnMat(hipsparseConstDnMatDescr_t m) { delete m; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDnMatSetStridedBatch(hipsparseDnMatDescr_t m, int n, int64_t stride) { m->batches = n, m->stride = stride; RPX_OK; }
 
 // ---- operations ------------------------------------------------------------------------------------------------------
 
-inline hipsparseStatus_t hipsparseAxpby(hipsparseHandle_t, const void *alpha, hipsparseSpVecDescr_t x, const void *beta, hipsparseDnVecDescr_t y) {
+RPX_API hipsparseStatus_t hipsparseAxpby(hipsparseHandle_t, const void *alpha, hipsparseSpVecDescr_t x, const void *beta, hipsparseDnVecDescr_t y) {
   using namespace rpx::sparse;
   Complex a = load(alpha, y->type, 0), b = load(beta, y->type, 0);
   for (long i = 0; i < y->size; ++i) store(y->values, y->type, i, b * load(y->values, y->type, i));
@@ -225,19 +225,19 @@ inline hipsparseStatus_t hipsparseAxpby(hipsparseHandle_t, const void *alpha, hi
   }
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseGather(hipsparseHandle_t, hipsparseDnVecDescr_t y, hipsparseSpVecDescr_t x) {
+RPX_API hipsparseStatus_t hipsparseGather(hipsparseHandle_t, hipsparseDnVecDescr_t y, hipsparseSpVecDescr_t x) {
   using namespace rpx::sparse;
   for (long k = 0; k < x->nonzeros; ++k) store(x->values, x->type, k, load(y->values, y->type, index(x->indices, x->index_type, k) - x->base));
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseScatter(hipsparseHandle_t, hipsparseSpVecDescr_t x, hipsparseDnVecDescr_t y) {
+RPX_API hipsparseStatus_t hipsparseScatter(hipsparseHandle_t, hipsparseSpVecDescr_t x, hipsparseDnVecDescr_t y) {
   using namespace rpx::sparse;
   for (long k = 0; k < x->nonzeros; ++k) store(y->values, y->type, index(x->indices, x->index_type, k) - x->base, load(x->values, x->type, k));
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseSpMV_bufferSize(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, const void *, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpMVAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-inline hipsparseStatus_t hipsparseSpMV_preprocess(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, const void *, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpMVAlg_t, void *) { RPX_OK; }
-inline hipsparseStatus_t hipsparseSpMV(hipsparseHandle_t, hipsparseOperation_t op, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnVecDescr_t x, const void *beta, hipsparseConstDnVecDescr_t y, hipDataType compute, hipsparseSpMVAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseSpMV_bufferSize(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, const void *, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpMVAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMV_preprocess(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, const void *, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpMVAlg_t, void *) { RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMV(hipsparseHandle_t, hipsparseOperation_t op, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnVecDescr_t x, const void *beta, hipsparseConstDnVecDescr_t y, hipDataType compute, hipsparseSpMVAlg_t, void *) {
   using namespace rpx::sparse;
   const bool flip = op != HIPSPARSE_OPERATION_NON_TRANSPOSE;
   std::vector<Complex> sum(static_cast<std::size_t>(y->size));
@@ -249,9 +249,9 @@ inline hipsparseStatus_t hipsparseSpMV(hipsparseHandle_t, hipsparseOperation_t o
   }
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseSpMM_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpMMAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-inline hipsparseStatus_t hipsparseSpMM_preprocess(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpMMAlg_t, void *) { RPX_OK; }
-inline hipsparseStatus_t hipsparseSpMM(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, const void *beta, hipsparseConstDnMatDescr_t c, hipDataType compute, hipsparseSpMMAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseSpMM_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpMMAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMM_preprocess(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpMMAlg_t, void *) { RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMM(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, const void *beta, hipsparseConstDnMatDescr_t c, hipDataType compute, hipsparseSpMMAlg_t, void *) {
   using namespace rpx::sparse;
   const bool fa = opa != HIPSPARSE_OPERATION_NON_TRANSPOSE, fb = opb != HIPSPARSE_OPERATION_NON_TRANSPOSE;
   Complex al = load(alpha, compute, 0), be = load(beta, compute, 0);
@@ -273,9 +273,9 @@ inline hipsparseStatus_t hipsparseSpMM(hipsparseHandle_t, hipsparseOperation_t o
   }
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseSDDMM_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstSpMatDescr_t, hipDataType, hipsparseSDDMMAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-inline hipsparseStatus_t hipsparseSDDMM_preprocess(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstSpMatDescr_t, hipDataType, hipsparseSDDMMAlg_t, void *) { RPX_OK; }
-inline hipsparseStatus_t hipsparseSDDMM(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstDnMatDescr_t a, hipsparseConstDnMatDescr_t b, const void *beta, hipsparseConstSpMatDescr_t c, hipDataType compute, hipsparseSDDMMAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseSDDMM_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstSpMatDescr_t, hipDataType, hipsparseSDDMMAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSDDMM_preprocess(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstSpMatDescr_t, hipDataType, hipsparseSDDMMAlg_t, void *) { RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSDDMM(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstDnMatDescr_t a, hipsparseConstDnMatDescr_t b, const void *beta, hipsparseConstSpMatDescr_t c, hipDataType compute, hipsparseSDDMMAlg_t, void *) {
   using namespace rpx::sparse;
   const bool fa = opa != HIPSPARSE_OPERATION_NON_TRANSPOSE, fb = opb != HIPSPARSE_OPERATION_NON_TRANSPOSE;
   const long inner = static_cast<long>(fa ? a->rows : a->columns);
@@ -294,15 +294,15 @@ inline hipsparseStatus_t hipsparseSDDMM(hipsparseHandle_t, hipsparseOperation_t 
   RPX_OK;
 }
 #define RPX_WORK(name)                                                                                                        \
-  inline hipsparseStatus_t hipsparse##name##_createDescr(hipsparse##name##Descr_t *w) { *w = new rpx::sparse::Work; RPX_OK; } \
-  inline hipsparseStatus_t hipsparse##name##_destroyDescr(hipsparse##name##Descr_t w) { delete w; RPX_OK; }
+  RPX_API hipsparseStatus_t hipsparse##name##_createDescr(hipsparse##name##Descr_t *w) { *w = new rpx::sparse::Work; RPX_OK; } \
+  RPX_API hipsparseStatus_t hipsparse##name##_destroyDescr(hipsparse##name##Descr_t w) { delete w; RPX_OK; }
 RPX_WORK(SpGEMM)
 RPX_WORK(SpSV)
 RPX_WORK(SpSM)
 #undef RPX_WORK
-inline hipsparseStatus_t hipsparseSpSV_bufferSize(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-inline hipsparseStatus_t hipsparseSpSV_analysis(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t, void *) { RPX_OK; }
-inline hipsparseStatus_t hipsparseSpSV_solve(hipsparseHandle_t, hipsparseOperation_t op, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnVecDescr_t x, hipsparseConstDnVecDescr_t y, hipDataType compute, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t) {
+RPX_API hipsparseStatus_t hipsparseSpSV_bufferSize(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpSV_analysis(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t, void *) { RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpSV_solve(hipsparseHandle_t, hipsparseOperation_t op, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnVecDescr_t x, hipsparseConstDnVecDescr_t y, hipDataType compute, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t) {
   using namespace rpx::sparse;
   std::vector<Complex> v(static_cast<std::size_t>(x->size));
   for (long i = 0; i < x->size; ++i) v[i] = load(alpha, compute, 0) * load(x->values, x->type, i);
@@ -310,9 +310,9 @@ inline hipsparseStatus_t hipsparseSpSV_solve(hipsparseHandle_t, hipsparseOperati
   for (long i = 0; i < y->size; ++i) store(y->values, y->type, i, v[i]);
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseSpSM_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-inline hipsparseStatus_t hipsparseSpSM_analysis(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, void *) { RPX_OK; }
-inline hipsparseStatus_t hipsparseSpSM_solve(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, hipsparseConstDnMatDescr_t c, hipDataType compute, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, void * = nullptr) {
+RPX_API hipsparseStatus_t hipsparseSpSM_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpSM_analysis(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, void *) { RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpSM_solve(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, hipsparseConstDnMatDescr_t c, hipDataType compute, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, void * = nullptr) {
   using namespace rpx::sparse;
   const bool fb = opb != HIPSPARSE_OPERATION_NON_TRANSPOSE;
   for (long n = 0; n < c->columns; ++n) {
@@ -323,8 +323,8 @@ inline hipsparseStatus_t hipsparseSpSM_solve(hipsparseHandle_t, hipsparseOperati
   }
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseSpGEMM_workEstimation(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstSpMatDescr_t, const void *, hipsparseSpMatDescr_t, hipDataType, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t, size_t *bytes, void *) { *bytes = 256; RPX_OK; }
-inline hipsparseStatus_t hipsparseSpGEMM_compute(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstSpMatDescr_t b, const void *, hipsparseSpMatDescr_t c, hipDataType compute, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t work, size_t *bytes, void *buffer) {
+RPX_API hipsparseStatus_t hipsparseSpGEMM_workEstimation(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstSpMatDescr_t, const void *, hipsparseSpMatDescr_t, hipDataType, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t, size_t *bytes, void *) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpGEMM_compute(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstSpMatDescr_t b, const void *, hipsparseSpMatDescr_t c, hipDataType compute, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t work, size_t *bytes, void *buffer) {
   using namespace rpx::sparse;
   *bytes = 256;
   if (!buffer) RPX_OK;
@@ -342,7 +342,7 @@ inline hipsparseStatus_t hipsparseSpGEMM_compute(hipsparseHandle_t, hipsparseOpe
   for (auto &row : work->rows) c->nonzeros += static_cast<int64_t>(row.size());
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseSpGEMM_copy(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstSpMatDescr_t, const void *, hipsparseSpMatDescr_t c, hipDataType, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t work) {
+RPX_API hipsparseStatus_t hipsparseSpGEMM_copy(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstSpMatDescr_t, const void *, hipsparseSpMatDescr_t c, hipDataType, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t work) {
   using namespace rpx::sparse;
   long k = 0;
   put_index(c->offsets, c->offset_type, 0, c->base);
@@ -355,15 +355,15 @@ inline hipsparseStatus_t hipsparseSpGEMM_copy(hipsparseHandle_t, hipsparseOperat
   }
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseSparseToDense_bufferSize(hipsparseHandle_t, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseSparseToDenseAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-inline hipsparseStatus_t hipsparseSparseToDense(hipsparseHandle_t, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, hipsparseSparseToDenseAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseSparseToDense_bufferSize(hipsparseHandle_t, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseSparseToDenseAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSparseToDense(hipsparseHandle_t, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, hipsparseSparseToDenseAlg_t, void *) {
   using namespace rpx::sparse;
   for (long i = 0; i < b->rows; ++i)
     for (long j = 0; j < b->columns; ++j) store(b->values, b->type, b->at(i, j), Complex(0));
   a->each([&](long i, long j, long k) { store(b->values, b->type, b->at(i, j), a->value(k)); });
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseDenseToSparse_bufferSize(hipsparseHandle_t, hipsparseConstDnMatDescr_t, hipsparseConstSpMatDescr_t, hipsparseDenseToSparseAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDenseToSparse_bufferSize(hipsparseHandle_t, hipsparseConstDnMatDescr_t, hipsparseConstSpMatDescr_t, hipsparseDenseToSparseAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
 // Calls f(row, column, value) for the nonzeros of a dense matrix, in the order of the sparse format.
 template <class F> inline void rpx_nonzeros(hipsparseConstDnMatDescr_t a, rpx::sparse::Format format, F f) {
   const bool by_column = format == rpx::sparse::kCsc;
@@ -373,12 +373,12 @@ template <class F> inline void rpx_nonzeros(hipsparseConstDnMatDescr_t a, rpx::s
       if (!(v == rpx::sparse::Complex(0))) f(p, q, v);
     }
 }
-inline hipsparseStatus_t hipsparseDenseToSparse_analysis(hipsparseHandle_t, hipsparseConstDnMatDescr_t a, hipsparseSpMatDescr_t b, hipsparseDenseToSparseAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseDenseToSparse_analysis(hipsparseHandle_t, hipsparseConstDnMatDescr_t a, hipsparseSpMatDescr_t b, hipsparseDenseToSparseAlg_t, void *) {
   b->nonzeros = 0;
   rpx_nonzeros(a, b->format, [&](long, long, rpx::sparse::Complex) { ++b->nonzeros; });
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseDenseToSparse_convert(hipsparseHandle_t, hipsparseConstDnMatDescr_t a, hipsparseSpMatDescr_t b, hipsparseDenseToSparseAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseDenseToSparse_convert(hipsparseHandle_t, hipsparseConstDnMatDescr_t a, hipsparseSpMatDescr_t b, hipsparseDenseToSparseAlg_t, void *) {
   using namespace rpx::sparse;
   long k = 0, line = 0;
   if (b->format != kCoo) put_index(b->offsets, b->offset_type, 0, b->base);
@@ -395,8 +395,8 @@ inline hipsparseStatus_t hipsparseDenseToSparse_convert(hipsparseHandle_t, hipsp
 
 // ---- the legacy interface --------------------------------------------------------------------------------------------
 
-inline hipsparseStatus_t hipsparseCsr2cscEx2_bufferSize(hipsparseHandle_t, int, int, int, const void *, const int *, const int *, void *, int *, int *, hipDataType, hipsparseAction_t, hipsparseIndexBase_t, hipsparseCsr2CscAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-inline hipsparseStatus_t hipsparseCsr2cscEx2(hipsparseHandle_t, int m, int n, int nnz, const void *values, const int *rows, const int *columns, void *out_values, int *out_columns, int *out_rows, hipDataType type, hipsparseAction_t action, hipsparseIndexBase_t base, hipsparseCsr2CscAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseCsr2cscEx2_bufferSize(hipsparseHandle_t, int, int, int, const void *, const int *, const int *, void *, int *, int *, hipDataType, hipsparseAction_t, hipsparseIndexBase_t, hipsparseCsr2CscAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseCsr2cscEx2(hipsparseHandle_t, int m, int n, int nnz, const void *values, const int *rows, const int *columns, void *out_values, int *out_columns, int *out_rows, hipDataType type, hipsparseAction_t action, hipsparseIndexBase_t base, hipsparseCsr2CscAlg_t, void *) {
   const size_t bytes = rpx::blas::type_bytes(type);
   std::vector<int> at(static_cast<size_t>(n) + 1, 0);
   for (int k = 0; k < nnz; ++k) ++at[columns[k] - base + 1];
@@ -410,12 +410,12 @@ inline hipsparseStatus_t hipsparseCsr2cscEx2(hipsparseHandle_t, int m, int n, in
     }
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseCreateIdentityPermutation(hipsparseHandle_t, int n, int *p) {
+RPX_API hipsparseStatus_t hipsparseCreateIdentityPermutation(hipsparseHandle_t, int n, int *p) {
   for (int i = 0; i < n; ++i) p[i] = i;
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseXcsrsort_bufferSizeExt(hipsparseHandle_t, int, int, int, const int *, const int *, size_t *bytes) { *bytes = 256; RPX_OK; }
-inline hipsparseStatus_t hipsparseXcsrsort(hipsparseHandle_t, int m, int, int, const hipsparseMatDescr_t d, const int *rows, int *columns, int *p, void *) {
+RPX_API hipsparseStatus_t hipsparseXcsrsort_bufferSizeExt(hipsparseHandle_t, int, int, int, const int *, const int *, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseXcsrsort(hipsparseHandle_t, int m, int, int, const hipsparseMatDescr_t d, const int *rows, int *columns, int *p, void *) {
   for (int i = 0; i < m; ++i) {
     std::vector<std::pair<int, int>> row;
     const int first = rows[i] - d->base, last = rows[i + 1] - d->base;
@@ -428,9 +428,9 @@ inline hipsparseStatus_t hipsparseXcsrsort(hipsparseHandle_t, int m, int, int, c
   }
   RPX_OK;
 }
-inline hipsparseStatus_t hipsparseCreateCsrilu02Info(csrilu02Info_t *w) { *w = new rpx::sparse::Work; RPX_OK; }
-inline hipsparseStatus_t hipsparseDestroyCsrilu02Info(csrilu02Info_t w) { delete w; RPX_OK; }
-inline hipsparseStatus_t hipsparseXcsrilu02_zeroPivot(hipsparseHandle_t, csrilu02Info_t, int *position) { *position = -1; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseCreateCsrilu02Info(csrilu02Info_t *w) { *w = new rpx::sparse::Work; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDestroyCsrilu02Info(csrilu02Info_t w) { delete w; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseXcsrilu02_zeroPivot(hipsparseHandle_t, csrilu02Info_t, int *position) { *position = -1; RPX_OK; }
 template <class T> inline void rpx_ilu0(int m, T *values, const int *rows, const int *columns, int base) {
   for (int i = 0; i < m; ++i)
     for (int k = rows[i] - base; k < rows[i + 1] - base; ++k) {
@@ -448,13 +448,13 @@ template <class T> inline void rpx_ilu0(int m, T *values, const int *rows, const
     }
 }
 #define RPX_LEGACY(P, T)                                                                                                                       \
-  inline hipsparseStatus_t hipsparse##P##csrilu02_bufferSize(hipsparseHandle_t, int, int, const hipsparseMatDescr_t, T *, const int *, const int *, csrilu02Info_t, int *bytes) { *bytes = 256; RPX_OK; } \
-  inline hipsparseStatus_t hipsparse##P##csrilu02_analysis(hipsparseHandle_t, int, int, const hipsparseMatDescr_t, const T *, const int *, const int *, csrilu02Info_t, hipsparseSolvePolicy_t, void *) { RPX_OK; } \
-  inline hipsparseStatus_t hipsparse##P##csrilu02(hipsparseHandle_t, int m, int, const hipsparseMatDescr_t d, T *values, const int *rows, const int *columns, csrilu02Info_t, hipsparseSolvePolicy_t, void *) { \
+  RPX_API hipsparseStatus_t hipsparse##P##csrilu02_bufferSize(hipsparseHandle_t, int, int, const hipsparseMatDescr_t, T *, const int *, const int *, csrilu02Info_t, int *bytes) { *bytes = 256; RPX_OK; } \
+  RPX_API hipsparseStatus_t hipsparse##P##csrilu02_analysis(hipsparseHandle_t, int, int, const hipsparseMatDescr_t, const T *, const int *, const int *, csrilu02Info_t, hipsparseSolvePolicy_t, void *) { RPX_OK; } \
+  RPX_API hipsparseStatus_t hipsparse##P##csrilu02(hipsparseHandle_t, int m, int, const hipsparseMatDescr_t d, T *values, const int *rows, const int *columns, csrilu02Info_t, hipsparseSolvePolicy_t, void *) { \
     rpx_ilu0(m, values, rows, columns, d->base);                                                                                               \
     RPX_OK;                                                                                                                                    \
   }                                                                                                                                            \
-  inline hipsparseStatus_t hipsparse##P##nnz(hipsparseHandle_t, hipsparseDirection_t direction, int m, int n, const hipsparseMatDescr_t, const T *a, int lda, int *lines, int *total) { \
+  RPX_API hipsparseStatus_t hipsparse##P##nnz(hipsparseHandle_t, hipsparseDirection_t direction, int m, int n, const hipsparseMatDescr_t, const T *a, int lda, int *lines, int *total) { \
     const bool rows = direction == HIPSPARSE_DIRECTION_ROW;                                                                                    \
     *total = 0;                                                                                                                                \
     for (int p = 0; p < (rows ? m : n); ++p) lines[p] = 0;                                                                                     \

@@ -33,7 +33,7 @@ typedef hipFloatComplex rocblas_float_complex;
 typedef hipDoubleComplex rocblas_double_complex;
 
 namespace rpx {
-inline rocblas_status roc(hipblasStatus_t s) { return s == HIPBLAS_STATUS_SUCCESS ? rocblas_status_success : rocblas_status_not_implemented; }
+RPX_API rocblas_status roc(hipblasStatus_t s) { return s == HIPBLAS_STATUS_SUCCESS ? rocblas_status_success : rocblas_status_not_implemented; }
 inline hipblasOperation_t hip(rocblas_operation o) { return static_cast<hipblasOperation_t>(o); }
 inline hipDataType hip(rocblas_datatype t) {
   switch (t) {
@@ -48,25 +48,25 @@ inline hipDataType hip(rocblas_datatype t) {
   }
 }
 }  // namespace rpx
-inline rocblas_status rocblas_create_handle(rocblas_handle *h) { return rpx::roc(hipblasCreate(h)); }
-inline rocblas_status rocblas_destroy_handle(rocblas_handle h) { return rpx::roc(hipblasDestroy(h)); }
-inline rocblas_status rocblas_set_stream(rocblas_handle h, hipStream_t s) { return rpx::roc(hipblasSetStream(h, s)); }
-inline rocblas_status rocblas_get_stream(rocblas_handle h, hipStream_t *s) { return rpx::roc(hipblasGetStream(h, s)); }
-inline rocblas_status rocblas_set_pointer_mode(rocblas_handle h, rocblas_pointer_mode m) { return rpx::roc(hipblasSetPointerMode(h, static_cast<hipblasPointerMode_t>(m))); }
-inline rocblas_status rocblas_set_atomics_mode(rocblas_handle, rocblas_atomics_mode) { return rocblas_status_success; }
-inline rocblas_status rocblas_get_pointer_mode(rocblas_handle h, rocblas_pointer_mode *m) { return *m = static_cast<rocblas_pointer_mode>(h->mode), rocblas_status_success; }
-inline rocblas_status rocblas_set_vector(rocblas_int n, rocblas_int bytes, const void *x, rocblas_int ix, void *y, rocblas_int iy) { return rpx::roc(hipblasSetVector(n, bytes, x, ix, y, iy)); }
-inline rocblas_status rocblas_get_vector(rocblas_int n, rocblas_int bytes, const void *x, rocblas_int ix, void *y, rocblas_int iy) { return rpx::roc(hipblasGetVector(n, bytes, x, ix, y, iy)); }
-inline rocblas_status rocblas_set_matrix(rocblas_int r, rocblas_int c, rocblas_int bytes, const void *a, rocblas_int lda, void *b, rocblas_int ldb) { return rpx::roc(hipblasSetMatrix(r, c, bytes, a, lda, b, ldb)); }
-inline rocblas_status rocblas_get_matrix(rocblas_int r, rocblas_int c, rocblas_int bytes, const void *a, rocblas_int lda, void *b, rocblas_int ldb) { return rpx::roc(hipblasGetMatrix(r, c, bytes, a, lda, b, ldb)); }
-inline void rocblas_initialize() {}
-inline const char *rocblas_status_to_string(rocblas_status s) { return s == rocblas_status_success ? "rocblas_status_success" : "rocblas_status_error"; }
+RPX_API rocblas_status rocblas_create_handle(rocblas_handle *h) { return rpx::roc(hipblasCreate(h)); }
+RPX_API rocblas_status rocblas_destroy_handle(rocblas_handle h) { return rpx::roc(hipblasDestroy(h)); }
+RPX_API rocblas_status rocblas_set_stream(rocblas_handle h, hipStream_t s) { return rpx::roc(hipblasSetStream(h, s)); }
+RPX_API rocblas_status rocblas_get_stream(rocblas_handle h, hipStream_t *s) { return rpx::roc(hipblasGetStream(h, s)); }
+RPX_API rocblas_status rocblas_set_pointer_mode(rocblas_handle h, rocblas_pointer_mode m) { return rpx::roc(hipblasSetPointerMode(h, static_cast<hipblasPointerMode_t>(m))); }
+RPX_API rocblas_status rocblas_set_atomics_mode(rocblas_handle, rocblas_atomics_mode) { return rocblas_status_success; }
+RPX_API rocblas_status rocblas_get_pointer_mode(rocblas_handle h, rocblas_pointer_mode *m) { return *m = static_cast<rocblas_pointer_mode>(h->mode), rocblas_status_success; }
+RPX_API rocblas_status rocblas_set_vector(rocblas_int n, rocblas_int bytes, const void *x, rocblas_int ix, void *y, rocblas_int iy) { return rpx::roc(hipblasSetVector(n, bytes, x, ix, y, iy)); }
+RPX_API rocblas_status rocblas_get_vector(rocblas_int n, rocblas_int bytes, const void *x, rocblas_int ix, void *y, rocblas_int iy) { return rpx::roc(hipblasGetVector(n, bytes, x, ix, y, iy)); }
+RPX_API rocblas_status rocblas_set_matrix(rocblas_int r, rocblas_int c, rocblas_int bytes, const void *a, rocblas_int lda, void *b, rocblas_int ldb) { return rpx::roc(hipblasSetMatrix(r, c, bytes, a, lda, b, ldb)); }
+RPX_API rocblas_status rocblas_get_matrix(rocblas_int r, rocblas_int c, rocblas_int bytes, const void *a, rocblas_int lda, void *b, rocblas_int ldb) { return rpx::roc(hipblasGetMatrix(r, c, bytes, a, lda, b, ldb)); }
+RPX_API void rocblas_initialize() {}
+RPX_API const char *rocblas_status_to_string(rocblas_status s) { return s == rocblas_status_success ? "rocblas_status_success" : "rocblas_status_error"; }
 
 #define RPX_ROCBLAS(p, P, T)                                                                                                                       \
-  inline rocblas_status rocblas_##p##swap(rocblas_handle h, rocblas_int n, T *x, rocblas_int ix, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##swap(h, n, x, ix, y, iy)); } \
-  inline rocblas_status rocblas_i##p##amax(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { return rpx::roc(hipblasI##p##amax(h, n, x, ix, r)); } \
-  inline rocblas_status rocblas_i##p##amin(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { return rpx::roc(hipblasI##p##amin(h, n, x, ix, r)); } \
-  inline rocblas_status rocblas_##p##trsm(rocblas_handle h, rocblas_side s, rocblas_fill u, rocblas_operation t, rocblas_diagonal d, rocblas_int m, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, T *b, rocblas_int ldb) { \
+  RPX_API rocblas_status rocblas_##p##swap(rocblas_handle h, rocblas_int n, T *x, rocblas_int ix, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##swap(h, n, x, ix, y, iy)); } \
+  RPX_API rocblas_status rocblas_i##p##amax(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { return rpx::roc(hipblasI##p##amax(h, n, x, ix, r)); } \
+  RPX_API rocblas_status rocblas_i##p##amin(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { return rpx::roc(hipblasI##p##amin(h, n, x, ix, r)); } \
+  RPX_API rocblas_status rocblas_##p##trsm(rocblas_handle h, rocblas_side s, rocblas_fill u, rocblas_operation t, rocblas_diagonal d, rocblas_int m, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, T *b, rocblas_int ldb) { \
     return rpx::roc(hipblas##P##trsm(h, static_cast<hipblasSideMode_t>(s), static_cast<hipblasFillMode_t>(u), rpx::hip(t), static_cast<hipblasDiagType_t>(d), m, n, alpha, const_cast<T *>(a), lda, b, ldb)); \
   }
 RPX_ROCBLAS(s, S, float)
@@ -75,37 +75,37 @@ RPX_ROCBLAS(c, C, rocblas_float_complex)
 RPX_ROCBLAS(z, Z, rocblas_double_complex)
 #undef RPX_ROCBLAS
 #define RPX_ROCBLAS(p, P, T)                                                                                                                       \
-  inline rocblas_status rocblas_##p##ger(rocblas_handle h, rocblas_int m, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, const T *y, rocblas_int iy, T *a, rocblas_int lda) { return rpx::roc(hipblas##P##ger(h, m, n, alpha, x, ix, y, iy, a, lda)); } \
-  inline rocblas_status rocblas_##p##symv(rocblas_handle h, rocblas_fill u, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, const T *x, rocblas_int ix, const T *beta, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##symv(h, static_cast<hipblasFillMode_t>(u), n, alpha, a, lda, x, ix, beta, y, iy)); } \
-  inline rocblas_status rocblas_##p##syrk(rocblas_handle h, rocblas_fill u, rocblas_operation t, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, const T *beta, T *c, rocblas_int ldc) { return rpx::roc(hipblas##P##syrk(h, static_cast<hipblasFillMode_t>(u), rpx::hip(t), n, k, alpha, a, lda, beta, c, ldc)); }
+  RPX_API rocblas_status rocblas_##p##ger(rocblas_handle h, rocblas_int m, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, const T *y, rocblas_int iy, T *a, rocblas_int lda) { return rpx::roc(hipblas##P##ger(h, m, n, alpha, x, ix, y, iy, a, lda)); } \
+  RPX_API rocblas_status rocblas_##p##symv(rocblas_handle h, rocblas_fill u, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, const T *x, rocblas_int ix, const T *beta, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##symv(h, static_cast<hipblasFillMode_t>(u), n, alpha, a, lda, x, ix, beta, y, iy)); } \
+  RPX_API rocblas_status rocblas_##p##syrk(rocblas_handle h, rocblas_fill u, rocblas_operation t, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, const T *beta, T *c, rocblas_int ldc) { return rpx::roc(hipblas##P##syrk(h, static_cast<hipblasFillMode_t>(u), rpx::hip(t), n, k, alpha, a, lda, beta, c, ldc)); }
 RPX_ROCBLAS(s, S, float)
 RPX_ROCBLAS(d, D, double)
 #undef RPX_ROCBLAS
-inline rocblas_status rocblas_cher(rocblas_handle h, rocblas_fill u, rocblas_int n, const float *alpha, const rocblas_float_complex *x, rocblas_int ix, rocblas_float_complex *a, rocblas_int lda) { return rpx::roc(hipblasCher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
-inline rocblas_status rocblas_zher(rocblas_handle h, rocblas_fill u, rocblas_int n, const double *alpha, const rocblas_double_complex *x, rocblas_int ix, rocblas_double_complex *a, rocblas_int lda) { return rpx::roc(hipblasZher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
+RPX_API rocblas_status rocblas_cher(rocblas_handle h, rocblas_fill u, rocblas_int n, const float *alpha, const rocblas_float_complex *x, rocblas_int ix, rocblas_float_complex *a, rocblas_int lda) { return rpx::roc(hipblasCher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
+RPX_API rocblas_status rocblas_zher(rocblas_handle h, rocblas_fill u, rocblas_int n, const double *alpha, const rocblas_double_complex *x, rocblas_int ix, rocblas_double_complex *a, rocblas_int lda) { return rpx::roc(hipblasZher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
 #define RPX_ROCBLAS(p, P, T)                                                                                                                       \
-  inline rocblas_status rocblas_##p##axpy(rocblas_handle h, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, T *y, rocblas_int iy) {      \
+  RPX_API rocblas_status rocblas_##p##axpy(rocblas_handle h, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, T *y, rocblas_int iy) {      \
     return rpx::roc(hipblas##P##axpy(h, n, alpha, x, ix, y, iy));                                                                                  \
   }                                                                                                                                                \
-  inline rocblas_status rocblas_##p##scal(rocblas_handle h, rocblas_int n, const T *alpha, T *x, rocblas_int ix) { return rpx::roc(hipblas##P##scal(h, n, alpha, x, ix)); } \
-  inline rocblas_status rocblas_##p##copy(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##copy(h, n, x, ix, y, iy)); } \
-  inline rocblas_status rocblas_##p##dot(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, const T *y, rocblas_int iy, T *r) { return rpx::roc(hipblas##P##dot(h, n, x, ix, y, iy, r)); } \
-  inline rocblas_status rocblas_##p##nrm2(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *r) { return rpx::roc(hipblas##P##nrm2(h, n, x, ix, r)); } \
-  inline rocblas_status rocblas_##p##asum(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *r) { return rpx::roc(hipblas##P##asum(h, n, x, ix, r)); } \
-  inline rocblas_status rocblas_##p##gemv(rocblas_handle h, rocblas_operation t, rocblas_int m, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, const T *x, rocblas_int ix, const T *beta, T *y, rocblas_int iy) { \
+  RPX_API rocblas_status rocblas_##p##scal(rocblas_handle h, rocblas_int n, const T *alpha, T *x, rocblas_int ix) { return rpx::roc(hipblas##P##scal(h, n, alpha, x, ix)); } \
+  RPX_API rocblas_status rocblas_##p##copy(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##copy(h, n, x, ix, y, iy)); } \
+  RPX_API rocblas_status rocblas_##p##dot(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, const T *y, rocblas_int iy, T *r) { return rpx::roc(hipblas##P##dot(h, n, x, ix, y, iy, r)); } \
+  RPX_API rocblas_status rocblas_##p##nrm2(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *r) { return rpx::roc(hipblas##P##nrm2(h, n, x, ix, r)); } \
+  RPX_API rocblas_status rocblas_##p##asum(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *r) { return rpx::roc(hipblas##P##asum(h, n, x, ix, r)); } \
+  RPX_API rocblas_status rocblas_##p##gemv(rocblas_handle h, rocblas_operation t, rocblas_int m, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, const T *x, rocblas_int ix, const T *beta, T *y, rocblas_int iy) { \
     return rpx::roc(hipblas##P##gemv(h, rpx::hip(t), m, n, alpha, a, lda, x, ix, beta, y, iy));                                                    \
   }
 RPX_ROCBLAS(s, S, float)
 RPX_ROCBLAS(d, D, double)
 #undef RPX_ROCBLAS
 #define RPX_ROCBLAS(p, P, T)                                                                                                                       \
-  inline rocblas_status rocblas_##p##gemm(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, const T *b, rocblas_int ldb, const T *beta, T *c, rocblas_int ldc) { \
+  RPX_API rocblas_status rocblas_##p##gemm(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, const T *b, rocblas_int ldb, const T *beta, T *c, rocblas_int ldc) { \
     return rpx::roc(hipblas##P##gemm(h, rpx::hip(ta), rpx::hip(tb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc));                                \
   }                                                                                                                                                \
-  inline rocblas_status rocblas_##p##gemm_batched(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *const a[], rocblas_int lda, const T *const b[], rocblas_int ldb, const T *beta, T *const c[], rocblas_int ldc, rocblas_int count) { \
+  RPX_API rocblas_status rocblas_##p##gemm_batched(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *const a[], rocblas_int lda, const T *const b[], rocblas_int ldb, const T *beta, T *const c[], rocblas_int ldc, rocblas_int count) { \
     return rpx::roc(hipblas##P##gemmBatched(h, rpx::hip(ta), rpx::hip(tb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count));                  \
   }                                                                                                                                                \
-  inline rocblas_status rocblas_##p##gemm_strided_batched(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, rocblas_stride sa, const T *b, rocblas_int ldb, rocblas_stride sb, const T *beta, T *c, rocblas_int ldc, rocblas_stride sc, rocblas_int count) { \
+  RPX_API rocblas_status rocblas_##p##gemm_strided_batched(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, rocblas_stride sa, const T *b, rocblas_int ldb, rocblas_stride sb, const T *beta, T *c, rocblas_int ldc, rocblas_stride sc, rocblas_int count) { \
     return rpx::roc(hipblas##P##gemmStridedBatched(h, rpx::hip(ta), rpx::hip(tb), m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, count)); \
   }
 RPX_ROCBLAS(h, H, rocblas_half)
@@ -115,7 +115,7 @@ RPX_ROCBLAS(c, C, rocblas_float_complex)
 RPX_ROCBLAS(z, Z, rocblas_double_complex)
 #undef RPX_ROCBLAS
 
-inline rocblas_status rocblas_gemm_strided_batched_ex(rocblas_handle, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha,
+RPX_API rocblas_status rocblas_gemm_strided_batched_ex(rocblas_handle, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha,
                                                       const void *a, rocblas_datatype at, rocblas_int lda, rocblas_stride sa, const void *b, rocblas_datatype bt, rocblas_int ldb,
                                                       rocblas_stride sb, const void *beta, const void *c, rocblas_datatype ct, rocblas_int ldc, rocblas_stride sc, void *d,
                                                       rocblas_datatype dt, rocblas_int ldd, rocblas_stride sd, rocblas_int count, rocblas_datatype compute, rocblas_gemm_algo, int32_t, uint32_t) {
@@ -125,7 +125,7 @@ inline rocblas_status rocblas_gemm_strided_batched_ex(rocblas_handle, rocblas_op
     rpx_strided(static_cast<const char *>(c) + i * sc * bytes, ldc, static_cast<char *>(d) + i * sd * bytes, ldd, bytes, m, n);
   return rpx::roc(rpx_gemm_ex(rpx::hip(ta), rpx::hip(tb), m, n, k, alpha, a, rpx::hip(at), lda, sa, b, rpx::hip(bt), ldb, sb, beta, d, rpx::hip(dt), ldd, sd, count, rpx::hip(compute)));
 }
-inline rocblas_status rocblas_gemm_ex(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha, const void *a,
+RPX_API rocblas_status rocblas_gemm_ex(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha, const void *a,
                                       rocblas_datatype at, rocblas_int lda, const void *b, rocblas_datatype bt, rocblas_int ldb, const void *beta, const void *c, rocblas_datatype ct,
                                       rocblas_int ldc, void *d, rocblas_datatype dt, rocblas_int ldd, rocblas_datatype compute, rocblas_gemm_algo algo, int32_t solution, uint32_t flags) {
   return rocblas_gemm_strided_batched_ex(h, ta, tb, m, n, k, alpha, a, at, lda, 0, b, bt, ldb, 0, beta, c, ct, ldc, 0, d, dt, ldd, 0, 1, compute, algo, solution, flags);

@@ -16,6 +16,12 @@
 #define ROCPORT_ON_CPU 1
 #define RPX_INLINE inline __attribute__((always_inline))
 
+// The functions of the library headers: inline here; the ISA runtime builds shared libraries of the same text, where
+// they are the library's own symbols.
+#ifndef RPX_API
+#define RPX_API inline
+#endif
+
 // A meeting point of lanes. A call must stay one call: lanes are matched by return address, and a compiler that copies
 // the call into two branches would keep lanes apart that meet on the device.
 #if defined(__clang__)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rocport exec`: a command in an environment where this machine has ROCm and one AMD GPU, the ISA executor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import click
+
+from rocport.cli import EXIT_ERROR
+
+
+@click.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--target", default="gfx942", show_default=True, metavar="GFX", help="The device that is emulated.")
+@click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.pass_context
+def command(ctx: click.Context, target: str, arguments: tuple[str, ...]) -> None:
+    """Run COMMAND (make, cmake, ctest, python, a program) on a machine without a GPU as if it had one of TARGET.
+
+    hipcc, hipconfig, rocminfo, ROCM_PATH and CMake's packages are there; what is built with them runs the device's own
+    machine code on this processor. Exit code: the command's; 2 when the environment cannot be made.
+    """
+    from rocport.executor.isa.runtime.library import LibraryError
+    from rocport.executor.isa.runtime.tree import exec_environment, machine_toolchain, rocm_tree
+    from rocport.facts.errors import FactError
+    from rocport.facts.targets import load_target
+    from rocport.toolchain import ToolchainError
+
+    try:
+        name = load_target(target).name
+    except FactError as error:
+        raise click.BadParameter(str(error), param_hint="--target") from error
+    try:
+        toolchain = machine_toolchain()
+        reason = toolchain.targets().get(name)
+        if reason:
+            raise click.ClickException(f"{name}: {reason}")
+        environment = exec_environment(rocm_tree(toolchain), name)
+    except (ToolchainError, LibraryError) as error:
+        raise click.ClickException(str(error)) from error
+    try:
+        done = subprocess.run(arguments, env={**os.environ, **environment}, check=False)
+    except OSError as error:
+        raise click.ClickException(f"{arguments[0]}: {error.strerror}") from error
+    ctx.exit(done.returncode if done.returncode >= 0 else EXIT_ERROR + 126 - done.returncode)

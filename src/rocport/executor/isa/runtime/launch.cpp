@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a kernel: its machine code is translated to a shared object once (by rocport's Python, kept in the cache), and
+// the engine runs that over the grid.
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include <dlfcn.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../native/engine.h"
+#include "state.h"
+
+extern char **environ;
+
+namespace rt {
+namespace {
+
+constexpr int kCannotRun = 86;  // exit status: what the program would have done is not known
+
+std::string digest(const std::string &bytes) {
+  std::uint64_t a = 0xcbf29ce484222325u, b = 0x9e3779b97f4a7c15u;
+  for (unsigned char c : bytes) {
+    a = (a ^ c) * 0x100000001b3u;
+    b = (b + c) * 0xff51afd7ed558ccdu;
+    b ^= b >> 29;
+  }
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(a), static_cast<unsigned long long>(b));
+  return text;
+}
+
+bool exists(const std::string &path) { return access(path.c_str(), R_OK) == 0; }
+
+void write_file(const std::string &path, const std::string &bytes) {
+  const std::string partial = path + "." + std::to_string(getpid());
+  std::ofstream(partial, std::ios::binary) << bytes;
+  if (std::rename(partial.c_str(), path.c_str())) std::remove(partial.c_str());
+}
+
+void make_folders(const std::string &path) {
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
+    mkdir(path.substr(0, at).c_str(), 0777);
+}
+
+// The environment of the machine: without what `rocport exec` put in front of it.
+std::vector<std::string> environment() {
+  const std::string tree = setting("ROCPORT_EXEC_TREE", "");
+  std::vector<std::string> variables = {std::string("PYTHONPATH=") + setting("ROCPORT_SOURCE", ROCPORT_SOURCE)};
+  for (char **e = environ; *e; ++e) {
+    std::string variable = *e;
+    const std::size_t equals = variable.find('=') + 1;
+    const std::string name = variable.substr(0, equals);
+    if (name == "PYTHONPATH=" || name == "LD_PRELOAD=") continue;
+    if (!tree.empty() && variable.substr(equals) == tree) continue;
+    while (!tree.empty() && name == "PATH=" && !variable.compare(equals, tree.size(), tree))
+      variable.erase(equals, variable.find(':', equals) - equals + 1);
+    variables.push_back(std::move(variable));
+  }
+  return variables;
+}
+
+// The text of a member of the JSON object that rocport's Python printed; empty when it is not there.
+std::string member(const std::string &json, const std::string &name) {
+  const std::string key = '"' + name + "\": \"";
+  std::size_t at = json.find(key);
+  if (at == std::string::npos) return "";
+  std::string value;
+  for (at += key.size(); at < json.size() && json[at] != '"'; ++at) value += json[at] == '\\' ? json[++at] : json[at];
+  return value;
+}
+
+}  // namespace
+
+bool python(std::vector<std::string> arguments, std::string *output) {
+  arguments.insert(arguments.begin(), setting("ROCPORT_PYTHON", ROCPORT_PYTHON));
+  std::vector<char *> argv;
+  for (std::string &a : arguments) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  std::vector<std::string> variables = environment();
+  std::vector<char *> envp;
+  for (std::string &v : variables) envp.push_back(v.data());
+  envp.push_back(nullptr);
+  int ends[2];
+  if (pipe(ends)) return false;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  pid_t child;
+  const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  char piece[4096];
+  for (ssize_t n; !failed && (n = read(ends[0], piece, sizeof piece)) > 0;) output->append(piece, static_cast<std::size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  return !failed && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+namespace {
+
+// The shared object of the kernel; empty when it cannot be translated.
+std::string translated(ihipModule_t *module, const Kernel &kernel) {
+  const std::string folder = setting("ROCPORT_ISA_CACHE", ROCPORT_ISA_CACHE) + "/" ROCPORT_ISA_VERSION "/";
+  if (module->file.empty()) {
+    module->file = folder + digest(module->image) + ".co";
+    make_folders(module->file);
+    if (!exists(module->file)) write_file(module->file, module->image);
+  }
+  const std::string note = module->file + "." + device().target + "." + digest(kernel.name);
+  std::string path;
+  std::getline(std::ifstream(note), path);
+  if (!path.empty() && exists(path)) return path;
+  std::string output;
+  if (!python({"-m", "rocport.executor.isa", "translate", module->file, "--kernel", kernel.name, "--target",
+               device().target}, &output))
+    return "";
+  path = member(output, "so");
+  write_file(note, path);
+  return path;
+}
+
+struct Engine {
+  decltype(&rp_kernel_open) open = nullptr;
+  decltype(&rp_dispatch) dispatch = nullptr;
+  std::string why;
+  Engine() {
+    std::string path = setting("ROCPORT_ISA_ENGINE", "");
+    std::string output;
+    if (path.empty() && python({"-m", "rocport.executor.isa", "engine"}, &output)) path = member(output, "library");
+    void *library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      why = path.empty() ? "it does not build" : dlerror();
+      return;
+    }
+    open = reinterpret_cast<decltype(open)>(dlsym(library, "rp_kernel_open"));
+    dispatch = reinterpret_cast<decltype(dispatch)>(dlsym(library, "rp_dispatch"));
+    auto abi = reinterpret_cast<decltype(&rp_abi)>(dlsym(library, "rp_abi"));
+    if (!open || !dispatch || !abi || abi() != RP_ISA_ABI) why = path + " is not the engine this library was built for";
+  }
+};
+Engine &engine() {
+  static Engine one;
+  return one;
+}
+
+rp_kernel *opened(ihipModuleSymbol_t *function) {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> guard(mutex);
+  if (function->entry) return static_cast<rp_kernel *>(const_cast<void *>(function->entry));
+  if (!engine().why.empty()) {
+    say("the ISA engine cannot be loaded: %s", engine().why.c_str());
+    return nullptr;
+  }
+  const std::string path = translated(function->module, *function->kernel);
+  if (path.empty()) {
+    say("kernel %s cannot be translated for %s", function->kernel->name.c_str(), device().target);
+    return nullptr;
+  }
+  rp_error error{};
+  rp_kernel *kernel = engine().open(path.c_str(), &error);
+  if (!kernel) say("%s: %s", path.c_str(), error.text);
+  function->entry = kernel;
+  return kernel;
+}
+
+bool wants(const Kernel &kernel, const char *hidden) {
+  return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), [&](const Argument &a) { return a.kind == hidden; });
+}
+
+[[noreturn]] void give_up() {
+  std::fflush(nullptr);
+  _exit(kCannotRun);
+}
+
+// Kernels and their launches, for the report that ROCPORT_REPORT names.
+struct Launched {
+  std::size_t launches = 0;
+  unsigned lds = 0, threads = 0;
+  std::uint64_t instructions = 0, lane_instructions = 0;
+};
+struct Report {
+  std::mutex mutex;
+  std::map<std::string, Launched> kernels;
+  void note(const Kernel &kernel, const Launch &how, const rp_launch &done) {
+    std::lock_guard<std::mutex> guard(mutex);
+    Launched &k = kernels[kernel.name];
+    ++k.launches;
+    k.lds = std::max(k.lds, how.lds);
+    k.threads = std::max(k.threads, how.block.x * how.block.y * how.block.z);
+    k.instructions += done.instructions;
+    k.lane_instructions += done.lane_instructions;
+  }
+  ~Report() {
+    const std::string path = setting("ROCPORT_REPORT", "");
+    if (path.empty()) return;
+    std::ofstream out(path, std::ios::app);
+    for (const auto &[name, k] : kernels)
+      out << "isa-kernel\t" << k.launches << '\t' << k.lds << '\t' << k.threads << '\t' << k.instructions << '\t'
+          << k.lane_instructions << '\t' << name << '\n';
+  }
+};
+Report &report() {
+  static Report one;
+  return one;
+}
+
+}  // namespace
+
+std::string pack_arguments(const Kernel &kernel, void **arguments, const void *packed, std::size_t packed_size) {
+  std::size_t explicit_bytes = 0;
+  for (const Argument &a : kernel.arguments)
+    if (a.kind.compare(0, 7, "hidden_")) explicit_bytes = std::max(explicit_bytes, a.offset + a.size);
+  std::string kernarg(explicit_bytes, '\0');
+  if (packed) {
+    std::memcpy(kernarg.data(), packed, std::min(packed_size, explicit_bytes));
+    return kernarg;
+  }
+  std::size_t index = 0;
+  for (const Argument &a : kernel.arguments)
+    if (arguments && a.kind.compare(0, 7, "hidden_")) std::memcpy(kernarg.data() + a.offset, arguments[index++], a.size);
+  return kernarg;
+}
+
+hipError_t check_launch(const ihipModuleSymbol_t *function, const Launch &how) {
+  const Kernel &kernel = *function->kernel;
+  const std::uint64_t threads = std::uint64_t{how.block.x} * how.block.y * how.block.z;
+  auto refuse = [&](hipError_t error, const char *why) {
+    say("launch of %s with grid %u,%u,%u and block %u,%u,%u refused: %s", kernel.name.c_str(), how.grid.x, how.grid.y,
+        how.grid.z, how.block.x, how.block.y, how.block.z, why);
+    return error;
+  };
+  if (!threads || !how.grid.x || !how.grid.y || !how.grid.z) return refuse(hipErrorInvalidConfiguration, "it is empty");
+  if (threads > static_cast<std::uint64_t>(device().max_threads))
+    return refuse(hipErrorInvalidConfiguration, "more threads a block than the device has");
+  if (threads > static_cast<std::uint64_t>(kernel.max_threads))
+    return refuse(hipErrorLaunchFailure, "more threads a block than the kernel was compiled for (__launch_bounds__)");
+  for (auto [blocks, size] : {std::pair{how.grid.x, how.block.x}, {how.grid.y, how.block.y}, {how.grid.z, how.block.z}})
+    if (std::uint64_t{blocks} * size > 0xffffffffu)
+      return refuse(hipErrorInvalidConfiguration, "2^32 threads or more in one dimension");
+  if (kernel.lds + how.lds > device().lds) return refuse(hipErrorInvalidValue, "more shared memory than a block may have");
+  if (how.cooperative && std::uint64_t{how.grid.x} * how.grid.y * how.grid.z >
+                             static_cast<std::uint64_t>(occupancy(kernel, static_cast<int>(threads), how.lds)) *
+                                 static_cast<std::uint64_t>(compute_units()))
+    return refuse(hipErrorCooperativeLaunchTooLarge, "more blocks than the device holds at once");
+  return hipSuccess;
+}
+
+hipError_t run_kernel(ihipModuleSymbol_t *function, const Launch &how, const std::string &kernarg) {
+  const Kernel &kernel = *function->kernel;
+  rp_kernel *translated_kernel = opened(function);
+  if (!translated_kernel) give_up();
+  rp_launch launch{};
+  launch.grid[0] = how.grid.x, launch.grid[1] = how.grid.y, launch.grid[2] = how.grid.z;
+  launch.block[0] = how.block.x, launch.block[1] = how.block.y, launch.block[2] = how.block.z;
+  launch.dynamic_lds = how.lds;
+  launch.flags = RP_CHECK_DIVERGENCE;
+  if (how.cooperative) launch.flags |= RP_COOPERATIVE;
+  launch.image = reinterpret_cast<std::uint64_t>(function->module->base);
+  launch.kernarg = kernarg.data();
+  launch.kernarg_bytes = static_cast<std::uint32_t>(kernarg.size());
+  launch.threads = static_cast<std::uint32_t>(std::atoi(setting("ROCPORT_EXEC_THREADS", "0").c_str()));
+  launch.seed = std::strtoull(setting("ROCPORT_EXEC_SEED", "0").c_str(), nullptr, 10);
+  const std::string poison = setting("ROCPORT_POISON", "");
+  if (!poison.empty()) {
+    launch.poison = static_cast<std::uint32_t>(std::atoi(poison.c_str()) & 0xff) * 0x01010101u;
+    launch.has_poison = 1;
+    launch.flags |= RP_POISON_MEMORY;
+  }
+  std::unique_ptr<HostcallService> service;
+  const bool heap = wants(kernel, "hidden_heap_v1");
+  if (heap || wants(kernel, "hidden_hostcall_buffer")) {
+    launch.hidden[RP_HIDDEN_HOSTCALL_BUFFER] = reinterpret_cast<std::uint64_t>(hostcall_buffer());
+    if (heap) launch.hidden[RP_HIDDEN_HEAP_V1] = reinterpret_cast<std::uint64_t>(device_heap());
+    service = std::make_unique<HostcallService>();
+  }
+  if (wants(kernel, "hidden_printf_buffer")) {
+    say("kernel %s prints through a buffer: build without -mprintf-kind=buffered", kernel.name.c_str());
+    give_up();
+  }
+  if (how.cooperative && wants(kernel, "hidden_multigrid_sync_arg"))
+    launch.hidden[RP_HIDDEN_MULTIGRID_SYNC_ARG] = reinterpret_cast<std::uint64_t>(grid_barrier(how));
+  rp_error error{};
+  const int stop = engine().dispatch(translated_kernel, &launch, &error);
+  service.reset();
+  report().note(kernel, how, launch);
+  check_margins(("after kernel " + kernel.name).c_str());
+  switch (stop) {
+    case 0: return hipSuccess;
+    case RP_BAD_LAUNCH: say("kernel %s: %s", kernel.name.c_str(), error.text); return fail(hipErrorInvalidConfiguration);
+    case RP_UNSUPPORTED:
+      say("kernel %s: %s. The program ends here: what it would have done is not known.", kernel.name.c_str(), error.text);
+      give_up();
+    default:
+      // As on the device, whose runtime ends the process at a fault, a trap and an assertion.
+      say("kernel %s: %s", kernel.name.c_str(), error.text);
+      std::fflush(nullptr);
+      std::abort();
+  }
+}
+
+}  // namespace rt

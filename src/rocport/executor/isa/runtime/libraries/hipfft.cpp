@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// libhipfft: the executor's hipfft with the library's own symbols.
+#define RPX_API extern "C"
+#include "hipfft/hipfft.h"

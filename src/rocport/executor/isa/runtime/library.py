@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the HIP runtime library and the math libraries with the HIP compiler's clang, into the cache, once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocport.facts.targets import all_targets
+from rocport.model import HANGING_S, cache_folder
+from rocport.toolchain import Toolchain
+
+HERE = Path(__file__).resolve().parent
+SOURCE = HERE.parents[3]
+"""The folder that holds the rocport package."""
+ISA = HERE.parent
+ERROR_TABLE = HERE.parents[1] / "lib"
+HEADERS = HERE.parents[1] / "include"
+
+
+class LibraryError(Exception):
+    """A library cannot be built; the message holds the compiler's words."""
+
+
+@dataclass(frozen=True)
+class _Library:
+    """One shared library: its sources, the headers it answers for, and what a function that is not served returns."""
+
+    name: str
+    version: str
+    """The number of the shared object's name in ROCm 6.4: libamdhip64.so.6."""
+    headers: tuple[str, ...]
+    status: str
+    """The C type that every function which can refuse returns."""
+    refusal: int
+    sources: tuple[str, ...] = ()
+    """None: `libraries/NAME.cpp`."""
+    own_headers: bool = True
+    """The source is the executor's own header, whose functions become the library's symbols."""
+    aliases: tuple[str, ...] = ()
+    """Other names of the same library."""
+
+
+LIBRARIES = (
+    _Library(
+        "amdhip64",
+        "6",
+        ("hip/hip_runtime_api.h", "hip/hip_ext.h", "hip/hiprtc.h"),
+        "hipError_t",
+        801,
+        ("device", "memory", "stream", "graph", "code_object", "module", "launch", "hostcall", "rtc"),
+        False,
+        ("hiprtc",),
+    ),
+    _Library("hipblas", "2", ("hipblas/hipblas.h",), "hipblasStatus_t", 7),
+    _Library("rocblas", "4", ("rocblas/rocblas.h",), "rocblas_status", 2),
+    _Library("hipsparse", "1", ("hipsparse/hipsparse.h",), "hipsparseStatus_t", 10),
+    _Library("hipsolver", "0", ("hipsolver/hipsolver.h",), "hipsolverStatus_t", 7),
+    _Library("hipfft", "0", ("hipfft/hipfft.h",), "hipfftResult", 16),
+    _Library("hiprand", "1", ("hiprand/hiprand.h",), "hiprandStatus_t", 1000),
+    _Library("rccl", "1", ("rccl/rccl.h",), "ncclResult_t", 5, (), False),
+)
+
+
+def build_libraries(toolchain: Toolchain) -> Path:
+    """The folder with all libraries, built where the cache lacks them.
+
+    Raises:
+        LibraryError: one does not compile.
+    """
+    defines = {
+        "ROCPORT_PYTHON": sys.executable,
+        "ROCPORT_SOURCE": str(SOURCE),
+        "ROCPORT_ISA_CACHE": str(cache_folder() / "isa" / "programs"),
+        "ROCPORT_ISA_VERSION": _digest(_isa_sources()),
+    }
+    described = json.dumps([defines, str(toolchain.compiler), str(toolchain.include), toolchain.compiler_version])
+    parts = [*sorted(HERE.rglob("*.cpp")), *sorted(HERE.glob("*.h")), HERE / "library.py", *sorted(HEADERS.rglob("*"))]
+    folder = cache_folder() / "isa" / "lib" / _digest(parts, described)
+    if (folder / "done").is_file():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=folder.parent))
+    try:
+        (scratch / "targets.inc").write_text(_targets())
+        for library in LIBRARIES:
+            _build(library, toolchain, scratch, defines)
+        (scratch / "done").write_text("")
+        try:
+            scratch.rename(folder)
+        except OSError:  # another process was first
+            if not (folder / "done").is_file():
+                raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return folder
+
+
+def _isa_sources() -> list[Path]:
+    """What decides how a kernel is translated."""
+    return sorted(path for path in ISA.rglob("*") if path.suffix in (".py", ".h", ".cpp") and HERE not in path.parents)
+
+
+def _digest(files: Iterable[Path], extra: str = "") -> str:
+    seen = hashlib.sha256(extra.encode())
+    for path in files:
+        if path.is_file():
+            seen.update(path.name.encode() + b"\0" + path.read_bytes())
+    return seen.hexdigest()[:20]
+
+
+def _targets() -> str:
+    return "".join(
+        f'{{"{t.name}", "{t.family}", {t.wavefront}, {t.lds_bytes}, {t.max_workgroup}}},\n'
+        for t in all_targets()
+        if "generic" not in t.name
+    )
+
+
+def _build(library: _Library, toolchain: Toolchain, folder: Path, defines: dict[str, str]) -> None:
+    plain = [
+        str(toolchain.compiler),
+        "-std=c++17",
+        "-O2",
+        "-fPIC",
+        "-pthread",
+        f"-I{folder}",
+        f"-I{ERROR_TABLE}",
+        f"-I{HERE}",
+    ]
+    if library.own_headers:
+        flags = [*plain, "-w", f"-I{HEADERS}"]
+    else:
+        flags = [*plain, "-Wall", "-Wextra", "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
+        flags += [f'-D{name}="{value}"' for name, value in defines.items()]
+    sources = [HERE / f"{name}.cpp" for name in library.sources] or [HERE / "libraries" / f"{library.name}.cpp"]
+    objects = [folder / f"{source.stem}.o" for source in sources]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        jobs = [
+            pool.submit(_run, [*flags, "-c", str(source), "-o", str(target)], source.name)
+            for source, target in zip(sources, objects, strict=True)
+        ]
+        for job in jobs:
+            job.result()
+    soname = f"lib{library.name}.so.{library.version}"
+    link = [
+        str(toolchain.compiler), "-shared", "-fPIC", "-fuse-ld=lld", f"-Wl,-soname,{soname}", "-pthread",
+        *map(str, objects), "-ldl", "-o", str(folder / soname),
+    ]  # fmt: skip
+    if library is not LIBRARIES[0]:
+        link += [f"-L{folder}", "-lamdhip64", "-Wl,-rpath,$ORIGIN"]
+    _run(link, library.name)
+    served = exported(folder / soname)
+    declared = _declared(library, toolchain)
+    # `_spt` is the per-thread default stream, the same as the other where work is done when it is issued; `_v2` takes
+    # hipBLAS's complex types under another name.
+    aliases = {
+        name: base for name in declared for base in [re.sub("_spt$|_v2", "", name)]
+        if name not in served and base != name and base in served
+    }  # fmt: skip
+    stubs = folder / f"unserved_{library.name}.cpp"
+    stubs.write_text(_stubs(library, [name for name in declared if name not in served and name not in aliases]))
+    _run([*plain, "-c", str(stubs), "-o", str(stubs.with_suffix(".o"))], stubs.name)
+    symbols = [f"-Wl,--defsym={name}={base}" for name, base in aliases.items()]
+    _run([*link, str(stubs.with_suffix(".o")), *symbols], library.name)
+    for name in (library.name, *library.aliases):
+        for spelling in (f"lib{name}.so", f"lib{name}.so.{library.version}"):
+            if spelling != soname:
+                (folder / spelling).symlink_to(soname)
+
+
+def _stubs(library: _Library, names: Sequence[str]) -> str:
+    """Functions that say their name and refuse; the arguments are not looked at, which the C ABI allows."""
+    lines = ["namespace rt { int unserved(const char *what); }", 'extern "C" {']
+    lines += [f'int {name}() {{ rt::unserved("{name}"); return {library.refusal}; }}' for name in names]
+    return "\n".join([*lines, "}", ""])
+
+
+def _declared(library: _Library, toolchain: Toolchain) -> list[str]:
+    """Every function of the library's headers that returns its status type, in order."""
+    includes = "".join(f"#include <{header}>\n" for header in library.headers)
+    command = [
+        str(toolchain.compiler), "-x", "c++", "-std=c++17", "-E", "-P", "-D__HIP_PLATFORM_AMD__=1",
+        "-D__HIP_DISABLE_CPP_FUNCTIONS__=1", "-isystem", str(toolchain.include), "-",
+    ]  # fmt: skip
+    text = _run(command, library.name, includes)
+    names = re.findall(
+        rf"\b(?:{library.status}|hiprtcResult)\s+(\w+)\s*\([^;{{}}]*\)\s*(?:__attribute__\S+\s*)?;", text
+    )
+    return list(dict.fromkeys(names))
+
+
+def exported(library: Path) -> frozenset[str]:
+    """Names of the functions that a shared object (ELF64, little-endian) defines for others."""
+    data = library.read_bytes()
+    offset, entry_size, count = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HH", data, 58)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, offset + i * entry_size) for i in range(count)]
+    names = set()
+    for section in sections:
+        if section[1] != 11:  # SHT_DYNSYM
+            continue
+        strings = sections[section[6]][4]
+        for at in range(section[4], section[4] + section[5], 24):
+            name, info, _, index, _, _ = struct.unpack_from("<IBBHQQ", data, at)
+            if index and info & 15 == 2:  # STT_FUNC
+                names.add(data[strings + name : data.index(b"\0", strings + name)].decode())
+    return frozenset(names)
+
+
+def _run(command: Sequence[str], what: str, stdin: str | None = None) -> str:
+    done = subprocess.run(
+        list(command), input=stdin, capture_output=True, text=True, timeout=HANGING_S, check=False,
+        env={**os.environ, "LC_ALL": "C"},
+    )  # fmt: skip
+    if done.returncode:
+        raise LibraryError(f"a library of the ISA runtime does not build: {what}\n{done.stderr.strip()[-3000:]}")
+    return done.stdout
