@@ -92,7 +92,7 @@ def test_a_claim_needs_its_evidence(runs: tuple[tuple[str, Level, Trust, str], .
 
 def test_every_executor_has_its_own_name_and_says_why_it_is_not_here() -> None:
     names = [one.name for one in executors()]
-    assert names == ["cpu", "amd", "rocjitsu", "nvidia", "triton-interpreter"]
+    assert names == ["cpu", "isa", "amd", "rocjitsu", "nvidia", "triton-interpreter"]
     for one in executors():
         if one.name == "triton-interpreter":
             continue
