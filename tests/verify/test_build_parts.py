@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rocport.model import cache_folder
+from rocport.syntax.code_object import CodeObjectError, kernels
 from rocport.verify import diagnostics
 from rocport.verify.cache import Cache, Fingerprints, read_depfile
-from rocport.verify.code_object import CodeObjectError, kernels
 
 
 def pack(value: object) -> bytes:

@@ -88,7 +88,7 @@ _FUNCTIONS: dict[str, tuple[str, int] | None] = {
     "exponent": ("i", 32),
     **dict.fromkeys(("sign", "isNAN", "isQuietNAN", "isSignalNAN", "isEven", "classify"), ("u", 1)),
     "signext": ("i", 64),
-    **dict.fromkeys(("bitCount", "countbits", "count_ones", "byte_permute", "clz", "ctz"), ("u", 32)),
+    **dict.fromkeys(("bitCount", "countbits", "count_ones", "byte_permute", "clz", "ctz", "set_byte"), ("u", 32)),
     "f32_to_f16_rtz": ("f", 16),
     **dict.fromkeys(("fp8_to_f32", "bf8_to_f32", "fp8o_to_f32", "bf8o_to_f32"), ("f", 32)),
     **dict.fromkeys(("f32_to_fp8", "f32_to_bf8", "f32_to_fp8o", "f32_to_bf8o"), ("u", 8)),
@@ -169,6 +169,8 @@ class _Emitter:
 
     def declare(self, node: p.Declare) -> str:
         scope = self.scope
+        if node.name == "S":
+            return ""  # the sources as an array: declared by the form
         if node.name in scope.registers or node.name in scope.scalars or node.name in scope.arrays:
             return ""
         name = _safe(node.name)
@@ -396,6 +398,8 @@ class _Emitter:
     def slice(self, node: p.Slice) -> Value:
         if mask := self.is_mask(node):
             return Value(f"((u32)mask_{mask})", "u", 1)
+        if node.base == p.Name("S") and "S" not in self.scope.arrays:
+            return Value(f"v_S[{self.expr(node.high).code}]", "u", 32)
         if isinstance(node.base, p.Name) and node.base.name in self.scope.arrays:
             kind, width = self.scope.arrays[node.base.name]
             return Value(f"{_safe(node.base.name)}[{self.expr(node.high).code}]", kind, width)

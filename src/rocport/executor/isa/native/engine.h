@@ -17,8 +17,8 @@ extern "C" {
 #define RP_ISA_ABI 1
 
 // What the upper 32 bits of a flat address say: LDS and scratch lie behind these apertures.
-#define RP_SHARED_APERTURE 0x00010000u
-#define RP_PRIVATE_APERTURE 0x00020000u
+#define RP_SHARED_APERTURE 0x8001u
+#define RP_PRIVATE_APERTURE 0x8002u
 
 struct rp_wave;
 struct rp_op;

@@ -12,6 +12,7 @@
 typedef _Float16 f16;
 typedef __int128 i128;
 #define AT static inline __attribute__((always_inline))
+#define AT_INLINE inline __attribute__((always_inline))
 
 template <class T, class F> AT T bitcast(F f) {
   static_assert(sizeof(T) == sizeof(F), "");
@@ -338,6 +339,53 @@ template <int W> AT void unpack_bits(u32 *values, u64 m) {
 #define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < W; l++)
 #define ACTIVE_LANES for (u64 left_ = ex; left_; left_ &= left_ - 1) if (const int l = __builtin_ctzll(left_); true)
 
+// A scalar operand: an immediate, or an index of the wave's scalar state.
+AT u32 uniform32(const rp_wave *w, u32 immediate, u32 a) { return immediate ? a : w->s[a]; }
+AT u64 uniform64(const rp_wave *w, u32 immediate, u32 a, u32 high) {
+  return immediate ? a | (u64)high << 32 : w->s[a] | (u64)w->s[a + 1] << 32;
+}
+AT u32 clamp_i32(i64 x) { return (u32)(x > 2147483647 ? 2147483647 : x < -2147483648ll ? -2147483648ll : x); }
+AT u32 x_set_byte(u32 word, u32 at, u32 byte) { return set_bits(word, 8 * (at & 3), 8, byte); }
+
+// MODE: rounding in bits 3:0 (float, then double and half), denormals in 7:4. The host rounds and flushes by MXCSR,
+// which knows one setting: a wave's own is set while it runs, that of doubles around their forms.
+AT u32 csr_of(u32 round, u32 denormal) {
+  static const u8 rounding[4] = {0, 2, 1, 3};  // nearest, up, down, zero -> MXCSR.RC
+  return 0x1f80u | (u32)rounding[round & 3] << 13 | (denormal & 1 ? 0 : 0x40u) | (denormal & 2 ? 0 : 0x8000u);
+}
+AT void set_csr(rp_wave *w) {
+  w->csr = csr_of(w->mode, w->mode >> 4);
+  w->csr_double = csr_of(w->mode >> 2, w->mode >> 6);
+  _mm_setcsr(w->csr);
+}
+struct Doubles {
+  const rp_wave *w;
+  AT_INLINE Doubles(const rp_wave *w) : w(w) { if (__builtin_expect(w->csr != w->csr_double, 0)) _mm_setcsr(w->csr_double); }
+  AT_INLINE ~Doubles() { if (__builtin_expect(w->csr != w->csr_double, 0)) _mm_setcsr(w->csr); }
+};
+AT u64 rp_clock(rp_wave *w) { return w->clock + w->executed; }
+AT u32 get_hwreg(rp_wave *w, u32 id, u32 low, u32 n) {
+  u32 value = id == 1 ? w->mode : id == 4 || id == 23 || id == 24 ? w->hwid : id == 29 ? (u32)rp_clock(w) : 0;
+  return (u32)get_bits(value, low, n);
+}
+AT void set_hwreg(rp_wave *w, u32 id, u32 low, u32 n, u32 value) {
+  if (id != 1) return;
+  w->mode = set_bits(w->mode, low, n, value);
+  set_csr(w);
+}
+// The op at an address that the program computed.
+static inline const rp_op *rp_jump(rp_wave *w, const rp_op *op, u64 address) {
+  const u64 pc = address - w->image;
+  u32 a = 0, b = w->kernel->op_count;
+  while (a < b) {
+    u32 m = (a + b) / 2;
+    if (w->kernel->ops[m].pc < pc) a = m + 1; else b = m;
+  }
+  if (a < w->kernel->op_count && w->kernel->ops[a].pc == pc) return w->kernel->ops + a;
+  w->address = address;
+  return rp_stop_at(w, op, RP_BAD_JUMP);
+}
+
 // The lane that DPP control `c` reads from for lane l, or -1.
 template <int W, bool GFX9> AT int dpp_lane(int c, int l) {
   int row = l & ~15, i = l & 15, k = c & 15;
@@ -362,6 +410,27 @@ template <int W, bool GFX9> AT int dpp_lane(int c, int l) {
   return -1;
 }
 
+// Fills `out` with what DPP brings to each lane and answers which lanes may be written.
+// masks: row mask 3:0, bank mask 7:4, bound_ctrl 8, fetch inactive 9.
+template <int W, bool GFX9, int WORDS> AT u64 dpp16(u32 *out, const u32 *row, u32 control, u32 masks, u64 ex) {
+  u64 ok = 0;
+  for (int l = 0; l < W; l++) {
+    int q = dpp_lane<W, GFX9>((int)control, l);
+    bool valid = q >= 0 && ((masks >> 9 & 1) || (ex >> q & 1));
+    bool write = (masks >> (l >> 4 & 3) & 1) && (masks >> (4 + ((l & 15) >> 2)) & 1) && (valid || (masks >> 8 & 1));
+    ok |= (u64)write << l;
+    for (int k = 0; k < WORDS; k++) out[k * W + l] = valid ? row[k * W + q] : 0;
+  }
+  return ok;
+}
+template <int W, int WORDS> AT u64 dpp8(u32 *out, const u32 *row, u32 select, u64 ex) {
+  for (int l = 0; l < W; l++) {
+    int q = (l & ~7) | (select >> (3 * (l & 7)) & 7);
+    for (int k = 0; k < WORDS; k++) out[k * W + l] = ex >> q & 1 ? row[k * W + q] : 0;
+  }
+  return ~0ull;
+}
+
 // Memory
 
 AT u8 *lds_at(rp_wave *w, u32 a, u32 n) { return (u64)a + n <= w->lds_bytes ? w->lds + a : 0; }
@@ -380,6 +449,42 @@ template <class T> AT T peek(const u8 *p) { T t; __builtin_memcpy(&t, p, sizeof 
 template <class T> AT void poke(u8 *p, T t) { __builtin_memcpy(p, &t, sizeof t); }
 const rp_op *rp_out_of_range(rp_wave *w, const rp_op *op, int lane, u64 address);
 #define OUTSIDE(LANE, ADDRESS) do { w->lane = (LANE); w->address = (ADDRESS); return rp_stop_at(w, op, RP_FAULT); } while (0)
+
+// A buffer resource. Scratch through a descriptor: the aperture in its base.
+struct Buffer {
+  rp_wave *w;
+  u64 base;
+  u32 stride, records, soffset;
+  AT_INLINE Buffer(rp_wave *w, u32 q, u32 soffset)
+      : w(w), base((w->s[q] | (u64)w->s[q + 1] << 32) & 0xffffffffffffull), stride(w->s[q + 1] >> 16 & 0x3fff),
+        records(w->s[q + 2]), soffset(soffset) {}
+  // Where lane l's n bytes are, 0 out of bounds.
+  AT_INLINE u8 *at(int l, u32 index, u32 offset, u32 n) const {
+    if (base >> 32 == RP_PRIVATE_APERTURE) return scratch_at(w, l, offset + soffset, n);
+    if (stride ? index >= records : (u64)offset + n > records) return 0;
+    return (u8 *)(base + soffset + (u64)index * stride + offset);
+  }
+};
+AT u32 pk_add_f16(u32 a, u32 b) { return bits((f16)(as_f16(a) + as_f16(b))) | bits((f16)(as_f16(a >> 16) + as_f16(b >> 16))) << 16; }
+AT u32 pk_add_bf16(u32 a, u32 b) { return bf16_bits(as_bf16(a) + as_bf16(b)) | bf16_bits(as_bf16(a >> 16) + as_bf16(b >> 16)) << 16; }
+AT float as_xf32(u32 b) { return as_f32(b & 0xffffe000u); }
+AT int swizzle_lane(u32 offset, int l) {
+  if (offset & 0x8000) return (l & ~3) | (offset >> (2 * (l & 3)) & 3);
+  return (l & 32) | ((((l & 31) & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31));
+}
+// Whether all lanes run and their 32-bit addresses follow each other by four bytes.
+template <int W> AT bool consecutive(const u32 *a, u64 ex) {
+  if (ex != (W == 64 ? ~0ull : 0xffffffffull) || a[0] > 0xffffff00u) return false;
+  u32 wrong = 0;
+  for (int l = 0; l < W; l++) wrong |= a[l] ^ (a[0] + 4 * l);
+  return !wrong;
+}
+template <int W> AT bool consecutive_wide(const u32 *a, u64 ex) {
+  if (!consecutive<W>(a, ex)) return false;
+  u32 wrong = 0;
+  for (int l = 0; l < W; l++) wrong |= a[W + l] ^ a[W];
+  return !wrong;
+}
 
 // One read-modify-write. `f` maps the old value to the new one; real when other threads may see the place.
 template <class T, class F> AT T update(u8 *p, bool shared, F f) {

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel's program: the instructions that can be reached from its entry, each as a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rocport.executor.isa import matrix, memory, scalar, vector
+from rocport.executor.isa.emit import Untranslated
+from rocport.executor.isa.forms import Context, Form, Mode, Step
+from rocport.executor.isa.pseudocode import PseudocodeError
+from rocport.executor.isa.tables import Instruction, decode, family
+from rocport.syntax.code_object import CodeObject, KernelCode
+
+_OCP = ("gfx950", "gfx12")
+
+
+@dataclass
+class Program:
+    """Steps by rising address, and what could not be translated."""
+
+    kernel: KernelCode
+    mode: Mode
+    steps: list[Step]
+    untranslated: dict[str, str] = field(default_factory=dict)
+    """Instruction -> why; running into one stops the kernel with that reason."""
+
+
+def _vector_or_matrix(c: Context) -> Step:
+    if matrix.is_matrix(c.instruction.name):
+        return matrix.matrix(c)
+    return vector.valu(c)
+
+
+_TRANSLATORS: dict[str, Callable[[Context], Step]] = {
+    "SOPP": scalar.sopp,
+    "SOP1": scalar.sop1,
+    "SOP2": scalar.sop2,
+    "SOPC": scalar.sopc,
+    "SOPK": scalar.sopk,
+    "SMEM": scalar.smem,
+    "VOP1": vector.valu,
+    "VOP2": vector.valu,
+    "VOPC": vector.valu,
+    "VOP3": vector.valu,
+    "VOP3SD": vector.valu,
+    "VOP3P": _vector_or_matrix,
+    "VOP3PX2": matrix.matrix,
+    "VOPD": vector.vopd,
+    "FLAT": memory.vector_memory,
+    "GLOBAL": memory.vector_memory,
+    "SCRATCH": memory.vector_memory,
+    "MUBUF": memory.buffer,
+    "DS": memory.lds,
+}
+
+
+def translate_one(instruction: Instruction, address: int, mode: Mode) -> Step:
+    """The step of one instruction. Raises Untranslated or PseudocodeError."""
+    translator = _TRANSLATORS.get(instruction.encoding)
+    if translator is None:
+        raise Untranslated(f"encoding {instruction.encoding}")
+    return translator(Context(mode, instruction, address, Form(mode)))
+
+
+def kernel_mode(kernel: KernelCode, target: str) -> Mode:
+    """Bits of the descriptor's compute_pgm_rsrc1 that change what instructions mean."""
+    rsrc1 = kernel.descriptor.rsrc1
+    return Mode(
+        family(target),
+        kernel.descriptor.wave,
+        ocp=target.startswith(_OCP),
+        ieee=bool(rsrc1 >> 23 & 1) if not target.startswith("gfx12") else True,
+        dx10_clamp=bool(rsrc1 >> 21 & 1),
+    )
+
+
+def build(code: CodeObject, kernel: KernelCode, target: str) -> Program:
+    """Follow the control flow from the entry; calls through registers reach every function of the code object.
+
+    Raises TablesError for a target without tables.
+    """
+    mode = kernel_mode(kernel, target)
+    program = Program(kernel, mode, [])
+    seen: dict[int, Step] = {}
+    work = [kernel.descriptor.entry]
+    called = False
+    while work:
+        address = work.pop()
+        if address in seen or not code.text[0] <= address < code.text[1]:
+            continue
+        step = _step(code, address, mode, program)
+        seen[address] = step
+        work += step.targets
+        if step.falls:
+            work.append(address + step.size)
+        if step.aux == 1 and step.kind == 0 and not called:
+            # A jump or call to an address in registers: the functions of this object, and what follows calls.
+            called = True
+            work += [s.address for s in code.symbols.values() if s.kind == "function"]
+            work += _local_functions(code, mode)
+    program.steps = [seen[a] for a in sorted(seen)]
+    return program
+
+
+def _local_functions(code: CodeObject, mode: Mode) -> list[int]:
+    """Where code starts after a function's end and its padding: functions without a dynamic symbol."""
+    found = []
+    address = code.text[0]
+    ended = True
+    while address < code.text[1]:
+        data = code.memory[address : address + 20]
+        try:
+            instruction = decode(data, mode.family)
+        except Untranslated:
+            address += 4
+            continue
+        padding = instruction.name in ("S_NOP", "S_CODE_END")
+        if ended and not padding:
+            found.append(address)
+            ended = False
+        if instruction.name in ("S_ENDPGM", "S_SETPC_B64"):
+            ended = True
+        address += instruction.size
+    return found
+
+
+def _step(code: CodeObject, address: int, mode: Mode, program: Program) -> Step:
+    data = code.memory[address : min(address + 20, code.text[1])]
+    name, size, encoding = f"{int.from_bytes(data[:4], 'little'):#010x}", 4, "unknown"
+    try:
+        instruction = decode(data, mode.family)
+        name, size, encoding = instruction.name, instruction.size, instruction.encoding
+        return translate_one(instruction, address, mode)
+    except (Untranslated, PseudocodeError) as error:
+        program.untranslated[name] = str(error)
+        text = "return rp_stop_at(w,op,RP_UNSUPPORTED);"
+        return Step(address, size, encoding, name, text, [], how="untranslated", falls=True)
