@@ -178,21 +178,25 @@ def _beside_torch(want: Want, known: Package, candidate: Candidate) -> Item:
 
 
 def _builds(known: Package, target: GfxTarget, candidate: Candidate) -> str:
-    """Which native build of a wheel serves the ROCm of torch, where the facts split it by build."""
-    records = target.library(known.target_library) if known.target_library else ()
-    if not records or not records[-1].builds:
+    """Which native library of a wheel is loaded beside torch's HIP, where the facts list them."""
+    if not known.wheels:
         return ""
-    builds = records[-1].builds
+    wheel = known.wheels[-1]
     try:
         hip = rocm_release(RocmVersion.parse(candidate.rocm)).hip
     except FactError:
         hip = ""
     if not hip:
-        return f"; which of its libraries torch for ROCm {candidate.rocm} takes is not known ({', '.join(builds)})"
-    wanted = "rocm" + "".join(hip.split(".")[:2])  # named after HIP, which is 7.16 in ROCm 10.1
-    if wanted in builds:
-        return f"; its {wanted} library carries {target.name}"
-    return f"; no library for HIP {hip}: it takes the nearest of {', '.join(builds)}"
+        return (
+            f"; which of its libraries torch for ROCm {candidate.rocm} takes is not known ({', '.join(wheel.builds)})"
+        )
+    major, minor = (int(part) for part in hip.split(".")[:2])
+    taken = wheel.library_for((major, minor))  # named after HIP, which is 7.16 in ROCm 10.1
+    if not taken:
+        return f"; no library for HIP {hip} among {', '.join(wheel.builds)}"
+    if taken == f"{major}.{minor}":
+        return f"; its library for HIP {taken} carries {target.name}"
+    return f"; no library for HIP {hip}: it takes the nearest, {taken}, of {', '.join(wheel.builds)}"
 
 
 def _pip(want: Want, known: Package, install: str) -> str:

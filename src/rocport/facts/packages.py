@@ -20,6 +20,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from packaging.version import Version
+
 from rocport.facts._toml import FACTS, read_toml
 from rocport.facts.errors import FactError
 
@@ -36,6 +38,34 @@ class BlocksizeRule:
     since: str
     source: str
     sure: str
+
+
+@dataclass(frozen=True)
+class NativeWheel:
+    """The ROCm libraries (HIP versions) inside the wheels of a package, for its versions from `since` (inclusive) to
+    `until` (exclusive; empty: to the newest). `choice`: `exact` or `nearest`, as the package's loader does."""
+
+    since: str
+    until: str
+    builds: tuple[str, ...]
+    choice: str
+    source: str
+    sure: str
+
+    def library_for(self, hip: tuple[int, int], builds: tuple[str, ...] = ()) -> str:
+        """The build (`7.2`) that is loaded for a HIP (major, minor) from `builds`, by default those of the wheel; empty
+        when the import finds none."""
+        have = {
+            (int(major), int(minor)): f"{major}.{minor}"
+            for major, minor in (b.split(".") for b in builds or self.builds)
+        }
+        if self.choice == "exact":
+            name = str(hip[0] * 10 + hip[1])
+            return next((text for (major, minor), text in have.items() if f"{major}{minor}" == name), "")
+        same = sorted(version for version in have if version[0] == hip[0])
+        below = [version for version in same if version <= hip]
+        nearest = below[-1:] or same[:1]
+        return have[nearest[0]] if nearest else ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +99,15 @@ class Package:
     note: str = ""
     env: tuple[tuple[str, str], ...] = ()
     blocksizes: tuple[BlocksizeRule, ...] = ()
+    wheels: tuple[NativeWheel, ...] = ()
+
+    def wheel_of(self, version: str) -> NativeWheel | None:
+        """The record of the wheel of a version; None when nothing is known about it."""
+        parsed = Version(Version(version).public)
+        for wheel in self.wheels:
+            if parsed >= Version(wheel.since) and (not wheel.until or parsed < Version(wheel.until)):
+                return wheel
+        return None
 
 
 def normalize(name: str) -> str:
@@ -104,7 +143,8 @@ def package(name: str) -> Package:
 
 def _load(data: dict[str, Any]) -> Package:
     rules = tuple(BlocksizeRule(**{**rule, "sizes": tuple(rule["sizes"])}) for rule in data.pop("blocksize", ()))
+    wheels = tuple(NativeWheel(**{**wheel, "builds": tuple(wheel["builds"])}) for wheel in data.pop("wheel", ()))
     env = tuple(data.pop("env", {}).items())
     for key in ("aliases", "targets", "native_targets", "channels"):
         data[key] = tuple(data.get(key, ()))
-    return Package(**data, env=env, blocksizes=rules)
+    return Package(**data, env=env, blocksizes=rules, wheels=wheels)

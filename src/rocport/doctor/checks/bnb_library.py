@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from packaging.version import Version
-
 from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import hip_version, package_version
+from rocport.facts.packages import package
 
 CHECK = Check("bnb-library", "bitsandbytes library", ("H064", "H065", "H066", "H068"))
 VERIFY = "python -m bitsandbytes"
@@ -57,40 +56,43 @@ def run(machine: Machine) -> Result:
         return skipped("bitsandbytes is not installed" if machine.probed("packages-complete") else "not known")
     if hip is None:
         return skipped("torch's HIP version is not known", *base)
-    if version < Version("0.50.0") and hip.minor >= 10:
+    wheel = package("bitsandbytes").wheel_of(str(version))
+    if wheel is None:
+        return skipped(f"which libraries bitsandbytes {version} carries is not in the facts", *base)
+    libraries = machine.setting("bnb_libraries")
+    names = str(libraries.value).split() if libraries is not None else []
+    if libraries is not None and not names:
         return problem(
             "fail",
-            f"bitsandbytes {version} looks for libbitsandbytes_rocm{hip.major * 10 + hip.minor} with HIP {hip}",
-            [*base],
-            "It computes the name as major * 10 + minor, and there is no such library.",
+            f"bitsandbytes {version} is installed without any ROCm library",
+            [*base, libraries.evidence],
+            "4-bit and 8-bit calls fail on the GPU.",
             (UPGRADE,),
             VERIFY,
         )
-    libraries = machine.setting("bnb_libraries")
-    if libraries is not None:
-        names = str(libraries.value).split()
-        exact = f"rocm{hip.major}{hip.minor}"
-        if not names:
-            return problem(
-                "fail",
-                f"bitsandbytes {version} is installed without any ROCm library",
-                [*base, libraries.evidence],
-                "4-bit and 8-bit calls fail on the GPU.",
-                (UPGRADE,),
-                VERIFY,
-            )
-        if exact in names:
-            return ok(f"lib {exact}", libraries.evidence)
-        if hip.release < (6, 4, 0):
-            return problem(
-                "fail",
-                f"no library for HIP {hip}: the published ones begin with 6.4",
-                [*base, libraries.evidence],
-                "'No compatible ROCm binary found'.",
-                ("# a newer torch, or build bitsandbytes from source (needs ROCm 6.3 or later)",),
-                VERIFY,
-            )
-        return ok(
-            f"no {exact}; bitsandbytes 0.50 takes the nearest older library of {', '.join(names)}", libraries.evidence
+    builds = tuple(f"{name[4]}.{name[5:]}" for name in names if name.startswith("rocm") and name[5:])
+    asked = (hip.major, hip.minor)
+    taken = wheel.library_for(asked, builds)
+    evidence = [*base, *([libraries.evidence] if libraries is not None else [])]
+    held = ", ".join(builds or wheel.builds)
+    if not taken:
+        looks = (
+            f"looks for libbitsandbytes_rocm{hip.major * 10 + hip.minor} with"
+            if wheel.choice == "exact"
+            else "has none for"
         )
-    return skipped("its libraries are not in what was read", *base)
+        return problem(
+            "fail",
+            f"bitsandbytes {version} {looks} HIP {hip}; it carries {held}",
+            evidence,
+            "The import goes on without native code, and the first 4-bit or 8-bit call fails.",
+            (
+                UPGRADE
+                if any(other.library_for(asked) for other in package("bitsandbytes").wheels)
+                else "# a newer torch, or build bitsandbytes from source: cmake -DCOMPUTE_BACKEND=hip -S .",
+            ),
+            VERIFY,
+        )
+    if taken == f"{hip.major}.{hip.minor}":
+        return ok(f"its library for HIP {taken} is loaded", *evidence)
+    return ok(f"none for HIP {hip.major}.{hip.minor}: it takes the nearest, {taken}, of {held}", *evidence)
