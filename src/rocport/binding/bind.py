@@ -92,7 +92,7 @@ class Binder:
         local = self._local(position)
         if local is not None:
             return self._at(local)
-        if before == b"::" and source.is_ident(position - 2):
+        if source.qualified(position):
             return self._qualified(position) or CUDA
         macro = self.macro(name, name.startswith(b"__") or source.in_device(position))
         if macro is not None and not self._spared(position, name):

@@ -38,8 +38,9 @@ PLATFORM_VALUES: Mapping[bytes, int] = {
 """Macros of the CUDA toolkit and the values `rocport_platform.h` gives them on AMD."""
 
 COMPILER = frozenset({b"__CUDACC__", b"__NVCC__"})
+RUN_TIME_COMPILER = b"__CUDACC_RTC__"
 ARCH = b"__CUDA_ARCH__"
-CUDA_NAMES = frozenset(PLATFORM_VALUES) | COMPILER | {ARCH}
+CUDA_NAMES = frozenset(PLATFORM_VALUES) | COMPILER | {ARCH, RUN_TIME_COMPILER}
 
 # __HIP_PLATFORM_HCC__ and __HCC__ are gone since ROCm 6; the rule hip-platform-macro puts today's names in their place.
 _HIP_DEFINED = frozenset({b"__HIPCC__", b"__HIP__", b"__HIP_PLATFORM_AMD__", b"__HIP_PLATFORM_HCC__", b"__HCC__"})
@@ -106,6 +107,8 @@ class Branches:
         if name in CUDA_NAMES:
             if respected:
                 return False
+            if name == RUN_TIME_COMPILER:
+                return None
             return device if name == ARCH else True
         if name in _HIP_DEFINED:
             return True

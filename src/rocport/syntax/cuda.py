@@ -42,6 +42,11 @@ IDENT, NUMBER, STRING, CHAR, PUNCT = "ident", "number", "string", "char", "punct
 _IDENT_START = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _DIGIT = frozenset(b"0123456789")
 
+# Words after which `::name` names something at file scope.
+_NOT_SCOPES = frozenset(
+    b"return else case do throw goto and or not new delete typename typedef using co_return".split()
+)
+
 _OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CLOSE = {b")": b"(", b"]": b"[", b"}": b"{"}
 
@@ -192,6 +197,14 @@ class CudaSource:
     def is_ident(self, position: int) -> bool:
         """True when there is a token at the index and it is an identifier."""
         return 0 <= position < len(self.texts) and kind_of(self.texts[position]) == IDENT
+
+    def qualified(self, position: int) -> bool:
+        """True for the `name` of `ns::name`; False for `::name`, as in `return ::name`."""
+        if self.at(position - 1) != b"::":
+            return False
+        return self.at(position - 2) == b">" or (
+            self.is_ident(position - 2) and self.at(position - 2) not in _NOT_SCOPES
+        )
 
     def at(self, position: int) -> bytes:
         """Text of the token at an index; empty outside the file."""

@@ -12,6 +12,7 @@ name that the project calls becomes the same HIP name, those calls would pass th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Literal
@@ -21,6 +22,7 @@ from rocport.facts.symbols import Symbol, load
 from rocport.model import Applicability, Context, Definition, Example, Finding, RocmVersion, Rule, Severity
 from rocport.rules import discover
 from rocport.rules.cuda.common import finding, replace
+from rocport.rules.cuda.definitions import arguments
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -183,7 +185,8 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             holds=_range(symbol),
         )
     narrow = rocm is None and _is_narrow(symbol)
-    reasons = [reason for reason in (_range(symbol) if narrow else "", symbol.note) if reason]
+    note = "" if _is_met(source, position, symbol) else symbol.note
+    reasons = [reason for reason in (_range(symbol) if narrow else "", note) if reason]
     if symbol.hip == symbol.cuda:
         return finding(
             RULE,
@@ -203,6 +206,24 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         edits=[replace(source, position, symbol.hip.encode())],
         holds=_range(symbol),
     )
+
+
+_TAKES = re.compile(r"HIP takes (\d+)(?:-(\d+))? argument")
+# What other rules do at every place where the note would be asked for.
+_DONE_ELSEWHERE = ("HIPBLAS_V2 defined before the include", "the kernel is passed as reinterpret_cast")
+
+
+def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
+    """True where the note asks for nothing: the call has as many arguments as HIP takes, the name is not called at all,
+    or another rule of the port sees to it."""
+    if any(done in symbol.note for done in _DONE_ELSEWHERE):
+        return True
+    taken = _TAKES.search(symbol.note)
+    if not symbol.note.startswith("arity:") or taken is None:
+        return False
+    call = source.call(position)
+    least, most = int(taken.group(1)), int(taken.group(2) or taken.group(1))
+    return call is not None and least <= len(arguments(source, call.open, call.close)) <= most
 
 
 def _range(symbol: Symbol) -> str:

@@ -58,12 +58,15 @@ def definition_start(source: CudaSource, name: int) -> int:
 _ACCESS = (b"public", b"private", b"protected")
 
 
-def leave_out_on_hip(source: CudaSource, first: int, last: int, why: bytes) -> list[Edit]:
-    """Edits that compile the tokens [first, last] for NVIDIA only; they need `rocport_platform.h`."""
+def leave_out_on_hip(source: CudaSource, first: int, last: int, why: bytes, where: bytes = b"") -> list[Edit]:
+    """Edits that compile the tokens [first, last] for NVIDIA only; they need `rocport_platform.h`.
+
+    `where` narrows the condition: they are left out on AMD only where it holds.
+    """
     newline = source.newline
     start = source.data.rfind(b"\n", 0, source.starts[first]) + 1
     ahead = source.data[start : source.starts[first]]
-    opening = b"#if !ROCPORT_HIP  // " + why + newline
+    opening = b"#if !ROCPORT_HIP" + (b" || !" + where if where else b"") + b"  // " + why + newline
     if ahead.strip():
         opening, start = newline + opening, source.starts[first]
     end = source.end(last)

@@ -2,19 +2,23 @@
 
 HIP's library headers live in a folder of their own (`hipblas/hipblas.h`, not `hipblas.h`). A header without a
 counterpart (`mma.h`, `cuda/std/...`) stays and is a MANUAL finding. An include of a header of the project is left
-alone: the port keeps file names.
+alone: the port keeps file names. `<cuda.h>` beside a `cuda.h` of the project is CUDA's or the project's as the include
+paths say: REVIEW.
+
+The same is done for `__has_include(<cuda_runtime.h>)` and for a header named in a macro that an include takes
+(`#define RUNTIME <cuda_runtime.h>`); where the macro of an include is defined nowhere in the tree, MANUAL.
 """
 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 
 from rocport.facts.symbols import Symbol, load
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding
 from rocport.syntax.cuda import CudaSource, Directive
-from rocport.syntax.includes import include_names
 
 # Headers that hipify maps in part or not at all, or whose HIP header holds other names: these stay listed.
 _LISTED = ("cub/", "curand", "cuda_bf16", "device_launch_parameters", "vector_functions")
@@ -28,10 +32,22 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     phase=2,
-    triggers=frozenset({b"include"}),
+    triggers=frozenset({b"include", b"__has_include", b"define"}),
     examples=(
         Example("#include <cublas_v2.h>\n", contains=("#include <hipblas/hipblas.h>",)),
         Example('#include "cuda_runtime.h"\n', contains=("<hip/hip_runtime.h>",)),
+        Example(
+            "#define RUNTIME <cuda_runtime.h>\n#include RUNTIME\n", contains=("#define RUNTIME <hip/hip_runtime.h>",)
+        ),
+        Example(
+            "#if __has_include(<cuda_runtime.h>)\nint gpu;\n#endif\n", contains=("__has_include(<hip/hip_runtime.h>)",)
+        ),
+        Example("#include GENERATED_HEADER\n", contains=("#include GENERATED_HEADER",)),
+        Example(
+            "#include <cooperative_groups/reduce.h>\n",
+            contains=('#include "rocport_cg.h"',),
+            absent=("cooperative_groups/reduce.h",),
+        ),
     ),
     clean=(
         "#include <vector>\n",
@@ -69,19 +85,119 @@ def is_project_file(name: str, source: CudaSource, context: Context) -> bool:
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     table = load()
-    if not any(table.header(name) for name in set(include_names(source.data))):
+    named = any(table.header(name) for name in set(_QUOTED.findall(source.data.decode("utf-8", "replace"))))
+    for directive in source.directives if named or b"include" in source.names else ():
+        if directive.name in (b"include", b"import"):
+            found = spelled(source, directive)
+            if found is None:
+                yield from _computed(source, directive, context)
+                continue
+            name, start, end = found
+            symbol = table.header(name)
+            if symbol is None:
+                continue
+            angle = source.data[start : start + 1] == b"<"
+            if is_project_file(name, source, context):
+                if angle:
+                    yield _either(source, directive, symbol, start, end)
+                continue
+            if name in _OURS:
+                yield _ours(source, directive, name)
+                continue
+            yield _finding(source, directive, symbol, start, end)
+        elif named and directive.name in (b"define", b"if", b"elif"):
+            yield from _mentioned(source, directive, context)
+
+
+_QUOTED = re.compile(r"[<\"]\s*([\w./+-]+)\s*[>\"]")
+# Headers whose functions a header of the port has.
+_OURS = {"cooperative_groups/reduce.h": "rocport_cg.h", "cooperative_groups/scan.h": "rocport_cg.h"}
+_OURS["cooperative_groups/memcpy_async.h"] = "rocport_cg.h"
+
+
+def _ours(source: CudaSource, directive: Directive, name: str) -> Finding:
+    start, end = source.starts[directive.first], source.end(directive.last - 1)
+    return finding(
+        RULE,
+        source,
+        directive.first,
+        f"<{name}>: its functions are in {_OURS[name]}",
+        last=directive.last - 1,
+        applicability=Applicability.SAFE,
+        edits=[Edit(Span(start, end), b"")],
+        headers=[_OURS[name]],
+    )
+
+
+def _either(source: CudaSource, directive: Directive, symbol: Symbol, start: int, end: int) -> Finding:
+    return finding(
+        RULE,
+        source,
+        directive.first,
+        f"<{symbol.cuda}> is CUDA's, and the project has a file of that name too: the include paths say which is meant",
+        last=directive.last - 1,
+        applicability=Applicability.REVIEW,
+        edits=[Edit(Span(start, end), f"<{symbol.hip}>".encode())] if symbol.hip else [],
+        fix="spell the project's own file with quotes",
+    )
+
+
+def _mentioned(source: CudaSource, directive: Directive, context: Context) -> Iterator[Finding]:
+    """CUDA headers in a macro's text that an include takes, and in `__has_include`."""
+    asks = b"__has_include" in source.texts[directive.first : directive.last]
+    if not asks and not (
+        directive.name == b"define" and source.at(directive.first + 3) in (b"<", *_strings(source, directive))
+    ):
         return
-    for directive in source.directives:
-        if directive.name not in (b"include", b"import"):
+    offset = source.starts[directive.first]
+    text = source.data[offset : directive.end]
+    for match in _MENTIONED.finditer(text):
+        name = match.group(1).decode("utf-8", "replace")
+        symbol = load().header(name)
+        if symbol is None or is_project_file(name, source, context):
             continue
-        found = spelled(source, directive)
-        if found is None:
+        if asks and not symbol.hip:
+            yield finding(
+                RULE,
+                source,
+                directive.first,
+                f"<{name}> is never there on ROCm: the other branch is taken without a word",
+                last=directive.last - 1,
+                applicability=Applicability.REVIEW,
+                fix="see that the other branch is right on AMD",
+            )
             continue
-        name, start, end = found
-        symbol = table.header(name)
-        if symbol is None or symbol.library in _ELSEWHERE or is_project_file(name, source, context):
-            continue
-        yield _finding(source, directive, symbol, start, end)
+        yield _finding(source, directive, symbol, offset + match.start(), offset + match.end())
+
+
+def _strings(source: CudaSource, directive: Directive) -> tuple[bytes, ...]:
+    text = source.at(directive.first + 3)
+    return (text,) if text.startswith(b'"') and directive.last == directive.first + 4 else ()
+
+
+def _computed(source: CudaSource, directive: Directive, context: Context) -> Iterator[Finding]:
+    """`#include MACRO`: followed where the macro's text is known."""
+    name = source.at(directive.first + 2)
+    if not source.is_ident(directive.first + 2):
+        return
+    bodies = [
+        source.at(item.first + 3)
+        for item in source.directives
+        if item.name == b"define" and source.at(item.first + 2) == name
+    ]
+    if bodies or name in context.project.macros:
+        return
+    yield finding(
+        RULE,
+        source,
+        directive.first,
+        f"{name.decode()} names the header, and nothing in the tree defines it: what it includes was not looked at",
+        last=directive.last - 1,
+        fix="see that a build for ROCm defines it as a ported header",
+    )
+
+
+_MENTIONED = re.compile(rb"[<\"]\s*([\w./+-]+)\s*[>\"]")
 
 
 def _finding(source: CudaSource, directive: Directive, symbol: Symbol, start: int, end: int) -> Finding:

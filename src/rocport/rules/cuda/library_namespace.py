@@ -90,7 +90,7 @@ def _match(
 ) -> tuple[tuple[bytes, ...], Symbol] | None:
     """The namespace that starts at an identifier, where it is used as one."""
     before = source.at(position - 1)
-    if before in (b".", b"->") or (before == b"::" and source.is_ident(position - 2)):
+    if before in (b".", b"->") or source.qualified(position):
         return None
     directive = source.directive_of(position)
     if directive is not None and directive.name in (b"include", b"if", b"ifdef", b"ifndef", b"elif"):

@@ -5,7 +5,8 @@ hides device code. The port decides every one of them the way one CUDA build doe
 13 changed signatures that HIP keeps.
 
 - `#ifdef __CUDA_ARCH__` (is this the device pass?) asks for `__HIP_DEVICE_COMPILE__`: SAFE.
-- `__CUDACC__` and `__NVCC__` (is this compiled as CUDA?) also take `__HIPCC__`: SAFE.
+- `__CUDACC__` and `__NVCC__` (is this compiled as CUDA?) also take `__HIPCC__`: SAFE; and `__CUDACC_RTC__` (is this
+  compiled at run time?) `__HIPCC_RTC__`.
 - comparisons ask the ROCPORT_ name: REVIEW, and the finding says which branch is taken.
 - where the branch sm_80 compiles holds PTX or tensor-core code that HIP cannot take and another branch of the same
   conditional is a fallback that works, the port takes the fallback: REVIEW.
@@ -23,6 +24,7 @@ from rocport.binding.branches import (
     COMPILER,
     CUDA_NAMES,
     PLATFORM_VALUES,
+    RUN_TIME_COMPILER,
     Branches,
     Forced,
     branches,
@@ -38,6 +40,7 @@ HEADER = "rocport_platform.h"
 
 _RENAMED = {name: b"ROCPORT_" + name.strip(b"_") for name in PLATFORM_VALUES}
 _FEATURE = b"__CUDA_ARCH_HAS_FEATURE__"
+_HIP_COMPILER = {**dict.fromkeys(COMPILER, b"__HIPCC__"), RUN_TIME_COMPILER: b"__HIPCC_RTC__"}
 
 RULE = Rule(
     name="platform-conditional",
@@ -57,6 +60,7 @@ RULE = Rule(
             "#ifdef __CUDACC__\n#define HD __host__ __device__\n#endif\n",
             contains=("#if defined(__CUDACC__) || defined(__HIPCC__)",),
         ),
+        Example("#ifdef __CUDACC_RTC__\nint x;\n#endif\n", contains=("|| defined(__HIPCC_RTC__)",)),
         Example("#ifndef __NVCC__\nint x;\n#endif\n", contains=("#if !defined(__NVCC__) && !defined(__HIPCC__)",)),
         Example(
             "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600\n"
@@ -162,7 +166,7 @@ def _edits(source: CudaSource, directive: Directive, positions: list[int]) -> tu
         if name not in names:
             names.append(name)
         asks = _asks_defined(source, directive, at)
-        if name in COMPILER:
+        if name in COMPILER or name == RUN_TIME_COMPILER:
             edits.append(_compiler(source, directive, at, asks))
         elif name == ARCH and asks:
             edits.append(replace(source, at, b"__HIP_DEVICE_COMPILE__"))
@@ -185,13 +189,13 @@ def _asks_defined(source: CudaSource, directive: Directive, at: int) -> bool:
 
 def _compiler(source: CudaSource, directive: Directive, at: int, asks: bool) -> Edit:
     name = source.texts[at]
-    either = b"defined(" + name + b") || defined(__HIPCC__)"
+    either = b"defined(" + name + b") || defined(" + _HIP_COMPILER[name] + b")"
     if directive.name in (b"ifdef", b"elifdef"):
         keyword = directive.name.removesuffix(b"def")
         return replace_range(source, directive.first + 1, at + 1, keyword + b" " + either)
     if directive.name in (b"ifndef", b"elifndef"):
         keyword = directive.name.removesuffix(b"ndef")
-        neither = b" !defined(" + name + b") && !defined(__HIPCC__)"
+        neither = b" !defined(" + name + b") && !defined(" + _HIP_COMPILER[name] + b")"
         return replace_range(source, directive.first + 1, at + 1, keyword + neither)
     if not asks:
         return replace(source, at, b"(" + either + b")")
@@ -223,7 +227,9 @@ def _listed(names: list[bytes]) -> str:
 
 
 def _counterparts(names: list[bytes]) -> str:
-    wanted = {"__HIPCC__ too" if name in COMPILER else "__HIP_DEVICE_COMPILE__" for name in names}
+    wanted = {
+        _HIP_COMPILER[name].decode() + " too" if name in _HIP_COMPILER else "__HIP_DEVICE_COMPILE__" for name in names
+    }
     return " and ".join(sorted(wanted))
 
 
@@ -234,13 +240,13 @@ def _elsewhere(source: CudaSource, seen: set[int]) -> Iterator[Finding]:
         if directive is not None and (directive.first in seen or directive.name in (b"include", b"error", b"pragma")):
             continue
         name = source.texts[position]
-        if name in COMPILER:
+        if name in COMPILER or name == RUN_TIME_COMPILER:
             if directive is not None and _asks_defined(source, directive, position):
                 yield finding(
                     RULE,
                     source,
                     position,
-                    f"{name.decode()} is not defined by HIP; the port asks for __HIPCC__ too",
+                    f"{name.decode()} is not defined by HIP; the port asks for {_HIP_COMPILER[name].decode()} too",
                     edits=[_compiler(source, directive, position, True)],
                     applicability=Applicability.SAFE,
                 )

@@ -47,7 +47,7 @@ def rename(
         if overloads:
             note = f"the project has an overload of its own ({overloads[0].path or source.path}:{overloads[0].line})"
         for position in source.find(name):
-            if source.at(position - 1) in (b".", b"->") or _qualified(source, position) or _defines(source, position):
+            if source.at(position - 1) in (b".", b"->") or source.qualified(position) or _defines(source, position):
                 continue
             if _declares(source, position) or bound.bind(position).owner is not Owner.CUDA:
                 continue
@@ -72,10 +72,6 @@ def _declares(source: CudaSource, position: int) -> bool:
     return (source.is_ident(position - 1) or before in (b"*", b"&", b">")) and source.at(
         source.pairs[open_] + 1
     ) == b"{"
-
-
-def _qualified(source: CudaSource, position: int) -> bool:
-    return source.at(position - 1) == b"::" and source.is_ident(position - 2)
 
 
 def _defines(source: CudaSource, position: int) -> bool:

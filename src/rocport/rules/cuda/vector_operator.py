@@ -3,8 +3,9 @@ HIP declares the compound assignments (`+=` and so on) as members and `*` and `/
 program's own operator of the same types fits a call equally well. (`+`, `-` and operators with a scalar are templates
 in HIP: there the program's own is preferred, and nothing is changed.)
 
-A definition that works component by component, as HIP's does, is left out when compiled for AMD: SAFE. One that
-computes something else, a product of quaternions or one that spares a component, is MANUAL: call it by a name.
+A definition that works component by component, as HIP's does, is left out when Clang compiles it for AMD: SAFE. (HIP's
+headers give the vector types their operators only there; a host file that g++ compiles keeps the program's.) One that
+computes something else, a product of quaternions, one that clamps or spares a component, is MANUAL: call it by a name.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ RULE = Rule(
             "inline __device__ float3 operator*(const float3 &a, const float3 &b) {\n"
             "  return make_float3(a.x * b.x, a.y * b.y, a.z * b.z);\n}\n",
             contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
+            "__device__ void operator+=(int2 &a, int2 b) { a.x += b.x; a.y += b.y; a.x = max(a.x, 0); }\n",
+            absent=("ROCPORT_HIP",),
         ),
         Example(
             "__device__ float4 operator*(float4 p, float4 q) { return make_float4(p.w * q.x, p.x * q.y, 0, 0); }\n",
@@ -88,9 +93,12 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             f"HIP has the same {name}; this one is left out on AMD, where calls would be ambiguous",
             last=close,
             applicability=Applicability.SAFE,
-            edits=leave_out_on_hip(source, start, last, b"HIP has the same operator"),
+            edits=leave_out_on_hip(source, start, last, b"HIP has the same operator", b"defined(__clang__)"),
             headers=[PLATFORM],
         )
+
+
+_MARKS = (b"{", b"}", b"(", b")", b",", b";", b".", b"const", b"&")
 
 
 def _componentwise(
@@ -99,7 +107,12 @@ def _componentwise(
     """True when the body combines each component of one operand with the same of the other, and does no more."""
     left, right = types[0][1], types[1][1]
     plain = symbol.rstrip(b"=")
-    words = b" ".join(source.texts[first : last + 1])
+    texts = source.texts[first : last + 1]
+    made = types[0][0].rstrip(b"&")
+    allowed = {left, right, symbol, plain, b"=", b"return", made, b"make_" + made, b"x", b"y", b"z", b"w", *_MARKS}
+    if not allowed.issuperset(texts):
+        return False
+    words = b" ".join(texts)
     if words.startswith(b"{ %s = %s %s %s ;" % (left, left, plain, right)):
         return True
     components = b"xyzw"[:size]

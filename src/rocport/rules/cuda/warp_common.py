@@ -83,7 +83,7 @@ def uses(source: CudaSource, names: tuple[bytes, ...] | frozenset[bytes], by_han
 def is_name_only(source: CudaSource, position: int) -> bool:
     """True where the identifier names a member, a macro being defined, or stands in a conditional."""
     before = source.at(position - 1)
-    if before in (b".", b"->") or (before == b"::" and source.is_ident(position - 2)):
+    if before in (b".", b"->") or source.qualified(position):
         return True
     directive = source.directive_of(position)
     if directive is None:

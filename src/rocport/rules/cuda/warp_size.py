@@ -243,7 +243,7 @@ def _attribute(source: CudaSource, position: int, function: bytes, native: bool)
 
 def _is_name(source: CudaSource, position: int) -> bool:
     """True where the identifier is not a use: a macro being defined or asked for, or a member of some namespace."""
-    if source.at(position - 1) == b"::" and source.is_ident(position - 2):
+    if source.qualified(position):
         return True
     directive = source.directive_of(position)
     if directive is None or directive.name == b"pragma":

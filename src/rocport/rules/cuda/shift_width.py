@@ -1,0 +1,90 @@
+"""A shift by 32: 0 on NVIDIA GPUs, unchanged on AMD's, undefined in C++.
+
+NVIDIA's shifts take the amount as it is, so that `1u << 32` is 0 and `(1u << n) - 1u` names all lanes for n = 32. AMD's
+take the amount modulo 32: `1u << 32` is 1 and the mask is empty. Found are masks of the first lanes whose number of
+lanes nothing bounds below 32; a lane's own number (`1u << lane`) never is 32. REVIEW.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.warp_common import amd_only
+from rocport.syntax.cuda import CudaSource
+
+_ONE = frozenset({b"1", b"1u", b"1U", b"0x1", b"1ul", b"1UL"})
+_FULL = re.compile(rb"0[xX][fF]{8}[uU]?[lL]?\Z")
+_COMPARISONS = frozenset({b"==", b"!=", b"<", b">", b"<=", b">=", b"?", b"%", b"&"})
+_BELOW = re.compile(rb"(?i)lane|tid|thread|rank|bit|shift|idx|index|digit|log|pos|offset|^[ijk]$")
+
+RULE = Rule(
+    name="shift-width",
+    summary="shift by a number that may be 32",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.REVIEW,
+    phase=3,
+    triggers=frozenset({b"__device__", b"__global__"}),
+    examples=(
+        Example("__device__ unsigned first(int n) { return (1u << n) - 1u; }\n"),
+        Example("__device__ unsigned last(int n) { return 0xffffffffu >> (32 - n); }\n"),
+    ),
+    clean=(
+        "__device__ unsigned below(int lane) { return (1u << lane) - 1u; }\n",
+        "__device__ unsigned f(int n) { return (1u << (n & 31)) - 1u; }\n",
+        "__device__ unsigned f() { return (1u << 5) - 1u; }\n",
+        "unsigned f(int n) { return (1u << n) - 1u; }\n",
+        "__device__ unsigned f(int n) { return n < 32 ? 0xffffffffu >> (32 - n) : 0u; }\n",
+        "__device__ unsigned long long f(int n) { return (1ull << n) - 1; }\n",
+        "__device__ unsigned f(int n) { return n == 32 ? ~0u : (1u << n) - 1u; }\n",
+    ),
+    sources=(
+        "https://docs.nvidia.com/cuda/parallel-thread-execution/#logic-and-shift-instructions-shl (clamped)",
+        "AMD CDNA3 ISA: V_LSHLREV_B32 takes the low 5 bits of the amount",
+    ),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    for position in source.positions(b"<<"):
+        if source.at(position - 1) not in _ONE or source.at(position - 2) != b"(":
+            continue
+        close = source.pairs.get(position - 2)
+        if close is None or source.at(close + 1) != b"-" or source.at(close + 2) not in _ONE:
+            continue
+        if _is_unbounded(source, position + 1, close):
+            yield from _report(source, position - 2, close + 2)
+    for position in [at for at, text in enumerate(source.texts) if _FULL.match(text)]:
+        if source.at(position + 1) == b">" and source.at(position + 2) == b">" and source.at(position + 3) == b"(":
+            close = source.pairs.get(position + 3)
+            inside = source.texts[position + 4 : close] if close is not None else []
+            if inside[:2] == [b"32", b"-"] and close is not None and _is_unbounded(source, position + 6, close):
+                yield from _report(source, position, close)
+
+
+def _is_unbounded(source: CudaSource, first: int, last: int) -> bool:
+    """True for one plain name that is no lane's number and that nothing in the statement compares with 32."""
+    if last - first != 1 or not source.is_ident(first) or _BELOW.search(source.at(first)):
+        return False
+    name = source.at(first)
+    at = first
+    while at > 0 and source.at(at) not in (b";", b"{", b"}"):
+        if source.at(at) == name and {source.at(at - 1), source.at(at + 1)} & _COMPARISONS:
+            return False
+        at -= 1
+    return True
+
+
+def _report(source: CudaSource, first: int, last: int) -> Iterator[Finding]:
+    if source.in_device(first) and not amd_only(source, first):
+        yield finding(
+            RULE,
+            source,
+            first,
+            "a shift by 32 is 0 on NVIDIA GPUs and leaves the value on AMD's, which take the amount modulo 32",
+            last=last,
+            confidence=Confidence.MEDIUM,
+            fix="treat 32 by itself, or shift 1ull",
+        )
