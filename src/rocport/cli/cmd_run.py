@@ -5,11 +5,23 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rocport.cli import EXIT_CLEAN
-from rocport.cli.running import ProgramCommand, check_hazards, check_order, refused_build, show
+from rocport.cli.running import (
+    ProgramCommand,
+    check_hazards,
+    check_order,
+    refused_build,
+    sandbox_option,
+    say_sandbox,
+    show,
+)
+
+if TYPE_CHECKING:
+    from rocport.executor.base import Limits
 
 
 def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -89,6 +101,7 @@ def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: boo
 )
 @click.option("-I", "includes", multiple=True, type=click.Path(path_type=Path), help="Add an include folder.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
+@sandbox_option
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep what is built in this folder.")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGUMENTS...]")
@@ -108,6 +121,7 @@ def command(
     optimize: str,
     includes: tuple[Path, ...],
     defines: tuple[str, ...],
+    confined: bool,
     keep: Path | None,
     path: Path,
     arguments: tuple[str, ...],
@@ -126,8 +140,10 @@ def command(
     from rocport.executor.program import ProgramError, load_program, with_flags
 
     check_hazards(quiet)
+    say_sandbox(confined)
+    limits = Limits(seconds=timeout, confined=confined)
     if executor_name != "cpu":
-        ctx.exit(_elsewhere(ctx, executor_name, path, arguments, width, f"-O{optimize}", target, timeout))
+        ctx.exit(_elsewhere(ctx, executor_name, path, arguments, width, f"-O{optimize}", target, limits))
     check_order(order)
     try:
         program = load_program(path)
@@ -155,7 +171,7 @@ def command(
                 quiet=quiet,
                 target=target,
                 # The address sanitizer reserves terabytes of address space.
-                limits=Limits(seconds=timeout, memory_bytes=1 << 60) if sanitize else Limits(seconds=timeout),
+                limits=replace(limits, memory_bytes=1 << 60) if sanitize else limits,
             )
             result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
     except (ProgramError, CompilerError) as error:
@@ -173,10 +189,10 @@ def _elsewhere(
     width: str,
     optimize: str,
     target: str | None,
-    timeout: float,
+    limits: Limits,
 ) -> int:
     """Runs the program on another executor, once that has passed its self-test."""
-    from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions
+    from rocport.executor.base import BuildError, BuildOptions, RunOptions
     from rocport.executor.program import ProgramError, load_program
     from rocport.executor.registry import find_executor
     from rocport.executor.selftest import Evidence, remembered
@@ -205,8 +221,8 @@ def _elsewhere(
         except BuildError as error:
             click.echo(error.log.rstrip() or str(error), err=True)
             raise click.ClickException(str(error)) from error
-        options = RunOptions(width=chosen, target=target, limits=Limits(seconds=timeout))
+        options = RunOptions(width=chosen, target=target, limits=limits)
         result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
-    code = show(result, chosen, timeout)
+    code = show(result, chosen, limits.seconds)
     click.echo(f"rocport: {Evidence(((capability, chosen, result),))}", err=True)
     return code

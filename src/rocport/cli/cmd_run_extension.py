@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from rocport.cli import EXIT_CLEAN
-from rocport.cli.running import ProgramCommand, check_hazards, check_order, refused_build, show
+from rocport.cli.running import (
+    ProgramCommand,
+    check_hazards,
+    check_order,
+    refused_build,
+    sandbox_option,
+    say_sandbox,
+    show,
+)
 
 # The target whose facts Python code gets at a width, when the user names none.
 
@@ -27,6 +35,7 @@ from rocport.cli.running import ProgramCommand, check_hazards, check_order, refu
 @click.option(
     "-O", "optimize", type=click.Choice(["0", "1", "2", "3"]), default="1", show_default=True, help="Optimization."
 )
+@sandbox_option
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGUMENTS...]")
 @click.pass_context
@@ -39,6 +48,7 @@ def command(
     python: str,
     compiler: str | None,
     optimize: str,
+    confined: bool,
     path: Path,
     arguments: tuple[str, ...],
 ) -> None:
@@ -65,6 +75,8 @@ def command(
     widths = _widths(width)
     check_hazards(quiet)
     check_order(order)
+    say_sandbox(confined)
+    limits = Limits(seconds=timeout, confined=confined)
     code = EXIT_CLEAN
     try:
         executor = CpuExecutor(find_compiler(compiler))
@@ -90,7 +102,7 @@ def command(
                     work,
                     environment,
                     executor,
-                    RunOptions(width=lanes, order=order, quiet=quiet, limits=Limits(seconds=timeout)),
+                    RunOptions(width=lanes, order=order, quiet=quiet, limits=limits),
                     _device(lanes),
                     [work / folder for folder in {"", *declared.roots.values()}],
                 )

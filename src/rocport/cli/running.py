@@ -25,6 +25,23 @@ class ProgramCommand(click.Command):
             raise click.NoSuchOption(error.option_name, message, error.possibilities, ctx) from error
 
 
+sandbox_option = click.option(
+    "--sandbox/--no-sandbox",
+    "confined",
+    default=True,
+    show_default=True,
+    help="Let the program write below its folder and a temporary one only, and reach no network.",
+)
+
+
+def say_sandbox(confined: bool) -> None:
+    """Say plainly where a program that should be confined cannot be."""
+    from rocport.sandbox import why_not
+
+    if confined and (reason := why_not()):
+        click.echo(f"rocport: not confined: {reason}; it can do what you can", err=True)
+
+
 def check_hazards(quiet: tuple[str, ...]) -> None:
     """Raises click.BadParameter for a hazard that does not exist."""
     from rocport.executor.report import HAZARDS

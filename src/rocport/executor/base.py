@@ -87,6 +87,8 @@ class Limits:
     seconds: float = 120.0
     memory_bytes: int = 8 << 30
     output_bytes: int = 8 << 20
+    confined: bool = True
+    """It writes below its folder and its own temporary one only, and reaches no network (`rocport.sandbox`)."""
 
 
 @dataclass(frozen=True)

@@ -322,7 +322,7 @@ class CpuExecutor:
     def run(
         self, executable: Path, arguments: Sequence[str], cwd: Path, options: RunOptions = _DEFAULT_RUN
     ) -> RunResult:
-        """Runs the program in its own process group, under the limits; all of the group ends with it."""
+        """Runs the program confined and under the limits; everything it started ends with it."""
         with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
             report = Path(scratch) / "report"
             env = {
@@ -345,7 +345,8 @@ class CpuExecutor:
                 **options.environment,
             }
             env = {name: value for name, value in env.items() if value != ""}
-            done = run_process([str(executable), *arguments], cwd, env, options.limits)
+            writable = [Path(scratch), *([options.trace.parent] if options.trace else [])]
+            done = run_process([str(executable), *arguments], cwd, env, options.limits, writable=writable)
             seen = read_report(report, executable, options.quiet)
         hazards = (*seen.hazards, *sanitizer_hazards(done.stderr))
         return RunResult(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program in its own process group, under limits; all of the group ends with it."""
+"""Runs a program confined and under limits; everything it started ends with it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import IO
 
 from rocport.executor.base import Limits
+from rocport.model import cache_folder
+from rocport.sandbox import END, confine
 
 _GRACE_S = 1.0
+_PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
 
 
 @dataclass(frozen=True)
@@ -34,14 +37,31 @@ class Finished:
 
 
 def run_process(
-    command: Sequence[str], cwd: Path, environment: Mapping[str, str], limits: Limits, *, limit_memory: bool = True
+    command: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    limits: Limits,
+    *,
+    limit_memory: bool = True,
+    writable: Sequence[Path] = (),
 ) -> Finished:
-    """Runs it. A crash or an overrun is a result. `limit_memory` is for what maps no devices: drivers reserve much."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    """Runs it. A crash or an overrun is a result. `limit_memory` is for what maps no devices: drivers reserve much.
+
+    Where `limits.confined` holds, it writes below `cwd`, a folder of its own that ends with it (TMPDIR), rocport's
+    cache and `writable`, and reaches no network; see `rocport.sandbox`.
+    """
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        tempfile.TemporaryDirectory(prefix="rocport-tmp-") as own,
+    ):
+        limit = _limiter(limits, limit_memory)
+        if limits.confined:
+            limit = confine([cwd, Path(own), cache_folder(), *writable], limit)
         started = time.monotonic()
         process = subprocess.Popen(
-            list(command), cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=dict(environment),
-            start_new_session=True, preexec_fn=_limiter(limits, limit_memory),
+            list(command), cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+            env={**environment, "TMPDIR": own}, start_new_session=True, preexec_fn=limit,
         )  # fmt: skip
         timed_out = False
         try:
@@ -50,19 +70,24 @@ def run_process(
             timed_out = True
             status = -signal.SIGKILL
             # The executor's runtime then says where it was, and reports the hazards it saw.
-            process.terminate()
+            _signal(process, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE_S)
         finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            if limits.confined and process.poll() is None:
+                process.send_signal(END)
+            else:
+                _signal(process, signal.SIGKILL)
             process.wait()
         seconds = time.monotonic() - started
         texts = [_tail(stream, limits.output_bytes) for stream in (out, err)]
     return Finished(status, texts[0], texts[1], seconds, timed_out)
 
 
-_PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    """Send a signal to the program's group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
 
 
 def _limiter(limits: Limits, memory: bool) -> Callable[[], None]:
