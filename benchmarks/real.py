@@ -38,9 +38,9 @@ from typing import Any
 from rocport.facts._toml import read_toml
 from rocport.model.folders import cache_folder
 from rocport.model.verification import Verification
+from rocport.project.tree import read_project
 from rocport.toolchain import find
 from rocport.verify import build
-from rocport.verify.project import read_project
 
 DEFAULT_TARGETS = "gfx942,gfx1100"
 LIST = Path(__file__).with_name("real.toml")

@@ -37,8 +37,8 @@ from typing import Any
 
 from rocport import api
 from rocport.model import MAX_SOURCE_BYTES
+from rocport.project.languages import language_of
 from rocport.scan.select import open_findings
-from rocport.scan.tree import language_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 from packages import fetch_hipify_perl

@@ -27,9 +27,9 @@ import packages
 from silent import silent_sites
 
 from rocport.model.verification import Status
+from rocport.project.tree import read_project
 from rocport.toolchain import find
 from rocport.verify.build import BuildOptions, VerifyError, verify
-from rocport.verify.project import read_project
 
 SUFFIXES = {".cu", ".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".c", ".cc", ".cpp", ".cxx"}
 TOOLS = ("rocport", "hipify-perl", "torch.utils.hipify")

@@ -10,9 +10,9 @@ from rocport.model import PHASES, Applicability, Context, Example, Finding, Opti
 from rocport.port import compat
 from rocport.port.engine import Ported, port_file, port_other
 from rocport.port.places import Places
+from rocport.project.languages import language_of
 from rocport.rules import LoadedRule, discover
 from rocport.scan.engine import scan_file
-from rocport.scan.tree import language_of
 from rocport.syntax.project import build_index, names_of
 
 

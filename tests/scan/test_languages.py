@@ -9,9 +9,9 @@ import pytest
 
 from rocport import api
 from rocport.model import Context, Problem
+from rocport.project.languages import language_of
 from rocport.scan.engine import scan_file
 from rocport.scan.plan import plan
-from rocport.scan.tree import language_of
 
 
 def _rules(path: str, text: str) -> list[tuple[str, int]]:

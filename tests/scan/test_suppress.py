@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rocport.model import Context, Finding, LeftOut
+from rocport.project.languages import language_of
 from rocport.scan.engine import scan_file
 from rocport.scan.suppress import UNUSED, apply, suppressions
-from rocport.scan.tree import language_of
 
 
 def _scan(path: str, text: str) -> tuple[list[Finding], int]:

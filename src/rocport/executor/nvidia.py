@@ -21,10 +21,10 @@ from rocport.executor.base import BuildError, BuildOptions, Capability, Level, R
 from rocport.executor.program import Program
 from rocport.facts import symbols
 from rocport.model import HANGING_S
+from rocport.syntax.includes import include_names, spelled_includes
 
 _NAME = re.compile(r"\b(?:__)?(?:hip|HIP|HIPBLAS)\w+\b")
-_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]((?:hip|hipblas|hipcub)\b[^">]*)[">]', re.MULTILINE)
-_QUOTED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_OF_HIP = re.compile(r"(?:hip|hipblas|hipcub)\b")
 # HIP header -> the CUDA header that serves it.
 HEADERS = {
     "hip/hip_runtime.h": "cuda_runtime.h",
@@ -106,7 +106,7 @@ def write_headers(program: Program, folder: Path) -> None:
     """
     texts = _own_texts(program)
     words = {word for text in texts for word in _NAME.findall(text)}
-    included = {name for text in texts for name in _INCLUDE.findall(text)}
+    included = {name for text in texts for name in include_names(text.encode()) if _OF_HIP.match(name)}
     unknown = sorted(name for name in included if name not in HEADERS)
     if unknown:
         raise BuildError(f"{program.name}: no CUDA counterpart of {', '.join(unknown)}", missing=tuple(unknown))
@@ -129,7 +129,7 @@ def _own_texts(program: Program) -> list[str]:
         if path in seen or not path.is_file():
             continue
         seen[path] = path.read_text(errors="replace")
-        waiting += [(path.parent / name).resolve() for name in _QUOTED.findall(seen[path])]
+        waiting += [(path.parent / name).resolve() for name, quoted in spelled_includes(seen[path].encode()) if quoted]
     return list(seen.values())
 
 

@@ -15,10 +15,9 @@ from pathlib import Path
 from rocport.facts.lookup import serves_link
 from rocport.model import HANGING_S
 from rocport.project.cmake import commands
+from rocport.project.languages import SOURCES, suffix_of
+from rocport.syntax.includes import spelled_includes
 
-HIP_SUFFIXES = (".hip", ".cu")
-CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".C", ".c++")
-SOURCE_SUFFIXES = (*HIP_SUFFIXES, *CXX_SUFFIXES, ".c")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _LEVELS_UP = 5
 _MOST_FOLDERS = 4000
@@ -76,7 +75,7 @@ def load_program(path: Path) -> Program:
         ProgramError: nothing to build was found.
     """
     if path.is_file():
-        if path.suffix not in SOURCE_SUFFIXES:
+        if suffix_of(path.name) not in SOURCES:
             raise ProgramError(f"{path}: not a HIP, CUDA or C++ source file")
         for built in _from_cmake(path.resolve().parent):
             if any(unit.source == path.resolve() for unit in built.units):
@@ -93,7 +92,7 @@ def load_program(path: Path) -> Program:
                 return program
     for built in _from_cmake(folder):
         return built
-    sources = sorted(entry for entry in folder.iterdir() if entry.suffix in SOURCE_SUFFIXES and entry.is_file())
+    sources = sorted(entry for entry in folder.iterdir() if suffix_of(entry.name) in SOURCES and entry.is_file())
     sources = [s for s in sources if not _included_by_others(s, sources)]
     if not sources:
         raise ProgramError(f"{path}: no Makefile that compiles something, and no source files")
@@ -139,7 +138,7 @@ def _from_cmake(folder: Path) -> list[Program]:
         elif command == "project":
             values["PROJECT_NAME"] = values["CMAKE_PROJECT_NAME"] = body[0]
         elif command in _CMAKE_EXECUTABLES or command == "target_sources":
-            files = [folder / word for word in body[1:] if Path(word).suffix in SOURCE_SUFFIXES]
+            files = [folder / word for word in body[1:] if suffix_of(word) in SOURCES]
             targets.setdefault(body[0], []).extend(file.resolve() for file in files)
         elif command in _CMAKE_INCLUDES:
             names = body[1:] if command.startswith("target") else body
@@ -163,8 +162,12 @@ def _from_cmake(folder: Path) -> list[Program]:
 
 
 def _included_by_others(source: Path, sources: list[Path]) -> bool:
-    quoted = re.compile(rf'#\s*include\s*["<](?:[^">]*/)?{re.escape(source.name)}[">]')
-    return any(other != source and quoted.search(other.read_text(errors="replace")) for other in sources)
+    return any(
+        name.rpartition("/")[2] == source.name
+        for other in sources
+        if other != source
+        for name, _ in spelled_includes(other.read_bytes())
+    )
 
 
 def _from_makefile(folder: Path, makefile: Path) -> Program | None:
@@ -294,7 +297,7 @@ def _parse(words: list[str], where: Path) -> tuple[list[str], list[Path], str | 
             flags.append(word)
         elif not word.startswith("-") and value is None:
             path = Path(word)
-            if path.suffix in SOURCE_SUFFIXES:
+            if suffix_of(path.name) in SOURCES:
                 sources.append((where / path).resolve())
     if "-fopenmp" in flags or "-fopenmp" in words:
         libraries.append("-fopenmp")

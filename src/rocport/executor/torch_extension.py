@@ -18,14 +18,15 @@ from typing import Any
 from rocport.executor.base import BuildError, BuildOptions, RunOptions, RunResult
 from rocport.executor.compiler import HERE, executor_cache
 from rocport.executor.cpu import CpuExecutor
-from rocport.executor.program import HIP_SUFFIXES, SOURCE_SUFFIXES, Program, ProgramError, Unit
+from rocport.executor.program import Program, ProgramError, Unit
 from rocport.model import HANGING_S
+from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, suffix_of
 
 INCLUDE_TORCH = HERE / "include_torch"
 CHILD = HERE / "torch_child"
 _PLACEHOLDER = "rocport: built into the program\n"
 # What a unit may be made from.
-_READ = frozenset((*SOURCE_SUFFIXES, ".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".ipp"))
+_READ = frozenset((*SOURCES, *HEADERS))
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Extension:
 
     @property
     def has_kernels(self) -> bool:
-        return any(source.suffix in HIP_SUFFIXES for source in self.sources)
+        return any(suffix_of(source.name) in KERNEL_SOURCES for source in self.sources)
 
 
 _QUESTION = """

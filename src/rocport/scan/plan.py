@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from rocport.model import PHASES, Finding, SourceTree
 from rocport.model.report import PhasePlan
+from rocport.project.languages import CUDA_SOURCES
 
-_SOURCES = frozenset({".cu", ".cuh"})
+_SOURCES = (*CUDA_SOURCES, ".cuh")
 _ALWAYS = {0: "every port starts here", 1: "every port needs to know its platform", 8: "every port ends here"}
 
 

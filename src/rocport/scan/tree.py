@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rocport.model import Problem, SourceFile, SourceTree
+from rocport.project.languages import language_of
 
-CUDA_SUFFIXES = frozenset({".cu", ".cuh", ".cup", ".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".inc", ".ipp", ".tpp"})
-HOST_SUFFIXES = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++"})
 _SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "__pycache__", ".venv", "node_modules", ".tox", ".mypy_cache", ".rocport"}
 )
@@ -19,59 +18,6 @@ _SKIPPED_FOLDERS = frozenset(
 def keep_all(path: str) -> bool:
     """Leaves nothing out."""
     return False
-
-
-_LANGUAGES = {
-    ".py": "python",
-    ".pyi": "other",
-    ".cmake": "cmake",
-    ".ipynb": "notebook",
-    ".sh": "shell",
-    ".bash": "shell",
-    ".toml": "toml",
-    ".cfg": "toml",
-    ".mk": "make",
-    ".yml": "yaml",
-    ".yaml": "yaml",
-    ".dockerfile": "docker",
-    ".bzl": "bazel",
-    ".hip": "hip",
-}
-_NAMES = {
-    "meson.build": "meson",
-    "BUILD": "bazel",
-    "BUILD.bazel": "bazel",
-    "WORKSPACE": "bazel",
-    "WORKSPACE.bazel": "bazel",
-    "MODULE.bazel": "bazel",
-    ".bazelrc": "bazel",
-    "MANIFEST.in": "manifest",
-    ".gitmodules": "gitmodules",
-    ".env": "shell",
-}
-
-
-def language_of(path: str) -> str:
-    """`cuda` for C, C++ and CUDA sources and headers; `python`, `notebook`, `cmake`, `make`, `requirements`, `toml`
-    (with setup.cfg), `docker`, `shell`, `yaml`, `meson`, `bazel`, `manifest` (MANIFEST.in), `gitmodules`, `hip`;
-    else `other`."""
-    name = os.path.basename(path).lower()
-    stem, suffix = os.path.splitext(name)
-    if suffix in CUDA_SUFFIXES or suffix in HOST_SUFFIXES:
-        return "cuda"
-    if name == "cmakelists.txt" or name.endswith(".cmake.in"):
-        return "cmake"
-    if name.startswith(("dockerfile", "containerfile")) and suffix not in (".py", ".md", ".sh"):
-        return "docker"
-    if name.startswith(("makefile", "gnumakefile")) and suffix not in (".py", ".am"):
-        return "make"
-    if suffix in (".txt", ".in") and ("requirements" in path.lower() or "constraints" in stem):
-        return "requirements"
-    if os.path.basename(path) in _NAMES:
-        return _NAMES[os.path.basename(path)]
-    if name.startswith(".env.") or suffix == ".env":
-        return "shell"
-    return _LANGUAGES.get(suffix, "other")
 
 
 def read_tree(

@@ -19,12 +19,22 @@ def included(source: CudaSource) -> list[str]:
     return names
 
 
-_INCLUDE = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*#[ \t]*(?:include|import)[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
+_INCLUDE = re.compile(
+    rb"^(?:\xef\xbb\xbf)?[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\")", re.MULTILINE
+)
+
+
+def spelled_includes(data: bytes) -> list[tuple[str, bool]]:
+    """(name, whether it is quoted) of all includes, those in comments too: a cheap superset before the lexer's."""
+    return [
+        ((quoted or bracketed).strip().decode("utf-8", "surrogateescape"), bool(quoted))
+        for bracketed, quoted in _INCLUDE.findall(data)
+    ]
 
 
 def include_names(data: bytes) -> list[str]:
-    """Names of all includes, those in comments too: a cheap superset, before anything is lexed."""
-    return [name.strip().decode("utf-8", "surrogateescape") for name in _INCLUDE.findall(data)]
+    """Names of all includes, as `spelled_includes` finds them."""
+    return [name for name, _ in spelled_includes(data)]
 
 
 def include_point(source: CudaSource) -> int:

@@ -34,12 +34,12 @@ from rocport.model.verification import (
     UnitResult,
     Verification,
 )
+from rocport.project.tree import Project, Unit, read_project
 from rocport.syntax.code_object import CodeObjectError, kernels
 from rocport.toolchain import Toolchain, find
 from rocport.toolchain.compiler import Kind, Language, as_path, system_folders
 from rocport.verify import diagnostics
 from rocport.verify.cache import Cache, Fingerprints, read_depfile
-from rocport.verify.project import Project, Unit, read_project
 from rocport.verify.torch_headers import (
     TorchHeaders,
     TorchHeadersError,

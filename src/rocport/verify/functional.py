@@ -33,10 +33,11 @@ from rocport.executor.base import (
 )
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.differential import Difference, Divergence, compare_traces
-from rocport.executor.program import HIP_SUFFIXES, Program, ProgramError, load_program
+from rocport.executor.program import Program, ProgramError, load_program
 from rocport.executor.registry import find_executor
 from rocport.executor.selftest import Evidence, remembered
 from rocport.model import HANGING_S
+from rocport.project.languages import KERNEL_SOURCES
 
 _POISONS = (0xFF, 0xA7)
 # Orders and the poison of each; the number is the seed of a random order.
@@ -184,7 +185,7 @@ def find_programs(path: Path) -> list[Path]:
     for folder, folders, files in os.walk(path, followlinks=False):
         here = Path(folder)
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
-        mains = [name for name in sorted(files) if name.endswith(HIP_SUFFIXES) and _has_main(here / name)]
+        mains = [name for name in sorted(files) if name.endswith(KERNEL_SOURCES) and _has_main(here / name)]
         if not mains and not any(name in files for name in ("Makefile", "makefile", "GNUmakefile")):
             continue
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.project.languages import CUDA_SOURCES, HEADERS, suffix_of
 from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
 
@@ -74,9 +75,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 
 
 def _compiled_as_hip(source: CudaSource) -> bool:
-    return source.path.lower().endswith((".cu", ".cuh", ".cup", ".h", ".hpp", ".hxx", ".inl", ".inc")) and (
-        not source.path.lower().endswith((".h", ".hpp", ".hxx", ".inl", ".inc")) or b"__host__" in source.names
-    )
+    suffix = suffix_of(source.path)
+    return suffix in (*CUDA_SOURCES, ".cuh") or (suffix in HEADERS and b"__host__" in source.names)
 
 
 def _is_call(source: CudaSource, position: int) -> bool:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.build.common import CUDA_PATH, cuda_library
 from rocport.rules.build.nvcc import hip_library
 from rocport.rules.python.common import PYTHON, finding, is_build_script, open_places
 from rocport.rules.python.gate import edited, whole_string
-from rocport.rules.python.lists import list_edits, list_of, rocm_folder
+from rocport.rules.python.lists import list_edits, list_of, named, rocm_folder
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
@@ -79,6 +78,7 @@ RULE = Rule(
         Example("libraries = ['hipblas'] if IS_ROCM else ['cublas']\n", path="setup.py"),
         Example("sources = ['csrc/cublas_wrap.cpp']\n", path="setup.py"),
         Example("ENGINE = 'cudnn'\n", path="run.py"),
+        Example("dist.init_process_group(backend='nccl')\n", path="setup.py"),
     ),
     sources=("https://github.com/ROCm/HIPIFY/blob/amd-staging/docs/supported_apis.md",),
 )
@@ -87,12 +87,7 @@ RULE = Rule(
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     if not is_build_script(source.path):
         return
-    nodes: list[Any] = []
-    for node, text in source.strings:
-        if len(text) < 200 and (
-            cuda_library(text)[0] or CUDA_PATH.search(text) or _CUTLASS.search(text) or _ENV.search(text)
-        ):
-            nodes.append(node)
+    nodes = [node for node, text in source.strings if len(text) < 200 and _is_cudas(source, node, text)]
     gate = Gate(source)
     for node in open_places(source, nodes):
         item = finding(
@@ -104,6 +99,14 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
         )
         yield edited(item, gate, _edits(gate, node))
+
+
+def _is_cudas(source: PythonSource, node: ast.Constant, text: str) -> bool:
+    if text == "nccl":
+        # The name of a backend of torch's too, which stays as it is on ROCm.
+        return named(source, node, "librar")
+    patterns = (CUDA_PATH, _CUTLASS, _ENV)
+    return bool(cuda_library(text)[0]) or any(pattern.search(text) for pattern in patterns)
 
 
 def _advice(node: ast.Constant) -> str:

@@ -100,21 +100,21 @@ def _element(
                     for text in ([old] if part is None else part)
                 ]
                 return [_quoted(gate, element, " ".join(new))] if new else []
-        library = hip_library(word) if word.startswith("-l") or _named(gate.source, node, "librar") else None
+        library = hip_library(word) if word.startswith("-l") or named(gate.source, node, "librar") else None
         if library is not None:
             return [_quoted(gate, element, library)] if library else []
         folder = rocm_folder(word)
         if folder:
             return [_quoted(gate, element, folder)]
-        name = requirement_name(word) if _named(gate.source, node, "require", "dep") else ""
+        name = requirement_name(word) if named(gate.source, node, "require", "dep") else ""
         if name and trouble(name):
             return []
-    if _named(gate.source, node, "include") and any(_CUTLASS.search(text_of(inner)) for inner in ast.walk(element)):
+    if named(gate.source, node, "include") and any(_CUTLASS.search(text_of(inner)) for inner in ast.walk(element)):
         return []
     return None
 
 
-def _named(source: PythonSource, node: ast.AST, *words: str) -> bool:
+def named(source: PythonSource, node: ast.AST, *words: str) -> bool:
     """True when a list is passed as, or bound to, a name that holds one of the words."""
     for parent, _ in source.ancestors(node):
         names: Sequence[str] = ()

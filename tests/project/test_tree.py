@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocport.verify.project import Unit, read_project
+from rocport.project.tree import Unit, read_project
 
 
 def write(root: Path, files: dict[str, str]) -> None:

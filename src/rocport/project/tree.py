@@ -10,18 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
+from rocport.project.cmake import without_comments
+from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
+from rocport.syntax.includes import spelled_includes
 
-HIP_SUFFIXES = frozenset({".cu", ".hip"})
-HOST_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c", ".C", ".c++"})
-_HEADER_SUFFIXES = frozenset(
-    {".h", ".hpp", ".hh", ".hxx", ".h++", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".tcc", ".impl", ".def"}
-)
-_BUILD_FILES = frozenset({"CMakeLists.txt", "Makefile", "makefile", "GNUmakefile", "setup.py", "meson.build"})
-_BUILD_SUFFIXES = frozenset({".cmake", ".mk"})
 _SKIPPED = frozenset({"node_modules", "__pycache__", "CMakeFiles", "venv", "site-packages"})
 _MAX_BYTES = 64 << 20
 
-_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.M)
 _KERNEL = re.compile(rb"\b__global__\b|[\w>]\s*<<\s*<[^<]")
 _TORCH_GPU_HEADER = re.compile(r"(?:ATen|c10|torch/csrc)/(?:cuda|hip|native/(?:cuda|hip))/")
 _TORCH_HEADER = re.compile(r"(?:torch|ATen|c10|caffe2|THC|THH)/")
@@ -178,15 +173,15 @@ class Project:
                     included.add(found[0])
         units = []
         for path in sorted(self.files):
-            suffix = PurePosixPath(path).suffix
-            if path in included or suffix not in HIP_SUFFIXES | HOST_SUFFIXES:
+            suffix, is_c = suffix_of(path), path.endswith(".c")
+            if path in included or suffix not in SOURCES:
                 continue
             reached, folders, outside = self.closure(path)
-            if suffix in HIP_SUFFIXES or (suffix != ".c" and reached & self.device):
+            if suffix in KERNEL_SOURCES or (not is_c and reached & self.device):
                 # hipcc takes any C++ source for HIP, and programs rely on it.
                 language = "hip"
             elif path in changed or any(is_gpu_header(name) or _TORCH_GPU_HEADER.match(name) for name in outside):
-                language = "c" if suffix == ".c" else "c++"
+                language = "c" if is_c else "c++"
             else:
                 continue
             inferred = [folder for folder, only_quoted in folders.items() if not only_quoted]
@@ -227,9 +222,9 @@ def read_project(root: Path, foreign: Path | None = None) -> Project:
         for name in sorted(names):
             place = Path(folder, name)
             path = place.relative_to(root).as_posix()
-            suffix = place.suffix
-            build = name in _BUILD_FILES or suffix in _BUILD_SUFFIXES
-            if not build and suffix not in HIP_SUFFIXES | HOST_SUFFIXES | _HEADER_SUFFIXES:
+            suffix = suffix_of(name)
+            build = is_build_file(name)
+            if not build and suffix not in (*SOURCES, *HEADERS):
                 # Headers without a suffix exist; they matter only as something to be found.
                 if not suffix:
                     files.add(path)
@@ -241,13 +236,13 @@ def read_project(root: Path, foreign: Path | None = None) -> Project:
             except OSError:
                 continue
             if build:
-                build_texts.append((path, data.decode("utf-8", "replace")))
+                read = without_comments(data) if language_of(name) == "cmake" else data
+                build_texts.append((path, read.decode("utf-8", "replace")))
                 continue
             files.add(path)
             if _KERNEL.search(data):
                 device.add(path)
-            found = [match[1].decode("utf-8", "surrogateescape") for match in _INCLUDE.finditer(data)]
-            includes[path] = tuple((text[1:-1].strip(), text[0] == '"') for text in found)
+            includes[path] = tuple(spelled_includes(data))
     builds = [_build_file(root, path, text) for path, text in build_texts]
     return Project(
         root=root,
