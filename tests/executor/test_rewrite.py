@@ -75,13 +75,13 @@ def test_regions_stand_around_what_can_reach_a_wave_operation() -> None:
         "__device__ int h(int v) { return __shfl(v, 0); } __device__ int f(int v) { for (int i = 0; i < v; ++i) if (i) v += h(v); else v = 1; return v; }"
     )
     assert (
-        "{ ::rpx::Loop rpx_loop_1; for (int i = 0; i < v; ++i) { ::rpx::Body rpx_body(rpx_loop_1); if (i) { ::rpx::Region rpx_region; v += h(v); }"
+        "{ ::rpx::Loop rpx_loop_1; for (int i = 0; i < v; ++i) { ::rpx::Body rpx_body(rpx_loop_1); { ::rpx::Join rpx_join; if (i) { ::rpx::Region rpx_region(1); v += h(v); }"
         in text
     )
     assert "Region" not in plain("__device__ int f(int v) { for (int i = 0; i < v; ++i) if (i) v += 2; return v; }")
     text = plain("__device__ void f(int v) { do { v = __shfl(v, 1); } while (v); switch (v) { case 1: __any(v); } }")
     assert "do { ::rpx::Body rpx_body(rpx_loop_1); {" in text
-    assert "{ ::rpx::Region rpx_region; switch (v) { case 1: __any(v); } }" in text
+    assert "{ ::rpx::Region rpx_region(1); switch (v) { case 1: __any(v); } }" in text
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,7 @@ class _Walk:
         self.guards: list[Guard] = []
         self.results: list[Value] = []
         self.recording = True
+        self.in_lambda = False
 
     def run(self) -> None:
         body = self.body
@@ -297,7 +298,7 @@ class _Walk:
             self._loop(statement)
         elif kind == "block":
             self._list(statement.body)
-        elif kind == "return":
+        elif kind == "return" and not self.in_lambda:
             self._exit(statement)
             if statement.last - statement.first > 2:
                 value = self._value((statement.first + 1, statement.last - 1))
@@ -359,8 +360,10 @@ class _Walk:
         if self.source.at(statement.first) in (b"asm", b"__asm__", b"__asm"):
             self._asm(statement)
         self._value((statement.first, statement.last))
+        outer, self.in_lambda = self.in_lambda, True
         for inner in statement.body:
             self._list(inner.body)
+        self.in_lambda = outer
 
     def _asm(self, statement: Statement) -> None:
         """Outputs of `mov %0, %laneid` and its relatives; a barrier in PTX."""

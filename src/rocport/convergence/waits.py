@@ -122,6 +122,8 @@ def _loop(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | None:
     condition = range(*loop.condition)
     step = range(loop.condition[1], loop.head[1]) if loop.kind == "for" and loop.head is not None else range(0)
     inside = [item for part in loop.body for item in part.walk()]
+    if any(operation.kind == "block" for operation in unit.operations((loop,))):
+        return None  # the whole block goes round together
     written = _written(source, loop)
     asked = [condition, *_exit_conditions(loop, inside)]
     polls = [found for tokens in asked for found in [_poll(unit, body, tokens, loop, written)] if found is not None]
@@ -129,10 +131,23 @@ def _loop(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | None:
         return _idle(unit, body, loop, condition, written)
     if _gives_back_inside(unit, loop, inside):
         return None
+    polls = [found for found in polls if not _stores(source, loop, found[1])]
+    if not polls:
+        return None  # it writes what it reads until its own value stays
     if any(_counts(unit, body, tokens, loop, written, step) for tokens in asked):
         return None
     lock = next((found for found in polls if found[0] == LOCK), None)
     return lock or polls[0]
+
+
+def _stores(source: CudaSource, loop: Statement, name: bytes) -> bool:
+    """True for `name[i] = ...` in the loop."""
+    for part in loop.body:
+        for at in range(part.first, part.last):
+            close = source.pairs.get(at + 1) if source.at(at) == name and source.at(at + 1) == b"[" else None
+            if close is not None and source.at(close + 1) == b"=":
+                return True
+    return False
 
 
 def _exit_conditions(loop: Statement, inside: list[Statement]) -> Iterator[range]:
@@ -171,6 +186,12 @@ def _written(source: CudaSource, loop: Statement) -> set[bytes]:
         elif source.at(at) == b"&" and source.at(at - 1) in (b"(", b",") and source.at(at + 2) in (b")", b","):
             if not source.at(at - 2).startswith(b"atomic"):
                 found.add(source.at(at + 1))
+        elif (
+            source.at(at) in (b".", b"->")
+            and source.at(at + 2) == b"("
+            and source.at(at - 2) in (b";", b"{", b"}", b")")
+        ):
+            found.add(source.at(at - 1))  # a method called for what it changes
         elif source.at(at).startswith((b'"=', b'"+')) and source.at(at + 1) == b"(":
             found.add(source.at(at + 2))
     return found
@@ -189,15 +210,16 @@ def _poll(unit: Unit, body: Body, tokens: range, loop: Statement, written: set[b
             for place in _assignments(source, loop, source.at(at)):
                 for inner in place:
                     if source.is_ident(inner):
-                        found = _read_at(unit, body, inner, written - {source.at(at)})
+                        found = _read_at(unit, body, inner, written)
                         if found is not None and not _feeds_back(source, inner, source.at(at), loop):
                             return found
     return None
 
 
 def _assignments(source: CudaSource, loop: Statement, name: bytes) -> Iterator[range]:
-    """Right sides of `name = ...` in the loop; the whole of an asm statement that writes it."""
-    for at in range(loop.first, loop.last):
+    """Right sides of `name = ...` in the loop; the keyword of an asm statement that writes it."""
+    first = loop.condition[0] if loop.kind == "for" and loop.condition is not None else loop.first
+    for at in range(first, loop.last):
         if source.at(at) == name and source.at(at + 1) == b"=":
             end = at + 2
             while end < loop.last and source.at(end) not in (b";", b"{", b"}"):
@@ -206,7 +228,7 @@ def _assignments(source: CudaSource, loop: Statement, name: bytes) -> Iterator[r
     for at in range(loop.first, loop.last):
         if source.at(at) in _ASM:
             close = _asm_close(source, at)
-            if any(source.at(i) == name for i in range(at, close)):
+            if any(source.at(i) == name and source.at(i - 2)[:2] in (b'"=', b'"+') for i in range(at, close)):
                 yield range(at, at + 1)
 
 
@@ -297,10 +319,15 @@ def _through(unit: Unit, name: bytes, place: bytes, moving: bool) -> tuple[str, 
 
 
 def _declared_volatile(source: CudaSource, name: bytes, before: int) -> bool:
-    """True where a declaration of the name says volatile, in this file, before the place."""
+    """True where a declaration of the name before the place says volatile: in its function, or outside of any."""
+    function = source.enclosing(before)
     for at in source.index.get(name, ()):
         if at >= before:
             return False
+        local = function is not None and at > function.params[0]
+        shared = source.at(at + 1) in (b";", b"=", b"[") and source.enclosing(at) is None
+        if not local and function is not None and not shared:
+            continue
         around = source.texts[max(0, at - 6) : at]
         for stop in (b";", b"{", b"}", b"(", b","):
             if stop in around:
@@ -324,7 +351,7 @@ def _counts(unit: Unit, body: Body, tokens: range, loop: Statement, written: set
             inner
             for place in _assignments(source, loop, name)
             for inner in place
-            if source.is_ident(inner) and _read_at(unit, body, inner, written - {name}) is not None
+            if source.is_ident(inner) and _read_at(unit, body, inner, written) is not None
         ]
         conditional = _only_under_poll(unit, body, loop, name, written)
         if compared and not loaded and not conditional:

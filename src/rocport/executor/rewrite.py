@@ -169,7 +169,7 @@ def _registrations(result: Rewritten, whole: bytes, every: bool) -> bytes:
 _WAVE = re.compile(
     rb"__(?:shfl\w*|ballot\w*|any|all|any_sync|all_sync|syncwarp|activemask|match_\w+|reduce_\w+_sync)"
     rb"|__builtin_amdgcn_(?:readfirstlane|readlane|ds_\w*permute|ds_swizzle|update_dpp|mov_dpp|wave_barrier|ballot\w*|read_exec\w*)"
-    rb"|shfl\w*|ballot|match_an[yl]+|coalesced_threads|tiled_partition|Warp(?:Reduce|Scan|Exchange|MergeSort)|rocport_\w+"
+    rb"|__syncthreads\w*|block_barrier|shfl\w*|ballot|match_an[yl]+|coalesced_threads|tiled_partition|Warp(?:Reduce|Scan|Exchange|MergeSort)|rocport_\w+"
 )
 _LOOPS = frozenset([b"for", b"while", b"do"])
 
@@ -184,6 +184,7 @@ class _Regions:
         self.everywhere = rewriter.everywhere
         self.insertions: list[tuple[int, bytes]] = []  # (offset, text)
         self.names = 0
+        self.sides = 0
 
     def run(self) -> list[tuple[int, bytes]]:
         """Texts to insert, by offset."""
@@ -192,7 +193,11 @@ class _Regions:
         self.hits = (
             list(range(len(self.tokens)))
             if self.everywhere
-            else [i for i, token in enumerate(self.tokens) if _WAVE.fullmatch(token.text) or token.text in reaching]
+            else [
+                i
+                for i, token in enumerate(self.tokens)
+                if _WAVE.fullmatch(token.text) or token.text in reaching or self._takes_lock(i)
+            ]
         )
         for _, open_, close in bodies:
             if self._reaches(open_, close):
@@ -229,11 +234,35 @@ class _Regions:
         """Names of functions from which a wave operation can be reached."""
         words = [(name, {token.text for token in self.tokens[open_:close]}) for name, open_, close in bodies]
         reaching = {name for name, used in words if any(_WAVE.fullmatch(word) for word in used)}
+        reaching |= {name for name, open_, close in bodies if any(map(self._takes_lock, range(open_, close)))}
         while True:
             more = {name for name, used in words if name not in reaching and used & reaching}
             if not more:
                 return frozenset(reaching)
             reaching |= more
+
+    def _takes_lock(self, position: int) -> bool:
+        """True for `atomicCAS(lock, 0, 1)`, `atomicExch(lock, 1)`: lanes of a wave may wait for one another there."""
+        if self.at(position) not in (b"atomicCAS", b"atomicExch"):
+            return False
+        close = self.pairs.get(position + 1)
+        return close is not None and self.at(close - 1)[:1].isdigit() and self.at(close - 2) == b","
+
+    def _side(self, first: int, last: int, inner: list[tuple[int, bytes]]) -> None:
+        """A branch, numbered, where lanes can meet in it."""
+        if self._reaches(first, last):
+            self.sides += 1
+            self._branch(first, last, inner, b"::rpx::Region rpx_region(%d);" % self.sides)
+        else:
+            self.insertions += inner
+
+    def _round(self, first: int, last: int, loop: bytes) -> bytes:
+        """What begins each iteration of a loop: another class where the loop takes a lock and its lanes never meet."""
+        at = bisect.bisect_left(self.hits, first)
+        only_locks = at < len(self.hits) and all(
+            self._takes_lock(hit) for hit in self.hits[at : bisect.bisect_left(self.hits, last)]
+        )
+        return (b"::rpx::Attempt" if only_locks else b"::rpx::Body") + b" rpx_body(%s);" % loop
 
     def _reaches(self, first: int, last: int) -> bool:
         at = bisect.bisect_left(self.hits, first)
@@ -275,30 +304,27 @@ class _Regions:
             if text != b"if":
                 self.names += 1
                 loop = b"rpx_loop_%d" % self.names
-            mark = len(self.insertions)
+            mark = mark_if = len(self.insertions)
             end = self._statement(body, limit)
             after = end
             inner = self.insertions[mark:]
             del self.insertions[mark:]
             if text == b"if":
-                if self._reaches(body, end):
-                    self._branch(body, end, inner, b"::rpx::Region rpx_region;")
-                else:
-                    self.insertions += inner
+                self._side(body, end, inner)
                 if self.at(end) == b"else":
                     mark = len(self.insertions)
                     after = self._statement(end + 1, limit)
                     inner = self.insertions[mark:]
                     del self.insertions[mark:]
-                    if self._reaches(end + 1, after):
-                        self._branch(end + 1, after, inner, b"::rpx::Region rpx_region;")
-                    else:
-                        self.insertions += inner
+                    self._side(end + 1, after, inner)
+                if self._reaches(body, after):
+                    self.insertions.insert(mark_if, (self.tokens[position].start, b"{ ::rpx::Join rpx_join; "))
+                    self.insertions.append((self.tokens[after - 1].end, b" }"))
             elif self._reaches(position, end):
                 if text == b"switch":
-                    self._branch(position, end, inner, b"::rpx::Region rpx_region;")
+                    self._side(position, end, inner)
                 else:
-                    opening = b"::rpx::Body rpx_body(%s);" % loop
+                    opening = self._round(position, end, loop)
                     self.insertions.append((self.tokens[position].start, b"{ ::rpx::Loop %s; " % loop))
                     self._branch(body, end, inner, opening)
                     self.insertions.append((self.tokens[end - 1].end, b" }"))
@@ -315,7 +341,7 @@ class _Regions:
             stop = self._skip(end, limit)
             if self._reaches(position, stop):
                 self.insertions.append((self.tokens[position].start, b"{ ::rpx::Loop %s; " % loop))
-                self._branch(position + 1, end, inner, b"::rpx::Body rpx_body(%s);" % loop)
+                self._branch(position + 1, end, inner, self._round(position, stop, loop))
                 self.insertions.append((self.tokens[stop - 1].end, b" }"))
             else:
                 self.insertions += inner

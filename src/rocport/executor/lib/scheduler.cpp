@@ -49,6 +49,7 @@ u32 lane;
 u32 wave_width = 64;
 void *dynamic_lds;
 u32 region_depth, loop_iteration;
+bool one_side;
 Claim claim;
 u32 rows_begun;
 Statistics statistics;
@@ -176,6 +177,12 @@ enum class Next { kResume, kStart, kHost };
 
 void complete_operation(Wave *w);
 bool release_barrier();
+u64 leading(const Wave *w, u64 waiting);
+
+// With one_side: the lanes whose turn it is wait at the block's barrier, and with them the wave.
+inline bool stands_at_barrier(const Wave *w) {
+  return one_side && w->at_barrier && (leading(w, w->at_op | w->at_barrier) & w->at_barrier);
+}
 
 // Decides what runs after the current thread waited or ended. kResume: wave and lane name the thread to go on with.
 // kStart: the current wave has threads that have not begun. kHost: the block is done, or waits for other blocks.
@@ -196,7 +203,7 @@ Next choose() {
       return Next::kResume;
     }
     if (w->started < w->lanes) return Next::kStart;
-    if (w->at_op && !w->preempted) {
+    if (w->at_op && !w->preempted && !stands_at_barrier(w)) {
       complete_operation(w);
       continue;
     }
@@ -375,27 +382,37 @@ int compare(const CallPath &a, const CallPath &b) {
   return a.depth - b.depth;
 }
 
-void complete_mixed(Wave *w) {
+// The lanes of a wave that go first among those that wait: the deeper structure, then the earlier iteration, then the
+// earlier place; where lanes part at a branch, the side that comes last.
+u64 leading(const Wave *w, u64 waiting) {
   CallPath best, path;
   u64 group = 0;
   u32 depth = 0, iteration = 0;
-  for (u64 rest = w->at_op; rest; rest &= rest - 1) {
+  u32 side = 0;
+  for (u64 rest = waiting; rest; rest &= rest - 1) {
     u32 l = __builtin_ctzll(rest);
-    // Deeper structures first, then earlier iterations, then the earlier place.
     if (group && w->depth[l] < depth) continue;
     if (group && w->depth[l] == depth && w->iteration[l] > iteration) continue;
     bool ahead = !group || w->depth[l] > depth || w->iteration[l] < iteration;
+    u32 mine = w->at_op & bit(l) ? w->branch[l] : 0;
     depth = w->depth[l];
     iteration = w->iteration[l];
     call_path(w, l, &path);
     int order = ahead ? -1 : compare(path, best);
+    if (!ahead && mine && side && mine != side) order = mine > side ? -1 : 1;
     if (order < 0) {
       best = path;
       group = bit(l);
+      side = mine;
     } else if (order == 0) {
       group |= bit(l);
     }
   }
+  return group;
+}
+
+void complete_mixed(Wave *w) {
+  u64 group = leading(w, w->at_op);
   u32 parity = w->generation & 1;
   for (u64 rest = group; rest; rest &= rest - 1) {
     u32 l = __builtin_ctzll(rest);
@@ -432,8 +449,10 @@ bool release_barrier() {
   b->first_key = 0;
   for (Wave *w : b->waves) {
     if (!w->at_barrier) continue;
-    w->ready |= w->at_barrier;
-    w->at_barrier = 0;
+    u64 released = one_side ? leading(w, w->at_op | w->at_barrier) & w->at_barrier : w->at_barrier;
+    if (!released) continue;
+    w->ready |= released;
+    w->at_barrier &= ~released;
     b->runnable |= bit(w->index);
   }
   b->result_count = b->count;
@@ -481,6 +500,13 @@ RPX_CONVERGENT void meet(u64) {
   keep_thread(w, l);
   switch_away(&w->sp[l], l, w);
   inside_runtime = false;
+}
+
+RPX_CONVERGENT void part(u32 branch) {
+  if (!kernel_running || claim.taken) return;
+  wave->branch[lane] = branch;
+  meet(~0ull);
+  wave->branch[lane] = 0;
 }
 
 RPX_CONVERGENT int block_barrier(int operation, int predicate) {
@@ -855,6 +881,7 @@ void check_progress(const std::vector<Block *> &resident, bool progress) {
 void run_grid(const Launch &launch) {
   const Config &c = launch.config;
   visit_order = settings().order;
+  one_side = visit_order == Settings::kReverse;
   rpx_grid_dim = {c.grid.x, c.grid.y, c.grid.z};
   rpx_block_dim = {c.block.x, c.block.y, c.block.z};
   grid.launch = &launch;

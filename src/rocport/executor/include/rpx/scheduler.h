@@ -37,6 +37,7 @@ struct Wave {
   u32 generation;   // completed operations; its lowest bit names the buffer that arriving lanes write
   u32 index;        // of this wave in its block
   u32 started, lanes;
+  u32 branch[kMaxLanes];  // where lanes at_op wait to enter one side of a branch: its number, else 0
   bool mixed;       // lanes wait at more than one call site, or since different generations
   Index3 cursor;    // index of the next thread to start
   void *sp[kMaxLanes];
@@ -52,22 +53,59 @@ extern u32 lane;           // of the running thread, within its wave
 extern u32 wave_width;     // 32 or 64
 extern void *dynamic_lds;  // the running block's dynamic shared memory
 extern u32 region_depth, loop_iteration;  // of the running thread
+extern bool one_side;      // lanes on different sides of a branch run one side to its end, then the other
+void part(u32 branch);     // with one_side: wait for the lanes of the wave that take another way; 0 where they join
 
 // The rewriter puts one into each branch and around each loop that can reach a wave operation. Where lanes wait at
 // different calls, those in the deepest structure go first: lanes that left a loop, or skipped a branch, wait for the
 // rest, as they do on the device. Addresses alone would not tell: compilers lay out loops as they like.
-struct Region {
-  RPX_INLINE Region() { ++region_depth; }
-  RPX_INLINE ~Region() { --region_depth; }
-  Region(const Region &) = delete;
+//
+// In the order `reverse` lanes part as well (one_side): each waits where it enters a branch, an iteration or the end of a
+// loop until the others of its wave wait too, and the side that the source has last runs to its end first. A wave then
+// stands at one barrier at a time, as the device counts waves and not lanes.
+struct Depth {
+  RPX_INLINE Depth() { ++region_depth; }
+  RPX_INLINE ~Depth() { --region_depth; }
+  Depth(const Depth &) = delete;
 };
-struct Loop : Region {
+// Sides of branches are numbered in the order of the source.
+struct Region : Depth {
+  RPX_INLINE explicit Region(u32 number) {
+    if (__builtin_expect(one_side, 0)) part(number);
+  }
+};
+struct Join {
+  RPX_INLINE Join() {}
+  RPX_INLINE ~Join() {
+    if (__builtin_expect(one_side, 0)) part(0);
+  }
+  Join(const Join &) = delete;
+};
+struct Loop {
   u32 count = 0, outer;
-  RPX_INLINE Loop() : outer(loop_iteration) {}
-  RPX_INLINE ~Loop() { loop_iteration = outer; }
+  RPX_INLINE Loop() : outer(loop_iteration) { ++region_depth; }
+  RPX_INLINE ~Loop() {
+    --region_depth;
+    loop_iteration = outer;
+    if (__builtin_expect(one_side, 0)) part(0);
+  }
+  Loop(const Loop &) = delete;
 };
-struct Body : Region {
-  RPX_INLINE explicit Body(Loop &loop) { loop_iteration = ++loop.count; }
+struct Body : Depth {
+  RPX_INLINE explicit Body(Loop &loop) {
+    loop_iteration = ++loop.count;
+    if (__builtin_expect(one_side, 0)) part(0);
+  }
+};
+// The body of a loop that takes a lock and reaches no wave operation. A lane that has gone round often only spins: the
+// watchdog takes it from there, and knows it by its stack, which must not change.
+struct Attempt : Depth {
+  static constexpr u32 kRounds = 1000;
+  RPX_INLINE explicit Attempt(Loop &loop) {
+    if (__builtin_expect(!one_side, 1) || loop.count >= kRounds) return;
+    loop_iteration = ++loop.count;
+    part(0);
+  }
 };
 
 // Wait at a wave operation until the lanes that can meet here have met; wave->group then names them.
