@@ -102,3 +102,15 @@ def test_a_polyfill_that_is_not_compiled_is_not_reported() -> None:
     text = f"#if __CUDA_ARCH__ < 300\n__device__ float f(float x) {{ {MMA} return x; }}\n#endif\n"
     _, findings = _port(text)
     assert {item.rule for item in findings} == {"platform-conditional", "implicit-runtime"}
+
+
+def test_a_branch_that_works_and_stops_in_one_case_is_no_refusal() -> None:
+    text = (
+        "__device__ void f(int *p, int n) {\n#if __CUDA_ARCH__ >= 700\n  switch (n) {\n    case 1: fast(p); break;\n"
+        "    default: __trap();\n  }\n#else\n  slow(p);\n#endif\n}\n"
+    )
+    ported, _ = _port(text)
+    assert "!ROCPORT_HIP" not in ported
+    text = text.replace("  switch (n) {\n    case 1: fast(p); break;\n    default: __trap();\n  }\n", "  __trap();\n")
+    ported, _ = _port(text)
+    assert "!ROCPORT_HIP" in ported

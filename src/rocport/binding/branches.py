@@ -251,12 +251,21 @@ class Branches:
 
     def _stops(self, branch: Branch) -> bool:
         """True for an assertion, a trap or an #error alone. An empty branch is none: sm_80 needs nothing there, such as
-        an atomicAdd for double of its own."""
+        an atomicAdd for double of its own. Nor is one that works and stops in one case (`default: __trap();`)."""
         source = self.source
-        words = set(source.texts[source.token_at(branch.start) : source.token_at(branch.end)])
-        return bool(words & _REFUSING) and b"=" not in words
+        places = range(source.token_at(branch.start), source.token_at(branch.end))
+        words = {source.texts[at] for at in places}
+        if not words & _REFUSING or b"=" in words:
+            return False
+        works = any(
+            source.at(at + 1) == b"(" and source.is_ident(at) and source.at(at) not in _REFUSING | _BESIDE_A_STOP
+            for at in places
+            if source.directive_of(at) is None
+        )
+        return b"error" in words or not (works or words & {b"case", b"default"})
 
 
+_BESIDE_A_STOP = frozenset({b"if", b"printf", b"fprintf", b"sizeof", b"static_cast", b"__printf", b"void"})
 _REFUSING = frozenset(
     {
         b"assert",

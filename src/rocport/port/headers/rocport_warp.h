@@ -172,40 +172,56 @@ ROCPORT_DEVICE T ptx_shfl_bfly(ROCPORT_MAYBE_UNDEF T value, unsigned b, unsigned
   return detail::read_lane(value, detail::shfl_source(self, lane, lane <= last, predicate));
 }
 
+namespace detail {
+
+// CUDA's shuffles are overloads from int up: a narrower integer comes back as an int.
+template <class T>
+struct promoted {
+  using type = T;
+};
+template <> struct promoted<bool> { using type = int; };
+template <> struct promoted<char> { using type = int; };
+template <> struct promoted<signed char> { using type = int; };
+template <> struct promoted<unsigned char> { using type = int; };
+template <> struct promoted<short> { using type = int; };
+template <> struct promoted<unsigned short> { using type = int; };
+
+}  // namespace detail
+
 // CUDA's shuffles. `width` (2, 4, 8, 16 or 32) cuts the warp into segments. The mask says nothing a wavefront needs: lanes
 // on one branch move together, and reading a lane that the mask does not name is undefined on CUDA.
 template <class T>
-ROCPORT_DEVICE T shfl_sync(unsigned long long, ROCPORT_MAYBE_UNDEF T value, int lane, int width = 32) {
+ROCPORT_DEVICE typename detail::promoted<T>::type shfl_sync(unsigned long long, ROCPORT_MAYBE_UNDEF T value, int lane, int width = 32) {
   return ptx_shfl_idx(value, static_cast<unsigned>(lane), detail::shfl_segments(width, 31u));
 }
 template <class T>
-ROCPORT_DEVICE T shfl_up_sync(unsigned long long, ROCPORT_MAYBE_UNDEF T value, unsigned delta, int width = 32) {
+ROCPORT_DEVICE typename detail::promoted<T>::type shfl_up_sync(unsigned long long, ROCPORT_MAYBE_UNDEF T value, unsigned delta, int width = 32) {
   return ptx_shfl_up(value, delta, detail::shfl_segments(width, 0u));
 }
 template <class T>
-ROCPORT_DEVICE T shfl_down_sync(unsigned long long, ROCPORT_MAYBE_UNDEF T value, unsigned delta, int width = 32) {
+ROCPORT_DEVICE typename detail::promoted<T>::type shfl_down_sync(unsigned long long, ROCPORT_MAYBE_UNDEF T value, unsigned delta, int width = 32) {
   return ptx_shfl_down(value, delta, detail::shfl_segments(width, 31u));
 }
 template <class T>
-ROCPORT_DEVICE T shfl_xor_sync(unsigned long long, ROCPORT_MAYBE_UNDEF T value, int lane_mask, int width = 32) {
+ROCPORT_DEVICE typename detail::promoted<T>::type shfl_xor_sync(unsigned long long, ROCPORT_MAYBE_UNDEF T value, int lane_mask, int width = 32) {
   return ptx_shfl_bfly(value, static_cast<unsigned>(lane_mask), detail::shfl_segments(width, 31u));
 }
 
 // CUDA's shuffles from before the _sync names.
 template <class T>
-ROCPORT_DEVICE T shfl(ROCPORT_MAYBE_UNDEF T value, int lane, int width = 32) {
+ROCPORT_DEVICE typename detail::promoted<T>::type shfl(ROCPORT_MAYBE_UNDEF T value, int lane, int width = 32) {
   return shfl_sync(full_warp_mask, value, lane, width);
 }
 template <class T>
-ROCPORT_DEVICE T shfl_up(ROCPORT_MAYBE_UNDEF T value, unsigned delta, int width = 32) {
+ROCPORT_DEVICE typename detail::promoted<T>::type shfl_up(ROCPORT_MAYBE_UNDEF T value, unsigned delta, int width = 32) {
   return shfl_up_sync(full_warp_mask, value, delta, width);
 }
 template <class T>
-ROCPORT_DEVICE T shfl_down(ROCPORT_MAYBE_UNDEF T value, unsigned delta, int width = 32) {
+ROCPORT_DEVICE typename detail::promoted<T>::type shfl_down(ROCPORT_MAYBE_UNDEF T value, unsigned delta, int width = 32) {
   return shfl_down_sync(full_warp_mask, value, delta, width);
 }
 template <class T>
-ROCPORT_DEVICE T shfl_xor(ROCPORT_MAYBE_UNDEF T value, int lane_mask, int width = 32) {
+ROCPORT_DEVICE typename detail::promoted<T>::type shfl_xor(ROCPORT_MAYBE_UNDEF T value, int lane_mask, int width = 32) {
   return shfl_xor_sync(full_warp_mask, value, lane_mask, width);
 }
 
@@ -366,7 +382,7 @@ class lane_turns {
   ROCPORT_DEVICE lane_turns() : left_(__ballot(1)) {}
   ROCPORT_DEVICE bool next() {
     if (left_ == 0) return false;
-    turn_ = static_cast<unsigned>(__ffsll(static_cast<unsigned long long>(left_)) - 1);
+    turn_ = static_cast<unsigned>(__builtin_ctzll(left_));
     left_ &= left_ - 1;
     return true;
   }

@@ -20,7 +20,7 @@ from rocport.binding.branches import branches
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace, replace_range
 from rocport.rules.cuda.ptx_translation import HANDLERS, REASONS, Refused, Translation, translate
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, Function
 from rocport.syntax.ptx import KEYWORDS, Asm, Instruction, parse_asm, parse_ptx
 
 RULE = Rule(
@@ -58,6 +58,33 @@ RULE = Rule(
             '__device__ void f() { asm volatile("griddepcontrol.wait;" ::: "memory"); }\n',
             contains=("(void)0;",),
             absent=("asm",),
+        ),
+        Example(
+            "__device__ int f(const int *a, int &i) { int r; "
+            'asm("abs.s32 %0, %1;" : "=r"(r) : "r"(a[i++])); return r; }\n',
+            contains=("const unsigned rocport_in1 = (unsigned)(a[i++]);",),
+            absent=("asm",),
+        ),
+        Example(
+            '__global__ void k(int n) { auto stop = [&](int i) { if (i > n) asm volatile("exit;"); }; stop(1); }\n',
+            contains=('asm volatile("exit;")',),
+        ),
+        Example(
+            "__device__ void f(unsigned s, const float *g, int ignore) {\n"
+            '  asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 16, p; }"\n'
+            '    :: "r"(s), "l"(g), "r"(ignore));\n}\n',
+            contains=("rocport_p_1 ? 0u : (unsigned)(16)",),
+        ),
+        Example(
+            "__device__ int f(int a, int b, int c) { int d;\n"
+            '  asm("vmax.s32.s32.s32.add %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); return d; }\n',
+            contains=("rocport_a_1 < rocport_b_2 ? rocport_b_2 : rocport_a_1",),
+            absent=("asm",),
+        ),
+        Example(
+            "__device__ int peek(const int *p) { int v; "
+            'asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory"); return v; }\n',
+            contains=("rocport::load<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT>",),
         ),
     ),
     clean=(
@@ -134,12 +161,30 @@ def _translated(source: CudaSource, asm: Asm) -> Translation | str:
     """The translation, or why there is none."""
     directive = source.directive_of(asm.keyword)
     function = source.enclosing(asm.keyword)
-    in_kernel = function is not None and b"__global__" in function.specifiers
+    in_kernel = (
+        function is not None and b"__global__" in function.specifiers and not _in_lambda(source, function, asm.keyword)
+    )
     expressions = [_expression(source, operand.first, operand.last) for operand in (*asm.outputs, *asm.inputs)]
     try:
         return translate(asm, expressions, in_kernel, directive is not None)
     except Refused as refused:
         return str(refused)
+
+
+def _in_lambda(source: CudaSource, function: Function, position: int) -> bool:
+    """True inside of a lambda in the function: `return` ends the lambda, `exit` the thread."""
+    assert function.body is not None, "the function holds the token"
+    for brace in range(function.body[0] + 1, position):
+        if source.at(brace) != b"{" or source.pairs.get(brace, 0) < position:
+            continue
+        before = brace - 1
+        while source.at(before) in (b"mutable", b"noexcept", b"constexpr") or source.at(before - 1) == b"->":
+            before -= 2 if source.at(before - 1) == b"->" else 1
+        if source.at(before) == b")" and before in source.pairs:
+            before = source.pairs[before] - 1
+        if source.at(before) == b"]":
+            return True
+    return False
 
 
 def _expression(source: CudaSource, first: int, last: int) -> str:

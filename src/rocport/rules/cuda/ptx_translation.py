@@ -115,7 +115,23 @@ def translate(asm: Asm, expressions: Sequence[str], in_kernel: bool, one_line: b
     """C++ for an asm statement. `expressions` are the operands as written, outputs first. Raises Refused."""
     if asm.template is None:
         raise Refused("the template of this asm statement is put together by macros: rocport cannot read it")
-    return _Translator(asm, expressions, in_kernel, one_line).run()
+    translator = _Translator(asm, expressions, in_kernel, one_line)
+    result = translator.run()
+    if not translator.locals and _again(translator.expressions, result.lines):
+        # PTX reads each operand once, and so does C++ through a local.
+        translator = _Translator(asm, expressions, in_kernel, one_line)
+        translator.keep = True
+        result = translator.run()
+    return result
+
+
+_EFFECT = re.compile(r"\+\+|--|[\w)\]>]\s*\(|(?<![=!<>])=(?!=)")
+
+
+def _again(expressions: Sequence[str], lines: Sequence[str]) -> bool:
+    """True when an operand with an effect of its own is not written exactly once."""
+    text = " ".join(lines)
+    return any(_EFFECT.search(item) and text.count(item) != expressions.count(item) for item in expressions)
 
 
 @dataclass(frozen=True)
@@ -144,6 +160,7 @@ class _Translator:
         self.scopes: list[dict[str, _Register]] = [{}]
         self.counter = 0
         self.locals = False
+        self.keep = False
         self.carry: str | None = None
         self.carry_open = False
         self.prologue: list[str] = []
@@ -166,7 +183,7 @@ class _Translator:
             raise Refused("a scope that several asm statements share: put it into one statement, or write C++")
         instructions = [item for item in self.statements if isinstance(item, Instruction)]
         self.locals = len(instructions) != 1 or any(not isinstance(item, Instruction) for item in self.statements)
-        self.locals = self.locals or any(item.guard for item in instructions)
+        self.locals = self.locals or self.keep or any(item.guard for item in instructions)
         body: list[str] = []
         for statement in self.statements:
             if isinstance(statement, Unknown):
@@ -232,6 +249,9 @@ class _Translator:
             if not output:
                 lines.append(f"const {type_} {name} = ({type_})({self.expressions[index]});")
             elif "+" in operand.constraint:
+                if _EFFECT.search(self.expressions[index]):
+                    lines.append(f"auto& {name}_at = {self.expressions[index]};")
+                    self.expressions[index] = f"{name}_at"
                 lines.append(f"{type_} {name} = ({type_})({self.expressions[index]});")
             else:
                 tied = next((at for at, other in enumerate(self.operands) if other.constraint == str(index)), None)
@@ -971,6 +991,34 @@ def _video4(t: _Translator, i: Instruction) -> None:
     raise t.refuse("video instruction: write what it computes as C++")
 
 
+@_handles("vadd", "vsub", "vabsdiff", "vmin", "vmax")
+def _video(t: _Translator, i: Instruction) -> None:
+    """Scalar video instructions over whole registers: 33 bits and a sign inside, 32 outside (PTX ISA 9.7.17)."""
+    _count(t, i, 3, 4)
+    types = [part for part in i.modifiers if part in _TYPES]
+    second = [part for part in i.modifiers if part not in _TYPES]
+    if len(types) != 3 or any(part not in ("s32", "u32") for part in types) or len(second) != len(i.operands) - 3:
+        raise t.refuse("this form is not translated")
+    if any(re.search(r"\.[bh][0-3]", item) for item in i.operands) or (
+        second and second[0] not in ("add", "min", "max")
+    ):
+        raise t.refuse("this form is not translated")
+    to, a, b, *c = i.operands
+    x, y, z = t.fresh("a"), t.fresh("b"), t.fresh("d")
+    t.emit(f"const long long {x} = {t.read(a, types[1])}, {y} = {t.read(b, types[2])};")
+    whole = {"vadd": f"{x} + {y}", "vsub": f"{x} - {y}", "vabsdiff": f"{x} < {y} ? {y} - {x} : {x} - {y}",
+             "vmin": f"{x} < {y} ? {x} : {y}", "vmax": f"{x} < {y} ? {y} : {x}"}[i.opcode]  # fmt: skip
+    t.emit(f"const {C_TYPE[types[0]]} {z} = ({C_TYPE[types[0]]})({whole});")
+    result = z
+    if c:
+        third = t.fresh("c")
+        t.emit(f"const {C_TYPE[types[0]]} {third} = {t.read(c[0], types[0])};")
+        result = {"add": f"(unsigned){z} + (unsigned){third}", "min": f"{z} < {third} ? {z} : {third}",
+                  "max": f"{z} < {third} ? {third} : {z}"}[second[0]]  # fmt: skip
+    t.write(to, types[0], f"({C_TYPE[types[0]]})({result})")
+    _block(t)
+
+
 @_handles("sad")
 def _sad(t: _Translator, i: Instruction) -> None:
     _count(t, i, 4)
@@ -1223,6 +1271,14 @@ def _element(type_: str) -> str:
     return {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32"}.get(type_, type_)
 
 
+def _is_poll(t: _Translator, i: Instruction, type_: str, length: int) -> bool:
+    """True for a volatile scalar load that clobbers memory and asks for no cache."""
+    hints = {"nc", "lu"}.intersection(i.modifiers)
+    return (
+        "memory" in t.asm.clobbers and length == 1 and type_ in ("b32", "u32", "s32", "b64", "u64", "s64") and not hints
+    )
+
+
 @_handles("ld", "ldu")
 def _ld(t: _Translator, i: Instruction) -> None:
     space, type_, length, rest = _memory(t, i)
@@ -1246,6 +1302,10 @@ def _ld(t: _Translator, i: Instruction) -> None:
     elif rest == {"cs"} or policies & {"L1::no_allocate", "L1::evict_first"}:
         t.need(COMPAT)
         value = f"rocport::ldcs({pointer})"
+    elif not rest and _is_poll(t, i, type_, length):
+        # asm volatile that clobbers memory reads each time; plain C++ may keep the value of the first time.
+        t.need(COMPAT)
+        value = f"rocport::load<__ATOMIC_RELAXED, {_SCOPES['cta' if space == 'shared' else 'gpu']}>({pointer})"
     elif not rest:
         value = f"*{pointer}"
     else:
@@ -1382,7 +1442,10 @@ def _cp(t: _Translator, i: Instruction) -> None:
     target = t.address(to, "shared", "void")
     origin = t.address(source, "global", "void", const=True)
     bytes_ = t.read(size, "u32")
-    if len(operands) == 4:
+    if len(operands) == 4 and t._register(operands[3].lstrip("!").strip()).kind == "pred":
+        # ignore-src: zeros are written where the predicate holds.
+        t.emit(f"rocport::copy_async<{bytes_}>({target}, {origin}, {t.read(operands[3], 'pred')} ? 0u : {bytes_});")
+    elif len(operands) == 4:
         t.emit(f"rocport::copy_async<{bytes_}>({target}, {origin}, {t.read(operands[3], 'u32')});")
     else:
         t.emit(f"rocport::copy_async<{bytes_}>({target}, {origin});")

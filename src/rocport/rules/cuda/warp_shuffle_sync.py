@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
-from rocport.rules.cuda.common import finding, replace
+from rocport.rules.cuda.common import finding, insert, replace
 from rocport.rules.cuda.warp_common import HEADER, MASKED, SHUFFLES, Use, definitions, rename, uses
 from rocport.syntax.cuda import CudaSource
 
@@ -60,6 +60,14 @@ RULE = Rule(
             "__device__ double __shfl_down(double v, unsigned d) { return v; }\n"
             "__device__ double g(double v) { return __shfl_down(v, 1); }\n",
             contains=("double project_shfl_down(double v", "return rocport::shfl_down(v, 1)"),
+        ),
+        Example(
+            "__device__ int f(unsigned char c) { auto s = __shfl_xor_sync(~0u, c, 1); s += c; return s; }\n",
+            contains=("rocport::shfl_xor_sync(rocport::full_warp_mask, (int)c, 1)",),
+        ),
+        Example(
+            "__device__ float f(float v) { return ::__shfl_down(v, 1); }\n",
+            contains=("return ::rocport::shfl_down(v, 1)",),
         ),
         Example(
             "#ifdef USE_ROCM\n#define UP(mask, v, d) __shfl_up(v, d)\n#else\n#define UP __shfl_up_sync\n#endif\n",
@@ -120,9 +128,31 @@ def _logical(source: CudaSource, use: Use) -> Finding:
         use.position,
         f"{name} stays among the 32 lanes of a CUDA warp on any wavefront: rocport::{name[2:]}",
         applicability=Applicability.SAFE,
-        edits=rename(source, use),
+        edits=(*rename(source, use), *_as_int(source, use)),
         headers=[HEADER],
     )
+
+
+_NARROW = frozenset(b"bool char short int8_t uint8_t int16_t uint16_t uchar ushort".split())
+
+
+def _as_int(source: CudaSource, use: Use) -> list[Edit]:
+    """CUDA's overloads begin at int: a variable of a narrower type is passed, and comes back, as one."""
+    if use.call is None:
+        return []
+    number = 1 if use.name in MASKED else 0
+    first, last = use.call.args[number] if number < len(use.call.args) else (0, 0)
+    function = source.enclosing(use.position)
+    if last - first != 1 or function is None:
+        return []
+    declared = [
+        at
+        for at in source.index.get(source.at(first), ())
+        if function.params[0] < at < first and source.is_ident(at - 1) and source.at(at - 1) != b"return"
+    ]
+    if not declared or source.at(declared[-1] - 1) not in _NARROW:
+        return []
+    return [insert(source.starts[first], b"(int)")]
 
 
 def _native(source: CudaSource, use: Use) -> Finding:
