@@ -35,6 +35,7 @@ def test_json():
 
 
 def test_tables():
+    assert call("--tables", "2.9", "--rocm", "7.1.1").output.startswith("# torch 2.9 on ROCm 7.1.1")
     assert call("--tables", "2.13").output.startswith("# torch 2.13 on ROCm 7.2")
     data = json.loads(call("--tables", "2.14", "--gpu", "gfx942", "--format", "json").stdout)
     assert data["schema"] == "rocport.support/1" and data["target"] == "gfx942"
@@ -50,6 +51,8 @@ def test_tables():
         (("--gpu", "gfx942", "--want", "torch=>2"), "no requirement"),
         (("--gpu", "gfx942", "--from", "absent.txt"), "absent.txt"),
         (("--gpu", "gfx942", "--format", "markdown"), "--tables"),
+        (("--gpu", "gfx942", "--rocm", "seven"), "such as 7.1.1"),
+        (("--tables", "2.9", "--rocm", "9.9"), "7.1.1"),
         (("--tables", "9.9"), "9.9"),
         (("--tables", "new"), "new"),
         (("--tables", "2.13", "--want", "torch"), "--tables goes with"),

@@ -26,6 +26,13 @@ from rocport.facts.targets import all_targets, targets_of_product
         ("780M", "gfx1103"),
         ("RX 6700 XT", "gfx1031"),
         ("gfx942:sramecc+:xnack-", "gfx942"),
+        ("AMD Ryzen 7 7840HS w/ Radeon 780M Graphics", "gfx1103"),
+        ("Ryzen 7 7840U", "gfx1103"),
+        ("AMD Ryzen AI MAX+ PRO 395", "gfx1151"),
+        ("Ryzen AI 9 HX 370", "gfx1150"),
+        ("Ryzen AI 7 350", "gfx1152"),
+        ("Ryzen 7 5700G", "gfx90c"),
+        ("AMD Ryzen 9 7950X", "gfx1036"),
     ],
 )
 def test_names_people_use(text, gfx):
@@ -40,6 +47,19 @@ def test_doubtful_names_list_candidates(text, says):
     with pytest.raises(CompatError) as error:
         resolve_gpu(text)
     assert any(says in candidate for candidate in error.value.candidates)
+
+
+@pytest.mark.parametrize("text", ["RX 580", "Radeon RX580", "RX 570", "Instinct MI8", "RX 550"])
+def test_cards_that_nothing_serves_are_said_to_be(text):
+    with pytest.raises(CompatError, match="Vulkan") as error:
+        resolve_gpu(text)
+    assert not error.value.candidates
+
+
+def test_close_names_are_of_the_same_series():
+    with pytest.raises(CompatError) as error:
+        resolve_gpu("Ryzen 7 7849HS")
+    assert not error.value.candidates
 
 
 @pytest.mark.parametrize("text", ["", " ", "RTX 4090", "GeForce 6800", "Radeon HD 6800", "banana", "gfx", "7"])

@@ -34,7 +34,10 @@ def test_the_seed_question():
     assert found.complete and found.chosen.owner == "pytorch.org"
     torch = next(line for line in found.commands if "--index-url" in line)
     assert found.chosen.index in torch and f"torch=={found.chosen.release.version}.*,>=2.9" in torch
-    assert status(found, "bitsandbytes").install == 'pip install --no-deps "bitsandbytes>=0.50.0"'
+    assert status(found, "bitsandbytes").install == 'pip install "bitsandbytes>=0.50.0"'
+    held = found.commands.index('pip install -c torch-constraints.txt "bitsandbytes>=0.50.0"')
+    assert "pip freeze" in "".join(found.commands[:held]) and "no-deps" not in " ".join(found.commands)
+    assert found.commands[-1] == 'python -c "import bitsandbytes, flash_attn"'
     flash = status(found, "flash-attn")
     assert flash.status == "build" and ("FLASH_ATTENTION_TRITON_AMD_ENABLE", "TRUE") in flash.env
     assert any(setting.name == "FLASH_ATTENTION_TRITON_AMD_ENABLE" for setting in found.settings)
@@ -80,10 +83,36 @@ def test_a_target_outside_the_pytorch_wheels_goes_to_amd():
     assert any(setting.name == "TORCH_BLAS_PREFER_HIPBLASLT" for setting in found.settings)
 
 
-def test_a_channel_that_dropped_the_target_is_passed_over():
-    found = plan("gfx906")
-    assert found.chosen.rocm == "7.2"
-    assert any("carries no code for gfx906" in refused.why for refused in found.refused)
+@pytest.mark.parametrize("gfx", ["gfx900", "gfx906"])
+def test_channels_whose_rocblas_dropped_the_target_are_passed_over(gfx):
+    found = plan(gfx)
+    assert (found.chosen.rocm, found.chosen.owner) == ("6.3", "pytorch.org")
+    assert any(f"carries no code for {gfx}" in refused.why for refused in found.refused)
+    assert any("its rocBLAS has no kernels" in refused.why for refused in found.refused)
+
+
+def test_amds_indexes_are_asked_for_what_they_hold():
+    found = plan("gfx1010")
+    for build in (found.chosen, *(other.candidate for other in found.alternatives)):
+        assert ("whl-next" in build.index) == (build.rocm.startswith("10.")), build
+    windows = plan("gfx1151", system="windows11").chosen
+    assert windows.rocm == "7.14.0" and "whl-multi-arch" in windows.index
+
+
+@pytest.mark.parametrize("gfx", ["gfx908", "gfx90a", "gfx942", "gfx950"])
+def test_no_instinct_runs_torch_on_windows(gfx):
+    found = plan(gfx, system="windows11")
+    assert found.chosen is None and not found.complete and "Windows" in found.notes[-1]
+
+
+def test_a_rocm_release_can_be_asked():
+    asked = Request(load_target("gfx1100"), "3.12", None, parse_wants("torch==2.9.*"), rocm="7.1.1")
+    found = make_plan(asked)
+    assert found.chosen.rocm == "7.1.1" and found.chosen.release.version == "2.9"
+    assert any("--find-links" in line and "rocm-rel-7.1.1" in line for line in found.commands)
+    assert make_plan(Request(load_target("gfx1100"), rocm="7.2")).chosen.rocm.startswith("7.2")
+    nothing = make_plan(Request(load_target("gfx1100"), rocm="9.9"))
+    assert nothing.chosen is None and not nothing.complete
 
 
 def test_versions_python_and_libc_narrow_the_choice():
@@ -106,7 +135,8 @@ def test_a_cuda_tag_is_called_out():
 def test_windows_has_amds_wheels_only():
     found = plan("gfx1151", "torch,bitsandbytes", system="windows11")
     assert found.chosen.owner == "AMD" and not found.kernels and found.driver is None
-    assert found.commands[0].startswith("py -3.12") and any(line.startswith("set ") for line in found.commands)
+    assert found.commands[0].startswith("py -3.12") and found.commands[1].endswith("Activate.ps1")
+    assert any(line.startswith("$env:") for line in found.commands)
     assert status(found, "bitsandbytes").status == "unknown"
 
 

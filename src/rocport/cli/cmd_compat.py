@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @click.option("--gpu", metavar="NAME|GFX", help="Product name or gfx target; this machine's GPU by default.")
 @click.option("--python", "python", metavar="X.Y", help="Python version, such as 3.12.")
 @click.option("--os", "system", metavar="OS", help="Operating system, such as ubuntu24.04, rhel9 or windows11.")
+@click.option("--rocm", "rocm", metavar="X.Y[.Z]", help="ROCm release that torch has to be for, such as 7.1.1.")
 @click.option("--want", "wanted", multiple=True, metavar="PKG[,PKG]", help="What has to work: torch>=2.9,bitsandbytes.")
 @click.option(
     "--from",
@@ -44,6 +45,7 @@ def command(
     gpu: str | None,
     python: str | None,
     system: str | None,
+    rocm: str | None,
     wanted: tuple[str, ...],
     files: tuple[Path, ...],
     tables: str | None,
@@ -57,8 +59,8 @@ def command(
     fmt = "json" if as_json else fmt
     if tables is not None:
         if wanted or files or python or system:
-            raise click.UsageError("--tables goes with --gpu and --format only")
-        _tables(tables, gpu, fmt or "markdown")
+            raise click.UsageError("--tables goes with --gpu, --rocm and --format only")
+        _tables(tables, gpu, rocm, fmt or "markdown")
         return
     if fmt == "markdown":
         raise click.UsageError("--format markdown goes with --tables TORCH")
@@ -71,6 +73,8 @@ def command(
 
     if python is not None and not re.fullmatch(r"3\.\d{1,2}", python):
         raise click.BadParameter(f"{python!r} is no Python version; expected such as 3.12", param_hint="--python")
+    if rocm is not None and not re.fullmatch(r"\d{1,2}\.\d{1,2}(\.\d{1,2})?", rocm):
+        raise click.BadParameter(f"{rocm!r} is no ROCm release; expected such as 7.1.1", param_hint="--rocm")
     try:
         known = find_system(system) if system else None
     except FactError as error:
@@ -85,7 +89,7 @@ def command(
     except CompatError as error:
         raise click.UsageError(str(error)) from error
     target = _target(gpu)
-    plan = make_plan(Request(target, python, known, tuple(wants), tuple(notes)))
+    plan = make_plan(Request(target, python, known, tuple(wants), tuple(notes), rocm or ""))
     if fmt == "json":
         click.echo(json.dumps(plan_data(plan), indent=2, ensure_ascii=False))
     else:
@@ -117,7 +121,8 @@ def _target(gpu: str | None) -> GfxTarget:
     return next(iter(found.values()))
 
 
-def _tables(torch: str, gpu: str | None, fmt: str) -> None:
+def _tables(torch: str, gpu: str | None, rocm: str | None, fmt: str) -> None:
+    from rocport.compat.plan import builds_of
     from rocport.compat.text import tables_data, tables_markdown
     from rocport.facts.errors import FactError
     from rocport.facts.rocm import torch_release
@@ -129,5 +134,11 @@ def _tables(torch: str, gpu: str | None, fmt: str) -> None:
         release = torch_release(TorchVersion.parse(torch))
     except (VersionError, FactError) as error:
         raise click.BadParameter(str(error), param_hint="--tables") from error
-    data = tables_data(release, _target(gpu) if gpu is not None else None)
+    served = builds_of(release)
+    if rocm is not None and rocm not in served:
+        raise click.BadParameter(
+            f"torch {release.version} for ROCm {rocm} is not in the facts; there are {', '.join(served)}",
+            param_hint="--rocm",
+        )
+    data = tables_data(release, _target(gpu) if gpu is not None else None, rocm or "")
     click.echo(json.dumps(data, indent=2, ensure_ascii=False) if fmt == "json" else tables_markdown(data).rstrip())

@@ -7,6 +7,7 @@ import re
 
 from rocport.compat.errors import CompatError
 from rocport.facts.errors import FactError
+from rocport.facts.products import targets_of_processor, unserved_product
 from rocport.facts.targets import all_targets, is_gfx_name, load_target, targets_of_product, wave_target
 from rocport.model.targets import GfxTarget
 
@@ -21,7 +22,10 @@ def resolve_gpu(text: str) -> GfxTarget:
             return load_target(text)
         except FactError as error:
             raise CompatError(str(error), error.suggestions) from error
-    names = targets_of_product(text) or _same(text)
+    gone = unserved_product(text)
+    if gone is not None:
+        raise CompatError(f"{text!r} is {gone.chip}: {gone.text} ({gone.sure}: {gone.source})")
+    names = targets_of_product(text) or _same(text) or targets_of_processor(text)
     if len(names) == 1:
         return load_target(names[0])
     if names:
@@ -57,6 +61,12 @@ def _key(text: str) -> str:
     return " ".join(word for word in words if word not in {"amd", "radeon", "instinct", "ryzen", "ai", "pro", "rx"})
 
 
+def _series(key: str) -> set[str]:
+    """The words of a name that are no number, and the thousand of its number: a 7950 XTX is near a 7900 XTX, not to a
+    7840HS or an RX 580."""
+    return {word if word.isalpha() else word[:2] for word in key.split() if word.isalpha() or len(word) >= 4}
+
+
 def _close(text: str) -> tuple[str, ...]:
     """Products whose names are close, each with its target."""
     known = {product: target.name for target in all_targets() for product in target.products}
@@ -65,6 +75,10 @@ def _close(text: str) -> tuple[str, ...]:
         by_key.setdefault(_key(product), []).append(product)
     key = _key(text)
     near = [name for name in by_key if len(key) > 2 and f" {key} " in f" {name} "]
-    near += difflib.get_close_matches(key, list(by_key), n=5, cutoff=0.6)
+    near += [
+        name
+        for name in difflib.get_close_matches(key, list(by_key), n=5, cutoff=0.6)
+        if _series(key) & _series(name) or not re.search(r"\d", key)
+    ]
     names = [product for name in dict.fromkeys(near) for product in by_key[name]]
     return tuple(f"{product} ({known[product]})" for product in names[:8])

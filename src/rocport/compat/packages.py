@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rocport.compat.plan import Candidate
     from rocport.model.targets import GfxTarget
 
+CONSTRAINTS = "torch-constraints.txt"
 STATUSES = ("ok", "build", "separate", "no", "unknown")
 
 
@@ -39,6 +40,10 @@ class Item:
     version: str = ""
     env: tuple[tuple[str, str], ...] = ()
     instead: str = ""
+    module: str = ""
+    """What `import` says for it; empty when that is not known."""
+    index_needs: tuple[str, ...] = ()
+    """What has to come from torch's index for it."""
 
     @property
     def works(self) -> bool:
@@ -63,7 +68,10 @@ def evaluate(
         return Item(want, "unknown", text, "", "unverified")
 
     def item(status: str, text: str, install: str = "") -> Item:
-        return Item(want, status, text, known.source, known.sure, install, instead=known.replacement)
+        module = known.imported if status == "ok" else ""
+        needs = known.index_needs if status == "ok" else ()
+        instead = known.replacement
+        return Item(want, status, text, known.source, known.sure, install, False, "", (), instead, module, needs)
 
     if want.cuda and known.state != "torch-index":
         return item("no", f"{want.text} names a CUDA build ({want.cuda})")
@@ -84,18 +92,20 @@ def evaluate(
     if known.state == "separate":
         text = f"{known.summary}: an environment of its own{_note(known)}"
         return item("separate", f"{text}; {known.install}" if known.install else text)
+    if system is not None and system.kind == "windows":
+        text = f"{known.summary}: whether it works on Windows is not in the facts"
+        return Item(want, "unknown", text, "", "unverified")
     install = _pip(want, known, known.install)
     if known.native_targets:
         native = target.name in known.native_targets
         install = _pip(want, known, known.native_install if native else known.install).replace("{gfx}", target.name)
         env = () if native else known.env
-        return Item(want, "build", f"{known.summary}{_note(known)}", known.source, known.sure, install, env=env)
+        text = f"{known.summary}{_note(known)}"
+        return Item(want, "build", text, known.source, known.sure, install, env=env, module=known.imported)
     status = "ok" if known.state in ("wheel", "partial") else "build"
-    if system is not None and system.kind == "windows":
-        text = f"{known.summary}: whether it works on Windows is not in the facts"
-        return Item(want, "unknown", text, "", "unverified")
     text = f"{known.summary}{_builds(known, target, candidate)}{_note(known)}"
-    return Item(want, status, text, known.source, known.sure, install.replace("{gfx}", target.name), env=known.env)
+    install = install.replace("{gfx}", target.name)
+    return Item(want, status, text, known.source, known.sure, install, env=known.env, module=known.imported)
 
 
 def _note(known: Package) -> str:
@@ -168,13 +178,13 @@ def _beside_torch(want: Want, known: Package, candidate: Candidate) -> Item:
         text = f"comes with torch {release.version} as triton-rocm {' or '.join(release.triton)}{_note(known)}"
         fits = any(SpecifierSet(want.specifier).contains(found, prereleases=True) for found in release.triton)
         status = "ok" if fits else "no"
-        return Item(want, status, text, release.source, release.sure)
+        return Item(want, status, text, release.source, release.sure, module=known.imported)
     if version and want.specifier:
         wanted = SpecifierSet(want.specifier)
         if not any(wanted.contains(f"{version}.{patch}", prereleases=True) for patch in range(10)):
             text = f"torch {release.version} goes with {known.name} {version}, not {want.specifier}"
             return Item(want, "no", text, release.source, release.sure)
-    return Item(want, "ok", text, known.source, known.sure, with_torch=True, version=version)
+    return Item(want, "ok", text, known.source, known.sure, with_torch=True, version=version, module=known.imported)
 
 
 def _builds(known: Package, target: GfxTarget, candidate: Candidate) -> str:
@@ -213,5 +223,5 @@ def _pip(want: Want, known: Package, install: str) -> str:
         if name and normalize(name[0]) == normalize(known.name):
             line.append(f'"{want.name}{specifier}"' if specifier else want.name)
         else:
-            line.append(word)
+            line.append(f"'{word}'" if re.search(r"[<>]", word) else word)
     return " ".join(line)

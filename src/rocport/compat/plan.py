@@ -6,6 +6,7 @@ C library or the wanted versions are refused with the reason; the best of the re
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,32 +14,43 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from rocport.compat.packages import Item, evaluate
+from rocport.compat.packages import CONSTRAINTS, Item, evaluate
 from rocport.compat.wants import Want
-from rocport.facts.platforms import Driver, System, amd_torch, driver_of, kernels_of
-from rocport.facts.rocm import TorchRelease, WheelChannel, torch_releases, wheel_channels
+from rocport.facts.platforms import Driver, System, amd_torch, driver_of, kernels_of, windows_targets
+from rocport.facts.rocm import TorchRelease, WheelChannel, torch_releases, wheel_channel, wheel_channels
 
 if TYPE_CHECKING:
     from rocport.model.targets import GfxTarget
 
 PYTORCH_INDEX = "https://download.pytorch.org/whl/rocm"
+KINDS = ("linux", "wsl", "windows")
 SURE_ORDER = ("measured", "documented", "reported", "unverified")
+
+
+# Versions of torch and what belongs to it, held fast while other packages are installed.
+_HELD = "^(torch|torchvision|torchaudio|triton|triton-rocm|pytorch-triton-rocm|rocm.*|amd-.*)=="
+_FREEZE = f"pip freeze | grep -E '{_HELD}' > {CONSTRAINTS}"
+_FREEZE_WINDOWS = f"pip freeze | Select-String '{_HELD}' | % Line | Set-Content -Encoding ascii {CONSTRAINTS}"
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked. `python` is `3.12`; None: not said, as for `system`."""
+    """What was asked. `python` is `3.12`; None: not said, as for `system`; `rocm` empty: any."""
 
     target: GfxTarget
     python: str | None = None
     system: System | None = None
     wants: tuple[Want, ...] = ()
     notes: tuple[str, ...] = ()
+    rocm: str = ""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One torch build: where it comes from and how sure it is that it carries the target."""
+    """One torch build: where it comes from and how sure it is that it carries the target.
+
+    `kinds`: systems it is known for (empty: Linux and WSL); `links`: `index` is a page of wheels, not an index.
+    """
 
     release: TorchRelease
     rocm: str
@@ -47,6 +59,9 @@ class Candidate:
     source: str
     sure: str
     note: str = ""
+    kinds: tuple[str, ...] = ("linux", "wsl")
+    links: bool = False
+    python: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -147,7 +162,6 @@ def make_plan(request: Request) -> Plan:
 def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tuple[str, ...]]]:
     """Every known torch build with the targets it carries and those sources disagree about, newest torch first."""
     channels = {channel.name: channel for channel in wheel_channels()}
-    multi_arch = channels["multi-arch"]
     found = []
     for release in torch_releases():
         for name in (*release.rocm, *_other_channels(release)):
@@ -160,9 +174,18 @@ def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tup
             if release.version in build.torch and _is_for(target, build.products):
                 listed = target.official is not None and target.official.products
                 sure = build.sure if listed else _weaker(build.sure, "reported")
-                candidate = Candidate(release, build.rocm, build.index, "AMD", build.source, sure)
-                found.append((candidate, multi_arch.targets, ()))
+                kinds, links = build.kinds or KINDS, build.how == "links"
+                candidate = Candidate(
+                    release, build.rocm, build.index, "AMD", build.source, sure, "", kinds, links, build.python
+                )
+                found.append((candidate, channels[build.channel].targets, ()))
     return found
+
+
+def builds_of(release: TorchRelease) -> tuple[str, ...]:
+    """ROCm releases that a torch release is published for, by pytorch.org and by AMD."""
+    own = (*release.rocm, *_other_channels(release))
+    return tuple(dict.fromkeys((*own, *(build.rocm for build in amd_torch() if release.version in build.torch))))
 
 
 def _is_for(target: GfxTarget, products: str) -> bool:
@@ -183,9 +206,7 @@ def _weaker(*sure: str) -> str:
 def _doubtful(candidate: Candidate, target: str) -> Candidate:
     channel = next((c for c in wheel_channels() if c.name == candidate.rocm), None)
     note = channel.note if channel else f"sources disagree about {target}"
-    return Candidate(
-        candidate.release, candidate.rocm, candidate.index, candidate.owner, candidate.source, "unverified", note
-    )
+    return dataclasses.replace(candidate, sure="unverified", note=note)
 
 
 def _refuse(
@@ -196,8 +217,26 @@ def _refuse(
     if request.target.name not in (*targets, *unsure):
         why = f"carries no code for {request.target.name}"
         return Refused(candidate.title, why, candidate.source, candidate.sure)
-    if system is not None and system.kind == "windows" and candidate.owner != "AMD":
-        return Refused(candidate.title, "pytorch.org serves no ROCm wheels for Windows", system.source, system.sure)
+    if candidate.owner == "pytorch.org":
+        channel = wheel_channel(candidate.rocm)
+        if request.target.name in channel.no_rocblas:
+            why = f"its rocBLAS has no kernels for {request.target.name}: the first matrix product fails"
+            return Refused(candidate.title, why, channel.no_rocblas_source, "reported")
+    if request.rocm and not _is_release(candidate.rocm, request.rocm):
+        return Refused(candidate.title, f"is not for ROCm {request.rocm}", candidate.source, "measured", unasked=True)
+    if system is not None and system.kind == "windows":
+        known = windows_targets()
+        if request.target.name not in known.targets:
+            why = f"there is no torch for {request.target.name} on Windows"
+            return Refused(candidate.title, why, known.source, known.sure, "Linux or WSL's Linux")
+        if candidate.owner != "AMD":
+            return Refused(candidate.title, "pytorch.org serves no ROCm wheels for Windows", system.source, system.sure)
+        if "windows" not in candidate.kinds:
+            why = f"is not known to be served for Windows at {candidate.index}"
+            return Refused(candidate.title, why, candidate.source, candidate.sure)
+    if python is not None and candidate.python and python not in candidate.python:
+        why = f"is built for Python {', '.join(candidate.python)}, not {python}"
+        return Refused(candidate.title, why, candidate.source, candidate.sure)
     if python is not None and release.python_min:
         low, high = Version(release.python_min), Version(release.python_max)
         if not low <= Version(python) <= high:
@@ -210,6 +249,11 @@ def _refuse(
         if want.key == "torch" and not _admits(want.specifier, release.version):
             return Refused(candidate.title, f"is not {want.text}", want.where, "measured", unasked=True)
     return None
+
+
+def _is_release(rocm: str, asked: str) -> bool:
+    """True when `7.1.1` or `7.1` was asked of 7.1.1; 7.1 of pytorch.org does not answer to 7.1.1."""
+    return rocm.split(".")[: asked.count(".") + 1] == asked.split(".")
 
 
 def _admits(specifier: str, release: str) -> bool:
@@ -258,6 +302,13 @@ def _few(refused: list[Refused]) -> tuple[Refused, ...]:
 
 def _no_torch(request: Request) -> str:
     target = request.target
+    if request.system is not None and request.system.kind == "windows":
+        known = windows_targets()
+        if target.name not in known.targets:
+            return (
+                f"no torch for {target.name} runs on Windows: AMD builds it there for Radeon and Ryzen only "
+                f"({known.source}); use Linux"
+            )
     channels: list[WheelChannel] = [c for c in wheel_channels() if target.name in (*c.targets, *c.unsure)]
     if not channels:
         return (
@@ -265,7 +316,8 @@ def _no_torch(request: Request) -> str:
             f"PYTORCH_ROCM_ARCH={target.name}, or name another GPU"
         )
     return (
-        f"wheels that carry {target.name} exist, but none for what was asked: relax the torch, Python or system asked"
+        f"wheels that carry {target.name} exist, but none for what was asked: relax the torch, ROCm, Python or system "
+        "asked"
     )
 
 
@@ -311,14 +363,15 @@ def _commands(
     request: Request, candidate: Candidate, items: tuple[Item, ...], settings: tuple[Setting, ...]
 ) -> tuple[str, ...]:
     python = f"python{request.python}" if request.python else "python3"
-    if request.system is not None and request.system.kind == "windows":
-        lines = [f"{'py -' + request.python if request.python else 'py'} -m venv .venv", r".venv\Scripts\activate"]
-        lines += [f"set {setting.name}={setting.value}" for setting in settings]
+    windows = request.system is not None and request.system.kind == "windows"
+    if windows:
+        lines = [f"{'py -' + request.python if request.python else 'py'} -m venv .venv", r".venv\Scripts\Activate.ps1"]
+        lines += [f'$env:{setting.name} = "{setting.value}"' for setting in settings]
     else:
         lines = [f"{python} -m venv .venv && . .venv/bin/activate"]
         lines += [f"export {setting.name}={setting.value}" for setting in settings]
     wanted = next((want for want in request.wants if want.key == "torch"), None)
-    extra = f"[device-{request.target.name}]" if candidate.owner == "AMD" else ""
+    extra = f"[device-{request.target.name}]" if candidate.owner == "AMD" and not candidate.links else ""
     pin = f"torch{extra}=={candidate.release.version}.*"
     if wanted is not None and "==" in wanted.specifier:
         pin = f"torch{extra}{wanted.specifier}"
@@ -326,10 +379,32 @@ def _commands(
         pin += f",{wanted.specifier}"
     together = [f'"{pin}"']
     together += [f'"{item.pin(extra)}"' for item in items if item.status == "ok" and item.with_torch]
-    lines.append(f"pip install --index-url {candidate.index} {' '.join(together)}")
-    lines += [item.install for item in items if item.install and item.status in ("ok", "build")]
+    named = {item.want.key for item in items if item.with_torch}
+    for need in dict.fromkeys(need for item in items if item.works for need in item.index_needs):
+        version = candidate.release.torchvision if need == "torchvision" else ""
+        if need not in named:
+            together.append(f'"{need}{extra}=={version}.*"' if version else f'"{need}"')
+    where = "--find-links" if candidate.links else "--index-url"
+    lines.append(f"pip install {where} {candidate.index} {' '.join(together)}")
+    installs = [item.install for item in items if item.install and item.status in ("ok", "build")]
+    beside = [held(part) for install in installs for part in install.split(" && ")]
+    if any(f"-c {CONSTRAINTS}" in line for line in beside):
+        lines.append(_FREEZE_WINDOWS if windows else _FREEZE)
+    if any(item.status == "build" for item in items):
+        lines.append("hipcc --version")
+    lines += beside
     lines.append('python -c "import torch; print(torch.__version__, torch.version.hip, torch.cuda.is_available())"')
+    modules = [item.module for item in items if item.works and item.module]
+    if modules:
+        lines.append(f'python -c "import {", ".join(modules)}"')
     return tuple(lines)
+
+
+def held(install: str) -> str:
+    """An install command that cannot change torch; its dependencies come with it."""
+    if "--no-deps" in install or not re.search(r"\bpip install\b", install):
+        return install
+    return re.sub(r"\bpip install\b", f"pip install -c {CONSTRAINTS}", install, count=1)
 
 
 def _notes(request: Request, candidate: Candidate, items: tuple[Item, ...]) -> list[str]:
@@ -346,7 +421,9 @@ def _notes(request: Request, candidate: Candidate, items: tuple[Item, ...]) -> l
     built = [item.want.name for item in items if item.status == "build"]
     if built:
         notes.append(f"{', '.join(built)} compiled here: needs hipcc of ROCm {candidate.rocm} (rocport sdk status)")
-    if candidate.owner == "AMD":
+    if candidate.python:
+        notes.append(f"{candidate.index} holds wheels for Python {', '.join(candidate.python)}")
+    elif candidate.owner == "AMD":
         notes.append("which Python versions AMD builds for is not in the facts; pytorch.org's range was assumed")
     if request.system is not None and request.system.note:
         notes.append(f"{request.system.id}: {request.system.note}")

@@ -120,7 +120,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def tables_data(release: TorchRelease, target: GfxTarget | None) -> dict[str, Any]:
+def tables_data(release: TorchRelease, target: GfxTarget | None, rocm: str = "") -> dict[str, Any]:
     """Support tables of a torch release, and of a target where the facts split by it: schema `rocport.support/1`."""
     torch = TorchVersion.parse(release.version)
     tables: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
@@ -134,7 +134,7 @@ def tables_data(release: TorchRelease, target: GfxTarget | None) -> dict[str, An
     return {
         "schema": "rocport.support/1",
         "torch": release.version,
-        "rocm": release.rocm,
+        "rocm": (rocm,) if rocm else release.rocm,
         "target": target.name if target else None,
         "python": [release.python_min, release.python_max],
         "triton": release.triton,

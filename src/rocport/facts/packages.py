@@ -100,6 +100,14 @@ class Package:
     env: tuple[tuple[str, str], ...] = ()
     blocksizes: tuple[BlocksizeRule, ...] = ()
     wheels: tuple[NativeWheel, ...] = ()
+    module: str = ""
+    index_needs: tuple[str, ...] = ()
+    """What it needs from torch's own index, where the default one serves CUDA builds."""
+
+    @property
+    def imported(self) -> str:
+        """What `import` says for it."""
+        return self.module or self.name.replace("-", "_")
 
     def wheel_of(self, version: str) -> NativeWheel | None:
         """The record of the wheel of a version; None when nothing is known about it."""

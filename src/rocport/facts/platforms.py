@@ -49,12 +49,29 @@ class Kernel:
 
 @dataclass(frozen=True)
 class AmdTorch:
-    """Versions of torch that AMD serves for a ROCm release. `products`: `instinct`, `radeon` (and Ryzen), or empty."""
+    """Versions of torch that AMD serves for a ROCm release. `products`: `instinct`, `radeon` (and Ryzen), or empty.
+
+    `kinds`: systems it is known for (empty: all); `how`: `index`, or `links` for a page of wheels; `channel`: whose
+    targets it carries; `python`: the versions there are wheels for (empty: not known).
+    """
 
     rocm: str
     torch: tuple[str, ...]
     products: str
     index: str
+    source: str
+    sure: str
+    kinds: tuple[str, ...] = ()
+    how: str = "index"
+    channel: str = "multi-arch"
+    python: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WindowsTargets:
+    """Targets AMD builds torch for on Windows."""
+
+    targets: tuple[str, ...]
     source: str
     sure: str
 
@@ -99,4 +116,14 @@ def kernels_of(target: str, system: System | None) -> tuple[Kernel, ...]:
 
 def amd_torch() -> tuple[AmdTorch, ...]:
     """AMD's own builds, newest ROCm first."""
-    return tuple(AmdTorch(**{**record, "torch": tuple(record["torch"])}) for record in _data()["amd_torch"])
+    lists = ("torch", "kinds", "python")
+    return tuple(
+        AmdTorch(**{**record, **{key: tuple(record[key]) for key in lists if key in record}})
+        for record in _data()["amd_torch"]
+    )
+
+
+def windows_targets() -> WindowsTargets:
+    """What AMD builds torch for on Windows."""
+    record = _data()["windows"]
+    return WindowsTargets(**{**record, "targets": tuple(record["targets"])})

@@ -50,7 +50,8 @@ class TorchRelease:
 class WheelChannel:
     """The gfx targets compiled into the torch wheels of one channel (`7.2`, or `multi-arch` of AMD).
 
-    `unsure` are targets that sources disagree about.
+    `unsure` are targets that sources disagree about; `no_rocblas` those whose matrix products fail, because the
+    rocBLAS of the wheel has no kernels for them.
     """
 
     name: str
@@ -60,6 +61,8 @@ class WheelChannel:
     sure: str
     unsure: tuple[str, ...] = ()
     note: str = ""
+    no_rocblas: tuple[str, ...] = ()
+    no_rocblas_source: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,9 +136,8 @@ def wheel_channels() -> tuple[WheelChannel, ...]:
     """All channels, in the order of the file (oldest first, AMD's multi-arch index last)."""
     channels = []
     for record in read_toml(FACTS / "torch_wheels.toml")["channel"]:
-        channels.append(
-            WheelChannel(**{**record, "targets": tuple(record["targets"]), "unsure": tuple(record.get("unsure", ()))})
-        )
+        lists = {key: tuple(record.get(key, ())) for key in ("targets", "unsure", "no_rocblas")}
+        channels.append(WheelChannel(**{**record, **lists}))
     return tuple(channels)
 
 

@@ -62,6 +62,8 @@ def run(machine: Machine) -> Iterator[Result]:
 def _channel(gpu: Gpu, channel: WheelChannel, machine: Machine) -> Result:
     fact = machine.version("torch")
     evidence = [fact.evidence if fact else None, *gpu.evidence[:1]]
+    if gpu.runtime_gfx in channel.no_rocblas:
+        return _missing(gpu, f"the rocBLAS of the rocm{channel.name} wheels of pytorch.org", evidence)
     if gpu.runtime_gfx in channel.targets:
         return ok(f"{gpu.runtime_gfx} is in the rocm{channel.name} wheels", *evidence)
     if gpu.runtime_gfx in channel.unsure:

@@ -10,8 +10,8 @@ from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import package_version, torch_version
 from rocport.facts.errors import FactError
-from rocport.facts.rocm import torch_release
-from rocport.model.targets import GfxTarget
+from rocport.facts.rocm import torch_release, torch_releases
+from rocport.model.targets import GfxTarget, Support
 from rocport.model.versions import TorchVersion
 
 CHECK = Check("triton-target", "Triton takes this gfx", ("H099", "H100", "H101"))
@@ -95,8 +95,24 @@ def _pair(torch: TorchVersion) -> Version | None:
 
 
 def _advice(target: GfxTarget) -> str:
-    taken = next((record for record in reversed(target.library("triton")) if record.state == "yes"), None)
-    if taken is None:
+    """Which torch brings a Triton that takes the target. Triton itself is never installed beside torch's own."""
+    taken = [record for record in target.library("triton") if record.state == "yes"]
+    if not taken:
         return "# no upstream Triton takes this GPU: use torch without compile (TORCHDYNAMO_DISABLE=1)"
-    wanted = ",".join(bound + version for bound, version in ((">=", taken.since), ("<", taken.until)) if version)
-    return f"pip install 'triton{wanted}'  # the pair of your torch, if that is among them"
+    pairs = [
+        f"{release.version} (triton {release.triton[-1]})"
+        for release in torch_releases()
+        if release.triton and any(_in(Version(release.triton[-1]), record) for record in taken)
+    ]
+    if not pairs:
+        return "# no torch release brings a Triton that takes this GPU: TORCHDYNAMO_DISABLE=1"
+    return (
+        f"# take torch {' or '.join(pairs[:3])} with the triton of its own ROCm index (rocport compat --gpu "
+        f"{target.name} --want torch prints the command); PyPI's triton beside it breaks both"
+    )
+
+
+def _in(version: Version, record: Support) -> bool:
+    return (not record.since or version >= Version(record.since)) and (
+        not record.until or version < Version(record.until)
+    )
