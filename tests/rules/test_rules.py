@@ -97,3 +97,8 @@ def test_a_rule_names_its_phase(loaded: LoadedRule) -> None:
     assert loaded.rule.phase in range(len(PHASES))
     if "cuda" in loaded.rule.languages and loaded.rule.name.startswith("warp-"):
         assert PHASES[loaded.rule.phase] == "warp width and targets"
+
+
+def test_a_switch_without_a_case_is_no_error() -> None:
+    data = b"__global__ void k() { switch (threadIdx.x) { __syncthreads(); } }\n"
+    assert {finding.rule for finding in _scan("k.cu", data, _context("k.cu", data, {}))} <= {"implicit-runtime"}

@@ -70,9 +70,17 @@ class ProjectIndex:
     includes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
+    def by_basename(self) -> Mapping[str, tuple[str, ...]]:
+        """Last part of a path -> the paths that end in it."""
+        found: dict[str, list[str]] = {}
+        for path in self.files:
+            found.setdefault(path.rsplit("/", 1)[-1], []).append(path)
+        return {name: tuple(paths) for name, paths in found.items()}
+
+    @cached_property
     def basenames(self) -> frozenset[str]:
         """Last parts of all paths of the tree."""
-        return frozenset(path.rsplit("/", 1)[-1] for path in self.files)
+        return frozenset(self.by_basename)
 
     def together(self, one: str, other: str) -> bool:
         """True when some unit of the tree holds both files: one includes the other, or a third includes both."""

@@ -16,6 +16,7 @@ are the same for the whole block (block indices, kernel arguments, template para
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from rocport.binding.branches import branches
 from rocport.convergence import LANE, LOOPS, WARP, Body, Place, Statement, Unit, Value, unit_of
@@ -127,7 +128,7 @@ def _returns(items: tuple[Statement, ...]) -> bool:
 def _cases(statement: Statement) -> Iterator[tuple[Statement, ...]]:
     items = statement.body[0].body if statement.body and statement.body[0].kind == "block" else statement.body
     starts = [number for number, item in enumerate(items) if item.kind == "case"]
-    for first, last in zip(starts, [*starts[1:], len(items)], strict=True):
+    for first, last in pairwise([*starts, len(items)]):
         if last - first > 1:
             yield items[first + 1 : last]
 

@@ -78,9 +78,8 @@ def is_project_file(name: str, source: CudaSource, context: Context) -> bool:
     near = posixpath.normpath(posixpath.join(posixpath.dirname(source.path), name))
     if near in context.project.files:
         return True
-    if posixpath.basename(name) not in context.project.basenames:
-        return False
-    return any(path.endswith("/" + name) or path == name for path in context.project.files)
+    same = context.project.by_basename.get(posixpath.basename(name), ())
+    return any(path.endswith("/" + name) or path == name for path in same)
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
