@@ -1,7 +1,7 @@
 """How much of a hundred real repositories compiles for AMD GPUs after `rocport port`?
 
-    python benchmarks/real.py --work DIR [--mirror DIR] [--only NAME ...] [--half tuned|aside] [--units N]
-        [--target GFX[,GFX]] [--objects] [--peers] [--json FILE]
+    python benchmarks/real.py --work DIR [--mirror DIR] [--only NAME ...] [--half tuned|aside] [--sample N]
+        [--units N] [--target GFX[,GFX]] [--objects] [--peers] [--json FILE]
 
 The repositories are those of real.toml, each at its commit. They are cloned from their public address, or, with
 `--mirror`, read from git directories `OWNER+NAME/repo` below that folder. Each is ported as a new user would, and the
@@ -75,6 +75,12 @@ def repositories(path: Path = LIST) -> list[Repository]:
         Repository(raw["name"], raw["kind"], raw["commit"], raw.get("looked_at", False), raw.get("with", {}))
         for raw in read_toml(path)["repository"]
     ]
+
+
+def drawn(listed: Sequence[Repository], count: int) -> list[Repository]:
+    """`count` repositories (0: all) in an order that says nothing of them: a run cut short is a fair sample."""
+    ordered = sorted(listed, key=lambda one: hashlib.sha256(f"{one.name}@{one.commit}".encode()).hexdigest())
+    return ordered[:count] if count else ordered
 
 
 def obtain(repository: Repository, work: Path, mirror: Path | None) -> Path:
@@ -293,6 +299,7 @@ def main() -> None:
     parser.add_argument("--mirror", type=Path, help="folder of git directories OWNER+NAME/repo")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--half", choices=("tuned", "aside"))
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="N repositories, the same in every run")
     parser.add_argument("--units", type=int, default=0, metavar="N", help="at most N units a repository")
     parser.add_argument("--target", default=DEFAULT_TARGETS, metavar="GFX[,GFX]")
     parser.add_argument("--objects", action="store_true", help="make code objects")
@@ -303,11 +310,13 @@ def main() -> None:
     results.mkdir(parents=True, exist_ok=True)
     key_of_run = [digest(), arguments.units, arguments.target, arguments.objects, arguments.peers]
     rows = []
-    for repository in repositories():
-        if arguments.only and not {repository.name, repository.name.split("/")[1]} & set(arguments.only):
-            continue
-        if arguments.half and repository.aside != (arguments.half == "aside"):
-            continue
+    listed = [
+        repository
+        for repository in repositories()
+        if (not arguments.only or {repository.name, repository.name.split("/")[1]} & set(arguments.only))
+        and (not arguments.half or repository.aside == (arguments.half == "aside"))
+    ]
+    for repository in drawn(listed, arguments.sample):
         kept = results / f"{repository.folder}.json"
         key = [*key_of_run, repository.commit]
         known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
 from rocport.project.cmake import without_comments
+from rocport.project.defines import cmake_defines, python_defines
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
 from rocport.syntax.includes import spelled_includes
 
@@ -44,7 +45,7 @@ class Unit:
     headers: tuple[str, ...] = ()
     """What it includes, directly or through files of the tree, and is not in the tree; as spelled."""
     defines: tuple[str, ...] = ()
-    """Macros its Makefile defines whatever its options."""
+    """Macros its build defines whatever its options."""
     standard: int = 0
     """The newest C++ standard its build asks for where that is 20 or later; 0: none."""
     relocatable: bool = False
@@ -69,6 +70,8 @@ class BuildFile:
     defines: tuple[str, ...]
     standard: int
     relocatable: bool
+    beside: bool = False
+    """Its macros are for the sources of its own folder only: a Makefile's."""
 
     def governs(self, path: str) -> bool:
         return not self.folder or path.startswith(f"{self.folder}/")
@@ -195,10 +198,11 @@ class Project:
                     tuple(dict.fromkeys([*named, *sorted(inferred), ".", *self._usual_folders])),
                     tuple(sorted(quoted_only)),
                     tuple(sorted(outside)),
-                    tuple(
-                        dict.fromkeys(
-                            define for build in builds if build.folder == builds[0].folder for define in build.defines
-                        )
+                    _one_each(
+                        define
+                        for build in builds
+                        if build.folder == builds[0].folder or not build.beside
+                        for define in build.defines
                     ),
                     max((build.standard for build in builds), default=0),
                     any(build.relocatable for build in builds),
@@ -224,7 +228,7 @@ def read_project(root: Path, foreign: Path | None = None) -> Project:
             path = place.relative_to(root).as_posix()
             suffix = suffix_of(name)
             build = is_build_file(name)
-            if not build and suffix not in (*SOURCES, *HEADERS):
+            if not build and suffix not in (*SOURCES, *HEADERS, ".py"):
                 # Headers without a suffix exist; they matter only as something to be found.
                 if not suffix:
                     files.add(path)
@@ -235,9 +239,10 @@ def read_project(root: Path, foreign: Path | None = None) -> Project:
                 data = place.read_bytes()
             except OSError:
                 continue
-            if build:
+            if build or (suffix == ".py" and b"cpp_extension" in data):
                 read = without_comments(data) if language_of(name) == "cmake" else data
                 build_texts.append((path, read.decode("utf-8", "replace")))
+            if build or suffix == ".py":
                 continue
             files.add(path)
             if _KERNEL.search(data):
@@ -264,10 +269,25 @@ def _build_file(root: Path, path: str, text: str) -> BuildFile:
     return BuildFile(
         folder=path.rpartition("/")[0],
         includes=tuple(dict.fromkeys(_folders(root, path, text))),
-        defines=tuple(_makefile_defines(text)) if makefile else (),
+        defines=tuple(_makefile_defines(text) if makefile else _defines(path, text)),
         standard=max(standards, default=0),
         relocatable=_RELOCATABLE.search(text) is not None,
+        beside=makefile,
     )
+
+
+def _defines(path: str, text: str) -> list[str]:
+    if path.endswith(".py"):
+        return python_defines(text)
+    return cmake_defines(text) if path.endswith((".txt", ".cmake")) else []
+
+
+def _one_each(defines: Iterable[str]) -> tuple[str, ...]:
+    """The first definition of each macro: another target's may differ."""
+    found: dict[str, str] = {}
+    for define in defines:
+        found.setdefault(define.partition("=")[0], define)
+    return tuple(found.values())
 
 
 def _makefile_defines(text: str) -> Iterator[str]:

@@ -1,0 +1,91 @@
+"""The macros that build files define: -D flags and lists of macros in Python builds and CMake, read, not run.
+
+What a condition decides is taken where the condition is about the GPU (`if CUDA_HOME is not None:`, `if(USE_CUDA)`),
+which a build for one answers with yes, and left out otherwise. A value that is put together is left out, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from rocport.project.cmake import commands
+
+_FLAG = re.compile(r"-D\s*([A-Za-z_]\w*(?:=.*)?)", re.S)
+_GPU = re.compile(r"cuda|hip\b|_hip|rocm|gpu|\bnvcc\b|linux|posix", re.I)
+_AGAINST = re.compile(r"\bNOT\b|\bnot\b|!=|\bis None\b|Windows|win32|\bnt\b|MSVC", re.I)
+_CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "target_compile_definitions"})
+_CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
+_CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=[\w.+\"\\-]*)?)\Z")
+
+
+def python_defines(text: str) -> list[str]:
+    """`NAME` or `NAME=VALUE` of every flag `-DNAME` and every pair of a list of macros in a Python build file."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return []
+    return list(dict.fromkeys(_of_statements(tree.body)))
+
+
+def _of_statements(body: list[ast.stmt]) -> Iterator[str]:
+    for statement in body:
+        if isinstance(statement, ast.If):
+            test = ast.unparse(statement.test)
+            if _decides(test):
+                yield from _of_statements(statement.body)
+            elif _GPU.search(test) and _AGAINST.search(test):
+                yield from _of_statements(statement.orelse)
+            continue
+        nested = [value for _, value in ast.iter_fields(statement) if isinstance(value, list)]
+        bodies = [value for value in nested if value and isinstance(value[0], ast.stmt)]
+        if bodies:
+            for inner in bodies:
+                yield from _of_statements(inner)
+            continue
+        yield from _of_expression(statement)
+
+
+def _of_expression(statement: ast.stmt) -> Iterator[str]:
+    macros = "macro" in ast.unparse(statement).lower()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.IfExp) and not _decides(ast.unparse(node.test)):
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if match := _FLAG.fullmatch(node.value.strip()):
+                yield match[1]
+        elif macros and isinstance(node, ast.Tuple) and len(node.elts) == 2:
+            name, value = node.elts
+            if not (isinstance(name, ast.Constant) and isinstance(value, ast.Constant) and isinstance(name.value, str)):
+                continue
+            if re.fullmatch(r"[A-Za-z_]\w*", name.value):
+                yield name.value if value.value is None else f"{name.value}={value.value!s}"
+
+
+def _decides(test: str) -> bool:
+    """True for a condition that a build for a GPU answers with yes."""
+    without = re.sub(r"\bis not None\b|\bnot in\b", "", test)
+    return _GPU.search(test) is not None and _AGAINST.search(without) is None
+
+
+def cmake_defines(text: str) -> list[str]:
+    """`NAME` or `NAME=VALUE` that a CMake file defines for every target, or for one."""
+    found: list[str] = []
+    taken: list[bool] = []
+    for item in commands(text.encode()):
+        command, body = item.name, item.arguments
+        if command == "if":
+            taken.append(_decides(body))
+        elif command in ("elseif", "else") and taken:
+            taken[-1] = False
+        elif command == "endif" and taken:
+            taken.pop()
+        elif command in _CMAKE_DEFINES and all(taken):
+            words = item.words[1 if command == "target_compile_definitions" else 0 :]
+            found += [
+                macro[1].replace('\\"', '"')
+                for word in words
+                if word not in _CMAKE_KEYWORDS and (macro := _CMAKE_MACRO.match(word))
+            ]
+    return list(dict.fromkeys(found))

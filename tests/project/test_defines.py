@@ -1,0 +1,54 @@
+"""Macros of Python and CMake builds, read without running them."""
+
+from __future__ import annotations
+
+from rocport.project.defines import cmake_defines, python_defines
+
+SETUP = """
+import os, torch
+from torch.utils.cpp_extension import CUDA_HOME, CUDAExtension
+define_macros = []
+extra = {"cxx": ["-std=c++17"]}
+if (torch.cuda.is_available() and CUDA_HOME is not None) or os.getenv("FORCE_CUDA", "0") == "1":
+    define_macros += [("WITH_CUDA", None), ("LEVEL", "2")]
+    extra["nvcc"] = ["-DNVDR_TORCH", "-DCUDA_HAS_FP16=1", "-O3"]
+else:
+    define_macros += [("CPU_ONLY", None)]
+if os.getenv("DEBUG"):
+    extra["cxx"].append("-DWITH_CHECKS")
+if sys.platform == "win32":
+    extra["cxx"] += ["-DNOMINMAX"]
+if not torch.version.hip:
+    extra["cxx"] += ["-DONLY_NVIDIA"]
+def load():
+    return torch.utils.cpp_extension.load(name="x", sources=["x.cu"], extra_cflags=["-DIN_LOAD"])
+pair = ("NOT_A", "PAIR")
+"""
+
+
+def test_python_builds() -> None:
+    """nvdiffrast's -DNVDR_TORCH stands in setup.py, pytorch3d's WITH_CUDA in its define_macros."""
+    assert python_defines(SETUP) == ["WITH_CUDA", "LEVEL=2", "NVDR_TORCH", "CUDA_HAS_FP16=1", "IN_LOAD"]
+
+
+def test_a_file_of_python_2() -> None:
+    assert python_defines("print 'x'\n") == []
+
+
+def test_cmake() -> None:
+    text = """
+# add_definitions(-DCOMMENTED)
+add_definitions(-DALWAYS -DVALUE=3)
+if(USE_CUDA)
+  target_compile_definitions(lib PUBLIC WITH_GPU PRIVATE N=${COUNT})
+else()
+  add_compile_definitions(CPU_ONLY)
+endif()
+if(NOT USE_CUDA)
+  add_compile_definitions(NO_CUDA)
+endif()
+if(BUILD_TESTS)
+  add_compile_definitions(TESTS)
+endif()
+"""
+    assert cmake_defines(text) == ["ALWAYS", "VALUE=3", "WITH_GPU"]
