@@ -27,6 +27,7 @@ from rocport.port.places import Places
 from rocport.port.state import StateError, Undone
 from rocport.rules import discover
 from rocport.scan import config
+from rocport.scan.adopt import adopt
 from rocport.scan.baseline import BaselineError
 from rocport.scan.cache import Cache
 from rocport.scan.config import ConfigError, Settings
@@ -83,10 +84,10 @@ def read(
     """
     root, settings = Path(path), settings or Settings()
     if not root.is_dir():
-        return read_tree(root)
+        return adopt(read_tree(root))
     excluded = config.excludes(settings, root)
     ignored = ignored_by_git(root) if settings.respect_gitignore else frozenset()
-    return read_tree(root, skip, lambda path: excluded(path) or is_ignored(path, ignored), whole)
+    return adopt(read_tree(root, skip, lambda path: excluded(path) or is_ignored(path, ignored), whole))
 
 
 def scan(

@@ -23,6 +23,9 @@ HEADERS = (
     ".impl",
     ".def",
     ".cuinl",
+    ".cui",
+    ".txx",
+    ".icc",
 )
 """Files that are included and may hold code."""
 SOURCES = (*KERNEL_SOURCES, *HOST_SOURCES)
@@ -66,8 +69,12 @@ def language_of(path: str) -> str:
     else `other`."""
     name = os.path.basename(path).lower()
     stem, suffix = os.path.splitext(name)
+    if suffix == ".in":
+        # What a build fills in: `kernels.cu.in`.
+        suffix = os.path.splitext(stem)[1] or suffix
     if suffix in (*CUDA_SOURCES, *HOST_SOURCES, *HEADERS):
         return "cuda"
+    suffix = os.path.splitext(name)[1]
     if name == "cmakelists.txt" or name.endswith(".cmake.in"):
         return "cmake"
     if name.startswith(("dockerfile", "containerfile")) and suffix not in (".py", ".md", ".sh"):

@@ -1,0 +1,86 @@
+"""Files whose name does not say that they are C++: those the sources include, and CUDA in languages nobody here reads.
+
+`#include "kernel.impl"` makes its file a source, whatever its suffix; it is scanned and ported as one. A file of
+another language that names CUDA's functions (Cython, Rust, Fortran, PTX) is taken over as it is, and said so.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rocport.model import Problem, SourceFile, SourceTree
+from rocport.syntax.includes import include_names
+
+_MACRO_HEADER = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+\w+[ \t]+[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
+_UNREAD = frozenset(
+    """
+    .pyx .pxd .pxi .rs .go .f90 .f95 .f03 .f08 .for .cuf .f .jl .i .swg .d .zig .java .cs .kt .m .mm .cl .j2 .jinja
+    .jinja2 .mako .tmpl .tpl .template .m4 .lua .r .pl .rb .nim .hs .scala .swift .ml
+    """.split()  # noqa: SIM905 - a table to read
+)
+_CODE = frozenset({".ptx", ".cubin", ".fatbin", ".sass"})
+_CUDA = re.compile(
+    rb"\b(?:cuda[A-Z]\w+|cu(?:blas|fft|rand|sparse|solver|dnn)[A-Z]\w+|cu(?:Mem|Module|Launch|Ctx|Device|Init|Stream)\w*"
+    rb"|__(?:global|device)__|__(?:shfl|ballot)\w*|nvrtc\w+|cuda_runtime(?:_api)?\.h|attributes\((?:global|device)|cudafor)\b"
+)
+_LARGEST = 4 * 1024 * 1024
+
+
+def adopt(tree: SourceTree) -> SourceTree:
+    """The tree with the files its sources include among them, and a problem for each file of CUDA that nobody reads."""
+    others = [file for file in tree.files if file.language == "other" and not _is_left_out(tree, file)]
+    if not others:
+        return tree
+    included = dict(_included(tree))
+    adopted: dict[str, SourceFile] = {}
+    problems: list[Problem] = []
+    for file in others:
+        name = posixpath.basename(file.path)
+        suffix = posixpath.splitext(name)[1].lower()
+        if suffix in _CODE:
+            message = "NVIDIA machine code or PTX, which no AMD GPU runs; copied: build it from its source"
+            problems.append(Problem(file.path, message))
+        elif name in included and _names_it(file.path, included[name]) and _is_text(file):
+            adopted[file.path] = SourceFile(file.root, file.path, "cuda", file.size)
+        elif suffix in _UNREAD and file.size <= _LARGEST and (found := _CUDA.search(file.read())):
+            shown = found.group().decode("latin-1")
+            message = f"holds CUDA ({shown}) in a language that is not read here; copied: port it by hand"
+            problems.append(Problem(file.path, message))
+    if not adopted and not problems:
+        return tree
+    files = tuple(adopted.get(file.path, file) for file in tree.files)
+    return replace(tree, files=files, problems=(*tree.problems, *problems))
+
+
+def _is_left_out(tree: SourceTree, file: SourceFile) -> bool:
+    return any(file.path == out or (out.endswith("/") and file.path.startswith(out)) for out in tree.left_out)
+
+
+def _included(tree: SourceTree) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Last part of an included name -> (the file that includes it, the name as spelled)."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for file in tree.files:
+        if file.language != "cuda" or not isinstance(file.content, bytes):
+            continue
+        names = include_names(file.content)
+        if b"define" in file.content:
+            names += [name.decode("utf-8", "replace") for name in _MACRO_HEADER.findall(file.content)]
+        for name in names:
+            found.setdefault(posixpath.basename(name), []).append((file.path, name))
+    yield from found.items()
+
+
+def _names_it(path: str, uses: list[tuple[str, str]]) -> bool:
+    """True where an include names the file from beside its own, or by the end of its path."""
+    return any(
+        posixpath.normpath(posixpath.join(posixpath.dirname(where), name)) == path
+        or f"/{path}".endswith("/" + name.lstrip("./"))
+        for where, name in uses
+    )
+
+
+def _is_text(file: SourceFile) -> bool:
+    return file.size <= _LARGEST and b"\0" not in file.read()

@@ -1,0 +1,56 @@
+"""Files whose name does not say that they are C++."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocport import api
+
+KERNEL = "__device__ float up(float v) { return __shfl_up(v, 1); }\n"
+
+
+def _tree(folder: Path, files: dict[str, str]) -> dict[str, str]:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return {file.path: file.language for file in api.read(folder).files}
+
+
+@pytest.mark.parametrize(
+    ("name", "include"),
+    [
+        ("up.impl", '#include "up.impl"\n'),
+        ("detail/up.def", "#include <detail/up.def>\n"),
+        ("up", '#include "up"\n'),
+        ("up.x", '#define BODY "up.x"\n#include BODY\n'),
+        ("up.tcc", ""),
+        ("up.cu.in", ""),
+    ],
+)
+def test_a_file_the_sources_include_is_ported(tmp_path: Path, name: str, include: str) -> None:
+    languages = _tree(tmp_path, {name: KERNEL, "a.cu": include + "int x;\n"})
+    assert languages[name] == "cuda"
+    patch = api.port(api.read(tmp_path, whole=True))
+    assert b"rocport::shfl_up(v, 1)" in patch.files[name].data
+
+
+def test_a_file_of_the_same_name_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    assert _tree(tmp_path, {"docs/up.def": KERNEL, "a.cu": '#include "other/up.def"\n'})["docs/up.def"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("k.pyx", 'cdef extern from "cuda_runtime.h":\n    int cudaMalloc(void **p, size_t n)\n', True),
+        ("k.ptx", ".version 7.0\n", True),
+        ("k.cuf", "attributes(global) subroutine k(x)\n", True),
+        ("k.rs", "fn main() {}\n", False),
+        ("README.md", "Call cudaMalloc first.\n", False),
+    ],
+)
+def test_cuda_in_a_language_nobody_reads_is_named(tmp_path: Path, name: str, text: str, said: bool) -> None:
+    _tree(tmp_path, {name: text})
+    assert [problem.path for problem in api.read(tmp_path).problems] == ([name] if said else [])
