@@ -16,10 +16,11 @@ from rocport.facts import targets
 from rocport.facts.targets import all_targets, default_targets, listed, load_target, target_of_elf, wave_target
 from rocport.model import Context
 from rocport.model.context import Options
-from rocport.rules.cuda import texture_fetch
+from rocport.rules import discover
 from rocport.syntax.cuda import CudaSource
 
 SOURCE = Path(rocport.__file__).parent
+CHECK = next(loaded.check for loaded in discover() if loaded.rule.name == "texture-fetch")
 NAME = re.compile(r"gfx\(?\d")
 
 
@@ -72,7 +73,7 @@ def gfx960(tmp_path, monkeypatch):
 
 def test_a_copied_target_is_followed_everywhere(gfx960):
     context = Context(Options(targets=("gfx960",)))
-    (found,) = texture_fetch.check(CudaSource("a.cu", b"__global__ void k(float *o) { *o = tex2D(t, 0, 0); }"), context)
+    (found,) = CHECK(CudaSource("a.cu", b"__global__ void k(float *o) { *o = tex2D(t, 0, 0); }"), context)
     assert "gfx942, gfx950 and gfx960" in found.message
     assert gfx960.product_class == "instinct" and gfx960.switches_of("AOTriton") == ()
     assert target_of_elf(0xFE) == "gfx960" and target_of_elf(0x51) == "gfx9-generic"
@@ -83,7 +84,7 @@ def test_a_copied_target_is_followed_everywhere(gfx960):
 def test_targets_without_textures_are_left_alone_where_the_target_asked_for_has_them():
     context = Context(Options(targets=("gfx1100", "gfx90a")))
     source = CudaSource("a.cu", b"__global__ void k(float *o) { *o = tex2D(t, 0, 0); }")
-    assert not list(texture_fetch.check(source, context))
+    assert not list(CHECK(source, context))
 
 
 def test_the_switch_of_attention_is_one_fact():

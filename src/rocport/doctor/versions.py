@@ -7,8 +7,23 @@ import re
 from packaging.version import InvalidVersion, Version
 
 from rocport.doctor.machine import Machine, VersionFact
+from rocport.facts.hazards import hazard
 from rocport.facts.rocm import parse_hip, releases_of_hip
 from rocport.model.versions import HipVersion, RocmVersion, TorchVersion, VersionError
+
+
+def in_range(machine: Machine, identifier: str) -> bool:
+    """Whether the machine's ROCm, torch and targets are known and in the range that a hazard holds for.
+
+    What the hazard bounds has to be known of the machine: a guess is no finding.
+    """
+    where = hazard(identifier).where
+    rocm, torch = parsed_rocm(machine), torch_version(machine)
+    targets = [target for _, target in machine.targets()]
+    if (where.rocm and rocm is None) or (where.torch and torch is None) or (where.target and not targets):
+        return False
+    release = ".".join(map(str, torch.release)) if torch is not None else None
+    return where.covers(rocm=rocm, torch=release, targets=targets)
 
 
 def rocm_version(machine: Machine) -> VersionFact | None:

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 from rocport.facts._toml import FACTS, read_toml
 from rocport.facts.errors import FactError
+from rocport.model.holds import EVERYWHERE, Range
 
 SEVERITIES = ("fatal", "wrong-result", "error", "performance", "warning", "info")
 
 
 @dataclass(frozen=True)
 class Hazard:
-    """One hazard. `holds` names versions and targets in words; `symptom` is what the user sees, often verbatim."""
+    """One hazard. `holds` names versions and targets in words, `where` those that are known as numbers; `symptom` is
+    what the user sees, often verbatim."""
 
     id: str
     area: str
@@ -28,6 +31,7 @@ class Hazard:
     fix: str
     source: str
     sure: str
+    where: Range = EVERYWHERE
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -40,7 +44,7 @@ def hazards() -> tuple[Hazard, ...]:
     """Every hazard, by id."""
     found = []
     for path in sorted((FACTS / "hazards").glob("*.toml")):
-        found += [Hazard(area=path.stem, **record) for record in read_toml(path)["hazard"]]
+        found += [_hazard(path.stem, record) for record in read_toml(path)["hazard"]]
     return tuple(sorted(found, key=lambda h: h.id))
 
 
@@ -50,3 +54,9 @@ def hazard(identifier: str) -> Hazard:
         if record.id == identifier:
             return record
     raise FactError("hazard", identifier, (h.id for h in hazards()))
+
+
+def _hazard(area: str, record: dict[str, Any]) -> Hazard:
+    where = record.pop("where", {})
+    target = {name: tuple(values) for name, values in where.pop("target", {}).items()}
+    return Hazard(area=area, **record, where=Range(**where, target=target))

@@ -9,7 +9,7 @@ from rocport.model.report import Effort, FileRecord, LeftOut, Problem, Report
 from rocport.model.rule import PHASES, Example, Rule
 from rocport.model.targets import GfxTarget
 from rocport.model.tree import MAX_SOURCE_BYTES, SourceFile, SourceTree
-from rocport.model.versions import HipVersion, RocmVersion, VersionError, VersionRange
+from rocport.model.versions import HipVersion, RocmVersion, VersionError
 
 __all__ = [
     "HANGING_S",
@@ -41,6 +41,5 @@ __all__ = [
     "SourceTree",
     "Span",
     "VersionError",
-    "VersionRange",
     "cache_folder",
 ]

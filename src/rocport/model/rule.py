@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rocport.model.findings import Applicability, Severity
+from rocport.model.holds import EVERYWHERE, Range
 
 PHASES = (
     "environment and dependencies",
@@ -56,6 +57,8 @@ class Rule:
     """Its findings give way to those of any other rule on the same text: that rule knows more."""
     binds: bool = False
     """It settles whose a name is by itself: its findings also stand where the name is bound to the project."""
+    where: Range = EVERYWHERE
+    """Versions and targets it looks at: with `--rocm`, `--torch` or `--target` out of it, the rule does not run."""
     holds: str = ""
     """Versions and targets its findings hold for, in words, where a finding does not say it itself."""
     examples: tuple[Example, ...] = ()

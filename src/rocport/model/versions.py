@@ -141,22 +141,3 @@ class TorchVersion:
     def __str__(self) -> str:
         text = f"{self.major}.{self.minor}.{self.patch}{self.pre}"
         return f"{text}+{self.local}" if self.local else text
-
-
-@dataclass(frozen=True)
-class VersionRange:
-    """ROCm releases from `since` (inclusive) until `until` (exclusive); None is open."""
-
-    since: RocmVersion | None = None
-    until: RocmVersion | None = None
-
-    def __contains__(self, version: RocmVersion) -> bool:
-        if self.since is not None and version < self.since:
-            return False
-        return self.until is None or version < self.until
-
-    def __str__(self) -> str:
-        if self.since is None and self.until is None:
-            return "all ROCm versions"
-        low = f"ROCm {self.since} and later" if self.since else "ROCm"
-        return low + (f", before {self.until}" if self.until else "")

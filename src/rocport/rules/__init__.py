@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from rocport.facts.holds import holds
 from rocport.model import Context, Finding, Rule
+from rocport.model.holds import EVERYWHERE
+
+Check = Callable[[Any, Context], Iterable[Finding]]
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,7 @@ class LoadedRule:
     """A rule and the function that applies it to one parsed file."""
 
     rule: Rule
-    check: Callable[[Any, Context], Iterable[Finding]]
+    check: Check
     doc: str
     module: str
 
@@ -35,5 +39,17 @@ def discover() -> tuple[LoadedRule, ...]:
             continue
         if rule.name in found:
             raise ValueError(f"{info.name}: rule {rule.name!r} is already defined in {found[rule.name].module}")
-        found[rule.name] = LoadedRule(rule, module.check, (module.__doc__ or "").strip(), info.name)
+        check = _within_range(rule, module.check)
+        found[rule.name] = LoadedRule(rule, check, (module.__doc__ or "").strip(), info.name)
     return tuple(found[name] for name in sorted(found))
+
+
+def _within_range(rule: Rule, check: Check) -> Check:
+    """The check of a rule, silent where the versions and targets asked for are out of the rule's range."""
+    if rule.where == EVERYWHERE:
+        return check
+
+    def bounded(source: Any, context: Context) -> Iterable[Finding]:
+        return check(source, context) if holds(rule.where, context.options) else ()
+
+    return bounded

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Evidence, Machine
-from rocport.doctor.versions import torch_version
+from rocport.doctor.versions import in_range, torch_version
 
 CHECK = Check("hipblaslt", "hipBLASLt", ("H072", "H073", "H074", "H075"))
 VERIFY = "python -c 'import torch; a = torch.ones(64, 64, device=\"cuda\"); print((a @ a)[0, 0])'"
@@ -27,7 +27,7 @@ def run(machine: Machine) -> Iterator[Result]:
         record = next(iter(target.library("hipBLASLt")), None)
         fact = machine.version("torch")
         # torch 2.3 to 2.5 raised for every target without a record of its own
-        era = torch is not None and (2, 3, 0) <= torch.release < (2, 6, 0) and torch.flavour == "rocm"
+        era = torch is not None and torch.flavour == "rocm" and in_range(machine, "H072")
         off = prefer is not None and str(prefer.value) == "0"
         if era and not off and not target.library("hipBLASLt of torch"):
             yield _fatal([fact.evidence if fact else None, gpu.evidence[0]])

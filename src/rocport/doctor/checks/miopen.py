@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Machine
-from rocport.doctor.versions import parsed_rocm, torch_version
+from rocport.doctor.versions import in_range, torch_version
 
 CHECK = Check("miopen", "MIOpen", ("H083", "H084", "H085", "H086", "H087"))
 
@@ -15,7 +15,7 @@ def run(machine: Machine) -> Iterator[Result]:
     header = machine.symptoms("miopen-header")
     cache = machine.setting("miopen_cache_unwritable")
     mode, nhwc = machine.env("MIOPEN_FIND_MODE"), machine.env("PYTORCH_MIOPEN_SUGGEST_NHWC")
-    rocm, torch = parsed_rocm(machine), torch_version(machine)
+    torch = torch_version(machine)
     found = False
     if header:
         found = True
@@ -40,7 +40,7 @@ def run(machine: Machine) -> Iterator[Result]:
         )
     radeon = any(target.radeon for _, target in machine.targets())
     known = machine.probed("env-complete") and torch is not None and torch.flavour == "rocm" and radeon
-    if known and mode is None and rocm is not None and (6, 0, 0) <= rocm.release < (7, 14, 0):
+    if known and mode is None and in_range(machine, "H084"):
         found = True
         yield problem(
             "warn",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Machine
-from rocport.doctor.versions import parsed_rocm
+from rocport.doctor.versions import in_range
 
 CHECK = Check("rccl", "RCCL", ("H113", "H114", "H115", "H116"), silent=True)
 
@@ -33,11 +33,9 @@ def run(machine: Machine) -> Iterator[Result]:
             sudo=True,
             reboot=True,
         )
-    rocm = parsed_rocm(machine)
     proto = machine.env("NCCL_PROTO")
     allowed = str(proto.value).split(",") if proto is not None else ["LL"]
-    mi350 = any(g.target is not None and g.target.family == "CDNA4" for g in cards)
-    if mi350 and "LL" in allowed and rocm is not None and rocm.release[:2] == (10, 1):
+    if cards and "LL" in allowed and in_range(machine, "H116"):
         found = True
         yield problem(
             "fail",

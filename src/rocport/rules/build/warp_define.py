@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from rocport.facts.targets import families, listed, wave64
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.model.holds import Range
 from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
-from rocport.rules.common import any_target
 
 WARP_DEFINE = re.compile(
     r"(?:-D|^\s*#\s*define\s+|\b)(\w*(?:WARP_?SIZE|THREADS_PER_WARP|LANES_PER_WARP)\w*)\s*[= ]\s*32\b"
@@ -26,6 +26,7 @@ RULE = Rule(
     languages=frozenset({"cmake", "make", "shell", "meson", "bazel", "docker", "yaml"}),
     triggers=frozenset({b"WARP", b"Warp"}),
     phase=3,
+    where=Range(target={"wavefront": (64,)}),
     examples=(
         Example("add_definitions(-DWARP_SIZE=32)\n", path="CMakeLists.txt"),
         Example("NVFLAGS += -DTHREADS_PER_WARP=32\n", path="Makefile"),
@@ -42,8 +43,6 @@ RULE = Rule(
 
 
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
-    if not any_target(context, lambda target: target.wavefront == 64):
-        return
     for line in source.lines:
         match = WARP_DEFINE.search(line.text)
         if match and not line.gated:

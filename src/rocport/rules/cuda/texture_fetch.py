@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from rocport.binding.branches import branches
 from rocport.facts.targets import listed
 from rocport.model import Applicability, Context, Example, Finding, GfxTarget, Rule, Severity
-from rocport.rules.common import any_target
+from rocport.model.holds import Range
 from rocport.rules.cuda.common import finding
 from rocport.syntax.cuda import CudaSource
 
@@ -31,6 +31,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     phase=2,
+    where=Range(target={"textures": (False,)}),
     triggers=_FETCHES,
     examples=(
         Example("__device__ float f(cudaTextureObject_t t, int i) { return tex1Dfetch<float>(t, i); }\n"),
@@ -49,8 +50,6 @@ def without_textures(target: GfxTarget) -> bool:
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if not any_target(context, without_textures):
-        return
     bare = listed(without_textures)
     for name in source.names & _FETCHES:
         if name in context.project.device_functions or name in context.project.macros:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, RocmVersion, Rule, Severity
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.model.holds import Range
 from rocport.project.build import BuildSource, Line
 from rocport.rules.build.common import found
 from rocport.syntax.cuda import CudaSource
@@ -23,6 +24,7 @@ RULE = Rule(
     languages=frozenset({"hip"}),
     triggers=frozenset({_NAME}),
     phase=3,
+    where=Range(rocm=">=7.0"),
     examples=(
         Example("int blocks(int m) { return warpSize == 64 ? m / 2 : m / 4; }\n", path="ops.hip"),
         Example("__global__ void f() { typedef hipcub::WarpReduce<float, warpSize> R; }\n", path="k.hip"),
@@ -38,8 +40,6 @@ RULE = Rule(
 
 
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
-    if context.options.rocm is not None and context.options.rocm < RocmVersion.parse("7.0"):
-        return
     code = CudaSource(source.path, source.data)
     lines = {line.number: line for line in source.lines}
     said: set[int] = set()

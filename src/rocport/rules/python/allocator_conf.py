@@ -10,8 +10,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from rocport.facts.holds import holds
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding, torch_before
+from rocport.model.holds import Range
+from rocport.rules.python.common import PYTHON, call_name, finding
 from rocport.rules.python.gate import edited, open_lines, replaceable
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -54,7 +56,7 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    ignored = torch_before(context, "2.11")
+    ignored = holds(Range(torch="<2.11"), context.options)
     nodes = [node for node, text in source.strings if "expandable_segments:True" in text.replace(" ", "")]
     gate = Gate(source)
     for node, others in open_lines(source, nodes):

@@ -6,9 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from packaging.version import Version
-
-from rocport.model import Applicability, Confidence, Context, Finding, Rule, Severity, Span
+from rocport.model import Applicability, Confidence, Finding, Rule, Severity, Span
 from rocport.syntax.amd import is_amd_path
 from rocport.syntax.python import PythonSource
 
@@ -43,11 +41,6 @@ def finding(
         holds=holds or rule.holds,
         source=rule.sources[0] if rule.sources else "",
     )
-
-
-def torch_before(context: Context, release: str) -> bool:
-    """True when the torch asked for is older than a release, or none was named."""
-    return context.options.torch is None or Version(context.options.torch) < Version(release)
 
 
 def open_places(source: PythonSource, nodes: Iterable[Any]) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from rocport.facts.targets import fnuz, listed, ocp
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.common import any_target
+from rocport.model.holds import Range
 from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited, open_lines, replaceable
 from rocport.syntax.gating import Gate
@@ -38,6 +38,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"float8", b"fp8", b"FP8"}),
     phase=5,
+    where=Range(target={"fp8": ("fnuz", "none", "unknown")}),
     examples=(
         Example(
             "import torch\nq = x.to(torch.float8_e4m3fn)\n",
@@ -82,8 +83,6 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    if not any_target(context, lambda target: target.fp8 != "ocp"):
-        return
     nodes: list[Any] = []
     for node in source.find(ast.Attribute):
         if node.attr in _TYPES and source.dotted(node).split(".")[0] in ("torch", "tl", "triton", "jnp", "ml_dtypes"):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.common import any_target
+from rocport.model.holds import Range
 from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited
 from rocport.syntax.gating import Gate
@@ -28,6 +28,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"blocksize"}),
     phase=5,
+    where=Range(target={"wavefront": (64,)}),
     examples=(
         Example(
             "import bitsandbytes\ndef quantize_4bit(A, blocksize=64):\n    pass\n",
@@ -48,8 +49,6 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    if not any_target(context, lambda target: target.wavefront == 64):
-        return
     if b"bitsandbytes" not in source.data and not source.path.startswith("bitsandbytes/"):
         return
     nodes: list[Any] = []

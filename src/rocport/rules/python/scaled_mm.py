@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from rocport.facts.targets import fnuz, listed, ocp
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.common import any_target
+from rocport.model.holds import Range
 from rocport.rules.python.common import PYTHON, finding, open_places
 from rocport.syntax.python import PythonSource
 
@@ -26,6 +26,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"scaled_mm", b"scaled_grouped_mm"}),
     phase=5,
+    where=Range(target={"fp8": ("fnuz", "none", "unknown")}),
     examples=(
         Example("import torch\ny = torch._scaled_mm(a, b.t(), scale_a=s, scale_b=t, out_dtype=d)\n", path="m.py"),
     ),
@@ -42,8 +43,6 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    if not any_target(context, lambda target: target.fp8 != "ocp"):
-        return
     nodes = [
         node
         for node in source.find(ast.Call)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.common import any_target
+from rocport.model.holds import Range
 from rocport.rules.python.common import PYTHON, finding, open_places
 from rocport.syntax.python import PythonSource
 
@@ -23,6 +23,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"rsqrt"}),
     phase=5,
+    where=Range(target={"wavefront": (32,)}),
     examples=(
         Example(
             "import triton.language as tl\n@triton.jit\ndef k(x, eps: tl.constexpr):\n    r = tl.math.rsqrt(x + eps)\n",
@@ -42,8 +43,6 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    if not any_target(context, lambda target: target.wavefront == 32):
-        return
     nodes: list[Any] = []
     for function in source.find(ast.FunctionDef):
         if not any("jit" in ast.unparse(decorator) for decorator in function.decorator_list):

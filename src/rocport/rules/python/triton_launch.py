@@ -13,7 +13,7 @@ from typing import Any
 
 from rocport.facts.targets import families, listed, wave64
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.common import any_target
+from rocport.model.holds import Range
 from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited, open_lines
 from rocport.syntax.gating import Gate
@@ -30,6 +30,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"num_warps", b"NUM_WARPS", b"num_warp"}),
     phase=5,
+    where=Range(target={"wavefront": (64,)}),
     examples=(
         Example(
             "import triton\nc = [triton.Config({}, num_warps=n) for n in [4, 8, 16, 32]]\n",
@@ -61,8 +62,6 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    if not any_target(context, lambda target: target.wavefront == 64):
-        return
     nodes: list[Any] = []
     for keyword in source.find(ast.keyword):
         if keyword.arg == "num_warps" and (_has_32(keyword.value) or _divides_by_32(keyword.value)):

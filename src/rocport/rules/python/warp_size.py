@@ -12,7 +12,7 @@ from typing import Any
 
 from rocport.facts.targets import families, listed, wave64
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.common import any_target
+from rocport.model.holds import Range
 from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited, open_lines
 from rocport.syntax.gating import Gate
@@ -30,6 +30,7 @@ RULE = Rule(
     languages=PYTHON,
     triggers=frozenset({b"arp_size", b"ARP_SIZE", b"arpSize", b"PER_WARP", b"per_warp", b"lanes", b"LANES"}),
     phase=3,
+    where=Range(target={"wavefront": (64,)}),
     examples=(
         Example("WARP_SIZE = 32\n", contains=("WARP_SIZE = (64 if _rocm_compat.WAVE64 else 32)\n",), path="m.py"),
         Example(
@@ -48,8 +49,6 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    if not any_target(context, lambda target: target.wavefront == 64):
-        return
     nodes: list[Any] = []
     for assign in source.find(ast.Assign, ast.AnnAssign):
         targets = assign.targets if isinstance(assign, ast.Assign) else [assign.target]
