@@ -11,8 +11,20 @@ import click
 from rocport.cli import EXIT_ERROR
 
 
+def _wide() -> str:
+    from rocport.facts.targets import wave_target
+
+    return wave_target(64).name
+
+
 @click.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--target", default="gfx942", show_default=True, metavar="GFX", help="The device that is emulated.")
+@click.option(
+    "--target",
+    default=_wide,
+    show_default="one of wavefront width 64",
+    metavar="GFX",
+    help="The device that is emulated.",
+)
 @click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.pass_context
 def command(ctx: click.Context, target: str, arguments: tuple[str, ...]) -> None:

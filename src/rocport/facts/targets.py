@@ -129,10 +129,10 @@ def target_of_elf(machine: int) -> str:
     return _elf_machines().get(machine, "")
 
 
-def isa_table(name: str) -> str:
-    """The instruction table of a target, or of the targets that run a generic one's code; empty where none is."""
+def running(name: str) -> GfxTarget | None:
+    """The target of that name, or the first that runs a generic one's code (`gfx11-generic`); None: not known."""
     key = canonical(name)
-    return next((t.isa_table for t in all_targets() if key in (t.name, t.llvm_generic) and t.isa_table), "")
+    return next((target for target in all_targets() if key in (target.name, target.llvm_generic)), None)
 
 
 def is_older_than_rocm(name: str) -> bool:

@@ -11,9 +11,8 @@ from rocport.executor.isa.emit import Untranslated
 from rocport.executor.isa.forms import Context, Form, Mode, Step
 from rocport.executor.isa.pseudocode import PseudocodeError
 from rocport.executor.isa.tables import Instruction, decode, family
+from rocport.facts.targets import running
 from rocport.syntax.code_object import CodeObject, KernelCode
-
-_OCP = ("gfx950", "gfx12")
 
 
 @dataclass
@@ -70,8 +69,8 @@ def kernel_mode(kernel: KernelCode, target: str) -> Mode:
     return Mode(
         family(target),
         kernel.descriptor.wave,
-        ocp=target.startswith(_OCP),
-        ieee=bool(rsrc1 >> 23 & 1) if not target.startswith("gfx12") else True,
+        ocp=(known := running(target)) is not None and known.fp8 == "ocp",
+        ieee=bool(rsrc1 >> 23 & 1) if family(target) != "rdna4" else True,
         dx10_clamp=bool(rsrc1 >> 21 & 1),
     )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocport.executor.isa.emit import Untranslated
-from rocport.facts.targets import isa_table, listed
+from rocport.facts.targets import listed, running
 
 
 class TablesError(RuntimeError):
@@ -26,11 +26,11 @@ def family(target: str) -> str:
     CDNA's table is CDNA 4's and serves CDNA 2 and 3, whose common instructions it encodes alike (LLVM's AMDGPU ISA
     pages); RDNA3's is RDNA 3.5's. GCN, RDNA 1 and RDNA 2 have none.
     """
-    table = isa_table(target)
-    if not table:
+    known_as = running(target)
+    if known_as is None or not known_as.isa_table:
         known = listed(lambda other: bool(other.isa_table))
         raise TablesError(f"{target}: no instruction table; compile for one of {known}")
-    return table
+    return known_as.isa_table
 
 
 @dataclass(frozen=True)

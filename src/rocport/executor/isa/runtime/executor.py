@@ -18,10 +18,11 @@ from rocport.executor.isa.runtime.library import LibraryError, build_libraries
 from rocport.executor.isa.runtime.tree import machine_toolchain
 from rocport.executor.process import run_process
 from rocport.executor.program import Program, Unit, find_header
+from rocport.facts.targets import wave_target
 from rocport.model import HANGING_S
 from rocport.toolchain import Toolchain, ToolchainError
 
-TARGETS = ("gfx942", "gfx1100")
+TARGETS = tuple(wave_target(width).name for width in (64, 32))
 """What is built for and run as where no target is named: one of each wavefront width."""
 _DEFAULT_BUILD = BuildOptions()
 _DEFAULT_RUN = RunOptions()

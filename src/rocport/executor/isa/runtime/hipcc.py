@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocport.facts.targets import wave_target
 from rocport.toolchain import Toolchain
 
-DEFAULT_TARGET = "gfx942"
+DEFAULT_TARGET = wave_target(64).name
 TARGET_VARIABLE = "ROCPORT_EXEC_TARGET"
 _HIP_SUFFIXES = frozenset([".hip", ".cu", ".cuh", ".cpp", ".cc", ".cxx", ".C", ".c++"])
 # Options whose value is the next word.

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rocport.executor.isa.runtime.hipcc import DEFAULT_TARGET, TARGET_VARIABLE
 from rocport.executor.isa.runtime.library import LIBRARIES, SOURCE, build_libraries
-from rocport.facts.targets import canonical
+from rocport.facts.targets import all_targets, canonical
 from rocport.model import cache_folder
 from rocport.toolchain import Toolchain, find
 
@@ -140,8 +140,9 @@ esac"""
 
 
 def _rocminfo() -> str:
+    wide = "|".join(f"{target.name}*" for target in all_targets() if target.wavefront == 64)
     return f"""target=${{{TARGET_VARIABLE}:-{DEFAULT_TARGET}}}
-case $target in gfx9*) wave=64 ;; *) wave=32 ;; esac
+case $target in {wide}) wave=64 ;; *) wave=32 ;; esac
 echo "ROCk module is not loaded: this is rocport's ISA executor"
 echo "*******                  "
 echo "Agent 1                  "
