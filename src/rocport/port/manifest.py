@@ -43,7 +43,7 @@ def load(folder: Path) -> Manifest | Problem | None:
             )
             for item in raw["files"]
         }
-        return Manifest(raw["version"], dict(raw["options"]), files)
+        return Manifest(raw["version"], dict(raw["options"]), files, str(raw.get("source_root", "")))
     except (KeyError, TypeError) as error:
         return Problem(NAME, f"is not a manifest ({error!r}); the output is treated as written by hand")
 

@@ -1,0 +1,91 @@
+"""One self-contained page: no network, no framework, opened from a file.
+
+The page is a template with a style sheet and a script (`page.html`, `page.css`, `page.js`) and one block of JSON. All
+text of the user's reaches the page in that block and is put on it as text, never as markup.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+from rocport.model import Report
+from rocport.report.html.diff import Row, rows
+from rocport.report.json import finding_object
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Page:
+    """What is known of a repository. The verifications are the JSON of `rocport verify --format json`, None: not asked.
+
+    `texts` maps a path of the sources to (source, output path, its port).
+    """
+
+    report: Report
+    version: str = ""
+    texts: Mapping[str, tuple[bytes, str, bytes]] = field(default_factory=dict)
+    build: Mapping[str, Any] | None = None
+    functional: Mapping[str, Any] | None = None
+    proof: Mapping[str, Any] | None = None
+
+
+def render(report: Report, colour: bool = False) -> str:
+    """The findings as a page. `colour` is of terminals."""
+    return render_page(Page(report))
+
+
+def render_page(page: Page) -> str:
+    """The whole page as text."""
+    parts = {name: _part(name) for name in ("page.css", "page.js")}
+    # `<` opens a tag and ends a script; the line separators end a line of JavaScript.
+    data = json.dumps(_data(page), separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        data = data.replace(character, f"\\u{ord(character):04x}")
+    text = _part("page.html")
+    for mark, value in (("/*style*/", parts["page.css"]), ("/*script*/", parts["page.js"]), ("{}", data)):
+        text = text.replace(mark, value, 1)
+    return text
+
+
+def _part(name: str) -> str:
+    return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _data(page: Page) -> dict[str, Any]:
+    report = page.report
+    lines: dict[str, set[int]] = {path: set() for path, (source, _, ported) in page.texts.items() if source != ported}
+    for finding in report.findings:
+        lines.setdefault(finding.path, set()).add(finding.line)
+    return {
+        "schema": SCHEMA,
+        "version": page.version,
+        "command": report.command,
+        "root": report.root,
+        "options": dict(report.options),
+        "filesRead": report.files_read,
+        "findings": [finding_object(finding) for finding in report.findings],
+        "files": [_file(path, page.texts.get(path), lines[path]) for path in sorted(lines)],
+        "effort": {item.path: item.minutes for item in report.effort()},
+        "problems": [{"path": item.path, "message": item.message} for item in report.problems],
+        "leftOut": [
+            {"rule": item.rule, "path": item.path, "line": item.line, "by": item.by, "reason": item.reason}
+            for item in report.left_out
+        ],
+        "build": page.build,
+        "functional": page.functional,
+        "proof": page.proof,
+    }
+
+
+def _file(path: str, texts: tuple[bytes, str, bytes] | None, lines: Collection[int]) -> dict[str, Any]:
+    made: Sequence[Row] = ()
+    output = ""
+    if texts is not None:
+        source, output, ported = texts
+        made = rows(source, ported, lines)
+    return {"path": path, "output": output, "rows": made}

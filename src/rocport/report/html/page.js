@@ -1,0 +1,244 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const $ = (id) => document.getElementById(id);
+  const make = (tag, attributes = {}, ...children) => {
+    const node = tag === "svg" || make.svg.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(key, value);
+    node.append(...children.filter((child) => child !== null && child !== undefined));
+    return node;
+  };
+  make.svg = new Set(["rect", "g", "text", "line", "circle", "clipPath"]);
+  const link = (target, text, attributes = {}) => make("a", { href: "#" + target, ...attributes }, text);
+  const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+  const hours = (minutes) => (minutes < 90 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`);
+  const cells = (values, tag = "td") => make("tr", {}, ...values.map((value) => make(tag, tag === "th" ? { scope: "col" } : {}, value)));
+  const fill = (id, head, body) => $(id).append(make("thead", {}, cells(head, "th")), make("tbody", {}, ...body.map((row) => cells(row))));
+  const open = (id) => { $(id).hidden = false; };
+  const coloured = (text, name) => make("span", { class: name }, text);
+
+  // ---- verdict and evidence first
+  const kinds = { manual: 0, review: 0, safe: 0 };
+  for (const finding of data.findings) kinds[finding.applicability] += 1;
+  const waiting = new Set(data.findings.filter((finding) => finding.applicability === "manual").map((finding) => finding.path));
+  const name = data.root.split("/").filter(Boolean).pop() || data.root;
+  $("version").textContent = data.version;
+  $("title").textContent = `${data.command} of ${name}`;
+  document.title = `rocport: ${name}`;
+  const levels = [];
+  const summary = data.build && data.build.summary;
+  if (summary) {
+    const all = summary.ok === summary.units;
+    const how = all ? "good" : "warn";
+    levels.push(["compiled", `${summary.ok} of ${summary.units} units for ${data.build.targets.join(", ")}`, how, "build"]);
+  } else levels.push(["compiled", "not asked", "", ""]);
+  if (data.functional) {
+    const programs = data.functional.programs;
+    const passed = programs.filter((program) => program.verdict === "pass").length;
+    const isa = programs.some((program) => String(program.evidence).includes("isa"));
+    levels.push(["run at 32 and 64", isa ? "see machine code" : `${passed} of ${plural(programs.length, "program")}`, passed === programs.length ? "good" : "bad", "functional"]);
+    levels.push(["machine code run", isa ? `${passed} of ${plural(programs.length, "program")}` : "no", isa ? "good" : "", isa ? "functional" : ""]);
+  } else levels.push(["run at 32 and 64", "not asked", "", ""], ["machine code run", "no", "", ""]);
+  levels.push(["hardware", "no", "", ""]);
+  if (data.proof) levels.push(["NVIDIA path", data.proof.verdict, data.proof.verdict === "unchanged" ? "good" : "bad", "proof"]);
+  for (const [level, text, how, target] of levels) {
+    $("evidence").append(make("li", {}, make("b", {}, level), target ? link(target, text, { class: how }) : coloured(text, how || "dim")));
+  }
+  const minutes = Object.values(data.effort).reduce((sum, value) => sum + value, 0);
+  $("verdict").append(
+    waiting.size ? coloured(`${plural(waiting.size, "file")} for you`, "bad") : coloured("Nothing is left undone", "good"),
+    `: ${plural(kinds.manual, "site")} not done, ${kinds.review} done and to review, ${kinds.safe} done and safe` + (minutes ? `; about ${hours(minutes)} of work by estimate.` : "."),
+  );
+
+  // ---- treemap of work left: squarified (Bruls, Huizing and van Wijk, 2000)
+  const squarify = (items, box) => {
+    const total = items.reduce((sum, item) => sum + item.size, 0);
+    const scale = (box.w * box.h) / total;
+    const placed = [];
+    let rest = items.slice();
+    while (rest.length) {
+      const side = Math.min(box.w, box.h);
+      const worst = (row) => {
+        const sum = row.reduce((all, item) => all + item.size * scale, 0);
+        return Math.max(...row.map((item) => Math.max((side * side * item.size * scale) / (sum * sum), (sum * sum) / (side * side * item.size * scale))));
+      };
+      let count = 1;
+      while (count < rest.length && worst(rest.slice(0, count + 1)) <= worst(rest.slice(0, count))) count += 1;
+      const row = rest.slice(0, count);
+      rest = rest.slice(count);
+      const thick = row.reduce((sum, item) => sum + item.size * scale, 0) / side;
+      let along = 0;
+      for (const item of row) {
+        const length = (item.size * scale) / thick;
+        placed.push(box.w >= box.h ? { ...item, x: box.x, y: box.y + along, w: thick, h: length } : { ...item, x: box.x + along, y: box.y, w: length, h: thick });
+        along += length;
+      }
+      if (box.w >= box.h) box = { x: box.x + thick, y: box.y, w: box.w - thick, h: box.h };
+      else box = { x: box.x, y: box.y + thick, w: box.w, h: box.h - thick };
+    }
+    return placed;
+  };
+  const efforts = Object.entries(data.effort).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
+  if (efforts.length) {
+    open("work");
+    const shown = efforts.slice(0, 60).map(([path, size]) => ({ path, size }));
+    const folded = efforts.slice(60).reduce((sum, [, value]) => sum + value, 0);
+    if (folded) shown.push({ path: "", label: `${efforts.length - 60} more files`, size: folded });
+    shown.sort((a, b) => b.size - a.size);
+    const svg = make("svg", { viewBox: "0 0 1000 260", role: "group", "aria-label": "Files by work left" });
+    for (const item of squarify(shown, { x: 0, y: 0, w: 1000, h: 260 })) {
+      const label = item.label || item.path;
+      const colour = waiting.has(item.path) ? "var(--del)" : "var(--soft)";
+      const box = make("g", {}, make("rect", { x: item.x + 1, y: item.y + 1, width: Math.max(item.w - 2, 0), height: Math.max(item.h - 2, 0), fill: colour, stroke: "var(--line)", rx: 3 }));
+      const room = Math.floor((item.w - 10) / 7);
+      if (item.h > 18 && room > 3) box.append(make("text", { x: item.x + 6, y: item.y + 16 }, label.length > room ? "…" + label.slice(1 - room) : label));
+      if (item.h > 36 && room > 5) box.append(make("text", { x: item.x + 6, y: item.y + 32 }, hours(item.size)));
+      box.append(document.createElementNS("http://www.w3.org/2000/svg", "title"));
+      box.lastChild.textContent = `${label}: about ${hours(item.size)}`;
+      const anchor = document.createElementNS("http://www.w3.org/2000/svg", "a");
+      anchor.setAttribute("href", "#findings");
+      anchor.setAttribute("aria-label", `${label}: about ${hours(item.size)}`);
+      anchor.append(box);
+      anchor.addEventListener("click", () => { if (item.path) { $("file").value = item.path; show(); openFirst(); } });
+      svg.append(anchor);
+    }
+    $("treemap").append(svg);
+  }
+
+  // ---- findings, by file; a file's body is made when it is opened
+  const byFile = new Map();
+  for (const file of data.files) byFile.set(file.path, { ...file, findings: [] });
+  for (const finding of data.findings) byFile.get(finding.path).findings.push(finding);
+  const option = (value) => make("option", { value }, value);
+  $("rule").append(...[...new Set(data.findings.map((finding) => finding.rule))].sort().map(option));
+  $("file").append(...[...byFile.keys()].map(option));
+  const words = { manual: "for you", review: "review", safe: "safe" };
+  const tone = { manual: "bad", review: "warn", safe: "good" };
+  const sentence = (finding) => make("div", { class: "finding " + finding.applicability },
+    make("p", {}, make("span", { class: "tag " + tone[finding.applicability] }, words[finding.applicability]), make("code", {}, `line ${finding.line}  ${finding.rule}`)),
+    make("p", {}, finding.message),
+    finding.fix ? make("p", {}, "Next: " + finding.fix) : null,
+    finding.holds ? make("p", { class: "dim" }, "Holds for " + finding.holds) : null,
+    /^https?:/.test(finding.source) ? make("p", {}, make("a", { href: finding.source, rel: "noreferrer" }, "source")) : null);
+  const table = (file, findings) => {
+    const at = new Map();
+    for (const finding of findings) at.set(finding.line, [...(at.get(finding.line) || []), finding]);
+    const body = make("tbody");
+    for (const [kind, left, a, right, b] of file.rows) {
+      if (kind === ".") { body.append(make("tr", { class: "fold" }, make("td", { colspan: 4 }, a || `${plural(left, "line")} alike`))); continue; }
+      const changed = kind !== "=";
+      body.append(make("tr", {},
+        make("td", { class: "n" }, left ? String(left) : ""), make("td", { class: changed && left ? "del" : "" }, a),
+        make("td", { class: "n" }, right ? String(right) : ""), make("td", { class: changed && right ? "add" : "" }, b)));
+      for (const finding of at.get(left) || []) {
+        body.append(make("tr", { class: "note " + finding.applicability }, make("td", { colspan: 4 }, `${words[finding.applicability]}: ${finding.message}` + (finding.fix ? ` Next: ${finding.fix}` : ""))));
+      }
+    }
+    const head = make("thead", {}, make("tr", {}, make("th", { class: "n" }, ""), make("th", { scope: "col" }, "CUDA"), make("th", { class: "n" }, ""), make("th", { scope: "col" }, "HIP")));
+    return make("table", { class: "diff" }, make("caption", { class: "dim" }, file.output && file.output !== file.path ? `${file.path} and ${file.output}` : file.path), head, body);
+  };
+  const PAGE = 200;
+  let limit = PAGE;
+  const show = () => {
+    const text = $("search").value.trim().toLowerCase();
+    const rule = $("rule").value;
+    const only = $("file").value;
+    const wanted = new Set([...document.querySelectorAll("input[name=kind]:checked")].map((box) => box.value));
+    const parts = [];
+    let count = 0;
+    for (const file of byFile.values()) {
+      if (only && file.path !== only) continue;
+      const findings = file.findings.filter((finding) => wanted.has(finding.applicability) && (!rule || finding.rule === rule) &&
+        (!text || `${finding.path} ${finding.rule} ${finding.message} ${finding.fix}`.toLowerCase().includes(text)));
+      if (!findings.length && !(only && file.rows.length)) continue;
+      count += findings.length;
+      parts.push([file, findings]);
+    }
+    parts.sort((a, b) => (data.effort[b[0].path] || 0) - (data.effort[a[0].path] || 0) || (a[0].path < b[0].path ? -1 : 1));
+    $("count").textContent = `${plural(count, "finding")} in ${plural(parts.length, "file")}`;
+    const list = $("list");
+    list.replaceChildren();
+    for (const [file, findings] of parts.slice(0, limit)) {
+      const groups = ["manual", "review", "safe"].map((kind) => [kind, findings.filter((finding) => finding.applicability === kind).length]).filter(([, number]) => number);
+      const details = make("details", {}, make("summary", {}, make("code", {}, file.path), " ", ...groups.map(([kind, number]) => make("span", { class: "tag " + tone[kind] }, `${number} ${words[kind]}`)),
+        data.effort[file.path] ? make("span", { class: "dim" }, hours(data.effort[file.path])) : null));
+      details.addEventListener("toggle", () => {
+        if (!details.open || details.querySelector(".body")) return;
+        const body = make("div", { class: "body" }, ...findings.slice(0, 500).map(sentence));
+        if (findings.length > 500) body.append(make("p", { class: "dim" }, `${findings.length - 500} more: narrow the filters.`));
+        if (file.rows.length) body.append(make("div", { class: "wide" }, table(file, findings)));
+        details.append(body);
+      });
+      list.append(details);
+    }
+    if (parts.length > limit) {
+      const more = make("button", { type: "button" }, `Show ${Math.min(PAGE, parts.length - limit)} more of ${parts.length} files`);
+      more.addEventListener("click", () => { limit += PAGE; show(); });
+      list.append(more);
+    }
+  };
+  const openFirst = () => { const first = $("list").querySelector("details"); if (first) { first.open = true; first.querySelector("summary").focus(); } };
+  const narrowed = () => { limit = PAGE; show(); };
+  $("filters").addEventListener("input", narrowed);
+  $("filters").addEventListener("submit", (event) => { event.preventDefault(); openFirst(); });
+  $("filters").addEventListener("reset", () => setTimeout(narrowed));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { $("filters").reset(); return; }
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+    if (event.key === "/") { event.preventDefault(); $("search").focus(); return; }
+    if (event.key !== "j" && event.key !== "k") return;
+    const all = [...$("list").querySelectorAll("summary")];
+    const now = all.indexOf(document.activeElement);
+    const next = all[now < 0 ? 0 : Math.min(Math.max(now + (event.key === "j" ? 1 : -1), 0), all.length - 1)];
+    if (next) { next.focus(); next.scrollIntoView({ block: "nearest" }); }
+  });
+  addEventListener("beforeprint", () => { for (const details of document.querySelectorAll("details")) details.open = true; });
+
+  // ---- kernels, build, runs, numbers, proof
+  const bar = (value, most) => make("span", { class: "num" }, make("span", { class: "bar", style: `width:${most ? Math.round((value / most) * 90) : 0}px` }), String(value));
+  if (data.build) {
+    open("build");
+    document.querySelector("#build .how").textContent = data.build.how;
+    const paths = [...new Set(data.build.units.map((unit) => unit.path))];
+    const targets = ["host", ...data.build.targets];
+    const unitOf = new Map(data.build.units.map((unit) => [unit.path + "\0" + unit.target, unit]));
+    const state = (unit) => (unit ? coloured(unit.status, { ok: "good", fail: "bad", skip: "warn" }[unit.status]) : "");
+    const reason = (path) => data.build.units.filter((unit) => unit.path === path).flatMap((unit) => [unit.reason, ...unit.errors.map((error) => `${error.path}:${error.line}: ${error.message}`)]).find(Boolean) || "";
+    fill("build-table", ["unit", ...targets, "why"], paths.map((path) => [make("code", {}, path), ...targets.map((target) => state(unitOf.get(path + "\0" + target))), reason(path)]));
+    const kernels = data.build.units.flatMap((unit) => unit.kernels.map((kernel) => [unit, kernel]));
+    if (kernels.length) {
+      open("kernels");
+      const most = (key) => Math.max(1, ...kernels.map(([, kernel]) => kernel[key]));
+      fill("kernel-table", ["kernel", "unit", "target", "VGPR", "AGPR", "SGPR", "LDS bytes", "scratch bytes", "spills", "wavefront"],
+        kernels.map(([unit, kernel]) => {
+          const spills = kernel.vgpr_spills + kernel.sgpr_spills;
+          return [make("code", {}, kernel.name), make("code", {}, unit.path), unit.target, bar(kernel.vgprs, most("vgprs")), String(kernel.agprs), bar(kernel.sgprs, most("sgprs")),
+            bar(kernel.lds_bytes, most("lds_bytes")), bar(kernel.scratch_bytes, most("scratch_bytes")), spills ? coloured(String(spills), "bad") : "0", String(kernel.wavefront)];
+        }));
+    }
+  }
+  if (data.functional) {
+    open("functional");
+    document.querySelector("#functional .how").textContent = data.functional.how;
+    fill("functional-table", ["program", "verdict", "hazards", "why"], data.functional.programs.map((program) => [make("code", {}, program.path), coloured(program.verdict, program.verdict === "pass" ? "good" : "bad"),
+      String(program.hazards.filter((hazard) => hazard.grave).length), program.reason]));
+  }
+  if (data.proof) {
+    open("proof");
+    const proof = data.proof;
+    document.querySelector("#proof .how").textContent = `${proof.verdict}: compared by code that shares nothing with the porter. ${proof.how || ""}`;
+    const rows = proof.findings || proof.differences || [];
+    fill("proof-table", ["place", "what", "next"], rows.map((item) => [make("code", {}, item.line ? `${item.path}:${item.line}` : item.path), item.message, item.next || item.next_step || ""]));
+  }
+  for (const [id, items, words_] of [["problems", data.problems, (item) => `${item.path}: ${item.message}`],
+    ["left-out", data.leftOut, (item) => `${item.path}:${item.line}: ${item.rule} (${item.by}${item.reason ? ": " + item.reason : ""})`]]) {
+    if (!items.length) continue;
+    open(id);
+    document.querySelector(`#${id} ul`).append(...items.map((item) => make("li", {}, words_(item))));
+  }
+  for (const section of document.querySelectorAll("main > section")) {
+    if (!section.hidden) $("sections").append(make("li", {}, link(section.id, section.querySelector("h2").textContent)));
+  }
+  show();
+  document.documentElement.dataset.ready = String(data.findings.length);
+})();
