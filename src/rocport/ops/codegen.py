@@ -96,33 +96,67 @@ NO_WIDE_LOADS = frozenset({"sum_parts", "mean_loss"})
 """Kernels that load next to nothing: one value a program, or partial sums."""
 
 
+def _specialized(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Launch, dict[str, Any]]:
+    """A call as Triton specializes it, and the values by parameter."""
+    given = dict(kwargs)
+    options = {key: given.pop(key) for key in list(given) if key in _OPTIONS}
+    bound = dict(zip(kernel.arg_names, args, strict=False)) | given
+    signature, constants, divisible = [], [], set()
+    for parameter in kernel.params:
+        value = bound[parameter.name]
+        if parameter.is_constexpr:
+            signature.append((parameter.name, "constexpr"))
+            constants.append((parameter.name, value))
+        elif isinstance(value, torch.Tensor):
+            signature.append((parameter.name, _TYPES[value.dtype]))
+            if value.data_ptr() % 16 == 0:
+                divisible.add(parameter.name)
+        elif value is None or value == 1:
+            signature.append((parameter.name, "constexpr"))
+            constants.append((parameter.name, value))
+        elif isinstance(value, float):
+            signature.append((parameter.name, "fp32"))
+        else:
+            signature.append((parameter.name, "i32" if abs(value) < 2**31 else "i64"))
+            if value % 16 == 0:
+                divisible.add(parameter.name)
+    made = Launch(kernel, "", tuple(signature), tuple(constants), frozenset(divisible), tuple(sorted(options.items())))
+    return made, bound
+
+
+Runner = Callable[[Any, str, tuple[int, ...], list[Any]], None]
+"""What runs a compiled kernel: (compiled, its name, grid, values of its parameters that are not constants)."""
+
+
+@contextmanager
+def executing(target: str, run: Runner) -> Iterator[list[Launch]]:
+    """Compile launches for `target` and hand them to `run`, which reads and writes the tensors; collects them too."""
+    gfx = load_target(target)
+    launches: list[Launch] = []
+
+    def execute(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
+        launch, bound = _specialized(kernel, args, kwargs)
+        sizes = grid(bound) if callable(grid) else grid
+        values = [bound[name] for name, kind in launch.signature if kind != "constexpr"]
+        run(compile_for(launch, target, gfx.wavefront), launch.name, tuple(sizes), values)
+        launches.append(launch)
+
+    original = JITFunction.run
+    JITFunction.run = execute
+    try:
+        with assume(Platform("rocm", target=gfx)):
+            yield launches
+    finally:
+        JITFunction.run = original
+
+
 @contextmanager
 def recording() -> Iterator[list[Launch]]:
     """Collect kernel launches instead of making them."""
     launches: list[Launch] = []
 
     def record(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
-        options = {key: kwargs.pop(key) for key in list(kwargs) if key in _OPTIONS}
-        bound = dict(zip(kernel.arg_names, args, strict=False)) | kwargs
-        signature, constants, divisible = [], [], set()
-        for parameter in kernel.params:
-            value = bound[parameter.name]
-            if parameter.is_constexpr:
-                signature.append((parameter.name, "constexpr"))
-                constants.append((parameter.name, value))
-            elif isinstance(value, torch.Tensor):
-                signature.append((parameter.name, _TYPES[value.dtype]))
-                divisible.add(parameter.name)
-            elif value == 1:
-                signature.append((parameter.name, "constexpr"))
-                constants.append((parameter.name, 1))
-            else:
-                signature.append((parameter.name, "i32" if abs(value) < 2**31 else "i64"))
-                if value % 16 == 0:
-                    divisible.add(parameter.name)
-        launches.append(
-            Launch(kernel, "", tuple(signature), tuple(constants), frozenset(divisible), tuple(sorted(options.items())))
-        )
+        launches.append(_specialized(kernel, args, kwargs)[0])
 
     original = JITFunction.run
     JITFunction.run = record

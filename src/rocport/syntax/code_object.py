@@ -6,6 +6,7 @@ https://clang.llvm.org/docs/ClangOffloadBundler.html.
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass, field
 from typing import Any
@@ -141,7 +142,7 @@ def unbundle(data: bytes, target: str) -> bytes:
         name = data[at + 24 : at + 24 + length].decode(errors="replace")
         at += 24 + length
         seen.append(name)
-        if size and name.split("--")[-1].split(":")[0] == target:
+        if size and re.search(rf"-{re.escape(target)}(:|$)", name):
             return data[offset : offset + size]
     raise CodeObjectError(f"the bundle holds no code object of {target} (it holds {', '.join(seen)})")
 
@@ -199,7 +200,8 @@ def _read(data: bytes) -> CodeObject:
                         addend,
                     )
                 )
-    target = str(metadata.get("amdhsa.target", "")).split("--")[-1].split(":")[0]
+    named = re.search(r"gfx[0-9a-z]+(-\d+)?(-generic)?", str(metadata.get("amdhsa.target", "")))
+    target = named[0] if named else ""
     image = bytes(memory)
     found = {}
     for entry in metadata.get("amdhsa.kernels", ()):

@@ -169,8 +169,6 @@ class _Emitter:
 
     def declare(self, node: p.Declare) -> str:
         scope = self.scope
-        if node.name == "S":
-            return ""  # the sources as an array: declared by the form
         if node.name in scope.registers or node.name in scope.scalars or node.name in scope.arrays:
             return ""
         name = _safe(node.name)
@@ -398,8 +396,6 @@ class _Emitter:
     def slice(self, node: p.Slice) -> Value:
         if mask := self.is_mask(node):
             return Value(f"((u32)mask_{mask})", "u", 1)
-        if node.base == p.Name("S") and "S" not in self.scope.arrays:
-            return Value(f"v_S[{self.expr(node.high).code}]", "u", 32)
         if isinstance(node.base, p.Name) and node.base.name in self.scope.arrays:
             kind, width = self.scope.arrays[node.base.name]
             return Value(f"{_safe(node.base.name)}[{self.expr(node.high).code}]", kind, width)

@@ -18,6 +18,8 @@ from rocport.executor.isa.tables import Instruction
 OPERANDS = 12
 VCC, M0, EXEC, NULL = 106, 124, 126, 140
 SHARED_APERTURE, PRIVATE_APERTURE = 0x8001, 0x8002
+UNSUPPORTED = "return rp_stop_at(w,op,RP_UNSUPPORTED);"
+"""Text of a step that stops the kernel: an instruction without a translation."""
 PLAIN, LOAD_VECTOR, LOAD_LDS, LOAD_SCALAR, WAIT, STORE = range(6)
 
 

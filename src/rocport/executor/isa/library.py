@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocport.executor.isa.forms import Step, Target
+from rocport.executor.isa.forms import UNSUPPORTED, Step, Target
 from rocport.executor.isa.program import Program
 from rocport.model import cache_folder
 from rocport.syntax.code_object import CodeObject
@@ -108,10 +109,15 @@ def _whole(path: Path) -> Iterator[Path]:
 def _header() -> Path:
     """The precompiled header of the forms."""
     path, digest = compiler()
-    place = folder() / f"lanes-{digest}.pch"
+    place = folder() / f"native-{digest}" / "lanes.pch"
     if not place.exists():
+        # From copies next to it: a precompiled header refers to its sources, which must stay as they are.
+        sources = place.parent
+        for name in ("engine.h", "wave.h", "lanes.h"):
+            write_whole(sources / name, (NATIVE / name).read_bytes())
+        header = str(sources / "lanes.h")
         with _whole(place) as partial:
-            _run([path, *_FLAGS, "-x", "c++-header", str(NATIVE / "lanes.h"), "-o", str(partial)])
+            _run([path, *_FLAGS, "-Xclang", "-fno-pch-timestamp", "-x", "c++-header", header, "-o", str(partial)])
     return place
 
 
@@ -128,10 +134,14 @@ def _batch_of(form: str) -> str | None:
         return None
 
 
-def compile_forms(texts: dict[str, str]) -> dict[str, Path]:
-    """Object file of each form, compiling those that the cache lacks. texts: form -> C++ body. Raises EngineError."""
+def compile_forms(texts: dict[str, str]) -> tuple[dict[str, Path], dict[str, str]]:
+    """Object file of each form, compiling those that the cache lacks; and why forms do not compile.
+
+    texts: form -> C++ body. Raises EngineError.
+    """
     root = _form_folder()
     found: dict[str, Path] = {}
+    broken: dict[str, str] = {}
     missing = []
     for form in sorted(texts):
         batch = _batch_of(form)
@@ -140,13 +150,33 @@ def compile_forms(texts: dict[str, str]) -> dict[str, Path]:
         else:
             missing.append(form)
     if not missing:
-        return found
+        return found, broken
     header = _header()
     batches = [missing[k : k + _BATCH] for k in range(0, len(missing), _BATCH)]
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        for batch_forms, path in zip(batches, pool.map(lambda b: _compile(b, texts, header), batches), strict=True):
-            found.update(dict.fromkeys(batch_forms, path))
-    return found
+        for objects, errors in pool.map(lambda batch: _compile_all(batch, texts, header), batches):
+            found.update(objects)
+            broken.update(errors)
+    return found, broken
+
+
+def _compile_all(batch: list[str], texts: dict[str, str], header: Path) -> tuple[dict[str, Path], dict[str, str]]:
+    """A batch at once; where it does not compile, each form by itself, so that one costs no other."""
+    try:
+        return dict.fromkeys(batch, _compile(batch, texts, header)), {}
+    except EngineError as error:
+        if "precompiled header" in str(error):
+            raise
+        if len(batch) == 1:
+            words = re.findall(r"error: (.*)", str(error))
+            return {}, {batch[0]: words[0] if words else str(error)[-300:]}
+    found: dict[str, Path] = {}
+    broken: dict[str, str] = {}
+    for form in batch:
+        objects, errors = _compile_all([form], texts, header)
+        found.update(objects)
+        broken.update(errors)
+    return found, broken
 
 
 def _compile(batch: list[str], texts: dict[str, str], header: Path) -> Path:
@@ -187,7 +217,13 @@ def link(code: CodeObject, program: Program, target: str, lines: dict[int, str])
     """The shared object of a program. lines: code address -> "file:line". Raises EngineError."""
     texts = {step.form: step.text for step in program.steps}
     before = sum(_batch_of(form) is None for form in texts)
-    objects = compile_forms(texts)
+    objects, broken = compile_forms(texts)
+    if broken:
+        for step in program.steps:
+            if why := broken.get(step.form):
+                program.untranslated[step.name] = f"its C++ does not compile: {why}"
+                step.text, step.how = UNSUPPORTED, "untranslated"
+        objects = compile_forms({step.form: step.text for step in program.steps})[0]
     source = _table(code, program, target, lines)
     digest = hashlib.sha256(source.encode())
     digest.update(repr(sorted(str(path) for path in set(objects.values()))).encode())
@@ -200,7 +236,8 @@ def link(code: CodeObject, program: Program, target: str, lines: dict[int, str])
             _run(
                 [
                     path, "-std=c++17", "-O0", "-fPIC", "-shared", "-w", "-I", str(NATIVE), "-x", "c++", "-",
-                    "-x", "none", f"@{response.name}", "-fuse-ld=lld", "-Wl,--gc-sections", "-Wl,-O0", "-lm",
+                    "-x", "none", f"@{response.name}", "-fuse-ld=lld", "-Wl,--gc-sections", "-Wl,-z,defs",
+                    "-Wl,-z,muldefs", "-Wl,-O0", "-lm",
                     "-o", str(partial),
                 ],
                 source,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rocport.executor.isa import matrix, memory, scalar, vector
 from rocport.executor.isa.emit import Untranslated
-from rocport.executor.isa.forms import Context, Form, Mode, Step
+from rocport.executor.isa.forms import UNSUPPORTED, Context, Form, Mode, Step
 from rocport.executor.isa.pseudocode import PseudocodeError
 from rocport.executor.isa.tables import Instruction, decode, family
 from rocport.facts.targets import running
@@ -134,5 +134,4 @@ def _step(code: CodeObject, address: int, mode: Mode, program: Program) -> Step:
         return translate_one(instruction, address, mode)
     except (Untranslated, PseudocodeError) as error:
         program.untranslated[name] = str(error)
-        text = "return rp_stop_at(w,op,RP_UNSUPPORTED);"
-        return Step(address, size, encoding, name, text, [], how="untranslated", falls=True)
+        return Step(address, size, encoding, name, UNSUPPORTED, [], how="untranslated")

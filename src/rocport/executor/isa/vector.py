@@ -68,7 +68,10 @@ def valu(c: Context) -> Step:
         return c.step("return op+1;", "by hand")
     if name in _BY_HAND:
         return _BY_HAND[name](c)
-    text, how = text_and_origin(name, i.op, mode.family)
+    if "_MIX" in name:
+        text, how = _mix_text(c), "override"
+    else:
+        text, how = text_and_origin(name, i.op, mode.family)
     compare = name.startswith("V_CMP")
     exec_compare = name.startswith("V_CMPX")
     packed = i.encoding == "VOP3P"
@@ -90,6 +93,9 @@ def valu(c: Context) -> Step:
             continue
         width, number = i.bits[known], i.formats[known]
         code = c.raw(field_name)
+        if "_MIX" in name:
+            # A constant is a half where opsel_hi says that the operand is one.
+            number = "F16" if _high_bits(c) >> k & 1 else "F32"
         if field_name == "vsrc1" or (field_name == "vsrc0" and not (sdwa and c.raw("s0"))):
             code += 256
         if sdwa and field_name == "vsrc1" and c.raw("s1"):
@@ -97,7 +103,7 @@ def valu(c: Context) -> Step:
         if register == "S2" and carry_in and "DIV_FMAS" not in name:
             mask_operand = _mask(c, code)
             continue
-        if not re.search(rf"\b{register}\b", text) and "declare S " not in text:
+        if not re.search(rf"\b{register}\b", text):
             continue
         half = False
         if not mode.cdna and i.encoding in ("VOP1", "VOP2", "VOPC") and number in _SIXTEEN and code >= 256 + 128:
@@ -110,11 +116,6 @@ def valu(c: Context) -> Step:
         if sdwa:
             _sdwa_source(c, lane, register, k)
         _modifiers(c, lane, register, k, code, max(32, width), number, packed, dpp or sdwa, opsel)
-    if "declare S :" in text:
-        for register in ("S0", "S1", "S2"):
-            if register not in lane.registers:
-                raise Untranslated(name)
-        lane.body += "u32 v_S[3]={S0,S1,S2};"
     # Destinations
     number = i.formats.get("vdst", "")
     width = 0 if compare else max(32, i.bits.get("vdst", 32))
@@ -218,11 +219,33 @@ def _mask(c: Context, code: int) -> str:
     raise Untranslated(f"mask operand {code}")
 
 
+def _high_bits(c: Context) -> int:
+    return c.raw("opsel_hi") | c.raw("opsel_hi2") << 2
+
+
+def _mix_text(c: Context) -> str:
+    """V_FMA_MIX*: each operand a float, or the half of it that opsel and opsel_hi name.
+
+    CDNA's table calls them V_MAD_MIX and multiplies and adds; the hardware since gfx906 has one rounding (LLVM's
+    FeatureFmaMixInsts).
+    """
+    operands = []
+    for k in range(3):
+        half = f"S{k}[31 : 16]" if c.raw("opsel") >> k & 1 else f"S{k}[15 : 0]"
+        operands.append(f"f16_to_f32({half}.f16)" if _high_bits(c) >> k & 1 else f"S{k}.f32")
+    result = f"fma({', '.join(operands)})"
+    if c.instruction.name.endswith("LO_F16"):
+        return f"D0[15 : 0].f16 = f32_to_f16({result})"
+    if c.instruction.name.endswith("HI_F16"):
+        return f"D0[31 : 16].f16 = f32_to_f16({result})"
+    return f"D0.f32 = {result}"
+
+
 def _scalars(c: Context, opsel: int) -> dict[str, Value]:
     i = c.instruction
     found = common_scalars(c.mode)
     found["OPSEL"] = Value(f"{opsel}u", "u", 32, opsel)
-    high = c.raw("opsel_hi") | c.raw("opsel_hi2") << 2
+    high = _high_bits(c)
     found["OPSEL_HI"] = Value(f"{high}u", "u", 32, high)
     found["NEG"] = Value(f"{c.raw('neg')}u", "u", 32, c.raw("neg"))
     if re.search(r"MAD(MK|AK)|FMA(MK|AK)", i.name):
@@ -251,7 +274,7 @@ def _modifiers(
         modify(lane, name, width, number, negate, absolute)
         return
     op = c.instruction.name
-    high = (c.raw("opsel_hi") | c.raw("opsel_hi2") << 2) >> k & 1
+    high = _high_bits(c) >> k & 1
     low = opsel >> k & 1
     negate_low, negate_high = c.raw("neg") >> k & 1, c.raw("neg_hi") >> k & 1
     if "_MIX" in op:
@@ -338,6 +361,8 @@ def _clamp(c: Context, lane: _Lane, name: str, number: str, width: int, packed: 
         "V_SUB_U32": "D0=S1>S0?0:D0;",
         "V_SUB_NC_U32": "D0=S1>S0?0:D0;",
         "V_SUBREV_U32": "D0=S0>S1?0:D0;",
+        "V_SUBREV_NC_U32": "D0=S0>S1?0:D0;",
+        "V_SUBREV_U16": "D0=(S0&0xffff)>(S1&0xffff)?0:D0;",
         "V_ADD_U32": "D0=D0<S0?~0u:D0;",
         "V_ADD_NC_U32": "D0=D0<S0?~0u:D0;",
         "V_SUB_U16": "D0=(S1&0xffff)>(S0&0xffff)?0:D0;",
