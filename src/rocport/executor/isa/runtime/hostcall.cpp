@@ -166,15 +166,31 @@ void serve_message(std::uint64_t *slots) {
   }
 }
 
+// Memory for device malloc: the device libraries find the slab of an address by masking it, so slabs lie at multiples
+// of their 2 MiB.
+constexpr std::uint64_t kSlab = 2u << 20;
+std::map<std::uint64_t, std::pair<void *, std::size_t>> lent;
+
+std::uint64_t lend(std::uint64_t bytes) {
+  const std::size_t whole = bytes + kSlab;
+  void *mapped = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return 0;
+  const std::uint64_t address = (reinterpret_cast<std::uint64_t>(mapped) + kSlab - 1) / kSlab * kSlab;
+  lent[address] = {mapped, whole};
+  return address;
+}
+std::uint64_t give_back(std::uint64_t address) {
+  auto at = lent.find(address);
+  if (at == lent.end()) return 0;
+  munmap(at->second.first, at->second.second);
+  lent.erase(at);
+  return 0;
+}
+
 void serve(std::uint32_t service, std::uint64_t *slots) {
   switch (service) {
     case kPrintf: serve_message(slots); break;
-    case kMemory:
-      if (slots[0])
-        (void)release(reinterpret_cast<void *>(slots[0])), slots[0] = 0;
-      else
-        slots[0] = reinterpret_cast<std::uint64_t>(allocate(slots[1], Kind::device));
-      break;
+    case kMemory: slots[0] = slots[0] ? give_back(slots[0]) : lend(slots[1]); break;
     case kFunctionCall: {
       std::uint64_t output[2] = {0, 0};
       reinterpret_cast<void (*)(std::uint64_t *, std::uint64_t *)>(slots[0])(output, slots + 1);

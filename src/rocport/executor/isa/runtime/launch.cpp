@@ -41,6 +41,16 @@ void write_file(const std::string &path, const std::string &bytes) {
   if (std::rename(partial.c_str(), path.c_str())) std::remove(partial.c_str());
 }
 
+// Where it is kept which shared object a kernel was translated to: by the translator's own version.
+std::string cache() { return setting("ROCPORT_ISA_CACHE", ROCPORT_ISA_CACHE) + "/" ROCPORT_ISA_VERSION "/"; }
+
+// The file that a note names; empty when there is no note, or no such file any more.
+std::string noted(const std::string &note) {
+  std::string path;
+  std::getline(std::ifstream(note), path);
+  return exists(path) ? path : "";
+}
+
 void make_folders(const std::string &path) {
   for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
     mkdir(path.substr(0, at).c_str(), 0777);
@@ -106,17 +116,14 @@ namespace {
 
 // The shared object of the kernel; empty when it cannot be translated.
 std::string translated(ihipModule_t *module, const Kernel &kernel) {
-  const std::string folder = setting("ROCPORT_ISA_CACHE", ROCPORT_ISA_CACHE) + "/" ROCPORT_ISA_VERSION "/";
   if (module->file.empty()) {
-    module->file = folder + digest(module->image) + ".co";
+    module->file = cache() + digest(module->image) + ".co";
     make_folders(module->file);
     if (!exists(module->file)) write_file(module->file, module->image);
   }
   const std::string note = module->file + "." + device().target + "." + digest(kernel.name);
-  std::string path;
-  std::getline(std::ifstream(note), path);
-  if (!path.empty() && exists(path)) return path;
-  std::string output;
+  std::string path = noted(note), output;
+  if (!path.empty()) return path;
   if (!python({"-m", "rocport.executor.isa", "translate", module->file, "--kernel", kernel.name, "--target",
                device().target}, &output))
     return "";
@@ -130,9 +137,13 @@ struct Engine {
   decltype(&rp_dispatch) dispatch = nullptr;
   std::string why;
   Engine() {
-    std::string path = setting("ROCPORT_ISA_ENGINE", "");
-    std::string output;
-    if (path.empty() && python({"-m", "rocport.executor.isa", "engine"}, &output)) path = member(output, "library");
+    const std::string note = cache() + "engine";
+    std::string path = noted(note), output;
+    if (path.empty() && python({"-m", "rocport.executor.isa", "engine"}, &output)) {
+      path = member(output, "library");
+      make_folders(note);
+      write_file(note, path);
+    }
     void *library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
       why = path.empty() ? "it does not build" : dlerror();
