@@ -124,7 +124,10 @@ class IsaExecutor:
             **options.environment,
         }
         environment = {name: value for name, value in environment.items() if value != ""}
-        done = run_process([str(executable), *arguments], cwd, environment, options.limits, limit_memory=False)
+        done = run_process(
+            [str(executable), *arguments], cwd, environment, options.limits, limit_memory=False,
+            writable=[executable.parent],
+        )  # fmt: skip
         kernels, statistics = _read_report(report)
         return RunResult(
             done.status, done.stdout, done.stderr, done.seconds, done.timed_out, (), statistics, tuple(kernels)

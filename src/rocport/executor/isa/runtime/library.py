@@ -95,7 +95,7 @@ def build_libraries(toolchain: Toolchain) -> Path:
     try:
         (scratch / "targets.inc").write_text(_targets())
         for library in LIBRARIES:
-            _build(library, toolchain, scratch, defines)
+            _build(library, toolchain, scratch, [f'-D{name}="{value}"' for name, value in defines.items()])
         (scratch / "done").write_text("")
         try:
             scratch.rename(folder)
@@ -128,31 +128,19 @@ def _targets() -> str:
     )
 
 
-def _build(library: _Library, toolchain: Toolchain, folder: Path, defines: dict[str, str]) -> None:
-    plain = [
-        str(toolchain.compiler),
-        "-std=c++17",
-        "-O2",
-        "-fPIC",
-        "-pthread",
-        f"-I{folder}",
-        f"-I{ERROR_TABLE}",
-        f"-I{HERE}",
-    ]
+def _build(library: _Library, toolchain: Toolchain, folder: Path, defines: Sequence[str]) -> None:
+    plain = [str(toolchain.compiler), "-std=c++17", "-O2", "-fPIC", "-pthread", f"-I{ERROR_TABLE}", f"-I{HERE}"]
     if library.own_headers:
         flags = [*plain, "-w", f"-I{HEADERS}"]
     else:
         flags = [*plain, "-Wall", "-Wextra", "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
-        flags += [f'-D{name}="{value}"' for name, value in defines.items()]
     sources = [HERE / f"{name}.cpp" for name in library.sources] or [HERE / "libraries" / f"{library.name}.cpp"]
-    objects = [folder / f"{source.stem}.o" for source in sources]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         jobs = [
-            pool.submit(_run, [*flags, "-c", str(source), "-o", str(target)], source.name)
-            for source, target in zip(sources, objects, strict=True)
+            pool.submit(_object, source, [*flags, *(defines if source.stem == "launch" else ())], folder, toolchain)
+            for source in sources
         ]
-        for job in jobs:
-            job.result()
+        objects = [job.result() for job in jobs]
     soname = f"lib{library.name}.so.{library.version}"
     link = [
         str(toolchain.compiler), "-shared", "-fPIC", "-fuse-ld=lld", f"-Wl,-soname,{soname}", "-pthread",
@@ -178,6 +166,21 @@ def _build(library: _Library, toolchain: Toolchain, folder: Path, defines: dict[
         for spelling in (f"lib{name}.so", f"lib{name}.so.{library.version}"):
             if spelling != soname:
                 (folder / spelling).symlink_to(soname)
+
+
+def _object(source: Path, flags: Sequence[str], folder: Path, toolchain: Toolchain) -> Path:
+    """The object file of one source, kept by what it is made of: a change of one part compiles that part."""
+    headers = [*sorted(HERE.glob("*.h")), *sorted(ISA.glob("native/engine.h")), *sorted(ERROR_TABLE.glob("*.inc"))]
+    if source.parent != HERE:
+        headers += sorted(HEADERS.rglob("*"))
+    described = json.dumps([*flags, toolchain.compiler_version, _targets()])
+    target = cache_folder() / "isa" / "obj" / f"{source.stem}-{_digest([source, *headers], described)}.o"
+    if not target.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = folder / target.name
+        _run([*flags, f"-I{folder}", "-c", str(source), "-o", str(partial)], source.name)
+        shutil.move(partial, target)
+    return target
 
 
 def _stubs(library: _Library, names: Sequence[str]) -> str:

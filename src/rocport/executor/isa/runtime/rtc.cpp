@@ -90,8 +90,8 @@ hiprtcResult hiprtcAddNameExpression(hiprtcProgram program, const char *expressi
 hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char **options) {
   if (!program) return HIPRTC_ERROR_INVALID_PROGRAM;
   _hiprtcProgram *p = of(program);
-  char folder[] = "/tmp/rocport-rtc-XXXXXX";
-  if (!mkdtemp(folder)) return HIPRTC_ERROR_INTERNAL_ERROR;
+  std::string folder = rt::setting("TMPDIR", "/tmp") + "/rocport-rtc-XXXXXX";
+  if (!mkdtemp(folder.data())) return HIPRTC_ERROR_INTERNAL_ERROR;
   const std::string base = folder, source = base + "/program.hip", code = base + "/program.co", log = base + "/log";
   std::ofstream(source) << p->source << "\n#line 1 \"" << p->name << ".names\"\n";
   std::ofstream names(source, std::ios::app);
@@ -107,7 +107,7 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char *
     std::ofstream(path) << text;
     files.push_back(path);
   }
-  std::vector<std::string> command = {"-m",      "rocport", "hipcc", "--genco", "-w", "-I" + base, "-include",
+  std::vector<std::string> command = {"-m",      "rocport", "hipcc", "--genco", "--no-gpu-bundle-output", "-w", "-I" + base, "-include",
                                       "hip/hip_runtime.h", source,  "-o",    code,      "--rocport-log", log};
   bool arch = false;
   for (int i = 0; i < count; ++i) {
@@ -123,7 +123,7 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char *
   const bool fine = compiled && lower(p);
   for (const std::string &path : files) unlink(path.c_str());
   for (const std::string &path : {source, code, log}) unlink(path.c_str());
-  rmdir(folder);
+  rmdir(base.c_str());
   return fine ? HIPRTC_SUCCESS : HIPRTC_ERROR_COMPILATION;
 }
 hiprtcResult hiprtcGetLoweredName(hiprtcProgram program, const char *expression, const char **lowered) {

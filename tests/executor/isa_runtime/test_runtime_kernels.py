@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of a program that plain clang built, on the ISA engine: what the host sees of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocport.executor.base import BuildOptions, Level, Limits, RunOptions
+from rocport.executor.isa.runtime.executor import IsaExecutor
+from rocport.executor.program import load_program
+from rocport.model import HANGING_S
+
+HERE = Path(__file__).parent
+_LIMITS = Limits(seconds=HANGING_S)
+
+
+@pytest.fixture(scope="module")
+def executor() -> IsaExecutor:
+    found = IsaExecutor()
+    capability = found.probe()
+    if not capability.usable:
+        pytest.skip(capability.refusal)
+    assert capability.level is Level.ISA and capability.widths == (32, 64)
+    return found
+
+
+@pytest.fixture(scope="module")
+def kernels(executor: IsaExecutor, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return executor.build(
+        load_program(HERE / "kernels.hip"), tmp_path_factory.mktemp("kernels"), BuildOptions(optimize="-O1")
+    )
+
+
+@pytest.mark.parametrize("width", [64, 32])
+def test_launches_printf_malloc_graphs_and_hiprtc(executor: IsaExecutor, kernels: Path, width: int) -> None:
+    result = executor.run(kernels, (), kernels.parent, RunOptions(width=width, limits=_LIMITS))
+    assert result.stdout == "lane 1 of a kernel:  1.50|-3  |10000000000\nPASSED\n", result.stderr
+    launched = {kernel.name: kernel.launches for kernel in result.kernels}
+    assert launched["_Z4axpyPfid"] == 2
+    assert result.statistics["lane-instructions"] >= width
+
+
+def test_a_failed_assertion_ends_the_program_as_on_the_device(executor: IsaExecutor, tmp_path: Path) -> None:
+    source = tmp_path / "asserts.hip"
+    source.write_text(
+        "#include <hip/hip_runtime.h>\n"
+        "__global__ void k(int n) { if (n != 1) __builtin_trap(); }\n"
+        "int main() { k<<<1, 1>>>(2); return hipDeviceSynchronize(); }\n"
+    )
+    program = executor.build(load_program(source), tmp_path / "out", BuildOptions())
+    result = executor.run(program, (), tmp_path, RunOptions(width=64, limits=_LIMITS))
+    assert result.status == -6
+    assert "kernel _Z1ki" in result.stderr
