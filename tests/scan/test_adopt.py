@@ -38,7 +38,7 @@ def test_a_file_the_sources_include_is_ported(tmp_path: Path, name: str, include
 
 
 def test_a_file_of_the_same_name_elsewhere_is_left_alone(tmp_path: Path) -> None:
-    assert _tree(tmp_path, {"docs/up.def": KERNEL, "a.cu": '#include "other/up.def"\n'})["docs/up.def"] == "other"
+    assert _tree(tmp_path, {"docs/up.x": KERNEL, "a.cu": '#include "other/up.x"\n'})["docs/up.x"] == "other"
 
 
 @pytest.mark.parametrize(

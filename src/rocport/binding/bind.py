@@ -61,7 +61,7 @@ class Binder:
         found: dict[bytes, list[Definition]] = {}
         for definition in collect(self.source, frozenset(self._candidates)):
             found.setdefault(definition.name, []).append(definition)
-        for name in self.source.names & self.project.definitions.keys():
+        for name in (self.source.names | {b""}) & self.project.definitions.keys():
             for definition in self.project.definitions[name]:
                 if definition.path != self.source.path and self.project.together(self.source.path, definition.path):
                     found.setdefault(name, []).append(definition)
@@ -81,6 +81,17 @@ class Binder:
                     return Binding(owner, "macro", item.path or self.source.path, item.line)
         return None
 
+    def stands_for(self, position: int) -> bytes:
+        """What the identifier at a token stands for by an alias or a using-declaration of a unit of this file.
+
+        `cub` for the `c` of `namespace c = cub`, `cub::WarpReduce` for `WarpReduce` after `using cub::WarpReduce`; else
+        itself.
+        """
+        name = self.source.at(position)
+        for item in self.definitions(name, "alias"):
+            return item.takes
+        return name
+
     def bind(self, position: int) -> Binding:
         """Whose the identifier at a token is. A function at file scope overloads CUDA's: it does not hide it, but for
         the intrinsics without a mask, which CUDA itself no longer declares."""
@@ -89,7 +100,7 @@ class Binder:
         before = source.at(position - 1)
         if before in (b".", b"->"):
             return self._member(name) or CUDA
-        local = self._local(position)
+        local = self._local(position) if before != b"::" else None
         if local is not None:
             return self._at(local)
         if source.qualified(position):
@@ -103,7 +114,7 @@ class Binder:
         """What is declared at file scope, or in a namespace that holds the place."""
         inside: set[bytes] | None = None
         for item in self.definitions(name):
-            if item.live == (False, False) or item.kind in ("macro", "member"):
+            if item.live == (False, False) or item.kind in ("macro", "member", "alias"):
                 continue
             binding = Binding(Owner.PROJECT, item.kind, item.path or self.source.path, item.line)
             if item.owner:

@@ -78,9 +78,34 @@ def _can_declare(before: bytes, after: bytes) -> bool:
 
 
 def collect(source: CudaSource, wanted: Wanted) -> tuple[Definition, ...]:
-    """The project's own meanings, in one file, of names of `wanted`; their path is left empty."""
+    """The project's own meanings, in one file, of names of `wanted`, and its aliases of CUDA's namespaces.
+
+    Their path is left empty.
+    """
     names = candidates(source.data, wanted)
-    return tuple(_definitions(source, names, Scopes(source))) if names else ()
+    found = tuple(_definitions(source, names, Scopes(source))) if names else ()
+    return found + tuple(_aliases(source.data))
+
+
+def _aliases(data: bytes) -> Iterator[Definition]:
+    """`namespace c = cub`, `using cub::WarpReduce`, `using namespace cub` (whose alias has no name)."""
+    if b"cub" not in data:
+        return
+    for match in _ALIAS.finditer(data):
+        line = data.count(b"\n", 0, match.start()) + 1
+        alias, namespace, used, opened = match.groups()
+        if alias:
+            yield Definition(alias, "alias", line, takes=namespace.replace(b"hipcub", b"cub"))
+        elif used:
+            yield Definition(used, "alias", line, takes=b"cub::" + used)
+        elif opened:
+            yield Definition(b"", "alias", line, takes=b"cub")
+
+
+_ALIAS = re.compile(
+    rb"\bnamespace\s+(\w+)\s*=\s*(?:::\s*)?((?:hip)?cub)\s*;|\busing\s+(?:::\s*)?(?:hip)?cub\s*::\s*(\w+)\s*;"
+    rb"|\b(using\s+namespace\s+(?:::\s*)?(?:hip)?cub)\s*;"
+)
 
 
 def _definitions(source: CudaSource, names: Iterable[bytes], scopes: Scopes) -> Iterator[Definition]:

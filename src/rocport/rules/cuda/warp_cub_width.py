@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding import Binder, binder
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace_range
 from rocport.rules.cuda.warp_common import HEADER, amd_only
@@ -49,6 +50,13 @@ RULE = Rule(
             "#include <cub/cub.cuh>\n__device__ int f() { return cub::LaneId() + CUB_PTX_WARP_THREADS; }\n",
             contains=("rocport::lane_id() + rocport::warp_size",),
         ),
+        Example(
+            "namespace c = cub;\n__device__ int f() { using R = c::WarpReduce<int>; return c::LaneId(); }\n",
+            contains=("c::WarpReduce<int, 32>", "return rocport::lane_id()"),
+        ),
+        Example(
+            "#include <cub/cub.cuh>\nusing cub::WarpScan;\nusing S = WarpScan<int>;\n", contains=("WarpScan<int, 32>",)
+        ),
         Example("using L = cub::WarpLoad<int, 4>;\n", contains=("WarpLoad<int, 4>",)),
     ),
     clean=(
@@ -62,14 +70,23 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     native = context.options.warp == "native"
-    opened = any(
-        source.at(at - 1) == b"namespace" and source.at(at - 2) == b"using" for at in source.find(b"cub", b"hipcub")
-    )
+    bound = binder(source, context)
     for position in sorted(source.find(*_COLLECTIVES)):
-        if source.at(position + 1) == b"<" and _is_cub(source, position, opened):
+        if not _is_cub(source, bound, position):
+            continue
+        if source.at(position + 1) == b"<":
             yield from _collective(source, position, native)
+        elif source.at(position - 1) == b"::" and source.at(position + 1) in (b",", b">") and not native:
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"{source.at(position).decode()} is passed on as a template: whoever names its arguments gets the "
+                "wavefront's width",
+                fix="pass an alias that writes out LOGICAL_WARP_THREADS = 32",
+            )
     for position in sorted(source.find(*_IDS)):
-        if source.at(position + 1) == b"(" and _is_cub(source, position, opened):
+        if source.at(position + 1) == b"(" and _is_cub(source, bound, position):
             yield _name(source, position, _IDS[source.at(position)], native)
     for position in sorted(source.find(*_CONSTANTS)):
         directive = source.directive_of(position)
@@ -77,12 +94,14 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             yield _name(source, position, _CONSTANTS[source.at(position)], native)
 
 
-def _is_cub(source: CudaSource, position: int, opened: bool) -> bool:
+def _is_cub(source: CudaSource, bound: Binder, position: int) -> bool:
     if amd_only(source, position):
         return False
-    if source.at(position - 1) == b"::":
-        return source.at(position - 2) in (b"cub", b"hipcub")
-    return opened and source.at(position - 1) not in (b"struct", b"class", b".", b"->")
+    if source.qualified(position):
+        return source.at(position - 2) == b"hipcub" or bound.stands_for(position - 2) == b"cub"
+    if source.at(position - 1) in (b"struct", b"class", b".", b"->", b"::"):
+        return False
+    return bound.stands_for(position).startswith(b"cub::") or bool(bound.definitions(b"", "alias"))
 
 
 def _collective(source: CudaSource, position: int, native: bool) -> Iterator[Finding]:

@@ -1,0 +1,93 @@
+"""Structures whose bytes differ between CUDA and HIP, where the bytes leave the program.
+
+`cudaDeviceProp` and the other structures of the runtime have other members and sizes in HIP. `double4`, `long4`,
+`ulong4`, `longlong4` and `ulonglong4` are aligned to 16 bytes in CUDA (before 13) and to 32 in HIP, so that a structure
+that holds one has other offsets. Within one program nothing is wrong; a file, a message or an array in host code that
+another program wrote is read wrongly. REVIEW where such a structure is written, sent, or laid out by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.binding.scopes import Kind, Scopes
+from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.warp_common import amd_only
+from rocport.syntax.cuda import CudaSource
+
+_RUNTIME = frozenset(
+    b"cudaDeviceProp cudaPointerAttributes cudaFuncAttributes cudaTextureDesc cudaResourceDesc cudaIpcMemHandle_t "
+    b"cudaIpcEventHandle_t CUdevprop cudaMemcpy3DParms".split()
+)
+_ALIGNED = frozenset(b"double4 long4 ulong4 longlong4 ulonglong4".split())
+_LEAVES = frozenset(
+    b"fwrite fread write read send recv sendto recvfrom memcmp static_assert _Static_assert MPI_Send MPI_Recv "
+    b"MPI_Bcast MPI_Type_contiguous reinterpret_cast shm_open mmap serialize".split()
+)
+
+RULE = Rule(
+    name="struct-layout",
+    summary="structure with another layout in HIP",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.REVIEW,
+    phase=2,
+    triggers=_RUNTIME | _ALIGNED,
+    examples=(
+        Example("void f(FILE *o, cudaDeviceProp *p) { fwrite(p, sizeof(cudaDeviceProp), 1, o); }\n"),
+        Example("struct Wire { int n; double4 q; };\n"),
+        Example('static_assert(sizeof(cudaDeviceProp) == 1032, "");\n'),
+    ),
+    clean=(
+        "void f() { cudaDeviceProp p; memset(&p, 0, sizeof(cudaDeviceProp)); }\n",
+        "__device__ double f(double4 q) { return q.x; }\n",
+        "struct V { float4 q; };\n",
+    ),
+    sources=(
+        "hip/amd_detail/amd_hip_vector_types.h of ROCm 6.4: alignof(double4) is 32",
+        "https://docs.nvidia.com/cuda/cuda-c-programming-guide/#built-in-vector-types (alignment requirements)",
+    ),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    for position in source.find(*_RUNTIME):
+        if amd_only(source, position) or source.directive_of(position) is not None:
+            continue
+        if source.at(position - 1) == b"(" and source.at(position - 2) == b"sizeof" and _leaves(source, position):
+            yield _finding(
+                source, position, f"{source.at(position).decode()} has other members and another size in HIP"
+            )
+    scopes = Scopes(source)
+    for position in source.find(*_ALIGNED):
+        if amd_only(source, position) or not source.is_ident(position + 1) or source.directive_of(position) is not None:
+            continue
+        scope = next(scopes.enclosing(position), None)
+        if scope is None or scope.kind is not Kind.CLASS or source.at(position + 2) not in (b";", b",", b"[", b"="):
+            continue
+        if source.at(position - 1) == b"static":
+            continue
+        text = f"{source.at(position).decode()} is aligned to 32 bytes in HIP and to 16 in CUDA before 13"
+        yield _finding(source, position, text)
+
+
+def _leaves(source: CudaSource, position: int) -> bool:
+    """True where the statement hands the bytes to a file, another process or a check."""
+    at = position
+    while at > 0 and source.at(at) not in (b";", b"{", b"}"):
+        if source.at(at) in _LEAVES or source.at(at) in (b"==", b"!="):
+            return True
+        at -= 1
+    after = position + 2
+    return source.at(after) in (b"==", b"!=")
+
+
+def _finding(source: CudaSource, position: int, text: str) -> Finding:
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{text}: bytes that leave the program are read wrongly by one built for the other",
+        confidence=Confidence.MEDIUM,
+        fix="write the members one by one, or lay the structure out by hand (four doubles, alignas(16))",
+    )

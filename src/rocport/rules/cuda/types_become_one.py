@@ -1,0 +1,146 @@
+"""Two CUDA types that become one in HIP: overloads and specializations for both are defined twice.
+
+HIP has one error type for both interfaces, so `void check(cudaError_t)` and `void check(CUresult)` are the same
+function after the names are translated, and `Name<cudaError_t>` and `Name<CUresult>` the same specialization: a
+redefinition. The second one is left out on AMD, where the first serves the calls of both: REVIEW, as the two may do
+different things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from rocport.facts.symbols import load
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.definitions import PLATFORM, definition_start, leave_out_on_hip
+from rocport.syntax.cuda import CudaSource
+
+# Spellings of one type in CUDA too.
+_SAME_IN_CUDA = (
+    {b"cudaStream_t", b"CUstream"},
+    {b"cudaEvent_t", b"CUevent"},
+    {b"cudaError_t", b"cudaError"},
+    {b"cudaGraph_t", b"CUgraph"},
+    {b"cudaGraphExec_t", b"CUgraphExec"},
+    {b"cudaGraphNode_t", b"CUgraphNode"},
+    {b"cudaMemPool_t", b"CUmemoryPool"},
+    {b"cuComplex", b"cuFloatComplex", b"float2", b"cufftComplex"},
+    {b"cuDoubleComplex", b"double2", b"cufftDoubleComplex"},
+)
+
+RULE = Rule(
+    name="types-become-one",
+    summary="overloads for two CUDA types that are one in HIP",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.REVIEW,
+    phase=2,
+    triggers=frozenset({b"CUresult", b"cudaError_t", b"nvrtcResult", b"cublasComputeType_t", b"cudaDataType_t"}),
+    examples=(
+        Example(
+            "void check(cudaError_t e) { if (e) throw 1; }\nvoid check(CUresult e) { if (e) throw 2; }\n",
+            contains=("void check(hipError_t e) { if (e) throw 1; }", "#if !ROCPORT_HIP"),
+        ),
+        Example(
+            "template <class T> struct Name;\ntemplate <> struct Name<cudaError_t> { int a; };\n"
+            "template <> struct Name<CUresult> { int b; };\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
+    ),
+    clean=(
+        "void check(cudaError_t e);\nvoid checkDriver(CUresult e);\n",
+        "void check(cudaError_t e) {}\nvoid check(cublasStatus_t e) {}\n",
+        "void check(cudaError_t e, int line) {}\nvoid check(CUresult e) {}\n",
+    ),
+    sources=("hip/hip_runtime_api.h of ROCm 6.4: hipError_t",),
+)
+
+
+@cache
+def _merged() -> dict[bytes, bytes]:
+    """CUDA type -> HIP type, for the HIP types that several CUDA types become."""
+    found: dict[str, list[bytes]] = {}
+    for name, symbol in load().identifiers.items():
+        if symbol.kind == "type" and symbol.hip:
+            found.setdefault(symbol.hip, []).append(name)
+    return {name: hip.encode() for hip, names in found.items() if len(names) > 1 for name in names}
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    merged = _merged()
+    names = list(source.names & merged.keys())
+    if len(names) < 2:
+        return
+    seen: dict[tuple[bytes, ...], tuple[bytes, bytes]] = {}
+    for position in sorted(source.find(*names)):
+        found = _head(source, position)
+        if found is None or source.directive_of(position) is not None:
+            continue
+        kind, first, last, subject, defined = found
+        words = source.texts[first : last + 1]
+        key = (kind, subject, str(defined).encode(), *_normal(words, merged))
+        name = source.at(position)
+        earlier = seen.get(key)
+        if earlier is None:
+            seen[key] = (name, subject)
+        elif earlier[0] != name and not any({earlier[0], name} <= same for same in _SAME_IN_CUDA) and defined:
+            yield from _second(source, position, last, name, earlier[0], subject)
+
+
+def _normal(words: list[bytes], merged: dict[bytes, bytes]) -> list[bytes]:
+    """The words with types as HIP's; of each parameter its type alone."""
+    found: list[bytes] = []
+    for number, word in enumerate(words):
+        after = words[number + 1] if number + 1 < len(words) else b""
+        before = words[number - 1] if number else b""
+        is_name = after in (b",", b")", b"=") and before not in (b"(", b",", b"<", b"const", b"::", b"")
+        if not is_name:
+            found.append(merged.get(word, word))
+    return found
+
+
+def _head(source: CudaSource, position: int) -> tuple[bytes, int, int, bytes, bool] | None:
+    """The parameter list or the template arguments that hold a type: (kind, first, last, name, has a body)."""
+    at = position - 1
+    while (at > 0 and source.at(at) in (b"const", b",", b"*", b"&", b"::")) or source.is_ident(at):
+        at -= 1
+    opening = source.at(at)
+    if opening == b"(" and source.is_ident(at - 1) and at in source.pairs:
+        before = source.at(at - 2)
+        declares = source.is_ident(at - 2) or before in (b"*", b"&", b">", b"::")
+        close = source.pairs[at]
+        behind = close + 1
+        while source.at(behind) in (b"const", b"noexcept"):
+            behind += 1
+        if declares and before not in (b"return", b"else") and source.at(behind) == b"{":
+            return b"function", at, close, source.at(at - 1), True
+    if opening == b"<" and source.is_ident(at - 1) and source.at(at - 2) in (b"struct", b"class"):
+        close_angle = source.angle_end(at)
+        if close_angle is not None and source.at(close_angle + 1) in (b"{", b":"):
+            return b"type", at, close_angle, source.at(at - 1), True
+    return None
+
+
+def _second(
+    source: CudaSource, position: int, last: int, name: bytes, other: bytes, subject: bytes
+) -> Iterator[Finding]:
+    body = last + 1
+    while body < len(source.texts) and source.at(body) != b"{":
+        body += 1
+    end = source.pairs.get(body)
+    if end is None:
+        return
+    if source.at(end + 1) == b";" and source.at(last) == b">":
+        end += 1
+    yield finding(
+        RULE,
+        source,
+        position,
+        f"{name.decode()} and {other.decode()} are both {_merged()[name].decode()} in HIP: this {subject.decode()} "
+        "would be a redefinition and is left out on AMD",
+        last=last,
+        edits=leave_out_on_hip(source, definition_start(source, position), end, b"HIP has one type for both"),
+        headers=[PLATFORM],
+        fix="see that the one that is left does what the calls of both need",
+    )
