@@ -55,7 +55,7 @@ def dry_run(folder: Path, text: str, *arguments: str) -> str:
 
 @pytest.mark.parametrize("target", ["demo", "old"])
 def test_without_rocm_the_same_commands_run(tmp_path: Path, target: str) -> None:
-    assert dry_run(tmp_path, ported(MAKEFILE), target) == dry_run(tmp_path, MAKEFILE, target)
+    assert dry_run(tmp_path, ported(MAKEFILE, "both"), target) == dry_run(tmp_path, MAKEFILE, target)
 
 
 def test_with_rocm_hipcc_runs(tmp_path: Path) -> None:
@@ -78,3 +78,11 @@ def test_line_endings_and_a_missing_last_newline_are_kept() -> None:
     out = ported(text)
     assert out.count("\n") == out.count("\r\n")
     assert out.endswith("nvcc -arch=sm_80 a.cu\r\nendif")
+
+
+def test_a_tree_for_rocm_builds_for_it_by_default(tmp_path: Path) -> None:
+    """A benchmark's Makefile: the compiler on its first line, the target in a variable."""
+    text = "CC = nvcc\nARCH = sm_60\nall:\n\t$(CC) -Xcompiler -Wall -arch=$(ARCH) -c a.cu\n"
+    done = dry_run(tmp_path, ported(text), "all")
+    assert "hipcc -Wall --offload-arch=" in done
+    assert "sm_60" not in done

@@ -62,7 +62,10 @@ def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
         return ()
     first = next((item for item in source.commands if item.name == "cmake_minimum_required"), None)
     newline = _newline(source)
-    text = _PRELUDE.format(option=OPTION, targets=" ".join(context.options.targets or default_targets()))
+    default = "ON" if context.options.layout == "hip" else "OFF"
+    text = _PRELUDE.format(
+        option=OPTION, default=default, targets=" ".join(context.options.targets or default_targets())
+    )
     folder = posixpath.dirname(source.path)
     root = posixpath.relpath(".", folder) if folder else "."
     twin = _TWIN.format(root=root, mirror=context.options.mirror) if context.options.layout == "both" else ""
@@ -276,7 +279,7 @@ def _newline(source: BuildSource) -> str:
 
 
 _PRELUDE = """\
-option({option} "Build for AMD GPUs: HIP in place of CUDA" OFF)
+option({option} "Build for AMD GPUs: HIP in place of CUDA" {default})
 if({option})
   if(NOT CMAKE_HIP_ARCHITECTURES)
     set(CMAKE_HIP_ARCHITECTURES {targets} CACHE STRING "AMD targets to build for")

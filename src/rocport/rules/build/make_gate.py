@@ -21,6 +21,8 @@ _TOOLKIT = re.compile(r"/usr/local/cuda(?:-[\d.]+)?(?:/targets/[\w-]+)?(?=[/\s]|
 _ASSIGNED = re.compile(r"^\s*(?:export\s+|override\s+)?[A-Za-z_]\w*\s*(?:[:?+]|::)?=")
 _ARCHITECTURE = re.compile(r"arch=|code=|-gencode|--generate-code|--gpu-architecture")
 
+_TARGET = re.compile(rb"([A-Za-z_]\w*)\s*[:?]?=\s*(?:sm|compute)_\d+[a-z]?")
+
 
 class Blocks:
     """Neighbouring lines of a Makefile that are put behind one test, and the edits of each."""
@@ -34,7 +36,9 @@ class Blocks:
         self.source = source
         self.context = context
         self.edits: dict[int, tuple[Edit, ...]] = {}
-        # A variable that nobody set is not 1 either, so a file that begins with a block does without the declaration.
+        # A tree for ROCm builds for it. In one for both, a variable that nobody set is not 1, so a file that begins
+        # with a block does without the declaration.
+        self.rocm = context.options.layout == "hip" and b"USE_ROCM" not in source.data
         self.declares = 1 not in set(numbers) and b"USE_ROCM" not in source.data
         logical = {self._logical(number): number for number in sorted(numbers)}
         block: list[tuple[int, int]] = []
@@ -55,6 +59,16 @@ class Blocks:
             if at in self.edits and re.match(rb"\s*" + named[1] + rb"\s*[:?]?=", row):
                 return self.edits[at]
         return ()
+
+    def only_names_a_target(self, number: int) -> bool:
+        """True for a variable that holds a CUDA target and is used in edited lines only: the flags it stood in are
+        gone."""
+        match = _TARGET.fullmatch(self.rows[number - 1].strip())
+        if match is None:
+            return False
+        use = re.compile(rb"\$[({]" + match[1] + rb"[)}]")
+        used = [at for at, row in enumerate(self.rows, start=1) if use.search(row)]
+        return bool(used) and all(at in self.edits for at in used)
 
     def _logical(self, number: int) -> tuple[int, int]:
         """First and last row (1-based) of the logical line a row is part of."""
@@ -81,12 +95,13 @@ class Blocks:
         if not run:
             return
         start, end = self.starts[run[0][0][0] - 1], self.starts[run[-1][0][1]]
-        head = f"{GATE}{self.newline}" + "".join(text for _, text in run) + f"else{self.newline}"
+        declared = f"USE_ROCM ?= 1{self.newline}" if start == 0 and self.rocm else ""
+        head = f"{declared}{GATE}{self.newline}" + "".join(text for _, text in run) + f"else{self.newline}"
         ended = self.source.data[start:end].endswith(b"\n")
         tail = f"{'' if ended else self.newline}endif{self.newline if ended else ''}"
         edits = [Edit(Span(start, start), head.encode()), Edit(Span(end, end), tail.encode())]
         if self.declares:
-            edits.append(Edit(Span(0, 0), f"USE_ROCM ?= 0{self.newline}".encode()))
+            edits.append(Edit(Span(0, 0), f"USE_ROCM ?= {int(self.rocm)}{self.newline}".encode()))
         for (first, last), _ in run:
             self.edits.update(dict.fromkeys(range(first, last + 1), tuple(edits)))
 

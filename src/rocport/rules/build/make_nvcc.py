@@ -77,6 +77,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     blocks = Blocks(source, [item.line for item in items], context)
     for item in items:
         made = blocks.edits_at(item.line)
+        if not made and blocks.only_names_a_target(item.line):
+            continue
         yield replace(item, edits=made, applicability=Applicability.REVIEW) if made else item
 
 

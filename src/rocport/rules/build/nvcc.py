@@ -26,8 +26,8 @@ _VALUED = re.compile(
     r"|gpu-architecture|gpu-code|compress-mode)(?P<value>=.*)?|-t(?P<threads>=.*)?|--Werror"
 )
 # `-arch arm64` is Apple's.
-_ARCH = re.compile(r"-(?:arch|code)(?:=(?:sm_|compute_|native|all|\{).*)?")
-_CUDA_TARGET = re.compile(r"(?:sm|compute)_.*|native|all(?:-major)?|\{.*")
+_ARCH = re.compile(r"-(?:arch|code)(?:=(?:sm_|compute_|native|all|\{|\$[({]).*)?")
+_CUDA_TARGET = re.compile(r"(?:sm|compute)_.*|native|all(?:-major)?|\{.*|\$[({].*")
 _HOST = re.compile(r"(?:-Xcompiler|--compiler-options)(?:=(?P<value>.*))?")
 _HALF = re.compile(r"-U\s?__CUDA_NO_HALF2?_(?:OPERATORS|CONVERSIONS)__")
 
