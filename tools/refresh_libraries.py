@@ -1,6 +1,7 @@
 """Derive `facts/libraries/*/symbols.csv` from the headers of CUDA and ROCm releases.
 
     python tools/refresh_libraries.py --cuda 11.8=DIR --cuda 13.0=DIR --hip 6.4=DIR --stubs 10.0=DIR [--only cublas]
+    python tools/refresh_libraries.py --only cublas        (only what its library.toml says: no header is read)
     python tools/refresh_libraries.py --report [--hipify-perl FILE] [--torch] ...same folders...
 
 A folder may have any layout: headers are found by name below it. For CUDA take the toolkit's include folder and the
@@ -653,8 +654,12 @@ def main() -> None:
     arguments = parser.parse_args()
     cuda = _releases(arguments.cuda)
     hip = sorted([*_releases(arguments.hip), *_releases(arguments.stubs, stub=True)], key=lambda r: _key(r.version))
+    if arguments.only and not cuda and not hip:
+        for name in arguments.only:
+            print(f"{name}: {_only_said(FOLDER / name)} rows of library.toml; no header was read for it")
+        return
     if not cuda or not hip:
-        parser.error("give at least one --cuda VERSION=DIR and one --hip VERSION=DIR")
+        parser.error("give at least one --cuda VERSION=DIR and one --hip VERSION=DIR, or --only LIBRARY alone")
     uses = _uses(arguments.uses)
     folders = sorted(p.parent for p in FOLDER.glob("*/library.toml"))
     work = [Refresh(f, cuda, hip, uses) for f in folders]
@@ -692,6 +697,22 @@ def main() -> None:
         mapped = sum(bool(r.hip) for r in rows)
         print(f"{name:14} {len(rows):5} rows, {mapped:5} mapped, {len(rows) - mapped:5} without a counterpart")
     (FOLDER / "read.toml").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _only_said(folder: Path) -> int:
+    """Write the rows of a library's headers, link names and namespaces, without headers at hand; names it has stay.
+
+    Stops where `library.toml` gives a header a counterpart that no earlier run has seen in a release.
+    """
+    table = folder / "symbols.csv"
+    known = [Row(*line.split(",")) for line in table.read_text().splitlines()[1:]] if table.exists() else []
+    seen = {(row.cuda, row.hip): row for row in known if row.kind == "header"}
+    refresh = Refresh(folder, [], [], {})
+    headers = refresh.config.get("headers", {})
+    refresh.config["headers"] = {spelled: hip for spelled, hip in headers.items() if (spelled, hip) not in seen}
+    said = [*seen.values(), *refresh.files()]
+    write(folder, [*(row for row in known if row.kind not in ("header", "library", "namespace")), *said])
+    return len(said)
 
 
 def report(work: Sequence[Refresh], everywhere: Names, arguments: argparse.Namespace) -> None:

@@ -93,7 +93,7 @@ def modules() -> list[Path]:
 
 def test_the_reader_agrees_with_tree_sitter_on_cmakes_own_modules():
     tree_sitter = pytest.importorskip("tree_sitter")
-    grammar = pytest.importorskip("tree_sitter_cmake", reason="pip install 'rocport[test]'")
+    grammar = pytest.importorskip("tree_sitter_cmake", reason="pip install tree-sitter tree-sitter-cmake")
     if not modules():
         pytest.skip("no CMake with its modules beside it: install cmake")
     parser = tree_sitter.Parser(tree_sitter.Language(grammar.language()))

@@ -72,6 +72,13 @@ def link_names() -> tuple[str, ...]:
     return tuple(sorted(load().link_names, key=lambda name: (-len(name), name)))
 
 
+@cache
+def link_triggers(prefix: str = "") -> frozenset[bytes]:
+    """Every link name as the text a rule looks for; a plain `cuda` is a word like any other, `-lcuda` is not."""
+    names = {name for library in libraries().values() for name in library.link}
+    return frozenset(f"{prefix}{name}".encode() for name in names if prefix or name != "cuda") | {b"-lcuda"}
+
+
 def serves_link(name: str) -> bool:
     """True for a library of CUDA's, and for one of ROCm's own."""
     return counterpart("link", name) is not None or _OF_ROCM.match(name) is not None

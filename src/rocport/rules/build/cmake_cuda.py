@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rocport.facts.lookup import counterpart
+from rocport.facts.lookup import counterpart, link_triggers
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
 from rocport.project.cmake import CMakeCommand
@@ -53,9 +53,8 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     languages=frozenset({"cmake"}),
-    triggers=frozenset(
-        {b"CUDA", b"cu", b"CUDNN", b"CUB", b"CCCL", b"NCCL", b"nccl", b"Thrust", b"nv", b"npp", b"gencode", b"_GPU"}
-    ),
+    triggers=link_triggers()
+    | {b"CUDA", b"cuda", b"CUDNN", b"CUB", b"CCCL", b"NCCL", b"Thrust", b"cutlass", b"nvtx", b"gencode", b"_GPU"},
     phase=4,
     holds="every ROCm release; CMake has the HIP language since 3.21",
     examples=(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
 from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found
@@ -25,25 +26,8 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     languages=frozenset({"make", "shell", "yaml"}),
-    triggers=frozenset(
-        {
-            b"nvcc",
-            b"NVCC",
-            b"gencode",
-            b"sm_",
-            b"cublas",
-            b"curand",
-            b"cusparse",
-            b"cudart",
-            b"-lcu",
-            b"-lnccl",
-            b"-lnv",
-            b"-lnpp",
-            b"/usr/local/cuda",
-            b"nvidia-smi",
-            b"CUDA_ARCH",
-        }
-    ),
+    triggers=link_triggers("-l")
+    | {b"nvcc", b"NVCC", b"gencode", b"sm_", b"/usr/local/cuda", b"nvidia-smi", b"CUDA_ARCH"},
     phase=4,
     holds="flags tried with clang 19 and HIP 6.4; every ROCm release",
     examples=(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
 from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found
@@ -31,7 +32,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     languages=frozenset({"meson", "bazel"}),
-    triggers=frozenset({b"cuda", b"CUDA", b"nvcc", b"NVCC", b"nccl", b"cu", b"nv", b"npp"}),
+    triggers=link_triggers() | {b"cuda", b"CUDA", b"nvcc", b"NVCC"},
     phase=4,
     holds="every ROCm release",
     examples=(

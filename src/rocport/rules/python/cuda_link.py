@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.build.common import CUDA_PATH, cuda_library
 from rocport.rules.build.nvcc import hip_library
@@ -27,38 +28,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     languages=PYTHON,
-    triggers=frozenset(
-        {
-            b"cublas",
-            b"cusparse",
-            b"curand",
-            b"cufft",
-            b"cusolver",
-            b"cudart",
-            b"cudnn",
-            b"nvrtc",
-            b"/cuda",
-            b"cutlass",
-            b"nvToolsExt",
-            b"nvidia",
-            b"nccl",
-            b"cutensor",
-            b"cudadevrt",
-            b"culibos",
-            b"cufile",
-            b"cupti",
-            b"npp",
-            b"nvJitLink",
-            b"nvblas",
-            b"nvinfer",
-            b"nvjpeg",
-            b"nvptxcompiler",
-            b"nvshmem",
-            b"-lcuda",
-            b"CUDNN_",
-            b"CONDA_PREFIX",
-        }
-    ),
+    triggers=link_triggers() | {b"/cuda", b"cutlass", b"nvidia", b"CUDNN_", b"CONDA_PREFIX"},
     phase=4,
     holds="every ROCm release",
     examples=(
