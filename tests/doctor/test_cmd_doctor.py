@@ -68,7 +68,7 @@ def test_text_output_names_cause_and_fix(capture):
 
 def test_json_is_the_documented_value(capture):
     value = json.loads(call("--from", capture(BROKEN), "--json").stdout)
-    assert set(value) == {"schema", "live", "status", "gpus", "versions", "checks", "notes", "pastes"}
+    assert set(value) == {"schema", "live", "status", "gpus", "versions", "checks", "notes", "pastes", "facts_as_of"}
     assert set(value["versions"]) == {"rocm", "hip", "driver", "torch", "triton", "bitsandbytes"}
     (gpu,) = value["gpus"]
     assert {"gfx", "wavefront", "product", "kind", "evidence"} <= set(gpu)

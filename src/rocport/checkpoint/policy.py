@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from rocport.checkpoint.errors import CheckpointError
 from rocport.checkpoint.model import Model, Quantization, read_model
+from rocport.facts.attention import attention_of
 from rocport.facts.packages import package
 from rocport.model.targets import GfxTarget
 
@@ -230,18 +231,18 @@ def _dtype(model: Model, target: GfxTarget) -> list[Statement]:
 
 
 def _attention(target: GfxTarget) -> list[Statement]:
-    records = target.library("AOTriton")
-    if not records:
+    answer = attention_of(target)
+    record = answer.record
+    if record is None:
         text = f"whether torch has fused attention for {target.name} is not in the facts; attn_implementation='sdpa'"
         text += " falls back to plain math"
         return [Statement("attention", "unknown", text, "", "unverified", "attn_implementation='sdpa'")]
-    record = records[-1]
     do = "attn_implementation='sdpa'"
-    if record.state != "yes":
+    if answer.state == "no":
         text = f"no AOTriton kernels for {target.name}: SDPA runs as plain math and keeps the whole score matrix"
         return [Statement("attention", "ok", text, record.source, record.sure, do)]
     text = "SDPA runs AOTriton's flash kernels"
-    for switch in target.switches_of("AOTriton"):
+    for switch in answer.switches:
         when = f"on torch {switch.torch} set" if switch.torch else "behind"
         text += f"; {when} {switch.variable}={switch.value}"
     if target.name in _FLASH_CK:

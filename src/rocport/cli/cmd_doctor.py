@@ -110,14 +110,17 @@ def command(
     if export:
         _export(diagnosis)
         ctx.exit(diagnosis.exit_code)
+    from rocport.facts.dates import as_of, dated
+
     if as_json:
-        data = diagnosis.as_dict()
+        data = {**diagnosis.as_dict(), "facts_as_of": as_of().isoformat()}
         if readings:
             data["pastes"] = [reading_data(reading) for reading in readings]
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
     else:
         _print(diagnosis, verbose)
         _print_failures(readings)
+        click.echo(dated())
     ctx.exit(1 if any(reading.matches for reading in readings) else diagnosis.exit_code)
 
 

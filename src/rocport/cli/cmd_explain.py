@@ -41,6 +41,7 @@ def command(ctx: click.Context, subject: str | None, list_all: bool, show_all: b
 def _explain_log(subject: str, show_all: bool, as_json: bool) -> int:
     from rocport.explain import read_stream
     from rocport.explain.pages import reading_data, reading_text
+    from rocport.facts.dates import as_of, dated
 
     name = "stdin" if subject == "-" else subject
     try:
@@ -56,7 +57,10 @@ def _explain_log(subject: str, show_all: bool, as_json: bool) -> int:
                 reading = read_stream(stream, name)
     except OSError as error:
         raise click.UsageError(f"cannot read {name}: {error.strerror or error}; expected a log file or -") from error
-    click.echo(json.dumps(reading_data(reading), indent=2) if as_json else reading_text(reading, show_all))
+    if as_json:
+        click.echo(json.dumps({**reading_data(reading), "facts_as_of": as_of("failures").isoformat()}, indent=2))
+    else:
+        click.echo(f"{reading_text(reading, show_all)}\n{dated('failures')}")
     return EXIT_FINDINGS if reading.matches else EXIT_CLEAN
 
 

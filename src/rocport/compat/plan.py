@@ -16,6 +16,7 @@ from packaging.version import Version
 
 from rocport.compat.packages import CONSTRAINTS, Item, evaluate
 from rocport.compat.wants import Want
+from rocport.facts.attention import attention_of
 from rocport.facts.platforms import Driver, System, amd_torch, driver_of, kernels_of, windows_targets
 from rocport.facts.rocm import TorchRelease, WheelChannel, torch_releases, wheel_channel, wheel_channels
 
@@ -331,11 +332,13 @@ def _parts(target: GfxTarget, candidate: Candidate) -> list[Refused]:
         if all(_within(version, support.since, support.until) for version in versions):
             why = f"triton {', '.join(versions)} has no support for {target.name}"
             found.append(Refused("torch.compile on the GPU", why, support.source, support.sure, "eager mode"))
-    for support in target.library("AOTriton"):
-        if support.state == "no":
-            why = f"AOTriton has no kernels for {target.name}"
-            instead = "scaled_dot_product_attention runs as plain math"
-            found.append(Refused("flash attention inside torch", why, support.source, support.sure, instead))
+    attention = attention_of(target, candidate.release.version)
+    if attention.state == "no" and attention.record is not None:
+        why = f"AOTriton has no kernels for {target.name}"
+        instead = "scaled_dot_product_attention runs as plain math"
+        found.append(
+            Refused("flash attention inside torch", why, attention.record.source, attention.record.sure, instead)
+        )
     return found
 
 
@@ -350,7 +353,7 @@ def _settings(target: GfxTarget, candidate: Candidate, items: tuple[Item, ...]) 
         if support.state == "no":
             why = f"hipBLASLt has no kernels for {target.name}"
             found.append(Setting("TORCH_BLAS_PREFER_HIPBLASLT", "0", why, support.source, support.sure))
-    for switch in target.switches_of("AOTriton", candidate.release.version):
+    for switch in attention_of(target, candidate.release.version).switches:
         why = f"fused attention on {target.name} is behind this switch"
         found.append(Setting(switch.variable, switch.value, why, switch.source, switch.sure))
     for item in items:

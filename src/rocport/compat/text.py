@@ -7,11 +7,15 @@ from typing import Any
 
 from rocport.compat.gpu import describe
 from rocport.compat.plan import Candidate, Plan
+from rocport.facts.attention import attention_of
+from rocport.facts.dates import as_of, dated
 from rocport.facts.pytorch import KINDS, Feature, features, state_in
 from rocport.facts.rocm import TorchRelease
 from rocport.model.targets import GfxTarget
 from rocport.model.versions import TorchVersion
 
+PLAN_FACTS = ("packages", "platforms.toml", "rocm_releases.toml", "targets", "torch_rocm.toml", "torch_wheels.toml")
+TABLE_FACTS = ("pytorch_support.toml", "targets", "torch_rocm.toml")
 _TITLES = {
     "library": "ROCm libraries under torch",
     "dtype": "Data types",
@@ -55,6 +59,7 @@ def plan_text(plan: Plan) -> str:
             lines.append(f"  {build.title}{without}: --index-url {build.index} ({build.sure})")
     if plan.notes:
         lines += ["", "Notes:", *(f"  {note}" for note in plan.notes)]
+    lines += ["", dated(*PLAN_FACTS)]
     return "\n".join(lines) + "\n"
 
 
@@ -76,6 +81,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
     request = plan.request
     return {
         "schema": "rocport.compat/1",
+        "facts_as_of": as_of(*PLAN_FACTS).isoformat(),
         "complete": plan.complete,
         "gpu": {"target": request.target.name, "family": request.target.family, "products": request.target.products},
         "python": request.python,
@@ -129,10 +135,11 @@ def tables_data(release: TorchRelease, target: GfxTarget | None, rocm: str = "")
         del row["kind"], row["target_library"]
         row["state"] = state_in(feature, torch)
         if target is not None:
-            row["on_target"] = _on_target(target, feature)
+            row["on_target"] = _on_target(target, feature, release.version)
         tables[feature.kind].append(row)
     return {
         "schema": "rocport.support/1",
+        "facts_as_of": as_of(*TABLE_FACTS).isoformat(),
         "torch": release.version,
         "rocm": (rocm,) if rocm else release.rocm,
         "target": target.name if target else None,
@@ -143,8 +150,8 @@ def tables_data(release: TorchRelease, target: GfxTarget | None, rocm: str = "")
     }
 
 
-def _on_target(target: GfxTarget, feature: Feature) -> str:
-    """The state of an entry on a target; empty when support is not split by target."""
+def _on_target(target: GfxTarget, feature: Feature, torch: str) -> str:
+    """The state of an entry on a target at a torch release; empty when support is not split by target."""
     if feature.kind == "dtype":
         name = feature.name.removeprefix("torch.")
         if name.startswith("float8"):
@@ -153,6 +160,9 @@ def _on_target(target: GfxTarget, feature: Feature) -> str:
         return _matrix(target.bf16_matrix) if name == "bfloat16" else ""
     if not feature.target_library:
         return ""
+    if feature.target_library == "AOTriton":
+        answer = attention_of(target, torch)
+        return f"with {answer.switches[0].variable}={answer.switches[0].value}" if answer.switches else answer.state
     records = target.library(feature.target_library)
     return records[-1].state if records else "unknown"
 
@@ -182,4 +192,5 @@ def tables_markdown(data: dict[str, Any]) -> str:
             lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     sources = dict.fromkeys((row["source"], row["sure"]) for rows in data["tables"].values() for row in rows)
     lines += ["", "Sources:", "", *(f"- {source} ({sure})" for source, sure in sources)]
+    lines += ["", dated(*TABLE_FACTS)]
     return "\n".join(lines) + "\n"

@@ -153,6 +153,6 @@ def _load(data: dict[str, Any]) -> Package:
     rules = tuple(BlocksizeRule(**{**rule, "sizes": tuple(rule["sizes"])}) for rule in data.pop("blocksize", ()))
     wheels = tuple(NativeWheel(**{**wheel, "builds": tuple(wheel["builds"])}) for wheel in data.pop("wheel", ()))
     env = tuple(data.pop("env", {}).items())
-    for key in ("aliases", "targets", "native_targets", "channels"):
+    for key in ("aliases", "targets", "native_targets", "channels", "index_needs"):
         data[key] = tuple(data.get(key, ()))
     return Package(**data, env=env, blocksizes=rules, wheels=wheels)

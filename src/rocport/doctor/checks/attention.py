@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rocport.doctor.check import Check, Result, ok, problem, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import torch_version
+from rocport.facts.attention import attention_of
 
 CHECK = Check("attention", "fused attention", ("H077", "H078", "H079"))
 VERIFY = "python -c 'import torch; print(torch.backends.cuda.is_flash_attention_available())'"
@@ -20,13 +21,16 @@ def run(machine: Machine) -> Iterator[Result]:
         yield skipped("no GPU whose target is known")
         return
     for gpu, target in targets:
-        record = next(iter(target.library("AOTriton")), None)
-        if record is None or record.state == "no":
+        answer = attention_of(target, torch)
+        if answer.state == "unknown":
+            yield skipped(f"{target.name}: whether AOTriton has kernels is not in the facts", gpu.evidence[0])
+            continue
+        if answer.state == "no":
             yield ok(
                 f"{target.name}: AOTriton has no kernels, attention runs as plain math (expected)", gpu.evidence[0]
             )
             continue
-        if not target.switches_of("AOTriton", ".".join(map(str, torch.release)) if torch is not None else None):
+        if answer.state == "yes":
             yield ok(f"{target.name} is in AOTriton", gpu.evidence[0])
         elif switch is not None and str(switch.value) == "1":
             yield ok(f"{target.name}: experimental kernels are on; check results once against math", switch.evidence)

@@ -1,0 +1,114 @@
+"""The same questions put to every command: what a GPU, a torch and a package do together. Answers must not differ.
+
+    python benchmarks/facts.py [--show]
+
+Each question is asked of `rocport doctor --from` (a paste with that GPU and torch), `rocport compat` (a plan for just
+that torch and ROCm), the support tables, and `rocport doctor --model`, where they have an answer. It prints how many
+questions were asked, how many got two answers or more, and how many disagree.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+
+from rocport.checkpoint.policy import _attention
+from rocport.compat.plan import Plan, Request, make_plan
+from rocport.compat.text import tables_data
+from rocport.compat.wants import parse_wants
+from rocport.doctor.diagnosis import Diagnosis, diagnose
+from rocport.explain.reading import read_bytes
+from rocport.facts.dates import as_of
+from rocport.facts.rocm import torch_release
+from rocport.facts.targets import all_targets
+from rocport.model.targets import GfxTarget
+from rocport.model.versions import TorchVersion
+
+BUILDS = (("2.5", "6.2"), ("2.8", "6.4"), ("2.9", "6.3"), ("2.10", "7.1"), ("2.13", "7.2"), ("2.14", "7.14"))
+"""torch and the channel of pytorch.org it is asked for."""
+
+PASTE = """Collecting environment information...
+PyTorch version: {torch}.0+rocm{rocm}
+Is debug build: False
+ROCM used to build PyTorch: {rocm}
+GPU models and configuration: AMD GPU ({gfx})
+Versions of relevant libraries:
+[pip3] torch=={torch}.0+rocm{rocm}
+"""
+
+
+def questions() -> Iterator[tuple[str, dict[str, str]]]:
+    """A question, and the answer of each command that has one."""
+    for target in all_targets():
+        for torch, rocm in BUILDS:
+            where = f"{target.name}, torch {torch}, ROCm {rocm}"
+            paste = PASTE.format(torch=torch, rocm=rocm, gfx=target.name).encode()
+            diagnosis = diagnose(read_bytes(paste, "paste").machine)
+            plan = make_plan(Request(target, None, None, parse_wants(f"torch=={torch}.*"), (), rocm))
+            yield f"does the wheel serve it: {where}", _wheel(diagnosis, plan)
+            yield f"flash attention: {where}", _flash(diagnosis, plan, target, torch)
+            yield f"Triton: {where}", _triton(diagnosis, plan, target)
+
+
+def _wheel(diagnosis: Diagnosis, plan: Plan) -> dict[str, str]:
+    said = {"compat": "yes" if plan.chosen is not None else "no"}
+    if plan.chosen is not None and plan.chosen.sure == "unverified":
+        said["compat"] = "unsure"
+    result = diagnosis.result("torch-arch")
+    if result is not None:
+        said["doctor"] = {"ok": "yes", "fail": "no", "warn": "no"}.get(result.status, "unsure")
+    return said
+
+
+def _flash(diagnosis: Diagnosis, plan: Plan, target: GfxTarget, torch: str) -> dict[str, str]:
+    said = {}
+    result = diagnosis.result("attention")
+    if result is not None and result.status != "skipped":
+        plain, switch = "plain math" in result.message, "EXPERIMENTAL" in result.message
+        said["doctor"] = "no" if plain else "switch" if switch or result.status == "warn" else "yes"
+    if plan.chosen is not None:
+        refused = any(part.what == "flash attention inside torch" for part in plan.refused)
+        switch = any("AOTRITON" in setting.name for setting in plan.settings)
+        said["compat"] = "no" if refused else "switch" if switch else "yes"
+    rows = tables_data(torch_release(TorchVersion.parse(torch)), target)["tables"]["module"]
+    row = next(row for row in rows if "(flash)" in row["name"])
+    if row["on_target"] != "unknown":
+        said["tables"] = "switch" if row["on_target"].startswith("with ") else row["on_target"]
+    if said.get("tables") == "yes" and row["state"] == "no":
+        said["tables"] = "no"
+    model = _attention(target)[0]
+    if "AOTriton kernels for" in model.text:
+        said["--model"] = "no"
+    return said
+
+
+def _triton(diagnosis: Diagnosis, plan: Plan, target: GfxTarget) -> dict[str, str]:
+    said = {}
+    result = diagnosis.result("triton-target")
+    if result is not None and result.status in ("ok", "warn", "fail"):
+        said["doctor"] = "yes" if result.status == "ok" else "no"
+    if plan.chosen is not None and target.library("triton"):
+        said["compat"] = "no" if any(part.what.startswith("torch.compile") for part in plan.refused) else "yes"
+    return said
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="The same questions put to every command.")
+    parser.add_argument("--show", action="store_true", help="print every disagreement")
+    show = parser.parse_args().show
+    asked, compared, differ = 0, 0, Counter[str]()
+    for question, said in questions():
+        asked += 1
+        compared += len(said) > 1
+        if len(set(said.values())) > 1:
+            differ[question.split(":")[0]] += 1
+            if show:
+                print(question, said)
+    print(f"facts as of {as_of()}: {asked} questions, {compared} with two answers or more, ", end="")
+    print(f"{differ.total()} disagreements", dict(differ) if differ else "")
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
