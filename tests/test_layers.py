@@ -19,7 +19,7 @@ ALLOWED = {
     "project": {"facts", "syntax"},
     "rules": {"facts", "syntax", "project", "binding", "convergence"},
     "scan": {"rules", "project", "syntax", "facts", "binding"},
-    "port": {"facts", "syntax", "project"},
+    "port": {"facts", "syntax", "project", "doctor"},
     "toolchain": {"facts"},
     "sandbox": set(),
     "executor": {"syntax", "project", "facts", "toolchain", "sandbox"},

@@ -122,3 +122,17 @@ def test_no_workflow_where_there_are_none_or_one_for_rocm(tmp_path: Path) -> Non
     assert made(tmp_path / "a", {"setup.py": "CUDAExtension()\n"}) == {}
     files = {".github/workflows/rocm-test.yml": "on: push\n", "setup.py": "CUDAExtension()\n"}
     assert made(tmp_path / "b", files) == {}
+
+
+def test_dockerfile_without_what_doctor_would_unset(tmp_path: Path) -> None:
+    written = (
+        "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\n"
+        "ENV TORCHINDUCTOR_MAX_AUTOTUNE=1\n"
+        'ENV LANG=C.UTF-8 CUDA_LAUNCH_BLOCKING=1 NOTE="a b"\n'
+        "ENV HIP_LAUNCH_BLOCKING 1\n"
+        "ENV HF_HOME=/models\n"
+    )
+    text = made(tmp_path, {"Dockerfile": written})["Dockerfile.rocm"]
+    rows = [row for row in text.splitlines() if row.startswith("ENV")]
+    assert rows == ['ENV LANG="C.UTF-8" NOTE="a b"', "ENV HF_HOME=/models"]
+    assert text.count(" left out: ") == 3 and "# TORCHINDUCTOR_MAX_AUTOTUNE=1 left out: " in text

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 
+from rocport.doctor.capture import machine_from_text
+from rocport.doctor.diagnosis import diagnose
 from rocport.facts.containers import development_image, pytorch_image
 from rocport.facts.packages import find_package
 from rocport.facts.targets import default_targets
@@ -51,7 +54,49 @@ def _ported(tree: PortedTree, path: str, text: str) -> str:
         changed = _row(row, chosen, own)
         if changed is not None:
             rows.append(changed)
-    return _head(path) + "\n".join(_closed(rows))
+    return _head(path) + "\n".join(_checked(_closed(rows), chosen))
+
+
+def _checked(rows: list[str], chosen: Wheels) -> list[str]:
+    """Without the variables that the checks of `rocport doctor` would have unset, each named in a comment."""
+    named = {name: value for row in rows for name, value in _variables(row)}
+    if not named:
+        return rows
+    text = "\n".join((f"PyTorch version: {chosen.torch}.0+rocm{chosen.rocm}", *(f"{k}={v}" for k, v in named.items())))
+    wrong = {
+        name: result.message
+        for result in diagnose(machine_from_text(text, "Dockerfile")).results
+        if result.status in ("warn", "fail")
+        for name, value in result.env.items()
+        if value is None and name in named
+    }
+    found: list[str] = []
+    for row in rows:
+        here = [(name, value) for name, value in _variables(row) if name in wrong]
+        if not here:
+            found.append(row)
+            continue
+        found += [f"# {name}={value} left out: {wrong[name]}" for name, value in here]
+        kept = [f'{name}="{value}"' for name, value in _variables(row) if name not in wrong]
+        if kept:
+            found.append(f"ENV {' '.join(kept)}")
+    return found
+
+
+def _variables(row: str) -> list[tuple[str, str]]:
+    """What an ENV of one line sets: `ENV A=1 B="2"`, `ENV A 1`."""
+    match = re.match(r"^\s*ENV\s+(.*[^\s\\])\s*$", row, re.IGNORECASE)
+    if match is None:
+        return []
+    old = re.fullmatch(r"(\w+)\s+([^=]*)", match[1])
+    if old:
+        return [(old[1], old[2])]
+    try:
+        words = shlex.split(match[1])
+    except ValueError:
+        return []
+    pairs = [word.partition("=") for word in words]
+    return [(name, value) for name, equals, value in pairs if equals]
 
 
 def _head(path: str) -> str:
