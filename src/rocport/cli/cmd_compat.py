@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "json", "markdown"]),
     help="Output; text by default, markdown for --tables.",
 )
+@click.option(
+    "--script",
+    type=click.Choice(["linux", "wsl", "windows", "docker", "conda"]),
+    help="Print the plan as one script (Windows: PowerShell), Dockerfile or conda environment.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
 def command(
@@ -50,6 +55,7 @@ def command(
     files: tuple[Path, ...],
     tables: str | None,
     fmt: str | None,
+    script: str | None,
     as_json: bool,
 ) -> None:
     """Plan an installation: ROCm, wheel index, versions, driver and environment for a GPU, and what will not work.
@@ -58,7 +64,7 @@ def command(
     """
     fmt = "json" if as_json else fmt
     if tables is not None:
-        if wanted or files or python or system:
+        if wanted or files or python or system or script:
             raise click.UsageError("--tables goes with --gpu, --rocm and --format only")
         _tables(tables, gpu, rocm, fmt or "markdown")
         return
@@ -75,6 +81,10 @@ def command(
         raise click.BadParameter(f"{python!r} is no Python version; expected such as 3.12", param_hint="--python")
     if rocm is not None and not re.fullmatch(r"\d{1,2}\.\d{1,2}(\.\d{1,2})?", rocm):
         raise click.BadParameter(f"{rocm!r} is no ROCm release; expected such as 7.1.1", param_hint="--rocm")
+    if script is not None and fmt is not None:
+        raise click.UsageError("--script goes without --json and --format")
+    if script in ("windows", "wsl") and system is None:
+        system = "windows11" if script == "windows" else "wsl"
     try:
         known = find_system(system) if system else None
     except FactError as error:
@@ -90,7 +100,14 @@ def command(
         raise click.UsageError(str(error)) from error
     target = _target(gpu)
     plan = make_plan(Request(target, python, known, tuple(wants), tuple(notes), rocm or ""))
-    if fmt == "json":
+    if script is not None:
+        from rocport.compat.script import plan_script
+
+        try:
+            click.echo(plan_script(plan, script), nl=False)
+        except ValueError as error:
+            raise click.UsageError(f"--script {script}: {error}") from error
+    elif fmt == "json":
         click.echo(json.dumps(plan_data(plan), indent=2, ensure_ascii=False))
     else:
         click.echo(plan_text(plan), nl=False)

@@ -30,7 +30,7 @@ def plan_script(plan: Plan, kind: str) -> str:
     if kind == "wsl":
         first += [
             "# In WSL the GPU is /dev/dxg of Windows' driver: no amdgpu driver goes in here.",
-            "test -e /dev/dxg || { echo 'no /dev/dxg: update the AMD driver on Windows, then wsl --update' >&2; exit 1; }",
+            "test -e /dev/dxg || { echo 'no /dev/dxg: update the driver on Windows, then wsl --update' >&2; exit 1; }",
         ]
     else:
         first.append("test -e /dev/kfd || { echo 'no /dev/kfd: install the amdgpu driver first' >&2; exit 1; }")
@@ -39,7 +39,11 @@ def plan_script(plan: Plan, kind: str) -> str:
 
 def _docker(plan: Plan, comment: list[str]) -> list[str]:
     """The steps in an image; the imports are left to the container, which has the GPU."""
-    image = development_image()
+    image = development_image("24.04")
+    if plan.request.python not in (None, "3.12"):
+        comment = [*comment, f"# Ubuntu 24.04 has Python 3.12; for {plan.request.python} take another image."]
+    if plan.chosen is not None and not plan.chosen.rocm.startswith(image.rocm):
+        comment = [*comment, f"# The image has hipcc of ROCm {image.rocm}: what is compiled needs {plan.chosen.rocm}."]
     lines = [*comment, f"FROM {image.name}", "RUN apt-get update && apt-get install -y python3-venv git"]
     lines += ["ENV PATH=/opt/venv/bin:$PATH", "RUN python3 -m venv /opt/venv"]
     lines += [f"ENV {setting.name}={setting.value}" for setting in plan.settings]
