@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -91,20 +92,23 @@ def build_libraries(toolchain: Toolchain) -> Path:
     if (folder / "done").is_file():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # a build in parallel asks once a unit
+        if not (folder / "done").is_file():
+            _build_all(folder, toolchain, defines)
+    return folder
+
+
+def _build_all(folder: Path, toolchain: Toolchain, defines: dict[str, str]) -> None:
     scratch = Path(tempfile.mkdtemp(dir=folder.parent))
     try:
         (scratch / "targets.inc").write_text(_targets())
         for library in LIBRARIES:
             _build(library, toolchain, scratch, [f'-D{name}="{value}"' for name, value in defines.items()])
         (scratch / "done").write_text("")
-        try:
-            scratch.rename(folder)
-        except OSError:  # another process was first
-            if not (folder / "done").is_file():
-                raise
+        scratch.rename(folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return folder
 
 
 def _isa_sources() -> list[Path]:
