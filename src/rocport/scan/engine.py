@@ -28,6 +28,7 @@ from rocport.model import (
 )
 from rocport.project.build import BuildSource
 from rocport.rules import LoadedRule, discover
+from rocport.rules.cuda.warp_common import counts_in_wavefronts
 from rocport.scan import cache as caching
 from rocport.scan import suppress
 from rocport.scan.cache import Cache
@@ -79,6 +80,8 @@ def scan_cuda(path: str, data: bytes, context: Context) -> list[Finding]:
 def scan_source(source: CudaSource, context: Context) -> list[Finding]:
     """Findings of every CUDA rule over one parsed file, in order of place."""
     names = source.names
+    if context.options.warp == "logical32" and counts_in_wavefronts(source):
+        context = replace(context, options=replace(context.options, warp="native"))
     findings: list[Finding] = []
     general: list[Finding] = []
     for loaded in _rules_for("cuda"):

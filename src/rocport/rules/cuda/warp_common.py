@@ -122,6 +122,29 @@ def amd_only(source: CudaSource, position: int) -> bool:
     return any(first <= position < last for first, last in _amd_ranges(source))
 
 
+_WIDTH_OF_AMD = frozenset({b"warpSize", b"__AMDGCN_WAVEFRONT_SIZE", b"__AMDGCN_WAVEFRONT_SIZE__"})
+_WIDTH_NAME = re.compile(rb"warp|wave", re.I)
+
+
+def counts_in_wavefronts(source: CudaSource) -> bool:
+    """True where a branch of the file's own for AMD says how wide a wavefront is, and code both platforms compile uses
+    warp intrinsics: the author has taken the file to the wavefront's width already.
+
+    The width belongs to the whole of a kernel. 32-lane intrinsics beside such a branch sum a part of the lanes.
+    """
+    if not _amd_ranges(source):
+        return False
+    says = any(amd_only(source, position) for position in source.find(*_WIDTH_OF_AMD))
+    if not says:
+        says = any(
+            source.texts[position] == b"64"
+            and amd_only(source, position)
+            and _WIDTH_NAME.search(b" ".join(source.texts[max(0, position - 3) : position])) is not None
+            for position in source.positions(b"64")
+        )
+    return says and any(not amd_only(source, position) for position in source.find(*INTRINSICS))
+
+
 def _amd_ranges(source: CudaSource) -> list[tuple[int, int]]:
     ranges = _AMD_RANGES.get(source)
     if ranges is None:
