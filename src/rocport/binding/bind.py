@@ -106,7 +106,7 @@ class Binder:
         if source.qualified(position):
             return self._qualified(position) or CUDA
         macro = self.macro(name, name.startswith(b"__") or source.in_device(position))
-        if macro is not None and not self._spared(position, name):
+        if macro is not None and not self._spared(position, name) and self._reaches(position, name):
             return macro
         return self._elsewhere(position, name) or CUDA
 
@@ -128,6 +128,30 @@ class Binder:
 
     def _namespaces(self, position: int) -> set[bytes]:
         return {scope.name for scope in self.scopes.enclosing(position) if scope.kind is Kind.NAMESPACE and scope.name}
+
+    def _reaches(self, position: int, name: bytes) -> bool:
+        """False where the file's own lines say that the macro is not defined at the place.
+
+        It was undefined again, or is defined further down. A macro's text is read where the macro is used, so nothing
+        is said of a place in one.
+        """
+        source = self.source
+        if source.directive_of(position) is not None:
+            return True
+        last = None
+        defined = False
+        for at in source.find(name):
+            directive = source.directive_of(at)
+            if directive is None or at != directive.first + 2 or directive.name not in (b"define", b"undef"):
+                continue
+            if at < position:
+                last = directive.name
+            else:
+                defined = defined or directive.name == b"define"
+        if last is not None:
+            return last == b"define"
+        elsewhere = any(item.path and item.path != source.path for item in self.definitions(name, "macro"))
+        return elsewhere or not defined
 
     def _spared(self, position: int, name: bytes) -> bool:
         """True where a function-like macro does not expand: `(name)(...)`, `&name`, and in its own body."""

@@ -50,7 +50,7 @@ def _seems_declared(data: bytes, name: bytes) -> bool:
         if not _continues(data, at, end):
             after = data[end : end + 16].lstrip(_SPACE)[:1]
             before = data[max(0, at - 48) : at]
-            if before.rstrip(b" \t").endswith((b"define", b"undef")):
+            if before.rstrip(b" \t").endswith((b"define", b"undef", b"*/")):
                 return True
             if after and after[0] in _BEHIND and _can_declare(before, after):
                 return True
