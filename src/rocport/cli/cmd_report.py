@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocport.cli import EXIT_CLEAN
+from rocport.cli.common import one_of_each_width
 
 if TYPE_CHECKING:
     from rocport.model import Report
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 @click.command("report", context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("rocport-report.html"),
               show_default=True, help="Where the page goes.")  # fmt: skip
-@click.option("--target", default="gfx942,gfx1100", show_default=True, metavar="GFX[,GFX]", help="Compile for these.")
+@click.option("--target", default=one_of_each_width, show_default="one of each wavefront width",
+              metavar="GFX[,GFX]", help="Compile for these.")  # fmt: skip
 @click.option("--build/--no-build", default=True, show_default=True, help="Compile every unit for the targets.")
 @click.option("--run/--no-run", default=False, show_default=True, help="Run the programs of the port at both widths.")
 @click.option("-j", "--jobs", type=click.IntRange(0), default=0, help="Processes; 0: one a core.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+from rocport.cli.common import one_of_each_width
 from rocport.report import formats
 
 if TYPE_CHECKING:
@@ -21,12 +22,6 @@ _LEVELS = {"build": "rocport.verify.build", "functional": "rocport.verify.functi
 _NVIDIA = "nvidia-unchanged"
 _NUMERICAL = "numerical"
 _KINDS = ["rocm", "wheels", "distribution", "sdk"]
-
-
-def _one_of_each_width() -> str:
-    from rocport.facts.targets import wave_target
-
-    return ",".join(wave_target(width).name for width in (64, 32))
 
 
 @click.command("verify")
@@ -40,7 +35,7 @@ def _one_of_each_width() -> str:
 )
 @click.option(
     "--target",
-    default=_one_of_each_width,
+    default=one_of_each_width,
     show_default="one of each wavefront width",
     metavar="GFX[,GFX]",
     help="gfx targets.",

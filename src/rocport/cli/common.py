@@ -131,3 +131,10 @@ def emit(report: Report, fmt: str, output: str | None = None) -> None:
         from rocport.port.files import write_atomic
 
         write_atomic(Path(output), text.encode())
+
+
+def one_of_each_width() -> str:
+    """The targets that stand for wavefronts of 64 and of 32 lanes, as `--target` takes them."""
+    from rocport.facts.targets import wave_target
+
+    return ",".join(wave_target(width).name for width in (64, 32))
