@@ -104,6 +104,7 @@ def _texts() -> dict[str, str]:
         found[name] = "D0.b32 = S0.b32"
     found["V_MOV_B16"] = "D0.b16 = S0.b16"
     found["V_MOV_B64"] = "D0.b64 = S0.b64"
+    found["V_MAD_F32"] = "D0.f32 = S0.f32 * S1.f32 + S2.f32"
     found["V_CVT_F32_F64"] = "D0.f32 = f64_to_f32(S0.f64)"
     for name, function in (("FP8", "fp8"), ("BF8", "bf8")):
         found[f"V_CVT_F32_{name}"] = f"D0.f32 = {function}_to_f32(S0.u8)"

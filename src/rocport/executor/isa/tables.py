@@ -105,7 +105,7 @@ def text_of(table: str, op: Any, name: str) -> str:
 @functools.lru_cache(maxsize=65536)
 def decode(data: bytes, table: str) -> Instruction:
     """The instruction at the start of `data` (20 bytes or what is left). Raises Untranslated for an unknown word."""
-    raw = _raw(data, table)
+    raw, renamed = _raw(data, table)
     kind = type(raw)
     name = kind.__name__
     variants = _VARIANTS.findall(name)
@@ -114,16 +114,16 @@ def decode(data: bytes, table: str) -> Instruction:
     for field_name, field in kind._fields:
         fields[field_name] = (raw._raw >> field.lo) & field.mask
     operands = raw.operands
-    op = getattr(raw, "op", None)
+    op = None if renamed else getattr(raw, "op", None)
     names: tuple[str, ...] = ()
-    if op is None and hasattr(raw, "opx"):
+    if hasattr(raw, "opx"):
         names = (raw.opx.name, raw.opy.name)
     return Instruction(
         table,
         _RENAMED.get(encoding, encoding),
         next((v for v in variants if v in ("LIT", "DPP16", "DPP8", "SDWA")), ""),
         op,
-        plain(op.name) if op is not None else "+".join(names),
+        renamed or (plain(op.name) if op is not None else "+".join(names)),
         raw.size(),
         fields,
         {key: value[1] for key, value in operands.items()},
@@ -133,12 +133,21 @@ def decode(data: bytes, table: str) -> Instruction:
     )
 
 
-def _raw(data: bytes, table: str) -> Any:
+_MAD_F32, _FMA_F32 = 0xD1C1, 0xD1CB
+
+
+def _raw(data: bytes, table: str) -> tuple[Any, str]:
+    """The decoded instruction, and its name where the table has another for its encoding."""
     try:
-        return _tables().decode_inst(data, table)
+        return _tables().decode_inst(data, table), ""
     except (ValueError, AssertionError, KeyError) as error:
-        # The list of formats lacks the buffer instructions of RDNA.
+        # gfx90a has an unfused multiply-add that later targets of its table lack (LLVM's FeatureMadMacF32Insts): the
+        # fused one's encoding describes its operands.
         word = int.from_bytes(data[:4], "little")
+        if table == "cdna" and word >> 16 == _MAD_F32:
+            found = _tables().decode_inst((word & 0xFFFF | _FMA_F32 << 16).to_bytes(4, "little") + data[4:], table)
+            return found, "V_MAD_F32"
+        # The list of formats lacks the buffer instructions of RDNA.
         prefixes = {"rdna3": (("MUBUF", 26, 0b111000), ("MTBUF", 26, 0b111010)), "rdna4": (("VBUFFER", 26, 0b110001),)}
         for name, shift, prefix in prefixes.get(table, ()):
             if word >> shift == prefix:
@@ -148,5 +157,5 @@ def _raw(data: bytes, table: str) -> Any:
                     _ = found.op
                 except ValueError:
                     break
-                return found
+                return found, ""
         raise Untranslated(f"no instruction of {table} starts with {word:#010x}") from error
