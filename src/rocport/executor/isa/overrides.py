@@ -104,6 +104,11 @@ def _texts() -> dict[str, str]:
         found[name] = "D0.b32 = S0.b32"
     found["V_MOV_B16"] = "D0.b16 = S0.b16"
     found["V_MOV_B64"] = "D0.b64 = S0.b64"
+    for half, convert in (("f16", "f32_to_f16"), ("bf16", "f32_to_bf16")):
+        found[f"V_CVT_PK_{half.upper()}_F32"] = (
+            f"declare tmp : 32'B; tmp[15 : 0].{half} = {convert}(S0.f32); tmp[31 : 16].{half} = {convert}(S1.f32); "
+            "D0.b32 = tmp"
+        )
     found["V_MAD_F32"] = "D0.f32 = S0.f32 * S1.f32 + S2.f32"
     found["V_CVT_F32_F64"] = "D0.f32 = f64_to_f32(S0.f64)"
     for name, function in (("FP8", "fp8"), ("BF8", "bf8")):

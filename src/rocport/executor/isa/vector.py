@@ -70,6 +70,8 @@ def valu(c: Context) -> Step:
         return _BY_HAND[name](c)
     if "_MIX" in name:
         text, how = _mix_text(c), "override"
+    elif name.startswith("V_BITOP3"):
+        text, how = _bitop_text(c), "override"
     else:
         text, how = text_and_origin(name, i.op, mode.family)
     compare = name.startswith("V_CMP")
@@ -241,6 +243,17 @@ def _mix_text(c: Context) -> str:
     return f"D0.f32 = {result}"
 
 
+def _bitop_text(c: Context) -> str:
+    """V_BITOP3: its truth table stands where other instructions have modifiers."""
+    table = c.raw("omod") << 6 | c.raw("abs") << 3 | c.raw("neg")
+    u = "u16" if c.instruction.name.endswith("B16") else "u32"
+    terms = []
+    for row in range(8):
+        if table >> row & 1:
+            terms.append("(" + " & ".join(f"{'' if row >> 2 - k & 1 else '~'}S{k}.{u}" for k in range(3)) + ")")
+    return f"D0.{u} = {' | '.join(terms) or '0U'}"
+
+
 def _scalars(c: Context, opsel: int) -> dict[str, Value]:
     i = c.instruction
     found = common_scalars(c.mode)
@@ -266,6 +279,8 @@ def _modifiers(
     short: bool,
     opsel: int,
 ) -> None:
+    if c.instruction.name.startswith("V_BITOP3"):
+        return
     if not packed:
         if opsel >> k & 1 and c.instruction.encoding == "VOP3" and name in lane.registers:
             lane.body += f"{name}>>=16;"
@@ -342,7 +357,7 @@ def _sdwa_result(c: Context, lane: _Lane) -> None:
 def _clamp(c: Context, lane: _Lane, name: str, number: str, width: int, packed: bool, half: bool) -> None:
     """Output modifiers: times 2, 4 or a half, and clamping to [0, 1] or to the integer's range."""
     scale, clamp = (0 if packed else c.raw("omod")), c.raw("clmp")
-    if not scale and not clamp:
+    if (not scale and not clamp) or name.startswith("V_BITOP3"):
         return
     if number in _FLOAT:
         convert, kind = _FLOAT[number]
