@@ -47,7 +47,7 @@ def _argument(text: str) -> Any:
     if fill == "random":
         generator = np.random.default_rng(0)
         return (generator.standard_normal(count) * (1 if found[1] in _FLOATS else 100)).astype(dtype)
-    fills = {"zeros": np.zeros, "ones": np.ones, "iota": np.arange}
+    fills: dict[str, Any] = {"zeros": np.zeros, "ones": np.ones, "iota": np.arange}
     if fill not in fills:
         raise click.BadParameter(f"{text!r}: expected iota, ones, random or zeros, got {fill!r}")
     return fills[fill](count).astype(dtype)
@@ -131,7 +131,13 @@ def command(
         for poison in (0, 0x7FC0DEAD) if poisons else (None,):
             given = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
             flags = (POISON_MEMORY if poisons else 0) | (CHECK_WAITS if waits else 0)
-            options = {"dynamic_lds": lds, "seed": seed, "flags": flags, "limit": limit, "threads": threads}
+            options: dict[str, Any] = {
+                "dynamic_lds": lds,
+                "seed": seed,
+                "flags": flags,
+                "limit": limit,
+                "threads": threads,
+            }
             run = module.launch(name, *sizes, given, poison=poison, **options)
             results.append((run, [v for v in given if isinstance(v, np.ndarray)]))
     except (CodeObjectError, EngineError, TablesError, ToolchainError) as error:
@@ -141,13 +147,14 @@ def command(
         return EXIT_FINDINGS
     run, arrays = results[0]
     differing = [k for k, pair in enumerate(zip(*(r[1] for r in results), strict=True)) if _differ(pair)]
+    speed = run.lane_instructions / max(run.seconds, 1e-9)
     facts = {
         "kernel": module.kernel(name).name,
         "target": target,
         "steps": translated.steps,
         "instructions": run.instructions,
         "seconds": round(run.seconds, 6),
-        "lane_instructions_per_second": round(run.lane_instructions / max(run.seconds, 1e-9)),
+        "lane_instructions_per_second": round(speed),
         "untranslated": translated.untranslated,
         "depends_on_uninitialized": differing,
         "arrays": [_summary(a) for a in arrays],
@@ -161,7 +168,7 @@ def command(
     else:
         click.echo(
             f"{facts['kernel']} on {target}: {run.instructions} instructions, {run.seconds * 1e3:.1f} ms, "
-            f"{facts['lane_instructions_per_second'] / 1e6:.0f} M lane-instructions/s"
+            f"{speed / 1e6:.0f} M lane-instructions/s"
         )
         for k, array in enumerate(arrays):
             click.echo(f"  array {k}: {_summary(array)}")
