@@ -641,6 +641,19 @@ bool is_shared(const void *pointer) {
          (dynamic && p >= dynamic && p < dynamic + dynamic_lds_bytes());
 }
 
+// Static shared memory lies at 0, dynamic behind it, as in an LDS; what is neither has no address there.
+constexpr u32 kDynamicAddress = 1u << 28;
+u32 shared_address(const void *pointer) {
+  const char *p = static_cast<const char *>(pointer);
+  const char *fixed = static_cast<const char *>(static_lds().base), *dynamic = static_cast<const char *>(dynamic_lds);
+  if (dynamic && p >= dynamic && p < dynamic + dynamic_lds_bytes()) return kDynamicAddress + static_cast<u32>(p - dynamic);
+  return is_shared(pointer) ? static_cast<u32>(p - fixed) : ~0u;
+}
+void *shared_pointer(u32 address) {
+  if (address >= kDynamicAddress) return static_cast<char *>(dynamic_lds) + (address - kDynamicAddress);
+  return static_cast<char *>(static_lds().base) + address;
+}
+
 bool is_private(const void *pointer) {
   const char *here = static_cast<const char *>(__builtin_frame_address(0));
   const char *p = static_cast<const char *>(pointer);

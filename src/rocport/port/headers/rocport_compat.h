@@ -588,13 +588,22 @@ ROCPORT_DEVICE void stwb(T* to, U value) {
 
 // ---- State spaces ----------------------------------------------------------------------------------------------------
 
-// A generic pointer from an address in shared memory (LDS), which has 32 bits.
+// A generic pointer from an address in shared memory (LDS), which has 32 bits. Where HIP runs on something else than a
+// GPU, it says how itself.
 template <class T>
 ROCPORT_DEVICE T* shared_pointer(unsigned address) {
+#if defined(ROCPORT_SHARED_POINTER)
+  return (T*)ROCPORT_SHARED_POINTER(address);
+#else
   return (T*)(__attribute__((address_space(3))) T*)static_cast<size_t>(address);
+#endif
 }
 ROCPORT_DEVICE size_t cvta_generic_to_shared(const void* pointer) {
+#if defined(ROCPORT_SHARED_ADDRESS)
+  return ROCPORT_SHARED_ADDRESS(pointer);
+#else
   return (size_t)(__attribute__((address_space(3))) const void*)pointer;
+#endif
 }
 ROCPORT_DEVICE void* cvta_shared_to_generic(size_t address) { return shared_pointer<char>(static_cast<unsigned>(address)); }
 ROCPORT_DEVICE size_t cvta_generic_to_global(const void* pointer) { return reinterpret_cast<size_t>(pointer); }

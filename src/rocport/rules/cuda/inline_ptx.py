@@ -1,7 +1,7 @@
 """Inline PTX (`asm volatile("...")`) is NVIDIA's assembly: a HIP compiler parses it and then fails to assemble it.
 Statements that read a special register, permute bytes, load past a cache, do carry arithmetic, convert, vote, shuffle
 and the like become C++ that computes the same on any AMD GPU; `cp.async` becomes a plain copy. Instructions that AMD
-hardware has no counterpart for (tensor-core fragments, TMA, asynchronous barriers, named barriers, branches to labels)
+hardware has no counterpart for (wgmma, TMA, asynchronous barriers, named barriers, branches to labels)
 stay as they are and are named, MANUAL. A statement is translated whole or not at all.
 
 REVIEW where a documented corner differs: denormals that `.ftz` flushes, clocks, `%smid`, `cp.async` without the
@@ -119,6 +119,8 @@ def unportable(source: CudaSource, start: int, end: int, context: Context) -> st
             result = _translated(source, asm) if asm is not None else None
             if isinstance(result, str):
                 return result
+            if isinstance(result, Translation) and result.emulated:
+                return f"PTX {_named(asm)}" if asm is not None else None
     return None
 
 

@@ -1,6 +1,6 @@
 """Namespaces of CUDA's C++ libraries: `cub` is `hipcub`, `thrust::cuda` is `thrust::hip`, and some have no counterpart.
-The namespaces and what serves them come from the library facts. A namespace without a counterpart (`nvcuda::wmma`,
-`cute`, `cutlass`, `cuda::barrier`, `cuda::std`, ...) is named at every line that uses it and left as it is: AMD's
+The namespaces and what serves them come from the library facts. A namespace without a counterpart (`cute`,
+`cutlass`, `cuda::barrier`, `cuda::std`, ...) is named at every line that uses it and left as it is: AMD's
 matrix libraries have other interfaces (rocWMMA, Composable Kernel), not other names.
 
 `at::cuda`, `c10::cuda`, `torch::cuda` and a project's own `foo::cuda` are not CUDA's and are left alone.
@@ -23,6 +23,8 @@ def _namespaces() -> dict[bytes, list[tuple[tuple[bytes, ...], Symbol]]]:
     """First component -> (components, symbol), the longest first."""
     found: dict[bytes, list[tuple[tuple[bytes, ...], Symbol]]] = {}
     for name, symbol in load().namespaces.items():
+        if name.startswith("nvcuda"):
+            continue  # tensor-core: a header of the port has it
         parts = tuple(part.encode() for part in name.split("::"))
         found.setdefault(parts[0], []).append((parts, symbol))
     for entries in found.values():
@@ -45,7 +47,6 @@ RULE = Rule(
         Example("using namespace cub;\n", contains=("using namespace hipcub;",)),
         Example("namespace c = ::cub;\n", contains=("namespace c = ::hipcub;",)),
         Example("auto p = thrust::cuda::par.on(s);\n", contains=("thrust::hip::par.on(s)",)),
-        Example("using namespace nvcuda;\n", contains=("using namespace nvcuda;",)),
         Example("cutlass::half_t x;\n", contains=("cutlass::half_t x;",)),
     ),
     clean=(

@@ -16,6 +16,7 @@ WARP = "rocport_warp.h"
 COMPAT = "rocport_compat.h"
 HALF = "rocport_half.h"
 FP8 = "rocport_fp8.h"
+MMA = "rocport_mma.h"
 FP16 = "<hip/hip_fp16.h>"
 
 
@@ -31,6 +32,8 @@ class Translation:
     headers: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     """Why the result needs a look: it differs in a documented corner, or costs more than the PTX."""
+    emulated: bool = False
+    """A matrix instruction in many steps: a fallback of the source without it is as fast or faster."""
 
 
 C_TYPE = {
@@ -94,9 +97,6 @@ REASONS = {
     "wmma": "tensor-core instruction: use rocWMMA",
     "wgmma": "Hopper tensor-core instruction: use Composable Kernel (CK-Tile) or rocWMMA",
     "tcgen05": "Blackwell tensor-core instruction: use Composable Kernel (CK-Tile) or rocWMMA",
-    "ldmatrix": "loads fragments of the tensor cores: use rocWMMA's load_matrix_sync",
-    "stmatrix": "stores fragments of the tensor cores: use rocWMMA's store_matrix_sync",
-    "movmatrix": "transposes a fragment of the tensor cores: use rocWMMA",
     "mbarrier": "asynchronous barrier in shared memory: AMD GPUs have none; use __syncthreads around plain copies",
     "elect": "elects a lane: write `rocport::lane_id() == 0` where lane 0 is active",
     "setmaxnreg": "moves registers between warps: AMD GPUs cannot; drop it with the warp specialization around it",
@@ -1110,6 +1110,12 @@ def _cvt(t: _Translator, i: Instruction) -> None:
     modes = [part for part in i.modifiers if part not in _TYPES and part != "ftz"]
     if _cvt_fp8(t, i, types, modes):
         return
+    if i.modifiers == ("rna", "tf32", "f32"):
+        _count(t, i, 2)
+        t.need(MMA)
+        value = f"rocport::wmma::__float_to_tf32({t.read(i.operands[1], 'f32')})"
+        t.write(i.operands[0], "b32", t.bits("unsigned", value))
+        return
     if "pack" in modes or len(types) != 2:
         raise t.refuse("this conversion is not translated")
     to_type, from_type = types
@@ -1449,6 +1455,115 @@ def _cp(t: _Translator, i: Instruction) -> None:
         t.emit(f"rocport::copy_async<{bytes_}>({target}, {origin}, {t.read(operands[3], 'u32')});")
     else:
         t.emit(f"rocport::copy_async<{bytes_}>({target}, {origin});")
+
+
+# ---- Matrices --------------------------------------------------------------------------------------------------------
+
+# Element types that go together, and how many of them fill a 32-bit register.
+_ELEMENTS = {"f16": 2, "bf16": 2, "tf32": 1, "s8": 4, "u8": 4, "e4m3": 4, "e5m2": 4}
+
+
+def _emulated(t: _Translator, steps: str) -> None:
+    t.need(MMA)
+    t.out.emulated = True
+    t.note(f"by {steps} on every lane, not by AMD's matrix units")
+
+
+def _array(t: _Translator, stem: str, type_: str, values: Sequence[str]) -> str:
+    name = t.fresh(stem)
+    t.emit(f"{type_} {name}[{len(values)}] = {{{', '.join(values)}}};")
+    return name
+
+
+@_handles("mma")
+def _mma(t: _Translator, i: Instruction) -> None:
+    """mma.sync (PTX ISA 9.7.14.5): m16n8 of 16-bit floats, tf32, fp8 and bytes; m8n8k4 of doubles."""
+    _count(t, i, 4)
+    shape = re.fullmatch(r"m(\d+)n8k(\d+)", next((part for part in i.modifiers if re.match(r"m\d+n", part)), ""))
+    types = [part for part in i.modifiers if part in (*_ELEMENTS, "f32", "f64", "s32")]
+    known = {"sync", "aligned", "row", "col", "satfinite", *types, shape[0] if shape else ""}
+    if shape is None or len(types) != 4 or "kind::f8f6f4" in i.modifiers or not known.issuperset(i.modifiers):
+        raise t.refuse(REASONS["mma"])
+    d, a, b, c = (t.vector(item) for item in i.operands)
+    result = types[0]
+    if shape[0] == "m8n8k4" and set(types) == {"f64"} and (len(d), len(a), len(b)) == (2, 1, 1):
+        sums = _array(t, "d", "double", [t.read(item, "f64") for item in c])
+        t.emit(f"rocport::mma::m8n8k4({sums}, {t.read(a[0], 'f64')}, {t.read(b[0], 'f64')});")
+        _emulated(t, "12 shuffles and 8 multiply-adds")
+    else:
+        sums = _m16n8(t, i, int(shape[1]), int(shape[2]), types, (d, a, b, c))
+    for number, item in enumerate(d):
+        kind = {"f32": "f32", "f64": "f64", "s32": "s32"}.get(result, "b32")
+        t.write(item, kind, f"{sums}[{number}]")
+    _block(t)
+
+
+def _m16n8(
+    t: _Translator, i: Instruction, m: int, k: int, types: Sequence[str], operands: Sequence[Sequence[str]]
+) -> str:
+    """The call; the name of the array of sums."""
+    d, a, b, c = operands
+    result, left, right, addend = types
+    per_word = _ELEMENTS.get(left, 0)
+    if m != 16 or not per_word or _ELEMENTS.get(right) != per_word or k % (4 * per_word):
+        raise t.refuse(REASONS["mma"])
+    words = k // (4 * per_word)
+    integers = left in ("s8", "u8")
+    allowed = ("s32",) if integers else ("f32", "f16") if left in ("f16", "e4m3", "e5m2") else ("f32",)
+    sums = 2 if result == "f16" else 4
+    if result != addend or result not in allowed or (len(d), len(a), len(b), len(c)) != (sums, 2 * words, words, sums):
+        raise t.refuse("the operands do not fit the shape")
+    type_ = {"f32": "float", "f16": "unsigned", "s32": "int"}[result]
+    total = _array(t, "d", type_, [t.read(item, "b32" if result == "f16" else result) for item in c])
+    one = _array(t, "a", "const unsigned", [t.read(item, "b32") for item in a])
+    two = _array(t, "b", "const unsigned", [t.read(item, "b32") for item in b])
+    name = "m16n8" + ("_half" if result == "f16" else "_satfinite" if "satfinite" in i.modifiers else "")
+    if "satfinite" in i.modifiers and not integers:
+        raise t.refuse("the modifier .satfinite is for integers")
+    t.emit(f"rocport::mma::{name}<rocport::mma::{left}, rocport::mma::{right}, {words}>({total}, {one}, {two});")
+    _emulated(t, f"{16 * words} shuffles and {4 * k} multiply-adds")
+    return total
+
+
+@_handles("ldmatrix", "stmatrix")
+def _matrix_memory(t: _Translator, i: Instruction) -> None:
+    _count(t, i, 2)
+    known = {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta", "b16"}
+    if not known.issuperset(i.modifiers) or "m8n8" not in i.modifiers or "b16" not in i.modifiers:
+        raise t.refuse("this form is not translated")
+    count = int(next((part[1] for part in i.modifiers if part in ("x1", "x2", "x4")), "1"))
+    loads = i.opcode == "ldmatrix"
+    fragment, where = i.operands if loads else reversed(i.operands)
+    registers = t.vector(fragment)
+    if len(registers) != count:
+        raise t.refuse("the registers do not fit the count")
+    pointer = re.fullmatch(r"\[\s*(%\[\w+\]|[%\w$.]+)\s*(?:\+\s*(-?\w+|%\d+)\s*)?\]", where)
+    if pointer is None:
+        raise t.refuse(f"address {where} is not understood")
+    address = f"(unsigned)({t._register(pointer[1]).text})"
+    if pointer[2]:
+        address += f" + {t.read(pointer[2], 'u32')}"
+    name = f"rocport::mma::{i.opcode}{'_trans' if 'trans' in i.modifiers else ''}"
+    _emulated(t, f"{count * (2 if 'trans' in i.modifiers else 1)} shuffles and as many accesses")
+    if loads:
+        values = t.fresh("m")
+        t.emit(f"unsigned {values}[{count}];")
+        t.emit(f"{name}({values}, {address});")
+        for number, register in enumerate(registers):
+            t.write(register, "b32", f"{values}[{number}]")
+    else:
+        values = _array(t, "m", "const unsigned", [t.read(item, "b32") for item in registers])
+        t.emit(f"{name}({address}, {values});")
+    _block(t)
+
+
+@_handles("movmatrix")
+def _movmatrix(t: _Translator, i: Instruction) -> None:
+    _count(t, i, 2)
+    if set(i.modifiers) != {"sync", "aligned", "m8n8", "trans", "b16"}:
+        raise t.refuse("this form is not translated")
+    _emulated(t, "2 shuffles")
+    t.write(i.operands[0], "b32", f"rocport::mma::movmatrix_trans({t.read(i.operands[1], 'b32')})")
 
 
 # ---- Threads ---------------------------------------------------------------------------------------------------------

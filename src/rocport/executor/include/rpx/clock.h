@@ -22,7 +22,14 @@ RPX_INLINE void __trap() { rpx::fatal("the kernel called __trap()"); }
 RPX_INLINE void __builtin_amdgcn_s_trap(int) { rpx::fatal("the kernel trapped"); }
 RPX_INLINE void __builtin_amdgcn_endpgm() { rpx::unsupported("ending a wavefront with s_endpgm"); }
 RPX_INLINE void __brkpt() { rpx::fatal("the kernel called __brkpt()"); }
-template <class T> RPX_INLINE unsigned long long __cvta_generic_to_shared(T *p) { return reinterpret_cast<unsigned long long>(p); }
+namespace rpx {
+// Addresses in shared memory have 32 bits on the device.
+u32 shared_address(const void *pointer);
+void *shared_pointer(u32 address);
+}  // namespace rpx
+#define ROCPORT_SHARED_ADDRESS(pointer) ::rpx::shared_address(pointer)
+#define ROCPORT_SHARED_POINTER(address) ::rpx::shared_pointer(address)
+template <class T> RPX_INLINE unsigned long long __cvta_generic_to_shared(T *p) { return rpx::shared_address(p); }
 template <class T> RPX_INLINE unsigned __isShared(T *p) { return rpx::is_shared((const void *)p); }
 template <class T> RPX_INLINE unsigned __isLocal(T *p) { return rpx::is_private((const void *)p); }
 template <class T> RPX_INLINE unsigned __isGlobal(T *p) { return !rpx::is_shared((const void *)p) && !rpx::is_private((const void *)p); }
