@@ -17,6 +17,9 @@
 #include "rocport_compat.h"
 #include "rocport_warp.h"
 
+// A plain C++ compiler sees none of it: HIP gives it half as a type without functions.
+#if !defined(ROCPORT_HOST_ONLY)
+
 #if !defined(__HIPCC_RTC__)
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
@@ -395,4 +398,5 @@ namespace nvcuda {
 namespace wmma = rocport::wmma;
 }
 
+#endif  // ROCPORT_HOST_ONLY
 #endif  // ROCPORT_MMA_H
