@@ -14,6 +14,9 @@ from rocport.model.versions import RocmVersion
 
 CHECK = Check("torch-family", "torch, torchvision, torchaudio", ("H046",))
 
+# Built from a commit, as in AMD's and vLLM's images: 2.9.0a0+git1c57644, 0.23.0a0+824e8c8.
+_COMMIT = re.compile(r"\d(?:a\d+)?\+(?:git[0-9a-f]{6,}|[0-9a-f]{7,})$")
+
 
 def run(machine: Machine) -> Iterator[Result]:
     torch, version = machine.version("torch"), torch_version(machine)
@@ -27,6 +30,15 @@ def run(machine: Machine) -> Iterator[Result]:
     except FactError:
         wanted = ""
     for package in others:
+        if _COMMIT.search(torch.value) and _COMMIT.search(package.version):
+            yield skipped(
+                f"{package.name} {package.version} and torch {torch.value} are built from commits: numbers do not "
+                "say what belongs together",
+                package.evidence,
+                torch.evidence,
+            )
+            found = True
+            continue
         match = re.match(r"(\d+\.\d+)", package.version)
         mine = match.group(1) if match else ""
         expected = wanted if package.name == "torchvision" else f"{version.major}.{version.minor}"
