@@ -53,7 +53,7 @@ def command(
 
     Exit code 0: the program ended well and the file is written; 1: it failed, and the file holds what ran until then.
     """
-    from rocport.cli.numerics import clear_line, limits_of, parsed, show_progress
+    from rocport.cli.numerics import limits_of, parsed, recording
     from rocport.numerics.config import CaptureConfig
     from rocport.numerics.process import TaskError, run_capture
 
@@ -67,15 +67,13 @@ def command(
         poison=poison,
         seed=seed,
     )
-    progress = show_progress("capturing") if fmt == "text" else None
     try:
-        made = run_capture(
-            what, out, config, limits_of(timeout, memory), runs=runs, keep_compile=keep_compile, progress=progress
-        )
+        with recording("capturing", fmt) as progress:
+            made = run_capture(
+                what, out, config, limits_of(timeout, memory), runs=runs, keep_compile=keep_compile, progress=progress
+            )
     except (TaskError, OSError) as error:
         raise click.ClickException(f"{out}: {error}") from error
-    finally:
-        clear_line(progress)
     ended = made.ended
     size = out.stat().st_size if made.manifest else 0
     if fmt == "json":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+from rocport.report import formats
 
 if TYPE_CHECKING:
     from rocport.numerics.process import Command
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 @click.option("--keep-compile", is_flag=True, help="Leave torch.compile on; compiled operators are not seen.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=3600, show_default=True, help="Seconds for the run.")
 @click.option("--memory", type=click.FloatRange(min=0), help="GiB the run may use; none by default.")
-@click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format", "fmt", type=click.Choice(formats()), default="text", show_default=True, help="--replay: text or json."
+)
 @click.argument("golden", type=click.Path(path_type=Path))
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[OTHER | -- python SCRIPT [ARGS]...]")
 @click.pass_context
@@ -59,23 +62,26 @@ def command(
 
     Exit code 0: equal, or within what rounding explains; 1: diverges, or the run failed; 2: wrong usage.
     """
-    from rocport.cli.numerics import clear_line, limits_of, parsed, show_progress
+    from rocport.cli.numerics import limits_of, parsed, recording
     from rocport.numerics.process import TaskError
 
     if not golden.exists():
         raise click.UsageError(f"{golden}: no such golden file; record one with `rocport capture`")
     limits = limits_of(timeout, memory)
-    progress = show_progress("running") if fmt == "text" else None
     try:
         if replay:
             if words:
                 raise click.UsageError("--replay takes the golden file only")
+            if fmt not in ("text", "json"):
+                raise click.UsageError(f"--format {fmt}: --replay prints text or json")
             where = journal or golden.with_name(golden.name + ".replay.jsonl")
             spec = {
                 "task": "replay", "reference": str(golden.resolve()), "journal": str(where.resolve()),
                 "device": device, "repeats": repeats, "layouts": layouts,
             }  # fmt: skip
-            ctx.exit(_replay(spec, limits, fmt, progress))
+            with recording("replaying", fmt) as progress:
+                code = _replay(spec, limits, fmt, progress)
+            ctx.exit(code)
         if len(words) == 1 and not words[0].endswith(".py"):
             other = Path(words[0])
             if not other.exists():
@@ -83,14 +89,13 @@ def command(
             result, ran = _compare_files(_ours(), golden, other, exact, partial, limits), True
         else:
             what = parsed(words)
-            result, ran = run_and_compare(
-                what, golden, out, exact, partial, poison, keep_compile, limits, progress=progress
-            )
+            with recording("running", fmt) as progress:
+                result, ran = run_and_compare(
+                    what, golden, out, exact, partial, poison, keep_compile, limits, progress=progress
+                )
     except (TaskError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    finally:
-        clear_line(progress)
-    ctx.exit(report(result, ran, fmt))
+    ctx.exit(report(result, ran, fmt, str(golden)))
 
 
 def _ours() -> Command:
@@ -143,20 +148,12 @@ def run_and_compare(
     return result, captured.ended.ok
 
 
-def report(result: dict[str, Any], ran: bool, fmt: str) -> int:
+def report(result: dict[str, Any], ran: bool, fmt: str, root: str, command: str = "compare") -> int:
     """Print a comparison; the exit code."""
-    from rocport.cli.common import use_colour
-    from rocport.numerics.text import comparison_lines
+    from rocport.cli.common import emit
+    from rocport.cli.proofs import of_comparison
 
-    if fmt == "json":
-        click.echo(json.dumps(result, indent=1))
-    else:
-        colour = use_colour()
-
-        def paint(text: str, name: str) -> str:
-            return click.style(text, fg=name) if colour else text
-
-        click.echo("\n".join(comparison_lines(result, paint)))
+    emit(of_comparison(result, root, command), fmt)
     clean = ran and result["verdict"] in ("equal", "rounding")
     if result["verdict"] == "rounding" and result["exact_expected"]:
         clean = False

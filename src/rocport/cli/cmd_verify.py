@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +10,7 @@ from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 from rocport.cli.common import one_of_each_width
 from rocport.report import formats
 
-if TYPE_CHECKING:
-    from rocport.model.verification import UnitResult, Verification
-
-_LEVELS = {"build": "rocport.verify.build", "functional": "rocport.verify.functional"}
-"""Level -> module with `verify(path, options, progress)`."""
+_LEVELS = ("build", "functional")
 _NVIDIA = "nvidia-unchanged"
 _NUMERICAL = "numerical"
 _KINDS = ["rocm", "wheels", "distribution", "sdk"]
@@ -46,7 +38,7 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
     type=click.Choice(formats()),
     default="text",
     show_default=True,
-    help="build and functional: text or json.",
+    help="Output format.",
 )
 @click.option("-j", "--jobs", type=click.IntRange(min=0), default=0, help="Compilers at once; default: processors.")
 @click.option("--syntax-only", is_flag=True, help="Check host and device code without making code objects: faster.")
@@ -113,7 +105,9 @@ def command(
     Exit code 0: everything compiles, nothing changed; 1: something does not, something did, nothing could be tried;
     2: no compiler, nothing to compare with, wrong usage.
     """
-    from rocport.cli.common import make_targets, use_colour
+    from rocport.cli.common import emit, make_targets
+    from rocport.cli.progress import counting
+    from rocport.cli.proofs import of_build
     from rocport.model import cache_folder
     from rocport.toolchain import ToolchainError
     from rocport.verify import build
@@ -128,8 +122,6 @@ def command(
         if original is not None and original_rev is not None:
             raise click.UsageError("--original and --original-rev exclude each other")
         ctx.exit(nvidia_unchanged.run(path, original, original_rev, strict, fmt))
-    if fmt not in ("text", "json"):
-        raise click.UsageError(f"--format {fmt}: level {level} prints text or json")
     if level == _NUMERICAL:
         from rocport.cli.numerics import verify_numerical
 
@@ -150,18 +142,14 @@ def command(
         syntax_only=syntax_only,
         toolchain=toolchain,  # type: ignore[arg-type]
     )
-    progress = _progress if sys.stderr.isatty() and fmt == "text" else None
     try:
-        verification: Verification = importlib.import_module(_LEVELS[level]).verify(path, options, progress)
+        with counting("compiling", fmt) as count:
+            verification = build.verify(
+                path, options, lambda unit, done, total: count(done, total, f"{unit.path} {unit.target}")
+            )
     except (build.VerifyError, ToolchainError) as error:
         raise click.ClickException(str(error)) from error
-    finally:
-        if progress is not None:
-            click.echo("\r\033[K", nl=False, err=True)
-    if fmt == "json":
-        click.echo(json.dumps(verification.to_json(), indent=1))
-    else:
-        _print(verification, use_colour())
+    emit(of_build(verification), fmt)
     passed = not verification.failed and verification.summary()["ok"]
     ctx.exit(EXIT_CLEAN if passed else EXIT_FINDINGS)
 
@@ -176,7 +164,9 @@ def _functional(
     quiet: tuple[str, ...],
     executor: str | None,
 ) -> int:
-    from rocport.cli.common import use_colour
+    from rocport.cli.common import emit
+    from rocport.cli.progress import counting
+    from rocport.cli.proofs import of_functional
     from rocport.executor.registry import find_executor
     from rocport.executor.report import HAZARDS
     from rocport.verify import functional
@@ -198,91 +188,12 @@ def _functional(
         widths=tuple(map(int, widths)), timeout_s=timeout, jobs=jobs or 1, watch=watch, quiet=quiet, second=second
     )
 
-    def progress(result: functional.ProgramResult, done: int, total: int) -> None:
-        click.echo(f"\r\033[K{done}/{total} {result.name} {result.verdict.value}"[:110], nl=False, err=True)
-
-    shown = progress if sys.stderr.isatty() and fmt == "text" else None
     try:
-        verification = functional.verify(path, options, shown)
+        with counting("running", fmt) as count:
+            verification = functional.verify(
+                path, options, lambda done, at, total: count(at, total, f"{done.name} {done.verdict.value}")
+            )
     except functional.FunctionalError as error:
         raise click.ClickException(str(error)) from error
-    finally:
-        if shown is not None:
-            click.echo("\r\033[K", nl=False, err=True)
-    if fmt == "json":
-        click.echo(json.dumps(verification.to_json(), indent=1))
-    else:
-        click.echo("\n".join(functional.lines(verification, use_colour())))
+    emit(of_functional(verification, str(path)), fmt)
     return EXIT_CLEAN if verification.passed else EXIT_FINDINGS
-
-
-def _progress(result: UnitResult, done: int, total: int) -> None:
-    click.echo(f"\r\033[K{done}/{total} {result.path} {result.target}"[:110], nl=False, err=True)
-
-
-def _print(verification: Verification, colour: bool) -> None:
-    """Errors grouped over targets, then findings, then the counts and what they rest on."""
-    from rocport.model.verification import HOST, Status
-
-    def paint(text: str, name: str) -> str:
-        return click.style(text, fg=name) if colour else text
-
-    failed: dict[str, dict[tuple[str, str, str], list[str]]] = {}
-    skipped: dict[tuple[str, str], list[str]] = {}
-    slow: dict[tuple[str, str, str], list[str]] = {}
-    for unit in verification.units:
-        if unit.status is Status.SKIP:
-            skipped.setdefault((unit.path, unit.reason), []).append(unit.target)
-        elif unit.status is Status.FAIL:
-            lines = failed.setdefault(unit.path, {})
-            for error in unit.errors:
-                place = ":".join(str(part) for part in (error.path, error.line, error.column) if part)
-                if error.original_line and (error.original_path, error.original_line) != (
-                    error.path,
-                    error.line,
-                ):
-                    place += f" (from {error.original_path}:{error.original_line})"
-                message = error.message + (f" [in {error.within}]" if error.within else "")
-                lines.setdefault((place, message, error.explanation), []).append(unit.target)
-            if unit.reason:
-                lines.setdefault((unit.path, unit.reason, ""), []).append(unit.target)
-        for finding in unit.findings:
-            slow.setdefault((unit.path, finding.kernel, finding.message), []).append(unit.target)
-    for path, lines in failed.items():
-        click.echo(f"{paint('fail', 'red')} {path}")
-        for (place, message, explanation), targets in lines.items():
-            click.echo(f"  {place}: {message} [{', '.join(targets)}]")
-            if explanation:
-                click.echo(f"    {explanation}")
-    for (path, reason), targets in skipped.items():
-        click.echo(f"{paint('skip', 'yellow')} {path}: {reason} [{', '.join(targets)}]")
-    for (path, kernel, message), targets in slow.items():
-        click.echo(f"{paint('note', 'yellow')} {path}: {_demangle(kernel)} {message} [{', '.join(targets)}]")
-    summary = verification.summary()
-    if failed or skipped or slow:
-        click.echo()
-    if verification.failed:
-        word, name = "FAIL", "red"
-    elif summary["ok"]:
-        word, name = "ok", "green"
-    else:
-        word, name = "nothing verified", "yellow"
-    text = f"{summary['ok']} of {summary['units']} translation units compile"
-    text += f", {summary['fail']} fail" if summary["fail"] else ""
-    text += f", {summary['skip']} skipped" if summary["skip"] else ""
-    click.echo(f"{paint(word, name)}: {text}; {summary['kernels']} kernels")
-    for target, counts in summary["by_target"].items():
-        tried = sum(counts.values())
-        label = "host pass" if target == HOST else target
-        click.echo(f"  {label}: {counts['ok']} of {tried}" + (f", {counts['skip']} skipped" if counts["skip"] else ""))
-    click.echo(f"How: {verification.how}.")
-
-
-def _demangle(name: str) -> str:
-    """The C++ name of a symbol where c++filt is at hand."""
-    import shutil
-    import subprocess
-
-    if not name.startswith("_Z") or shutil.which("c++filt") is None:
-        return name
-    return subprocess.run(["c++filt", name], capture_output=True, text=True, check=False).stdout.strip() or name

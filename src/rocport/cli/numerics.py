@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
+
+from rocport.cli.progress import counting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,21 +33,11 @@ def limits_of(timeout: float, memory: float | None) -> Limits:
     return Limits(timeout, None if memory is None else int(memory * 2**30))
 
 
-def show_progress(doing: str) -> Callable[[float, int], None] | None:
-    """A line that counts, on a terminal only."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show(seconds: float, size: int) -> None:
-        click.echo(f"\r\033[K{doing}: {seconds:.0f} s, {size >> 10} KiB recorded", nl=False, err=True)
-
-    return show
-
-
-def clear_line(progress: object) -> None:
-    """Take the counting line away."""
-    if progress is not None:
-        click.echo("\r\033[K", nl=False, err=True)
+@contextmanager
+def recording(doing: str, fmt: str) -> Iterator[Callable[[float, int], None]]:
+    """A line that counts seconds and what was recorded, in bytes, on a terminal only."""
+    with counting(doing, fmt) as count:
+        yield lambda seconds, size: count(int(seconds), 0, f"{size >> 10} KiB recorded")
 
 
 def verify_numerical(path: Path, golden: Path | None, words: Sequence[str], timeout: float, fmt: str) -> int:
@@ -64,14 +56,12 @@ def verify_numerical(path: Path, golden: Path | None, words: Sequence[str], time
     if not golden.exists():
         raise click.UsageError(f"{golden}: no such golden file; record one with `rocport capture`")
     folder = path if path.is_dir() else path.parent
-    progress = show_progress("running") if fmt == "text" else None
     try:
-        result, ran = run_and_compare(
-            parsed(words, folder), golden, None, None, False, False, False, limits_of(timeout, None),
-            progress=progress, cwd=folder,
-        )  # fmt: skip
+        with recording("running", fmt) as progress:
+            result, ran = run_and_compare(
+                parsed(words, folder), golden, None, None, False, False, False, limits_of(timeout, None),
+                progress=progress, cwd=folder,
+            )  # fmt: skip
     except (TaskError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    finally:
-        clear_line(progress)
-    return report(result, ran, fmt)
+    return report(result, ran, fmt, str(path), "verify")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -22,19 +21,14 @@ _COLOUR = {"unchanged": "green", "changed": "red", "cannot tell": "yellow"}
 
 def run(path: Path, original: Path | None, revision: str | None, strict: bool, fmt: str) -> int:
     """Compare, print, and say the exit code: 0 unchanged, 1 changed, 2 cannot tell."""
-    from rocport.cli.common import emit, use_colour
+    from rocport.cli.common import emit
     from rocport.verify import nvidia
 
     try:
         proof = nvidia.verify(path, original, revision, strict)
     except nvidia.TreeError as error:
         raise click.ClickException(str(error)) from error
-    if fmt == "json":
-        click.echo(json.dumps(proof.to_json(), indent=1))
-    elif fmt == "text":
-        click.echo(text(proof, use_colour()), nl=False)
-    else:
-        emit(report(proof), fmt)
+    emit(report(proof), fmt)
     return {"unchanged": EXIT_CLEAN, "changed": EXIT_FINDINGS, "cannot tell": EXIT_ERROR}[proof.verdict]
 
 
@@ -113,4 +107,6 @@ def report(proof: Proof) -> Report:
         options,
         files_read=len(proof.files),
         bytes_read=proof.bytes_read,
+        data=proof.to_json(),
+        text=lambda colour: text(proof, colour),
     )

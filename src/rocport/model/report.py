@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from rocport.model.findings import Applicability, Finding
 
@@ -79,7 +81,12 @@ class PhasePlan:
 
 @dataclass(frozen=True)
 class Report:
-    """Result of `scan` or `port`."""
+    """What a command found, as the formats take it.
+
+    `findings` and `problems` are what every format shows. A command whose result is more than a list of findings gives
+    `data`, its own JSON object (a schema each in report/schemas), and `text`, what a person reads, with and without
+    colour.
+    """
 
     command: str
     root: str
@@ -92,6 +99,8 @@ class Report:
     plan: tuple[PhasePlan, ...] = ()
     """The phases, for `scan`; empty for `port`."""
     left_out: tuple[LeftOut, ...] = ()
+    data: Mapping[str, Any] | None = None
+    text: Callable[[bool], str] | None = None
 
     @property
     def suppressed(self) -> int:

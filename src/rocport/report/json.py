@@ -29,7 +29,9 @@ def finding_object(finding: Finding) -> dict[str, Any]:
 
 
 def render(report: Report, colour: bool = False) -> str:
-    """The whole report as one object on one line: indenting it would cost more time than most ports."""
+    """The report as one object. That of `scan` and `port` is one line: indenting it would cost more than most ports."""
+    if report.data is not None:
+        return json.dumps(report.data, indent=1) + "\n"
     body = {
         "schema": SCHEMA_VERSION,
         "tool": "rocport",

@@ -39,6 +39,9 @@ def worst(report: Report, count: int = WORST) -> list[Finding]:
 
 
 def render(report: Report, colour: bool = False) -> str:
+    if report.text is not None:
+        return report.text(colour)
+
     def paint(text: str, **style: object) -> str:
         return click.style(text, **style) if colour else text  # type: ignore[arg-type]
 
