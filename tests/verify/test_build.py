@@ -164,6 +164,23 @@ def test_lds_over_the_limit_fails_and_says_the_limit(tmp_path: Path, options: bu
     assert "80000 bytes of LDS" in units["gfx942"].errors[0].explanation
 
 
+def test_a_function_without_its_return_is_a_finding_and_its_kernel_fails(
+    tmp_path: Path, options: build.BuildOptions
+) -> None:
+    """nvcc keeps such a kernel; clang's has no instruction. A kernel that is meant to be empty has one."""
+    (tmp_path / "a.hip").write_text(
+        "#include <hip/hip_runtime.h>\n"
+        "__device__ int next(int x) { x += 1; }\n"
+        "__global__ void broken(int *p) { *p = next(*p); }\n"
+    )
+    (tmp_path / "b.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void empty(int *p) {}\n")
+    result = {unit.path: unit for unit in build.verify(tmp_path, options).units if unit.target != HOST}
+    assert [finding.code for finding in result["a.hip"].findings] == ["kernel-without-code", "undefined-behaviour"]
+    assert "a.hip:2: non-void function" in result["a.hip"].findings[1].message
+    assert result["a.hip"].status is Status.FAIL
+    assert (result["b.hip"].status, result["b.hip"].findings) == (Status.OK, ())
+
+
 def test_second_run_is_cached_until_a_header_changes(tmp_path: Path, options: build.BuildOptions) -> None:
     root = tree(tmp_path / "t", k__hip=GOOD, scale__h="#define SCALE 2.0f\n")
     first = build.verify(root, options)

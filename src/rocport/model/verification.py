@@ -59,7 +59,9 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class KernelFinding:
-    """A kernel that compiles and is slow (`register-spill`) or cannot be launched (`lds-over-limit`)."""
+    """What is wrong with a unit that compiles: a kernel is slow (`register-spill`), cannot be launched
+    (`lds-over-limit`) or has no code (`kernel-without-code`), or code is undefined (`undefined-behaviour`, no kernel
+    named)."""
 
     code: str
     kernel: str

@@ -35,7 +35,7 @@ from rocport.model.verification import (
     Verification,
 )
 from rocport.project.tree import Project, Unit, read_project
-from rocport.syntax.code_object import CodeObjectError, kernels
+from rocport.syntax.code_object import CodeObjectError, read
 from rocport.toolchain import Toolchain, find
 from rocport.toolchain.compiler import Kind, Language, as_path, system_folders
 from rocport.verify import diagnostics
@@ -51,7 +51,9 @@ from rocport.verify.torch_headers import (
 MANIFEST = "rocport-manifest.json"
 _MISSING_HEADER = re.compile(r"'([^'\n]+)' file not found")
 DEFAULT_TIMEOUT_S = HANGING_S
-_FORMAT = "2"
+_FORMAT = "3"
+# Findings with which a kernel cannot be launched, or is not the program's.
+_FATAL = frozenset({"lds-over-limit", "kernel-without-code"})
 _ERROR_LIMIT = 30
 # The 6.x headers declare the _sync intrinsics only on request; from ROCm 7 on they are always there.
 _SYNC_BUILTINS = "HIP_ENABLE_WARP_SYNC_BUILTINS=1"
@@ -195,7 +197,10 @@ class _Outcome:
 
     code: int | None
     text: str
+    """Of what compiles, only the warnings that are findings."""
     kernels: tuple[KernelUse, ...]
+    empty: tuple[str, ...] = ()
+    """Kernels without a machine instruction."""
 
     @classmethod
     def from_cache(cls, entry: Mapping[str, Any] | None) -> _Outcome | None:
@@ -203,7 +208,8 @@ class _Outcome:
         try:
             if entry is None:
                 return None
-            return cls(entry["code"], entry["text"], tuple(KernelUse(**kernel) for kernel in entry["kernels"]))
+            uses = tuple(KernelUse(**kernel) for kernel in entry["kernels"])
+            return cls(entry["code"], entry["text"], uses, tuple(entry["empty"]))
         except (KeyError, TypeError):
             return None
 
@@ -253,8 +259,8 @@ class _Builder:
             return replace(result, status=Status.FAIL, reason=f"did not compile within {self.options.timeout_s:g} s")
         if outcome.code != 0:
             return self._failed(result, outcome.text)
-        findings = tuple(_findings(outcome.kernels, target)) if target != HOST else ()
-        launches = all(finding.code != "lds-over-limit" for finding in findings)
+        findings = tuple(self._found(outcome, target)) if target != HOST else ()
+        launches = all(finding.code not in _FATAL for finding in findings)
         return replace(result, findings=findings, status=Status.OK if launches else Status.FAIL)
 
     def _compile(self, command: list[str], path: str, target: str) -> tuple[_Outcome, list[str]]:
@@ -271,9 +277,12 @@ class _Builder:
             # negative code is a signal, of a machine short of memory for example.
             files = [str(self.project.root / file) for file in self.project.includes]
             return _Outcome(code, text, ()), [*files, *self._looked_for(command, text)] if code > 0 else []
-        use = self._kernels(output) if objects else ()
+        use, empty = self._kernels(output) if objects else ((), ())
         output.unlink(missing_ok=True)
-        return _Outcome(0, "", use), [os.path.join(self.project.root, file) for file in read_depfile(depfile)]
+        warnings = "\n".join(line for line in text.splitlines() if diagnostics.is_dangerous(line))
+        return _Outcome(0, warnings, use, empty), [
+            os.path.join(self.project.root, file) for file in read_depfile(depfile)
+        ]
 
     def _looked_for(self, command: Sequence[str], text: str) -> Iterator[str]:
         """Where a missing header was looked for: outside the tree, too, its appearance must be noticed."""
@@ -302,7 +311,7 @@ class _Builder:
             std = max(std or "", self.torch.std)
         elif unit.python and (python := python_include()) is not None:
             system.append(python)
-        extra = ["-w", f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics"]
+        extra = [f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics"]
         extra += ["-ftemplate-backtrace-limit=0"]
         for folder in unit.quote_includes:
             extra += ["-iquote", as_path(folder)]
@@ -367,11 +376,29 @@ class _Builder:
             return replace(result, status=Status.SKIP, reason=reason, errors=errors)
         return replace(result, status=Status.FAIL, errors=errors)
 
-    def _kernels(self, output: Path) -> tuple[KernelUse, ...]:
+    def _kernels(self, output: Path) -> tuple[tuple[KernelUse, ...], tuple[str, ...]]:
+        """The kernels of a code object, and the names of those without code."""
         try:
-            return kernels(output.read_bytes())
+            found = read(output.read_bytes()).kernels.values()
+            return tuple(kernel.use for kernel in found), tuple(one.use.name for one in found if not one.code_bytes)
         except (OSError, CodeObjectError):
-            return ()
+            return (), ()
+
+    def _found(self, outcome: _Outcome, target: str) -> Iterator[KernelFinding]:
+        yield from _findings(outcome.kernels, target)
+        for name in outcome.empty:
+            yield KernelFinding(
+                "kernel-without-code",
+                name,
+                "compiles to no instruction at all: what it does is undefined in C++ (a function that returns nothing "
+                "where it should, for example), and clang deletes it, where nvcc keeps it",
+            )
+        for place, line, message in diagnostics.dangerous(outcome.text, self.project.root):
+            yield KernelFinding(
+                "undefined-behaviour",
+                "",
+                f"{place}:{line}: {message}: nvcc lets it pass, clang may delete the code that leads there",
+            )
 
 
 def _findings(kernels: Iterable[KernelUse], target: str) -> Iterator[KernelFinding]:

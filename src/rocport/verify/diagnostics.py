@@ -135,6 +135,21 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
     return tuple(_complete(diagnostic, origins) for diagnostic in unique)
 
 
+_DANGEROUS = re.compile(r"\[-W(?:return-type|uninitialized|sometimes-uninitialized|infinite-recursion)\]$")
+
+
+def is_dangerous(line: str) -> bool:
+    """True for a warning about code whose meaning is undefined: clang's optimizer relies on it not being reached."""
+    match = _LINE.match(line)
+    return match is not None and match[4] == "warning" and _DANGEROUS.search(match[5]) is not None
+
+
+def dangerous(text: str, tree: Path) -> list[tuple[str, int, str]]:
+    """(file, line, message) of such warnings, each once."""
+    found = (match for line in text.splitlines() if is_dangerous(line) and (match := _LINE.match(line)) is not None)
+    return list(dict.fromkeys((_relative(match[1], tree) or match[1], int(match[2]), match[5]) for match in found))
+
+
 def missing_header(diagnostics: tuple[Diagnostic, ...]) -> str | None:
     """The header that the compiler stopped at because it is nowhere; None when the errors are others."""
     for diagnostic in diagnostics:
