@@ -101,3 +101,8 @@ def test_another_name_that_becomes_the_same_passes_through_the_macro() -> None:
     )
     messages = [finding.message for finding in _found(text)]
     assert any("cudaHostAlloc" in message and "passes through it too" in message for message in messages), messages
+
+
+def test_a_name_at_file_scope_is_not_that_of_the_namespace_around_it() -> None:
+    text = "namespace gpu { int cudaFree(void *p) { return ::cudaFree(p); } }\nvoid f(void *p) { gpu::cudaFree(p); }"
+    assert _own(text, "cudaFree") == [True, False, True]

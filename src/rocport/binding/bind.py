@@ -118,6 +118,8 @@ class Binder:
                 continue
             binding = Binding(Owner.PROJECT, item.kind, item.path or self.source.path, item.line)
             if item.owner:
+                if self.source.at(position - 1) == b"::":
+                    continue
                 if inside is None:
                     inside = self._namespaces(position)
                 if item.owner.rpartition(b"::")[2] in inside:

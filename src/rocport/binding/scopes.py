@@ -84,6 +84,7 @@ class Scopes:
     def __init__(self, source: CudaSource) -> None:
         self.source = source
         self._declared: dict[bytes, list[Declared]] = {}
+        self._scopes: dict[int, Scope] = {}
 
     @cached_property
     def _braces(self) -> tuple[list[int], list[int], list[int]]:
@@ -111,8 +112,10 @@ class Scopes:
 
     def scope(self, open_: int) -> Scope:
         """What the braces that open at a token are."""
-        kind, name = self._head(open_)
-        return Scope(kind, open_, self.source.pairs[open_], name)
+        if open_ not in self._scopes:
+            kind, name = self._head(open_)
+            self._scopes[open_] = Scope(kind, open_, self.source.pairs[open_], name)
+        return self._scopes[open_]
 
     def _head(self, open_: int) -> tuple[Kind, bytes]:
         source = self.source

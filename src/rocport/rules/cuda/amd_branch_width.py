@@ -38,6 +38,7 @@ RULE = Rule(
         ),
         Example("#if defined(__HIPCC__)\nint f() { return 64; }\n#else\nint f() { return 32; }\n#endif\n"),
         Example("constexpr int kLanes = is_rocm() ? 64 : 32;\n"),
+        Example("int f() { if (kIsHip) return 64; else return 32; }\n"),
     ),
     clean=(
         "#ifdef USE_ROCM\n#define TILE 64\n#else\n#define TILE 128\n#endif\n",
@@ -53,7 +54,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if context.options.warp == "native" or (b"64" not in source.data and b"63" not in source.data):
         return
     seen: set[int] = set()
-    for position, name in (*_given(source, context), *_arms(source), *_chosen(source)):
+    for position, name in (*_given(source, context), *_arms(source), *_chosen(source), *_conditional(source)):
         line = source.line(source.starts[position])
         if line not in seen:
             seen.add(line)
@@ -145,6 +146,25 @@ def _chosen(source: CudaSource) -> Iterator[tuple[int, bytes]]:
             at -= 1
         if any(_is_of_amd(source, source.at(name), wide_first) for name in names):
             yield position, source.text(position, position + 4)
+
+
+def _conditional(source: CudaSource) -> Iterator[tuple[int, bytes]]:
+    """`if (amd) return 64; else return 32;`"""
+    for position in source.find(b"if"):
+        open_ = position + 2 if source.at(position + 1) == b"constexpr" else position + 1
+        close = source.pairs.get(open_)
+        if source.at(open_) != b"(" or close is None:
+            continue
+        names = [source.at(at) for at in range(open_, close) if source.is_ident(at)]
+        if not any(_is_of_amd(source, name, True) for name in names):
+            continue
+        for at in range(close + 1, min(close + 24, len(source.texts))):
+            value = _plain(source.at(at))
+            if source.at(at) in (b"else", b"if"):
+                break
+            if value in (b"64", b"63") and _WIDE[value] in map(_plain, source.texts[at : at + 24]):
+                yield at, source.at(at)
+                break
 
 
 def _is_of_amd(source: CudaSource, name: bytes, wide_first: bool) -> bool:

@@ -35,6 +35,7 @@ RULE = Rule(
         Example(
             "#define VOTE(op) __##op##_sync\nauto v = VOTE(any)(~0u, 1);\n", contains=("rocport::op##_sync",), absent=()
         ),
+        Example("#define LOAD(x) x##_fn = get(#x)\nvoid f() { LOAD(cuInit); }\n"),
         Example("#define NAME(x) nvml##x\nint a = NAME(Init);\n", contains=("nvml##x",)),
     ),
     clean=(
@@ -74,6 +75,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if not names:
             continue
         yield from _pastes(source, directive, names, context)
+        yield from _arguments(source, directive, names)
         if _stringizes(source, directive, names):
             yield from _strings(source, directive)
 
@@ -142,6 +144,38 @@ def _pastes(source: CudaSource, directive: Directive, names: list[bytes], contex
             headers=[HEADER] if of_warp else [],
             fix="see that every name the macro is used for exists in HIP under that spelling",
         )
+
+
+def _arguments(source: CudaSource, directive: Directive, names: list[bytes]) -> Iterator[Finding]:
+    """Uses whose argument is renamed and pasted into a name of the project's: `LOAD(cuInit)` makes `cuInit_fn`."""
+    pasted = [[source.at(at) for at in group] for group in _groups(source, directive)]
+    for use in source.find(source.at(directive.first + 2)):
+        close = source.pairs.get(use + 1)
+        if use == directive.first + 2 or source.at(use + 1) != b"(" or close is None:
+            continue
+        given = source.split(use + 1, close)
+        if len(given) != len(names):
+            continue
+        values = {name: source.text(*part) for name, part in zip(names, given, strict=True)}
+        made = {
+            (b"".join(values.get(part, part) for part in group), value)
+            for group in pasted
+            for part in group
+            if (value := values.get(part, b"")) in _targets() and value not in INTRINSICS
+        }
+        for name, value in sorted(made):
+            if name in _targets() or name == value:
+                continue
+            yield finding(
+                RULE,
+                source,
+                use,
+                f"{value.decode()} is renamed and pasted: the name {name.decode()} that this use made changes with it",
+                last=close,
+                applicability=Applicability.REVIEW,
+                fix=f"rename the declaration of {name.decode()} in the same way",
+            )
+            break
 
 
 def _made(source: CudaSource, directive: Directive, names: list[bytes], group: list[bytes]) -> Iterator[bytes]:
