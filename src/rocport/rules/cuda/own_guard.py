@@ -1,8 +1,10 @@
-"""A project's own macro decides whether GPU code is compiled: `HAVE_CUDA`, `WITH_CUDA`, `USE_CUDA`.
-The build defines it where it finds CUDA. On ROCm nobody does, so the GPU code is left out in silence and the program
-runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional also asks for HIP's macro; a
-conditional that does is left alone. Every conditional is named: which of them hold GPU code and which CUDA's own has
-to be read. The port changes nothing here, as the macro is the build's to define.
+"""A macro that a CUDA build defines decides whether GPU code is compiled: `HAVE_CUDA`, `WITH_CUDNN`, `CUDA_ENABLED`.
+
+The build, or NVIDIA's compiler, defines it where it finds CUDA. On ROCm nobody does, so the GPU code is left out in
+silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional
+also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the project defines.
+Every other is named once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port
+changes nothing here, as the macro is the build's to define.
 """
 
 from __future__ import annotations
@@ -10,12 +12,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rocport.binding.branches import CUDA_NAMES
+from rocport.facts.symbols import load
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.syntax.amd import is_amd_macro
 from rocport.syntax.cuda import CudaSource
 
-_GUARD = re.compile(rb"^_*(?:[A-Z][A-Z0-9]*_)?(?:HAVE|WITH|USE|ENABLE|BUILD|HAS|ENABLED)_CUDA_*$")
+_GUARD = re.compile(
+    rb"\w*?(?:^|_)(?:CUDA|CUDNN|NVCC|NVIDIA|CUBLAS(?:LT)?|CUFFT|CURAND|CUSPARSE|CUSOLVER|NVRTC|CUDACC|CUTLASS|CUPTI|TENSORRT)"
+    rb"(?:[A-Z]*_\w*|\d*)?\Z"
+)
+_HEADER_GUARD = re.compile(rb"\w+_(?:H|HPP|CUH|HH|HXX|INC|INCLUDED|H_INCLUDED)_*\Z")
+# What clang or HIP's headers define too, or what says nothing about a build for AMD.
+_HARMLESS = frozenset(
+    b"__CUDA__ __CUDACC_DEBUG__ __CUDACC_EXTENDED_LAMBDA__ __CUDACC_RELAXED_CONSTEXPR__ CUDA_R_16F CUDA_VERSION_MAJOR "
+    b"__CUDA_NO_HALF_OPERATORS__ __CUDA_NO_HALF_CONVERSIONS__ __CUDA_NO_HALF2_OPERATORS__ __CUDA_ARCH_FEAT_SM90_ALL "
+    b"__CUDA_ARCH_HAS_FEATURE__ CUDA_API_PER_THREAD_DEFAULT_STREAM __CUDA_API_PER_THREAD_DEFAULT_STREAM".split()
+)
 _CONDITIONALS = (b"if", b"ifdef", b"elif")
 
 RULE = Rule(
@@ -26,27 +40,38 @@ RULE = Rule(
     phase=4,
     examples=(
         Example("#if HAVE_CUDA\nvoid f();\n#endif\n", contains=("#if HAVE_CUDA",)),
+        Example("#ifdef CUDA_ENABLED\nvoid f();\n#endif\n"),
+        Example("#if defined(GPU_CUDA) || defined(FAST)\nvoid f();\n#endif\n"),
+        Example("#if __CUDA_ARCH_LIST__ >= 700\nvoid f();\n#endif\n"),
         Example("#ifdef WITH_CUDA\nvoid f();\n#endif\n", contains=("#ifdef WITH_CUDA",)),
     ),
     clean=(
         "#if defined(HAVE_CUDA) || defined(HAVE_ROCM)\nvoid f();\n#endif\n",
         "#ifndef USE_CUDA\nint cpu;\n#endif\n",
         "int HAVE_CUDA_DEVICES = 1;\n",
+        "#define USE_CUDA 1\n#if USE_CUDA\nvoid f();\n#endif\n",
+        "#ifdef MY_CUDA_TOOLS_H\nvoid f();\n#endif\n",
+        "#ifdef BARRACUDA\nvoid f();\n#endif\n",
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
 )
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if not any(_GUARD.match(name) for name in source.names):
+    asked = {name for name in source.names if _GUARD.match(name) and _is_open(source, name, context)}
+    if not asked:
         return
+    seen: set[bytes] = set()
     for directive in source.directives:
         if directive.name not in _CONDITIONALS:
             continue
         words = source.texts[directive.first : directive.last]
-        guard = next((word for word in words if _GUARD.match(word)), None)
+        guard = next((word for word in words if word in asked), None)
         if guard is None or any(is_amd_macro(word) for word in words) or b"!" in words:
             continue
+        if guard in seen:
+            continue
+        seen.add(guard)
         yield finding(
             RULE,
             source,
@@ -56,3 +81,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
             fix=f"define {guard.decode()} for the HIP build too",
         )
+
+
+def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
+    """True for a macro that neither the tree nor another rule of the port answers for."""
+    if name in CUDA_NAMES or name in _HARMLESS or name in load().identifiers or _HEADER_GUARD.match(name):
+        return False
+    if name.endswith((b"_DEBUG", b"_DISABLED")):
+        return False
+    if name in context.project.macros:
+        return False
+    return not any(
+        (directive := source.directive_of(at)) is not None and directive.name == b"define" and at == directive.first + 2
+        for at in source.find(name)
+    )
