@@ -2,7 +2,7 @@
 
 #include "rowstats.h"
 
-// A 16x8 tile of a half-precision product on tensor cores. Nothing on an AMD GPU takes these instructions.
+// A 16x8 tile of a half-precision product on tensor cores.
 __global__ void tile_mma_kernel(const half* a, const half* b, float* out) {
   __shared__ half tile[16 * 16];
   const unsigned slot = static_cast<unsigned>(__cvta_generic_to_shared(tile + threadIdx.x * 8));

@@ -489,9 +489,13 @@ def lines(verification: FunctionalVerification, colour: bool) -> list[str]:
     shown: list[str] = []
     for program in verification.programs:
         shown.append(f"{word(program.verdict)} {program.name}" + (f": {program.reason}" if program.reason else ""))
-        shown += [f"  {text}" for text in program.divergences if text != program.reason]
+        parted = [text for text in program.divergences if text != program.reason]
+        if program.verdict is Verdict.PASS and parted:
+            shown.append("  its check passes in every run; what lies between depends on the order of blocks and waves:")
+        shown += [f"  {text}" for text in parted]
         for hazard in program.hazards:
             kind = "hazard" if hazard.grave else "note"
             shown.append(f"  {kind}[{hazard.kind}] {hazard.place}: {hazard.message} (kernel {hazard.kernel})")
     counts = ", ".join(f"{count} {name}" for name, count in verification.summary().items() if count)
-    return [*shown, "", f"{len(verification.programs)} programs: {counts}", f"How: {verification.how}."]
+    total = len(verification.programs)
+    return [*shown, "", f"{total} program{'s' * (total != 1)}: {counts}", f"How: {verification.how}."]
