@@ -74,3 +74,66 @@ def test_only_the_command_line_stands_on_the_library() -> None:
     for path in SRC.rglob("*.py"):
         if "rocport.api" in _imports(path):
             assert path.parent.name == "cli", f"{path.relative_to(SRC)} imports rocport.api"
+
+
+def _modules() -> dict[str, Path]:
+    """Dotted name of every module below rocport -> its file."""
+    found = {}
+    for path in SRC.rglob("*.py"):
+        parts = path.relative_to(SRC.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def _graph() -> dict[str, set[str]]:
+    """Module -> the modules of rocport it imports, inside functions and for the type checker too: an import that is put
+    off does not open a circle. `from package import module` is an import of the module."""
+    modules = _modules()
+    graph: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        wanted: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                wanted |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inside = {f"{node.module}.{alias.name}" for alias in node.names}
+                wanted |= (inside & modules.keys()) or {node.module}
+                wanted |= {node.module} if inside - modules.keys() else set()
+        graph[name] = (wanted & modules.keys()) - {name}
+    return graph
+
+
+def _circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that import one another: Tarjan's strongly connected components of more than one module."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in sorted(graph[name]):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            at = stack.index(name)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for name in sorted(graph):
+        if name not in index:
+            visit(name)
+    return found
+
+
+def test_a_circle_is_seen() -> None:
+    assert _circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+
+
+def test_modules_import_in_no_circle() -> None:
+    assert not _circles(_graph())

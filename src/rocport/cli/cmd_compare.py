@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+from rocport.cli.common import refuse_given
 from rocport.report import formats
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ def command(
     from rocport.cli.numerics import limits_of, parsed, recording
     from rocport.numerics.process import TaskError
 
+    if replay:
+        refuse_given(ctx, ("out", "exact", "poison", "partial", "keep_compile"), "compares; not with --replay")
+    else:
+        refuse_given(ctx, ("layouts", "repeats", "journal", "device"), "goes with --replay")
     if not golden.exists():
         raise click.UsageError(f"{golden}: no such golden file; record one with `rocport capture`")
     limits = limits_of(timeout, memory)

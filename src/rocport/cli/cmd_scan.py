@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rocport.cli.common import emit, existing, make_settings, settings_options, without_collector
+from rocport.cli.common import emit, existing, make_settings, refuse_given, settings_options, without_collector
 from rocport.report import formats
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def command(
     from rocport.scan.cache import Cache, default_path
     from rocport.scan.select import open_findings
 
+    if statistics:
+        refuse_given(ctx, ("fmt", "output_file"), "is of the report; --statistics prints counts")
     without_collector()
     root = existing(path)
     settings = make_settings(root, given)

@@ -13,6 +13,26 @@ from rocport.report import formats
 _LEVELS = ("build", "functional")
 _NVIDIA = "nvidia-unchanged"
 _NUMERICAL = "numerical"
+_OF_LEVELS = {
+    "target": ("build",),
+    "jobs": ("build", "functional"),
+    "syntax_only": ("build",),
+    "no_cache": ("build",),
+    "includes": ("build",),
+    "defines": ("build",),
+    "source": ("build",),
+    "timeout": ("build", "functional", _NUMERICAL),
+    "width": ("functional",),
+    "original": (_NVIDIA,),
+    "original_rev": (_NVIDIA,),
+    "strict": (_NVIDIA,),
+    "watch_accesses": ("functional",),
+    "executor": ("functional",),
+    "quiet": ("functional",),
+    "toolchain": ("build",),
+    "golden": (_NUMERICAL,),
+}
+"""Option -> the levels it means something to."""
 _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 
 
@@ -105,7 +125,7 @@ def command(
     Exit code 0: everything compiles, nothing changed; 1: something does not, something did, nothing could be tried;
     2: no compiler, nothing to compare with, wrong usage.
     """
-    from rocport.cli.common import emit, make_targets
+    from rocport.cli.common import emit, make_targets, refuse_given
     from rocport.cli.progress import counting
     from rocport.cli.proofs import of_build
     from rocport.model import cache_folder
@@ -114,6 +134,9 @@ def command(
 
     if not path.exists():
         raise click.UsageError(f"{path}: no such file or folder; name the folder `rocport port` wrote")
+    for name, levels in _OF_LEVELS.items():
+        if level not in levels:
+            refuse_given(ctx, [name], f"is of level {' and '.join(levels)}; this is level {level}")
     if words and level != _NUMERICAL:
         raise click.UsageError(f"level {level} runs no command: {' '.join(words)}")
     if level == _NVIDIA:
@@ -123,9 +146,7 @@ def command(
             raise click.UsageError("--original and --original-rev exclude each other")
         ctx.exit(nvidia_unchanged.run(path, original, original_rev, strict, fmt))
     if level == _NUMERICAL:
-        from rocport.cli.numerics import verify_numerical
-
-        ctx.exit(verify_numerical(path, golden, words, timeout, fmt))
+        ctx.exit(_numerical(path, golden, words, timeout, fmt))
     if level == "functional":
         ctx.exit(_functional(path, width, fmt, jobs, timeout, watch_accesses, quiet, executor))
     targets = make_targets(target)
@@ -197,3 +218,31 @@ def _functional(
         raise click.ClickException(str(error)) from error
     emit(of_functional(verification, str(path)), fmt)
     return EXIT_CLEAN if verification.passed else EXIT_FINDINGS
+
+
+def _numerical(path: Path, golden: Path | None, words: tuple[str, ...], timeout: float, fmt: str) -> int:
+    """Level `numerical`: run a command in the folder `path`, compare with `golden`; the exit code.
+
+    Raises click.UsageError, click.ClickException.
+    """
+    from rocport.cli.cmd_compare import report, run_and_compare
+    from rocport.cli.numerics import limits_of, parsed, recording
+    from rocport.numerics.process import TaskError
+
+    if golden is None or not words:
+        raise click.UsageError(
+            "level numerical compares a run with recorded numbers: rocport verify PATH --level numerical "
+            "--golden FILE -- python SCRIPT; record FILE with `rocport capture`, best on an NVIDIA GPU"
+        )
+    if not golden.exists():
+        raise click.UsageError(f"{golden}: no such golden file; record one with `rocport capture`")
+    folder = path if path.is_dir() else path.parent
+    try:
+        with recording("running", fmt) as progress:
+            result, ran = run_and_compare(
+                parsed(words, folder), golden, None, None, False, False, False, limits_of(timeout, None),
+                progress=progress, cwd=folder,
+            )  # fmt: skip
+    except (TaskError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    return report(result, ran, fmt, str(path), "verify")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -138,3 +138,11 @@ def one_of_each_width() -> str:
     from rocport.facts.targets import wave_target
 
     return ",".join(wave_target(width).name for width in (64, 32))
+
+
+def refuse_given(ctx: click.Context, names: Iterable[str], why: str) -> None:
+    """Raises click.UsageError where one of the options was given: what has no effect is not taken in silence."""
+    for name in names:
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = next(item for item in ctx.command.params if item.name == name)
+            raise click.UsageError(f"{option.opts[-1]} {why}")

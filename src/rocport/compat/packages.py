@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from rocport.compat.candidate import Candidate
 from rocport.compat.wants import Want
 from rocport.facts.errors import FactError
 from rocport.facts.packages import Package, find_package, normalize
@@ -18,7 +19,6 @@ from rocport.facts.rocm import rocm_release
 from rocport.model.versions import RocmVersion
 
 if TYPE_CHECKING:
-    from rocport.compat.plan import Candidate
     from rocport.model.targets import GfxTarget
 
 CONSTRAINTS = "torch-constraints.txt"

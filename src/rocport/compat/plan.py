@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from rocport.compat.candidate import Candidate
 from rocport.compat.packages import CONSTRAINTS, Item, evaluate
 from rocport.compat.wants import Want
 from rocport.facts.attention import attention_of
@@ -44,29 +45,6 @@ class Request:
     wants: tuple[Want, ...] = ()
     notes: tuple[str, ...] = ()
     rocm: str = ""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One torch build: where it comes from and how sure it is that it carries the target.
-
-    `kinds`: systems it is known for (empty: Linux and WSL); `links`: `index` is a page of wheels, not an index.
-    """
-
-    release: TorchRelease
-    rocm: str
-    index: str
-    owner: str
-    source: str
-    sure: str
-    note: str = ""
-    kinds: tuple[str, ...] = ("linux", "wsl")
-    links: bool = False
-    python: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        return f"torch {self.release.version} for ROCm {self.rocm} from {self.owner}"
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from rocport.compat.candidate import Candidate
 from rocport.compat.gpu import describe
-from rocport.compat.plan import Candidate, Plan
+from rocport.compat.plan import Plan
 from rocport.facts.attention import attention_of
 from rocport.facts.dates import as_of, dated
 from rocport.facts.pytorch import KINDS, Feature, features, state_in

@@ -14,10 +14,11 @@ from typing import Any
 
 from rocport.numerics import records
 from rocport.numerics.alignment import align
-from rocport.numerics.diagnosis import Symptom, diagnose
+from rocport.numerics.diagnosis import diagnose
 from rocport.numerics.difference import EQUAL, UNKNOWN, Difference, from_records
 from rocport.numerics.golden import Golden, append_frame, open_golden
 from rocport.numerics.records import Call, TensorRecord
+from rocport.numerics.symptoms import Symptom
 from rocport.numerics.tolerance import UNIT, Operand, bound, is_discrete
 from rocport.numerics.training import Training, training_of
 

@@ -5,21 +5,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from rocport.numerics.golden import Golden
 from rocport.numerics.records import TensorRecord
-from rocport.numerics.tolerance import UNIT
-
-
-@dataclass(frozen=True)
-class Symptom:
-    """A name to sort by and a sentence. Names: shape, dtype, layout, nan, inf, zeros, constant, stale, permuted,
-    transposed, shifted, flipped, negated, scaled, offset, truncated, rounding, narrow, place, magnitude, arguments,
-    uninitialised, note."""
-
-    name: str
-    text: str
+from rocport.numerics.symptoms import Symptom, rounding_symptom
 
 
 def diagnose(
@@ -118,30 +107,6 @@ def _from_samples(a: TensorRecord, first: Sequence[float], second: Sequence[floa
                 yield Symptom("narrow", "every value fits float16: it was rounded to it on the way")
     if not whole and len(moved) >= 6:
         yield from rounding_symptom(a.dtype, moved, len(pairs))
-
-
-def rounding_symptom(dtype: str, moved: Sequence[tuple[float, float]], looked_at: int) -> Iterator[Symptom]:
-    """Differences of one unit in the last place: all towards zero: truncated; both ways: another rounding."""
-    unit = UNIT.get(dtype)
-    if unit is None or any(abs(y - x) > 4.01 * unit * max(abs(x), abs(y)) for x, y in moved):
-        return
-    towards = sum(abs(y) < abs(x) for x, y in moved)
-    if towards == len(moved):
-        yield Symptom(
-            "truncated",
-            f"{len(moved)} of {looked_at} values looked at are one unit in the last place nearer to zero: "
-            "truncated instead of rounded to nearest",
-        )
-    elif towards == 0:
-        yield Symptom(
-            "rounding", f"{len(moved)} of {looked_at} values looked at are one unit in the last place further from zero"
-        )
-    else:
-        yield Symptom(
-            "rounding",
-            f"{len(moved)} of {looked_at} values looked at differ in the last place, in both directions: "
-            "another order of summation or another rounding",
-        )
 
 
 def _trailing_zeros(value: float, bits: int) -> bool:

@@ -10,10 +10,10 @@ from dataclasses import replace
 import torch
 
 from rocport.numerics import trusted
-from rocport.numerics.diagnosis import Symptom, rounding_symptom
 from rocport.numerics.difference import Difference
 from rocport.numerics.golden import Golden
 from rocport.numerics.records import TensorRecord
+from rocport.numerics.symptoms import Symptom, rounding_symptom
 
 _LARGEST_SHIFT = 4
 _LOOKED_AT = 4096
