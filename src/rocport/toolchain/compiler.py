@@ -16,6 +16,8 @@ Kind = Literal["rocm", "wheels", "distribution", "sdk"]
 Mode = Literal["device", "host", "syntax", "object"]
 Language = Literal["hip", "c++", "c"]
 
+_SYNC_BUILTINS = "HIP_ENABLE_WARP_SYNC_BUILTINS=1"
+_SYNC_BUILTINS_SINCE_HIP = 7
 # Where the bitcode of the device libraries lies below a ROCm root or a clang resource folder: the legacy place, that of
 # the TheRock builds (ROCm 7.9 and later), and the resource folder (https://github.com/ROCm/TheRock/issues/3213).
 BITCODE_FOLDERS = (
@@ -52,6 +54,12 @@ class Toolchain:
     """The folder that holds `hip/hip_runtime.h`."""
     device_libs: Path
     """The folder that holds `ocml.bc`."""
+
+    @property
+    def hip_defines(self) -> tuple[str, ...]:
+        """Macros for HIP source: the 6.x headers declare the _sync intrinsics only on request; 7 always does."""
+        old = self.hip_version is not None and self.hip_version.major < _SYNC_BUILTINS_SINCE_HIP
+        return (_SYNC_BUILTINS,) if old else ()
 
     def summary(self) -> str:
         """How a result of this compiler is described: `clang 19 + HIP 6.4 headers`."""

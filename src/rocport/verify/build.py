@@ -55,9 +55,6 @@ _FORMAT = "3"
 # Findings with which a kernel cannot be launched, or is not the program's.
 _FATAL = frozenset({"lds-over-limit", "kernel-without-code"})
 _ERROR_LIMIT = 30
-# The 6.x headers declare the _sync intrinsics only on request; from ROCm 7 on they are always there.
-_SYNC_BUILTINS = "HIP_ENABLE_WARP_SYNC_BUILTINS=1"
-_SYNC_BUILTINS_SINCE_HIP = 7
 
 Progress = Callable[[UnitResult, int, int], None]
 
@@ -299,10 +296,7 @@ class _Builder:
         """The compiler's command line, without output files; run in the tree's root."""
         language: Language = {"hip": "hip", "c": "c"}.get(unit.language, "c++")  # type: ignore[assignment]
         system: list[Path] = []
-        defines: list[str] = []
-        hip = self.toolchain.hip_version
-        if language == "hip" and hip is not None and hip.major < _SYNC_BUILTINS_SINCE_HIP:
-            defines.append(_SYNC_BUILTINS)
+        defines = list(self.toolchain.hip_defines) if language == "hip" else []
         std = f"c++{unit.standard}" if unit.standard and language != "c" else None
         if unit.torch and self.torch is not None:
             system += self.torch.includes

@@ -118,6 +118,8 @@ def hipcc_command(
             command += [f"--rocm-path={toolchain.root}", f"--rocm-device-lib-path={toolchain.device_libs}"]
             command += [f"--offload-arch={target}" for target in targets]
         command += ["-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
+        named = {word.removeprefix("-D").partition("=")[0] for word in line.words}
+        command += [f"-D{define}" for define in toolchain.hip_defines if define.partition("=")[0] not in named]
         if line.compiles and not line.optimizes:
             command.append("-O3")
         if line.compiles and "-O0" not in line.words:

@@ -303,13 +303,13 @@ hipError_t run_kernel(ihipModuleSymbol_t *function, const Launch &how, const std
   check_margins(("after kernel " + kernel.name).c_str());
   switch (stop) {
     case 0: return hipSuccess;
-    case RP_BAD_LAUNCH: say("kernel %s: %s", kernel.name.c_str(), error.text); return fail(hipErrorInvalidConfiguration);
+    case RP_BAD_LAUNCH: say("%s", error.text); return fail(hipErrorInvalidConfiguration);
     case RP_UNSUPPORTED:
-      say("kernel %s: %s. The program ends here: what it would have done is not known.", kernel.name.c_str(), error.text);
+      say("%s. The program ends here: what it would have done is not known.", error.text);
       give_up();
     default:
       // As on the device, whose runtime ends the process at a fault, a trap and an assertion.
-      say("kernel %s: %s", kernel.name.c_str(), error.text);
+      say("%s", error.text);
       std::fflush(nullptr);
       std::abort();
   }

@@ -85,6 +85,7 @@ def _fill(folder: Path, final: Path, toolchain: Toolchain, libraries: Path, pyth
     for path in libraries.glob("lib*.so*"):
         (folder / "lib" / path.name).symlink_to(path)
     flags = f"--rocm-path={final} --rocm-device-lib-path={toolchain.device_libs} -isystem {toolchain.include}"
+    flags += "".join(f" -D{define}" for define in toolchain.hip_defines)
     for name in _CLANG_NAMES:
         compiler = toolchain.compiler if name.endswith("++") else toolchain.compiler.with_name("clang")
         _script(folder / "llvm" / "bin" / name, f'exec {shlex.quote(str(compiler))} {flags} "$@"')
