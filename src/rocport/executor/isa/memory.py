@@ -115,6 +115,8 @@ def buffer(c: Context) -> Step:
 
 def _access(c: Context, rest: str, place: _Place) -> Step:
     rest = rest.replace("_ADDTID", "")
+    if rest.startswith("LOAD_LDS_"):
+        return _load_to_lds(c, rest.removeprefix("LOAD_LDS_"), place)
     if rest.startswith("ATOMIC_"):
         return _atomic(c, rest.removeprefix("ATOMIC_"), place)
     data = c.raw("vdata") if c.instruction.has("vdata") else None
@@ -183,6 +185,20 @@ def _load(c: Context, rest: str, place: _Place, register: int, kind: int) -> Ste
         )
         return _loaded(c, text, kind, register, 1)
     raise Untranslated(c.instruction.name)
+
+
+def _load_to_lds(c: Context, kind: str, place: _Place) -> Step:
+    """Global memory to LDS: lane l's part goes to M0 + offset + l * size (LLVM's llvm.amdgcn.global.load.lds)."""
+    sizes = {"DWORD": 4, "B32": 4, "DWORDX3": 12, "DWORDX4": 16}
+    if kind not in sizes or place.resolve != "global_at":
+        raise Untranslated(c.instruction.name)
+    size = sizes[kind]
+    offset = c.form.operand(_signed(c.raw("offset"), 13))
+    text = (
+        f"{place.before}ACTIVE_LANES{{{_resolve(place, size)}const u32 to=(w->s[RP_M0]&0xffff)+{offset}+l*{size};"
+        f"u8*q=lds_at(w,to,{size});if(!q)OUTSIDE(l,(u64)to);__builtin_memcpy(q,p,{size});}}return op+1;"
+    )
+    return c.step(text, "by hand", kind=STORE)
 
 
 def _loaded(c: Context, text: str, kind: int, register: int, rows: int) -> Step:

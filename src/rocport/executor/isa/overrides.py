@@ -109,6 +109,11 @@ def _texts() -> dict[str, str]:
             f"declare tmp : 32'B; tmp[15 : 0].{half} = {convert}(S0.f32); tmp[31 : 16].{half} = {convert}(S1.f32); "
             "D0.b32 = tmp"
         )
+    # The text takes bits 63:32 of a 32-bit view.
+    found["V_PK_MOV_B32"] = (
+        "declare tmp : 64'B; tmp[31 : 0] = S0.u64[OPSEL[0].u32 * 32U + 31U : OPSEL[0].u32 * 32U]; "
+        "tmp[63 : 32] = S1.u64[OPSEL[1].u32 * 32U + 31U : OPSEL[1].u32 * 32U]; D0.b64 = tmp"
+    )
     found["V_MAD_F32"] = "D0.f32 = S0.f32 * S1.f32 + S2.f32"
     found["V_CVT_F32_F64"] = "D0.f32 = f64_to_f32(S0.f64)"
     for name, function in (("FP8", "fp8"), ("BF8", "bf8")):

@@ -296,8 +296,8 @@ def _modifiers(
         # neg_hi means |x| here; the operand is a half or a float by opsel_hi.
         sign = "0x80008000u" if high else "0x80000000u"
         lane.body += (f"{name}&=~{sign};" if negate_high else "") + (f"{name}^={sign};" if negate_low else "")
-    elif "_DOT4" in op or "_DOT8" in op:
-        pass
+    elif "_DOT4" in op or "_DOT8" in op or op == "V_PK_MOV_B32":
+        pass  # V_PK_MOV's text selects by OPSEL itself
     elif width == 64:
         scalar = code < 128 or code >= 256
         lane.body += (

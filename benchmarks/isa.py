@@ -1,0 +1,238 @@
+"""The ISA executor: instruction forms, speed, translation times, and every Triton kernel as machine code against eager.
+
+python benchmarks/isa.py forms|speed|translate|kernels [gfx942 gfx1100 ...] [--out benchmarks/results/isa.jsonl]
+
+`kernels` is resumable: cases that --out holds are not run again. Exit code 1 where a bar is missed or a result differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+import numpy as np
+
+from rocport.executor.isa import Module, load
+from rocport.toolchain import find
+
+BARS = {"saxpy": 1e9, "shuffles": 2e8, "lds": 2e8}
+"""Lane-instructions a second on one core."""
+HIP = """
+#include <hip/hip_runtime.h>
+extern "C" {
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = a * x[i] + y[i];
+}
+__global__ void shuffles(int n, const int* x, int* o) {
+  int v = x[threadIdx.x];
+  for (int k = 0; k < n; k++) { v += __shfl_xor(v, 1); v ^= __shfl_down(v, 3); v += __shfl(v, k & 31); }
+  o[threadIdx.x] = v;
+}
+__global__ void lds(int n, const int* x, int* o) {
+  __shared__ int s[256];
+  int v = x[threadIdx.x];
+  for (int k = 0; k < n; k++) {
+    s[threadIdx.x] = v; __syncthreads();
+    v += s[(threadIdx.x * 7 + k) & 255]; __syncthreads();
+  }
+  o[threadIdx.x] = v;
+}
+}
+"""
+HOST = """
+extern "C" void saxpy(int n, float a, const float* __restrict x, float* __restrict y) {
+  for (int i = 0; i < n; i++) y[i] = a * x[i] + y[i];
+}
+"""
+
+
+def compiled(target: str, text: str = HIP) -> bytes:
+    toolchain = find()
+    with tempfile.TemporaryDirectory() as folder:
+        source, output = Path(folder) / "k.hip", Path(folder) / "k.co"
+        source.write_text(text)
+        subprocess.run(toolchain.compile_command(source, target, mode="device", output=output), check=True)
+        return output.read_bytes()
+
+
+def host_seconds(n: int, x: np.ndarray, y: np.ndarray) -> float:
+    import ctypes
+
+    with tempfile.TemporaryDirectory() as folder:
+        source, output = Path(folder) / "h.cpp", Path(folder) / "h.so"
+        source.write_text(HOST)
+        command = [str(find().compiler), "-O2", "-march=native", "-shared", "-fPIC", str(source), "-o", str(output)]
+        subprocess.run(command, check=True)
+        function = ctypes.CDLL(str(output)).saxpy
+        best = 1e9
+        for _ in range(5):
+            start = time.perf_counter()
+            function(n, ctypes.c_float(2), ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data))
+            best = min(best, time.perf_counter() - start)
+    return best
+
+
+def speed(targets: list[str]) -> Iterator[dict[str, Any]]:
+    n = 1 << 20
+    x, y = np.ones(n, "f4"), np.ones(n, "f4")
+    host = host_seconds(n, x, y)
+    for target in targets:
+        module = load(compiled(target), target)
+        small, out = np.arange(256).astype("i4"), np.zeros(256, "i4")
+        runs: dict[str, Callable[[int], Any]] = {
+            "saxpy": lambda threads, m=module: m.launch(
+                "saxpy", (64,), (256,), [np.int32(n), np.float32(2), x, y], threads=threads
+            ),
+            "shuffles": lambda threads, m=module: m.launch(
+                "shuffles", (8,), (256,), [np.int32(500), small, out], threads=threads
+            ),
+            "lds": lambda threads, m=module: m.launch(
+                "lds", (8,), (256,), [np.int32(500), small, out], threads=threads
+            ),
+        }
+        for name, run in runs.items():
+            run(1)
+            rates = {}
+            for label, threads in (("one core", 1), ("all cores", 0)):
+                best = max((run(threads) for _ in range(5)), key=lambda r: r.lane_instructions / r.seconds)
+                rates[label] = round(best.lane_instructions / best.seconds / 1e6)
+                if name == "saxpy" and threads == 1:
+                    rates["times slower than a host loop"] = round(best.seconds / host, 1)
+            yield {
+                "bench": "speed", "target": target, "kernel": name, "million lane-instructions a second": rates,
+                "bar": BARS[name] / 1e6, "met": rates["one core"] * 1e6 >= BARS[name],
+            }  # fmt: skip
+
+
+def translation(targets: list[str]) -> Iterator[dict[str, Any]]:
+    """Translate and compile with an empty cache, kernel after kernel; then again with the cache."""
+    script = (
+        "import json,sys\nfrom rocport.executor.isa import load\nfrom pathlib import Path\n"
+        "m=load(Path(sys.argv[1]),sys.argv[2])\n"
+        "for k in m.code.kernels:\n d=m.translated(k)\n print(json.dumps([k,d.steps,d.compiled,d.seconds]))\n"
+    )
+    for target in targets:
+        with tempfile.TemporaryDirectory() as folder:
+            code = Path(folder) / "k.co"
+            code.write_bytes(compiled(target, (ROOT / "tests/executor/isa/kernels.hip").read_text()))
+            environment = os.environ | {"ROCPORT_CACHE": folder, "PYTHONPATH": str(ROOT / "src")}
+            passes = []
+            for _ in range(2):
+                done = subprocess.run(
+                    [sys.executable, "-c", script, str(code), target], env=environment, capture_output=True, text=True,
+                    check=True,
+                )  # fmt: skip
+                passes.append([json.loads(line) for line in done.stdout.splitlines()])
+        cold, warm = ([row[3] for row in rows] for rows in passes)
+        yield {
+            "bench": "translate", "target": target, "kernels": len(cold), "steps": sum(r[1] for r in passes[0]),
+            "cold seconds, median": round(float(np.median(cold)), 3), "cold seconds, worst": round(max(cold), 3),
+            "cached milliseconds, median": round(float(np.median(warm)) * 1e3, 2),
+            "met": float(np.median(cold)) < 1 and float(np.median(warm)) < 0.01,
+        }  # fmt: skip
+
+
+def forms(targets: list[str]) -> Iterator[dict[str, Any]]:
+    """Instructions met in the kernels of the tests, and where their translations come from."""
+    for target in targets:
+        met: dict[str, str] = {}
+        for text in (HIP, (ROOT / "tests/executor/isa/kernels.hip").read_text()):
+            module = load(compiled(target, text), target)
+            for name in module.code.kernels:
+                met |= module.translated(name).origins
+        count = Counter(met.values())
+        yield {
+            "bench": "forms", "target": target, "met": len(met), **count,
+            "untranslated": sorted(k for k, how in met.items() if how == "untranslated"),
+        }  # fmt: skip
+
+
+def kernels(targets: list[str], done: set[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    """Every operator of codegen's set, cut to few rows, run as machine code; the launches' kernels are named."""
+    import torch
+
+    from rocport.ops import codegen
+
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from isa_cases import cases
+
+    for target in targets:
+        modules: dict[bytes, Module] = {}
+        origins: dict[str, str] = {}
+
+        def run(compiled: Any, name: str, grid: tuple[int, ...], values: list[Any]) -> None:
+            data = compiled.asm["hsaco"]
+            if data not in modules:
+                modules[data] = load(data, target)
+            module = modules[data]
+            origins.update(module.translated(name).origins)
+            kernel = module.kernel(name)
+            given = [v.data_ptr() if isinstance(v, torch.Tensor) else v for v in values]
+            given += [None] * (sum(not a.kind.startswith("hidden_") for a in kernel.arguments) - len(given))
+            given = [np.float32(v) if isinstance(v, float) else v for v in given]
+            threads = compiled.metadata.num_warps * kernel.descriptor.wave
+            module.launch(name, grid, (threads,), given, dynamic_lds=compiled.metadata.shared)
+
+        for label, got, want, limit in cases():
+            if (target, label) in done:
+                continue
+            start = time.perf_counter()
+            row: dict[str, Any] = {"bench": "kernels", "target": target, "case": label}
+            try:
+                with codegen.executing(target, run) as made:
+                    results = got()
+                expected = want()
+                error = max(_relative(a, b) for a, b in zip(results, expected, strict=True))
+                row |= {"kernels": sorted({launch.name for launch in made}), "relative error": error}
+                row["met"] = error <= limit
+            except Exception as error:
+                row |= {"error": f"{type(error).__name__}: {error}"[:300], "met": False}
+            row["seconds"] = round(time.perf_counter() - start, 1)
+            row["forms"] = len(origins)
+            yield row
+
+
+def _relative(a: Any, b: Any) -> float:
+    a, b = a.double(), b.double()
+    return float((a - b).norm() / b.norm().clamp_min(1e-30))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["forms", "speed", "translate", "kernels"])
+    parser.add_argument("targets", nargs="*", default=["gfx942", "gfx1100"])
+    parser.add_argument("--out", type=Path, help="append JSON lines there")
+    arguments = parser.parse_args()
+    done = set()
+    if arguments.out and arguments.out.exists():
+        rows = [json.loads(line) for line in arguments.out.read_text(encoding="utf-8").splitlines()]
+        done = {(r["target"], r["case"]) for r in rows if r["bench"] == "kernels" and r["met"]}
+    benches: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
+        "forms": lambda: forms(arguments.targets),
+        "speed": lambda: speed(arguments.targets),
+        "translate": lambda: translation(arguments.targets),
+        "kernels": lambda: kernels(arguments.targets, done),
+    }
+    missed = 0
+    for row in benches[arguments.what]():
+        missed += row.get("met") is False
+        print(json.dumps(row), flush=True)
+        if arguments.out:
+            with arguments.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
