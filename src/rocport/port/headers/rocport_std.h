@@ -1,0 +1,456 @@
+// rocport_std.h - what CUDA code uses of libcu++ (cuda::std, cuda::atomic_ref, cuda::ceil_div), without libcu++.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Types and traits are those of the host's standard library, whose constexpr functions HIP lets device code call.
+// Mathematics goes to HIP's device functions, atomics to the compiler's with the scope they name. Where libhipcxx is
+// installed and included first, this header does nothing.
+#ifndef ROCPORT_STD_H
+#define ROCPORT_STD_H
+
+#if !defined(_LIBCUDACXX_STD_VER) && !defined(_CCCL_STD_VER)
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#if defined(__HIPCC__)
+#include <hip/hip_bf16.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+#define ROCPORT_STD __host__ __device__ inline __attribute__((always_inline))
+#else
+#define ROCPORT_STD inline
+#endif
+
+namespace cuda {
+namespace std {
+
+// ---- Types -----------------------------------------------------------------------------------------------------------
+
+using ::std::int16_t;
+using ::std::int32_t;
+using ::std::int64_t;
+using ::std::int8_t;
+using ::std::intptr_t;
+using ::std::nullptr_t;
+using ::std::ptrdiff_t;
+using ::std::size_t;
+using ::std::uint16_t;
+using ::std::uint32_t;
+using ::std::uint64_t;
+using ::std::uint8_t;
+using ::std::uintptr_t;
+
+// ---- Traits ----------------------------------------------------------------------------------------------------------
+
+using ::std::add_const_t;
+using ::std::add_lvalue_reference_t;
+using ::std::add_pointer_t;
+using ::std::alignment_of;
+using ::std::common_type;
+using ::std::common_type_t;
+using ::std::conditional;
+using ::std::conditional_t;
+using ::std::decay;
+using ::std::decay_t;
+using ::std::enable_if;
+using ::std::enable_if_t;
+using ::std::false_type;
+using ::std::integral_constant;
+using ::std::is_arithmetic;
+using ::std::is_base_of;
+using ::std::is_class;
+using ::std::is_const;
+using ::std::is_constructible;
+using ::std::is_convertible;
+using ::std::is_default_constructible;
+using ::std::is_empty;
+using ::std::is_enum;
+using ::std::is_floating_point;
+using ::std::is_integral;
+using ::std::is_pointer;
+using ::std::is_reference;
+using ::std::is_same;
+using ::std::is_signed;
+using ::std::is_trivially_copyable;
+using ::std::is_unsigned;
+using ::std::is_void;
+using ::std::make_signed;
+using ::std::make_signed_t;
+using ::std::make_unsigned;
+using ::std::make_unsigned_t;
+using ::std::remove_const_t;
+using ::std::remove_cv;
+using ::std::remove_cv_t;
+using ::std::remove_pointer_t;
+using ::std::remove_reference;
+using ::std::remove_reference_t;
+using ::std::true_type;
+using ::std::underlying_type_t;
+#if __cplusplus >= 201703L
+using ::std::bool_constant;
+using ::std::conjunction_v;
+using ::std::disjunction_v;
+using ::std::invoke_result_t;
+using ::std::is_arithmetic_v;
+using ::std::is_base_of_v;
+using ::std::is_class_v;
+using ::std::is_const_v;
+using ::std::is_constructible_v;
+using ::std::is_convertible_v;
+using ::std::is_empty_v;
+using ::std::is_enum_v;
+using ::std::is_floating_point_v;
+using ::std::is_integral_v;
+using ::std::is_invocable_v;
+using ::std::is_pointer_v;
+using ::std::is_reference_v;
+using ::std::is_same_v;
+using ::std::is_signed_v;
+using ::std::is_trivially_copyable_v;
+using ::std::is_unsigned_v;
+using ::std::is_void_v;
+using ::std::void_t;
+#endif
+
+// ---- Values ----------------------------------------------------------------------------------------------------------
+
+using ::std::array;
+using ::std::complex;
+using ::std::conj;
+using ::std::declval;
+using ::std::exchange;
+using ::std::forward;
+using ::std::get;
+using ::std::imag;
+using ::std::index_sequence;
+using ::std::index_sequence_for;
+using ::std::initializer_list;
+using ::std::integer_sequence;
+using ::std::make_index_sequence;
+using ::std::make_pair;
+using ::std::make_tuple;
+using ::std::max;
+using ::std::min;
+using ::std::move;
+using ::std::numeric_limits;
+using ::std::pair;
+using ::std::real;
+using ::std::swap;
+using ::std::tie;
+using ::std::tuple;
+using ::std::tuple_element_t;
+using ::std::tuple_size;
+#if __cplusplus >= 201703L
+using ::std::apply;
+using ::std::tuple_size_v;
+#endif
+using ::std::bit_and;
+using ::std::bit_or;
+using ::std::bit_xor;
+using ::std::divides;
+using ::std::equal_to;
+using ::std::greater;
+using ::std::greater_equal;
+using ::std::less;
+using ::std::less_equal;
+using ::std::logical_and;
+using ::std::logical_or;
+using ::std::minus;
+using ::std::modulus;
+using ::std::multiplies;
+using ::std::negate;
+using ::std::not_equal_to;
+using ::std::plus;
+
+// ---- Mathematics -----------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+// What is not a float is computed as libcu++ does: integers as doubles, halves as floats.
+template <class T>
+using floating = ::std::conditional_t<::std::is_floating_point<T>::value, T,
+                                      ::std::conditional_t<::std::is_integral<T>::value, double, float>>;
+template <class T>
+using result = ::std::conditional_t<::std::is_integral<T>::value, double, T>;
+template <class T>
+struct is_complex : ::std::false_type {};
+template <class T>
+struct is_complex<::std::complex<T>> : ::std::true_type {};
+
+}  // namespace detail
+
+#define ROCPORT_STD_UNARY(name)                                                                       \
+  template <class T, ::std::enable_if_t<!detail::is_complex<T>::value, int> = 0>                      \
+  ROCPORT_STD detail::result<T> name(T x) {                                                           \
+    return static_cast<detail::result<T>>(::name(static_cast<detail::floating<T>>(x)));               \
+  }                                                                                                   \
+  template <class T>                                                                                  \
+  ROCPORT_STD ::std::complex<T> name(const ::std::complex<T>& x) {                                    \
+    return ::std::name(x);                                                                            \
+  }
+#define ROCPORT_STD_REAL(name)                                                                        \
+  template <class T>                                                                                  \
+  ROCPORT_STD detail::result<T> name(T x) {                                                           \
+    return static_cast<detail::result<T>>(::name(static_cast<detail::floating<T>>(x)));               \
+  }
+#define ROCPORT_STD_BINARY(name)                                                                      \
+  template <class T, class U>                                                                         \
+  ROCPORT_STD detail::result<::std::common_type_t<T, U>> name(T x, U y) {                             \
+    using both = ::std::common_type_t<T, U>;                                                          \
+    using wide = detail::floating<both>;                                                              \
+    return static_cast<detail::result<both>>(::name(static_cast<wide>(x), static_cast<wide>(y)));     \
+  }
+ROCPORT_STD_UNARY(acos)
+ROCPORT_STD_UNARY(acosh)
+ROCPORT_STD_UNARY(asin)
+ROCPORT_STD_UNARY(asinh)
+ROCPORT_STD_UNARY(atan)
+ROCPORT_STD_UNARY(atanh)
+ROCPORT_STD_UNARY(cos)
+ROCPORT_STD_UNARY(cosh)
+ROCPORT_STD_UNARY(exp)
+ROCPORT_STD_UNARY(log)
+ROCPORT_STD_UNARY(log10)
+ROCPORT_STD_UNARY(sin)
+ROCPORT_STD_UNARY(sinh)
+ROCPORT_STD_UNARY(sqrt)
+ROCPORT_STD_UNARY(tan)
+ROCPORT_STD_UNARY(tanh)
+ROCPORT_STD_REAL(cbrt)
+ROCPORT_STD_REAL(ceil)
+ROCPORT_STD_REAL(erf)
+ROCPORT_STD_REAL(erfc)
+ROCPORT_STD_REAL(exp2)
+ROCPORT_STD_REAL(expm1)
+ROCPORT_STD_REAL(fabs)
+ROCPORT_STD_REAL(floor)
+ROCPORT_STD_REAL(log1p)
+ROCPORT_STD_REAL(log2)
+ROCPORT_STD_REAL(rint)
+ROCPORT_STD_REAL(round)
+ROCPORT_STD_REAL(trunc)
+ROCPORT_STD_BINARY(atan2)
+ROCPORT_STD_BINARY(copysign)
+ROCPORT_STD_BINARY(fmax)
+ROCPORT_STD_BINARY(fmin)
+ROCPORT_STD_BINARY(fmod)
+ROCPORT_STD_BINARY(hypot)
+ROCPORT_STD_BINARY(pow)
+#undef ROCPORT_STD_UNARY
+#undef ROCPORT_STD_REAL
+#undef ROCPORT_STD_BINARY
+
+template <class T, ::std::enable_if_t<!detail::is_complex<T>::value, int> = 0>
+ROCPORT_STD T abs(T x) {
+  return x < T(0) ? static_cast<T>(-x) : x == T(0) ? static_cast<T>(T(0)) : x;
+}
+template <class T>
+ROCPORT_STD T abs(const ::std::complex<T>& x) {
+  return ::hypot(x.real(), x.imag());
+}
+template <class T>
+ROCPORT_STD bool isnan(T x) {
+  return __builtin_isnan(static_cast<detail::floating<T>>(x));
+}
+template <class T>
+ROCPORT_STD bool isinf(T x) {
+  return __builtin_isinf(static_cast<detail::floating<T>>(x));
+}
+template <class T>
+ROCPORT_STD bool isfinite(T x) {
+  return __builtin_isfinite(static_cast<detail::floating<T>>(x));
+}
+template <class T>
+ROCPORT_STD bool signbit(T x) {
+  return __builtin_signbit(static_cast<detail::floating<T>>(x));
+}
+
+// ---- Atomics ---------------------------------------------------------------------------------------------------------
+
+enum memory_order {
+  memory_order_relaxed = __ATOMIC_RELAXED,
+  memory_order_consume = __ATOMIC_CONSUME,
+  memory_order_acquire = __ATOMIC_ACQUIRE,
+  memory_order_release = __ATOMIC_RELEASE,
+  memory_order_acq_rel = __ATOMIC_ACQ_REL,
+  memory_order_seq_cst = __ATOMIC_SEQ_CST
+};
+
+}  // namespace std
+
+using std::memory_order;
+using std::memory_order_acq_rel;
+using std::memory_order_acquire;
+using std::memory_order_consume;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+using std::memory_order_seq_cst;
+
+enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
+
+namespace detail {
+
+#if defined(__HIPCC__)
+#define ROCPORT_STD_SCOPED(call)                                                                              \
+  switch (Scope) {                                                                                            \
+    case thread_scope_block: return call(__HIP_MEMORY_SCOPE_WORKGROUP);                                       \
+    case thread_scope_device: return call(__HIP_MEMORY_SCOPE_AGENT);                                          \
+    case thread_scope_thread: return call(__HIP_MEMORY_SCOPE_SINGLETHREAD);                                   \
+    default: return call(__HIP_MEMORY_SCOPE_SYSTEM);                                                          \
+  }
+#endif
+
+// Floats and other types without an instruction of their own go through compare-and-swap of their bits.
+template <class T, thread_scope Scope>
+class atomic_access {
+ public:
+  ROCPORT_STD explicit constexpr atomic_access(T* p) : place_(p) {}
+#if defined(__HIPCC__)
+  ROCPORT_STD T load(memory_order order = memory_order_seq_cst) const {
+    if (order != memory_order_relaxed) fence();
+    T value = load_relaxed();
+    if (order != memory_order_relaxed) fence();
+    return value;
+  }
+  ROCPORT_STD void store(T value, memory_order order = memory_order_seq_cst) const {
+    if (order != memory_order_relaxed) fence();
+    store_relaxed(value);
+    if (order == memory_order_seq_cst) fence();
+  }
+  ROCPORT_STD bool compare_exchange_strong(T& expected, T desired, memory_order order = memory_order_seq_cst) const {
+    if (order != memory_order_relaxed) fence();
+    const bool done = swap_relaxed(expected, desired);
+    if (order != memory_order_relaxed) fence();
+    return done;
+  }
+  ROCPORT_STD bool compare_exchange_strong(T& expected, T desired, memory_order order, memory_order) const {
+    return compare_exchange_strong(expected, desired, order);
+  }
+  ROCPORT_STD bool compare_exchange_weak(T& expected, T desired, memory_order order = memory_order_seq_cst) const {
+    return compare_exchange_strong(expected, desired, order);
+  }
+  ROCPORT_STD bool compare_exchange_weak(T& expected, T desired, memory_order order, memory_order) const {
+    return compare_exchange_strong(expected, desired, order);
+  }
+  template <class Change>
+  ROCPORT_STD T changed(Change change, memory_order order) const {
+    T old = load_relaxed();
+    while (!compare_exchange_strong(old, change(old), order)) {
+    }
+    return old;
+  }
+
+ private:
+  ROCPORT_STD static void fence() {
+#if defined(__HIP_DEVICE_COMPILE__)
+    if (Scope == thread_scope_block) {
+      __threadfence_block();
+    } else if (Scope == thread_scope_device) {
+      __threadfence();
+    } else if (Scope == thread_scope_system) {
+      __threadfence_system();
+    }
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+  }
+  ROCPORT_STD T load_relaxed() const {
+#define ROCPORT_STD_CALL(scope) __hip_atomic_load(place_, __ATOMIC_RELAXED, scope)
+    ROCPORT_STD_SCOPED(ROCPORT_STD_CALL)
+#undef ROCPORT_STD_CALL
+  }
+  ROCPORT_STD void store_relaxed(T value) const {
+#define ROCPORT_STD_CALL(scope) __hip_atomic_store(place_, value, __ATOMIC_RELAXED, scope)
+    ROCPORT_STD_SCOPED(ROCPORT_STD_CALL)
+#undef ROCPORT_STD_CALL
+  }
+  ROCPORT_STD bool swap_relaxed(T& expected, T desired) const {
+#define ROCPORT_STD_CALL(scope) \
+  __hip_atomic_compare_exchange_strong(place_, &expected, desired, __ATOMIC_RELAXED, __ATOMIC_RELAXED, scope)
+    ROCPORT_STD_SCOPED(ROCPORT_STD_CALL)
+#undef ROCPORT_STD_CALL
+  }
+#endif
+
+ protected:
+  T* place_;
+};
+
+}  // namespace detail
+
+// An object that is read and changed in whole, by the threads of a scope.
+template <class T, thread_scope Scope = thread_scope_system>
+class atomic_ref : public detail::atomic_access<T, Scope> {
+  using base = detail::atomic_access<T, Scope>;
+
+ public:
+  using value_type = T;
+  ROCPORT_STD explicit constexpr atomic_ref(T& object) : base(&object) {}
+#if defined(__HIPCC__)
+  ROCPORT_STD T exchange(T value, memory_order order = memory_order_seq_cst) const {
+    return base::changed([value](T) { return value; }, order);
+  }
+  ROCPORT_STD T fetch_add(T value, memory_order order = memory_order_seq_cst) const {
+    return base::changed([value](T old) { return static_cast<T>(old + value); }, order);
+  }
+  ROCPORT_STD T fetch_sub(T value, memory_order order = memory_order_seq_cst) const {
+    return base::changed([value](T old) { return static_cast<T>(old - value); }, order);
+  }
+  ROCPORT_STD T fetch_and(T value, memory_order order = memory_order_seq_cst) const {
+    return base::changed([value](T old) { return static_cast<T>(old & value); }, order);
+  }
+  ROCPORT_STD T fetch_or(T value, memory_order order = memory_order_seq_cst) const {
+    return base::changed([value](T old) { return static_cast<T>(old | value); }, order);
+  }
+  ROCPORT_STD T fetch_xor(T value, memory_order order = memory_order_seq_cst) const {
+    return base::changed([value](T old) { return static_cast<T>(old ^ value); }, order);
+  }
+  ROCPORT_STD T fetch_min(T value, memory_order order = memory_order_seq_cst) const {
+    return base::changed([value](T old) { return value < old ? value : old; }, order);
+  }
+  ROCPORT_STD T fetch_max(T value, memory_order order = memory_order_seq_cst) const {
+    return base::changed([value](T old) { return old < value ? value : old; }, order);
+  }
+  ROCPORT_STD operator T() const { return base::load(); }
+  ROCPORT_STD T operator=(T value) const {
+    base::store(value);
+    return value;
+  }
+  ROCPORT_STD T operator++() const { return fetch_add(T(1)) + T(1); }
+  ROCPORT_STD T operator++(int) const { return fetch_add(T(1)); }
+  ROCPORT_STD T operator--() const { return fetch_sub(T(1)) - T(1); }
+  ROCPORT_STD T operator--(int) const { return fetch_sub(T(1)); }
+  ROCPORT_STD T operator+=(T value) const { return fetch_add(value) + value; }
+  ROCPORT_STD T operator-=(T value) const { return fetch_sub(value) - value; }
+#endif
+};
+
+namespace std {
+template <class T>
+using atomic_ref = ::cuda::atomic_ref<T, thread_scope_system>;
+}  // namespace std
+
+// ---- cuda:: ----------------------------------------------------------------------------------------------------------
+
+template <class T, class U>
+ROCPORT_STD constexpr ::std::common_type_t<T, U> ceil_div(T a, U b) {
+  return static_cast<::std::common_type_t<T, U>>(a / b + (a % b != 0 ? 1 : 0));
+}
+template <class T, class U>
+ROCPORT_STD constexpr ::std::common_type_t<T, U> round_up(T a, U b) {
+  return static_cast<::std::common_type_t<T, U>>((a / b + (a % b != 0 ? 1 : 0)) * b);
+}
+
+}  // namespace cuda
+
+#endif
+#endif  // ROCPORT_STD_H

@@ -1,0 +1,125 @@
+"""`<cuda/std/...>`, `<cuda/atomic>` and `<cuda/cmath>` are libcu++'s headers, which ROCm does not bring along.
+
+`rocport_std.h` has what most CUDA code takes from them under the same names: `cuda::std`'s traits, array, tuple,
+complex, limits and mathematics over the host's standard library and HIP's device functions, `cuda::atomic_ref` with
+its scopes over the compiler's atomics, `cuda::ceil_div`. The names stay as they are. A name that the header does not
+have, and other headers of libcu++ (barriers, pipelines, memory resources), are MANUAL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.binding.branches import branches
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.include_header import OTHERS, is_project_file, spelled
+from rocport.rules.cuda.warp_common import amd_only
+from rocport.syntax.cuda import CudaSource
+
+HEADER = "rocport_std.h"
+_HEADERS = OTHERS - {"mma.h", "crt/mma.h"}
+
+NAMES = frozenset(
+    b"int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t size_t ptrdiff_t "
+    b"nullptr_t add_const_t add_lvalue_reference_t add_pointer_t alignment_of common_type common_type_t "
+    b"conditional conditional_t decay decay_t enable_if enable_if_t false_type integral_constant is_arithmetic "
+    b"is_base_of is_class is_const is_constructible is_convertible is_default_constructible is_empty is_enum "
+    b"is_floating_point is_integral is_pointer is_reference is_same is_signed is_trivially_copyable is_unsigned "
+    b"is_void make_signed make_signed_t make_unsigned make_unsigned_t remove_const_t remove_cv remove_cv_t "
+    b"remove_pointer_t remove_reference remove_reference_t true_type underlying_type_t bool_constant conjunction_v "
+    b"disjunction_v invoke_result_t is_arithmetic_v is_base_of_v is_class_v is_const_v is_constructible_v "
+    b"is_convertible_v is_empty_v is_enum_v is_floating_point_v is_integral_v is_invocable_v is_pointer_v "
+    b"is_reference_v is_same_v is_signed_v is_trivially_copyable_v is_unsigned_v is_void_v void_t array complex "
+    b"conj declval exchange forward get imag index_sequence index_sequence_for initializer_list integer_sequence "
+    b"make_index_sequence make_pair make_tuple max min move numeric_limits pair real swap tie tuple "
+    b"tuple_element_t tuple_size apply tuple_size_v bit_and bit_or bit_xor divides equal_to greater greater_equal "
+    b"less less_equal logical_and logical_or minus modulus multiplies negate not_equal_to plus acos acosh asin "
+    b"asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh cbrt ceil erf erfc exp2 expm1 fabs floor "
+    b"log1p log2 rint round trunc atan2 copysign fmax fmin fmod hypot pow abs isnan isinf isfinite signbit "
+    b"atomic_ref memory_order memory_order_relaxed memory_order_consume memory_order_acquire memory_order_release "
+    b"memory_order_acq_rel memory_order_seq_cst".split()
+)
+"""Names of cuda::std that the header has."""
+OUTSIDE = frozenset(
+    b"atomic_ref thread_scope thread_scope_system thread_scope_device thread_scope_block thread_scope_thread ceil_div "
+    b"round_up memory_order memory_order_relaxed memory_order_consume memory_order_acquire memory_order_release "
+    b"memory_order_acq_rel memory_order_seq_cst".split()
+)
+"""Names of cuda that the header has."""
+
+RULE = Rule(
+    name="standard-library",
+    summary="CUDA's C++ standard library",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    phase=2,
+    triggers=frozenset({b"cuda"}),
+    examples=(
+        Example(
+            "#include <cuda/std/array>\n#include <cuda/atomic>\n"
+            "__device__ int f(cuda::std::array<int, 4> a) { return a[cuda::ceil_div(3, 2)]; }\n",
+            contains=('#include "rocport_std.h"', "cuda::std::array<int, 4>", "cuda::ceil_div"),
+            absent=("<cuda/",),
+        ),
+        Example("__device__ float f(float x) { return cuda::std::lgamma(x); }\n", contains=("cuda::std::lgamma",)),
+    ),
+    clean=(
+        "__device__ bool f(float x) { return cuda::std::isnan(x); }\n",
+        "auto s = at::cuda::getCurrentCUDAStream();\n",
+        "namespace mine { namespace cuda { namespace std { int x; } } }\n",
+    ),
+    sources=("https://nvidia.github.io/cccl/libcudacxx/", "https://github.com/ROCm/libhipcxx"),
+)
+
+
+def supported(source: CudaSource, position: int) -> bool:
+    """True where `cuda` at a token begins a name that the port's header has."""
+    if source.at(position + 1) != b"::":
+        return False
+    name = source.at(position + 2)
+    if name == b"std" and source.at(position + 3) == b"::":
+        return source.at(position + 4) in NAMES
+    return name in OUTSIDE
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    for directive in source.directives:
+        if directive.name != b"include" or amd_only(source, directive.first):
+            continue
+        found = spelled(source, directive)
+        if found is None or found[0] not in _HEADERS or is_project_file(found[0], source, context):
+            continue
+        yield finding(
+            RULE,
+            source,
+            directive.first,
+            f"<{found[0]}> is {HEADER}: libcu++'s names over the host's standard library and HIP",
+            last=directive.last - 1,
+            applicability=Applicability.SAFE,
+            edits=[Edit(Span(directive.start, source.end(directive.last - 1)), b"")],
+            headers=[HEADER],
+        )
+    view = branches(source, context.project.torch_extension)
+    lines: set[tuple[int, bytes]] = set()
+    for position in source.find(b"cuda"):
+        if not _is_std(source, position) or supported(source, position) or source.qualified(position):
+            continue
+        name, line = source.at(position + 4), source.line(source.starts[position])
+        if (line, name) in lines or view.is_dead(source.starts[position]) or amd_only(source, position):
+            continue
+        lines.add((line, name))
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"cuda::std::{name.decode('utf-8', 'replace')} is not in {HEADER}",
+            last=position + 4,
+            fix="use std in host and constexpr code, HIP's function of the name in device code, or libhipcxx",
+        )
+
+
+def _is_std(source: CudaSource, position: int) -> bool:
+    return (
+        source.at(position + 1) == b"::" and source.at(position + 2) == b"std" and source.at(position + 3) == b"::"
+    ) and source.is_ident(position + 4)
