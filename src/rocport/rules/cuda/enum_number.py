@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
@@ -41,9 +42,14 @@ _TYPES: dict[bytes, tuple[bytes, str]] = {
     ),
     b"CUjit_option": (b"CU_JIT_", "the values of HIP's options differ from CUjit_option's after the first ones"),
 }
+_SPELLED = tuple(prefix for prefix, _ in _TYPES.values())
 _ATTRIBUTE_CALLS = {b"cudaDeviceGetAttribute": 1, b"cuDeviceGetAttribute": 1}
 _INTEGERS = frozenset(
     b"int unsigned long short char auto size_t int32_t uint32_t int64_t uint64_t uint8_t int8_t".split()
+)
+
+_ENUMERATORS = frozenset(
+    name for name, symbol in load().identifiers.items() if symbol.kind == "enum" and name.startswith(_SPELLED)
 )
 
 RULE = Rule(
@@ -52,13 +58,15 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
     phase=5,
-    triggers=frozenset({*_TYPES, *_ATTRIBUTE_CALLS, b"CUBLAS_GEMM_DEFAULT", b"CUBLAS_GEMM_ALGO0"}),
+    triggers=frozenset({*_TYPES, *_ATTRIBUTE_CALLS, *_ENUMERATORS}),
     examples=(
         Example("cublasOperation_t f(int t) { return (cublasOperation_t)t; }\n"),
         Example("auto f(int t) { return static_cast<curandRngType_t>(100 + t); }\n"),
         Example("void f() { for (int a = CUBLAS_GEMM_DEFAULT; a < 24; ++a) g(static_cast<cublasGemmAlgo_t>(a)); }\n"),
         Example("void f(int *v) { cudaDeviceGetAttribute(v, (cudaDeviceAttr)16, 0); }\n"),
         Example("int f(cublasComputeType_t t) { return (int)t; }\n"),
+        Example("auto f(cublasOperation_t o) { return names[o]; }\n"),
+        Example("auto f(int t) { return g(CUBLAS_OP_N + t); }\n"),
         Example("void f(int *v) { cuDeviceGetAttribute(v, 16, 0); }\n"),
     ),
     clean=(
@@ -90,12 +98,7 @@ def _all(source: CudaSource) -> Iterator[Finding]:
         for position in source.find(name):
             yield from _conversion(source, position, prefix, differs)
         yield from _numbers(source, name, differs)
-    for prefix, differs in {_TYPES[b"cublasGemmAlgo_t"]}:
-        for position in source.find(b"CUBLAS_GEMM_DEFAULT", b"CUBLAS_GEMM_ALGO0"):
-            if source.at(position - 1) == b"=" and source.at(position - 3) in _INTEGERS:
-                yield _finding(
-                    source, position, position, f"a {prefix.decode()} enumerator counted as a number", differs
-                )
+    yield from _arithmetic(source)
     for name, place in _ATTRIBUTE_CALLS.items():
         for position in source.find(name):
             call = source.call(position)
@@ -106,6 +109,21 @@ def _all(source: CudaSource) -> Iterator[Finding]:
                 yield _finding(
                     source, position, call.close, "an attribute given by its number", _TYPES[b"cudaDeviceAttr"][1]
                 )
+
+
+def _arithmetic(source: CudaSource) -> Iterator[Finding]:
+    """Enumerators counted with: `int a = CUBLAS_OP_N`, `CUBLAS_OP_N + t`, `i <= CUBLAS_OP_C`."""
+    for position, text in enumerate(source.texts):
+        if not text.startswith(_SPELLED) or kind_of(text) != IDENT or source.directive_of(position) is not None:
+            continue
+        before, after = source.at(position - 1), source.at(position + 1)
+        number = before == b"=" and source.at(position - 3) in _INTEGERS - {b"auto"}
+        if number or after in _COUNTS or before in _COUNTS:
+            differs = next(differs for prefix, differs in _TYPES.values() if text.startswith(prefix))
+            yield _finding(source, position, position, f"{text.decode()} is used as a number", differs)
+
+
+_COUNTS = frozenset({b"+", b"-", b"<", b"<=", b">=", b"++", b"*", b"%", b"<<", b"["})
 
 
 def _conversion(source: CudaSource, position: int, prefix: bytes, differs: str) -> Iterator[Finding]:
@@ -172,13 +190,14 @@ def _numbers(source: CudaSource, name: bytes, differs: str) -> Iterator[Finding]
             c_cast = (
                 source.at(opening) == b")" and source.at(position - 2) in _INTEGERS and source.at(position - 3) == b"("
             )
+            indexes = source.at(opening) == b"[" and source.at(position + 1) == b"]" and source.is_ident(position - 2)
             named = (
                 source.at(opening) == b"("
                 and source.at(position - 2) == b">"
                 and source.at(position - 3) in _INTEGERS
                 and source.at(position - 5) == b"static_cast"
             )
-            printed = named or c_cast
+            printed = named or c_cast or indexes
             if printed and not _is_status_text(source, position):
                 text = f"a {name.decode()} becomes a number"
                 yield _finding(source, position - 3, position, text, differs)

@@ -33,6 +33,8 @@ RULE = Rule(
     examples=(
         Example('void *f() { return dlopen("libcudart.so.12", 1); }\n', contains=("libcudart.so.12",)),
         Example('void *f(void *h) { return dlsym(h, "cudaMalloc"); }\n', contains=('"cudaMalloc"',)),
+        Example('const char *names[] = {"cuInit"};\nvoid *f(void *h) { return dlsym(h, names[0]); }\n'),
+        Example('bool f(std::string s) { return s.find("CUDA error") != std::string::npos; }\n'),
         Example('int f() { return system("nvidia-smi -L"); }\n', contains=("nvidia-smi",)),
         Example('bool f(const char *s) { return !strcmp(s, "cudaErrorInvalidValue"); }\n'),
         Example('const char *file = "build/kernel.ptx";\n'),
@@ -111,12 +113,15 @@ def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] |
     if _LIBRARY.search(value):
         return f'"{shown}" is a library of CUDA\'s: it is not there on ROCm', "load ROCm's library in its place on AMD"
     called = _callee(source, position)
-    if value in _api() and (called in _SYMBOLS or _looks_up(source, position)):
+    listed = not called and not _SYMBOLS.isdisjoint(source.names) and source.at(position - 1) in (b"{", b",", b"=")
+    if value in _api() and (listed or called in _SYMBOLS or _looks_up(source, position)):
         symbol = load().identifiers[value]
         to = f"; HIP's is {symbol.hip}" if symbol.hip else ""
         return f'the symbol "{shown}" is looked up by its name{to}', "look up HIP's name on AMD"
     if value in _api() and _compared(source, position, called):
         return f'"{shown}" is compared as text, and HIP\'s names are others', "compare the error codes"
+    if b"CUDA" in value and _compared(source, position, called) and called not in _ENVIRONMENT:
+        return f'"{shown}" is looked for in a text, and HIP\'s messages say HIP', "compare the error codes"
     if _MANGLED.fullmatch(value):
         return f'"{shown}" is a mangled name that spells a CUDA type: HIP\'s differs', 'make the kernel extern "C"'
     if _COMMAND.search(value) or (called in _RUNS and re.search(rb"\b" + _TOOLS + rb"\b", value)):
