@@ -4,7 +4,8 @@ hides device code. The port decides every one of them the way one CUDA build doe
 `rocport_platform.h`. That build is the newest before Hopper's features, which only NVIDIA hardware has, and before CUDA
 13 changed signatures that HIP keeps.
 
-- `#ifdef __CUDA_ARCH__` (is this the device pass?) asks for `__HIP_DEVICE_COMPILE__`: SAFE.
+- `#ifdef __CUDA_ARCH__` (is this the device pass?) asks for `__HIP_DEVICE_COMPILE__`: SAFE. Around functions for the
+  device it asks for `__HIPCC__`: HIP's host pass reads the kernels that call them, too.
 - `__CUDACC__` and `__NVCC__` (is this compiled as CUDA?) also take `__HIPCC__`: SAFE; and `__CUDACC_RTC__` (is this
   compiled at run time?) `__HIPCC_RTC__`.
 - comparisons ask the ROCPORT_ name: REVIEW, and the finding says which branch is taken.
@@ -55,6 +56,11 @@ RULE = Rule(
             "#ifdef __CUDA_ARCH__\nint device;\n#endif\n",
             contains=("#ifdef __HIP_DEVICE_COMPILE__",),
             absent=("rocport_platform.h",),
+        ),
+        Example(
+            "#ifdef __CUDA_ARCH__\n__device__ void f(float *a) { *a = 1; }\n#endif\n"
+            "template <class T> __global__ void k(T *a) { f(a); }\n",
+            contains=("#ifdef __HIPCC__",),
         ),
         Example(
             "#ifdef __CUDACC__\n#define HD __host__ __device__\n#endif\n",
@@ -117,6 +123,21 @@ def _condition(
         return
     last = directive.last - 1
     edits, names, presence = _edits(source, directive, positions)
+    if presence and _holds_device_functions(source, chain):
+        edits = [
+            replace(source, at, b"__HIPCC__") if source.texts[at] == ARCH else edit
+            for at, edit in zip(positions, edits, strict=True)
+        ]
+        yield finding(
+            RULE,
+            source,
+            directive.first,
+            "HIP's host pass reads device code, too: functions for the device are declared in both",
+            last=last,
+            edits=edits,
+            applicability=Applicability.SAFE,
+        )
+        return
     if forced is not None:
         edits = _force(source, directive, edits, forced)
         verb = "taken" if forced.take else "skipped"
@@ -153,6 +174,21 @@ def _condition(
         headers=[HEADER],
         fix="see that the branch suits AMD GPUs",
     )
+
+
+def _holds_device_functions(source: CudaSource, chain: Chain) -> bool:
+    """True for `#ifdef __CUDA_ARCH__` around functions for the device, without another branch and without #error."""
+    if len(chain.branches) != 1:
+        return False
+    branch = chain.branches[0]
+    texts = source.texts[branch.directive.first + 1 : branch.directive.last]
+    if texts not in ([b"ifdef", ARCH], [b"if", b"defined", b"(", ARCH, b")"], [b"if", b"defined", ARCH]):
+        return False
+    if any(item.name == b"error" and branch.start <= item.start < branch.end for item in source.directives):
+        return False
+    inside = [item for item in source.functions if branch.start <= source.starts[item.name] < branch.end]
+    own = [item for item in inside if b"__device__" in item.specifiers and item.body is not None]
+    return bool(own) and source.enclosing(branch.directive.first) is None
 
 
 def _edits(source: CudaSource, directive: Directive, positions: list[int]) -> tuple[list[Edit], list[bytes], bool]:

@@ -1,6 +1,7 @@
 """nvcc takes a launch written `k << <grid, block >> >(...)`, with spaces or line breaks; clang wants `<<<` and `>>>`.
 Formatters that know no CUDA write it so, and much code has it. The port joins the brackets and keeps what stood between
-them, comments and line ends included, in front. Right everywhere: to nvcc both are the same.
+them, comments and line ends included, in front. A grid or block given as a list in braces, which clang does not take
+either, gets its type, `dim3`. Right everywhere: to nvcc both are the same.
 """
 
 from __future__ import annotations
@@ -9,15 +10,15 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
-from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.common import finding, insert
 from rocport.syntax.cuda import CudaSource
 
 # Cheap, and true of more than launches: most files have none of it.
-_APART = re.compile(rb"<<(?:\s|\\|/[*/])+<|>(?:\s|\\|/[*/])+>")
+_APART = re.compile(rb"<<(?:\s|\\|/[*/])+<|>(?:\s|\\|/[*/])+>|<<<[^;]*?[{]")
 
 RULE = Rule(
     name="split-launch",
-    summary="launch whose brackets are apart",
+    summary="launch as only nvcc reads it",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
     phase=2,
@@ -28,6 +29,7 @@ RULE = Rule(
             "void f() {\n  k<T> <<\n    <grid, block, 0, s>>\n  >(p, q);\n}\n",
             contains=("k<T> \n    <<<grid, block, 0, s\n  >>>(p, q);",),
         ),
+        Example("void f() { k<<<g, {1, n, 1}, 0, s>>>(p); }\n", contains=("k<<<g, dim3{1, n, 1}, 0, s>>>(p)",)),
         Example("#define GO(k) k << < 1, \\\n  2 >> > ()\n", contains=("k <<< 1, \\\n  2 >>> ()",)),
     ),
     clean=(
@@ -49,12 +51,14 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             for first, last, text in ((launch.open, launch.opened, b"<<<"), (launch.shut, launch.close, b">>>"))
             if (edit := _joined(source, first, last, text)) is not None
         ]
+        braces = [first for first, _ in launch.config[:2] if source.at(first) == b"{"]
+        edits += [insert(source.starts[first], b"dim3") for first in braces]
         if edits:
             yield finding(
                 RULE,
                 source,
                 launch.kernel,
-                "clang wants the brackets of a launch in one piece",
+                "clang wants the brackets of a launch in one piece, and a type before braces in them",
                 last=launch.close,
                 edits=edits,
                 routine=True,
