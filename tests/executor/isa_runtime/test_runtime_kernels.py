@@ -53,3 +53,21 @@ def test_a_failed_assertion_ends_the_program_as_on_the_device(executor: IsaExecu
     result = executor.run(program, (), tmp_path, RunOptions(width=64, limits=_LIMITS))
     assert result.status == -6
     assert "kernel _Z1ki" in result.stderr
+
+
+def test_a_kernel_that_writes_behind_an_allocation_is_named(executor: IsaExecutor, tmp_path: Path) -> None:
+    source = tmp_path / "outside.hip"
+    source.write_text(
+        "#include <hip/hip_runtime.h>\n"
+        "__global__ void near(int *p) { p[10] = 1; }\n"
+        "__global__ void far(int *p) { p[1 << 20] = 1; }\n"
+        "int main() { int *p; (void)hipMalloc(&p, 40); near<<<1, 1>>>(p); far<<<1, 1>>>(p); return 0; }\n"
+    )
+    program = executor.build(load_program(source), tmp_path / "out", BuildOptions())
+    result = executor.run(program, (), tmp_path, RunOptions(width=64, limits=_LIMITS))
+    assert result.status == -6
+    assert [(hazard.kind, hazard.kernel) for hazard in result.hazards] == [
+        ("out-of-bounds", "_Z4nearPi"),
+        ("out-of-bounds", "_Z3farPi"),
+    ]
+    assert "byte 40 of an allocation of 40 bytes was written" in result.hazards[0].message

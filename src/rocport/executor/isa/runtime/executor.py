@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rocport.executor.amd import width_of
-from rocport.executor.base import BuildError, BuildOptions, Capability, KernelRun, Level, RunOptions, RunResult
+from rocport.executor.base import BuildError, BuildOptions, Capability, Hazard, KernelRun, Level, RunOptions, RunResult
 from rocport.executor.isa.runtime.hipcc import TARGET_VARIABLE, hipcc_command
 from rocport.executor.isa.runtime.library import LibraryError, build_libraries
 from rocport.executor.isa.runtime.tree import machine_toolchain
@@ -27,6 +28,11 @@ TARGETS = tuple(wave_target(width).name for width in (64, 32))
 _DEFAULT_BUILD = BuildOptions()
 _DEFAULT_RUN = RunOptions()
 _MOST_FOUND_HEADERS = 8
+_OUTSIDE = re.compile(
+    r"^rocport: (?:out of bounds: (?P<said>.*?(?:\(seen after kernel (?P<after>\S+)\))?)"
+    r"|kernel (?P<kernel>\S+): (?P<fault>a memory access outside .*))$",
+    re.MULTILINE,
+)
 _NEEDED = {
     "tinygrad": "tinygrad is not installed: its tables decode the machine code (`pip install 'rocport[isa]'`)",
     "rocport.executor.isa.__main__": "this rocport has no ISA engine",
@@ -130,7 +136,14 @@ class IsaExecutor:
         )  # fmt: skip
         kernels, statistics = _read_report(report)
         return RunResult(
-            done.status, done.stdout, done.stderr, done.seconds, done.timed_out, (), statistics, tuple(kernels)
+            done.status,
+            done.stdout,
+            done.stderr,
+            done.seconds,
+            done.timed_out,
+            _hazards(done.stderr),
+            statistics,
+            tuple(kernels),
         )
 
 
@@ -138,6 +151,17 @@ def _companions(libraries: Path) -> list[str]:
     """The libraries beside the runtime's: a program's own build names those it needs, a lone source file does not."""
     names = {path.name[3:].split(".")[0] for path in libraries.glob("lib*.so")}
     return sorted(names - {"amdhip64", "hiprtc"})
+
+
+def _hazards(stderr: str) -> tuple[Hazard, ...]:
+    """What the runtime said of memory on standard error, once a message."""
+    found: dict[str, Hazard] = {}
+    for match in _OUTSIDE.finditer(stderr):
+        message = match["said"] or match["fault"]
+        kernel = match["kernel"] or match["after"] or ""
+        count = found[message].count + 1 if message in found else 1
+        found[message] = Hazard("out-of-bounds", message, kernel, count)
+    return tuple(found.values())
 
 
 def _read_report(path: Path) -> tuple[list[KernelRun], dict[str, int]]:
