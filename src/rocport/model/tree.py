@@ -32,6 +32,8 @@ class SourceFile:
             data = (self.root / self.path).read_bytes()
         except OSError as error:
             return Problem(self.path, f"cannot be read: {error.strerror}; check its permissions; not ported")
+        if b"\r" in data and b"\n" not in data and self.language != "other":
+            return Problem(self.path, "its lines end in CR alone, which is read as one line; copied: convert it to LF")
         if b"\0" in data:
             return Problem(self.path, "holds NUL bytes, so it is not text (binary or UTF-16); copied, not ported")
         return data

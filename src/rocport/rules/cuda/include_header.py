@@ -32,7 +32,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     phase=2,
-    triggers=frozenset({b"include", b"__has_include", b"define"}),
+    triggers=frozenset({b"include", b"include_next", b"import", b"__has_include", b"define"}),
     examples=(
         Example("#include <cublas_v2.h>\n", contains=("#include <hipblas/hipblas.h>",)),
         Example('#include "cuda_runtime.h"\n', contains=("<hip/hip_runtime.h>",)),
@@ -42,6 +42,9 @@ RULE = Rule(
         Example(
             "#if __has_include(<cuda_runtime.h>)\nint gpu;\n#endif\n", contains=("__has_include(<hip/hip_runtime.h>)",)
         ),
+        Example('#include "/usr/local/cuda/include/cuda_runtime.h"\n', contains=("#include <hip/hip_runtime.h>",)),
+        Example("#include/**/<cublas_v2.h>\n", contains=("<hipblas/hipblas.h>",)),
+        Example("#include_next <cuda_runtime.h>\n", contains=("#include_next <hip/hip_runtime.h>",)),
         Example("#include GENERATED_HEADER\n", contains=("#include GENERATED_HEADER",)),
         Example(
             "#include <cooperative_groups/reduce.h>\n",
@@ -60,7 +63,9 @@ RULE = Rule(
 def spelled(source: CudaSource, directive: Directive) -> tuple[str, int, int] | None:
     """Header name of an include and the byte range of `<...>` or `"..."`; None for a computed include."""
     data = source.data
-    start = source.end(directive.first + 1)
+    if directive.first + 2 >= directive.last:
+        return None
+    start = source.starts[directive.first + 2]
     rest = data[start : directive.end]
     stripped = rest.lstrip()
     start += len(rest) - len(stripped)
@@ -85,8 +90,8 @@ def is_project_file(name: str, source: CudaSource, context: Context) -> bool:
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     table = load()
     named = any(table.header(name) for name in set(_QUOTED.findall(source.data.decode("utf-8", "replace"))))
-    for directive in source.directives if named or b"include" in source.names else ():
-        if directive.name in (b"include", b"import"):
+    for directive in source.directives:
+        if directive.name in (b"include", b"import", b"include_next"):
             found = spelled(source, directive)
             if found is None:
                 yield from _computed(source, directive, context)
@@ -159,6 +164,36 @@ def _either(source: CudaSource, directive: Directive, symbol: Symbol, start: int
         applicability=Applicability.REVIEW,
         edits=[Edit(Span(start, end), f"<{symbol.hip}>".encode())] if symbol.hip else [],
         fix="spell the project's own file with quotes",
+    )
+
+
+def _by_path(source: CudaSource, directive: Directive, context: Context) -> Iterator[Finding]:
+    """A CUDA header named through a folder: `"/usr/local/cuda/include/cuda_runtime.h"`, `"..\\x\\cuda.h"`."""
+    found = spelled(source, directive)
+    if found is None:
+        return
+    name, start, end = found
+    plain = name.replace("\\", "/")
+    last = posixpath.basename(plain)
+    symbol = load().header(last)
+    if (
+        symbol is None
+        or "/" not in plain
+        or is_project_file(plain, source, context)
+        or last in context.project.basenames
+    ):
+        return
+    if not (posixpath.isabs(plain) or "cuda" in plain.lower() or "\\" in name):
+        return
+    yield finding(
+        RULE,
+        source,
+        directive.first,
+        f"{name} names CUDA's {last} by its folder, which is not there on ROCm",
+        last=directive.last - 1,
+        applicability=Applicability.REVIEW if symbol.hip else Applicability.MANUAL,
+        edits=[Edit(Span(start, end), f"<{symbol.hip}>".encode())] if symbol.hip else [],
+        fix="see that no file of the project's own is meant",
     )
 
 

@@ -51,6 +51,7 @@ RULE = Rule(
     clean=(
         "void check(cudaError_t e);\nvoid checkDriver(CUresult e);\n",
         "void check(cudaError_t e) {}\nvoid check(cublasStatus_t e) {}\n",
+        "void f(CUresult r, cudaError_t e) {}\n",
         "void check(cudaError_t e, int line) {}\nvoid check(CUresult e) {}\n",
     ),
     sources=("hip/hip_runtime_api.h of ROCm 6.4: hipError_t",),
@@ -72,7 +73,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     names = list(source.names & merged.keys())
     if len(names) < 2:
         return
-    seen: dict[tuple[bytes, ...], tuple[bytes, bytes]] = {}
+    seen: dict[tuple[bytes, ...], tuple[bytes, int]] = {}
     for position in sorted(source.find(*names)):
         found = _head(source, position)
         if found is None or source.directive_of(position) is not None:
@@ -83,8 +84,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         name = source.at(position)
         earlier = seen.get(key)
         if earlier is None:
-            seen[key] = (name, subject)
-        elif earlier[0] != name and not any({earlier[0], name} <= same for same in _SAME_IN_CUDA) and defined:
+            seen[key] = (name, first)
+        elif (
+            earlier[1] != first
+            and earlier[0] != name
+            and not any({earlier[0], name} <= same for same in _SAME_IN_CUDA)
+            and defined
+        ):
             yield from _second(source, position, last, name, earlier[0], subject)
 
 
