@@ -275,7 +275,7 @@ def _read_at(unit: Unit, body: Body, at: int, written: set[bytes]) -> tuple[str,
     if source.at(at - 1) in (b".", b"->"):
         place = source.at(at - 2)
     if _SWAPS.fullmatch(name):
-        if moving or not _takes(source, call.args, written):
+        if moving or not _takes(source, name, call.args, written):
             return None
         if (
             name.startswith(b"atomicCAS")
@@ -291,8 +291,12 @@ def _read_at(unit: Unit, body: Body, at: int, written: set[bytes]) -> tuple[str,
     return _through(unit, name, place, moving)
 
 
-def _takes(source: CudaSource, arguments: tuple[tuple[int, int], ...], written: set[bytes]) -> bool:
-    """True where the values given are not computed by the loop."""
+def _takes(source: CudaSource, name: bytes, arguments: tuple[tuple[int, int], ...], written: set[bytes]) -> bool:
+    """True where the values given are not computed by the loop, or from what the attempt before has seen."""
+    if name.startswith(b"compare_exchange") and len(arguments) > 1:
+        # The first argument comes back with the value found.
+        seen = {source.at(i) for i in range(*arguments[0]) if source.is_ident(i)}
+        return not seen & {source.at(i) for i in range(*arguments[1]) if source.is_ident(i)}
     given = {source.at(i) for first, last in arguments[1:] for i in range(first, last) if source.is_ident(i)}
     return not given & written
 
@@ -483,7 +487,7 @@ def _gives_back(unit: Unit, item: Statement, place: bytes) -> bool:
             _SWAPS.fullmatch(name)
             or _UNLOCKS.fullmatch(name)
             or name in (b"store", b"__stcg")
-            or _IDLE_READS.fullmatch(name)
+            or (_IDLE_READS.fullmatch(name) and source.text(*call.args[-1]).strip().lstrip(b"-").isdigit())
             or any(not takes_lock(unit, name) and _swaps(unit, body) for body in unit.named(name))
         ):
             return _object(source, at).removeprefix(b"&").strip() == plain
@@ -505,6 +509,8 @@ def _swaps(unit: Unit, body: Body) -> bool:
 def _immovable(unit: Unit, items: tuple[Statement, ...], after: tuple[Statement, ...]) -> str:
     """Why the region cannot be repeated lane by lane; empty where it can."""
     source = unit.source
+    if source.directive_between(items[0].first, items[-1].last):
+        return "a preprocessor conditional stands in it"
     declared: set[bytes] = set()
     for item in items:
         loop_depth = item.kind in LOOPS

@@ -337,6 +337,13 @@ class CudaSource:
             return self.directives[at]
         return None
 
+    def directive_between(self, first: int, last: int) -> bool:
+        """True when a conditional of the preprocessor begins, turns or ends in the tokens [first, last)."""
+        at = bisect.bisect_left(self._directive_starts, first)
+        return any(
+            item.name not in (b"pragma", b"define", b"undef") for item in self.directives[at:] if item.first < last
+        )
+
     @cached_property
     def pairs(self) -> dict[int, int]:
         """Token index of each bracket -> index of its partner, both ways. Unbalanced brackets have no partner."""

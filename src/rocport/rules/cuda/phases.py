@@ -24,6 +24,8 @@ def phases(unit: Unit, statement: Statement, kind: str, call: bytes) -> list[Edi
     sides = [_parts(unit, side, kind) for side in (statement.body, statement.other)]
     if statement.kind != "if" or statement.condition is None:
         return None
+    if source.directive_between(statement.first, statement.last):
+        return None
     first, second = sides
     if first is None or second is None or len(first) != len(second):
         return None

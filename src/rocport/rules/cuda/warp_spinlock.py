@@ -60,6 +60,11 @@ RULE = Rule(
             "__global__ void k(Mutex *m, int *c) { m->lock(); ++*c; m->unlock(); }\n",
             contains=("if (rocport_turns.mine()) { m->lock(); __threadfence(); ++*c; m->unlock(); }",),
         ),
+        Example(
+            "__global__ void k(int *m, int *c) {\n  while (atomicCAS(m, 0, 1) != 0) ;\n#if A\n  *c += 1;\n"
+            "  atomicExch(m, 0);\n#else\n  atomicExch(m, 0);\n#endif\n}\n",
+            absent=("lane_turns",),
+        ),
         Example("__device__ void lock(int *m) { for (;;) { if (atomicCAS(m, 0, 1) == 0) break; } }\n"),
         Example("__device__ void lock(int *m) { again: if (atomicExch(m, 1) != 0) goto again; }\n"),
         Example("__global__ void k(int *m) { if (threadIdx.x % 32 == 0) { while (atomicCAS(m, 0, 1)) ; } }\n"),
@@ -77,6 +82,9 @@ RULE = Rule(
         "__global__ void k(int *used, int i) { while (atomicExch(&used[i], 1) == 1) { i = i + 1; } }\n",
         "__device__ void f(int *m, int *c) { bool done = false; while (!done) { if (atomicCAS(m, 0, 1) == 0) {\n"
         "  *c += 1; atomicExch(m, 0); done = true; } } }\n",
+        "__device__ void add(cuda::atomic_ref<float> r, float v) { float o = r.load();\n"
+        "  while (!r.compare_exchange_strong(o, o + v)) { } }\n"
+        "__device__ void f(float *p, float v) {\n#if N\n  add(p, v);\n#else\n  atomicAdd(p, v);\n#endif\n}\n",
         "__device__ bool f(int *m) { for (int i = 0; i < 100; ++i) { if (atomicCAS(m, 0, 1) == 0) return true; }\n"
         "  return false; }\n",
         "__device__ void put(unsigned *t, unsigned n, unsigned k) { unsigned i = k % n;\n"
