@@ -99,10 +99,11 @@ class Unit:
         for body in bodies:
             self._by_name.setdefault(body.name, []).append(body)
         arguments: dict[bytes, list[Value]] = {}
-        for _ in range(2):
+        related = self._related(bodies)
+        for again in (bodies, related):
             self._arguments = arguments
             arguments = {}
-            for body in bodies:
+            for body in again:
                 _Walk(self, body).run()
             for body in bodies:
                 for call in body.calls:
@@ -111,9 +112,16 @@ class Unit:
                         if known[index] != value:
                             known[index] = joined(known[index], value)
         self._arguments = arguments
-        for body in bodies:
+        for body in related:
             _Walk(self, body).run()
         return bodies
+
+    def _related(self, bodies: list[Body]) -> list[Body]:
+        """Those that name another body of the file, or are named in one: only they learn from a second walk."""
+        spans = [(body, body.statements[0].first, body.statements[-1].last) for body in bodies if body.statements]
+        naming = [(body, self._by_name.keys() & self.source.texts[first:last]) for body, first, last in spans]
+        named = {name for _, names in naming for name in names}
+        return [body for body, names in naming if names or body.name in named]
 
     @cached_property
     def constants(self) -> Mapping[bytes, Value]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from rocport.syntax.cuda import NUMBER, CudaSource, kind_of
 
@@ -108,6 +109,12 @@ _TYPE_WORDS = frozenset(
 )
 
 
+@lru_cache(4096)
+def _lexed(body: bytes) -> CudaSource:
+    """The body of a macro; the same few are read over and over."""
+    return CudaSource("", body)
+
+
 @dataclass
 class Reader:
     """Reads an expression; `assign` is told of every variable it changes."""
@@ -119,9 +126,12 @@ class Reader:
     macros: Mapping[bytes, bytes] = field(default_factory=dict)
     depth: int = 0
 
+    def __post_init__(self) -> None:
+        self.texts = self.source.texts
+
     def read(self, first: int, last: int) -> Value:
         """The value of the tokens [first, last)."""
-        self.at, self.last = first, last
+        self.at, self.last = first, min(last, len(self.texts))
         value = PLAIN
         while self.at < self.last:
             before = self.at
@@ -133,7 +143,8 @@ class Reader:
     # ---- tokens ------------------------------------------------------------------------------------------------------
 
     def _text(self, offset: int = 0) -> bytes:
-        return self.source.at(self.at + offset) if self.at + offset < self.last else b""
+        at = self.at + offset
+        return self.texts[at] if at < self.last else b""
 
     def _operator(self) -> bytes:
         """The operator here; the lexer leaves `>>` as two tokens."""
@@ -330,7 +341,7 @@ class Reader:
         return known if known is not None else PLAIN
 
     def _macro(self, body: bytes) -> Value:
-        inner = CudaSource("", body)
+        inner = _lexed(body)
         reader = Reader(inner, self.environment, lambda at, args: None, lambda *_: None, self.macros, self.depth + 1)
         return reader.read(0, len(inner.texts))
 
