@@ -98,6 +98,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 continue
             name, start, end = found
             symbol = table.header(name)
+            if symbol is None:
+                yield from _by_path(source, directive, context)
             if symbol is None or name in OTHERS:
                 continue
             angle = source.data[start : start + 1] == b"<"
