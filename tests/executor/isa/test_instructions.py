@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -338,3 +339,38 @@ def test_against_a_formula(module: Module, k: int) -> None:
     )
     wrong = np.flatnonzero((out != want) & ~nan)
     assert wrong.size == 0, [(hex(a[j]), hex(b[j]), hex(c[j]), hex(out[j]), hex(want[j])) for j in wrong[:4]]
+
+
+def _one(compile_hip: Callable[..., bytes], folder: Path, target: str, body: str) -> Module:
+    source = folder / f"{target}.hip"
+    source.write_text(
+        '#include <hip/hip_runtime.h>\nextern "C" __global__ void one(float x,float*o){float r;asm volatile('
+        f'"{body}":"=s"(r):"s"(x));o[threadIdx.x]=r;}}\n',
+        encoding="utf-8",
+    )
+    return load(compile_hip(source, target), target)
+
+
+def test_transcendentals_of_scalars_write_scalar_registers(compile_hip: Callable[..., bytes], tmp_path: Path) -> None:
+    """gfx12's V_S_RCP_F32 has a scalar result in a vector encoding; it was written to a vector register."""
+    module = _one(compile_hip, tmp_path, "gfx1201", "v_s_rcp_f32 %0, %1")
+    out = np.zeros(32, "f4")
+    module.launch("one", (1,), (32,), [np.float32(8), out])
+    assert (out == 0.125).all()
+
+
+def test_two_words_by_their_selectors(compile_hip: Callable[..., bytes], tmp_path: Path) -> None:
+    """V_PK_MOV_B32 takes either word of each pair: its text reads bits 63:32 of a 32-bit view."""
+    source = tmp_path / "pair.hip"
+    source.write_text(
+        "#include <hip/hip_runtime.h>\n"
+        'extern "C" __global__ void pair(const unsigned long long*a,unsigned long long*o){'
+        "unsigned long long r;"
+        'asm volatile("v_pk_mov_b32 %0, %1, %2 op_sel:[1,0]":"=v"(r):"v"(a[threadIdx.x]),'
+        '"v"(a[64+threadIdx.x]));o[threadIdx.x]=r;}\n',
+        encoding="utf-8",
+    )
+    module = load(compile_hip(source, "gfx90a"), "gfx90a")
+    a, out = rng.integers(0, 2**63, 128).astype("u8"), np.zeros(64, "u8")
+    module.launch("pair", (1,), (64,), [a, out])
+    assert (out == (a[:64] >> U(32) | (a[64:] & U(0xFFFFFFFF)) << U(32))).all()

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from rocport.executor.isa.emit import Untranslated, Value, emit
-from rocport.executor.isa.forms import EXEC, NULL, VCC, Context, Step, common_scalars
+from rocport.executor.isa.forms import EXEC, NULL, VCC, Context, Step, common_scalars, literal
 from rocport.executor.isa.scalar import text_and_origin
 
 # Texts whose lanes call the C library or loop: run for active lanes only.
@@ -68,6 +68,8 @@ def valu(c: Context) -> Step:
         return c.step("return op+1;", "by hand")
     if name in _BY_HAND:
         return _BY_HAND[name](c)
+    if name.startswith("V_S_"):
+        return _pseudo_scalar(c)
     if "_MIX" in name:
         text, how = _mix_text(c), "override"
     elif name.startswith("V_BITOP3"):
@@ -195,6 +197,20 @@ def valu(c: Context) -> Step:
             lane.before += "__builtin_memset(tV,0,sizeof tV);"
     loop = "ACTIVE_LANES" if heavy else "EACH_LANE"
     return c.step(_guard(lane, loop, "F64" in "".join(i.formats.values())), how)
+
+
+def _pseudo_scalar(c: Context) -> Step:
+    """gfx12's V_S_RCP and its like: a transcendental of a scalar register, written to a scalar register."""
+    i = c.instruction
+    text, how = text_and_origin(i.name, i.op, c.mode.family)
+    lane = _Lane(registers={"S0": 32, "D0": 32})
+    lane.body = f"u32 S0={c.form.uniform(c.raw('src0'), 32, i.formats.get('src0', ''), i.literal)};"
+    modify(lane, "S0", 32, i.formats.get("src0", ""), bool(c.raw("neg") & 1), bool(c.raw("abs") & 1))
+    if c.raw("opsel") or c.raw("omod") or c.raw("clmp"):
+        raise Untranslated(f"{i.name} with output modifiers")
+    d = c.form.operand(c.form.sgpr(c.raw("vdst")))
+    body = emit(text, lane.registers, (), common_scalars(c.mode) | {"laneId": literal(0)})
+    return c.step(f"{lane.body}u32 D0=w->s[{d}];{body}w->s[{d}]=D0;return op+1;", how)
 
 
 def _guard(lane: _Lane, loop: str, double: bool) -> str:
