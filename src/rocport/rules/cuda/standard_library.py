@@ -2,8 +2,8 @@
 
 `rocport_std.h` has what most CUDA code takes from them under the same names: `cuda::std`'s traits, array, tuple,
 complex, limits and mathematics over the host's standard library and HIP's device functions, `cuda::atomic_ref` with
-its scopes over the compiler's atomics, `cuda::ceil_div`. The names stay as they are. A name that the header does not
-have, and other headers of libcu++ (barriers, pipelines, memory resources), are MANUAL.
+its scopes over the compiler's atomics (by compare-and-swap: REVIEW), `cuda::ceil_div`. The names stay as they are. A
+name that the header does not have, and other headers of libcu++ (barriers, pipelines, memory resources), are MANUAL.
 """
 
 from __future__ import annotations
@@ -62,6 +62,10 @@ RULE = Rule(
             contains=('#include "rocport_std.h"', "cuda::std::array<int, 4>", "cuda::ceil_div"),
             absent=("<cuda/",),
         ),
+        Example(
+            "__device__ void f(int *p) { cuda::atomic_ref<int, cuda::thread_scope_device> a(*p); a.fetch_add(1); }\n",
+            contains=('#include "rocport_std.h"', "cuda::atomic_ref<int, cuda::thread_scope_device> a(*p)"),
+        ),
         Example("__device__ float f(float x) { return cuda::std::lgamma(x); }\n", contains=("cuda::std::lgamma",)),
     ),
     clean=(
@@ -101,6 +105,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             headers=[HEADER],
         )
     view = branches(source, context.project.torch_extension)
+    yield from _slower(source)
     lines: set[tuple[int, bytes]] = set()
     for position in source.find(b"cuda"):
         if not _is_std(source, position) or supported(source, position) or source.qualified(position):
@@ -117,6 +122,24 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             last=position + 4,
             fix="use std in host and constexpr code, HIP's function of the name in device code, or libhipcxx",
         )
+
+
+def _slower(source: CudaSource) -> Iterator[Finding]:
+    """The first use of atomic_ref in a file: its cost."""
+    for position in source.find(b"cuda"):
+        if source.at(position + 2) == b"atomic_ref" and supported(source, position) and not source.qualified(position):
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"cuda::atomic_ref of {HEADER} changes values by compare-and-swap in a loop, where CUDA has one "
+                "instruction for integers",
+                last=position + 2,
+                applicability=Applicability.REVIEW,
+                headers=[HEADER],
+                fix="where many threads change one place, write atomicAdd and its relatives",
+            )
+            return
 
 
 def _is_std(source: CudaSource, position: int) -> bool:
