@@ -51,7 +51,7 @@ def test_a_client_scans_ports_and_asks(tree: Path, tmp_path: Path) -> None:
         assert named["scan"].annotations.read_only_hint and not named["accept"].annotations.read_only_hint
         assert all(tool.description for tool in named.values())
 
-        async def call(name: str, **arguments: Any) -> Any:
+        async def call(name: str, /, **arguments: Any) -> Any:
             result = await client.call_tool(name, arguments)
             assert not result.is_error, result.content
             return result.structured_content
