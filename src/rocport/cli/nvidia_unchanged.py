@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from rocport.verify.nvidia import Proof
 
 _LISTED = 40
-_COLOUR = {"unchanged": "green", "changed": "red", "cannot tell": "yellow"}
+_COLOUR = {"unchanged": "green", "changed": "red", "cannot tell": "yellow", "not decided": "yellow"}
 
 
 def run(path: Path, original: Path | None, revision: str | None, strict: bool, fmt: str) -> int:
-    """Compare, print, and say the exit code: 0 unchanged, 1 changed, 2 cannot tell."""
+    """Compare, print, and say the exit code: 0 unchanged or not decided, 1 changed, 2 cannot tell."""
     from rocport.cli.common import emit
     from rocport.verify import nvidia
 
@@ -29,7 +29,7 @@ def run(path: Path, original: Path | None, revision: str | None, strict: bool, f
     except nvidia.TreeError as error:
         raise click.ClickException(str(error)) from error
     emit(report(proof), fmt)
-    return {"unchanged": EXIT_CLEAN, "changed": EXIT_FINDINGS, "cannot tell": EXIT_ERROR}[proof.verdict]
+    return {"changed": EXIT_FINDINGS, "cannot tell": EXIT_ERROR}.get(proof.verdict, EXIT_CLEAN)
 
 
 def text(proof: Proof, colour: bool = False) -> str:
@@ -40,13 +40,15 @@ def text(proof: Proof, colour: bool = False) -> str:
         return click.style(words, fg=name, bold=True) if colour else words
 
     lines: list[str] = []
-    for kind, name in ((Kind.DIFFERENCE, "red"), (Kind.UNKNOWN, "yellow"), (Kind.REVIEW, "yellow")):
+    for kind in (Kind.DIFFERENCE, Kind.UNKNOWN, Kind.UNDECIDED, Kind.REVIEW):
+        name = "red" if kind is Kind.DIFFERENCE else "yellow"
+        words = "not decided: look at it:" if kind is Kind.UNDECIDED else kind.value
         items = proof.of(kind)
         for item in items[:_LISTED]:
             place = f"{item.path}:{item.line}" if item.line else item.path
             if item.original_line:
                 place += f" (original line {item.original_line})"
-            lines.append(f"{paint(kind.value, name)} {place}")
+            lines.append(f"{paint(words, name)} {place}")
             lines.append(f"  {item.message}")
             lines.append(f"  next: {item.next_step}")
         if len(items) > _LISTED:
@@ -57,17 +59,18 @@ def text(proof: Proof, colour: bool = False) -> str:
     lines += [f"  {count:6}  {shown}" for shown, count in proof.counts().items() if count]
     lines += [f"{note}." for note in proof.notes]
     counted = Counter(item.kind for item in proof.differences)
-    words = {
+    verdict = {
         "unchanged": "with the platform predicate false, the port is the original"
         if not proof.hip_only
         else "what is shared with the NVIDIA build is the original's; the CUDA sources of this tree are HIP only",
         "changed": f"{counted[Kind.DIFFERENCE]} differences reach the NVIDIA path, or could",
+        "not decided": f"{counted[Kind.UNDECIDED]} places must be looked at, and --strict fails on them",
         "cannot tell": f"{counted[Kind.UNKNOWN]} places could not be compared",
     }[proof.verdict]
     if proof.verdict == "changed" and not counted[Kind.DIFFERENCE]:
-        words = "--strict: files that are HIP only, and what is to be looked at, count as differences"
-    lines.append(f"{paint(f'NVIDIA path {proof.verdict}', _COLOUR[proof.verdict])}: {words}")
-    if proof.verdict == "unchanged" and counted[Kind.REVIEW]:
+        verdict = "--strict: files that are HIP only, and what is to be looked at, count as differences"
+    lines.append(f"{paint(f'NVIDIA path {proof.verdict}', _COLOUR[proof.verdict])}: {verdict}")
+    if proof.verdict in ("unchanged", "not decided") and counted[Kind.REVIEW]:
         lines.append(f"{counted[Kind.REVIEW]} places to look at; --strict makes them differences")
     return "\n".join(lines) + "\n"
 

@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from rocport.verify.nvidia.asks import asked_by_lines, asked_by_name
 from rocport.verify.nvidia.model import Difference, Kind
 
 CODE = "nvidia-generated-module"
@@ -84,7 +85,7 @@ class Checked:
 
     @property
     def safe(self) -> bool:
-        return not self.differences
+        return all(item.kind is Kind.UNDECIDED for item in self.differences)
 
 
 def looks_generated(path: str) -> bool:
@@ -105,7 +106,7 @@ def check(path: str, data: bytes) -> Checked:
         return checked
     _static(checked, tree)
     if checked.safe:
-        _import(checked, data, _read_names(tree))
+        _import(checked, data, tree)
     return checked
 
 
@@ -209,8 +210,10 @@ def _value(checked: Checked, node: ast.expr) -> None:
 # What it does.
 
 
-def _import(checked: Checked, data: bytes, names: list[str]) -> None:
+def _import(checked: Checked, data: bytes, tree: ast.Module) -> None:
+    names = _read_names(tree)
     seen: dict[str, list[Any]] = {}
+    asked: dict[str, tuple[int, str]] = {}
     for variant in _VARIANTS:
         answer = _child(data, variant, names)
         if isinstance(answer, str):
@@ -229,10 +232,22 @@ def _import(checked: Checked, data: bytes, names: list[str]) -> None:
             if effects:
                 _say(checked, 0, f"has an effect when `{name}` is read with {variant}: {effects[0]}")
                 return
+        for name, lines in answer["lines"].items():
+            what = asked_by_lines(tree, lines) if lines is not None else asked_by_name(tree, name)
+            if name in answer["kept"]:
+                what = (0, "something that it changes itself")
+            if what is not None:
+                asked.setdefault(name, what)
     for name, values in seen.items():
         kind, value = values[0] if values else ("", None)
         if len(values) == len(_VARIANTS) and len(set(values)) == 1 and kind in ("bool", "NoneType"):
-            checked.constants[name] = value
+            if name not in asked:
+                checked.constants[name] = value
+                continue
+            line, what_else = asked[name]
+            message = f"`{name}` asks {what_else}, and not only what PyTorch was built for: it is no platform predicate"
+            step = "let it rest on torch.version.hip alone, or see that nothing on the NVIDIA path reads it"
+            checked.differences.append(Difference(Kind.UNDECIDED, CODE, checked.path, line, 0, message, step))
 
 
 def _child(data: bytes, variant: str, names: list[str]) -> dict[str, Any] | str:
@@ -366,9 +381,33 @@ module = importlib.util.module_from_spec(specification)
 sys.modules["_rocm_compat"] = module
 specification.loader.exec_module(module)
 effects = changes(before, modules, {})
-values, read = {}, {}
+imported = dict(vars(module))
+
+def plain(value):
+    return repr(value) if isinstance(value, (bool, int, str, bytes, float, list, dict, set, tuple)) else id(value)
+
+def known():
+    return {key: plain(value) for key, value in vars(module).items() if not key.startswith("__")}
+
+executed = set()
+def trace(frame, event, argument):
+    if frame.f_code.co_filename != path:
+        return None
+    if event == "line":
+        executed.add(frame.f_lineno)
+    return trace
+
+values, read, lines, kept = {}, {}, {}, []
 for name in request["names"]:
-    before, modules, torch_before = state(), set(sys.modules), torch_state()
+    # As in a process that reads this name first.
+    vars(module).clear()
+    vars(module).update(imported)
+    for value in imported.values():
+        if hasattr(value, "cache_clear"):
+            value.cache_clear()
+    before, modules, torch_before, was = state(), set(sys.modules), torch_state(), known()
+    executed.clear()
+    sys.settrace(trace)
     try:
         value = getattr(module, name)
     except Exception as error:
@@ -378,8 +417,14 @@ for name in request["names"]:
     else:
         simple = value is None or isinstance(value, bool)
         values[name] = (type(value).__name__, value if simple else None)
+        if simple:
+            lines[name] = None if name in imported else sorted(executed)
+    finally:
+        sys.settrace(None)
+    if any(key != name and was.get(key) != now for key, now in known().items()):
+        kept.append(name)
     found = changes(before, modules, torch_before)
     if found:
         read[name] = found
-print(json.dumps({"effects": effects, "values": values, "read": read}))
+print(json.dumps({"effects": effects, "values": values, "read": read, "lines": lines, "kept": kept}))
 """

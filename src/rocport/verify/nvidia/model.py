@@ -33,6 +33,8 @@ class Kind(enum.Enum):
     """The NVIDIA path is not what it was, or is not shown to be."""
     REVIEW = "review"
     """Harmless by what could be read; a person should look. A difference with `--strict`."""
+    UNDECIDED = "not decided"
+    """What the NVIDIA path does here cannot be read off the text: look at it. A difference with `--strict`."""
     UNKNOWN = "cannot tell"
 
 
@@ -90,7 +92,7 @@ class Proof:
         """A difference was found; with `strict`, something to review or a file that is HIP only counts as one."""
         if self.of(Kind.DIFFERENCE):
             return True
-        return self.strict and bool(self.of(Kind.REVIEW) or self.hip_only)
+        return self.strict and bool(self.of(Kind.REVIEW) or self.of(Kind.UNDECIDED) or self.hip_only)
 
     @property
     def unknown(self) -> bool:
@@ -103,7 +105,7 @@ class Proof:
             return "changed"
         if self.unknown:
             return "cannot tell"
-        return "unchanged"
+        return "not decided" if self.of(Kind.UNDECIDED) else "unchanged"
 
     def counts(self) -> dict[str, int]:
         """Files by how they were shown, every way named; `not shown` last."""
