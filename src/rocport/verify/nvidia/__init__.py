@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rocport.verify.nvidia import cfamily, cmake, data, generated, imports, make, meson, python, tokens
+from rocport.verify.nvidia import cfamily, cmake, data, gates, generated, imports, make, meson, python, tokens
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.model import Difference, FileShown, Kind, Proof, Shown
 from rocport.verify.nvidia.reach import Reach
@@ -33,6 +34,7 @@ __all__ = ["Difference", "Kind", "Proof", "Shown", "TreeError", "verify"]
 
 CODE_FILES = "nvidia-files"
 CODE_ORIGINAL = "nvidia-original"
+CODE_GATE = "nvidia-gate"
 _IN_WORDS = {"c": cfamily.GATE, "cmake": cmake.GATE, "make": make.GATE, "meson": meson.GATE}
 
 
@@ -94,6 +96,7 @@ class _Comparison:
         self._find_hip_only()
         self._generated_modules()
         self._distrusted()
+        self._switched()
         self.live_python: dict[str, ast.Module] = {}
         self.folded_imports: list[tuple[str, python.Compared]] = []
         for path in self.changed:
@@ -187,9 +190,11 @@ class _Comparison:
         """Gates that something on the NVIDIA path switches on: there they are not taken to be false."""
         self.macros: set[str] = set()
         self.gates = set(cmake.GATES)
-        kinds = {language(path) for path in self.changed if path not in self.hip_only}
-        if not kinds & {"c", "cmake"}:
+        changed = [path for path in self.changed if path not in self.hip_only]
+        self.asked = gates.asked(self.new, self.old, changed)
+        if not {language(path) for path in changed} & {"c", "cmake"}:
             return
+        words = {*cmake.GATES, "__HIP_", *self.asked}
         for tree in (self.new, self.old):
             for path in tree.modes:
                 kind = language(path)
@@ -198,7 +203,7 @@ class _Comparison:
                 if tree.modes[path] in ("link", "submodule"):
                     continue
                 content = tree.data(path)
-                if not any(name.encode() in content for name in (*cmake.GATES, "__HIP_")):
+                if not any(name.encode() in content for name in words):
                     continue
                 try:
                     self._distrust(path, kind, content)
@@ -214,13 +219,25 @@ class _Comparison:
                 self.macros.add(gate)
         elif kind == "make":
             text = "\n".join(line.text for line in make.stream(content).lines)
-            self.macros |= {gate for gate in cmake.GATES if f"-D{gate}" in text}
+            self.macros |= {gate for gate in (*cmake.GATES, *self.asked) if f"-D{gate}" in text}
         else:
             for word in python.strings_off_rocm(content, self._facts(path)):
-                for gate in cmake.GATES:
+                for gate in (*cmake.GATES, *self.asked):
                     if f"-D{gate}" in word:
                         self.gates.discard(gate)
                         self.macros.add(gate)
+
+    def _switched(self) -> None:
+        """What a gate of the port asks and something in the original sets: on NVIDIA it may be on."""
+        places: dict[str, list[str]] = {}
+        for name, path, line in gates.switched(self.old, self.asked):
+            if name not in self.macros:
+                places.setdefault(name, []).append(f"{path}:{line}")
+        for name, where in places.items():
+            more = f" and {len(where) - 2} more" if len(where) > 2 else ""
+            message = f"`{name}`, which a gate asks, is set or defined by the original at {', '.join(where[:2])}{more}"
+            step = "see that no NVIDIA build gets it (`#ifdef` is true for 0 too), or gate on a name of your own"
+            self.found.append(Difference(Kind.UNDECIDED, CODE_GATE, self.asked[name], 0, 0, message, step))
 
     def _changed(self, path: str) -> None:
         kind = language(path)
@@ -243,6 +260,9 @@ class _Comparison:
             return Shown.SYNTAX_TREE
         if kind == "notebook":
             return self._notebook(path, new, old)
+        if kind == "c" and self._other_language(path, old):
+            self.found += data.by_lines(path, new, old)
+            return Shown.CONTENT
         if kind == "c":
             distrusted = frozenset(self.macros)
             stream, was = cfamily.tokens(new, distrusted), cfamily.tokens(old, distrusted)
@@ -273,6 +293,21 @@ class _Comparison:
         }
         self.found += readers.get(kind, data.by_lines)(path, new, old)
         return Shown.CONTENT
+
+    def _other_language(self, path: str, old: bytes) -> bool:
+        """Assembler, MATLAB and Fortran have comments and strings of their own: compared by bytes."""
+        name = path.rpartition("/")[2]
+        if name.endswith((".s", ".S", ".asm")):
+            return True
+        if name.endswith(".m"):
+            return re.search(rb"(?m)^\s*(?:#\s*i|@(?:interface|implementation|import))", old) is None
+        if not name.lower().endswith(".inc"):
+            return False
+        mention = re.compile(rb"(?m)^[ \t]*#[ \t]*include[^\n]*\b" + re.escape(name.encode()))
+        return not any(
+            language(other) == "c" and mode in ("file", "exec") and mention.search(self.old.data(other))
+            for other, mode in self.old.modes.items()
+        )
 
     def _python(self, path: str, new: bytes, old: bytes) -> None:
         if path in self.generated and path in self.old:
@@ -325,6 +360,15 @@ class _Comparison:
         stream, was = make.stream(new), make.stream(old)
         self.found += tokens.compare(path, stream.tokens, was.tokens, make.GATE)
         added = [gate for gate in stream.declared if gate not in was.declared]
+        for gate in added:
+            for other in self.old.modes:
+                if language(other) != "make" or self.old.modes[other] == "link":
+                    continue
+                if line := make.sees_declared(self.old.data(other), gate):
+                    message = f"{gate} is new, and {other}:{line} asks whether it is set"
+                    place = stream.declared[gate]
+                    step = "choose another name, or do not declare it"
+                    self.found.append(Difference(Kind.DIFFERENCE, tokens.CODE, path, place, 0, message, step))
         if added and (line := make.exports_all(old)):
             message = f"{added[0]} is new, and line {line} exports every variable to the commands"
             step = "declare it with `unexport`, or not at all"

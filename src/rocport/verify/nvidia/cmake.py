@@ -225,19 +225,11 @@ class _Condition:
         return self.items[place].text
 
     def _or(self) -> bool | str:
-        left = self._and()
-        while self._word() == "OR":
-            self.place += 1
-            right = self._and()
-            left = _join("OR", left, right, True)
-        return left
-
-    def _and(self) -> bool | str:
+        """AND and OR bind alike, from left to right."""
         left = self._not()
-        while self._word() == "AND":
+        while (word := self._word()) in ("AND", "OR"):
             self.place += 1
-            right = self._not()
-            left = _join("AND", left, right, False)
+            left = _join(word, left, self._not(), word == "OR")
         return left
 
     def _not(self) -> bool | str:

@@ -20,6 +20,8 @@ else:
 
 CODE = "nvidia-content"
 _MOST = 20
+_UNASKED = frozenset(("dependency-groups.dev", "tool.uv.dev-dependencies", "tool.uv.default-groups"))
+"""What uv installs although nobody names it (https://docs.astral.sh/uv/concepts/projects/dependencies/)."""
 
 
 def _difference(path: str, line: int, original: int, message: str, kind: Kind = Kind.DIFFERENCE) -> Difference:
@@ -60,7 +62,9 @@ def requirements(path: str, new: bytes, old: bytes) -> list[Difference]:
 
 
 def _requirement_lines(data: bytes) -> list[str]:
-    text = data.decode("utf-8-sig", errors="surrogateescape").replace("\r\n", "\n").replace("\\\n", "")
+    text = data.decode("utf-8-sig", errors="surrogateescape").replace("\r\n", "\n")
+    # As pip joins them: a line that is a comment does not go on after a backslash.
+    text = re.sub(r"(?m)^(\s*#.*?)\\+$", r"\1", text).replace("\\\n", "")
     lines = (re.sub(r"(?:^|\s)#.*", "", line).strip() for line in text.split("\n"))
     return [" ".join(line.split()) for line in lines if line]
 
@@ -84,7 +88,8 @@ def _values(path: str, text: bytes, new: Any, old: Any, where: str, asked: tuple
         for key in [*old, *(key for key in new if key not in old)]:
             inner = f"{where}.{key}" if where else str(key)
             if key not in old:
-                if inner in asked or where in asked or (inner.rpartition(".")[0] in asked):
+                unasked = inner in _UNASKED or (inner == "dependency-groups" and "dev" in new[key])
+                if not unasked and (inner in asked or where in asked or inner.rpartition(".")[0] in asked):
                     continue
                 found.append(_difference(path, _line_of(text, str(key)), 0, f"`{inner}` is new"))
             elif key not in new:

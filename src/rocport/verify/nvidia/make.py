@@ -15,6 +15,7 @@ GATES = frozenset(("USE_ROCM", "USE_HIP"))
 GATE = "ifeq ($(USE_ROCM),1)"
 _OFF = frozenset(("", "0", "OFF", "off", "no", "false", "FALSE", "NO"))
 _ASSIGNED = re.compile(r"(?:(?:export|override|private)\s+)*(\w+)\s*(\?=|:{0,3}=|\+=|!=)\s*(.*)\Z", re.DOTALL)
+_DEFINE = re.compile(r"\s*(?:(?:override|export)\s+)*define\b(?!\s*[:+?]?=)")
 _CONDITIONAL = re.compile(r" *(ifeq|ifneq|ifdef|ifndef|else|endif)\b(.*)\Z", re.DOTALL)
 
 
@@ -42,7 +43,7 @@ def lines(data: bytes) -> list[Line]:
         whole = "\n".join(parts)
         parts = []
         stripped = whole.strip()
-        if re.match(r"(?:(?:override|export)\s+)*define\b", stripped):
+        if _DEFINE.match(stripped):
             defining += 1
         elif stripped == "endef":
             defining = max(0, defining - 1)
@@ -70,8 +71,14 @@ def _tree(items: Sequence[Line]) -> list[Line | _Block]:
     top: list[Line | _Block] = []
     body = top
     stack: list[tuple[_Block, list[Line | _Block]]] = []
+    defining = 0
     for item in items:
-        found = None if item.text.startswith("\t") else _CONDITIONAL.match(item.text)
+        if _DEFINE.match(item.text):
+            defining += 1
+        elif item.text.strip() == "endef":
+            defining = max(0, defining - 1)
+        # Inside `define` a conditional is text: it is read where the variable is evaluated, or never.
+        found = None if defining or item.text.startswith("\t") else _CONDITIONAL.match(item.text)
         word = found.group(1) if found else ""
         if not found or re.match(r"\s*[:+?!]?=", found.group(2)):
             body.append(item)
@@ -221,6 +228,16 @@ def stream(data: bytes) -> Stream:
 def _canonical(text: str) -> str:
     """Spaces before a line that is no recipe do not count; recipes are compared as they are."""
     return text if text.startswith("\t") else text.lstrip(" ")
+
+
+def sees_declared(data: bytes, gate: str) -> int:
+    """The line that asks whether a variable is set at all, or 0: there declaring it as 0 shows."""
+    asks = re.compile(
+        rf"\$[({{](?:origin|flavor|value)\s+{gate}\b|^\s*(?:else\s+)?ifn?def\s+{gate}\b|\$[({{]\.VARIABLES[)}}]",
+        re.MULTILINE,
+    )
+    found = asks.search(data.decode("utf-8", errors="replace"))
+    return data.decode("utf-8", errors="replace").count("\n", 0, found.start()) + 1 if found else 0
 
 
 def exports_all(data: bytes) -> int:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rocport.verify.nvidia import cfamily, cmake, data, reach_build, reach_python
+from rocport.verify.nvidia import cfamily, cmake, data, listers, reach_build, reach_python
+from rocport.verify.nvidia.by_name import BY_NAME, own_of_the_port
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.paths import normal
@@ -19,22 +20,6 @@ from rocport.verify.nvidia.tokens import LexError
 from rocport.verify.nvidia.tree import Tree
 
 CODE = "nvidia-reachable"
-_BY_NAME = {
-    "conftest.py": "pytest loads it",
-    "sitecustomize.py": "Python runs it at start",
-    "usercustomize.py": "Python runs it at start",
-    **dict.fromkeys(("pytest.ini", ".pytest.ini", "tox.ini"), "pytest reads it"),
-    **dict.fromkeys(("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in"), "packaging reads it"),
-    **dict.fromkeys(("BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel"), "Bazel reads it"),
-    ".bazelrc": "Bazel reads it",
-    ".dockerignore": "docker build reads it",
-    **dict.fromkeys(("docker-compose.override.yml", "docker-compose.override.yaml"), "docker compose reads it"),
-    **dict.fromkeys(("compose.override.yml", "compose.override.yaml"), "docker compose reads it"),
-    ".env": "docker compose and python-dotenv read it",
-    ".gitmodules": "git reads it",
-    "CMakePresets.json": "cmake and IDEs read it",
-    "CMakeUserPresets.json": "cmake reads it",
-}
 _IN_OLD_FOLDERS = {
     "__init__.py": "the folder becomes a regular package",
     "__main__.py": "`python -m` runs it",
@@ -78,10 +63,16 @@ class Reach:
             self._builds()
             self._headers()
             self._named()
+            self._listed()
+            self._links()
         return self.found
 
-    def _say(self, path: str, message: str, certain: bool = True, where: str = "", line: int = 0) -> None:
-        kind = Kind.DIFFERENCE if certain else Kind.REVIEW
+    def _say(self, path: str, message: str, certain: bool | None = True, where: str = "", line: int = 0) -> None:
+        """`certain` None: it cannot be decided."""
+        kind = Kind.DIFFERENCE if certain else Kind.REVIEW if certain is not None else Kind.UNDECIDED
+        if kind is Kind.UNDECIDED and path in self.generated:
+            # The generated module does nothing when it is read or imported.
+            kind = Kind.REVIEW
         place = f" ({where}:{line})" if where and line else f" ({where})" if where else ""
         step = "give it another name or folder" if certain else "see that the NVIDIA build does not use it"
         difference = Difference(kind, CODE, path, 0, 0, f"new file: {message}{place}", step)
@@ -106,8 +97,8 @@ class Reach:
     def _by_name(self, path: str) -> None:
         name = path.rpartition("/")[2]
         folder = posixpath.dirname(path)
-        if name in _BY_NAME:
-            self._say(path, f"{_BY_NAME[name]} by its name")
+        if name in BY_NAME:
+            self._say(path, f"{BY_NAME[name]} by its name")
         elif name in _IN_OLD_FOLDERS and folder in self._folders:
             self._say(path, f"{_IN_OLD_FOLDERS[name]}")
         elif name.endswith(_LOADED):
@@ -120,6 +111,10 @@ class Reach:
             self._say(path, "container tools take it by its name", certain=False)
         elif name.endswith((".pyi", "py.typed")):
             self._say(path, "type checkers read it", certain=False)
+        elif not own_of_the_port(path):
+            hidden = any(part.startswith(".") for part in path.split("/"))
+            where = "it is hidden" if hidden else "it lies at the root"
+            self._say(path, f"{where}, where tools read files by their names, and is not named for ROCm")
         if (name.startswith("Find") and name.endswith(".cmake")) or name.endswith(("Config.cmake", "-config.cmake")):
             self._say(path, "`find_package` may find it by its name")
 
@@ -177,11 +172,12 @@ class Reach:
         for listing in reach_python.listings(path, tree):
             for item in (*self.new, *self._new_folders):
                 found = listing.finds(item, self._folders)
-                if found is False or (found is None and not build):
+                beside = posixpath.dirname(item) in self._folders and item in self.ported
+                if found is False or (found is None and not build and not beside):
                     continue
                 new = item if item in self.ported else next(one for one in self.new if one.startswith(f"{item}/"))
                 # The generated module does nothing when it is imported: listed, it is to be looked at.
-                certain = bool(found) and new not in self.generated
+                certain = None if found is None else new not in self.generated
                 self._say(new, "a listing of its folder finds it", certain, path, listing.line)
 
     def _packages(self) -> None:
@@ -246,7 +242,7 @@ class Reach:
                     # A job that takes every `*.py` takes the port's too; one that names files is looked at.
                     if not job or reach_build.names_files(word):
                         message = f"the wildcard `{word}` of a command matches it"
-                        self._say(item, message, runs and not job, path, line)
+                        self._say(item, message, True if runs and not job else None if runs else False, path, line)
 
     def _cmake(self, path: str, everything: tuple[str, ...]) -> None:
         content = self.live_bytes(path)
@@ -258,12 +254,12 @@ class Reach:
             return
         for item, line, certain, pattern in reach_build.cmake_finds(path, commands, everything, self._folders):
             new = item if item in self.ported else next(one for one in self.new if one.startswith(f"{item}/"))
-            self._say(new, f"the pattern `{pattern}` matches it", certain, path, line)
+            self._say(new, f"the pattern `{pattern}` matches it", certain or None, path, line)
 
     def _make(self, path: str) -> None:
         text = self.live_bytes(path).decode("utf-8", errors="replace")
         for item, line, certain, pattern in reach_build.make_finds(path, text, self.new, self._folders):
-            self._say(item, f"`{pattern}` matches it", certain, path, line)
+            self._say(item, f"`{pattern}` matches it", certain or None, path, line)
         folder = posixpath.dirname(path)
         present = {*self.new, *self._new_folders}
         for target, line in reach_build.make_targets(text).items():
@@ -296,6 +292,24 @@ class Reach:
                 continue
             for includer, name in reach_build.new_header_found(path, found, old, self._folders):
                 self._say(path, f"`#include` of `{name}` may find it first", where=includer)
+
+    # Whoever else lists files.
+
+    def _listed(self) -> None:
+        known = {item.path for item in self.found if item.kind is Kind.DIFFERENCE}
+        new = [path for path in self.new if path not in known and path not in self.hip_only]
+        places: dict[tuple[str, int, str], list[str]] = {}
+        for reached in listers.finds(self.original, new, self._new_folders):
+            places.setdefault((reached.where, reached.line, reached.words), []).append(reached.path)
+        for (where, line, words), paths in places.items():
+            found = sorted(set(paths), key=lambda path: (path in self.generated, path))
+            more = f" (and {len(found) - 1} more new files)" if len(found) > 1 else ""
+            self._say(found[0], f"`{words}` may find it{more}", None, where, line)
+
+    def _links(self) -> None:
+        for path in self.new:
+            if self.ported.modes[path] in ("link", "submodule"):
+                self._say(path, "what lies behind a link or in a submodule is not looked at", None)
 
     # Mentions.
 

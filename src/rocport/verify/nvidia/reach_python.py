@@ -64,9 +64,9 @@ def import_targets(importer: str, level: int, name: str) -> list[str]:
 # Listings of folders.
 
 _LISTINGS = frozenset(
-    ["glob", "iglob", "rglob", "listdir", "scandir", "walk", "iter_modules", "walk_packages", "iterdir"]
+    ["glob", "iglob", "rglob", "listdir", "scandir", "walk", "fwalk", "iter_modules", "walk_packages", "iterdir"]
 )
-LISTS = re.compile(rb"\b(?:i?glob|rglob|listdir|scandir|walk|iter_modules|walk_packages|iterdir)\b")
+LISTS = re.compile(rb"\b(?:i?glob|rglob|listdir|scandir|f?walk|iter_modules|walk_packages|iterdir)\b")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Listing:
                 return True
             if not self.deep and "**" not in pattern and posixpath.dirname(path) not in folders:
                 continue
-            maybe = maybe or specific(pattern)
+            maybe = maybe or specific(pattern) or bool(self.suffixes)
         return None if maybe else False
 
 
@@ -107,7 +107,7 @@ def listings(path: str, tree: ast.Module) -> Iterator[Listing]:
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name not in _LISTINGS:
                 continue
-            deep = name in ("rglob", "walk", "walk_packages")
+            deep = name in ("rglob", "walk", "fwalk", "walk_packages")
             patterns = list(_patterns(name, node, values))
             # Relative to where the script runs: the root of the tree, or its own folder.
             patterns += [posixpath.join(posixpath.dirname(path), item) for item in patterns if UNKNOWN not in item]
@@ -137,7 +137,7 @@ def _patterns(name: str, node: ast.Call, values: _Values) -> Iterator[str]:
     method = isinstance(node.func, ast.Attribute) and not (
         isinstance(node.func.value, ast.Name) and node.func.value.id in ("glob", "os", "pkgutil")
     )
-    if name in ("listdir", "scandir", "walk", "iter_modules", "walk_packages"):
+    if name in ("listdir", "scandir", "walk", "fwalk", "iter_modules", "walk_packages"):
         if not arguments:
             if name in ("listdir", "scandir"):
                 yield "*"

@@ -102,8 +102,10 @@ def read_folder(root: Path) -> Tree:
                 elif entry.is_dir():
                     if entry.name not in _SKIPPED_FOLDERS:
                         walk(entry.path, f"{path}/")
+                    elif entry.name == "__pycache__":
+                        modes.update((f"{path}/{name}", "file") for name in _unchecked(Path(entry.path)))
                 elif entry.is_file():
-                    modes[path] = "exec" if entry.stat().st_mode & stat.S_IXUSR else "file"
+                    modes[path] = _mode(entry.stat().st_mode)
 
     try:
         walk(str(root), "")
@@ -111,6 +113,25 @@ def read_folder(root: Path) -> Tree:
         raise TreeError(f"{error.filename}: {error.strerror}; every folder of the tree must be readable") from error
     modes.pop(MANIFEST, None)
     return Tree(modes, _reader(root, modes), f"the folder {root}")
+
+
+def _mode(bits: int) -> str:
+    """`exec` or `file`; with the set-user-ID, set-group-ID and sticky bits in words where there are any."""
+    name = "exec" if bits & stat.S_IXUSR else "file"
+    special = bits & (stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX)
+    return f"{name} with mode {special:o}" if special else name
+
+
+def _unchecked(folder: Path) -> list[str]:
+    """Compiled modules that Python runs without a look at the source (PEP 552: by hash, not checked)."""
+    found: list[str] = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".pyc"):
+            with (folder / name).open("rb") as stream:
+                head = stream.read(8)
+            if len(head) == 8 and int.from_bytes(head[4:], "little") & 0b11 == 0b01:
+                found.append(name)
+    return found
 
 
 def _reader(root: Path, modes: Mapping[str, str]) -> Callable[[str], bytes]:

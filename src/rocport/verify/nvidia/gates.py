@@ -1,0 +1,107 @@
+"""Who switches a gate on: what the original defines of the macros and variables that the port's conditionals ask.
+
+A macro that the original defines, as 0 even, is defined on NVIDIA: `#ifdef USE_ROCM` is then true there. CMake, Make, C
+and Python are read for it elsewhere; here every other file is read by its lines: presets, containers, CI jobs, shell
+files, templates of headers.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from rocport.verify.nvidia import cfamily
+from rocport.verify.nvidia.languages import language
+from rocport.verify.nvidia.tree import Tree
+
+GATES = frozenset(("USE_ROCM", "USE_HIP", "use_rocm"))
+_GATED = ("c", "cmake", "make", "meson")
+_WORD = re.compile(r"\w+")
+_DOCUMENTATION = ("text", "notebook")
+_OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
+_LARGEST = 4 << 20
+_READ = frozenset(("get", "getenv", "option", "get_option"))
+
+
+def asked(ported: Tree, original: Tree, changed: list[str]) -> dict[str, str]:
+    """Macros and variables of a ROCm build that files ask more often than the original did -> the file."""
+    found: dict[str, str] = {}
+    for path in changed:
+        if language(path) not in _GATED or ported.modes[path] in ("link", "submodule"):
+            continue
+        now, was = _counted(ported.data(path)), _counted(original.data(path))
+        for name, count in now.items():
+            if count > was.get(name, 0):
+                found.setdefault(name, path)
+    return found
+
+
+def _counted(data: bytes) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in _WORD.findall(data.decode("utf-8", errors="replace")):
+        if name in GATES or cfamily.is_rocm_macro(name):
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def switched(original: Tree, names: Mapping[str, str]) -> Iterator[tuple[str, str, int]]:
+    """Places of the original that define or set one of these names, or could: (name, path, line)."""
+    if not names:
+        return
+    words = b"|".join(re.escape(name.encode()) for name in sorted(names))
+    mention = re.compile(rb"(?<![A-Za-z0-9_])(?:-D[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
+    for path, mode in original.modes.items():
+        kind = language(path)
+        if mode in ("link", "submodule") or kind in _DOCUMENTATION or _OF_ROCM.search(path):
+            continue
+        content = original.data(path)
+        if len(content) > _LARGEST or b"\0" in content or mention.search(content) is None:
+            continue
+        if kind == "python":
+            yield from ((name, path, line) for name, line in _in_python(content, frozenset(names)))
+            continue
+        for number, line in enumerate(content.split(b"\n"), 1):
+            for match in mention.finditer(line):
+                if _sets(kind, line, match):
+                    yield match.group(1).decode(), path, number
+
+
+def _sets(kind: str, line: bytes, match: re.Match[bytes]) -> bool:
+    text = line.strip()
+    flag, after = match.group().startswith(b"-D"), line[match.end() :].lstrip(b" \t\"'")
+    if kind == "c":
+        return text.startswith(b"#") and b"cmakedefine" in text.partition(match.group(1))[0]
+    if text.startswith((b"//", b"*", b";", b"rem ")) or (
+        text.startswith(b"#") and not re.match(rb"#[ \t]*(?:cmakedefine|define|undef|mesondefine)", text)
+    ):
+        return False
+    if text.startswith(b"#"):
+        return True
+    if kind in ("cmake", "make"):
+        # What these set is computed; a definition handed to a compiler is not.
+        return flag or after.startswith(b"=") or b"definitions" in text.lower()
+    # Asked, and not set.
+    return re.match(rb"(?:if|elif|#if|#ifdef|#ifndef|ifdef|ifeq|ifneq)\b|(?:if )?\[", text) is None or flag
+
+
+def _in_python(content: bytes, names: frozenset[str]) -> Iterator[tuple[str, int]]:
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in _READ:
+                skipped.update(node.args)
+        elif isinstance(node, ast.Compare):
+            skipped.update((node.left, *node.comparators))
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            skipped.add(node.slice)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
+            found = re.match(r"(?:-D\s*)?(\w+)(?:=.*)?\Z", node.value, re.DOTALL)
+            if found and found.group(1) in names and not node.value.startswith("-D"):
+                yield found.group(1), node.lineno

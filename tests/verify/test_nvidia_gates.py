@@ -1,0 +1,76 @@
+"""A macro or variable that a gate of the port asks, and that the original already sets: on NVIDIA it may be on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocport.verify import nvidia
+
+C = "int a;\n"
+GATED = "#ifdef {name}\nint b;\n#endif\nint a;\n"
+CMAKE = "project(x)\n"
+
+
+def verdict(tmp_path: Path, shared: dict[str, str], old: dict[str, str], new: dict[str, str]) -> nvidia.Proof:
+    for name, files in (("old", {**shared, **old}), ("new", {**shared, **new})):
+        for path, text in files.items():
+            place = tmp_path / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+    return nvidia.verify(tmp_path / "new", tmp_path / "old")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("setup.py", "flags = ['-O2', '-DUSE_ROCM=0']\n", "USE_ROCM"),
+        ("setup.py", "macros = [('USE_ROCM', '0')]\n", "USE_ROCM"),
+        ("setup.py", "import os\nos.environ['USE_ROCM'] = '0'\n", "USE_ROCM"),
+        ("config.h.in", "#cmakedefine01 USE_ROCM\n", "USE_ROCM"),
+        ("config.h", "#define HIP_VERSION 0\n", "HIP_VERSION"),
+        ("config.hpp.in", "#define HIP_VERSION @V@\n", "HIP_VERSION"),
+        ("CMakeLists.txt", "add_compile_definitions(HIP_VERSION=0)\n", "HIP_VERSION"),
+        ("CMakeLists.txt", "target_compile_definitions(x PUBLIC USE_ROCM=0)\n", "USE_ROCM"),
+        ("Makefile", "CXXFLAGS += -DHIP_VERSION=0\n", "HIP_VERSION"),
+        ("CMakePresets.json", '{"cacheVariables": {"USE_ROCM": "OFF"}}\n', "USE_ROCM"),
+        ("Dockerfile", "FROM x\nENV USE_ROCM 0\n", "USE_ROCM"),
+        (".github/workflows/ci.yml", "env:\n  USE_ROCM: 0\n", "USE_ROCM"),
+        ("build.sh", "export USE_ROCM=0\nmake\n", "USE_ROCM"),
+        ("build.bat", "set USE_ROCM=0\n", "USE_ROCM"),
+        (".bazelrc", "build --copt=-DUSE_ROCM=0\n", "USE_ROCM"),
+        ("x.pro", "DEFINES += USE_ROCM=0\n", "USE_ROCM"),
+        ("build.rs", 'cc.define("USE_ROCM", "0");\n', "USE_ROCM"),
+        ("meson.build", "add_project_arguments('-DUSE_ROCM=0', language: 'c')\n", "USE_ROCM"),
+    ],
+)
+def test_a_gate_that_the_original_switches_is_not_taken_to_be_false(
+    tmp_path: Path, path: str, text: str, name: str
+) -> None:
+    found = verdict(tmp_path, {path: text}, {"a.cpp": C}, {"a.cpp": GATED.format(name=name)})
+    assert found.verdict in ("not decided", "changed"), found
+    if found.verdict == "not decided":
+        assert any(path in item.message and name in item.message for item in found.differences)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("setup.py", "import os\nif os.environ.get('USE_ROCM') == '1':\n    print('rocm')\n"),
+        ("a.h", "#ifdef USE_ROCM\nint x;\n#endif\n"),
+        ("README.md", "Build with -DUSE_ROCM=ON\n"),
+        ("build.sh", '# USE_ROCM=1 for AMD\nif [ "$USE_ROCM" = 1 ]; then exit 1; fi\n'),
+        ("build_rocm.sh", "cmake -DUSE_ROCM=ON ..\n"),
+        ("CMakeLists.txt", 'option(USE_ROCM "AMD" OFF)\nif(USE_ROCM)\n  message("rocm")\nendif()\n'),
+    ],
+)
+def test_a_gate_that_is_only_asked_is_one(tmp_path: Path, path: str, text: str) -> None:
+    found = verdict(tmp_path, {path: text}, {"a.cpp": C}, {"a.cpp": GATED.format(name="USE_ROCM")})
+    assert found.verdict == "unchanged", found.differences
+
+
+def test_make_asks_whether_it_is_defined_and_a_container_sets_it(tmp_path: Path) -> None:
+    shared = {"Dockerfile": "FROM x\nENV USE_ROCM=0\nRUN make\n"}
+    gated = "ifdef USE_ROCM\nall: b\nendif\nall: a\n"
+    assert verdict(tmp_path, shared, {"Makefile": "all: a\n"}, {"Makefile": gated}).verdict == "not decided"

@@ -1,0 +1,89 @@
+"""New files that build tools, scripts and programs which are not read could pick up: not decided, with the place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocport.verify import nvidia
+from rocport.verify.nvidia import Kind
+
+CU = "__global__ void k() {}\n"
+
+
+def proof(tmp_path: Path, original: dict[str, str], new: str) -> nvidia.Proof:
+    for name, files in (("old", original), ("new", {**original, new: ""})):
+        for path, text in files.items():
+            place = tmp_path / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+    return nvidia.verify(tmp_path / "new", tmp_path / "old")
+
+
+CASES = [
+    ("csrc/BUILD", 'cc_library(name = "x", srcs = glob(["*.cu"]))\n', "csrc/b.cu"),
+    ("BUILD.bazel", 'filegroup(name = "x", srcs = glob(["csrc/**/*.cu"]))\n', "csrc/d/b.cu"),
+    ("BUCK", 'cxx_library(name = "x", srcs = subdir_glob([("csrc", "*.cu")]))\n', "csrc/b.cu"),
+    ("BUILD.gn", 'sources = exec_script("list.py", [ "csrc" ], "list lines")\n', "csrc/b.cu"),
+    ("build.rs", 'fn main() { for e in std::fs::read_dir("csrc").unwrap() {} }\n', "csrc/b.cu"),
+    ("build.rs", 'for e in glob("csrc/*.cu").unwrap() {}\n', "csrc/b.cu"),
+    ("app.pro", "SOURCES += $$files(csrc/*.cu)\n", "csrc/b.cu"),
+    ("premake5.lua", 'files { "csrc/**.cu" }\n', "csrc/b.cu"),
+    ("package.json", '{"scripts": {"build": "nvcc csrc/*.cu"}}\n', "csrc/b.cu"),
+    ("justfile", "build:\n    nvcc csrc/*.cu -o x\n", "csrc/b.cu"),
+    ("build.sh", "find csrc -name '*.cu' | xargs nvcc\n", "csrc/b.cu"),
+    ("build.sh", "for f in csrc/*.cu; do nvcc $f; done\n", "csrc/b.cu"),
+    ("build.sh", "SRC=$(git ls-files csrc)\n", "csrc/b.cu"),
+    ("build.sh", "if [ -f csrc/b.cu ]; then nvcc csrc/b.cu; fi\n", "csrc/b.cu"),
+    ("build.sh", "nvcc ${ROOT}/csrc/*.{cu,cpp}\n", "csrc/b.cu"),
+    (".github/workflows/ci.yml", "jobs:\n  a:\n    steps:\n      - run: nvcc csrc/*.cu\n", "csrc/b.cu"),
+    ("src/load.cpp", 'for (auto& e : std::filesystem::directory_iterator("csrc")) load(e);\n', "csrc/b.cu"),
+    ("src/load.cpp", 'DIR* d = opendir("csrc");\nwhile (readdir(d)) {}\n', "csrc/b.cu"),
+    ("src/load.cpp", 'for (auto& e : fs::directory_iterator(dir))\n if (e.extension() == ".cu") f(e);\n', "csrc/b.cu"),
+    ("tools/run.go", 'filepath.Walk("csrc", visit)\n', "csrc/b.cu"),
+    ("pkg/load.py", "import os\nfor r, d, f in os.walk('csrc'):\n    pass\n", "csrc/b.cu"),
+    (
+        "pkg/load.py",
+        "from pathlib import Path\nfor p in Path(ROOT).iterdir():\n    x(p.endswith('.cu'))\n",
+        "csrc/b.cu",
+    ),
+    ("pkg/load.py", "import subprocess\nsubprocess.run('find csrc -name x', shell=True)\n", "csrc/b.cu"),
+    ("pkg/load.py", "import os\nFAST = os.path.exists('csrc/b.cu')\n", "csrc/b.cu"),
+    ("CMakeLists.txt", "if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/hip)\n  add_subdirectory(hip)\nendif()\n", "hip/b.txt"),
+    ("Makefile", "all: a.o\n%.o: %.cu\n\tnvcc -c $<\n", "csrc/a.cu"),
+    ("Makefile", "VPATH = csrc\nall: a.o\n", "csrc/a.cpp"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "new"), CASES)
+def test_a_new_file_that_may_be_listed_is_not_decided(tmp_path: Path, path: str, text: str, new: str) -> None:
+    found = proof(tmp_path, {path: text, "csrc/old.cu": CU, "a.txt": ""}, new)
+    assert found.verdict in ("not decided", "changed"), found.differences
+    assert any(item.path == new and path in item.message for item in found.differences), found.differences
+    assert nvidia.verify(tmp_path / "new", tmp_path / "old", strict=True).verdict == "changed"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "new"),
+    [
+        ("csrc/BUILD", 'cc_library(name = "x", srcs = glob(["*.cu"]))\n', "hip/csrc/b.cu"),
+        ("build.sh", "find csrc -name '*.cu' | xargs nvcc\n", "hip/csrc/b.hip"),
+        ("build.sh", "echo $((2 * 3)) # csrc/*.cu\n", "hip/b.cu"),
+        ("build.sh", "# nvcc csrc/*.cu\n", "csrc/b.cu"),
+        (".github/workflows/ci.yml", "on:\n  push:\n    paths:\n      - 'csrc/**'\n", "csrc/b.hip"),
+        ("src/a.cpp", "int f(int* a, int b) { return *a * b; /* x*.y */ }\n", "csrc/b.cu"),
+        (".gitignore", "*.o\ncsrc/*.hip\n", "csrc/b.hip"),
+        ("pkg/load.py", "import os\ndef f(d):\n    return os.listdir(d)\n", "csrc/b.cu"),
+        ("Makefile", "all: old.o\n%.o: %.cu\n\tnvcc -c $<\n", "hip/csrc/old.cu"),
+    ],
+)
+def test_a_new_file_that_is_not_listed_is_decided(tmp_path: Path, path: str, text: str, new: str) -> None:
+    found = proof(tmp_path, {path: text, "csrc/old.cu": CU}, new)
+    assert not [item for item in found.differences if item.kind is not Kind.REVIEW], found.differences
+
+
+def test_a_new_link_is_not_decided(tmp_path: Path) -> None:
+    proof(tmp_path, {"csrc/old.cu": CU}, "notes_rocm.md")
+    (tmp_path / "new" / "csrc" / "more").symlink_to("../hip")
+    assert nvidia.verify(tmp_path / "new", tmp_path / "old").verdict == "not decided"
