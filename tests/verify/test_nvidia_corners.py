@@ -60,6 +60,36 @@ LEAKS: list[tuple[dict[str, str], dict[str, str]]] = [
     ({"a.c": "unsigned x;\n"}, {"a.c": "unsigned long x;\n"}),
 ]
 
+GATE = "import torch\n{}if torch.version.hip:\n    {}\n"
+LEAKS += [
+    # A module that an older Python cannot read is lost there, gated or not.
+    (
+        {"pyproject.toml": "[project]\nname = 'x'\nrequires-python = '>=3.8'\n", "a.py": "import torch\n"},
+        {"a.py": GATE.format("", "match torch:\n        case 1:\n            pass")},
+    ),
+    ({"a.py": "import torch\n"}, {"a.py": GATE.format("", "match torch:\n        case 1:\n            pass")}),
+    # What reads source text or byte code sees the gate.
+    (
+        {"a.py": "import torch\nimport inspect\nK = inspect.getsource(torch)\n"},
+        {"a.py": GATE.format("import inspect\nK = inspect.getsource(torch)\n", "print(1)")},
+    ),
+    (
+        {"a.py": "import torch\ndef f():\n    return 1\n", "b.py": "import a\nK = a.f.__code__.co_code\n"},
+        {"a.py": "import torch\ndef f():\n    if torch.version.hip:\n        return 2\n    return 1\n"},
+    ),
+    (
+        {"a.py": "import torch\nclass N(torch.nn.Module):\n    x = 1\nM = torch.jit.script(N())\n"},
+        {
+            "a.py": "import torch\nclass N(torch.nn.Module):\n    if torch.version.hip:\n        y = 2\n"
+            "    x = 1\nM = torch.jit.script(N())\n"
+        },
+    ),
+    (
+        {"a.py": "import torch\nKEY = hash(open(__file__).read())\n"},
+        {"a.py": GATE.format("KEY = hash(open(__file__).read())\n", "print(1)")},
+    ),
+]
+
 
 @pytest.mark.parametrize(("old", "new"), LEAKS)
 def test_a_leak_in_a_corner_is_caught(tmp_path: Path, old: dict[str, str], new: dict[str, str]) -> None:

@@ -13,7 +13,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rocport.verify.nvidia import cfamily, cmake, data, gates, generated, imports, make, meson, python, tokens
+from rocport.verify.nvidia import (
+    cfamily,
+    cmake,
+    data,
+    gates,
+    generated,
+    imports,
+    make,
+    meson,
+    python,
+    reach_python,
+    tokens,
+)
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.model import Difference, FileShown, Kind, Proof, Shown
 from rocport.verify.nvidia.reach import Reach
@@ -34,6 +46,7 @@ __all__ = ["Difference", "Kind", "Proof", "Shown", "TreeError", "verify"]
 
 CODE_FILES = "nvidia-files"
 CODE_ORIGINAL = "nvidia-original"
+_DECLARES = ("pyproject.toml", "setup.cfg", "setup.py")
 CODE_GATE = "nvidia-gate"
 _IN_WORDS = {"c": cfamily.GATE, "cmake": cmake.GATE, "make": make.GATE, "meson": meson.GATE}
 
@@ -102,6 +115,7 @@ class _Comparison:
         for path in self.changed:
             self._changed(path)
         self._imports()
+        self._read_as_text()
         self._reach()
 
     def _files(self, path: str, message: str, step: str, kind: Kind = Kind.DIFFERENCE) -> None:
@@ -182,7 +196,8 @@ class _Comparison:
         self.places = imports.Places(self.new, self.old, frozenset(self.generated))
 
     def _facts(self, path: str) -> python.Facts:
-        return python.Facts(path, self.constants, self.places.resolver(path), self.imports_torch)
+        requires = data.requires_python(self.old.data(item) for item in _DECLARES if item in self.old)
+        return python.Facts(path, self.constants, self.places.resolver(path), self.imports_torch, requires)
 
     # Every other language.
 
@@ -387,6 +402,28 @@ class _Comparison:
                 self.found += problems
                 if any(item.kind is Kind.DIFFERENCE for item in problems):
                     self._not_shown(path)
+
+    def _read_as_text(self) -> None:
+        """Modules that read the source or the byte code of others, and import one that the port changed."""
+        changed = {path for path in self.live_python if path not in self.generated}
+        for path, mode in self.old.modes.items():
+            if not path.endswith(".py") or mode not in ("file", "exec") or path in changed:
+                continue
+            content = self.old.data(path)
+            if python.SOURCE_READ.search(content) is None:
+                continue
+            try:
+                imported = list(reach_python.imported(ast.parse(content)))
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            for level, name, line in imported:
+                for target in reach_python.import_targets(path, level, name):
+                    for module in {f"{target}.py", f"{target}/__init__.py"} & changed:
+                        message = (
+                            f"{path}:{line} imports it and reads source text or byte code, which the port has changed"
+                        )
+                        step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
+                        self._files(module, message, step, Kind.UNDECIDED)
 
     def _not_shown(self, path: str) -> None:
         self.files = [FileShown(path, None) if item.path == path else item for item in self.files]

@@ -8,7 +8,7 @@ import difflib
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rocport.verify.nvidia.model import Difference, Kind
@@ -128,6 +128,15 @@ def ini(path: str, new: bytes, old: bytes) -> list[Difference]:
     except (configparser.Error, UnicodeDecodeError):
         return by_lines(path, new, old)
     return _values(path, new, after, before, "", ("options.extras_require",))
+
+
+def requires_python(declarations: Iterable[bytes]) -> tuple[int, int] | None:
+    """The lowest Python 3 that one of these texts declares: `requires-python = ">=3.8"` and its kind."""
+    for text in declarations:
+        found = re.search(rb"(?:requires-python|python_requires)\s*=\s*[\"']?[^\n\"']*?(?:>=|~=|==)\s*3\.(\d+)", text)
+        if found:
+            return (3, int(found.group(1)))
+    return None
 
 
 def read_ini(data: bytes) -> dict[str, dict[str, str]] | None:

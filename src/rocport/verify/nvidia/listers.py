@@ -44,6 +44,8 @@ _ASKS = re.compile(
 _STRING = re.compile(r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`")
 _ENDING = re.compile(r"[\"'*](\.[A-Za-z][\w+]{0,6})[\"'\s)]")
 _COMMENT = {"shell": "#", "docker": "#", "yaml": "#", "bazel": "#", "c": "//", "json": "\0"}
+_ELSEWHERE = re.compile(r"(?i)\$(?:ENV)?[{(]?(?:ROCM|HIP|HSA|CUDA)_\w+[)}]?[\w./-]*|/(?:opt|usr)/[\w./-]*")
+"""Paths below an installed toolkit."""
 _REMOVES = re.compile(r"-delete\b|-exec\s+rm\b|\|\s*xargs\s+(?:-\w+\s+)*rm\b")
 _NEAR = 12
 _COMMAND = re.compile(
@@ -186,7 +188,7 @@ def _questions(path: str, kind: str, text: str, new: Sequence[str], new_folders:
     for number, line in _lines(kind, text):
         if not _ASKS.search(line):
             continue
-        words = {item.strip("/") for item in re.findall(r"[\w.+/-]+", line)}
+        words = {item.strip("/") for item in re.findall(r"[\w.+/-]+", _ELSEWHERE.sub("", line))}
         for item in (*new, *new_folders):
             names = {item, posixpath.relpath(item, here or ".")} if not here or item.startswith(f"{here}/") else {item}
             if any(word == name or (word.endswith(f"/{name}")) for name in names for word in words):

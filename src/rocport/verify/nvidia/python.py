@@ -11,6 +11,7 @@ import difflib
 import io
 import re
 import symtable
+import sys
 import tokenize
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,10 +40,21 @@ _SOURCE_READERS = frozenset(
         "script_if_tracing",
         "compile_kernel",
         "macro",
+        "jitclass",
+        "overload_method",
+        "generated_jit",
+        "to_static",
     ]
 )
 """Decorators that read the source text of what they decorate and compile it: a gate inside is part of the kernel."""
-_OWN_LINES = frozenset(("f_lineno", "co_firstlineno", "getsource", "getsourcelines", "findsource", "linecache"))
+_OWN_LINES = frozenset(("f_lineno", "co_firstlineno", "linecache"))
+_OWN_TEXT = frozenset(
+    ["getsource", "getsourcelines", "findsource", "getblock", "co_code", "co_consts", "co_names", "get_instructions"]
+)
+SOURCE_READ = re.compile(rb"\b(?:getsource|getsourcelines|findsource|co_code|co_consts|get_instructions)\b")
+_OWN_FILE = re.compile(
+    rb"(?:\bopen\(\s*|\bPath\(\s*)__file__\s*(?:[,)]\s*\)?\s*(?:\.read|as\b)|\)\.open)|\bread_\w+\(__file__"
+)
 _MOST = 20
 """Differences listed of one file."""
 _TYPE_COMMENT = re.compile(r"#\s*type:")
@@ -58,6 +70,8 @@ class Facts:
     resolve: Resolve
     imports_torch: bool = False
     """Whether reading a name of the generated module imports torch."""
+    requires: tuple[int, int] | None = None
+    """The lowest Python that the project declares to support."""
 
 
 @dataclass
@@ -127,11 +141,43 @@ def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
         found.append(_difference(facts.path, 0, 0, f"and {left} more differences in this file"))
     found += list(_names_added(folded_new, old, facts.path))
     found += list(_imports_torch(folded_new, facts))
+    found += list(_syntax(ported, original, facts))
+    if _OWN_TEXT & old.names or _OWN_FILE.search(original):
+        message = "the module reads source text or byte code, its own perhaps, which the port has changed"
+        step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
+        found.append(_difference(facts.path, 1, 1, message, kind=Kind.UNDECIDED, step=step))
     if _OWN_LINES & old.names:
         what = ", ".join(sorted(_OWN_LINES & old.names))
         message = f"the module reads its own source or line numbers ({what}); lines below an insertion have moved"
         found.append(_difference(facts.path, 1, 1, message, kind=Kind.REVIEW, step="see that no result rests on them"))
     return Compared(found, folded_new, folded_old)
+
+
+def _syntax(ported: bytes, original: bytes, facts: Facts) -> Iterator[Difference]:
+    """Syntax in the port that an older Python cannot read: the whole module is lost there, gated or not."""
+    lowest, before = _lowest(ported), _lowest(original)
+    if lowest <= max(before, facts.requires or before):
+        return
+    words = f"Python 3.{lowest[1]} is needed to read the port, Python 3.{before[1]} was to read the original"
+    step = "write the gated code in the older syntax"
+    if facts.requires is not None:
+        message = f"{words}, and the project supports Python 3.{facts.requires[1]}"
+        yield _difference(facts.path, 0, 0, message, step=step)
+    else:
+        yield _difference(facts.path, 0, 0, words, kind=Kind.UNDECIDED, step=step)
+
+
+def _lowest(data: bytes) -> tuple[int, int]:
+    """The lowest Python, from 3.7, whose grammar takes the text (as far as `ast` knows it)."""
+    for minor in range(7, sys.version_info.minor):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(data, feature_version=(3, minor))
+        except SyntaxError:
+            continue
+        return (3, minor)
+    return (3, sys.version_info.minor)
 
 
 def strings_off_rocm(data: bytes, facts: Facts) -> Iterator[str]:
@@ -331,12 +377,11 @@ def _kind(node: ast.AST) -> tuple[bool, bool, bool]:
 def _read_as_source(tree: ast.Module) -> set[ast.AST]:
     """Functions and classes whose source text some compiler reads: decorated, or handed to one by name."""
     handed = {
-        argument.id
+        _last(argument.func if isinstance(argument, ast.Call) else argument)
         for call in ast.walk(tree)
         if isinstance(call, ast.Call) and _reader(call.func)
         for argument in call.args
-        if isinstance(argument, ast.Name)
-    }
+    } - {""}
     return {
         node
         for node in ast.walk(tree)
@@ -350,8 +395,11 @@ def _reader(node: ast.expr) -> bool:
         return _reader(node.body) or _reader(node.orelse)
     while isinstance(node, ast.Call):
         node = node.func
-    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return name in _SOURCE_READERS
+    return _last(node) in _SOURCE_READERS
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _without_decorators(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
