@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from rocport import ops
 from rocport.cli.cmd_ops import command
 from rocport.facts.targets import load_target
+from rocport.ops import codegen
 from rocport.ops.dispatch import VARIABLE, Operator, Tier, TierRefused, _from_environment
 from rocport.ops.examples import example_call
 from rocport.runtime import Platform, assume
@@ -81,11 +82,12 @@ def test_every_operator_is_served_everywhere_and_ends_in_eager(name, where):
     assert len({tier.rank for tier in tiers}) == len(tiers)
 
 
-def test_many_rows_go_to_the_matmul_library():
-    q = ops.quantize(torch.randn(64, 256), "nf4b64")
+@pytest.mark.parametrize(("shape", "most"), [((64, 256), 32), ((4096, 2048), 64), ((4096, 4096), 128)])
+def test_many_rows_go_to_the_matmul_library(shape, most):
+    q = codegen.example("nf4b64", shape)
     operator = ops.operator("quantized_matmul")
-    for rows, tier in ((1, "triton"), (128, "triton"), (129, "dense")):
-        assert operator.select(MI300, torch.empty(rows, 256, dtype=torch.bfloat16), q, None).name == tier
+    for rows, tier in ((1, "triton"), (most, "triton"), (most + 1, "dense")):
+        assert operator.select(MI300, torch.empty(rows, shape[1], dtype=torch.bfloat16), q, None).name == tier
 
 
 @pytest.mark.parametrize(

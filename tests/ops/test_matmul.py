@@ -3,6 +3,7 @@ import torch
 from ops_support import relative, to_torch
 
 from rocport import ops
+from rocport.ops import library
 from rocport.ops.formats import as_int32
 
 FORMATS = ["affine2g32", "affine3g64", "affine4g64", "affine6g128", "affine8g32", "nf4b64", "fp4b32", "mxfp4", "nvfp4"]
@@ -117,3 +118,19 @@ def test_adamw8bit_follows_adamw():
         dense.grad = grad
         optimizer.step()
     assert relative(p, dense.detach()) < 0.05
+
+
+@pytest.mark.parametrize("wrong", [7, -1, -5])
+def test_an_expert_out_of_range_is_an_error_on_the_host_and_zeros_on_the_device(wrong):
+    """These rows were uninitialised memory: 7, -1 and -5 of 4 experts gave values of 1e32 that changed."""
+    q = ops.quantize(torch.randn(4, 16, 64), "affine4g64")
+    x, experts = torch.randn(3, 64), torch.tensor([0, wrong, 3])
+    with pytest.raises(IndexError, match=f"expert {wrong} is none of the 4: expected 0 to 3"):
+        ops.gather_qmm(x, q, experts)
+    for tier in ("eager", "sorted"):
+        run = next(t.run for t in ops.operator("gather_qmm").tiers() if t.name == tier)
+        out = run(x, q, experts)
+        assert not out[1].any()
+        torch.testing.assert_close(out[[0, 2]], ops.gather_qmm(x[[0, 2]], q, experts[[0, 2]]))
+    grad = library.gather_gradient(torch.ones(3, 16), ops.dequantize(q), experts)
+    assert not grad[1].any() and grad[0].any() and grad[2].any()

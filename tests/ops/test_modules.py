@@ -1,5 +1,6 @@
 """The layers load the checkpoints of bitsandbytes and MLX as they are, train LoRA, compile, and shard."""
 
+import copy
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from ops_support import relative
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from rocport import ops
 from rocport.ops.modules import Linear4bit, Linear8bitLt, QuantizedLinear, SwitchLinear
@@ -111,6 +113,32 @@ def test_switch_linear_is_its_experts():
     again = SwitchLinear(128, 48, 6, format="affine8g64", dtype=torch.float32)
     again.load_state_dict(layer.state_dict())
     assert torch.equal(again(x, experts), out)
+
+
+@pytest.mark.parametrize("make", [Linear4bit.from_linear, QuantizedLinear.from_linear])
+def test_the_packed_weight_is_kept_until_its_parameters_change(make):
+    """The plan of a call is kept with it, so that it may not outlive what it points to."""
+    layer, other = make(_linear()), make(torch.nn.Linear(128, 48))
+    names = {name for name, _ in layer.named_parameters()}
+    x = torch.randn(2, 128)
+    first = layer.quantized()
+    layer(x)
+    assert layer.quantized() is first and {name for name, _ in layer.named_parameters()} == names
+    layer.load_state_dict(other.state_dict())
+    torch.testing.assert_close(layer(x), other(x))
+    layer.weight.data = make(_linear()).weight.data
+    changed = ops.dequantize(layer.quantized())
+    torch.testing.assert_close(layer(x), torch.nn.functional.linear(x, changed, layer.bias))
+    twin = copy.deepcopy(layer)
+    assert twin.quantized() is not layer.quantized() and torch.equal(twin(x), layer(x))
+    layer.to("meta")
+    assert layer.quantized().codes.device.type == "meta"
+
+
+def test_a_tracer_sees_the_registered_operator():
+    layer = Linear4bit.from_linear(_linear())
+    graph = make_fx(layer)(torch.randn(2, 128))
+    assert "rocport.quantized_matmul" in graph.code
 
 
 class _Lora(torch.nn.Module):

@@ -115,6 +115,14 @@ class Arguments:
     lut: bool
     scale_mode: int
     flat: bool
+    matrices: int
+    """Matrices [N, K] it holds."""
+
+    @property
+    def named(self) -> dict[str, torch.Tensor]:
+        """The tensors by the names of the kernels' parameters."""
+        names = ("codes", "scales", "biases", "table", "scale_table", "absmax2", "offset")
+        return dict(zip(names, self.tensors, strict=True))
 
     @property
     def tensors(self) -> tuple[torch.Tensor, ...]:
@@ -158,6 +166,7 @@ def arguments(q: QuantTensor) -> Arguments:
         lut=lut,
         scale_mode=mode,
         flat=fmt.flat,
+        matrices=q.shape[0] if len(q.shape) == 3 else 1,
     )
 
 

@@ -34,6 +34,9 @@ class Tier:
     refuse: Callable[..., str]
     source: str = ""
     """Where the implementation lives: a project, or `rocport`."""
+    prepare: Callable[..., Callable[..., Any]] | None = None
+    """What `run` does, decided once: takes the arguments of `run`, returns a function of those that change from call to
+    call, for calls of the same shapes, types and device. `rocport.ops.plans` says which change."""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
 import torch
 
@@ -86,6 +87,13 @@ class QuantTensor:
     biases: torch.Tensor | None = None
     absmax2: torch.Tensor | None = None
     offset: torch.Tensor | None = None
+    plans: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """How calls on this tensor are served: kept by `rocport.ops.plans`."""
+
+    @property
+    def parts(self) -> tuple[torch.Tensor | None, ...]:
+        """What is stored, in the order of the fields."""
+        return (self.codes, self.scales, self.biases, self.absmax2, self.offset)
 
     @property
     def nested(self) -> bool:
@@ -112,8 +120,7 @@ class QuantTensor:
 
     def nbytes(self) -> int:
         """Bytes stored, scales included."""
-        parts = (self.codes, self.scales, self.biases, self.absmax2, self.offset)
-        return sum(part.numel() * part.element_size() for part in parts if part is not None)
+        return sum(part.numel() * part.element_size() for part in self.parts if part is not None)
 
 
 def as_int32(words: torch.Tensor) -> torch.Tensor:

@@ -23,6 +23,42 @@ def packed(q: QuantTensor) -> tuple[Any, ...]:
     return (q.codes, q.scales, q.biases, q.absmax2, q.offset, q.format.name, list(q.shape))
 
 
+def matmul(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None, tier: str = "") -> torch.Tensor:
+    """The registered operator on `q`."""
+    out: torch.Tensor = torch.ops.rocport.quantized_matmul(x, *packed(q), bias, tier)
+    return out
+
+
+def dequantize(q: QuantTensor, dtype: torch.dtype, tier: str = "") -> torch.Tensor:
+    """The registered operator on `q`."""
+    out: torch.Tensor = torch.ops.rocport.dequantize(*packed(q), dtype, tier)
+    return out
+
+
+def gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, tier: str = "") -> torch.Tensor:
+    """The registered operator on `q`."""
+    out: torch.Tensor = torch.ops.rocport.gather_qmm(x, *packed(q), experts, tier)
+    return out
+
+
+def check_experts(experts: torch.Tensor, count: int) -> None:
+    """Where indices are in the host's memory, a look at them is free. Raises IndexError when one is not one of
+    `count`."""
+    if experts.device.type == "cpu" and experts.numel():
+        least, most = int(experts.min()), int(experts.max())
+        if least < 0 or most >= count:
+            wrong = least if least < 0 else most
+            raise IndexError(f"gather_qmm: expert {wrong} is none of the {count}: expected 0 to {count - 1}")
+
+
+def gather_gradient(grad: torch.Tensor, weight: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
+    """The gradient of x [T, K] from that of x's product with its expert of weight [E, N, K]. 0 where there is none."""
+    there = (experts >= 0) & (experts < weight.shape[0])
+    chosen = weight[torch.where(there, experts, 0)]
+    product = torch.bmm(grad.to(weight.dtype).unsqueeze(1), chosen).squeeze(1)
+    return product.masked_fill(~there.unsqueeze(1), 0)
+
+
 def _rebuild(args: Sequence[Any], dtype: torch.dtype) -> QuantTensor:
     codes, scales, biases, absmax2, offset, fmt, shape = args
     return QuantTensor(Format.parse(fmt), tuple(shape), dtype, codes, scales, biases, absmax2, offset)
@@ -51,6 +87,7 @@ def _gather_qmm(x: torch.Tensor, *args: Any) -> torch.Tensor:
     *parts, experts, tier = args
     q = _rebuild(parts, x.dtype)
     x, experts = x.contiguous(), experts.contiguous()
+    check_experts(experts, q.shape[0])
     if x.shape[0] == 0:
         return x.new_empty((0, q.shape[1]))
     chosen = operator("gather_qmm").select(platform(x.device), x, q, experts, tier=tier)
@@ -107,8 +144,7 @@ def _gather_backward(ctx: Any, grad: torch.Tensor) -> tuple[Any, ...]:
     fmt, shape, dtype = ctx.meta
     *parts, experts = ctx.saved_tensors
     weight = torch.ops.rocport.dequantize(*parts, fmt, shape, dtype, "")
-    grad_x = torch.bmm(grad.to(dtype).unsqueeze(1), weight[experts]).squeeze(1)
-    return (grad_x, *([None] * 7), None, None)
+    return (gather_gradient(grad, weight, experts), *([None] * 7), None, None)
 
 
 torch.library.register_autograd("rocport::gather_qmm", _gather_backward, setup_context=_save_gather)

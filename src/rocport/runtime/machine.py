@@ -99,6 +99,11 @@ def assume(where: Platform) -> Iterator[None]:
         _assumed.reset(token)
 
 
+def assumed() -> Platform | None:
+    """The platform that `assume` names, inside its block."""
+    return _assumed.get()
+
+
 def platform(device: torch.device | None = None) -> Platform:
     """The platform of `device`; without one, of the current accelerator, or of the CPU where there is none."""
     if (assumed := _assumed.get()) is not None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import torch
 
-from rocport.ops import library
+from rocport.ops import library, plans
 from rocport.ops.formats import Format, QuantTensor
 
 
 def dequantize(q: QuantTensor, dtype: torch.dtype | None = None, *, tier: str = "") -> torch.Tensor:
     """The dense tensor; see the module."""
-    out: torch.Tensor = torch.ops.rocport.dequantize(*library.packed(q), dtype or q.dtype, tier)
-    return out
+    serve = plans.dense if plans.direct(q.codes) else library.dequantize
+    return serve(q, dtype or q.dtype, tier)
 
 
 def cases(device: torch.device) -> tuple[object, ...]:

@@ -1,14 +1,15 @@
 """Mixture of experts: each row of x by its expert's quantized matrix.
 
 gather_qmm(x: [T, K], q: [E, N, K], experts: [T] integers below E) -> [T, N]. A token with several experts comes once
-for each of them. Sums are fp32. Differentiable in x.
+for each of them. Sums are fp32. Differentiable in x. A row whose expert is none of the E is 0, and so is its gradient;
+where `experts` is in the host's memory that is an IndexError instead.
 """
 
 from __future__ import annotations
 
 import torch
 
-from rocport.ops import library
+from rocport.ops import library, plans
 from rocport.ops.formats import Format, QuantTensor
 
 
@@ -16,8 +17,8 @@ def gather_qmm(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, *, tier: 
     """Multiply each row by its expert; see the module. Raises ValueError when the shapes do not meet."""
     if len(q.shape) != 3 or x.dim() != 2 or x.shape[1] != q.shape[2] or experts.shape != x.shape[:1]:
         raise ValueError(f"gather_qmm: x {tuple(x.shape)}, experts {tuple(experts.shape)} do not meet W {q.shape}")
-    out: torch.Tensor = torch.ops.rocport.gather_qmm(x, *library.packed(q), experts, tier)
-    return out
+    serve = plans.gather if plans.direct(x) else library.gather
+    return serve(x, q, experts, tier)
 
 
 def cases(device: torch.device) -> tuple[object, ...]:

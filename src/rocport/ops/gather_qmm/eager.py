@@ -12,7 +12,7 @@ from rocport.ops.formats import QuantTensor
 def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:
     """x [T, K], q [E, N, K], experts [T] to [T, N]; see `rocport.ops.gather_qmm`."""
     weights = dequantize.run(q, torch.float32)
-    out = x.new_empty((x.shape[0], q.shape[1]), dtype=torch.float32)
+    out = x.new_zeros((x.shape[0], q.shape[1]), dtype=torch.float32)
     for expert in range(q.shape[0]):
         rows = experts == expert
         out[rows] = x[rows].float() @ weights[expert].T

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 
 from rocport.ops.decode import arguments, refuse_triton
@@ -14,11 +16,26 @@ ROWS_AN_EXPERT = 2
 """Beyond this many rows an expert, weights are read again too often: sorting and dequantizing wins."""
 
 
-def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:
-    """See `rocport.ops.gather_qmm`."""
+def prepare(
+    x: torch.Tensor, q: QuantTensor, experts: torch.Tensor
+) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """`run` for x and experts of this shape and type: a function of them."""
     a = arguments(q)
     config = matmul.rows_config(platform(x.device), q.shape[1], q.shape[2], a.lut)
-    return matmul.run_rows(x, a, q.shape[1], None, experts, config)
+    launch = matmul.rows_launch(x, a, q.shape[1], None, experts, config)
+    shape = (x.shape[0], q.shape[1])
+
+    def call(x: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
+        out = x.new_empty(shape)
+        launch(x, out, experts)
+        return out
+
+    return call
+
+
+def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:
+    """See `rocport.ops.gather_qmm`."""
+    return prepare(x, q, experts)(x, experts)
 
 
 def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> str:
@@ -29,4 +46,4 @@ def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, experts: torch.T
     return ""
 
 
-TIER = Tier("triton", 20, run, refuse, "rocport")
+TIER = Tier("triton", 20, run, refuse, "rocport", prepare)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from rocport.ops.formats import Format, QuantTensor, as_int32
@@ -20,6 +22,7 @@ class _Affine(torch.nn.Module):
 
     def __init__(self, shape: tuple[int, ...], format: str, dtype: torch.dtype, device: torch.device | None) -> None:
         super().__init__()
+        self._quantized: QuantTensor | None = None
         fmt = Format.parse(format)
         if fmt.flat:
             raise ValueError(f"{format} is a flat format of bitsandbytes: use Linear4bit")
@@ -39,9 +42,34 @@ class _Affine(torch.nn.Module):
         self.register_parameter(name, None if value is None else torch.nn.Parameter(value, requires_grad=False))
 
     def quantized(self) -> QuantTensor:
-        """The packed weight."""
+        """The packed weight. The same object from call to call while the parameters are: its plans are kept with it."""
+        if torch.compiler.is_compiling():
+            return self._packed()
+        held = self._parameters
+        q = self._quantized
+        if (
+            q is None
+            or q.codes is not held["weight"]
+            or q.scales is not held["scales"]
+            or q.biases is not held["biases"]
+            or q.format is not self.format
+        ):
+            q = self._quantized = self._packed()
+        return q
+
+    def _packed(self) -> QuantTensor:
         dtype = self.scales.dtype if self.scales.is_floating_point() else torch.bfloat16
         return QuantTensor(self.format, self.shape, dtype, self.weight, self.scales, self.biases)
+
+    def _apply(self, *args: Any, **kwargs: Any) -> _Affine:
+        # What is kept would hold the tensors as they were before a move, and their types.
+        self._quantized = None
+        super()._apply(*args, **kwargs)  # type: ignore[no-untyped-call]
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles leave out what is kept."""
+        return self.__dict__ | {"_quantized": None}
 
     def _load_from_state_dict(self, state_dict: dict[str, torch.Tensor], prefix: str, *args: object) -> None:
         # MLX stores words as uint32, for which PyTorch has no copy to int32 that keeps the bits.
@@ -88,7 +116,7 @@ class QuantizedLinear(_Affine):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """x: [..., in_features] to [..., out_features]."""
-        return quantized_matmul(x, self.quantized(), self.bias)
+        return quantized_matmul(x, self.quantized(), self._parameters["bias"])
 
     def extra_repr(self) -> str:
         return f"in={self.shape[1]}, out={self.shape[0]}, format={self.format.name}, bias={self.bias is not None}"

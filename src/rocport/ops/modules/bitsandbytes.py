@@ -39,6 +39,9 @@ class Linear4bit(torch.nn.Module):
         device: torch.device | None = None,
     ) -> None:
         super().__init__()
+        self._quantized: QuantTensor | None = None
+        # In a tuple: a module registers a parameter that is assigned to it.
+        self._quantized_from: tuple[torch.nn.Parameter, ...] = ()
         self.in_features, self.out_features, self.dtype = in_features, out_features, dtype
         self.format = Format.parse(f"{quant_type}b{blocksize}")
         numel = in_features * out_features
@@ -74,7 +77,26 @@ class Linear4bit(torch.nn.Module):
         self._frozen("nested_offset", q.offset)
 
     def quantized(self) -> QuantTensor:
-        """The packed weight."""
+        """The packed weight. The same object from call to call while the parameters are: its plans are kept with it."""
+        if torch.compiler.is_compiling():
+            return self._packed()
+        held = self._parameters
+        q = self._quantized
+        if (
+            q is None
+            or q.scales is not held["absmax"]
+            or q.absmax2 is not held["nested_absmax"]
+            or q.offset is not held["nested_offset"]
+            or self._quantized_from[0] is not held["weight"]
+            or q.codes.data_ptr() != self._quantized_from[0].data_ptr()
+            or q.dtype is not self.dtype
+            or q.format is not self.format
+        ):
+            q = self._quantized = self._packed()
+            self._quantized_from = (self.weight,)
+        return q
+
+    def _packed(self) -> QuantTensor:
         return QuantTensor(
             self.format,
             (self.out_features, self.in_features),
@@ -86,9 +108,19 @@ class Linear4bit(torch.nn.Module):
             self.nested_offset,
         )
 
+    def _apply(self, *args: Any, **kwargs: Any) -> Linear4bit:
+        # What is kept would hold the tensors as they were before a move.
+        self._quantized, self._quantized_from = None, ()
+        super()._apply(*args, **kwargs)  # type: ignore[no-untyped-call]
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles leave out what is kept."""
+        return self.__dict__ | {"_quantized": None, "_quantized_from": ()}
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """x: [..., in_features] to [..., out_features]."""
-        return quantized_matmul(x, self.quantized(), self.bias)
+        return quantized_matmul(x, self.quantized(), self._parameters["bias"])
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         fmt = self.format

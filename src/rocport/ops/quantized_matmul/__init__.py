@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from rocport.ops import library
+from rocport.ops import library, plans
 from rocport.ops.dequantize import cases as dequantize_cases
 from rocport.ops.formats import QuantTensor
 
@@ -19,8 +19,8 @@ def quantized_matmul(
     """Multiply by a quantized matrix; see the module. Raises ValueError when the shapes do not meet."""
     if len(q.shape) != 2 or x.shape[-1] != q.shape[1]:
         raise ValueError(f"quantized_matmul: x {tuple(x.shape)} does not meet W {q.shape}")
-    out: torch.Tensor = torch.ops.rocport.quantized_matmul(x, *library.packed(q), bias, tier)
-    return out
+    serve = plans.matmul if plans.direct(x) else library.matmul
+    return serve(x, q, bias, tier)
 
 
 def cases(device: torch.device) -> tuple[object, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 
 from rocport.ops.dispatch import Tier, operator
@@ -9,10 +12,22 @@ from rocport.ops.formats import QuantTensor
 from rocport.runtime.machine import Platform, platform
 
 
+def prepare(
+    x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None
+) -> Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]:
+    """`run` for x [..., K] of this shape and type: a function of x and bias."""
+    chosen = operator("dequantize").select(platform(x.device), q, x.dtype)
+    dense = chosen.prepare(q, x.dtype) if chosen.prepare is not None else partial(chosen.run, q, x.dtype)
+
+    def call(x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+        return torch.nn.functional.linear(x, dense(), None if bias is None else bias.to(x.dtype))
+
+    return call
+
+
 def run(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """See `rocport.ops.quantized_matmul`."""
-    weight = operator("dequantize").select(platform(x.device), q, x.dtype).run(q, x.dtype)
-    return torch.nn.functional.linear(x, weight, None if bias is None else bias.to(x.dtype))
+    return prepare(x, q, bias)(x, bias)
 
 
 def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> str:
@@ -21,4 +36,4 @@ def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, bias: torch.Tens
     return ""
 
 
-TIER = Tier("dense", 30, run, refuse, "torch")
+TIER = Tier("dense", 30, run, refuse, "torch", prepare)

@@ -3,6 +3,7 @@ up to 256 rows tiles are decoded into the matrix units (`tile_kernel`), split ov
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,21 +21,28 @@ from rocport.ops.decode import (
     lane_lookup,
     lane_table,
     load_scale,
-    on_device,
     refuse_triton,
     takes_ptx,
 )  # fmt: skip
 from rocport.ops.dispatch import Tier
 from rocport.ops.formats import Format, QuantTensor
+from rocport.ops.launch import Launch
 from rocport.ops.tables import table
 from rocport.runtime.machine import Platform, platform
 
-ROWS_AT_MOST = 4
-"""Rows of x for which decoding once for each row is cheaper than a matrix tile."""
+ROWS_AT_MOST = 2
+"""Rows of x for which decoding once for each row is cheaper than a matrix tile. NVIDIA H200, N = K = 4096,
+microseconds, rows / tiles: 10.6 / 12.7 at 2 rows, 21.3 / 12.7 at 4."""
+ROWS_AT_MOST_OF_A_SMALL_MATRIX = 4
+SMALL_MATRIX = 2**23
+"""Elements up to which tiles are too few to fill the GPU. NVIDIA H200, N = 1024, K = 4096, 4 rows: 6.8 / 8.9."""
 TILES_AT_MOST = 128
 AFFINE_TILES_AT_MOST = 64
 """Rows of x up to which tiles beat dequantizing and the matmul library. NVIDIA H200, N = 14336, K = 4096, microseconds,
 tiles / dequantize: NF4 57 / 77 at 128 rows, 109 / 81 at 255; affine 4-bit 51 / 74 at 64, 79 / 75 at 128."""
+TILES_AT_MOST_BELOW = ((2**22, 32), (2**24, 64))
+"""Elements of W below which fewer rows do: a small matrix is soon dequantized. NVIDIA H200, NF4, tiles / dequantize:
+N = 1280, K = 2880, 10.9 / 10.3 at 48 rows; N = 6144, K = 2048, 12.5 / 15.8 at 48, 19.6 / 16.4 at 96."""
 
 
 @triton.jit
@@ -166,14 +174,15 @@ def to_float(bits, X: tl.constexpr):
 @triton.jit
 def rows_kernel(
     x, codes, scales, biases, table, scale_table, absmax2, offset, bias, experts, out,
-    N, K, LANES, x_stride,
+    N, K, LANES, x_stride, matrices,
     BITS: tl.constexpr, GROUP: tl.constexpr, LUT: tl.constexpr, SCALE: tl.constexpr, FLAT: tl.constexpr,
     BIAS: tl.constexpr, GATHER: tl.constexpr, E: tl.constexpr, T: tl.constexpr, R: tl.constexpr, VEC: tl.constexpr,
     PTX: tl.constexpr, AHEAD: tl.constexpr,
 ):  # fmt: skip
     """R rows of W by one row of x. A lane decodes E elements of each row at a time; T lanes work side by side on K.
 
-    LANES = K / E. GATHER: program axis 1 is a row of x and `experts` names the matrix it meets.
+    LANES = K / E. GATHER: program axis 1 is a row of x and `experts` names the matrix it meets, one of `matrices`; a
+    row whose expert is none of them becomes 0.
     """
     WORDS: tl.constexpr = E * BITS // 32
     LOADS: tl.constexpr = WORDS // 4 if WORDS % 4 == 0 else WORDS
@@ -182,7 +191,12 @@ def rows_kernel(
     HELD: tl.constexpr = LOADS + SEGMENTS * (1 if LUT else 2)
     m = tl.program_id(1)
     n0 = tl.program_id(0) * R
-    matrix = tl.load(experts + m).to(tl.int64) * N if GATHER else tl.zeros((), tl.int64)
+    matrix = tl.zeros((), tl.int64)
+    there = True
+    if GATHER:
+        expert = tl.load(experts + m).to(tl.int64)
+        there = (expert >= 0) & (expert < matrices)
+        matrix = tl.where(there, expert, 0) * N
     lane = tl.arange(0, T)
     x_row = x + m.to(tl.int64) * x_stride
     FIELDS: tl.constexpr = BITS == 4 and x.dtype.element_ty != tl.float32
@@ -263,6 +277,8 @@ def rows_kernel(
             total = for_rows
     for r in tl.static_range(R):
         value = tl.sum(total[r], 0)
+        if GATHER:
+            value = tl.where(there, value, 0.0)
         n = n0 + r
         if BIAS:
             value += tl.load(bias + n, mask=n < N, other=0.0).to(tl.float32)
@@ -374,7 +390,8 @@ def group_kernel(
     m = tl.program_id(1) * BM + tl.arange(0, BM)
     part = tl.program_id(2)
     row = tl.minimum(n, N - 1).to(tl.int64)
-    m_safe = tl.minimum(m, M - 1)
+    # Past the last row come the first again: reading one row many times took up to 1.8 times as long.
+    m_safe = m % M
     steps = tl.cdiv(K, BK * SPLIT)
     acc = tl.zeros((BN, BM), tl.float32)
     if LUT and BITS == 4 and PERMUTE == "":
@@ -488,7 +505,7 @@ def tile_config(where: Platform, m: int, n: int, k: int) -> TileConfig:
     programs = triton.cdiv(n, 64) * triton.cdiv(m, bm)
     most = 256 if bm == 128 else 896
     split = 1
-    while programs * split * 2 <= most and k // (split * 2) >= 1024:
+    while programs * split * 2 <= most and k // (split * 2) >= 512:
         split *= 2
     if where.target is None:
         return TileConfig(bm, 64, 64, 4, 3, split)
@@ -502,68 +519,132 @@ def lane_elements(bits: int, k: int) -> int:
     return 64 if bits == 2 and k % 64 == 0 else 32
 
 
+def rows_launch(
+    x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, experts: torch.Tensor | None,
+    config: RowsConfig,
+) -> Launch:  # fmt: skip
+    """`rows_kernel` for x of this shape, type and device, to be given x, out, and bias or experts where there are any:
+    [M, K] by [n, K], or by [E, n, K] at `experts` [M]."""
+    m, k = x.shape
+    elements = lane_elements(a.bits, k)
+    span = min(a.group, elements)
+    where = platform(x.device)
+    fixed = a.named | {
+        "N": n, "K": k, "LANES": k // elements, "x_stride": x.stride(0), "matrices": a.matrices,
+        "BITS": a.bits, "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode, "FLAT": a.flat,
+        "BIAS": bias is not None, "GATHER": experts is not None, "E": elements, "T": config.lanes, "R": config.rows,
+        "VEC": min(span, 16 // x.element_size()), "PTX": takes_ptx(x.device), "AHEAD": where.target is None,
+    }  # fmt: skip
+    grid = (triton.cdiv(n, config.rows), m)
+    # What is absent is stood in for by the scales, and never read.
+    fixed |= {"bias": a.scales, "experts": a.scales}
+    given = ("x", "out") + ("bias",) * (bias is not None) + ("experts",) * (experts is not None)
+    return Launch(rows_kernel, grid, given, fixed, num_warps=config.warps, enable_fp_fusion=True)
+
+
 def run_rows(
     x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, experts: torch.Tensor | None,
     config: RowsConfig,
 ) -> torch.Tensor:  # fmt: skip
     """x [M, K] by [n, K] (or by [E, n, K] at `experts` [M]) to [M, n]."""
-    m, k = x.shape
-    out = torch.empty((m, n), dtype=x.dtype, device=x.device)
-    elements = lane_elements(a.bits, k)
-    span = min(a.group, elements)
-    with on_device(x):
-        rows_kernel[(triton.cdiv(n, config.rows), m)](
-            x, *a.tensors, bias if bias is not None else x, experts if experts is not None else x, out,
-            n, k, k // elements, x.stride(0),
-            BITS=a.bits, GROUP=a.group, LUT=a.lut, SCALE=a.scale_mode, FLAT=a.flat, BIAS=bias is not None,
-            GATHER=experts is not None, E=elements, T=config.lanes, R=config.rows,
-            VEC=min(span, 16 // x.element_size()), PTX=takes_ptx(x.device), AHEAD=platform(x.device).target is None,
-            num_warps=config.warps, enable_fp_fusion=True,
-        )  # fmt: skip
+    out = x.new_empty((x.shape[0], n))
+    launch = rows_launch(x, a, n, bias, experts, config)
+    launch(x, out, *(other for other in (bias, experts) if other is not None))
     return out
 
 
-def run_tiles(x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, config: TileConfig) -> torch.Tensor:
-    """x [M, K] by [n, K] to [M, n]."""
+def tiles_launch(
+    x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, config: TileConfig
+) -> tuple[Launch, Launch | None]:
+    """`group_kernel` or `tile_kernel` for x of this shape, type and device, to be given x, bias and out; where K is
+    split, out is an fp32 workspace [split, M, n], and `sum_kernel` is to be given that, bias and out."""
     m, k = x.shape
-    out = torch.empty((m, n), dtype=x.dtype, device=x.device)
     split = config.split
-    to = out if split == 1 else torch.empty((split, m, n), dtype=torch.float32, device=x.device)
     grid = (triton.cdiv(n, config.bn), triton.cdiv(m, config.bm), split)
     whole_groups = x.element_size() == 2 and m * x.stride(0) < 2**31 and a.group % config.bk == 0 and k % config.bk == 0
     if not a.lut:
         # `group_kernel` multiplies by the bias in the type of x: exact only when it is stored in it.
         whole_groups = whole_groups and a.biases.dtype == x.dtype
-    with on_device(x):
-        common = {
-            "BITS": a.bits, "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode, "FLAT": a.flat,
-            "BIAS": bias is not None, "SPLIT": split, "BM": config.bm, "BN": config.bn, "BK": config.bk,
-            "num_warps": config.warps, "num_stages": config.stages, "enable_fp_fusion": True,
-        }  # fmt: skip
-        operands = (x, *a.tensors, bias if bias is not None else x, to, m, n, k, x.stride(0))
-        if whole_groups:
-            ptx = takes_ptx(x.device)
-            permute = permute_code(a.kind, a.flat, x.dtype) if ptx and a.lut and a.bits == 4 else ""
-            # 16-bit subtraction is an instruction on NVIDIA; CDNA3 goes through fp32.
-            group_kernel[grid](*operands, **common, MAGIC=ptx, PERMUTE=permute)
+    fixed = a.named | {
+        "M": m, "N": n, "K": k, "x_stride": x.stride(0),
+        "BITS": a.bits, "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode, "FLAT": a.flat,
+        "BIAS": bias is not None, "SPLIT": split, "BM": config.bm, "BN": config.bn, "BK": config.bk,
+    }  # fmt: skip
+    options = {"num_warps": config.warps, "num_stages": config.stages, "enable_fp_fusion": True}
+    kernel = tile_kernel
+    if whole_groups:
+        kernel = group_kernel
+        # 16-bit subtraction is an instruction on NVIDIA; CDNA3 goes through fp32.
+        ptx = takes_ptx(x.device)
+        fixed["MAGIC"] = ptx
+        fixed["PERMUTE"] = permute_code(a.kind, a.flat, x.dtype) if ptx and a.lut and a.bits == 4 else ""
+    tiles = Launch(kernel, grid, ("x", "bias", "out"), fixed, **options)
+    if split == 1:
+        return tiles, None
+    fixed = {"numel": m * n, "N": n, "BIAS": bias is not None, "SPLIT": split, "BLOCK": 1024}
+    return tiles, Launch(sum_kernel, (triton.cdiv(m * n, 1024),), ("parts", "bias", "out"), fixed, num_warps=4)
+
+
+def prepare_tiles(
+    x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, config: TileConfig
+) -> Callable[[torch.Tensor, torch.Tensor | None, torch.Tensor], None]:
+    """A function of x, bias and out."""
+    tiles, total = tiles_launch(x, a, n, bias, config)
+    workspace = (config.split, x.shape[0], n)
+
+    def call(x: torch.Tensor, bias: torch.Tensor | None, out: torch.Tensor) -> None:
+        stand_in = x if bias is None else bias
+        if total is None:
+            tiles(x, stand_in, out)
         else:
-            tile_kernel[grid](*operands, **common)
-        if split > 1:
-            sum_kernel[(triton.cdiv(out.numel(), 1024),)](
-                to, bias if bias is not None else x, out, out.numel(), n,
-                BIAS=bias is not None, SPLIT=split, BLOCK=1024, num_warps=4,
-            )  # fmt: skip
+            to = torch.empty(workspace, dtype=torch.float32, device=x.device)
+            tiles(x, stand_in, to)
+            total(to, stand_in, out)
+
+    return call
+
+
+def run_tiles(x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None, config: TileConfig) -> torch.Tensor:
+    """x [M, K] by [n, K] to [M, n]."""
+    out = x.new_empty((x.shape[0], n))
+    prepare_tiles(x, a, n, bias, config)(x, bias, out)
     return out
+
+
+def prepare(
+    x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None
+) -> Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]:
+    """`run` for x [..., K], contiguous, of this shape and type: a function of x and bias to [..., N]."""
+    where = platform(x.device)
+    a = arguments(q)
+    k, n = x.shape[-1], q.shape[0]
+    rows = x.reshape(-1, k)
+    shape = (*x.shape[:-1], n)
+    if rows.shape[0] <= rows_at_most(q):
+        launch = rows_launch(rows, a, n, bias, None, rows_config(where, n, k, a.lut))
+
+        def by_rows(x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+            out = x.new_empty(shape)
+            if bias is None:
+                launch(x, out)
+            else:
+                launch(x, out, bias)
+            return out
+
+        return by_rows
+    tiles = prepare_tiles(rows, a, n, bias, tile_config(where, rows.shape[0], n, k))
+
+    def by_tiles(x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+        out = x.new_empty(shape)
+        tiles(x, bias, out)
+        return out
+
+    return by_tiles
 
 
 def run(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """See `rocport.ops.quantized_matmul`; x is [M, K] with unit stride along K."""
-    where = platform(x.device)
-    a = arguments(q)
-    (m, k), n = x.shape, q.shape[0]
-    if m <= ROWS_AT_MOST:
-        return run_rows(x, a, n, bias, None, rows_config(where, n, k, a.lut))
-    return run_tiles(x, a, n, bias, tile_config(where, m, n, k))
+    return prepare(x, q, bias)(x, bias)
 
 
 def refuse_shape(x: torch.Tensor, q: QuantTensor) -> str:
@@ -577,24 +658,35 @@ def refuse_shape(x: torch.Tensor, q: QuantTensor) -> str:
     return ""
 
 
-def refuse_rows(rows: int, fmt: Format) -> str:
+def _without_tiles(fmt: Format) -> bool:
+    return 32 % fmt.bits != 0 or (fmt.bits == 8 and fmt.kind != "affine")
+
+
+def rows_at_most(q: QuantTensor) -> int:
+    """Rows of x that `rows_kernel` serves. Codes that tiles do not take are served by it for longer."""
+    few = q.numel > SMALL_MATRIX and not _without_tiles(q.format)
+    return ROWS_AT_MOST if few else ROWS_AT_MOST_OF_A_SMALL_MATRIX
+
+
+def refuse_rows(rows: int, q: QuantTensor) -> str:
     """Why so many rows are better dequantized first; empty when they are not."""
-    if rows > ROWS_AT_MOST and 32 % fmt.bits:
-        return f"serves up to {ROWS_AT_MOST} rows of {fmt.bits}-bit codes, have {rows}: they cross words"
-    if rows > ROWS_AT_MOST and fmt.bits == 8 and fmt.kind != "affine":
-        return (
-            f"serves up to {ROWS_AT_MOST} rows of codes with a table of 256, have {rows}: dequantizing first is faster"
-        )
+    fmt = q.format
+    most = ROWS_AT_MOST_OF_A_SMALL_MATRIX
+    if rows > most and 32 % fmt.bits:
+        return f"serves up to {most} rows of {fmt.bits}-bit codes, have {rows}: they cross words"
+    if rows > most and fmt.bits == 8 and fmt.kind != "affine":
+        return f"serves up to {most} rows of codes with a table of 256, have {rows}: dequantizing first is faster"
     most = AFFINE_TILES_AT_MOST if fmt.kind == "affine" else TILES_AT_MOST
+    most = min([most, *(fewer for elements, fewer in TILES_AT_MOST_BELOW if q.numel < elements)])
     return f"serves up to {most} rows, have {rows}: dequantizing first is faster" if rows > most else ""
 
 
 def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> str:
     if reason := refuse_triton(platform):
         return reason
-    if reason := refuse_rows(x.shape[0], q.format):
+    if reason := refuse_rows(x.shape[0], q):
         return reason
     return refuse_shape(x, q)
 
 
-TIER = Tier("triton", 20, run, refuse, "rocport")
+TIER = Tier("triton", 20, run, refuse, "rocport", prepare)
