@@ -38,6 +38,7 @@ def verdict(tmp_path: Path, shared: dict[str, str], old: dict[str, str], new: di
         ("Dockerfile", "FROM x\nENV USE_ROCM 0\n", "USE_ROCM"),
         (".github/workflows/ci.yml", "env:\n  USE_ROCM: 0\n", "USE_ROCM"),
         ("build.sh", "export USE_ROCM=0\nmake\n", "USE_ROCM"),
+        ("compile_flags.txt", "-DHIP_VERSION=0\n", "HIP_VERSION"),
         ("build.bat", "set USE_ROCM=0\n", "USE_ROCM"),
         (".bazelrc", "build --copt=-DUSE_ROCM=0\n", "USE_ROCM"),
         ("x.pro", "DEFINES += USE_ROCM=0\n", "USE_ROCM"),

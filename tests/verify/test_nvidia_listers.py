@@ -52,6 +52,9 @@ CASES = [
     ("pkg/load.py", "import os\nFAST = os.path.exists('csrc/b.cu')\n", "csrc/b.cu"),
     ("CMakeLists.txt", "if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/hip)\n  add_subdirectory(hip)\nendif()\n", "hip/b.txt"),
     ("Makefile", "all: a.o\n%.o: %.cu\n\tnvcc -c $<\n", "csrc/a.cu"),
+    ("l.mk", "SRC := $(shell ls csrc/*.cu)\n", "csrc/b.cu"),
+    ("l.mk", "SRC := $(shell find csrc -name '*.cu')\n", "csrc/b.cu"),
+    ("a.cpp", "#define H <x.h>\n#include H\n", "csrc/b.h"),
     ("Makefile", "VPATH = csrc\nall: a.o\n", "csrc/a.cpp"),
 ]
 
@@ -81,6 +84,11 @@ def test_a_new_file_that_may_be_listed_is_not_decided(tmp_path: Path, path: str,
 def test_a_new_file_that_is_not_listed_is_decided(tmp_path: Path, path: str, text: str, new: str) -> None:
     found = proof(tmp_path, {path: text, "csrc/old.cu": CU}, new)
     assert not [item for item in found.differences if item.kind is not Kind.REVIEW], found.differences
+
+
+@pytest.mark.parametrize("name", ["math.h", "vector", "version", "cuda_runtime.h"])
+def test_a_header_named_as_one_of_the_system_is_not_decided(tmp_path: Path, name: str) -> None:
+    assert proof(tmp_path, {"csrc/old.cu": CU}, f"csrc/{name}").verdict == "not decided"
 
 
 def test_a_new_link_is_not_decided(tmp_path: Path) -> None:

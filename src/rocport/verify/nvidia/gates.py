@@ -18,7 +18,7 @@ from rocport.verify.nvidia.tree import Tree
 GATES = frozenset(("USE_ROCM", "USE_HIP", "use_rocm"))
 _GATED = ("c", "cmake", "make", "meson")
 _WORD = re.compile(r"\w+")
-_DOCUMENTATION = ("text", "notebook")
+_DOCUMENTATION = (".md", ".rst", ".ipynb")
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
 _LARGEST = 4 << 20
 _READ = frozenset(("get", "getenv", "option", "get_option"))
@@ -53,7 +53,7 @@ def switched(original: Tree, names: Mapping[str, str]) -> Iterator[tuple[str, st
     mention = re.compile(rb"(?<![A-Za-z0-9_])(?:-D[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
     for path, mode in original.modes.items():
         kind = language(path)
-        if mode in ("link", "submodule") or kind in _DOCUMENTATION or _OF_ROCM.search(path):
+        if mode in ("link", "submodule") or path.endswith(_DOCUMENTATION) or _OF_ROCM.search(path):
             continue
         content = original.data(path)
         if len(content) > _LARGEST or b"\0" in content or mention.search(content) is None:
@@ -70,6 +70,8 @@ def switched(original: Tree, names: Mapping[str, str]) -> Iterator[tuple[str, st
 def _sets(kind: str, line: bytes, match: re.Match[bytes]) -> bool:
     text = line.strip()
     flag, after = match.group().startswith(b"-D"), line[match.end() :].lstrip(b" \t\"'")
+    if kind == "text":
+        return text.startswith(b"-D")
     if kind == "c":
         return text.startswith(b"#") and b"cmakedefine" in text.partition(match.group(1))[0]
     if text.startswith((b"//", b"*", b";", b"rem ")) or (

@@ -31,9 +31,9 @@ _GLOB = re.compile(r"(?<![\w*\\])[\w./${}()@%:~+-]*\*[\w./*{},$?-]*")
 _LISTER = re.compile(
     r"directory_iterator|\bopendir\b|\bscandir\b|\breaddir\w*\s*\(|\bread_dir\b|WalkDir|filepath\.(?:Walk|Glob)"
     r"|\bReadDir\b|\bDir(?:\[|\.(?:glob|entries|children|foreach))|\bmatch(?:files|dirs)\b|FindFirstFile|\bsubdir_glob\b"
-    r"|\bFiles\.(?:walk|list)\b|(?:^|[;&|(`\"'=:])\s*(?:sudo\s+)?find\s+(?:[\"']?[./$]|[\w./-]+(?:\s+-\w|\s*[|)\"'`]|\s*\Z))"
+    r"|\bFiles\.(?:walk|list)\b|(?:^|[;&|(`\"'=:]|\bshell\b|\bCOMMAND\b)\s*(?:sudo\s+)?find\s+(?:[\"']?[./$]|[\w./-]+(?:\s+-\w|\s*[|)\"'`]|\s*\Z))"
     r"|\bgit\s+ls-files\b|\bos\.(?:fwalk|walk|listdir|scandir)\b"
-    r"|\.iterdir\(|\brglob\(|\bfs\.glob|\breaddirSync\b|\bglob(?:Sync)?\s*\(|\$\$?files\(|(?:^|[;&|(`]\s*)ls\s"
+    r"|\.iterdir\(|\brglob\(|\bfs\.glob|\breaddirSync\b|\bglob(?:Sync)?\s*\(|\$\$?files\(|(?:(?:^|[;&|(`\"']|\bshell\b|\bCOMMAND\b)\s*)ls\s"
     r"|\bfor\s+\w+\s+in\s+\S*\*|\bexec_script\b"
 )
 _DEEP = re.compile(r"recursive|WalkDir|filepath\.Walk|\bfind\s|ls-files|\bwalk\b|fwalk|rglob|Files\.walk|\*\*")
@@ -79,7 +79,7 @@ def finds(original: Tree, new: Sequence[str], new_folders: Sequence[str]) -> Ite
         text = content.decode("utf-8", errors="replace")
         if kind not in _EXACT and "*" in text:
             yield from _patterns(path, kind, text, original, new)
-        if kind not in ("cmake", "make", "toml", "ini") and _LISTER.search(text):
+        if kind not in ("toml", "ini") and _LISTER.search(text):
             yield from _folders(path, kind, text, original, new)
         if _ASKS.search(text):
             yield from _questions(path, kind, text, new, new_folders)

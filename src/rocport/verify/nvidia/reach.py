@@ -31,6 +31,19 @@ _IN_OLD_FOLDERS = {
 _LOADED = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
 _CI = re.compile(r"(?:^|/)(?:\.github|\.circleci|\.buildkite|\.gitlab)/.*\.ya?ml\Z|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z")
 _TEST = re.compile(r"(?:test_[^/]*|[^/]*_test)\.py\Z")
+_COMPUTED = re.compile(rb"(?m)^[ \t]*#[ \t]*include[ \t]+[A-Za-z_]")
+_SYSTEM = re.compile(
+    r"(?:assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool"
+    r"|stddef|stdint|stdio|stdlib|string|tgmath|threads|time|uchar|wchar|wctype|unistd|pthread|features|malloc|omp|mpi"
+    r"|cuda\w*|cublas\w*|cudnn\w*|curand\w*|cusparse\w*|nccl|nvToolsExt|mma|driver_types|vector_types|device_functions"
+    r"|device_launch_parameters|host_config|crt)\.hp?p?\Z|(?:algorithm|any|array|atomic|bit|bitset|charconv|chrono|compare"
+    r"|concepts|deque|exception|filesystem|format|functional|future|initializer_list|iomanip|ios|iosfwd|iostream|istream"
+    r"|iterator|latch|limits|list|locale|map|memory|memory_resource|mutex|new|numbers|numeric|optional|ostream|queue|random"
+    r"|ranges|ratio|regex|semaphore|set|shared_mutex|span|sstream|stack|stdexcept|string|string_view|system_error|thread"
+    r"|tuple|type_traits|typeindex|typeinfo|unordered_map|unordered_set|utility|valarray|variant|vector|version"
+    r"|c(?:assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdarg|stddef|stdint|stdio"
+    r"|stdlib|string|time|wchar|wctype))\Z"
+)
 _HEADER = re.compile(
     r"#[ \t]*(?:include(?:_next)?|import)[ \t]*[<\"]([^>\"\n]+)[>\"]|__has_include[^(]*\([<\"]([^>\"]+)"
 )
@@ -273,9 +286,12 @@ class Reach:
     def _headers(self) -> None:
         names = {path.rpartition("/")[2] for path in self.new if path not in self.hip_only}
         found: list[tuple[str, bool, str]] = []
+        computed = ""
         for path in self._old_files:
             if language(path) != "c":
                 continue
+            if not computed and _COMPUTED.search(self.live_bytes(path)):
+                computed = path
             text = self.live_bytes(path).decode("utf-8", errors="replace")
             seen = [item.group(1) or item.group(2) for item in _HEADER.finditer(text)]
             if not any(name.rpartition("/")[2] in names for name in seen):
@@ -292,6 +308,11 @@ class Reach:
                 continue
             for includer, name in reach_build.new_header_found(path, found, old, self._folders):
                 self._say(path, f"`#include` of `{name}` may find it first", where=includer)
+            if posixpath.dirname(path) in self._folders:
+                if _SYSTEM.match(path.rpartition("/")[2]):
+                    self._say(path, "it has the name of a header of the system, which others include", None)
+                elif computed and language(path) == "c":
+                    self._say(path, "an `#include` of a macro may find it", None, computed)
 
     # Whoever else lists files.
 
