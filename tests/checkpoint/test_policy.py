@@ -252,3 +252,27 @@ def test_any_config_gets_a_policy_or_an_error(tmp_path_factory, odd):
     path.write_text(json.dumps({**LLAMA_8B, **odd}), encoding="utf-8")
     policy = decide(path, load_target("gfx1100"), "0.50.2", 8 << 30)
     assert policy.verdict in VERDICTS and policy_text(policy) and json.dumps(policy_data(policy))
+
+
+def test_an_mlx_checkpoint_is_not_called_unquantized(tmp_path: Path) -> None:
+    """Its config says `quantization`, not `quantization_config`: it was "not quantized: load as is"."""
+    mx = pytest.importorskip("mlx.core", reason="mlx[cpu] is not installed")
+    nn = pytest.importorskip("mlx.nn")
+    layers = {"lm_head": (128, 64, 8, 64), "model.layers.0.mlp.up_proj": (256, 128, 4, 32)}
+    tensors = {}
+    for name, (into, out, bits, group) in layers.items():
+        for key, value in nn.QuantizedLinear(into, out, bias=False, group_size=group, bits=bits).parameters().items():
+            tensors[f"{name}.{key}"] = value
+    mx.save_safetensors(str(tmp_path / "model.safetensors"), tensors)
+    said = {"group_size": 32, "bits": 4, "lm_head": {"group_size": 64, "bits": 8}}
+    config(tmp_path, quantization=said, quantization_config=said)
+    model = read_model(tmp_path)
+    assert model.quantization is not None
+    assert (model.quantization.method, model.quantization.bits) == ("mlx", (4, 8))
+    assert model.quantization.blocksizes == (32, 64)
+    assert (model.parameters, model.large) == (128 * 64 + 256 * 128, 256 * 128)
+    text = policy_text(decide(tmp_path, load_target("gfx942")))
+    assert "MLX's affine weights of 4, 8 bits in groups of 32, 64: transformers does not load them" in text
+    assert "not quantized" not in text
+    alone = read_model(tmp_path / "config.json").quantization
+    assert alone is not None and (alone.method, alone.bits, alone.blocksizes) == ("mlx", (4,), ())

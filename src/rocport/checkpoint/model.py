@@ -33,9 +33,11 @@ _PLAIN_CACHE = _GATED | {"phi", "phi3", "gpt_neox", "falcon", "stablelm", "starc
 
 @dataclass(frozen=True)
 class Quantization:
-    """How the weights are stored. `method`: `bitsandbytes-4bit`, `bitsandbytes-8bit`, `fp8`, or what the config says.
+    """How the weights are stored. `method`: `bitsandbytes-4bit`, `bitsandbytes-8bit`, `fp8`, `mlx`, or what the config
+    says.
 
-    `blocksizes` are those found in the files, empty when only the config was read. `dtype` is the fp8 type.
+    `bits` are those of MLX. `blocksizes` are those found in the files (MLX: its groups), empty when only the config was
+    read. `dtype` is the fp8 type.
     """
 
     method: str
@@ -44,6 +46,7 @@ class Quantization:
     compute_dtype: str = ""
     blocksizes: tuple[int, ...] = ()
     dtype: str = ""
+    bits: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,15 @@ def _model(path: Path, config: dict[str, Any], checkpoint: Checkpoint | None) ->
     dtype = str(config.get("torch_dtype") or config.get("dtype") or text.get("torch_dtype") or text.get("dtype") or "")
     dtype = dtype.removeprefix("torch.")
     quantization = _quantization(config, checkpoint)
-    counted, large, stored = _count(checkpoint) if checkpoint else (None, None, None)
+    if checkpoint and (packed := _mlx_weights(config, checkpoint)):
+        said = config.get("quantization")
+        mode = str(said.get("mode", "affine")) if isinstance(said, dict) else "affine"
+        sizes, bits = ({weight[at] for weight in packed.values()} for at in (1, 2))
+        quantization = Quantization("mlx", mode, blocksizes=tuple(sorted(sizes)), bits=tuple(sorted(bits)))
+    else:
+        packed = {}
+    elements = {name: weight[0] for name, weight in packed.items()}
+    counted, large, stored = _count(checkpoint, elements) if checkpoint else (None, None, None)
     if checkpoint and not dtype:
         dtype = _main_dtype(checkpoint)
     exact = counted is not None
@@ -147,7 +158,33 @@ def _quantization(config: dict[str, Any], checkpoint: Checkpoint | None) -> Quan
     stored = _fp8_dtype(checkpoint)
     if stored or "fp8" in method or (method == "compressed-tensors" and _is_float8(said)):
         return Quantization("fp8", method, dtype=stored)
+    mlx = config.get("quantization")
+    if not method and isinstance(mlx, dict) and (bits := _number(mlx, "bits")) is not None:
+        return Quantization("mlx", str(mlx.get("mode", "affine")), bits=(bits,))
     return Quantization(method) if method else None
+
+
+def _mlx_weights(config: dict[str, Any], checkpoint: Checkpoint) -> dict[str, tuple[int, int, int]]:
+    """MLX's packed weights by name: elements, group size and bits of each. The config says the group size, for all and
+    for single modules; the tensors say the rest: a row of `scales` has one value a group, one of `weight` its words.
+    """
+    said = config.get("quantization")
+    if not isinstance(said, dict):
+        return {}
+    found: dict[str, tuple[int, int, int]] = {}
+    for name, tensor in checkpoint.tensors.items():
+        module = name.removesuffix(".weight")
+        scales = checkpoint.tensors.get(f"{module}.scales")
+        if module == name or tensor.dtype not in ("U32", "I32") or scales is None or not tensor.shape:
+            continue
+        own = said.get(module)
+        group = _number(own if isinstance(own, dict) else said, "group_size")
+        if group is None or scales.shape[:-1] != tensor.shape[:-1] or not scales.shape[-1]:
+            continue
+        width = scales.shape[-1] * group
+        elements = tensor.elements // tensor.shape[-1] * width if tensor.shape[-1] else 0
+        found[name] = (elements, group, tensor.shape[-1] * 32 // width)
+    return found
 
 
 def _is_float8(said: dict[str, Any]) -> bool:
@@ -178,21 +215,26 @@ def _main_dtype(checkpoint: Checkpoint) -> str:
     return _FLOATS[found.most_common(1)[0][0]] if found else ""
 
 
-def _count(checkpoint: Checkpoint) -> tuple[int | None, int | None, int]:
+def _count(checkpoint: Checkpoint, packed: Mapping[str, int]) -> tuple[int | None, int | None, int]:
     """Weights, those in matrices other than embeddings and the head, and bytes on disk.
 
-    Weights cannot be counted, and are None, where integers are packed in a way other than bitsandbytes'.
+    `packed` are the elements of MLX's weights by name. Weights cannot be counted, and are None, where integers are
+    packed in a way other than bitsandbytes' and MLX's.
     """
     tensors = checkpoint.tensors
     stored = sum(tensor.nbytes for tensor in tensors.values())
     weights = find_quantized(tensors)
     beside = tuple(f"{name}." for name in weights)
+    groups = {f"{name.removesuffix('.weight')}.{part}" for name in packed for part in ("scales", "biases")}
     total = large = 0
     for name, tensor in tensors.items():
         if name in weights:
             total += weights[name].elements
             large += weights[name].elements
-        elif name.startswith(beside):
+        elif name in packed:
+            total += packed[name]
+            large += 0 if _is_kept(name) else packed[name]
+        elif name.startswith(beside) or name in groups:
             continue
         elif tensor.dtype in _FLOATS:
             if "scale" in name.rsplit(".", 1)[-1]:

@@ -98,6 +98,13 @@ def _load(model: Model, target: GfxTarget, bitsandbytes: str | None) -> list[Sta
         return [kernels, Statement("load", "unknown", text, "", "unverified")]
     if quantization.method == "fp8":
         return [_load_fp8(quantization, target)]
+    if quantization.method == "mlx":
+        bits = ", ".join(map(str, quantization.bits))
+        groups = ", ".join(map(str, quantization.blocksizes)) or "a size not read"
+        text = f"MLX's {quantization.quant_type} weights of {bits} bits in groups of {groups}"
+        text += ": transformers does not load them"
+        do = "rocport.ops.modules.QuantizedLinear holds them as they are"
+        return [Statement("load", "change", text, "src/rocport/ops/modules/affine.py", "measured", do)]
     if quantization.method in ("awq", "gptq"):
         text = f"vLLM 0.14 and 0.15.1 list {quantization.method.upper()} as not supported on AMD GPUs"
         text += "; other loaders: not in the facts"
@@ -292,6 +299,8 @@ def _memory(model: Model, target: GfxTarget, memory_bytes: int | None, wanted: s
 
 def _stored_as(model: Model) -> str:
     method = model.quantization.method if model.quantization else ""
+    if model.quantization and method == "mlx":
+        return "4-bit" if max(model.quantization.bits) <= 4 else "8-bit"
     return {"bitsandbytes-4bit": "4-bit", "bitsandbytes-8bit": "8-bit", "fp8": "8-bit"}.get(method, "16-bit")
 
 
