@@ -14,7 +14,7 @@ from rocport.port.engine import port_other
 from rocport.port.places import Places
 from rocport.scan.engine import scan_file
 from rocport.syntax.project import build_index
-from rocport.toolchain import ToolchainError, find
+from rocport.toolchain import Toolchain, ToolchainError, find
 
 LISTS = """\
 cmake_minimum_required(VERSION 3.18)
@@ -26,6 +26,22 @@ add_library(kernels STATIC src/a.cu src/b.cpp)
 target_compile_options(kernels PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
 target_link_libraries(kernels PRIVATE CUDA::cudart)
 """
+SUBDIRECTORIES = {
+    "CMakeLists.txt": "cmake_minimum_required(VERSION 3.21)\nproject(demo CXX)\nadd_subdirectory(src)\n",
+    "src/CMakeLists.txt": """\
+enable_language(CUDA)
+file(GLOB FOUND a*.cu)
+set(ALL ${FOUND} b.cpp)
+add_library(kernels STATIC ${ALL})
+target_compile_options(kernels PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-G -lineinfo -O1>)
+target_compile_options(kernels PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--relocatable-device-code true>")
+add_library(cuda_user STATIC c.cu)
+target_link_libraries(cuda_user PRIVATE cuda)
+add_subdirectory(deep)
+""",
+    "src/deep/CMakeLists.txt": "add_library(deep STATIC d.cu)\n",
+}
+KERNELS = ("src/a.cu", "src/c.cu", "src/deep/d.cu")
 IMPORTED = "if(NOT TARGET {0})\n  add_library({0} INTERFACE IMPORTED)\nendif()\n"
 
 
@@ -56,13 +72,13 @@ def configure(source: Path, build: Path, *options: str) -> dict[str, str]:
     return {str(Path(row["file"]).relative_to(source)): row["command"] for row in rows}
 
 
-@pytest.mark.parametrize(("layout", "expected"), [("hip", "src/a.cu"), ("both", "hip/src/a.hip")])
-def test_hip_sources_are_compiled_as_hip(tmp_path: Path, layout: str, expected: str) -> None:
+def configure_rocm(source: Path, folder: Path) -> tuple[Toolchain, dict[str, str]]:
+    """The compiler, and file -> its compile command, of a tree configured with USE_ROCM."""
     try:
         toolchain = find()
     except ToolchainError as error:
         pytest.skip(f"no HIP compiler: {str(error).splitlines()[0]}")
-    fake = tmp_path / "rocm/lib/cmake"
+    fake = folder / "rocm/lib/cmake"
     for name, text in (
         ("hip", IMPORTED.format("hip::host")),
         ("hip-lang", IMPORTED.format("hip-lang::device") + IMPORTED.format("hip-lang::host")),
@@ -71,21 +87,63 @@ def test_hip_sources_are_compiled_as_hip(tmp_path: Path, layout: str, expected: 
         (fake / name / f"{name}-config.cmake").write_text(text)
     flags = f"--rocm-path={toolchain.root} --rocm-device-lib-path={toolchain.device_libs} -isystem {toolchain.include}"
     commands = configure(
-        tree(tmp_path / "tree", layout),
-        tmp_path / "build",
+        source,
+        folder / "build",
         "-DUSE_ROCM=ON",
-        f"-DCMAKE_PREFIX_PATH={tmp_path / 'rocm'}",
+        f"-DCMAKE_PREFIX_PATH={folder / 'rocm'}",
         f"-DCMAKE_HIP_COMPILER={toolchain.compiler}",
-        f"-DCMAKE_HIP_COMPILER_ROCM_ROOT={tmp_path / 'rocm'}",
+        f"-DCMAKE_HIP_COMPILER_ROCM_ROOT={folder / 'rocm'}",
         f"-DCMAKE_HIP_FLAGS={flags}",
         "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
     )
+    return toolchain, commands
+
+
+@pytest.mark.parametrize(("layout", "expected"), [("hip", "src/a.cu"), ("both", "hip/src/a.hip")])
+def test_hip_sources_are_compiled_as_hip(tmp_path: Path, layout: str, expected: str) -> None:
+    toolchain, commands = configure_rocm(tree(tmp_path / "tree", layout), tmp_path)
     assert sorted(commands) == sorted([expected, "src/b.cpp"])
     hip = commands[expected]
     assert str(toolchain.compiler) in hip
     assert "--offload-arch=gfx942" in hip and "-fgpu-approx-transcendentals" in hip
     assert "--threads" not in hip and "--expt-relaxed-constexpr" not in hip
     assert str(toolchain.compiler) not in commands["src/b.cpp"]
+
+
+def test_subdirectories_compile_their_sources_as_hip(tmp_path: Path) -> None:
+    """No file here but one names CUDA: the folder above holds the option, the one below a source by name."""
+    root = tmp_path / "tree"
+    context = Context(Options(layout="hip"), build_index([*SUBDIRECTORIES, *KERNELS, "src/b.cpp"], []))
+    for path in (*KERNELS, "src/b.cpp"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("")
+    for path, text in SUBDIRECTORIES.items():
+        findings = scan_file(path, text.encode(), "cmake", context)
+        assert isinstance(findings, list)
+        ported = port_other(path, text.encode(), "cmake", findings, Places.of({}))
+        assert ported.data is not None
+        (root / path).write_bytes(ported.data)
+    toolchain, commands = configure_rocm(root, tmp_path)
+    assert sorted(commands) == sorted([*KERNELS, "src/b.cpp"])
+    for path in KERNELS:
+        assert str(toolchain.compiler) in commands[path] and "--offload-arch=gfx942" in commands[path]
+    assert " -g " in commands["src/a.cu"] and " -O1 " in commands["src/a.cu"] and "-fgpu-rdc" in commands["src/a.cu"]
+    assert not any(flag in commands["src/a.cu"] for flag in (" -G", "-lineinfo", "--relocatable-device-code"))
+    assert "target_link_libraries(cuda_user PRIVATE hip::host)" in (root / "src/CMakeLists.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("add_library(cuda b.cpp)\ntarget_link_libraries(x PRIVATE cuda)\n", []),
+        ("target_link_libraries(x PRIVATE cuda)\n", ["cuda/CMakeLists.txt"]),
+        ("set(BACKEND cuda)\nlist(APPEND backends cuda)\n", []),
+        ("target_link_libraries(cuda PRIVATE m)\n", []),
+    ],
+)
+def test_a_plain_cuda_may_be_the_project_s_own(text: str, files: list[str]) -> None:
+    context = Context(Options(layout="hip"), build_index(["CMakeLists.txt", *files], []))
+    assert scan_file("CMakeLists.txt", text.encode(), "cmake", context) == []
 
 
 def test_without_the_option_every_command_is_the_original_s(tmp_path: Path) -> None:

@@ -86,3 +86,16 @@ def test_a_tree_for_rocm_builds_for_it_by_default(tmp_path: Path) -> None:
     done = dry_run(tmp_path, ported(text), "all")
     assert "hipcc -Wall --offload-arch=" in done
     assert "sm_60" not in done
+
+
+def test_flags_that_mean_something_else_to_clang(tmp_path: Path) -> None:
+    """`-lineinfo` would link a library `ineinfo`, `-dc` would link, `-G` is refused; cmake's `-G` is its own."""
+    text = (
+        "CC = nvcc\nFLAGS = -O2 -lineinfo\nDEBUG = -G\nSEPARATE = --relocatable-device-code true --maxrregcount 64\n"
+        "all:\n\t$(CC) $(FLAGS) $(DEBUG) $(SEPARATE) -dc a.cu\n\tcmake -G Ninja ..\n"
+    )
+    lines = dry_run(tmp_path, ported(text), "all").splitlines()
+    assert [" ".join(line.split()) for line in lines] == [
+        "hipcc -O2 -g -fgpu-rdc -fgpu-rdc -c a.cu",
+        "cmake -G Ninja ..",
+    ]

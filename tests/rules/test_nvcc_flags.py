@@ -56,6 +56,12 @@ REFUSED = (
     "--compress-mode=size",
     "--disable-warnings",
     "--keep",
+    "-G",
+    "--device-debug",
+    "--device-c",
+    "-rdc true",
+    "--relocatable-device-code true",
+    "--fmad false",
 )
 TAKEN = (
     "-O3 -lineinfo -std=c++17",
@@ -121,6 +127,18 @@ def test_a_value_that_stands_elsewhere_stops_the_translation() -> None:
     assert hip_flags(["-gencode"]) is None
 
 
+def test_flags_that_mean_something_else_to_clang() -> None:
+    """`-lineinfo` is the library `ineinfo`, `-dc` links."""
+    assert translated(["-rdc=true", "-lineinfo", "-dc"]) == ["-fgpu-rdc", "-fgpu-rdc", "-c"]
+    assert translated(["-rdc", "true", "-fmad", "false"]) == ["-fgpu-rdc", "-ffp-contract=off"]
+    assert hip_flags(["-rdc"]) is None
+
+
+def test_cmake_s_generator_stays() -> None:
+    assert hip_flags(["cmake", "-G", "Ninja"]) == [None, None, None]
+    assert hip_flags(["$(CMAKE)", "-G", "Ninja"]) == [None, None, None]
+
+
 def test_apple_s_arch_stays() -> None:
     assert hip_flags(["-arch", "arm64"]) == [None, None]
     assert hip_flags(["-arch", "sm_80"]) == [(), ()]
@@ -149,5 +167,6 @@ def test_libraries(word: str, expected: str | None) -> None:
 def test_every_refused_flag_is_found() -> None:
     left = {"-t4", "-code=sm_80", "--disable-warnings", "--keep", "--compress-mode=size", "--prec-sqrt=true"}
     for flags in REFUSED:
-        if flags not in left and " " not in flags:
+        # `-G` is cmake's too: the rules over CMake and Makefiles find it where it is nvcc's.
+        if flags not in {*left, "-G"} and " " not in flags:
             assert NVCC_FLAG.search(f" {flags}") or "=sm_" in flags, flags

@@ -54,7 +54,21 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     languages=frozenset({"cmake"}),
     triggers=link_triggers()
-    | {b"CUDA", b"cuda", b"CUDNN", b"CUB", b"CCCL", b"NCCL", b"Thrust", b"cutlass", b"nvtx", b"gencode", b"_GPU"},
+    | {
+        b".cu",
+        b"add_subdirectory",
+        b"CUDA",
+        b"cuda",
+        b"CUDNN",
+        b"CUB",
+        b"CCCL",
+        b"NCCL",
+        b"Thrust",
+        b"cutlass",
+        b"nvtx",
+        b"gencode",
+        b"_GPU",
+    },
     phase=4,
     holds="every ROCm release; CMake has the HIP language since 3.21",
     examples=(
@@ -134,11 +148,14 @@ RULE = Rule(
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     if is_amd_path(source.path) or _FINDS_CUDA.search(source.path):
         return
+    above = cmake_gate.roots(source, context)
     for command in source.commands:
         if command.gated or names_amd(command.arguments):
             continue
         message = _what(command.name, command.arguments)
-        builds = not message and cmake_gate.builds(command) and not _followed(source, command)
+        if not message and cmake_gate.links_driver(source, command, context):
+            message = "cuda: a CUDA library"
+        builds = not message and cmake_gate.builds(source, command) and not _followed(source, command)
         if message or builds:
             item = found(
                 RULE,
@@ -151,6 +168,9 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
             # A template (x.cmake.in) is no CMake yet: what stands for @NAME@ in it is not known.
             made = () if source.path.endswith(".in") else edit(source, command, context)
             yield replace(item, edits=made, applicability=Applicability.REVIEW) if made else item
+        elif command is above and (made := cmake_gate.prelude(source, context)):
+            item = found(RULE, source, command, "folders below compile CUDA sources: the option for HIP stands here")
+            yield replace(item, edits=made, applicability=Applicability.REVIEW)
 
 
 def _followed(source: BuildSource, command: CMakeCommand) -> bool:
@@ -190,6 +210,8 @@ def _what(name: str, arguments: str) -> str:
     flag = NVCC_FLAG.search(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
     if flag:
         return f"{flag[0].strip()}: nvcc only"
+    if name in cmake_gate.COMPILE and re.search(r"\$<COMPILE_LANG(?:UAGE|_AND_ID):CUDA\b", arguments):
+        return "options of CUDA's files alone: HIP's would go without"
     listed = _LISTED.search(arguments)
     if listed:
         return f"{listed[0]}: empty without the CUDA toolkit"

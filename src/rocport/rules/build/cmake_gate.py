@@ -19,6 +19,9 @@ from rocport.rules.build.nvcc import hip_flags
 
 OPTION = "USE_ROCM"
 
+COMPILE = frozenset(
+    {"target_compile_options", "add_compile_options", "target_compile_definitions", "add_compile_definitions"}
+)
 _FOLDERS = re.compile(r"\s*\$\{CUDA(?:Toolkit)?_(?:TOOLKIT_)?INCLUDE_DIRS?\}")
 _BUILDS = frozenset({"add_library", "add_executable", "target_sources"})
 _OLD = {"cuda_add_library": "add_library", "cuda_add_executable": "add_executable"}
@@ -33,16 +36,63 @@ def edits(source: BuildSource, command: CMakeCommand, context: Context) -> tuple
     """The edits for one command the rule found; empty where it has no form for ROCm."""
     if command.name in ("if", "elseif"):
         return _condition(source, command)
-    rocm = _rocm(command)
+    rocm = _rocm(command, driver=links_driver(source, command, context))
     if rocm is None:
         return ()
     wrapped = _wrapped(source, command, rocm)
     return (*wrapped, *prelude(source, context)) if wrapped else ()
 
 
-def builds(command: CMakeCommand) -> bool:
-    """True for a command that gives a target CUDA sources by name."""
-    return command.name in _BUILDS and re.search(r"\.cu\b", command.arguments) is not None
+def builds(source: BuildSource, command: CMakeCommand) -> bool:
+    """True for a command that gives a target CUDA sources, by name or in a variable of the file that holds some."""
+    if command.name not in _BUILDS or re.search(r"\b(?:INTERFACE|IMPORTED|ALIAS)\b", command.arguments):
+        return False
+    names = "|".join(map(re.escape, sorted(_cuda_lists(source))))
+    return re.search(rf"\.cu\b|\$\{{(?:{names or '(?!)'})\}}", command.arguments) is not None
+
+
+def _cuda_lists(source: BuildSource) -> set[str]:
+    """The variables of a file that hold CUDA sources, through one another too."""
+    found: set[str] = set()
+    while True:
+        before = len(found)
+        for item in source.commands:
+            words = item.words
+            name = {"set": words[:1], "file": words[1:2], "list": words[1:2]}.get(item.name, ())
+            held = re.search(r"\.cu\b", item.arguments) or any(f"${{{other}}}" in item.arguments for other in found)
+            verb = "" if item.name == "set" else words[0] if words else ""
+            if name and held and verb in ("", "GLOB", "GLOB_RECURSE", "APPEND", "PREPEND", "INSERT"):
+                found.add(name[0])
+        if len(found) == before:
+            return found
+
+
+def roots(source: BuildSource, context: Context) -> CMakeCommand | None:
+    """The `project` of a file whose folders below hold CUDA sources and CMake of their own; None elsewhere.
+
+    What those folders ask for, the option and the function for sources, has to be defined above them.
+    """
+    project = next((item for item in source.commands if item.name == "project" and not item.gated), None)
+    if project is None or not any(item.name == "add_subdirectory" for item in source.commands):
+        return None
+    folder = posixpath.dirname(source.path)
+    below = [path for path in context.project.files if not folder or path.startswith(f"{folder}/")]
+    nested = any(path.endswith("/CMakeLists.txt") and path != source.path for path in below)
+    return project if nested and any(path.endswith(".cu") for path in below) else None
+
+
+def links_driver(source: BuildSource, command: CMakeCommand, context: Context) -> bool:
+    """True where a plain `cuda` is the driver's library, not a target of the project or a word like any other."""
+    words = command.words
+    if "cuda" not in words[1:]:
+        return False
+    own = any(item.name == "add_library" and item.words[:1] == ("cuda",) for item in source.commands)
+    if own or any(f"/{path}".endswith("/cuda/CMakeLists.txt") for path in context.project.files):
+        return False
+    if command.name in ("target_link_libraries", "link_libraries"):
+        return True
+    variable = words[1] if command.name == "list" else words[0]
+    return command.name in ("set", "list") and re.search(r"(?i)libs?\b|librar|_libs?_", variable) is not None
 
 
 def sources_edits(source: BuildSource, command: CMakeCommand, context: Context) -> tuple[Edit, ...]:
@@ -77,7 +127,7 @@ def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
     return (Edit(Span(first.close, first.close), (newline * 2 + text.rstrip()).encode()),)
 
 
-def _rocm(command: CMakeCommand) -> list[str] | None:
+def _rocm(command: CMakeCommand, *, driver: bool) -> list[str] | None:
     """The lines that stand for a command on ROCm; None where none are known."""
     words = command.arguments.split()
     if command.name in ("enable_language", "check_language"):
@@ -101,16 +151,16 @@ def _rocm(command: CMakeCommand) -> list[str] | None:
     if command.name == "list" and words[:1] == ["APPEND"] and _cuda_flags(words):
         return _appended(words[2:])
     if command.name in ("target_link_libraries", "link_libraries", "list") or (
-        command.name == "set" and _names_a_library().search(command.arguments) and not _cuda_flags(words)
+        command.name == "set" and (driver or _names_a_library().search(command.arguments)) and not _cuda_flags(words)
     ):
-        return _linked(command.name, command.arguments)
+        return _linked(command.name, command.arguments, driver=driver)
     if command.name in ("include_directories", "target_include_directories") and _FOLDERS.search(command.arguments):
         return _kept(command.name, _FOLDERS.sub("", command.arguments))
     if command.name == "set" and re.fullmatch(r"(?:CMAKE_)?CUDA_ARCH\w*|CMAKE_CUDA_(?!FLAGS)\w+", words[0]):
         return []
     if command.name == "set_target_properties":
         return _properties(command.arguments)
-    if command.name == "target_compile_options" or _cuda_flags(words):
+    if command.name in COMPILE or _cuda_flags(words):
         return _flags(command)
     return None
 
@@ -129,7 +179,7 @@ def _names_a_library() -> re.Pattern[str]:
     )
 
 
-def _linked(name: str, arguments: str) -> list[str] | None:
+def _linked(name: str, arguments: str, *, driver: bool) -> list[str] | None:
     packages: list[str] = []
     unknown = False
 
@@ -150,7 +200,10 @@ def _linked(name: str, arguments: str) -> list[str] | None:
         packages.append(package)
         return row.hip
 
-    text = _names_a_library().sub(other, arguments)
+    first = re.match(r"\s*\S+", arguments)
+    kept = first.end() if first and name.startswith("target_") else 0
+    listed = re.sub(r"(?<![\w:./$-])cuda(?![\w:./-])", "-lcuda", arguments[kept:]) if driver else arguments[kept:]
+    text = arguments[:kept] + _names_a_library().sub(other, listed)
     if unknown or not packages:
         return None
     return [*(f"find_package({package} REQUIRED)" for package in dict.fromkeys(packages)), f"{name}({text})"]
@@ -164,7 +217,7 @@ def _flags(command: CMakeCommand) -> list[str] | None:
     """The command with nvcc's flags in clang's words, for the HIP language."""
     text = re.sub(r"\b(?:CMAKE_CUDA_FLAGS|CUDA_NVCC_FLAGS)", "CMAKE_HIP_FLAGS", command.arguments)
     text = re.sub(r"(\$<(?:COMPILE_LANGUAGE|COMPILE_LANG_AND_ID):)CUDA\b", r"\1HIP", text)
-    separators = r"(\s+|;|\"|<|>|(?<=HIP>):)"
+    separators = r"(\s+|;|\"|<|>|(?<=[>L]):)"
     parts = re.split(separators, text)
     words = parts[::2]
     new = hip_flags([word for word in words if word])
@@ -179,8 +232,10 @@ def _flags(command: CMakeCommand) -> list[str] | None:
     rest = [*parts[1::2], ""]
     joined = "".join(word + gap for word, gap in zip(changed, rest, strict=True))
     # A generator expression left without its flag adds nothing, and an empty item in a list of flags is one too many.
-    joined = re.sub(r"\$<\$<COMPILE_LANGUAGE:HIP>:;*>", "", joined)
+    joined = re.sub(r"\$<\$<COMPILE_LANGUAGE:HIP>:(?:SHELL:)?;*>", "", joined)
+    joined = re.sub(r'"SHELL:\s*"', "", joined)
     joined = re.sub(r";{2,}", ";", joined)
+    joined = re.sub(r"[ \t;]+>", ">", joined)
     joined = re.sub(r"(?<=\S)[ \t]{2,}(?=\S)", " ", joined)
     joined = re.sub(r'"([^"]*)"', lambda match: f'"{match[1].rstrip()}"', joined)
     return _kept(command.name, joined)
@@ -287,6 +342,9 @@ if({option})
   # Compile the GPU sources of a target as HIP.
   function(rocm_sources target)
     get_target_property(sources ${{target}} SOURCES)
+    if(NOT sources)
+      return()
+    endif()
     set(found)
     foreach(source IN LISTS sources)
 @TWIN@

@@ -18,6 +18,9 @@ from rocport.syntax.amd import is_amd_path, names_amd
 
 _NVCC = re.compile(r"(?:^|[\s/=(`$])nvcc\b|\bNVCC(?:FLAGS|_FLAGS)?\b")
 _ARCH = re.compile(r"\bTORCH_CUDA_ARCH_LIST\b|\bCUDA_ARCH(?:ITECTURES|S)?\s*[:?]?=")
+# clang reads `-lineinfo` as a library `ineinfo`, links where `-dc` asks it to compile, and has no `-G`, which is also
+# how cmake is told its generator.
+_MISREAD = re.compile(r"(?:^|\s)-(?:lineinfo|dc)(?=\s|$)|^(?!.*(?i:cmake)).*\s-G(?=\s|$)")
 _SMI = re.compile(r"\bnvidia-smi\b|\bnvidia-modprobe\b")
 
 RULE = Rule(
@@ -74,13 +77,14 @@ def _found(source: BuildSource) -> Iterator[Finding]:
             (_NVCC, "no nvcc on ROCm"),
             (ARCH_FLAG, "a CUDA target"),
             (NVCC_FLAG, "a flag only nvcc takes"),
+            (_MISREAD, "a flag that means something else to clang"),
             (_ARCH, "a list of CUDA targets"),
             (CUDA_PATH, "not there on ROCm"),
             (_SMI, "an NVIDIA tool"),
         ):
             match = pattern.search(line.text)
             # A workflow's paths and probes are of the runner; what counts there is for which GPU it builds.
-            skipped = pattern is NVCC_FLAG and source.language != "make"
+            skipped = pattern in (NVCC_FLAG, _MISREAD) and source.language != "make"
             skipped = skipped or (source.language == "yaml" and pattern in (_NVCC, CUDA_PATH, _SMI))
             if match is None or skipped:
                 continue

@@ -15,7 +15,7 @@ from rocport.facts.lookup import counterpart
 _DROPPED = re.compile(
     r"-{1,2}(?:expt-relaxed-constexpr|expt-extended-lambda|extended-lambda|res-usage|resource-usage|keep|source-in-ptx"
     r"|forward-unknown-to-host-compiler|forward-unknown-to-host-linker|allow-unsupported-compiler|compress-all"
-    r"|generate-line-info|static-global-template-stub=\w+|relocatable-device-code=false|rdc=false|ftz=false"
+    r"|generate-line-info|lineinfo|static-global-template-stub=\w+|relocatable-device-code=false|rdc=false|ftz=false"
     r"|prec-div=true|prec-sqrt=true|default-stream=(?:legacy|null))"
     r"|arch=(?:compute|sm)_.*|code=(?:compute|sm)_.*|-t\d+"
 )
@@ -29,6 +29,9 @@ _VALUED = re.compile(
 _ARCH = re.compile(r"-(?:arch|code)(?:=(?:sm_|compute_|native|all|\{|\$[({]).*)?")
 _CUDA_TARGET = re.compile(r"(?:sm|compute)_.*|native|all(?:-major)?|\{.*|\$[({].*")
 _HOST = re.compile(r"(?:-Xcompiler|--compiler-options)(?:=(?P<value>.*))?")
+# Values of their own, behind `=` or as the next word.
+_SWITCHES = frozenset({"relocatable-device-code", "rdc", "fmad", "ftz", "prec-div", "prec-sqrt", "default-stream"})
+_CMAKE = re.compile(r"(?:.*/)?cmake|\$[({]CMAKE(?:_COMMAND)?[)}]")
 _HALF = re.compile(r"-U\s?__CUDA_NO_HALF2?_(?:OPERATORS|CONVERSIONS)__")
 
 FAST_MATH = (
@@ -39,6 +42,10 @@ FAST_MATH = (
 _REPLACED = {
     "use_fast_math": FAST_MATH,
     "disable-warnings": ("-w",),
+    "device-debug": ("-g",),
+    # `clang -dc` compiles and links: it takes no notice of the flag.
+    "dc": ("-fgpu-rdc", "-c"),
+    "device-c": ("-fgpu-rdc", "-c"),
     "rdc=true": ("-fgpu-rdc",),
     "relocatable-device-code=true": ("-fgpu-rdc",),
     "default-stream=per-thread": ("-fgpu-default-stream=per-thread",),
@@ -61,6 +68,8 @@ def hip_flags(words: Sequence[str]) -> list[tuple[str, ...] | None] | None:
         word = words[at]
         following = words[at + 1] if at + 1 < len(words) else None
         here, taken = _one(word, following)
+        if word == "-G" and not any(_CMAKE.fullmatch(before) for before in words[:at]):
+            here = ("-g",)
         if taken and following is None:
             return None
         found.append(here)
@@ -81,7 +90,7 @@ def _one(word: str, following: str | None) -> tuple[tuple[str, ...] | None, bool
     dashes = len(word) - len(bare)
     if dashes in (1, 2) and bare in _REPLACED:
         return _REPLACED[bare], False
-    if dashes in (1, 2) and bare == "default-stream" and following is not None:
+    if dashes in (1, 2) and bare in _SWITCHES:
         return _REPLACED.get(f"{bare}={following}", ()), True
     host = _HOST.fullmatch(word)
     if host:
