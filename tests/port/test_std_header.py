@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -52,6 +53,122 @@ int main() {
 }
 """
 
+ATOMICS = r"""
+#include "rocport_std.h"
+#include <cstdio>
+#include <cstring>
+#include <vector>
+#if !defined(__HIPCC__)
+#define __device__
+#define __host__
+#endif
+struct Pair { short a, b; };
+struct Report { int wrong[64]; };
+#define EXPECT(n, condition) (void)((condition) || (report->wrong[n] = __LINE__))
+
+// What one thread sees: each operation against the plain one. `a` starts at 100.
+template <class T, class A> __host__ __device__ void integers(A &a, Report *report, int n) {
+  T plain = T(100), found;
+  a.store(T(100));
+  EXPECT(n, a.fetch_add(T(27)) == plain), plain = T(plain + 27);
+  EXPECT(n, a.fetch_sub(T(120), cuda::memory_order_relaxed) == plain), plain = T(plain - 120);
+  EXPECT(n, a.fetch_sub(T(9)) == plain), plain = T(plain - 9);
+  EXPECT(n, a.fetch_max(T(6), cuda::memory_order_acquire) == plain), plain = plain < T(6) ? T(6) : plain;
+  EXPECT(n, a.fetch_or(T(0x58), cuda::memory_order_release) == plain), plain = T(plain | 0x58);
+  EXPECT(n, a.fetch_xor(T(0x13)) == plain), plain = T(plain ^ 0x13);
+  EXPECT(n, a.fetch_and(T(0x6b), cuda::memory_order_acq_rel) == plain), plain = T(plain & 0x6b);
+  EXPECT(n, a.fetch_min(T(-5)) == plain), plain = T(-5) < plain ? T(-5) : plain;
+  EXPECT(n, a.exchange(T(3)) == plain), plain = T(3);
+  EXPECT(n, !a.compare_exchange_strong(found = T(4), T(9)) && found == T(3) && a.load() == T(3));
+  EXPECT(n, a.compare_exchange_weak(found, T(9), cuda::memory_order_acq_rel, cuda::memory_order_relaxed));
+  EXPECT(n, a == T(9) && ++a == T(10) && a++ == T(10) && --a == T(10) && a-- == T(10));
+  EXPECT(n, (a += T(5)) == T(14) && (a -= T(4)) == T(10) && (a |= T(5)) == T(15) && (a &= T(6)) == T(6));
+  EXPECT(n, (a ^= T(3)) == T(5) && (a = T(8)) == T(8) && a.load(cuda::memory_order_acquire) == T(8));
+}
+template <class T> __host__ __device__ void floats(Report *report, int n) {
+  cuda::atomic<T, cuda::thread_scope_device> a(T(1.5));
+  EXPECT(n, a.fetch_add(T(0.25)) == T(1.5) && a.fetch_sub(T(2)) == T(1.75) && a.load() == T(-0.25));
+  EXPECT(n, a.fetch_min(T(-3)) == T(-0.25) && a.fetch_max(T(4)) == T(-3) && a.exchange(T(0)) == T(4));
+  T found = T(1);
+  EXPECT(n, !a.compare_exchange_strong(found, T(2)) && found == T(0) && a.compare_exchange_strong(found, T(2)));
+  EXPECT(n, a == T(2));
+}
+template <class T> __host__ __device__ void both(Report *report, int n) {
+  cuda::atomic<T, cuda::thread_scope_block> a(T(100));
+  integers<T>(a, report, n);
+  T object;
+  cuda::atomic_ref<T, cuda::thread_scope_thread> reference(object);
+  integers<T>(reference, report, n + 1);
+}
+__host__ __device__ void alone(Report *report) {
+  both<signed char>(report, 0), both<unsigned char>(report, 2), both<short>(report, 4), both<unsigned short>(report, 6);
+  both<int>(report, 8), both<unsigned>(report, 10), both<long long>(report, 12), both<unsigned long long>(report, 14);
+  both<long>(report, 16), floats<float>(report, 18), floats<double>(report, 19);
+  cuda::std::atomic<bool> flag(false);
+  EXPECT(20, !flag.exchange(true) && flag.load());
+  int row[4] = {0, 1, 2, 3};
+  cuda::std::atomic<int *> at(row);
+  EXPECT(21, at.fetch_add(3) == row && at.fetch_sub(1) == row + 3 && *at.load() == 2 && ++at == row + 3);
+  cuda::atomic<Pair> pair(Pair{1, 2});
+  Pair expected{1, 3};
+  EXPECT(22, !pair.compare_exchange_strong(expected, Pair{5, 6}) && expected.b == 2);
+  EXPECT(22, pair.compare_exchange_strong(expected, Pair{5, 6}) && pair.load().a == 5 && pair.load().b == 6);
+  EXPECT(23, sizeof(cuda::atomic<Pair>) == 4 && alignof(cuda::atomic<Pair>) == 4 && sizeof(cuda::atomic<char>) == 1);
+  cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_device);
+}
+#if defined(__HIPCC__)
+__device__ cuda::atomic<int, cuda::thread_scope_device> total;
+__global__ void k(Report *report, unsigned *sums, int *copy) {
+  __shared__ cuda::atomic<unsigned, cuda::thread_scope_block> shared[3];
+  __shared__ cuda::std::atomic<short> halves[2];
+  __shared__ cuda::atomic<float, cuda::thread_scope_block> sum;
+  if (threadIdx.x == 0) {
+    shared[0] = 0, shared[1] = 1000, shared[2] = 0, halves[0] = 0, halves[1] = 0, sum = 0;
+    alone(report + blockIdx.x);
+  }
+  __syncthreads();
+  const unsigned t = threadIdx.x;
+  shared[0].fetch_add(t), shared[1].fetch_min(500 - t), shared[2].fetch_xor(t * 77);
+  ++halves[0], halves[1] -= 2, sum.fetch_add(0.5f), total.fetch_add(1, cuda::memory_order_relaxed);
+  __syncthreads();
+  if (t < 3) sums[blockIdx.x * 6 + t] = shared[t];
+  if (t < 2) sums[blockIdx.x * 6 + 3 + t] = unsigned(halves[t].load());
+  if (t == 0) sums[blockIdx.x * 6 + 5] = unsigned(sum.load() * 2);
+  __threadfence();
+  if (t == 0) copy[blockIdx.x] = total.load();
+}
+#endif
+int main() {
+  bool right = true;
+  std::vector<Report> reports(3);
+  std::memset(static_cast<void *>(reports.data()), 0, 3 * sizeof(Report));
+  alone(&reports[2]);
+#if defined(__HIPCC__)
+  Report *report;
+  unsigned *sums, host[12], x = 0;
+  int *copy, counts[2];
+  hipMalloc(&report, 2 * sizeof(Report)), hipMalloc(&sums, sizeof host), hipMalloc(&copy, 8);
+  hipMemset(report, 0, 2 * sizeof(Report));
+  k<<<2, 160>>>(report, sums, copy);
+  hipMemcpy(reports.data(), report, 2 * sizeof(Report), hipMemcpyDeviceToHost);
+  hipMemcpy(host, sums, sizeof host, hipMemcpyDeviceToHost);
+  hipMemcpy(counts, copy, 8, hipMemcpyDeviceToHost);
+  for (unsigned t = 0; t < 160; ++t) x ^= t * 77;
+  for (int b = 0; b < 2; ++b) {
+    const unsigned want[6] = {160 * 159 / 2, 341, x, 160, unsigned(-320), 160};
+    for (int i = 0; i < 6; ++i)
+      if (host[b * 6 + i] != want[i]) right = false, std::printf("sum %d: %u, not %u\n", i, host[b * 6 + i], want[i]);
+  }
+  right = right && (counts[0] == 320 || counts[1] == 320);
+#endif
+  for (int b = 0; b < 3; ++b)
+    for (int n = 0; n < 64; ++n)
+      if (reports[b].wrong[n]) right = false, std::printf("block %d, case %d: line %d\n", b, n, reports[b].wrong[n]);
+  std::printf(right ? "PASS\n" : "FAIL\n");
+  return !right;
+}
+"""
+
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
 def test_every_name_is_there(target: str, tmp_path: Path) -> None:
@@ -75,12 +192,42 @@ def test_every_name_is_there(target: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-4000:]
 
 
-def test_it_computes_what_the_standard_library_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
+def test_atomics_compile(target: str, tmp_path: Path) -> None:
+    try:
+        toolchain = find()
+    except ToolchainError as error:
+        pytest.skip(f"no HIP compiler: {error}")
+    unit = tmp_path / "a.hip"
+    unit.write_text("#include <hip/hip_runtime.h>\n" + ATOMICS)
+    (tmp_path / "rocport_std.h").write_bytes(headers.read("rocport_std.h"))
+    command = toolchain.compile_command(
+        unit, target, mode="device", output=tmp_path / "a.s", optimize="-O1", extra=["-w", "-S"]
+    )
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_atomics_in_a_host_program(compiler: str, tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    (tmp_path / "a.cpp").write_text(ATOMICS)
+    (tmp_path / "rocport_std.h").write_bytes(headers.read("rocport_std.h"))
+    command = [compiler, "-std=c++17", "-O1", "-w", str(tmp_path / "a.cpp"), "-o", str(tmp_path / "a")]
+    built = subprocess.run(command, capture_output=True, text=True, timeout=3600)
+    assert built.returncode == 0, built.stderr[-4000:]
+    ran = subprocess.run([str(tmp_path / "a")], capture_output=True, text=True, timeout=3600)
+    assert ran.stdout.strip() == "PASS", ran.stdout
+
+
+@pytest.mark.parametrize("program", [PROGRAM, "#include <hip/hip_runtime.h>\n" + ATOMICS], ids=["names", "atomics"])
+def test_it_computes_what_the_standard_library_does(program: str, tmp_path: Path) -> None:
     executor = CpuExecutor()
     capability = executor.probe()
     if not capability.usable:
         pytest.skip(capability.refusal)
-    (tmp_path / "a.hip").write_text(PROGRAM)
+    (tmp_path / "a.hip").write_text(program)
     (tmp_path / "rocport_std.h").write_bytes(headers.read("rocport_std.h"))
     executable = executor.build(load_program(tmp_path / "a.hip"), tmp_path / "b", BuildOptions(optimize="-O1"))
     for width in (32, 64):

@@ -1,4 +1,4 @@
-// rocport_std.h - what CUDA code uses of libcu++ (cuda::std, cuda::atomic_ref, cuda::ceil_div), without libcu++.
+// rocport_std.h - what CUDA code uses of libcu++ (cuda::std, cuda::atomic, cuda::ceil_div), without libcu++.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Types and traits are those of the host's standard library, whose constexpr functions HIP lets device code call.
@@ -300,143 +300,250 @@ enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block
 namespace detail {
 
 #if defined(__HIPCC__)
-#define ROCPORT_STD_SCOPED(call)                                                                              \
-  switch (Scope) {                                                                                            \
-    case thread_scope_block: return call(__HIP_MEMORY_SCOPE_WORKGROUP);                                       \
-    case thread_scope_device: return call(__HIP_MEMORY_SCOPE_AGENT);                                          \
-    case thread_scope_thread: return call(__HIP_MEMORY_SCOPE_SINGLETHREAD);                                   \
-    default: return call(__HIP_MEMORY_SCOPE_SYSTEM);                                                          \
-  }
+#define ROCPORT_STD_ATOMIC(name, ...) __hip_atomic_##name(__VA_ARGS__, detail::hip_scope<Scope>::value)
+template <thread_scope Scope>
+struct hip_scope
+    : ::std::integral_constant<int, Scope == thread_scope_block    ? __HIP_MEMORY_SCOPE_WORKGROUP
+                                    : Scope == thread_scope_device ? __HIP_MEMORY_SCOPE_AGENT
+                                    : Scope == thread_scope_thread ? __HIP_MEMORY_SCOPE_SINGLETHREAD
+                                                                   : __HIP_MEMORY_SCOPE_SYSTEM> {};
+#else
+// The host's operations know one scope, that of all threads.
+#define ROCPORT_STD_ATOMIC(name, ...) ROCPORT_STD_HOST_##name(__VA_ARGS__)
+#define ROCPORT_STD_HOST_load __atomic_load_n
+#define ROCPORT_STD_HOST_store __atomic_store_n
+#define ROCPORT_STD_HOST_exchange __atomic_exchange_n
+#define ROCPORT_STD_HOST_fetch_add __atomic_fetch_add
+#define ROCPORT_STD_HOST_fetch_and __atomic_fetch_and
+#define ROCPORT_STD_HOST_fetch_or __atomic_fetch_or
+#define ROCPORT_STD_HOST_fetch_xor __atomic_fetch_xor
+#define ROCPORT_STD_HOST_compare_exchange_strong(place, expected, desired, success, failure) \
+  __atomic_compare_exchange_n(place, expected, desired, false, success, failure)
 #endif
 
-// Floats and other types without an instruction of their own go through compare-and-swap of their bits.
-template <class T, thread_scope Scope>
-class atomic_access {
- public:
-  ROCPORT_STD explicit constexpr atomic_access(T* p) : place_(p) {}
+// A type's bits as an integer, which may stand for an object of any type.
+template <::std::size_t Size>
+struct bits_of;
+template <>
+struct bits_of<1> {
+  typedef unsigned char __attribute__((may_alias)) type;
+};
+template <>
+struct bits_of<2> {
+  typedef unsigned short __attribute__((may_alias)) type;
+};
+template <>
+struct bits_of<4> {
+  typedef unsigned int __attribute__((may_alias)) type;
+};
+template <>
+struct bits_of<8> {
+  typedef unsigned long long __attribute__((may_alias)) type;
+};
+template <class To, class From>
+ROCPORT_STD To with_bits_of(const From& from) {
+  static_assert(sizeof(To) == sizeof(From), "bits are copied between types of one size");
+  To to;
+  __builtin_memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof(To));
+  return to;
+}
+
+// What an atomic operation that fails to exchange may order: as the one that exchanges, with no store to release.
+ROCPORT_STD constexpr int on_failure(memory_order order) {
+  return order == std::memory_order_acq_rel   ? __ATOMIC_ACQUIRE
+         : order == std::memory_order_release ? __ATOMIC_RELAXED
+                                              : static_cast<int>(order);
+}
+
+// The operations of atomic and atomic_ref. Owner::place() is where the object of type T lies.
+template <class Owner, class T, thread_scope Scope>
+class atomic_operations {
+  using bits = typename bits_of<sizeof(T)>::type;
+  static constexpr bool is_integer = ::std::is_integral<T>::value && !::std::is_same<T, bool>::value;
 #if defined(__HIPCC__)
+  static constexpr bool adds = is_integer || ::std::is_same<T, float>::value || ::std::is_same<T, double>::value;
+#else
+  static constexpr bool adds = is_integer;
+#endif
+  template <bool Yes>
+  using when = ::std::integral_constant<bool, Yes>;
+
+ public:
+  using value_type = T;
+  using difference_type = ::std::conditional_t<::std::is_pointer<T>::value, ::std::ptrdiff_t, T>;
+  static constexpr bool is_always_lock_free = true;
+
+  ROCPORT_STD bool is_lock_free() const { return true; }
   ROCPORT_STD T load(memory_order order = memory_order_seq_cst) const {
-    if (order != memory_order_relaxed) fence();
-    T value = load_relaxed();
-    if (order != memory_order_relaxed) fence();
-    return value;
+    return with_bits_of<T>(static_cast<plain>(ROCPORT_STD_ATOMIC(load, raw(), static_cast<int>(order))));
   }
   ROCPORT_STD void store(T value, memory_order order = memory_order_seq_cst) const {
-    if (order != memory_order_relaxed) fence();
-    store_relaxed(value);
-    if (order == memory_order_seq_cst) fence();
+    ROCPORT_STD_ATOMIC(store, raw(), with_bits_of<plain>(value), static_cast<int>(order));
+  }
+  ROCPORT_STD T exchange(T value, memory_order order = memory_order_seq_cst) const {
+    return with_bits_of<T>(
+        static_cast<plain>(ROCPORT_STD_ATOMIC(exchange, raw(), with_bits_of<plain>(value), static_cast<int>(order))));
+  }
+  ROCPORT_STD bool compare_exchange_strong(T& expected, T desired, memory_order success, memory_order failure) const {
+    return compare_exchange(expected, desired, static_cast<int>(success), static_cast<int>(failure));
   }
   ROCPORT_STD bool compare_exchange_strong(T& expected, T desired, memory_order order = memory_order_seq_cst) const {
-    if (order != memory_order_relaxed) fence();
-    const bool done = swap_relaxed(expected, desired);
-    if (order != memory_order_relaxed) fence();
-    return done;
+    return compare_exchange(expected, desired, static_cast<int>(order), on_failure(order));
   }
-  ROCPORT_STD bool compare_exchange_strong(T& expected, T desired, memory_order order, memory_order) const {
-    return compare_exchange_strong(expected, desired, order);
+  ROCPORT_STD bool compare_exchange_weak(T& expected, T desired, memory_order success, memory_order failure) const {
+    return compare_exchange_strong(expected, desired, success, failure);
   }
   ROCPORT_STD bool compare_exchange_weak(T& expected, T desired, memory_order order = memory_order_seq_cst) const {
     return compare_exchange_strong(expected, desired, order);
   }
-  ROCPORT_STD bool compare_exchange_weak(T& expected, T desired, memory_order order, memory_order) const {
-    return compare_exchange_strong(expected, desired, order);
+  ROCPORT_STD T fetch_add(difference_type value, memory_order order = memory_order_seq_cst) const {
+    return add(value, order, when<adds>());
   }
+  ROCPORT_STD T fetch_sub(difference_type value, memory_order order = memory_order_seq_cst) const {
+    return subtract(value, order, when<is_integer>());
+  }
+  ROCPORT_STD T fetch_and(T value, memory_order order = memory_order_seq_cst) const {
+    return static_cast<T>(ROCPORT_STD_ATOMIC(fetch_and, place(), value, static_cast<int>(order)));
+  }
+  ROCPORT_STD T fetch_or(T value, memory_order order = memory_order_seq_cst) const {
+    return static_cast<T>(ROCPORT_STD_ATOMIC(fetch_or, place(), value, static_cast<int>(order)));
+  }
+  ROCPORT_STD T fetch_xor(T value, memory_order order = memory_order_seq_cst) const {
+    return static_cast<T>(ROCPORT_STD_ATOMIC(fetch_xor, place(), value, static_cast<int>(order)));
+  }
+  ROCPORT_STD T fetch_min(T value, memory_order order = memory_order_seq_cst) const {
+    return least(value, order, when<is_integer>());
+  }
+  ROCPORT_STD T fetch_max(T value, memory_order order = memory_order_seq_cst) const {
+    return greatest(value, order, when<is_integer>());
+  }
+  ROCPORT_STD operator T() const { return load(); }
+  ROCPORT_STD T operator++() const { return fetch_add(1) + 1; }
+  ROCPORT_STD T operator++(int) const { return fetch_add(1); }
+  ROCPORT_STD T operator--() const { return fetch_sub(1) - 1; }
+  ROCPORT_STD T operator--(int) const { return fetch_sub(1); }
+  ROCPORT_STD T operator+=(difference_type value) const { return fetch_add(value) + value; }
+  ROCPORT_STD T operator-=(difference_type value) const { return fetch_sub(value) - value; }
+  ROCPORT_STD T operator&=(T value) const { return fetch_and(value) & value; }
+  ROCPORT_STD T operator|=(T value) const { return fetch_or(value) | value; }
+  ROCPORT_STD T operator^=(T value) const { return fetch_xor(value) ^ value; }
+
+ private:
+  using plain = ::std::conditional_t<
+      sizeof(T) == 1, unsigned char,
+      ::std::conditional_t<sizeof(T) == 2, unsigned short,
+                           ::std::conditional_t<sizeof(T) == 4, unsigned int, unsigned long long>>>;
+
+  ROCPORT_STD T* place() const { return static_cast<const Owner*>(this)->place(); }
+  ROCPORT_STD bits* raw() const { return reinterpret_cast<bits*>(place()); }
+  ROCPORT_STD bool compare_exchange(T& expected, T desired, int success, int failure) const {
+    plain found = with_bits_of<plain>(expected);
+    const bool done = ROCPORT_STD_ATOMIC(compare_exchange_strong, reinterpret_cast<bits*>(place()), &found,
+                                         with_bits_of<plain>(desired), success, failure);
+    if (!done) expected = with_bits_of<T>(found);
+    return done;
+  }
+  // Types without an operation of their own go through compare-and-swap of their bits.
   template <class Change>
   ROCPORT_STD T changed(Change change, memory_order order) const {
-    T old = load_relaxed();
+    T old = load(memory_order_relaxed);
     while (!compare_exchange_strong(old, change(old), order)) {
     }
     return old;
   }
-
- private:
-  ROCPORT_STD static void fence() {
-#if defined(__HIP_DEVICE_COMPILE__)
-    if (Scope == thread_scope_block) {
-      __threadfence_block();
-    } else if (Scope == thread_scope_device) {
-      __threadfence();
-    } else if (Scope == thread_scope_system) {
-      __threadfence_system();
-    }
+  ROCPORT_STD T add(T value, memory_order order, when<true>) const {
+    return static_cast<T>(ROCPORT_STD_ATOMIC(fetch_add, place(), value, static_cast<int>(order)));
+  }
+  ROCPORT_STD T add(difference_type value, memory_order order, when<false>) const {
+    return changed([value](T old) { return static_cast<T>(old + value); }, order);
+  }
+  ROCPORT_STD T subtract(T value, memory_order order, when<true>) const {
+    return add(static_cast<T>(plain(0) - static_cast<plain>(value)), order, when<true>());
+  }
+  ROCPORT_STD T subtract(difference_type value, memory_order order, when<false>) const {
+    return add(-value, order, when<adds>());
+  }
+  ROCPORT_STD T least(T value, memory_order order, when<false>) const {
+    return changed([value](T old) { return value < old ? value : old; }, order);
+  }
+  ROCPORT_STD T greatest(T value, memory_order order, when<false>) const {
+    return changed([value](T old) { return old < value ? value : old; }, order);
+  }
+#if defined(__HIPCC__)
+  ROCPORT_STD T least(T value, memory_order order, when<true>) const {
+    return static_cast<T>(ROCPORT_STD_ATOMIC(fetch_min, place(), value, static_cast<int>(order)));
+  }
+  ROCPORT_STD T greatest(T value, memory_order order, when<true>) const {
+    return static_cast<T>(ROCPORT_STD_ATOMIC(fetch_max, place(), value, static_cast<int>(order)));
+  }
 #else
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-  }
-  ROCPORT_STD T load_relaxed() const {
-#define ROCPORT_STD_CALL(scope) __hip_atomic_load(place_, __ATOMIC_RELAXED, scope)
-    ROCPORT_STD_SCOPED(ROCPORT_STD_CALL)
-#undef ROCPORT_STD_CALL
-  }
-  ROCPORT_STD void store_relaxed(T value) const {
-#define ROCPORT_STD_CALL(scope) __hip_atomic_store(place_, value, __ATOMIC_RELAXED, scope)
-    ROCPORT_STD_SCOPED(ROCPORT_STD_CALL)
-#undef ROCPORT_STD_CALL
-  }
-  ROCPORT_STD bool swap_relaxed(T& expected, T desired) const {
-#define ROCPORT_STD_CALL(scope) \
-  __hip_atomic_compare_exchange_strong(place_, &expected, desired, __ATOMIC_RELAXED, __ATOMIC_RELAXED, scope)
-    ROCPORT_STD_SCOPED(ROCPORT_STD_CALL)
-#undef ROCPORT_STD_CALL
+  ROCPORT_STD T least(T value, memory_order order, when<true>) const { return least(value, order, when<false>()); }
+  ROCPORT_STD T greatest(T value, memory_order order, when<true>) const {
+    return greatest(value, order, when<false>());
   }
 #endif
-
- protected:
-  T* place_;
 };
+#undef ROCPORT_STD_ATOMIC
 
 }  // namespace detail
 
 // An object that is read and changed in whole, by the threads of a scope.
 template <class T, thread_scope Scope = thread_scope_system>
-class atomic_ref : public detail::atomic_access<T, Scope> {
-  using base = detail::atomic_access<T, Scope>;
-
+class atomic_ref : public detail::atomic_operations<atomic_ref<T, Scope>, T, Scope> {
  public:
-  using value_type = T;
-  ROCPORT_STD explicit constexpr atomic_ref(T& object) : base(&object) {}
-#if defined(__HIPCC__)
-  ROCPORT_STD T exchange(T value, memory_order order = memory_order_seq_cst) const {
-    return base::changed([value](T) { return value; }, order);
-  }
-  ROCPORT_STD T fetch_add(T value, memory_order order = memory_order_seq_cst) const {
-    return base::changed([value](T old) { return static_cast<T>(old + value); }, order);
-  }
-  ROCPORT_STD T fetch_sub(T value, memory_order order = memory_order_seq_cst) const {
-    return base::changed([value](T old) { return static_cast<T>(old - value); }, order);
-  }
-  ROCPORT_STD T fetch_and(T value, memory_order order = memory_order_seq_cst) const {
-    return base::changed([value](T old) { return static_cast<T>(old & value); }, order);
-  }
-  ROCPORT_STD T fetch_or(T value, memory_order order = memory_order_seq_cst) const {
-    return base::changed([value](T old) { return static_cast<T>(old | value); }, order);
-  }
-  ROCPORT_STD T fetch_xor(T value, memory_order order = memory_order_seq_cst) const {
-    return base::changed([value](T old) { return static_cast<T>(old ^ value); }, order);
-  }
-  ROCPORT_STD T fetch_min(T value, memory_order order = memory_order_seq_cst) const {
-    return base::changed([value](T old) { return value < old ? value : old; }, order);
-  }
-  ROCPORT_STD T fetch_max(T value, memory_order order = memory_order_seq_cst) const {
-    return base::changed([value](T old) { return old < value ? value : old; }, order);
-  }
-  ROCPORT_STD operator T() const { return base::load(); }
+  ROCPORT_STD explicit constexpr atomic_ref(T& object) : place_(&object) {}
   ROCPORT_STD T operator=(T value) const {
-    base::store(value);
+    this->store(value);
     return value;
   }
-  ROCPORT_STD T operator++() const { return fetch_add(T(1)) + T(1); }
-  ROCPORT_STD T operator++(int) const { return fetch_add(T(1)); }
-  ROCPORT_STD T operator--() const { return fetch_sub(T(1)) - T(1); }
-  ROCPORT_STD T operator--(int) const { return fetch_sub(T(1)); }
-  ROCPORT_STD T operator+=(T value) const { return fetch_add(value) + value; }
-  ROCPORT_STD T operator-=(T value) const { return fetch_sub(value) - value; }
-#endif
+
+ private:
+  friend class detail::atomic_operations<atomic_ref<T, Scope>, T, Scope>;
+  ROCPORT_STD T* place() const { return place_; }
+  T* place_;
 };
+
+// The same, of its own object. As in libcu++ nothing is initialised by default, so that it may lie in shared memory.
+template <class T, thread_scope Scope = thread_scope_system>
+class atomic : public detail::atomic_operations<atomic<T, Scope>, T, Scope> {
+ public:
+  atomic() = default;
+  ROCPORT_STD constexpr atomic(T value) : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+  ROCPORT_STD T operator=(T value) {
+    this->store(value);
+    return value;
+  }
+
+ private:
+  friend class detail::atomic_operations<atomic<T, Scope>, T, Scope>;
+  ROCPORT_STD T* place() const { return &value_; }
+  alignas(sizeof(T)) mutable T value_;
+};
+
+ROCPORT_STD void atomic_thread_fence(memory_order order, thread_scope scope = thread_scope_system) {
+  if (order == memory_order_relaxed) return;
+#if defined(__HIP_DEVICE_COMPILE__)
+  if (scope == thread_scope_block) {
+    __threadfence_block();
+  } else if (scope == thread_scope_device) {
+    __threadfence();
+  } else if (scope == thread_scope_system) {
+    __threadfence_system();
+  }
+#else
+  static_cast<void>(scope);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
 
 namespace std {
 template <class T>
+using atomic = ::cuda::atomic<T, thread_scope_system>;
+template <class T>
 using atomic_ref = ::cuda::atomic_ref<T, thread_scope_system>;
+using ::cuda::atomic_thread_fence;
 }  // namespace std
 
 // ---- cuda:: ----------------------------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
 """`<cuda/std/...>`, `<cuda/atomic>` and `<cuda/cmath>` are libcu++'s headers, which ROCm does not bring along.
 
 `rocport_std.h` has what most CUDA code takes from them under the same names: `cuda::std`'s traits, array, tuple,
-complex, limits and mathematics over the host's standard library and HIP's device functions, `cuda::atomic_ref` with
-its scopes over the compiler's atomics (by compare-and-swap: REVIEW), `cuda::ceil_div`. The names stay as they are. A
-name that the header does not have, and other headers of libcu++ (barriers, pipelines, memory resources), are MANUAL.
+complex, limits and mathematics over the host's standard library and HIP's device functions, `cuda::atomic` and
+`cuda::atomic_ref` with their orders and scopes over the compiler's atomics, `cuda::ceil_div`. The names stay as they
+are. A name that the header does not have, and other headers of libcu++ (barriers, pipelines, memory resources), are
+MANUAL.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ NAMES = frozenset(
     b"less less_equal logical_and logical_or minus modulus multiplies negate not_equal_to plus acos acosh asin "
     b"asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh cbrt ceil erf erfc exp2 expm1 fabs floor "
     b"log1p log2 rint round trunc atan2 copysign fmax fmin fmod hypot pow abs isnan isinf isfinite signbit "
-    b"atomic_ref memory_order memory_order_relaxed memory_order_consume memory_order_acquire memory_order_release "
-    b"memory_order_acq_rel memory_order_seq_cst".split()
+    b"atomic atomic_ref atomic_thread_fence memory_order memory_order_relaxed memory_order_consume "
+    b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst".split()
 )
 """Names of cuda::std that the header has."""
 OUTSIDE = frozenset(
-    b"atomic_ref thread_scope thread_scope_system thread_scope_device thread_scope_block thread_scope_thread ceil_div "
-    b"round_up memory_order memory_order_relaxed memory_order_consume memory_order_acquire memory_order_release "
-    b"memory_order_acq_rel memory_order_seq_cst".split()
+    b"atomic atomic_ref atomic_thread_fence thread_scope thread_scope_system thread_scope_device thread_scope_block "
+    b"thread_scope_thread ceil_div round_up memory_order memory_order_relaxed memory_order_consume "
+    b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst".split()
 )
 """Names of cuda that the header has."""
 
@@ -65,6 +66,11 @@ RULE = Rule(
         Example(
             "__device__ void f(int *p) { cuda::atomic_ref<int, cuda::thread_scope_device> a(*p); a.fetch_add(1); }\n",
             contains=('#include "rocport_std.h"', "cuda::atomic_ref<int, cuda::thread_scope_device> a(*p)"),
+        ),
+        Example(
+            "__device__ cuda::atomic<int, cuda::thread_scope_device> n;\n"
+            "__device__ int f() { return n.fetch_add(1, cuda::std::memory_order_relaxed); }\n",
+            contains=('#include "rocport_std.h"', "cuda::atomic<int, cuda::thread_scope_device> n;"),
         ),
         Example("__device__ float f(float x) { return cuda::std::lgamma(x); }\n", contains=("cuda::std::lgamma",)),
     ),
@@ -105,7 +111,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             headers=[HEADER],
         )
     view = branches(source, context.project.torch_extension)
-    yield from _slower(source)
+    yield from _atomics(source)
     lines: set[tuple[int, bytes]] = set()
     for position in source.find(b"cuda"):
         if not _is_std(source, position) or supported(source, position) or source.qualified(position):
@@ -124,22 +130,22 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         )
 
 
-def _slower(source: CudaSource) -> Iterator[Finding]:
-    """The first use of atomic_ref in a file: its cost."""
+def _atomics(source: CudaSource) -> Iterator[Finding]:
+    """The first use of an atomic object in a file, which may have come with a header of another library."""
     for position in source.find(b"cuda"):
-        if source.at(position + 2) == b"atomic_ref" and supported(source, position) and not source.qualified(position):
-            yield finding(
-                RULE,
-                source,
-                position,
-                f"cuda::atomic_ref of {HEADER} changes values by compare-and-swap in a loop, where CUDA has one "
-                "instruction for integers",
-                last=position + 2,
-                applicability=Applicability.REVIEW,
-                headers=[HEADER],
-                fix="where many threads change one place, write atomicAdd and its relatives",
-            )
-            return
+        name = source.at(position + 2)
+        if name not in (b"atomic", b"atomic_ref") or not supported(source, position) or source.qualified(position):
+            continue
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"cuda::{name.decode()} is of {HEADER}: the compiler's atomic operations of the orders and scopes named",
+            last=position + 2,
+            applicability=Applicability.SAFE,
+            headers=[HEADER],
+        )
+        return
 
 
 def _is_std(source: CudaSource, position: int) -> bool:
