@@ -1,6 +1,10 @@
+import copy
+import pickle
+
 import pytest
 import torch
 
+from rocport import ops
 from rocport.ops.formats import Format, QuantTensor, as_int32
 from rocport.ops.quantize.triton import BUCKET_SHIFT, LOWEST_EXPONENT, buckets, decision_points
 from rocport.ops.tables import dynamic_map, table
@@ -51,3 +55,11 @@ def test_bytes_stored():
     q = QuantTensor(Format.parse("nf4b64"), (2, 64), torch.float32, torch.zeros(64, dtype=torch.uint8), torch.ones(2))
     assert q.nbytes() == 64 + 8
     assert len(dynamic_map()) == 256
+
+
+def test_a_copy_of_a_packed_tensor_has_no_plans_of_the_original():
+    q = ops.quantize(torch.randn(8, 64), "nf4b64")
+    q.plans["call"] = lambda: None
+    for twin in (pickle.loads(pickle.dumps(q)), copy.deepcopy(q), q.to("cpu")):
+        assert twin.plans == {} and torch.equal(ops.dequantize(twin), ops.dequantize(q))
+    assert len(q.plans) == 1

@@ -90,6 +90,10 @@ class QuantTensor:
     plans: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """How calls on this tensor are served: kept by `rocport.ops.plans`."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles leave out the plans: they point to this one's tensors."""
+        return self.__dict__ | {"plans": {}}
+
     @property
     def parts(self) -> tuple[torch.Tensor | None, ...]:
         """What is stored, in the order of the fields."""
