@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
+from rocport.convergence.clues import FLAG, LOCK
 from rocport.convergence.flow import Body, Guard, Operation, Place, Unit
 from rocport.convergence.structure import LOOPS, Statement
 from rocport.convergence.values import LANE, UNIFORM, WARP, Value
-from rocport.convergence.waits import FLAG, LOCK, Region, Wait, regions, takes_lock, waits
+from rocport.convergence.waits import Region, Wait, regions, takes_lock, waits
 from rocport.syntax.cuda import CudaSource
 
 __all__ = [

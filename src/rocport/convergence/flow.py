@@ -6,10 +6,12 @@ followed: what an argument holds is joined over the calls, and a call of a funct
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
+from rocport.convergence import clues
 from rocport.convergence.structure import LOOPS, Statement, statements
 from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, by_name, integer, joined
 from rocport.syntax.cuda import CudaSource
@@ -23,6 +25,7 @@ WARP_OPERATIONS = frozenset(
     b"__match_any_sync __match_all_sync".split()
 )
 _BLOCK_GROUPS = (b"this_thread_block", b"thread_block", b"this_grid", b"grid_group")
+_OPERATIONS = BARRIERS | WARP_OPERATIONS | {b"sync"}
 _EXITS = frozenset({"return", "break", "continue"})
 
 
@@ -72,7 +75,8 @@ class Body:
     name_at: int
     is_kernel: bool
     parameters: tuple[bytes, ...]
-    statements: tuple[Statement, ...]
+    span: tuple[int, int]
+    source: CudaSource
     is_macro: bool = False
     branches: list[tuple[Place, Value, tuple[Statement, ...]]] = field(default_factory=list)
     """Every `if` and `switch`: where it stands, its condition, and what follows it in its list of statements."""
@@ -82,6 +86,11 @@ class Body:
     calls: list[Called] = field(default_factory=list)
     result: Value = PLAIN
     volatile: set[bytes] = field(default_factory=set)
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        """What stands in the body, read on first use."""
+        return statements(self.source, *self.span)
 
 
 class Unit:
@@ -93,8 +102,10 @@ class Unit:
 
     @cached_property
     def bodies(self) -> list[Body]:
-        """All device functions and function-like macros, walked; operations of called functions are known."""
-        bodies = [*self._functions(), *self._macro_bodies()]
+        """Device functions and function-like macros that a rule may have something to say of, walked, and all that
+        they call or are called from; operations of called functions are known."""
+        every = [*self._functions(), *self._macro_bodies()]
+        bodies = self._of_interest(every) if every else []
         self._by_name: dict[bytes, list[Body]] = {}
         for body in bodies:
             self._by_name.setdefault(body.name, []).append(body)
@@ -115,6 +126,85 @@ class Unit:
         for body in related:
             _Walk(self, body).run()
         return bodies
+
+    def _of_interest(self, bodies: list[Body]) -> list[Body]:
+        """Those with an operation under a branch or a loop that may wait, and all that are named by, or name, one of
+        them: what is known of a variable comes from calls and callers only."""
+        source = self.source
+        by_name: dict[bytes, list[Body]] = {}
+        for body in bodies:
+            by_name.setdefault(body.name, []).append(body)
+        spans = [body.span for body in bodies]
+        naming = sorted(at for name in by_name for at in source.index.get(name, ()))
+        polling = clues.polling(source, spans)
+        meeting = sorted({*self._operations, *self._barriers_in_asm()})
+        if not polling and not meeting and not {b"while", b"for"} & source.index.keys():
+            return []
+        named = {
+            id(body): {source.texts[at] for at in _between(naming, *span)}
+            for body, span in zip(bodies, spans, strict=True)
+        }
+        polls = _reaching(bodies, named, polling)
+        meets = _reaching(bodies, named, meeting)
+        polling = sorted({*polling, *(at for at in naming if source.texts[at] in polls)})
+        meeting = sorted({*meeting, *(at for at in naming if source.texts[at] in meets)})
+        called = {name for names in named.values() for name in names}
+        wanted = {body.name for body in bodies if self._interests(body, polling, meeting, called)}
+        if not wanted:
+            return []
+        beside: dict[bytes, set[bytes]] = {name: set() for name in by_name}
+        for body in bodies:
+            for name in named[id(body)]:
+                beside[name].add(body.name)
+                beside[body.name].add(name)
+        reached, waiting = set(wanted), list(wanted)
+        while waiting:
+            new = beside[waiting.pop()] - reached
+            reached |= new
+            waiting += new
+        return [body for body in bodies if body.name in reached]
+
+    def _interests(self, body: Body, polling: list[int], meeting: list[int], called: set[bytes]) -> bool:
+        """True where a rule may find something in a body, by where it branches, loops and jumps."""
+        first, last = body.span
+        own = _between(meeting, first, last)
+        polls = bool(_between(polling, first, last))
+        branches = returns = False
+        for outer in body.statements:
+            for item in outer.walk():
+                if item.kind in ("if", "switch"):
+                    if own and _between(meeting, item.first, item.last):
+                        return True
+                    branches = True
+                elif item.kind in LOOPS:
+                    if (polls and _between(polling, item.first, item.last)) or clues.idle(self.source, item):
+                        return True
+                elif item.kind == "goto" and polls:
+                    return True
+                elif item.kind == "return" and own and item.first < own[-1]:
+                    returns = True
+        return branches and returns and not body.is_kernel and body.name in called
+
+    @cached_property
+    def _operations(self) -> dict[int, Operation]:
+        """Barriers and warp operations of the file by the token of their name, in order."""
+        places = sorted(at for name in _OPERATIONS for at in self.source.index.get(name, ()))
+        found = ((at, operation_at(self.source, at)) for at in places)
+        return {at: operation for at, operation in found if operation is not None}
+
+    @cached_property
+    def _operation_places(self) -> list[int]:
+        return list(self._operations)
+
+    def operations_in(self, first: int, last: int) -> list[Operation]:
+        """The operations written in the tokens [first, last)."""
+        return [self._operations[at] for at in _between(self._operation_places, first, last)]
+
+    def _barriers_in_asm(self) -> Iterator[int]:
+        for name in clues.ASM:
+            for at in self.source.index.get(name, ()):
+                if b"bar" in self.source.text(at, clues.asm_close(self.source, at) + 1):
+                    yield at
 
     def _related(self, bodies: list[Body]) -> list[Body]:
         """Those that name another body of the file, or are named in one: only they learn from a second walk."""
@@ -141,15 +231,11 @@ class Unit:
         """Device functions and macros of this file with the name."""
         return self._by_name.get(name, [])
 
-    def holds(self, name: bytes, kind: str, seen: frozenset[bytes] = frozenset()) -> bool:
-        """True when a function of the name holds such an operation, itself or in what it calls."""
-        if name in seen:
-            return False
-        return any(
-            any(operation.kind == kind for operation, _ in body.operations)
-            or any(self.holds(call.name, kind, seen | {name}) for call in body.calls)
-            for body in self.named(name)
-        )
+    @cached_property
+    def _holding(self) -> dict[str, set[bytes]]:
+        """Names of functions that hold an operation of a kind, themselves or in what they call."""
+        called = {id(body): {call.name for call in body.calls} for body in self.bodies}
+        return {kind: _closure(self.bodies, called, partial(_holds, kind)) for kind in ("block", "warp")}
 
     def argument(self, name: bytes, index: int) -> Value | None:
         """What the calls of this file pass; None without a call."""
@@ -161,19 +247,24 @@ class Unit:
         for statement in inside:
             yield from self._in(statement.first, statement.last)
 
+    @cached_property
+    def _meeting_places(self) -> list[int]:
+        """Where an operation, or a name of a function that holds one, stands."""
+        names = {name for names in self._holding.values() for name in names}
+        return sorted({*self._operations, *(at for name in names for at in self.source.index.get(name, ()))})
+
     def _in(self, first: int, last: int) -> Iterator[Operation]:
-        for at in range(first, last):
+        for at in _between(self._meeting_places, first, last):
             if not self.source.is_ident(at) or self.source.at(at + 1) not in (b"(", b"<"):
                 continue
-            operation = operation_at(self.source, at)
+            operation = self._operations.get(at)
             if operation is not None:
                 yield operation
                 continue
             name = self.source.at(at)
-            if name in self._by_name:
-                for kind in ("block", "warp"):
-                    if self.holds(name, kind):
-                        yield Operation(kind, at, via=name)
+            for kind, names in self._holding.items():
+                if name in names:
+                    yield Operation(kind, at, via=name)
 
     # ---- what there is -----------------------------------------------------------------------------------------------
 
@@ -184,9 +275,9 @@ class Unit:
                 continue
             open_, close = function.params
             names = tuple(self._parameter(*part) for part in source.split(open_, close))
-            inside = statements(source, function.body[0] + 1, function.body[1])
+            span = function.body[0] + 1, function.body[1]
             kernel = b"__global__" in function.specifiers
-            yield Body(source.at(function.name), function.name, kernel, names, inside)
+            yield Body(source.at(function.name), function.name, kernel, names, span, source)
 
     def _macro_bodies(self) -> Iterator[Body]:
         """Macros that hold a loop, a barrier or a warp operation."""
@@ -204,8 +295,7 @@ class Unit:
                 close = source.pairs[first]
                 names = tuple(source.at(at) for at in range(first + 1, close) if source.is_ident(at))
                 first = close + 1
-            inside = statements(source, first, directive.last)
-            yield Body(source.at(name), name, False, names, inside, is_macro=True)
+            yield Body(source.at(name), name, False, names, (first, directive.last), source, is_macro=True)
 
     def _parameter(self, first: int, last: int) -> bytes:
         names = [at for at in range(first, last) if self.source.is_ident(at)]
@@ -213,6 +303,35 @@ class Unit:
             if self.source.at(at) == b"=":
                 names = [name for name in names if name < at]
         return self.source.at(names[-1]) if len(names) > 1 else b""
+
+
+def _between(places: list[int], first: int, last: int) -> list[int]:
+    """The places in [first, last) of a sorted list."""
+    return places[bisect_left(places, first) : bisect_left(places, last)]
+
+
+def _reaching(bodies: list[Body], named: Mapping[int, set[bytes]], places: list[int]) -> set[bytes]:
+    """Names of the bodies that hold one of the places, or name one that does."""
+    return _closure(bodies, named, lambda body: bool(_between(places, *body.span)))
+
+
+def _holds(kind: str, body: Body) -> bool:
+    return any(operation.kind == kind for operation, _ in body.operations)
+
+
+def _closure(bodies: list[Body], named: Mapping[int, set[bytes]], holds: Callable[[Body], bool]) -> set[bytes]:
+    """Names of the bodies that hold something, themselves or in a body they name; `named` by the `id` of a body."""
+    by: dict[bytes, set[bytes]] = {}
+    for body in bodies:
+        for name in named[id(body)]:
+            by.setdefault(name, set()).add(body.name)
+    found = {body.name for body in bodies if holds(body)}
+    waiting = list(found)
+    while waiting:
+        new = by.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
 
 
 def operation_at(source: CudaSource, at: int) -> Operation | None:
@@ -253,6 +372,40 @@ def _declared_block(source: CudaSource, name: bytes, before: int) -> bool:
     return False
 
 
+@dataclass
+class _Reading:
+    """One reading of an expression: the variables asked for and what they held, and what it made of them.
+
+    While it reads it stands in for the environment. What it finds is true wherever the variables hold the same.
+    """
+
+    environment: dict[bytes, Value]
+    asked: dict[bytes, Value | None] = field(default_factory=dict)
+    effects: list[tuple[int, bytes, Value | tuple[Value, ...]]] = field(default_factory=list)
+    """In order: a variable and the value assigned, or a function and its arguments; the token first."""
+    changed: set[bytes] = field(default_factory=set)
+    repeatable: bool = True
+    """False where a variable is asked for after the expression itself has changed it."""
+    value: Value = PLAIN
+
+    def get(self, name: bytes) -> Value | None:
+        value = self.environment.get(name)
+        if name in self.changed:
+            self.repeatable = False
+        else:
+            self.asked[name] = value
+        return value
+
+    def holds(self) -> bool:
+        """True where every variable it asked for holds what it held."""
+        environment = self.environment
+        for name, value in self.asked.items():
+            now = environment.get(name)
+            if now is not value and now != value:
+                return False
+        return True
+
+
 class _Walk:
     """One walk over a function: fills in its `Body`."""
 
@@ -267,6 +420,9 @@ class _Walk:
         self.results: list[Value] = []
         self.recording = True
         self.in_lambda = False
+        self.readings: dict[tuple[int, int], _Reading] = {}
+        self.reading = _Reading(self.environment)
+        self.declarations: dict[tuple[int, int], tuple[list[bytes], bool, bool]] = {}
 
     def run(self) -> None:
         body = self.body
@@ -341,10 +497,13 @@ class _Walk:
         recording, self.recording = self.recording, False
         depth = len(self.guards)
         for _ in range(2):
+            before = dict(self.environment), dict(self.declared), len(self.shared)
             if statement.kind == "for" and statement.head is not None:
                 self._for_head(statement)
             self._value(statement.condition)
             self._list(statement.body)
+            if before == (self.environment, self.declared, len(self.shared)):
+                break  # once more would change nothing
         self.recording = recording
         value = self._value(statement.condition)
         if self.recording:
@@ -386,16 +545,31 @@ class _Walk:
         if value.level:
             for at in range(statement.first, statement.last):
                 if self.source.at(at).startswith(b'"=') and self.source.at(at + 1) == b"(":
-                    self._assign(self.source.at(at + 2), value, at)
+                    self._assign(self.source.at(at + 2), value)
         if self.recording and (b"bar.sync" in text or b"barrier.sync" in text):
             self.body.operations.append((Operation("block", statement.first), tuple(self.guards)))
 
     def _declare(self, first: int, last: int) -> None:
         """Names that a declaration introduces."""
+        known = self.declarations.get((first, last))
+        if known is None:
+            known = self.declarations[first, last] = self._declared(first, last)
+        names, shared, volatile = known
+        for name in names:
+            self.declared[name] = len(self.guards)
+            self.environment.pop(name, None)
+        if shared:
+            self.shared.update(names)
+        if volatile:
+            self.body.volatile.update(names)
+
+    def _declared(self, first: int, last: int) -> tuple[list[bytes], bool, bool]:
+        """The names, and whether they are shared and volatile."""
         source = self.source
+        found: list[bytes] = []
         words = source.texts[first : min(last, first + 8)]
         if len(words) < 2 or not source.is_ident(first) or words[0] in (b"delete", b"throw", b"asm"):
-            return
+            return found, False, False
         after = first + 1
         while source.at(after) == b"::" and after < last:
             after += 2
@@ -403,22 +577,14 @@ class _Walk:
             end = source.angle_end(after)
             after = end + 1 if end is not None else after
         if not source.is_ident(after) and source.at(after) not in (b"*", b"&", b"&&"):
-            return
-        shared, volatile = b"__shared__" in words, b"volatile" in words
+            return found, False, False
         for at in range(after, last):
             following = source.at(at + 1) if at + 1 < last else b";"
-            before = source.at(at - 1)
-            if not source.is_ident(at) or following not in (b";", b",", b"=", b"[", b"{", b"("):
+            if following not in (b";", b",", b"=", b"[", b"{", b"(") or not source.is_ident(at):
                 continue
-            if not (source.is_ident(at - 1) or before in (b"*", b"&", b">", b",")):
-                continue
-            name = source.at(at)
-            self.declared[name] = len(self.guards)
-            self.environment.pop(name, None)
-            if shared:
-                self.shared.add(name)
-            if volatile:
-                self.body.volatile.add(name)
+            if source.at(at - 1) in (b"*", b"&", b">", b",") or source.is_ident(at - 1):
+                found.append(source.at(at))
+        return found, b"__shared__" in words, b"volatile" in words
 
     # ---- values ------------------------------------------------------------------------------------------------------
 
@@ -426,15 +592,29 @@ class _Walk:
         if tokens is None or tokens[0] >= tokens[1]:
             return PLAIN
         if self.recording:
-            for at in range(*tokens):
-                if self.source.is_ident(at):
-                    operation = operation_at(self.source, at)
-                    if operation is not None:
-                        self.body.operations.append((operation, tuple(self.guards)))
-        reader = Reader(self.source, self.environment, self._call, self._assign, self.unit.macros)
-        return reader.read(*tokens)
+            for operation in self.unit.operations_in(*tokens):
+                self.body.operations.append((operation, tuple(self.guards)))
+        known = self.readings.get(tokens)
+        if known is not None and known.holds():
+            for at, name, given in known.effects:
+                if isinstance(given, Value):
+                    self._assign(name, given)
+                else:
+                    self.body.calls.append(Called(at, name, given, tuple(self.guards)))
+            return known.value
+        reading = self.reading = _Reading(self.environment)
+        reader = Reader(self.source, reading, self._call, self._assigned, self.unit.macros)
+        reading.value = reader.read(*tokens)
+        if reading.repeatable:
+            self.readings[tokens] = reading
+        return reading.value
 
-    def _assign(self, name: bytes, value: Value, at: int) -> None:
+    def _assigned(self, name: bytes, value: Value, at: int) -> None:
+        self.reading.changed.add(name)
+        self.reading.effects.append((at, name, value))
+        self._assign(name, value)
+
+    def _assign(self, name: bytes, value: Value) -> None:
         if name in self.shared:
             return
         outer = self.guards[self.declared.get(name, 0) :]
@@ -452,6 +632,7 @@ class _Walk:
         bodies = self.unit.named(name)
         if not bodies:
             return None
+        self.reading.effects.append((at, name, tuple(arguments)))
         self.body.calls.append(Called(at, name, tuple(arguments), tuple(self.guards)))
         results = [self._returned(body, arguments) for body in bodies]
         return results[0] if len(results) == 1 else joined(*results)

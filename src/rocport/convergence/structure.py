@@ -15,7 +15,7 @@ from rocport.syntax.cuda import CudaSource
 LOOPS = frozenset({"for", "while", "do"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Statement:
     """One statement; token ranges [first, last).
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Protocol
 
 from rocport.syntax.cuda import NUMBER, CudaSource, kind_of
 
@@ -42,7 +43,12 @@ def joined(*values: Value) -> Value:
     return Value(max((value.level for value in values), default=UNIFORM))
 
 
-Environment = Mapping[bytes, Value]
+class Environment(Protocol):
+    """What the variables hold, by name."""
+
+    def get(self, name: bytes, /) -> Value | None: ...
+
+
 Call = Callable[[int, list[Value]], Value | None]
 """The value of a call: the token of its name and its arguments; None where nothing is known of it."""
 

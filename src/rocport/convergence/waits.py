@@ -13,25 +13,26 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rocport.convergence.clues import (
+    ASM,
+    ASM_LOAD,
+    ASM_SWAP,
+    FLAG,
+    IDLE_READS,
+    LOAD,
+    LOCK,
+    SWAPS,
+    WRITES,
+    ZERO,
+    asm_close,
+    idle,
+    written_in,
+)
 from rocport.convergence.flow import Body, Guard, Unit
 from rocport.convergence.structure import LOOPS, Statement
 from rocport.syntax.cuda import CudaSource
 
-_SWAPS = re.compile(rb"atomic(?:CAS|Exch)(?:_block|_system)?|compare_exchange_(?:weak|strong)|test_and_set|exchange")
-_IDLE_READS = re.compile(rb"atomic(?:Add|Or|Max|Xor|Sub)(?:_block|_system)?|fetch_(?:add|or|sub)")
-_LOAD = re.compile(
-    rb"(?i)\w*(?:atomic_?load|load_?acquire|ld_?acquire|ld_?acq|load_?volatile|volatile_?load|ld_?volatile)\w*"
-    rb"|__ldcv|__ldcg"
-)
-_ASM = (b"asm", b"__asm__", b"__asm")
-_ASM_LOAD = re.compile(rb"\b(?:ld|ldu)\.(?!param)[\w.:]*|\batom\.[\w.]*(?:or|add|cas|exch)")
-_ASM_SWAP = re.compile(rb"\batom\.[\w.:]*(?:cas|exch)")
-_IDLE = re.compile(rb"__nanosleep|nanosleep|__threadfence\w*|__syncwarp|continue|clock\w*|__builtin_\w*sleep\w*|usleep")
-_WRITES = frozenset((b"=", b"+=", b"-=", b"*=", b"/=", b"|=", b"&=", b"^=", b"<<=", b">>=", b"++", b"--"))
-_ZERO = (b"0", b"0u", b"0U", b"0ull", b"0ULL", b"0ll")
 _UNLOCKS = re.compile(rb"(?i)\w*(?:unlock|release|leave|give_?back)\w*")
-
-LOCK, FLAG = "lock", "flag"
 
 
 @dataclass(frozen=True)
@@ -124,11 +125,11 @@ def _loop(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | None:
     inside = [item for part in loop.body for item in part.walk()]
     if any(operation.kind == "block" for operation in unit.operations((loop,))):
         return None  # the whole block goes round together
-    written = _written(source, loop)
+    written = written_in(source, loop)
     asked = [condition, *_exit_conditions(loop, inside)]
     polls = [found for tokens in asked for found in [_poll(unit, body, tokens, loop, written)] if found is not None]
     if not polls:
-        return _idle(unit, body, loop, condition, written)
+        return idle(source, loop, written)
     if _gives_back_inside(unit, loop, inside):
         return None
     polls = [found for found in polls if not _stores(source, loop, found[1])]
@@ -174,29 +175,6 @@ def _only_progress(loop: Statement, item: Statement) -> bool:
     return loop.kind == "while" and item in body and all(other is item or other.kind == "expression" for other in body)
 
 
-def _written(source: CudaSource, loop: Statement) -> set[bytes]:
-    """Variables that the loop changes."""
-    found = set()
-    first = loop.condition[0] if loop.kind == "for" and loop.condition is not None else loop.first
-    for at in range(first, loop.last):
-        if source.at(at) in _WRITES:
-            for side in (at - 1, at + 1) if source.at(at) in (b"++", b"--") else (at - 1,):
-                if source.is_ident(side):
-                    found.add(source.at(side))
-        elif source.at(at) == b"&" and source.at(at - 1) in (b"(", b",") and source.at(at + 2) in (b")", b","):
-            if not source.at(at - 2).startswith(b"atomic"):
-                found.add(source.at(at + 1))
-        elif (
-            source.at(at) in (b".", b"->")
-            and source.at(at + 2) == b"("
-            and source.at(at - 2) in (b";", b"{", b"}", b")")
-        ):
-            found.add(source.at(at - 1))  # a method called for what it changes
-        elif source.at(at).startswith((b'"=', b'"+')) and source.at(at + 1) == b"(":
-            found.add(source.at(at + 2))
-    return found
-
-
 def _poll(unit: Unit, body: Body, tokens: range, loop: Statement, written: set[bytes]) -> tuple[str, bytes] | None:
     """What a condition waits for: through the expression itself or a variable that the loop loads."""
     source = unit.source
@@ -226,23 +204,16 @@ def _assignments(source: CudaSource, loop: Statement, name: bytes) -> Iterator[r
                 end = source.pairs.get(end, end) + 1 if source.at(end) in (b"(", b"[") else end + 1
             yield range(at + 2, min(end, loop.last))
     for at in range(loop.first, loop.last):
-        if source.at(at) in _ASM:
-            close = _asm_close(source, at)
+        if source.at(at) in ASM:
+            close = asm_close(source, at)
             if any(source.at(i) == name and source.at(i - 2)[:2] in (b'"=', b'"+') for i in range(at, close)):
                 yield range(at, at + 1)
-
-
-def _asm_close(source: CudaSource, at: int) -> int:
-    open_ = at + 1
-    while source.at(open_) in (b"volatile", b"__volatile__", b"__volatile") and open_ < at + 4:
-        open_ += 1
-    return source.pairs.get(open_, at)
 
 
 def _feeds_back(source: CudaSource, at: int, name: bytes, loop: Statement) -> bool:
     """True for `old = atomicCAS(p, assumed, ...)` where `assumed` comes from `old`: it retries with what it saw."""
     call = source.call(at)
-    if call is None or len(call.args) < 2 or _SWAPS.fullmatch(source.at(at)) is None:
+    if call is None or len(call.args) < 2 or SWAPS.fullmatch(source.at(at)) is None:
         return False
     given = {source.at(i) for first, last in call.args[1:] for i in range(first, last) if source.is_ident(i)}
     if name in given:
@@ -257,11 +228,11 @@ def _read_at(unit: Unit, body: Body, at: int, written: set[bytes]) -> tuple[str,
     """The lock taken, or the flag read, by the name at a token; the place must stay the same."""
     source = unit.source
     name = source.at(at)
-    if name in _ASM:
-        text = source.text(at, _asm_close(source, at) + 1)
-        if _ASM_SWAP.search(text):
+    if name in ASM:
+        text = source.text(at, asm_close(source, at) + 1)
+        if ASM_SWAP.search(text):
             return LOCK, b""
-        return (FLAG, b"") if _ASM_LOAD.search(text) and b".nc" not in text else None
+        return (FLAG, b"") if ASM_LOAD.search(text) and b".nc" not in text else None
     call = source.call(at)
     if call is None:
         if name in body.volatile or _declared_volatile(source, name, at):
@@ -274,7 +245,7 @@ def _read_at(unit: Unit, body: Body, at: int, written: set[bytes]) -> tuple[str,
     moving = bool(call.args) and bool(written.intersection(source.texts[slice(*call.args[0])]))
     if source.at(at - 1) in (b".", b"->"):
         place = source.at(at - 2)
-    if _SWAPS.fullmatch(name):
+    if SWAPS.fullmatch(name):
         if moving or not _takes(source, name, call.args, written):
             return None
         if (
@@ -284,9 +255,9 @@ def _read_at(unit: Unit, body: Body, at: int, written: set[bytes]) -> tuple[str,
         ):
             return FLAG, place  # atomicCAS(p, 0, 0) reads
         return LOCK, place
-    if _IDLE_READS.fullmatch(name) and len(call.args) == 2 and source.text(*call.args[1]).strip() in _ZERO:
+    if IDLE_READS.fullmatch(name) and len(call.args) == 2 and source.text(*call.args[1]).strip() in ZERO:
         return None if moving else (FLAG, place)
-    if _LOAD.fullmatch(name) or (name == b"load" and source.at(at - 1) in (b".", b"->")):
+    if LOAD.fullmatch(name) or (name == b"load" and source.at(at - 1) in (b".", b"->")):
         return FLAG, place
     return _through(unit, name, place, moving)
 
@@ -369,7 +340,7 @@ def _only_under_poll(unit: Unit, body: Body, loop: Statement, name: bytes, writt
     places = [
         at
         for at in range(loop.first, loop.last)
-        if source.at(at) in _WRITES and name in (source.at(at - 1), source.at(at + 1))
+        if source.at(at) in WRITES and name in (source.at(at - 1), source.at(at + 1))
     ]
     inside = [item for part in loop.body for item in part.walk() if item.kind == "if" and item.condition is not None]
     under = [
@@ -386,39 +357,18 @@ def _gives_back_inside(unit: Unit, loop: Statement, inside: list[Statement]) -> 
     for item in inside:
         if item.kind != "if" or item.condition is None:
             continue
-        if not any(
-            _SWAPS.fullmatch(source.at(at)) or source.at(at) in _ASM for at in range(*item.condition)
-        ) and not any(
+        if not any(SWAPS.fullmatch(source.at(at)) or source.at(at) in ASM for at in range(*item.condition)) and not any(
             source.is_ident(at) and _through(unit, source.at(at), b"", False) for at in range(*item.condition)
         ):
             continue
         for part in (*item.body, *item.other):
             if any(
-                (_SWAPS.fullmatch(source.at(at)) and source.at(at + 1) == b"(") or _UNLOCKS.fullmatch(source.at(at))
+                (SWAPS.fullmatch(source.at(at)) and source.at(at + 1) == b"(") or _UNLOCKS.fullmatch(source.at(at))
                 for at in range(part.first, part.last)
                 if source.is_ident(at)
             ):
                 return True
     return False
-
-
-def _idle(unit: Unit, body: Body, loop: Statement, condition: range, written: set[bytes]) -> tuple[str, bytes] | None:
-    """`while (flag[i] == 0) ;`: nothing in the loop changes what it asks."""
-    source = unit.source
-    if not any(source.at(at) in (b"[", b"*", b"->") for at in condition):
-        return None
-    if any(written.intersection((source.at(at),)) for at in condition):
-        return None
-    for part in loop.body:
-        for at in range(part.first, part.last):
-            if source.is_ident(at) and _IDLE.fullmatch(source.at(at)) is None and source.at(at + 1) != b")":
-                return None
-    if loop.kind == "for" and loop.condition is not None and loop.head is not None and written:
-        return None
-    names = [source.at(at) for at in condition if source.is_ident(at)]
-    return (
-        (FLAG, names[0]) if names and not any(source.at(at) == b"(" for at in condition if at > condition[0]) else None
-    )
 
 
 def _jumps(unit: Unit, body: Body) -> Iterator[Wait]:
@@ -436,7 +386,7 @@ def _jumps(unit: Unit, body: Body) -> Iterator[Wait]:
                 continue
             first = labels[source.at(inner.first + 1)]
             loop = Statement("while", first, statement.last, statement.condition, statement.condition)
-            written = _written(source, loop)
+            written = written_in(source, loop)
             found = _poll(unit, body, range(*statement.condition), loop, written)
             if found is not None and not _counts(unit, body, range(*statement.condition), loop, written, range(0)):
                 yield Wait(found[0], loop, first, statement.condition[1], guards.get(statement, ()), found[1])
@@ -484,10 +434,10 @@ def _gives_back(unit: Unit, item: Statement, place: bytes) -> bool:
         name = source.at(at)
         call = source.call(at)
         if call is not None and (
-            _SWAPS.fullmatch(name)
+            SWAPS.fullmatch(name)
             or _UNLOCKS.fullmatch(name)
             or name in (b"store", b"__stcg")
-            or (_IDLE_READS.fullmatch(name) and source.text(*call.args[-1]).strip().lstrip(b"-").isdigit())
+            or (IDLE_READS.fullmatch(name) and source.text(*call.args[-1]).strip().lstrip(b"-").isdigit())
             or any(not takes_lock(unit, name) and _swaps(unit, body) for body in unit.named(name))
         ):
             return _object(source, at).removeprefix(b"&").strip() == plain
@@ -500,7 +450,7 @@ def _gives_back(unit: Unit, item: Statement, place: bytes) -> bool:
 
 def _swaps(unit: Unit, body: Body) -> bool:
     return any(
-        _SWAPS.fullmatch(unit.source.at(at)) is not None
+        SWAPS.fullmatch(unit.source.at(at)) is not None
         for statement in body.statements
         for at in range(statement.first, statement.last)
     )
