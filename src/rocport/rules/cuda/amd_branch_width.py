@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.warp_common import amd_only
+from rocport.rules.cuda.warp_common import amd_only, amd_ranges
 from rocport.syntax.conditionals import chains
 from rocport.syntax.cuda import CudaSource
 
@@ -54,7 +54,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if context.options.warp == "native" or (b"64" not in source.data and b"63" not in source.data):
         return
     seen: set[int] = set()
-    for position, name in (*_given(source, context), *_arms(source), *_chosen(source), *_conditional(source)):
+    for position, name in (*_in_branches(source, context), *_chosen(source), *_conditional(source)):
         line = source.line(source.starts[position])
         if line not in seen:
             seen.add(line)
@@ -65,6 +65,12 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 f"{name.decode()} counts 64 lanes on AMD, beside code that the port keeps at 32-lane warps",
                 fix="make it 32, or port this file with --warp=native",
             )
+
+
+def _in_branches(source: CudaSource, context: Context) -> Iterator[tuple[int, bytes]]:
+    if amd_ranges(source):
+        yield from _given(source, context)
+        yield from _arms(source)
 
 
 def _plain(number: bytes) -> bytes:
@@ -170,4 +176,6 @@ def _conditional(source: CudaSource) -> Iterator[tuple[int, bytes]]:
 def _is_of_amd(source: CudaSource, name: bytes, wide_first: bool) -> bool:
     if (_AMD_WORD if wide_first else _NVIDIA_WORD).search(name) or _AMD_WORD.search(name):
         return True
-    return any(amd_only(source, at) and source.at(at + 1) == b"=" for at in source.find(name))
+    return bool(amd_ranges(source)) and any(
+        source.at(at + 1) == b"=" and amd_only(source, at) for at in source.find(name)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -119,7 +120,9 @@ def definitions(source: CudaSource, names: tuple[bytes, ...]) -> Iterator[int]:
 
 def amd_only(source: CudaSource, position: int) -> bool:
     """True in a branch of the preprocessor that only an AMD build takes: it is ported by hand already."""
-    return any(first <= position < last for first, last in _amd_ranges(source))
+    ranges = amd_ranges(source)
+    at = bisect_right(ranges, (position, len(source.texts))) - 1
+    return at >= 0 and position < ranges[at][1]
 
 
 _WIDTH_OF_AMD = frozenset({b"warpSize", b"__AMDGCN_WAVEFRONT_SIZE", b"__AMDGCN_WAVEFRONT_SIZE__"})
@@ -132,7 +135,7 @@ def counts_in_wavefronts(source: CudaSource) -> bool:
 
     The width belongs to the whole of a kernel. 32-lane intrinsics beside such a branch sum a part of the lanes.
     """
-    if not _amd_ranges(source):
+    if not amd_ranges(source):
         return False
     says = any(amd_only(source, position) for position in source.find(*_WIDTH_OF_AMD))
     if not says:
@@ -145,10 +148,14 @@ def counts_in_wavefronts(source: CudaSource) -> bool:
     return says and any(not amd_only(source, position) for position in source.find(*INTRINSICS))
 
 
-def _amd_ranges(source: CudaSource) -> list[tuple[int, int]]:
+def amd_ranges(source: CudaSource) -> list[tuple[int, int]]:
+    """Token ranges of the branches that only an AMD build takes, in order, without those inside another."""
     ranges = _AMD_RANGES.get(source)
     if ranges is None:
-        ranges = _AMD_RANGES[source] = _find_amd_ranges(source)
+        ranges = _AMD_RANGES[source] = []
+        for first, last in sorted(_find_amd_ranges(source)):
+            if not ranges or last > ranges[-1][1]:
+                ranges.append((first, last))
     return ranges
 
 
