@@ -2,8 +2,8 @@
 
 `cub::WarpReduce<float>` therefore reduces two CUDA warps as one, with one temporary storage for both. In the default
 mode the width is written out (`WarpReduce<float, 32>`), which hipCUB takes on wavefronts of both widths.
-`cub::LaneId()` and `cub::WarpId()` count in wavefronts on HIP and go to `rocport_warp.h`; `CUB_PTX_WARP_THREADS` is
-32 in the port.
+`cub::LaneId()` and `cub::WarpId()` count in wavefronts on HIP and go to `rocport_warp.h`; `CUB_PTX_WARP_THREADS`
+and CUB's older `CUB_WARP_THREADS(arch)` are 32 in the port. hipCUB's `HIPCUB_WARP_THREADS` takes no argument.
 
 With `--warp=native` nothing is edited; each site is for review.
 """
@@ -29,6 +29,7 @@ _COLLECTIVES = {
 }
 _IDS = {b"LaneId": b"rocport::lane_id", b"WarpId": b"rocport::warp_id"}
 _CONSTANTS = {b"CUB_PTX_WARP_THREADS": b"rocport::warp_size", b"CUB_PTX_LOG_WARP_THREADS": b"5"}
+_CALLED = {b"CUB_WARP_THREADS": b"rocport::warp_size", b"CUB_LOG_WARP_THREADS": b"5"}
 
 RULE = Rule(
     name="warp-cub-width",
@@ -36,7 +37,7 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
     phase=3,
-    triggers=frozenset((*_COLLECTIVES, *_IDS, *_CONSTANTS)),
+    triggers=frozenset((*_COLLECTIVES, *_IDS, *_CONSTANTS, *_CALLED)),
     examples=(
         Example(
             "#include <cub/cub.cuh>\n__device__ void f() { typedef cub::WarpReduce<float> Reduce; }\n",
@@ -49,6 +50,10 @@ RULE = Rule(
         Example(
             "#include <cub/cub.cuh>\n__device__ int f() { return cub::LaneId() + CUB_PTX_WARP_THREADS; }\n",
             contains=("rocport::lane_id() + rocport::warp_size",),
+        ),
+        Example(
+            "enum { WARPS = 128 / CUB_WARP_THREADS(PTX_ARCH), LOG = CUB_LOG_WARP_THREADS(0) };\n",
+            contains=("WARPS = 128 / rocport::warp_size, LOG = 5 }",),
         ),
         Example(
             "namespace c = cub;\n__device__ int f() { using R = c::WarpReduce<int>; return c::LaneId(); }\n",
@@ -92,6 +97,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         directive = source.directive_of(position)
         if (directive is None or directive.name == b"define") and not amd_only(source, position):
             yield _name(source, position, _CONSTANTS[source.at(position)], native)
+    for position in sorted(source.find(*_CALLED)):
+        close = source.pairs.get(position + 1) if source.at(position + 1) == b"(" else None
+        if close is not None and source.directive_of(position) is None and not amd_only(source, position):
+            yield _called(source, position, close, native)
 
 
 def _is_cub(source: CudaSource, bound: Binder, position: int) -> bool:
@@ -153,6 +162,25 @@ def _argument_count(source: CudaSource, open_: int, close: int) -> int:
             count += 1
         at += 1
     return count
+
+
+def _called(source: CudaSource, position: int, close: int, native: bool) -> Finding:
+    name = source.at(position)
+    if native and name == b"CUB_WARP_THREADS":
+        becomes, what = b"HIPCUB_WARP_THREADS", "the wavefront's width, without an argument"
+    else:
+        becomes, what = _CALLED[name], f"{_CALLED[name].decode()}, as warps of 32 lanes have it"
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{name.decode()}(...) is {what}",
+        last=close,
+        applicability=Applicability.REVIEW if native else Applicability.SAFE,
+        edits=[replace_range(source, position, close + 1, becomes)],
+        headers=[] if native else [HEADER],
+        fix="HIPCUB_WARP_THREADS is no constant where the wavefront's width is not known" if native else "",
+    )
 
 
 def _name(source: CudaSource, position: int, becomes: bytes, native: bool) -> Finding:
