@@ -219,13 +219,14 @@ class Scopes:
             return None
         if after not in (b"(", b";", b"=", b",", b")", b"[", b"{", b":", b">", b"}", b"]"):
             return None
-        scope = next(self.enclosing(at), None)
-        if scope is not None and scope.kind is Kind.ENUM and before in (b"{", b","):
-            return self._enumerator(at, scope)
+        if before in (b"{", b","):
+            scope = next(self.enclosing(at), None)
+            if scope is not None and scope.kind is Kind.ENUM:
+                return self._enumerator(at, scope)
         if before in (b"struct", b"class", b"union", b"enum"):
-            return self._type(at, scope) if after in (b"{", b":", b";") else None
+            return self._type(at, next(self.enclosing(at), None)) if after in (b"{", b":", b";") else None
         if before == b"using" and after == b"=":
-            return self._type(at, scope)
+            return self._type(at, next(self.enclosing(at), None))
         if before in (b",", b"["):
             return self._later_declarator(at)
         if not self._behind_type(at):

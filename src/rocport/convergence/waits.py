@@ -295,6 +295,8 @@ def _through(unit: Unit, name: bytes, place: bytes, moving: bool) -> tuple[str, 
 
 def _declared_volatile(source: CudaSource, name: bytes, before: int) -> bool:
     """True where a declaration of the name before the place says volatile: in its function, or outside of any."""
+    if b"volatile" not in source.index:
+        return False
     function = source.enclosing(before)
     for at in source.index.get(name, ()):
         if at >= before:

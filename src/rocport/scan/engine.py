@@ -72,13 +72,13 @@ def bound_names() -> frozenset[bytes]:
     return known_names() - _NOT_BOUND
 
 
-def scan_cuda(path: str, data: bytes, context: Context) -> list[Finding]:
-    """Findings of every CUDA rule over one file, in order of place."""
-    return scan_source(CudaSource(path, data, known_names()), context)
+def scan_cuda(path: str, data: bytes, context: Context, failed: list[Problem] | None = None) -> list[Finding]:
+    """Findings of every CUDA rule over one file, in order of place; `failed` as for `scan_file`."""
+    return scan_source(CudaSource(path, data, known_names()), context, failed)
 
 
-def scan_source(source: CudaSource, context: Context) -> list[Finding]:
-    """Findings of every CUDA rule over one parsed file, in order of place."""
+def scan_source(source: CudaSource, context: Context, failed: list[Problem] | None = None) -> list[Finding]:
+    """Findings of every CUDA rule over one parsed file, in order of place; `failed` as for `scan_file`."""
     names = source.names
     if context.options.warp == "logical32" and counts_in_wavefronts(source):
         context = replace(context, options=replace(context.options, warp="native"))
@@ -88,12 +88,31 @@ def scan_source(source: CudaSource, context: Context) -> list[Finding]:
         triggers = loaded.rule.triggers
         if triggers and triggers.isdisjoint(names):
             continue
-        (general if loaded.rule.fallback else findings).extend(loaded.check(source, context))
+        (general if loaded.rule.fallback else findings).extend(_found(loaded, source, context, failed))
     if general:
         findings.extend(_not_covered(general, findings))
     findings = _of_cuda(source, context, findings)
     findings.sort(key=lambda item: (item.span, item.rule))
     return findings
+
+
+def _found(
+    loaded: LoadedRule, source: CudaSource | PythonSource | BuildSource, context: Context, failed: list[Problem] | None
+) -> list[Finding]:
+    """What one rule finds in one file. A rule that crashes is named in `failed`, and the others go on."""
+    try:
+        return list(loaded.check(source, context))
+    except Exception as error:
+        if failed is None:
+            raise
+        failed.append(
+            Problem(
+                source.path,
+                f"the rule {loaded.rule.name} failed ({type(error).__name__}: {error}); what it looks for is neither "
+                f"reported nor translated in this file: look for it by hand (rocport explain {loaded.rule.name})",
+            )
+        )
+        return []
 
 
 def _of_cuda(source: CudaSource, context: Context, findings: list[Finding]) -> list[Finding]:
@@ -120,7 +139,9 @@ def _not_covered(general: list[Finding], special: list[Finding]) -> list[Finding
     return [finding for finding in general if not covered(finding)]
 
 
-def scan_python(path: str, data: bytes, context: Context) -> list[Finding] | Problem:
+def scan_python(
+    path: str, data: bytes, context: Context, failed: list[Problem] | None = None
+) -> list[Finding] | Problem:
     """Findings of every Python rule over one file."""
     rules = _triggered("python", data)
     if not rules:
@@ -131,11 +152,13 @@ def scan_python(path: str, data: bytes, context: Context) -> list[Finding] | Pro
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else str(error)
         return Problem(path, f"{where}no Python 3 ({what}); the Python rules did not run over it")
-    findings = [finding for loaded in rules for finding in loaded.check(source, context)]
+    findings = [finding for loaded in rules for finding in _found(loaded, source, context, failed)]
     return _ordered(findings)
 
 
-def scan_notebook(path: str, data: bytes, context: Context) -> list[Finding] | Problem:
+def scan_notebook(
+    path: str, data: bytes, context: Context, failed: list[Problem] | None = None
+) -> list[Finding] | Problem:
     """Findings over the code cells of a notebook, at the lines of the .ipynb file."""
     if not _triggered("python", data):
         return []
@@ -148,7 +171,7 @@ def scan_notebook(path: str, data: bytes, context: Context) -> list[Finding] | P
         starts.append(starts[-1] + len(raw))
     findings: list[Finding] = []
     for cell in code_cells:
-        found = scan_python(path, cell.code, context)
+        found = scan_python(path, cell.code, context, failed)
         # A cell in another language (%%bash, R) is no Python; the other cells still are.
         for finding in found if isinstance(found, list) else ():
             first, last = cell.lines[finding.line - 1], cell.lines[finding.end_line - 1]
@@ -166,24 +189,31 @@ def scan_notebook(path: str, data: bytes, context: Context) -> list[Finding] | P
     return _ordered(findings)
 
 
-def scan_build(path: str, data: bytes, language: str, context: Context) -> list[Finding]:
+def scan_build(
+    path: str, data: bytes, language: str, context: Context, failed: list[Problem] | None = None
+) -> list[Finding]:
     """Findings over a build, dependency or container file."""
     rules = _triggered(language, data)
     if not rules:
         return []
     source = BuildSource(path, data, language)
-    return _ordered(finding for loaded in rules for finding in loaded.check(source, context))
+    return _ordered(finding for loaded in rules for finding in _found(loaded, source, context, failed))
 
 
-def scan_file(path: str, data: bytes, language: str, context: Context) -> list[Finding] | Problem:
-    """Findings over one file of any language, suppressed ones included."""
+def scan_file(
+    path: str, data: bytes, language: str, context: Context, failed: list[Problem] | None = None
+) -> list[Finding] | Problem:
+    """Findings over one file of any language, suppressed ones included.
+
+    A rule that crashes is added to `failed`; without that list the exception goes on to the caller.
+    """
     if language == "cuda":
-        return scan_cuda(path, data, context)
+        return scan_cuda(path, data, context, failed)
     if language == "python":
-        return scan_python(path, data, context)
+        return scan_python(path, data, context, failed)
     if language == "notebook":
-        return scan_notebook(path, data, context)
-    return scan_build(path, data, language, context)
+        return scan_notebook(path, data, context, failed)
+    return scan_build(path, data, language, context, failed)
 
 
 def _triggered(language: str, data: bytes) -> list[LoadedRule]:
@@ -324,19 +354,22 @@ class Scan:
         if isinstance(file.content, Problem):
             return Scanned(problems=(file.content,))
         context = self.context if file.language == "cuda" else self.outside
-        found = scan_file(file.path, file.content, file.language, context)
+        failed: list[Problem] = []
+        found = scan_file(file.path, file.content, file.language, context, failed)
         if isinstance(found, Problem):
             return Scanned(problems=(found,))
-        return _unsuppressed(file.path, file.content, found)
+        return _unsuppressed(file.path, file.content, found, failed)
 
     def lexed(self, source: CudaSource) -> Scanned:
         """A CUDA file that somebody else has a use for, too."""
-        return _unsuppressed(source.path, source.data, scan_source(source, self.context))
+        failed: list[Problem] = []
+        found = scan_source(source, self.context, failed)
+        return _unsuppressed(source.path, source.data, found, failed)
 
 
-def _unsuppressed(path: str, data: bytes, found: list[Finding]) -> Scanned:
+def _unsuppressed(path: str, data: bytes, found: list[Finding], failed: list[Problem]) -> Scanned:
     kept, left_out = suppress.apply(path, data, found)
-    return Scanned(tuple(kept), (), tuple(left_out))
+    return Scanned(tuple(kept), tuple(failed), tuple(left_out))
 
 
 def parallel(work: Callable[[SourceFile], R], files: Sequence[SourceFile], jobs: int) -> Iterator[R]:

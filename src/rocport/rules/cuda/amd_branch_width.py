@@ -156,13 +156,16 @@ def _chosen(source: CudaSource) -> Iterator[tuple[int, bytes]]:
 
 def _conditional(source: CudaSource) -> Iterator[tuple[int, bytes]]:
     """`if (amd) return 64; else return 32;`"""
+    asked: dict[bytes, bool] = {}
     for position in source.find(b"if"):
         open_ = position + 2 if source.at(position + 1) == b"constexpr" else position + 1
         close = source.pairs.get(open_)
         if source.at(open_) != b"(" or close is None:
             continue
-        names = [source.at(at) for at in range(open_, close) if source.is_ident(at)]
-        if not any(_is_of_amd(source, name, True) for name in names):
+        names = {source.at(at) for at in range(open_, close) if source.is_ident(at)}
+        for name in names - asked.keys():
+            asked[name] = _is_of_amd(source, name, True)
+        if not any(asked[name] for name in names):
             continue
         for at in range(close + 1, min(close + 24, len(source.texts))):
             value = _plain(source.at(at))

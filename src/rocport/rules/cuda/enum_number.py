@@ -93,7 +93,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 
 
 def _all(source: CudaSource) -> Iterator[Finding]:
-    for name in source.names & _TYPES.keys():
+    for name in sorted(source.names & _TYPES.keys()):
         prefix, differs = _TYPES[name]
         for position in source.find(name):
             yield from _conversion(source, position, prefix, differs)
@@ -184,7 +184,7 @@ def _numbers(source: CudaSource, name: bytes, differs: str) -> Iterator[Finding]
         for position in source.find(name)
         if source.is_ident(position + 1) and source.at(position + 2) in (b";", b"=", b",", b")", b"{")
     }
-    for variable in variables:
+    for variable in sorted(variables):
         for position in source.find(variable):
             opening = position - 1
             c_cast = (

@@ -15,7 +15,8 @@ from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import INTRINSICS
 from rocport.syntax.cuda import CudaSource
 
-_SPLICED = re.compile(rb"(\w+)\\\r?\n(\w+)")
+_SPLICE = re.compile(rb"\\\r?\n(\w+)")
+_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _DIRECTIVE = re.compile(rb"^[ \t]*(?:%:|\?\?=)[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b", re.MULTILINE)
 
 RULE = Rule(
@@ -39,11 +40,11 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if b"\\" in source.data:
-        for match in _SPLICED.finditer(source.data):
-            name = match.group(1) + match.group(2)
+        for start, first, second in _spliced(source.data):
+            name = first + second
             if name in load().identifiers or name in INTRINSICS or name == b"warpSize":
-                position = source.token_at(match.start(1))
-                if source.at(position) == match.group(1):
+                position = source.token_at(start)
+                if source.at(position) == first:
                     text = f"{name.decode()} is broken by the end of a line and not translated"
                     yield finding(RULE, source, position, text, fix="write the name in one piece")
     if b"%:" in source.data or b"??=" in source.data:
@@ -52,3 +53,15 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             if position < len(source.texts):
                 text = "a directive written with a digraph or trigraph is not read"
                 yield finding(RULE, source, position, text, fix="write it with #")
+
+
+def _spliced(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """Words with a line splice between them, and where the first begins; a word counts in one pair only."""
+    done = 0
+    for match in _SPLICE.finditer(data):
+        start = match.start()
+        while start > done and data[start - 1] in _WORD:
+            start -= 1
+        if start < match.start():
+            done = match.end()
+            yield start, data[start : match.start()], match.group(1)
