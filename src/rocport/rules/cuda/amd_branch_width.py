@@ -9,6 +9,7 @@ lanes that are made of 32-lane exchanges come out double. REVIEW. A branch is kn
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
@@ -157,10 +158,18 @@ def _chosen(source: CudaSource) -> Iterator[tuple[int, bytes]]:
 def _conditional(source: CudaSource) -> Iterator[tuple[int, bytes]]:
     """`if (amd) return 64; else return 32;`"""
     asked: dict[bytes, bool] = {}
+    wide = sorted(
+        at
+        for text, places in source.index.items()
+        if text[:1] == b"6" and _plain(text) in (b"64", b"63")
+        for at in places
+    )
     for position in source.find(b"if"):
         open_ = position + 2 if source.at(position + 1) == b"constexpr" else position + 1
         close = source.pairs.get(open_)
         if source.at(open_) != b"(" or close is None:
+            continue
+        if bisect_left(wide, close + 1) == bisect_left(wide, close + 24):
             continue
         names = {source.at(at) for at in range(open_, close) if source.is_ident(at)}
         for name in names - asked.keys():
