@@ -169,6 +169,87 @@ int main() {
 }
 """
 
+COMPLEX = r"""
+#include <hip/hip_runtime.h>
+#include "rocport_std.h"
+#include <cstdio>
+#include <vector>
+using C = cuda::std::complex<float>;
+using D = cuda::std::complex<double>;
+constexpr int results = 30;
+struct Holder { int kept; C value; };
+__device__ C global[2];
+constexpr float by_default() {
+  C z;
+  return z.real() + z.imag();
+}
+static_assert(by_default() == 0, "zero by default");
+template <class Z, class T> __host__ __device__ void all(Z *out, Z a, Z b) {
+  using namespace cuda::std;
+  Z zero, changed = a;
+  Holder holder{1};
+  out[0] = zero + Z(T(holder.value.real()), T(holder.value.imag()));
+  out[1] = a + b, out[2] = a - b, out[3] = a * b, out[4] = a / b;
+  out[5] = a + T(2), out[6] = a - T(2), out[7] = a * T(2), out[8] = a / T(2);
+  out[9] = T(2) + a, out[10] = T(2) - a, out[11] = T(2) * a, out[12] = T(2) / a;
+  changed += b, changed *= a, changed -= T(3), changed /= b, out[13] = changed;
+  out[14] = -conj(a), out[15] = Z(abs(a), arg(a)), out[16] = Z(norm(a), real(a) * imag(b)), out[17] = polar(T(2), T(1));
+  out[18] = exp(a), out[19] = log(a), out[20] = sqrt(a), out[21] = sin(a), out[22] = cos(a), out[23] = tanh(a);
+  out[24] = pow(a, b), out[25] = pow(a, T(2.5)), out[26] = pow(T(2.5), a), out[27] = Z(a == b, a != b);
+  changed.real(T(7)), changed.imag(a.real()), out[28] = changed, out[29] = sinh(a) + cosh(b) + tan(a) + log10(b);
+}
+template <class T> std::complex<T> plain(int i, std::complex<T> a, std::complex<T> b) {
+  using S = std::complex<T>;
+  const S all[results] = {S(), a + b, a - b, a * b, a / b, a + T(2), a - T(2), a * T(2), a / T(2), T(2) + a, T(2) - a,
+      T(2) * a, T(2) / a, ((a + b) * a - T(3)) / b, -std::conj(a), S(std::abs(a), std::arg(a)),
+      S(std::norm(a), a.real() * b.imag()), std::polar(T(2), T(1)), std::exp(a), std::log(a), std::sqrt(a), std::sin(a),
+      std::cos(a), std::tanh(a), std::pow(a, b), std::pow(a, T(2.5)), std::pow(T(2.5), a), S(a == b, a != b),
+      S(7, a.real()), std::sinh(a) + std::cosh(b) + std::tan(a) + std::log10(b)};
+  return all[i];
+}
+template <class T> __device__ T turned(T x) {
+  __shared__ T buffer[64];
+  buffer[threadIdx.x] = x;
+  __syncthreads();
+  return buffer[63 - threadIdx.x];
+}
+__global__ void k(C *c, D *d, C *back, D *wide) {
+  const int t = threadIdx.x;
+  if (t == 0) all<C, float>(c, C(0.5f, 1.25f), C(-0.75f, 0.5f)), all<D, double>(d, D(0.5, 1.25), D(-0.75, 0.5));
+  back[t] = turned(C(t, -t)) + global[t % 2];
+  D next;
+  next = back[t], next += C(0.25f, 0), back[t] = next, back[t] -= D(0.25, 0);
+  wide[t] = turned(D(back[t]));
+}
+template <class Z, class T> bool close(Z got, std::complex<T> want, double tolerance) {
+  return std::abs(std::complex<double>(got.real(), got.imag()) - std::complex<double>(want.real(), want.imag())) <=
+         tolerance * (1 + std::abs(want));
+}
+int main() {
+  static_assert(sizeof(C) == 8 && alignof(C) == 8 && alignof(D) == 16 && std::is_trivially_copyable<C>::value, "");
+  static_assert(std::is_convertible<C, D>::value && !std::is_convertible<D, C>::value, "narrowing is explicit");
+  C *c, *back, hc[results], hback[64], own[results];
+  D *d, *wide, hd[results], hwide[64];
+  hipMalloc(&c, sizeof hc), hipMalloc(&d, sizeof hd), hipMalloc(&back, sizeof hback), hipMalloc(&wide, sizeof hwide);
+  k<<<1, 64>>>(c, d, back, wide);
+  hipMemcpy(hc, c, sizeof hc, hipMemcpyDeviceToHost), hipMemcpy(hd, d, sizeof hd, hipMemcpyDeviceToHost);
+  hipMemcpy(hback, back, sizeof hback, hipMemcpyDeviceToHost);
+  hipMemcpy(hwide, wide, sizeof hwide, hipMemcpyDeviceToHost);
+  all<C, float>(own, C(0.5f, 1.25f), C(-0.75f, 0.5f));
+  bool right = true;
+  for (int i = 0; i < results; ++i) {
+    const auto f = plain<float>(i, {0.5f, 1.25f}, {-0.75f, 0.5f});
+    const bool good = close(hc[i], f, 2e-6) && close(own[i], f, 2e-6) &&
+                      close(hd[i], plain<double>(i, {0.5, 1.25}, {-0.75, 0.5}), 1e-14);
+    if (!good) right = false, std::printf("%d: %g %g, not %g %g\n", i, hc[i].real(), hc[i].imag(), f.real(), f.imag());
+  }
+  for (int t = 0; t < 64; ++t) right = right && hback[t] == C(63 - t, t - 63) && hwide[t] == D(t, -t);
+  std::printf(right ? "PASS\n" : "FAIL\n");
+  return !right;
+}
+"""
+DEVICE_PROGRAMS = {"names": PROGRAM, "atomics": "#include <hip/hip_runtime.h>\n" + ATOMICS, "complex": COMPLEX}
+
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
 def test_every_name_is_there(target: str, tmp_path: Path) -> None:
@@ -192,14 +273,15 @@ def test_every_name_is_there(target: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-4000:]
 
 
+@pytest.mark.parametrize("name", ["atomics", "complex"])
 @pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
-def test_atomics_compile(target: str, tmp_path: Path) -> None:
+def test_programs_compile(target: str, name: str, tmp_path: Path) -> None:
     try:
         toolchain = find()
     except ToolchainError as error:
         pytest.skip(f"no HIP compiler: {error}")
     unit = tmp_path / "a.hip"
-    unit.write_text("#include <hip/hip_runtime.h>\n" + ATOMICS)
+    unit.write_text(DEVICE_PROGRAMS[name])
     (tmp_path / "rocport_std.h").write_bytes(headers.read("rocport_std.h"))
     command = toolchain.compile_command(
         unit, target, mode="device", output=tmp_path / "a.s", optimize="-O1", extra=["-w", "-S"]
@@ -221,7 +303,7 @@ def test_atomics_in_a_host_program(compiler: str, tmp_path: Path) -> None:
     assert ran.stdout.strip() == "PASS", ran.stdout
 
 
-@pytest.mark.parametrize("program", [PROGRAM, "#include <hip/hip_runtime.h>\n" + ATOMICS], ids=["names", "atomics"])
+@pytest.mark.parametrize("program", DEVICE_PROGRAMS.values(), ids=DEVICE_PROGRAMS)
 def test_it_computes_what_the_standard_library_does(program: str, tmp_path: Path) -> None:
     executor = CpuExecutor()
     capability = executor.probe()

@@ -124,13 +124,10 @@ using ::std::void_t;
 // ---- Values ----------------------------------------------------------------------------------------------------------
 
 using ::std::array;
-using ::std::complex;
-using ::std::conj;
 using ::std::declval;
 using ::std::exchange;
 using ::std::forward;
 using ::std::get;
-using ::std::imag;
 using ::std::index_sequence;
 using ::std::index_sequence_for;
 using ::std::initializer_list;
@@ -143,7 +140,6 @@ using ::std::min;
 using ::std::move;
 using ::std::numeric_limits;
 using ::std::pair;
-using ::std::real;
 using ::std::swap;
 using ::std::tie;
 using ::std::tuple;
@@ -171,6 +167,133 @@ using ::std::negate;
 using ::std::not_equal_to;
 using ::std::plus;
 
+// ---- Complex numbers -------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+// Zero by default, as CUDA's, and yet what HIP's compiler lets lie in __shared__ memory (uninitialised there, as in
+// CUDA): it takes the constructor of a union for an empty one.
+template <class T>
+union complex_parts {
+  T of[2] = {};
+  ROCPORT_STD constexpr complex_parts() {}
+  ROCPORT_STD constexpr complex_parts(const T& real, const T& imag) : of{real, imag} {}
+};
+
+}  // namespace detail
+
+template <class T>
+class alignas(2 * sizeof(T)) complex {
+ public:
+  using value_type = T;
+  ROCPORT_STD constexpr complex() {}
+  ROCPORT_STD constexpr complex(const T& real, const T& imag = T(0.0f)) : parts_(real, imag) {}
+  template <class U, ::std::enable_if_t<sizeof(U) <= sizeof(T), int> = 0>
+  ROCPORT_STD constexpr complex(const complex<U>& z) : parts_(static_cast<T>(z.real()), static_cast<T>(z.imag())) {}
+  template <class U, ::std::enable_if_t<(sizeof(U) > sizeof(T)), int> = 0>
+  ROCPORT_STD explicit constexpr complex(const complex<U>& z)
+      : parts_(static_cast<T>(z.real()), static_cast<T>(z.imag())) {}
+  ROCPORT_STD constexpr complex(const ::std::complex<T>& z) : parts_(z.real(), z.imag()) {}
+  ROCPORT_STD constexpr operator ::std::complex<T>() const { return ::std::complex<T>(real(), imag()); }
+
+  ROCPORT_STD constexpr T real() const { return parts_.of[0]; }
+  ROCPORT_STD constexpr T imag() const { return parts_.of[1]; }
+  ROCPORT_STD constexpr void real(T value) { parts_.of[0] = value; }
+  ROCPORT_STD constexpr void imag(T value) { parts_.of[1] = value; }
+
+  template <class U>
+  ROCPORT_STD complex& operator=(const complex<U>& z) {
+    return *this = complex(z);
+  }
+  template <class U>
+  ROCPORT_STD complex& operator+=(const complex<U>& z) {
+    return *this = *this + complex(z);
+  }
+  template <class U>
+  ROCPORT_STD complex& operator-=(const complex<U>& z) {
+    return *this = *this - complex(z);
+  }
+  template <class U>
+  ROCPORT_STD complex& operator*=(const complex<U>& z) {
+    return *this = *this * complex(z);
+  }
+  template <class U>
+  ROCPORT_STD complex& operator/=(const complex<U>& z) {
+    return *this = *this / complex(z);
+  }
+  ROCPORT_STD complex& operator+=(const T& x) { return *this = *this + x; }
+  ROCPORT_STD complex& operator-=(const T& x) { return *this = *this - x; }
+  ROCPORT_STD complex& operator*=(const T& x) { return *this = *this * x; }
+  ROCPORT_STD complex& operator/=(const T& x) { return *this = *this / x; }
+
+  friend ROCPORT_STD constexpr complex operator+(const complex& z) { return z; }
+  friend ROCPORT_STD constexpr complex operator-(const complex& z) { return complex(-z.real(), -z.imag()); }
+  friend ROCPORT_STD constexpr complex operator+(const complex& a, const complex& b) {
+    return complex(a.real() + b.real(), a.imag() + b.imag());
+  }
+  friend ROCPORT_STD constexpr complex operator-(const complex& a, const complex& b) {
+    return complex(a.real() - b.real(), a.imag() - b.imag());
+  }
+  friend ROCPORT_STD complex operator*(const complex& a, const complex& b) {
+    return ::std::complex<T>(a) * ::std::complex<T>(b);
+  }
+  friend ROCPORT_STD complex operator/(const complex& a, const complex& b) {
+    return ::std::complex<T>(a) / ::std::complex<T>(b);
+  }
+  friend ROCPORT_STD constexpr complex operator+(const complex& z, const T& x) { return {z.real() + x, z.imag()}; }
+  friend ROCPORT_STD constexpr complex operator-(const complex& z, const T& x) { return {z.real() - x, z.imag()}; }
+  friend ROCPORT_STD constexpr complex operator*(const complex& z, const T& x) { return {z.real() * x, z.imag() * x}; }
+  friend ROCPORT_STD constexpr complex operator/(const complex& z, const T& x) { return {z.real() / x, z.imag() / x}; }
+  friend ROCPORT_STD constexpr complex operator+(const T& x, const complex& z) { return {x + z.real(), z.imag()}; }
+  friend ROCPORT_STD constexpr complex operator-(const T& x, const complex& z) { return {x - z.real(), -z.imag()}; }
+  friend ROCPORT_STD constexpr complex operator*(const T& x, const complex& z) { return {x * z.real(), x * z.imag()}; }
+  friend ROCPORT_STD complex operator/(const T& x, const complex& z) { return complex(x) / z; }
+  friend ROCPORT_STD constexpr bool operator==(const complex& a, const complex& b) {
+    return a.real() == b.real() && a.imag() == b.imag();
+  }
+  friend ROCPORT_STD constexpr bool operator!=(const complex& a, const complex& b) { return !(a == b); }
+
+ private:
+  detail::complex_parts<T> parts_;
+};
+
+template <class T>
+ROCPORT_STD constexpr T real(const complex<T>& z) {
+  return z.real();
+}
+template <class T>
+ROCPORT_STD constexpr T imag(const complex<T>& z) {
+  return z.imag();
+}
+template <class T>
+ROCPORT_STD constexpr complex<T> conj(const complex<T>& z) {
+  return complex<T>(z.real(), -z.imag());
+}
+template <class T>
+ROCPORT_STD constexpr T norm(const complex<T>& z) {
+  return z.real() * z.real() + z.imag() * z.imag();
+}
+template <class T>
+ROCPORT_STD T arg(const complex<T>& z) {
+  return ::atan2(z.imag(), z.real());
+}
+template <class T>
+ROCPORT_STD complex<T> polar(const T& length, const T& angle = T()) {
+  return complex<T>(length * ::cos(angle), length * ::sin(angle));
+}
+template <class T>
+ROCPORT_STD complex<T> pow(const complex<T>& z, const complex<T>& exponent) {
+  return ::std::pow(::std::complex<T>(z), ::std::complex<T>(exponent));
+}
+template <class T>
+ROCPORT_STD complex<T> pow(const complex<T>& z, const T& exponent) {
+  return ::std::pow(::std::complex<T>(z), exponent);
+}
+template <class T>
+ROCPORT_STD complex<T> pow(const T& x, const complex<T>& exponent) {
+  return ::std::pow(x, ::std::complex<T>(exponent));
+}
+
 // ---- Mathematics -----------------------------------------------------------------------------------------------------
 
 namespace detail {
@@ -184,7 +307,7 @@ using result = ::std::conditional_t<::std::is_integral<T>::value, double, T>;
 template <class T>
 struct is_complex : ::std::false_type {};
 template <class T>
-struct is_complex<::std::complex<T>> : ::std::true_type {};
+struct is_complex<complex<T>> : ::std::true_type {};
 
 }  // namespace detail
 
@@ -194,8 +317,8 @@ struct is_complex<::std::complex<T>> : ::std::true_type {};
     return static_cast<detail::result<T>>(::name(static_cast<detail::floating<T>>(x)));               \
   }                                                                                                   \
   template <class T>                                                                                  \
-  ROCPORT_STD ::std::complex<T> name(const ::std::complex<T>& x) {                                    \
-    return ::std::name(x);                                                                            \
+  ROCPORT_STD complex<T> name(const complex<T>& x) {                                                  \
+    return ::std::name(::std::complex<T>(x));                                                         \
   }
 #define ROCPORT_STD_REAL(name)                                                                        \
   template <class T>                                                                                  \
@@ -254,7 +377,7 @@ ROCPORT_STD T abs(T x) {
   return x < T(0) ? static_cast<T>(-x) : x == T(0) ? static_cast<T>(T(0)) : x;
 }
 template <class T>
-ROCPORT_STD T abs(const ::std::complex<T>& x) {
+ROCPORT_STD T abs(const complex<T>& x) {
   return ::hypot(x.real(), x.imag());
 }
 template <class T>

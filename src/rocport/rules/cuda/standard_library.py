@@ -38,7 +38,7 @@ NAMES = frozenset(
     b"less less_equal logical_and logical_or minus modulus multiplies negate not_equal_to plus acos acosh asin "
     b"asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh cbrt ceil erf erfc exp2 expm1 fabs floor "
     b"log1p log2 rint round trunc atan2 copysign fmax fmin fmod hypot pow abs isnan isinf isfinite signbit "
-    b"atomic atomic_ref atomic_thread_fence memory_order memory_order_relaxed memory_order_consume "
+    b"norm arg polar atomic atomic_ref atomic_thread_fence memory_order memory_order_relaxed memory_order_consume "
     b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst".split()
 )
 """Names of cuda::std that the header has."""
@@ -71,6 +71,11 @@ RULE = Rule(
             "__device__ cuda::atomic<int, cuda::thread_scope_device> n;\n"
             "__device__ int f() { return n.fetch_add(1, cuda::std::memory_order_relaxed); }\n",
             contains=('#include "rocport_std.h"', "cuda::atomic<int, cuda::thread_scope_device> n;"),
+        ),
+        Example(
+            "#include <cuda/std/complex>\n"
+            "__global__ void k() { __shared__ cuda::std::complex<float> z[32]; z[threadIdx.x] = {1, 2}; }\n",
+            contains=('#include "rocport_std.h"', "__shared__ cuda::std::complex<float> z[32];"),
         ),
         Example("__device__ float f(float x) { return cuda::std::lgamma(x); }\n", contains=("cuda::std::lgamma",)),
     ),
