@@ -119,6 +119,11 @@ _QUOTED = re.compile(r"[<\"]\s*([\w./+-]+)\s*[>\"]")
 # Headers that other rules answer for: a header of the port has what is in them.
 OTHERS = frozenset(
     [
+        "helper_cuda.h",
+        "helper_functions.h",
+        "helper_math.h",
+        "helper_string.h",
+        "helper_timer.h",
         "mma.h",
         "crt/mma.h",
         "cuda/atomic",
