@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rocport.model import Applicability, Finding, Problem, Report, Severity, Span
+from rocport.model import Applicability, Edit, Finding, Problem, Report, Severity, Span
 from rocport.report import formats, render
 
 NASTY = 'a "b" <c> & 100% \x01\nnext ünïcode 🙂 :: , ]]>'
@@ -85,3 +85,22 @@ def test_json_lines_are_one_object_a_line() -> None:
     rows = [json.loads(line) for line in render("jsonl", _report()).splitlines()]
     assert [row.get("rule") for row in rows] == ["nvcc-flag", "nvcc-flag", None]
     assert rows[2]["problem"] is True
+
+
+def test_a_review_that_came_without_an_edit_is_not_called_done() -> None:
+    def report(*edited: bool) -> Report:
+        edits = (Edit(Span(0, 1), b"x"),)
+        findings = tuple(
+            Finding(
+                "r", "a.cu", Span(0, 1), 1, 1, "m", Severity.COSMETIC, Applicability.REVIEW, phase=2, edits=edits * made
+            )
+            for made in edited
+        )
+        return Report("port", ".", (), findings, ())
+
+    def line(*edited: bool) -> str:
+        return next(row for row in render("text", report(*edited)).splitlines() if row.startswith("review"))
+
+    assert line(True, True).split() == ["review", "2", "done,", "look", "at", "them"]
+    assert line(True, False, False).endswith("    3  1 done, look at them; 2 where nothing was changed")
+    assert line(False).endswith("    1  nothing was changed, look at them")

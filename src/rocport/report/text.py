@@ -65,7 +65,14 @@ def render(report: Report, colour: bool = False) -> str:
         words = {"safe": "port does them, same meaning", "review": "port does them, look at them", "manual": "for you"}
     for applicability in Applicability:
         name = applicability.value
-        lines.append(f"{paint(f'{name:9}', fg=_COLOUR[applicability], bold=True)} {counts[name]:5}  {words[name]}")
+        said = words[name]
+        if applicability is Applicability.REVIEW and report.command != "scan" and (same := _unchanged(report)):
+            said = (
+                f"{counts[name] - same} {said}; {same} where nothing was changed"
+                if same < counts[name]
+                else ("nothing was changed, look at them")
+            )
+        lines.append(f"{paint(f'{name:9}', fg=_COLOUR[applicability], bold=True)} {counts[name]:5}  {said}")
     open_sites = [item for item in report.findings if item.applicability is not Applicability.SAFE]
     if open_sites:
         lines += ["", paint("look at these first", bold=True)]
@@ -98,6 +105,17 @@ def render(report: Report, colour: bool = False) -> str:
         if len(efforts) > 8:
             lines.append(f"  ... and {len(efforts) - 8} more files")
     return "\n".join(lines) + "\n"
+
+
+def _unchanged(report: Report) -> int:
+    """REVIEW findings behind which no edit stands, nor a wider one's: a place to look at, not a thing that was done."""
+    return sum(
+        item.applicability is Applicability.REVIEW
+        and not item.edits
+        and not item.headers
+        and "(done by " not in item.message
+        for item in report.findings
+    )
 
 
 def _hours(minutes: int) -> str:

@@ -46,6 +46,7 @@ RULE = Rule(
             "void f(void *p) { cudaFree(p); }\n",
             contains=("#define hipFree(p) (free_count++, hipFree(p))", "{ hipFree(p); }"),
         ),
+        Example("#include <ctime>\n__device__ long g() { return clock(); }\n", contains=("return clock()",)),
         Example(
             "#define CHECK(x) if ((x) != cudaSuccess) abort()\n",
             contains=("hipSuccess",),
@@ -55,9 +56,12 @@ RULE = Rule(
         "struct Pool { void *cudaMalloc(int n); };\nvoid *f(Pool &p) { return p.cudaMalloc(4); }\n",
         '// cudaMalloc in a comment\nconst char *s = "cudaMalloc";\n',
         "void my_cudaMalloc();\n",
+        "#include <ctime>\ndouble f() { return clock() / double(CLOCKS_PER_SEC) + std::clock(); }\n",
     ),
     sources=("HIP headers of ROCm 6.4 and the ROCm 10 bindings; see facts/libraries",),
 )
+
+_C_CLOCK = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:ctime|time\.h)[>\"]|\bCLOCKS_PER_SEC\b")
 
 # PyTorch 2.9's wheels are built with it; a name that came later is worth a look.
 _OLDEST_USED = RocmVersion(6, 4)
@@ -78,6 +82,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         shared = _passed_through(bound, symbol)
         for position in source.find(name):
+            if name == b"clock" and _is_the_host_s(source, position):
+                continue
             owned = _is_own(source, bound, position, symbol)
             if isinstance(owned, bool):
                 continue
@@ -148,6 +154,15 @@ def _shared(source: CudaSource, position: int, symbol: Symbol, other: bytes, mac
         edits=[replace(source, position, symbol.hip.encode())],
         fix=f"write ({symbol.hip})(...) where the macro is not meant, or give the macro another name",
     )
+
+
+def _is_the_host_s(source: CudaSource, position: int) -> bool:
+    """True for the C library's `clock()`: `std::clock`, or a call outside device code of a file that has its header."""
+    if source.at(position - 1) == b"::" and source.at(position - 2) == b"std":
+        return True
+    if source.in_device(position) or source.directive_of(position) is not None or source.at(position + 1) != b"(":
+        return False
+    return _C_CLOCK.search(source.data) is not None
 
 
 def _on_device(source: CudaSource, position: int, symbol: Symbol) -> bool:
