@@ -735,4 +735,12 @@ ROCPORT_DEVICE void nanosleep(unsigned ns) {
 
 }  // namespace rocport
 
+#if defined(__HIPCC__)
+// CUDA's atomicCAS of 16 bits, which HIP lacks. A template, so that one of HIP's or of the project's own comes first.
+template <class T, typename ::std::enable_if<::std::is_same<T, unsigned short>::value, int>::type = 0>
+__device__ inline unsigned short atomicCAS(T* address, unsigned short compare, unsigned short value) {
+  return rocport::atomic_cas<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT>(address, compare, value);
+}
+#endif
+
 #endif  // ROCPORT_COMPAT_H

@@ -1,0 +1,73 @@
+"""atomicCAS of 16 bits, which HIP lacks: beside HIP's own overloads, and only the half of the word it names."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocport.executor.base import BuildOptions, Limits, RunOptions
+from rocport.executor.cpu import CpuExecutor
+from rocport.executor.program import load_program
+from rocport.port import headers
+from rocport.toolchain import ToolchainError, find
+
+PROGRAM = r"""
+#include <hip/hip_runtime.h>
+#include "rocport_compat.h"
+#include <cstdio>
+template <class T> __device__ void add(T *place, T value) {
+  T old = *place, seen;
+  do {
+    seen = old;
+    old = atomicCAS(place, seen, T(seen + value));
+  } while (old != seen);
+}
+__global__ void k(unsigned short *a, unsigned *b) {
+  add<unsigned short>(&a[threadIdx.x % 2], threadIdx.x), add<unsigned>(b, 1u);
+  __syncthreads();
+  if (threadIdx.x == 0) a[3] = atomicCAS(&a[2], 5, 9);
+}
+int main() {
+  unsigned short *a, host[4] = {0, 65000, 5, 7};
+  unsigned *b, count = 0;
+  hipMalloc(&a, 8), hipMalloc(&b, 4);
+  hipMemcpy(a, host, 8, hipMemcpyHostToDevice), hipMemcpy(b, &count, 4, hipMemcpyHostToDevice);
+  k<<<1, 128>>>(a, b);
+  hipMemcpy(host, a, 8, hipMemcpyDeviceToHost), hipMemcpy(&count, b, 4, hipMemcpyDeviceToHost);
+  std::printf("%d %d %d %d %u\n", host[0], host[1], host[2], host[3], count);
+}
+"""
+
+
+def _written(folder: Path) -> Path:
+    (folder / "a.hip").write_text(PROGRAM)
+    for name in headers.closure(frozenset({"rocport_compat.h"})):
+        (folder / name).write_bytes(headers.read(name))
+    return folder / "a.hip"
+
+
+@pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
+def test_it_compiles(target: str, tmp_path: Path) -> None:
+    try:
+        toolchain = find()
+    except ToolchainError as error:
+        pytest.skip(f"no HIP compiler: {error}")
+    command = toolchain.compile_command(
+        _written(tmp_path), target, mode="device", output=tmp_path / "a.o", optimize="-O1", extra=["-w"]
+    )
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def test_it_exchanges_one_half_of_a_word(tmp_path: Path) -> None:
+    executor = CpuExecutor()
+    capability = executor.probe()
+    if not capability.usable:
+        pytest.skip(capability.refusal)
+    executable = executor.build(load_program(_written(tmp_path)), tmp_path / "b", BuildOptions(optimize="-O1"))
+    odd = (65000 + sum(range(1, 128, 2))) % 65536
+    for width in (32, 64):
+        result = executor.run(executable, (), tmp_path, RunOptions(width=width, limits=Limits(seconds=3600)))
+        assert result.stdout.split() == [str(sum(range(0, 128, 2))), str(odd), "9", "5", "128"], result.stderr
