@@ -99,6 +99,13 @@ class Unit:
     def __init__(self, source: CudaSource, macros: Mapping[bytes, bytes]) -> None:
         self.source = source
         self.macros = macros
+        self.loops: dict[Statement, tuple[str, bytes] | None] = {}
+        """What each loop that was asked about waits for, and where."""
+        self._polling: list[int] = []
+
+    def may_wait(self, loop: Statement) -> bool:
+        """False where nothing in a loop could read what another thread writes; its condition may still."""
+        return bool(_between(self._polling, loop.first, loop.last))
 
     @cached_property
     def bodies(self) -> list[Body]:
@@ -146,7 +153,7 @@ class Unit:
         }
         polls = _reaching(bodies, named, polling)
         meets = _reaching(bodies, named, meeting)
-        polling = sorted({*polling, *(at for at in naming if source.texts[at] in polls)})
+        polling = self._polling = sorted({*polling, *(at for at in naming if source.texts[at] in polls)})
         meeting = sorted({*meeting, *(at for at in naming if source.texts[at] in meets)})
         called = {name for names in named.values() for name in names}
         wanted = {body.name for body in bodies if self._interests(body, polling, meeting, called)}

@@ -118,6 +118,12 @@ def _lists(body: Body) -> Iterator[tuple[tuple[Statement, ...], tuple[Guard, ...
 
 
 def _loop(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | None:
+    if loop not in unit.loops:
+        unit.loops[loop] = _waits_for(unit, body, loop)
+    return unit.loops[loop]
+
+
+def _waits_for(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | None:
     source = unit.source
     assert loop.condition is not None
     condition = range(*loop.condition)
@@ -125,6 +131,8 @@ def _loop(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | None:
     inside = [item for part in loop.body for item in part.walk()]
     if any(operation.kind == "block" for operation in unit.operations((loop,))):
         return None  # the whole block goes round together
+    if not unit.may_wait(loop):
+        return idle(source, loop)
     written = written_in(source, loop)
     asked = [condition, *_exit_conditions(loop, inside)]
     polls = [found for tokens in asked for found in [_poll(unit, body, tokens, loop, written)] if found is not None]

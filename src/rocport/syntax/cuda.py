@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress
 from typing import NamedTuple
 
 IDENTIFIER = re.compile(rb"[A-Za-z_][\w$]*")
@@ -245,9 +245,9 @@ class CudaSource:
     def _known_places(self) -> Mapping[bytes, list[int]]:
         wanted = self.names & self.known
         places: defaultdict[bytes, list[int]] = defaultdict(list)
-        for position, text in enumerate(self.texts):
-            if text in wanted:
-                places[text].append(position)
+        texts = self.texts
+        for position in compress(range(len(texts)), map(wanted.__contains__, texts)):
+            places[texts[position]].append(position)
         return places
 
     def _places(self, name: bytes) -> Sequence[int]:
@@ -351,7 +351,7 @@ class CudaSource:
         stack: list[int] = []
         tokens = self.texts
         brackets = {b"(", b")", b"[", b"]", b"{", b"}"}
-        for position in [at for at, text in enumerate(tokens) if text in brackets]:
+        for position in compress(range(len(tokens)), map(brackets.__contains__, tokens)):
             text = tokens[position]
             if text in _OPEN:
                 stack.append(position)
