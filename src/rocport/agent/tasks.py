@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from rocport import api
-from rocport.agent.tools import ToolError, page
-from rocport.model import Applicability, cache_folder
+from rocport.agent.tools import ToolError, build_options, page
+from rocport.model import Applicability
 from rocport.port import manifest
 from rocport.port.files import write_atomic
 from rocport.report.json import finding_object
@@ -61,22 +61,22 @@ def task(port_path: str, site: str = "") -> Task:
         first_line=first,
         rule=page(finding.rule)["text"],
         others=[name for name in left if name != chosen],
-        check=f"every unit that reads {output} compiles for gfx942 and gfx1100; `accept` runs it",
+        check=f"every unit that reads {output} compiles for {', '.join(build_options().targets)}; `accept` runs it",
     )
 
 
-def accept(port_path: str, file: str, text: str, targets: tuple[str, ...] = ("gfx942", "gfx1100")) -> Verdict:
+def accept(port_path: str, file: str, text: str, targets: tuple[str, ...] = ()) -> Verdict:
     """Replace a file of a port by `text`, and keep it only when no unit of the port fails that did not fail before, and
     the file's own unit compiles. The file is written in one step and put back when the check refuses."""
     from rocport.toolchain import ToolchainError
-    from rocport.verify.build import BuildOptions, VerifyError
+    from rocport.verify.build import VerifyError
 
     root, _, known = _port(port_path)
     path = root / file
     if file not in known.files or not path.resolve().is_relative_to(root.resolve()):
         raise ToolError(f"{file}: not a file that the port wrote; `task` names the file to edit")
     before = path.read_bytes()
-    options = BuildOptions(targets=targets, cache=cache_folder())
+    options = build_options(targets)
     try:
         failing = _failing(api.verify(root, "build", options).to_json())
         write_atomic(path, text.encode())

@@ -13,11 +13,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from rocport import api
 from rocport.model import HANGING_S, Applicability, cache_folder
 from rocport.report.json import finding_object
+
+if TYPE_CHECKING:
+    from rocport.verify.build import BuildOptions
 
 PAGE = 50
 TEXT = 20_000
@@ -125,14 +128,13 @@ def apply_port(path: str, out: str, targets: Sequence[str] = ()) -> Written:
     return Written(folder=str(Path(out).resolve()), files=statuses, left=_left(patch), problems=problems)
 
 
-def verify_build(path: str, targets: Sequence[str] = ("gfx942", "gfx1100"), offset: int = 0) -> Build:
+def verify_build(path: str, targets: Sequence[str] = (), offset: int = 0) -> Build:
     """Cross-compile every translation unit of a port for gfx targets, without a GPU."""
     from rocport.toolchain import ToolchainError
-    from rocport.verify.build import BuildOptions, VerifyError
+    from rocport.verify.build import VerifyError
 
-    options = BuildOptions(targets=tuple(targets), cache=cache_folder())
     try:
-        body = api.verify(_folder(path), "build", options).to_json()
+        body = api.verify(_folder(path), "build", build_options(targets)).to_json()
     except (ToolchainError, VerifyError) as error:
         raise ToolError(str(error)) from error
     failing = [
@@ -212,6 +214,14 @@ def compat(gpu: str, system: str = "", python: str = "", want: str = "") -> dict
 def doctor() -> dict[str, Any]:
     """What this machine is, what is wrong with its ROCm installation, and what fixes it."""
     return _command("doctor", "--json")
+
+
+def build_options(targets: Sequence[str] = ()) -> BuildOptions:
+    """How a port is compiled: for `targets`, or one of each wavefront width."""
+    from rocport.facts.targets import wave_target
+    from rocport.verify.build import BuildOptions
+
+    return BuildOptions(tuple(targets) or (wave_target(64).name, wave_target(32).name), cache=cache_folder())
 
 
 def _folder(path: str) -> Path:

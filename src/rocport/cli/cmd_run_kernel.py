@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+from rocport.facts.targets import wave_target
 
 _VALUES = {"i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4", "u32": "u4", "i64": "i8", "u64": "u8"}
 _FLOATS = {"f16": "f2", "f32": "f4", "f64": "f8"}
@@ -71,7 +72,7 @@ def _code_object(path: Path, target: str) -> bytes:
 @click.command("run-kernel")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT]...")
-@click.option("--target", default="gfx942", show_default=True, metavar="GFX", help="The target of the machine code.")
+@click.option("--target", default=wave_target(64).name, show_default=True, metavar="GFX", help="What the code is for.")
 @click.option("--kernel", "name", metavar="NAME", help="Which kernel; may be left out where there is one.")
 @click.option("--list", "listing", is_flag=True, help="Print the kernels with their arguments and stop.")
 @click.option("--grid", default="1", show_default=True, metavar="X[,Y[,Z]]", help="Workgroups.")
