@@ -19,9 +19,9 @@ PROJECT = Path(__file__).parent / "project"
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=HANGING_S, check=False
-    )
+    # A make around the tests must not be a make around the project's.
+    env = {name: value for name, value in environment.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=HANGING_S, check=False)
 
 
 @pytest.fixture
