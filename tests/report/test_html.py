@@ -82,6 +82,8 @@ def test_the_command_writes_the_page_of_a_port(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     data = _data(page.read_text())
     assert data["build"] is None and data["files"][0]["rows"]  # type: ignore[index]
+    nothing = CliRunner().invoke(cli, ["report", str(port), "--out", str(page), "--no-build", "--run"])
+    assert nothing.exit_code == 1 and "no program to run" in nothing.output and "leave out --run" in nothing.output
     refused = CliRunner().invoke(cli, ["report", str(source), "--out", str(page)])
     assert refused.exit_code == 2 and "run `rocport port` first" in refused.output
 

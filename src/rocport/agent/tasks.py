@@ -96,12 +96,10 @@ def accept(port_path: str, file: str, text: str, targets: tuple[str, ...] = ()) 
 
 def _port(path: str) -> tuple[Path, Path, manifest.Manifest]:
     root = Path(path)
-    known = manifest.load(root)
-    if not isinstance(known, manifest.Manifest):
-        raise ToolError(f"{path}: not a port; write one with apply_port")
-    source = (root / known.source_root).resolve()
-    if not source.is_dir():
-        raise ToolError(f"{source}: the sources of the port are not there; port again from where they are")
+    try:
+        known, source = manifest.open_port(root)
+    except manifest.NotAPortError as error:
+        raise ToolError(f"{error}; write one with apply_port") from error
     return root, source, known
 
 

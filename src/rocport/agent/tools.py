@@ -218,10 +218,10 @@ def doctor() -> dict[str, Any]:
 
 def build_options(targets: Sequence[str] = ()) -> BuildOptions:
     """How a port is compiled: for `targets`, or one of each wavefront width."""
-    from rocport.facts.targets import wave_target
+    from rocport.facts.targets import one_of_each_width
     from rocport.verify.build import BuildOptions
 
-    return BuildOptions(tuple(targets) or (wave_target(64).name, wave_target(32).name), cache=cache_folder())
+    return BuildOptions(tuple(targets) or one_of_each_width(), cache=cache_folder())
 
 
 def _folder(path: str) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocport.cli import EXIT_CLEAN
-from rocport.cli.common import one_of_each_width
+from rocport.cli.common import make_targets, one_of_each_width
 
 if TYPE_CHECKING:
     from rocport.model import Report
@@ -31,26 +31,22 @@ def command(out: Path, target: str, build: bool, run: bool, jobs: int, path: Pat
     it says was not asked was not done. Exit code 0: it is written; 2: PATH is no port, or something cannot be read.
     """
     from rocport import __version__, api
-    from rocport.model import Problem
     from rocport.port import manifest
+    from rocport.port.files import write_atomic
     from rocport.report.html import Page, render_page
+    from rocport.verify.functional import FunctionalError
 
-    known = manifest.load(path)
-    if known is None or isinstance(known, Problem):
-        why = f"{known.path} {known.message}" if known else f"no {manifest.NAME}"
-        raise click.UsageError(f"{path}: not a port ({why}); run `rocport port` first, or `rocport scan --format html`")
-    source = (path / known.source_root).resolve()
-    if not source.is_dir():
-        raise click.ClickException(f"{source}: the sources of the port are not there; port again from where they are")
+    try:
+        known, source = manifest.open_port(path)
+    except manifest.NotAPortError as error:
+        raise click.UsageError(f"{error}; run `rocport port` first, or `rocport scan --format html`") from error
     report, texts = _read(path, source, known, jobs)
-    page = Page(
-        report,
-        __version__,
-        texts,
-        _build(path, target, jobs) if build else None,
-        api.verify(path, "functional").to_json() if run else None,
-    )
-    out.write_text(render_page(page), encoding="utf-8")
+    built = _build(path, target, jobs) if build else None
+    try:
+        ran = api.verify(path, "functional").to_json() if run else None
+    except FunctionalError as error:
+        raise click.ClickException(f"{error}\nOr leave out --run.") from error
+    write_atomic(out, render_page(Page(report, __version__, texts, built, ran)).encode())
     click.echo(out)
     click.get_current_context().exit(EXIT_CLEAN)
 
@@ -84,7 +80,7 @@ def _build(path: Path, target: str, jobs: int) -> dict[str, Any]:
     from rocport.toolchain import ToolchainError
     from rocport.verify.build import BuildOptions, VerifyError, verify
 
-    options = BuildOptions(targets=tuple(target.split(",")), jobs=jobs or os.cpu_count() or 1, cache=cache_folder())
+    options = BuildOptions(targets=make_targets(target), jobs=jobs or os.cpu_count() or 1, cache=cache_folder())
     try:
         return verify(path, options).to_json()
     except (ToolchainError, VerifyError) as error:

@@ -135,9 +135,9 @@ def emit(report: Report, fmt: str, output: str | None = None) -> None:
 
 def one_of_each_width() -> str:
     """The targets that stand for wavefronts of 64 and of 32 lanes, as `--target` takes them."""
-    from rocport.facts.targets import wave_target
+    from rocport.facts import targets
 
-    return ",".join(wave_target(width).name for width in (64, 32))
+    return ",".join(targets.one_of_each_width())
 
 
 def refuse_given(ctx: click.Context, names: Iterable[str], why: str) -> None:

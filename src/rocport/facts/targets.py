@@ -124,6 +124,11 @@ def wave_target(width: int) -> GfxTarget:
     return load_target(_choices()["wavefront"][str(width)])
 
 
+def one_of_each_width() -> tuple[str, ...]:
+    """The targets that stand for wavefronts of 64 and of 32 lanes: what a port is compiled for to verify it."""
+    return tuple(wave_target(width).name for width in (64, 32))
+
+
 def target_of_elf(machine: int) -> str:
     """The target, generic ones included, of a code object's EF_AMDGPU_MACH; empty when it is not known."""
     return _elf_machines().get(machine, "")

@@ -25,6 +25,22 @@ class Manifest:
     source_root: str = ""
 
 
+class NotAPortError(Exception):
+    """A folder is no port, or its sources are gone; the message names what is missing."""
+
+
+def open_port(folder: Path) -> tuple[Manifest, Path]:
+    """The manifest of a port and the folder of its sources. Raises NotAPortError."""
+    known = load(folder)
+    if not isinstance(known, Manifest):
+        why = f"{known.path} {known.message}" if known else f"no {NAME}"
+        raise NotAPortError(f"{folder}: not a port ({why})")
+    source = (folder / known.source_root).resolve()
+    if not source.is_dir():
+        raise NotAPortError(f"{folder}: its sources are not at {source}; port again from where they are")
+    return known, source
+
+
 def load(folder: Path) -> Manifest | Problem | None:
     """The manifest of an earlier port into `folder`; None when there is none, a Problem when it is unreadable."""
     path = folder / NAME
