@@ -1,135 +1,274 @@
 # SPDX-License-Identifier: Apache-2.0
 """Public CUDA programs through the port and the ISA executor: what compiles, links, runs, and passes its own check.
 
-    python benchmarks/isa_programs.py FOLDER... [--half even|odd|both] [--targets gfx942,gfx1100] [--seconds 60]
+    python benchmarks/isa_programs.py --work DIR [--mirror DIR] [--half tuned|aside] [--units N] [--minutes M]
+        [--seconds 60] [--targets gfx942,gfx1100] [--only TEXT ...] [--keep] [--json FILE]
 
-FOLDER is a tree of CUDA programs (a checkout). It is ported to a scratch folder, and every folder of the port that
-holds a main function is one program: built for the targets, and run on each without arguments. A program checks itself
-when it prints a word of success or failure. Half: by the parity of sha256 of the program's path, so that one half can
-be kept unseen while the other is worked on. One line a program, every failure with its cause. Exit 0.
+The programs are those of isa_programs.toml: public repositories, each at its commit, fetched as benchmarks/real.py does
+(`--mirror`: git directories `OWNER+NAME/repo`). Each repository is ported once, each program built for the targets with
+rocport's runtime and run on each, in the list's sizes. They are taken in the order of sha256 of their names, so that a
+run cut short (`--units`, `--minutes`) is a fair sample. A program checks itself when it prints a word of success or of
+failure.
+
+Results lie in DIR/programs, one file a program; one that was measured with the same sources of rocport is not measured
+again, with `--keep` neither one that was measured with others (how many is said). One line a program; failures with
+their cause, and what isa_programs.toml explains of it. Exit 0.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
+import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+from real import Repository, digest, obtain
 
 from rocport.executor.amd import width_of
 from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions, RunResult
 from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.executor.program import ProgramError, load_program
+from rocport.facts._toml import read_toml
 from rocport.model import HANGING_S
 from rocport.project.languages import KERNEL_SOURCES
 
-_MAIN = re.compile(rb"\bint\s+main\s*\(")
+LIST = Path(__file__).with_name("isa_programs.toml")
+_MAIN = re.compile(rb"\b(?:int|void|auto)\s+main\s*\(|^\s*main\s*\(", re.MULTILINE)
 _WRONG = re.compile(r"\b(?:FAIL(?:ED|S|URE)?|MISMATCH(?:ES|ED)?|INCORRECT|WRONG|ERROR)\b", re.IGNORECASE)
 _NO_FAULT = re.compile(
-    r"\b(?:0|no|none|without)\s+(?:\w+\s+){0,2}(?:fail|mismatch|error|wrong)\w*|error\w*\s*[:=]\s*0\b", re.I
+    r"\b(?:0|no|none|without)\s+(?:\w+\s+){0,2}(?:fail|mismatch|error|wrong)\w*"
+    r"|(?:error|fail|mismatch)\w*\s*[:=]\s*0\b(?!\.0*[1-9])"
+    r"|non-matching [^\n]*: 0\b|errors?\s*\([^)\n]*\)\s*[:=]"
+    r"|(?:max(?:imum)?|relative|abs(?:olute)?|rms|l[12])[- ]?(?:norm |rms |relative )?error",
+    re.IGNORECASE,
 )
-_RIGHT = re.compile(r"\b(?:PASS(?:ED|ES)?|SUCCESS(?:FUL|FULLY)?|COMPLETED|CORRECT(?:LY)?|VERIFIED|OK)\b", re.IGNORECASE)
+_RIGHT = re.compile(
+    r"\b(?:PASS(?:ED|ES)?|SUCCESS(?:FUL|FULLY)?|COMPLETED|CORRECT(?:LY)?|VERIFIED|OK|MATCH(?:ES)?)\b"
+    r"|non-matching [^\n]*: 0\b",
+    re.IGNORECASE,
+)
+_UNMATCHED = re.compile(r"non-matching [^\n]*: [1-9]", re.IGNORECASE)
+_ENDED = ("pass", "ended", "wrong", "status", "out of time")
 
 
-def even(name: str) -> bool:
-    """The half a program belongs to."""
-    return hashlib.sha256(name.encode()).digest()[-1] % 2 == 0
+@dataclass(frozen=True)
+class Listed:
+    """One program of the list: a folder or a file of a repository."""
+
+    repository: Repository
+    path: str
+    arguments: tuple[str, ...] | None
+    flags: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.repository.name}/{self.path}"
+
+    @property
+    def aside(self) -> bool:
+        """Set aside: nothing is tuned on it."""
+        return bool(hashlib.sha256(self.name.encode()).digest()[-1] & 1)
+
+    @property
+    def rank(self) -> str:
+        return hashlib.sha256(self.name.encode()).hexdigest()
 
 
-def programs(tree: Path) -> list[Path]:
-    """Folders below `tree` with a source of device code and a main function."""
+def listed(work: Path, mirror: Path | None) -> Iterator[Listed]:
+    """The programs of the list; what cannot be fetched is said and left out."""
+    for raw in read_toml(LIST)["source"]:
+        repository = Repository(raw["name"], raw["each"], raw["commit"])
+        try:
+            tree = obtain(repository, work, mirror)
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"{repository.name}: not fetched: {error}")
+            continue
+        for path in programs(tree, raw["under"], raw["each"]):
+            if path in raw.get("leave", {}) or not re.search(raw.get("only", ""), path):
+                continue
+            arguments = raw.get("arguments", {}).get(path)
+            flags = (*raw.get("compile", ()), *raw.get("flags", {}).get(path, ()))
+            yield Listed(repository, path, None if arguments is None else tuple(arguments), flags)
+
+
+def programs(tree: Path, under: Sequence[str], each: str) -> list[str]:
+    """Folders or files below `under` with device code and a main function."""
     found = set()
-    for path in sorted(tree.rglob("*")):
-        if path.suffix in (*KERNEL_SOURCES, ".cpp") and path.is_file() and _MAIN.search(path.read_bytes()):
-            beside = [one for one in path.parent.iterdir() if one.suffix in KERNEL_SOURCES]
-            if beside:
-                found.add(path.parent)
-    return sorted(found)
+    for path in sorted(one for folder in under for one in (tree / folder).rglob("*")):
+        if not path.is_file() or path.suffix not in (*KERNEL_SOURCES, ".cpp", ".c"):
+            continue
+        if not _MAIN.search(path.read_bytes()):
+            continue
+        if each == "file" and path.suffix in KERNEL_SOURCES:
+            found.add(path)
+        elif each == "folder" and any(one.suffix in KERNEL_SOURCES for one in path.parent.rglob("*")):
+            found.add(path.parent)
+    return sorted(path.relative_to(tree).as_posix() for path in found)
+
+
+def ported(repository: Repository, tree: Path, work: Path, key: str, keep: bool) -> Path:
+    """The port of a repository, made where there is none of these sources of rocport (with `keep`, none at all)."""
+    out = work / "ported" / repository.folder
+    mark = out.with_suffix(".key")
+    if out.is_dir() and mark.is_file() and (keep or mark.read_text() == key):
+        return out
+    shutil.rmtree(out, ignore_errors=True)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "rocport", "port", str(tree), "--out", str(out), "--format", "concise"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGING_S, check=False)
+    if not out.is_dir():
+        raise ProgramError(f"not ported: {done.stderr.strip()[-200:]}")
+    mark.write_text(key)
+    return out
 
 
 def verdict(result: RunResult) -> tuple[str, str]:
     """What a run showed, and why."""
-    last = ([line for line in result.stderr.splitlines() if line.startswith("rocport:")] or [""])[-1][:160]
+    last = ([line for line in result.stderr.splitlines() if line.startswith("rocport:")] or [""])[-1][:200]
     text = _NO_FAULT.sub("", result.stdout)
     if result.timed_out:
-        return "out of time", ""
+        return "out of time", last
     if result.status == 86:
         return "not translated", last
     if result.status < 0:
         return "crashed", f"signal {-result.status} {last}"
-    if _WRONG.search(text):
-        return "wrong", next(line for line in text.splitlines() if _WRONG.search(line)).strip()[:120] + f" {last}"
+    for lines in (_UNMATCHED, _WRONG):
+        if lines.search(text):
+            return "wrong", next(line for line in text.splitlines() if lines.search(line)).strip()[:120] + f" {last}"
     if result.status:
-        return "status", f"{result.status} {last or (result.stdout + result.stderr).strip()[-120:]}"
-    return ("pass" if _RIGHT.search(text) else "ended"), ""
+        return "status", f"{result.status} {last or (result.stdout + result.stderr).strip()[-160:]}"
+    return ("pass" if _RIGHT.search(result.stdout) else "ended"), ""
+
+
+def measure(one: Listed, place: Path, scratch: Path, targets: list[str], seconds: float) -> dict[str, Any]:
+    """Build and run one program of a port; the row that is kept."""
+    row: dict[str, Any] = {"name": one.name, "aside": one.aside}
+    executor = IsaExecutor()
+    began = time.monotonic()
+    try:
+        program = load_program(place / one.path)
+        units = tuple(replace(unit, flags=(*unit.flags, *one.flags)) for unit in program.units)
+        program = replace(program, units=units)
+        executable = executor.build(program, scratch, BuildOptions(optimize="-O2"))
+    except ProgramError as error:
+        return row | {"step": "program", "cause": str(error)[:240]}
+    except BuildError as error:
+        step = "link" if "link failed" in str(error) else "compile"
+        return row | {"step": step, "cause": str(error)[:300]}
+    row |= {"step": "run", "build_seconds": round(time.monotonic() - began, 1), "runs": {}}
+    arguments = one.arguments if one.arguments is not None else program.runs[0] if program.runs else ()
+    folder = program.folder
+    for target in targets:
+        options = RunOptions(width=width_of(target), target=target, limits=Limits(seconds=seconds))
+        result = executor.run(executable, arguments, folder, options)
+        kind, why = verdict(result)
+        row["runs"][target] = {"verdict": kind, "cause": why, "seconds": round(result.seconds, 1)}
+    return row
+
+
+def line(row: dict[str, Any]) -> str:
+    """One row in words."""
+    if row["step"] != "run":
+        return f"{row['name']}: no {row['step']}: {row['cause']}"
+    runs = [f"{t} {run['verdict']} {run['seconds']} s {run['cause']}".rstrip() for t, run in row["runs"].items()]
+    return f"{row['name']}: {'; '.join(runs)}"
+
+
+def summary(rows: Sequence[dict[str, Any]], targets: Sequence[str]) -> list[str]:
+    """The shares of the issue's bars, of one half."""
+    compiles = [row for row in rows if row["step"] in ("link", "run")]
+    links = [row for row in compiles if row["step"] == "run"]
+    said = [f"{len(rows)} programs, {len(compiles)} compile, {len(links)} link"]
+    for target in targets:
+        found = Counter(row["runs"][target]["verdict"] for row in links)
+        ran = sum(found[kind] for kind in _ENDED)
+        checked = sum(found.values()) - found["ended"]
+        said.append(
+            f"{target}: link and run {_share(ran, len(compiles))}, own check passed {_share(found['pass'], checked)} ("
+            + ", ".join(f"{count} {kind}" for kind, count in sorted(found.items()))
+            + ")"
+        )
+    return said
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part}/{whole} = {part / whole:.3f}" if whole else "none"
 
 
 def main() -> int:
-    """Port, build, run, and print."""
+    """Fetch, port, build, run, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--half", choices=["even", "odd", "both"], default="both")
+    parser.add_argument("--work", type=Path, required=True, help="folder for trees, ports and results")
+    parser.add_argument("--mirror", type=Path, help="folder of git directories OWNER+NAME/repo")
+    parser.add_argument("--half", choices=["tuned", "aside"])
+    parser.add_argument("--units", type=int, default=0, help="at most N programs (of the half)")
+    parser.add_argument("--minutes", type=float, default=0, help="start no program after M minutes")
+    parser.add_argument("--seconds", type=float, default=60.0, help="limit of one run")
     parser.add_argument("--targets", default="gfx942,gfx1100")
-    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--only", nargs="*", default=[], metavar="TEXT", help="programs whose name holds one")
+    parser.add_argument("--keep", action="store_true", help="take results and ports of other sources of rocport")
+    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     targets = given.targets.split(",")
-    executor = IsaExecutor()
-    refusal = executor.probe().refusal
+    refusal = IsaExecutor().probe().refusal
     if refusal:
         print(f"skipped: {refusal}")
         return 0
-    counts: Counter[str] = Counter()
-    for folder in given.folders:
-        with tempfile.TemporaryDirectory(prefix="rocport-programs-") as scratch:
-            out = Path(scratch) / "port"
-            command = [sys.executable, "-m", "rocport", "port", str(folder), "--out", str(out), "--format", "concise"]
-            ported = subprocess.run(command, capture_output=True, text=True, timeout=HANGING_S, check=False)
-            if not out.is_dir():
-                print(f"{folder.name}: not ported: {ported.stderr.strip()[-200:]}")
-                continue
-            for number, path in enumerate(programs(out)):
-                name = f"{folder.name}/{path.relative_to(out)}"
-                if given.half != "both" and even(name) != (given.half == "even"):
-                    continue
-                counts["programs"] += 1
-                for line in _one(executor, path, Path(scratch) / str(number), targets, given.seconds, counts):
-                    print(f"{name}: {line}", flush=True)
-    total = counts["programs"]
-    print(f"{total} programs ({given.half} half): {counts['compiles']} compile, {counts['links']} link")
-    for target in targets:
-        shown = {key.split(": ")[1]: n for key, n in counts.items() if key.startswith(target)}
-        checked = sum(n for key, n in shown.items() if key not in ("ended",))
-        print(f"{target}: {', '.join(f'{n} {key}' for key, n in sorted(shown.items()))}; {checked} gave a verdict")
+    work = given.work.resolve()
+    results = work / "programs"
+    results.mkdir(parents=True, exist_ok=True)
+    explained = {row["program"]: f"{row['cause']}: {row['why']}" for row in read_toml(LIST).get("explained", ())}
+    key = digest()
+    every = list(listed(work, given.mirror))
+    chosen = [
+        one
+        for one in sorted(every, key=lambda one: one.rank)
+        if (not given.half or one.aside == (given.half == "aside"))
+        and (not given.only or any(text in one.name for text in given.only))
+    ]
+    chosen = chosen[: given.units] if given.units else chosen
+    print(f"{len(every)} programs listed, {len(chosen)} chosen")
+    began = time.monotonic()
+    rows: list[dict[str, Any]] = []
+    older = 0
+    for one in chosen:
+        kept = results / (one.name.replace("/", "+") + ".json")
+        known = json.loads(kept.read_text()) if kept.is_file() else {}
+        fits = known.get("run") == [targets, given.seconds]
+        if fits and (given.keep or known.get("key") == key):
+            row = known["row"]
+            older += known["key"] != key
+        elif given.minutes and time.monotonic() - began > 60 * given.minutes:
+            continue
+        else:
+            scratch = work / "build" / hashlib.sha256(one.name.encode()).hexdigest()[:12]
+            try:
+                place = ported(one.repository, obtain(one.repository, work, given.mirror), work, key, given.keep)
+                row = measure(one, place, scratch, targets, given.seconds)
+            except ProgramError as error:
+                row = {"name": one.name, "aside": one.aside, "step": "port", "cause": str(error)}
+            shutil.rmtree(scratch, ignore_errors=True)
+            kept.write_text(json.dumps({"key": key, "run": [targets, given.seconds], "row": row}, indent=1))
+        rows.append(row)
+        print(line(row) + (f" [{explained[one.name]}]" if one.name in explained else ""), flush=True)
+    if older:
+        print(f"{older} of {len(rows)} results are of other sources of rocport")
+    for aside, half in ((False, "tuned"), (True, "set aside")):
+        of_half = [row for row in rows if row["aside"] is aside]
+        for number, said in enumerate(summary(of_half, targets) if of_half else ()):
+            print(f"{half + ': ' if not number else '  '}{said}")
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return 0
-
-
-def _one(
-    executor: IsaExecutor, path: Path, scratch: Path, targets: list[str], seconds: float, counts: Counter[str]
-) -> list[str]:
-    try:
-        program = load_program(path)
-        executable = executor.build(program, scratch, BuildOptions(optimize="-O2"))
-    except ProgramError as error:
-        return [f"no program: {error}"]
-    except BuildError as error:
-        links = "link failed" in str(error)
-        counts["compiles"] += links
-        return [f"not {'linked' if links else 'compiled'}: {str(error)[:220]}"]
-    counts["compiles"] += 1
-    counts["links"] += 1
-    lines = []
-    arguments = program.runs[0] if program.runs else ()
-    for target in targets:
-        options = RunOptions(width=width_of(target), target=target, limits=Limits(seconds=seconds))
-        result = executor.run(executable, arguments, path, options)
-        kind, why = verdict(result)
-        counts[f"{target}: {kind}"] += 1
-        lines.append(f"{target} {kind} in {result.seconds:.1f} s {why}".rstrip())
-    return lines
 
 
 if __name__ == "__main__":

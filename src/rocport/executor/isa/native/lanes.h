@@ -3,7 +3,6 @@
 // lane loops, memory. Everything inlines into the form that uses it.
 #ifndef ROCPORT_ISA_LANES_H
 #define ROCPORT_ISA_LANES_H
-#include <immintrin.h>
 #include <math.h>
 #include <string.h>
 
@@ -308,11 +307,13 @@ template <int W> AT void set_mask(rp_wave *w, u32 at, u64 m) {
 template <int W> AT u64 get_mask(const rp_wave *w, u32 at) {
   return W == 64 ? (u64)w->s[at] | (u64)w->s[at + 1] << 32 : w->s[at];
 }
+// AVX-512 by clang's builtins: immintrin.h takes a second to parse.
+typedef i32 sixteen __attribute__((vector_size(64), aligned(4)));
 // Writes the lanes of `ex` of one row.
 template <int W> AT void write_row(u32 *row, const u32 *values, u64 ex) {
 #ifdef __AVX512F__
   for (int c = 0; c < W; c += 16)
-    _mm512_mask_storeu_epi32(row + c, (__mmask16)(ex >> c), _mm512_loadu_si512(values + c));
+    __builtin_ia32_storedqusi512_mask((int *)(row + c), *(const sixteen *)(values + c), (u16)(ex >> c));
 #else
   for (int l = 0; l < W; l++) row[l] = ex >> l & 1 ? values[l] : row[l];
 #endif
@@ -322,8 +323,8 @@ template <int W> AT u64 pack_bits(const u32 *values) {
 #ifdef __AVX512F__
   u64 m = 0;
   for (int c = 0; c < W; c += 16) {
-    __m512i x = _mm512_loadu_si512(values + c);
-    m |= (u64)_mm512_test_epi32_mask(x, x) << c;
+    const sixteen x = *(const sixteen *)(values + c);
+    m |= (u64)__builtin_ia32_cmpd512_mask(x, (sixteen){}, 4, (u16)-1) << c;  // 4: not equal
   }
   return m;
 #else
@@ -356,12 +357,12 @@ AT u32 csr_of(u32 round, u32 denormal) {
 AT void set_csr(rp_wave *w) {
   w->csr = csr_of(w->mode, w->mode >> 4);
   w->csr_double = csr_of(w->mode >> 2, w->mode >> 6);
-  _mm_setcsr(w->csr);
+  __builtin_ia32_ldmxcsr(w->csr);
 }
 struct Doubles {
   const rp_wave *w;
-  AT_INLINE Doubles(const rp_wave *w) : w(w) { if (__builtin_expect(w->csr != w->csr_double, 0)) _mm_setcsr(w->csr_double); }
-  AT_INLINE ~Doubles() { if (__builtin_expect(w->csr != w->csr_double, 0)) _mm_setcsr(w->csr); }
+  AT_INLINE Doubles(const rp_wave *w) : w(w) { if (__builtin_expect(w->csr != w->csr_double, 0)) __builtin_ia32_ldmxcsr(w->csr_double); }
+  AT_INLINE ~Doubles() { if (__builtin_expect(w->csr != w->csr_double, 0)) __builtin_ia32_ldmxcsr(w->csr); }
 };
 AT u64 rp_clock(rp_wave *w) { return w->clock + w->executed; }
 AT u32 get_hwreg(rp_wave *w, u32 id, u32 low, u32 n) {
