@@ -10,6 +10,9 @@ rocport's runtime and run on each, in the list's sizes. They are taken in the or
 run cut short (`--units`, `--minutes`) is a fair sample. A program checks itself when it prints a word of success or of
 failure.
 
+A run may take `--seconds` on idle cores: its limit grows with the load of the machine, and one that took more processor
+time than that on every core is out of time, too. Seconds printed are of a processor, without the kernels' translation.
+
 Results lie in DIR/programs, one file a program; one that was measured with the same sources of rocport is not measured
 again, with `--keep` neither one that was measured with others (how many is said). One line a program; failures with
 their cause, and what isa_programs.toml explains of it. Exit 0.
@@ -20,6 +23,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -168,10 +172,22 @@ def measure(one: Listed, place: Path, scratch: Path, targets: list[str], seconds
     arguments = one.arguments if one.arguments is not None else program.runs[0] if program.runs else ()
     folder = program.folder
     for target in targets:
-        options = RunOptions(width=width_of(target), target=target, limits=Limits(seconds=seconds))
-        result = executor.run(executable, arguments, folder, options)
+        # A machine that does other work gives a run less of its processors: it waits longer, and counts processor time.
+        busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+        limits = Limits(seconds=seconds * busy)
+        before = os.times()
+        result = executor.run(executable, arguments, folder, RunOptions(width_of(target), target=target, limits=limits))
+        after = os.times()
+        spent = after.children_user + after.children_system - before.children_user - before.children_system
         kind, why = verdict(result)
-        row["runs"][target] = {"verdict": kind, "cause": why, "seconds": round(result.seconds, 1)}
+        if spent > seconds * (os.cpu_count() or 1):
+            kind = "out of time"
+        row["runs"][target] = {
+            "verdict": kind,
+            "cause": why,
+            "seconds": round(result.seconds, 1),
+            "processor": round(spent, 1),
+        }
     return row
 
 
@@ -179,7 +195,7 @@ def line(row: dict[str, Any]) -> str:
     """One row in words."""
     if row["step"] != "run":
         return f"{row['name']}: no {row['step']}: {row['cause']}"
-    runs = [f"{t} {run['verdict']} {run['seconds']} s {run['cause']}".rstrip() for t, run in row["runs"].items()]
+    runs = [f"{t} {run['verdict']} {run['processor']} s {run['cause']}".rstrip() for t, run in row["runs"].items()]
     return f"{row['name']}: {'; '.join(runs)}"
 
 

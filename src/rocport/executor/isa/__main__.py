@@ -7,9 +7,28 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from rocport.executor.isa import EngineError, TablesError, library, translate
-from rocport.syntax.code_object import CodeObjectError
+from rocport.syntax.code_object import CodeObject, CodeObjectError
+
+
+def serve(requests: TextIO, answers: TextIO) -> int:
+    """For each line `CODE_OBJECT TARGET KERNEL`, tabs between: the shared object's path, or an empty line and why."""
+    opened: dict[tuple[str, str], CodeObject] = {}
+    for request in requests:
+        path, target, name = request.rstrip("\n").split("\t")
+        answer = ""
+        try:
+            if (path, target) not in opened:
+                opened = {(path, target): translate.open_object(Path(path).read_bytes(), target)}
+            code = opened[path, target]
+            answer = str(translate.translate(code, code.kernels[name], target).path)
+        except (OSError, KeyError, CodeObjectError, EngineError, TablesError) as error:
+            print(f"{error}", file=sys.stderr)
+        answers.write(answer + "\n")
+        answers.flush()
+    return 0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,12 +36,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m rocport.executor.isa", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("engine", help="build the dispatcher library")
+    commands.add_parser("serve", help="translate one kernel for each line CODE_OBJECT, target, kernel (tabs between)")
     one = commands.add_parser("translate", help="translate kernels of a code object")
     one.add_argument("code_object", type=Path)
     one.add_argument("--target", required=True)
     one.add_argument("--kernel", action="append", default=[])
     one.add_argument("--all", action="store_true")
     given = parser.parse_args(arguments)
+    if given.command == "serve":
+        return serve(sys.stdin, sys.stdout)
     try:
         if given.command == "engine":
             answer = {"library": str(library.engine()), "include": str(library.NATIVE), "abi": library.ABI}

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -85,7 +86,15 @@ std::string member(const std::string &json, const std::string &name) {
 
 }  // namespace
 
-bool python(std::vector<std::string> arguments, std::string *output) {
+namespace {
+
+// A Python of rocport's as a child process; `input` and `output` are this side's ends of its standard streams.
+struct Child {
+  pid_t id = -1;
+  int input = -1, output = -1;
+};
+
+Child start_python(std::vector<std::string> arguments, bool with_input) {
   arguments.insert(arguments.begin(), setting("ROCPORT_PYTHON", ROCPORT_PYTHON));
   std::vector<char *> argv;
   for (std::string &a : arguments) argv.push_back(a.data());
@@ -94,25 +103,54 @@ bool python(std::vector<std::string> arguments, std::string *output) {
   std::vector<char *> envp;
   for (std::string &v : variables) envp.push_back(v.data());
   envp.push_back(nullptr);
-  int ends[2];
-  if (pipe(ends)) return false;
+  int out[2], in[2] = {-1, -1};
+  Child child;
+  if (pipe2(out, O_CLOEXEC)) return child;
+  if (with_input && pipe2(in, O_CLOEXEC)) {
+    close(out[0]), close(out[1]);
+    return child;
+  }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  posix_spawn_file_actions_addclose(&actions, ends[1]);
-  pid_t child;
-  const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
+  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+  if (with_input) posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+  if (posix_spawnp(&child.id, argv[0], &actions, nullptr, argv.data(), envp.data())) child.id = -1;
   posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
+  close(out[1]);
+  if (with_input) close(in[0]);
+  child.output = out[0];
+  child.input = in[1];
+  return child;
+}
+
+}  // namespace
+
+bool python(std::vector<std::string> arguments, std::string *output) {
+  const Child child = start_python(std::move(arguments), false);
   char piece[4096];
-  for (ssize_t n; !failed && (n = read(ends[0], piece, sizeof piece)) > 0;) output->append(piece, static_cast<std::size_t>(n));
-  close(ends[0]);
+  for (ssize_t n; child.id >= 0 && (n = read(child.output, piece, sizeof piece)) > 0;)
+    output->append(piece, static_cast<std::size_t>(n));
+  if (child.output >= 0) close(child.output);
   int status = 0;
-  return !failed && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return child.id >= 0 && waitpid(child.id, &status, 0) == child.id && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 namespace {
+
+// One translator serves all kernels of the process: to start Python costs more than most translations. It ends with
+// its standard input. A forked child starts its own.
+std::string ask_translator(const std::string &request) {
+  static Child one;
+  static pid_t owner = -1;
+  if (owner != getpid()) {
+    one = start_python({"-m", "rocport.executor.isa", "serve"}, true);
+    owner = getpid();
+  }
+  std::string answer;
+  if (one.id < 0 || write(one.input, request.data(), request.size()) != static_cast<ssize_t>(request.size())) return answer;
+  for (char c; read(one.output, &c, 1) == 1 && c != '\n';) answer += c;
+  return answer;
+}
 
 // The shared object of the kernel; empty when it cannot be translated.
 std::string translated(ihipModule_t *module, const Kernel &kernel) {
@@ -122,13 +160,10 @@ std::string translated(ihipModule_t *module, const Kernel &kernel) {
     if (!exists(module->file)) write_file(module->file, module->image);
   }
   const std::string note = module->file + "." + device().target + "." + digest(kernel.name);
-  std::string path = noted(note), output;
+  std::string path = noted(note);
   if (!path.empty()) return path;
-  if (!python({"-m", "rocport.executor.isa", "translate", module->file, "--kernel", kernel.name, "--target",
-               device().target}, &output))
-    return "";
-  path = member(output, "so");
-  write_file(note, path);
+  path = ask_translator(module->file + '\t' + device().target + '\t' + kernel.name + '\n');
+  if (!path.empty()) write_file(note, path);
   return path;
 }
 
