@@ -1,6 +1,6 @@
 """The ISA executor: instruction forms, speed, translation times, and every Triton kernel as machine code against eager.
 
-python benchmarks/isa.py forms|speed|translate|kernels [gfx942 gfx1100 ...] [--out benchmarks/results/isa.jsonl]
+python benchmarks/isa.py forms|speed|translate|warp|kernels [gfx942 gfx1100 ...] [--out benchmarks/results/isa.jsonl]
 
 `kernels` is resumable: cases that --out holds are not run again. Exit code 1 where a bar is missed or a result differs.
 """
@@ -57,12 +57,14 @@ extern "C" void saxpy(int n, float a, const float* __restrict x, float* __restri
 """
 
 
-def compiled(target: str, text: str = HIP) -> bytes:
+def compiled(target: str, text: str = HIP, include: Path | None = None) -> bytes:
     toolchain = find()
     with tempfile.TemporaryDirectory() as folder:
         source, output = Path(folder) / "k.hip", Path(folder) / "k.co"
         source.write_text(text)
-        subprocess.run(toolchain.compile_command(source, target, mode="device", output=output), check=True)
+        extra = [f"-I{include}"] if include else []
+        command = toolchain.compile_command(source, target, mode="device", output=output, extra=extra)
+        subprocess.run(command, check=True)
         return output.read_bytes()
 
 
@@ -162,6 +164,29 @@ def forms(targets: list[str]) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
+def warp(targets: list[str], cases: int = 200) -> Iterator[dict[str, Any]]:
+    """rocport_warp.h's shuffles, votes, matches and reductions as machine code, each in both warps of a block of 64."""
+    sys.path.insert(0, str(ROOT / "tests" / "port"))
+    import warp_program as program
+
+    drawn = program.draw(cases)
+    owners = np.array([owner for each, _ in drawn for owner in each], "i4")
+    values = np.array([value for _, each in drawn for value in each], "i8").astype("i4")
+    moved = np.array(program.moved(), "i4")
+    answers = np.array([program.answers(o, v, lane) for o, v in drawn for lane in range(32)], "u4")
+    for target in targets:
+        module = load(compiled(target, program.HIP_KERNELS, ROOT / "src/rocport/port/headers"), target)
+        got = np.zeros((2, moved.size), "i4")
+        module.launch("shuffles", (1,), (64,), [got])
+        asked = np.zeros((2, cases * 32, program.RESULTS), "u4")
+        module.launch("operations", (1,), (64,), [np.int32(cases), owners, values, asked])
+        differ = int((got != moved).sum()) + int((asked[:, :, : program.ANSWERED] != answers).sum())
+        yield {
+            "bench": "warp", "target": target, "shuffles": got.size, "others": 2 * answers.size, "differ": differ,
+            "met": differ == 0,
+        }  # fmt: skip
+
+
 def kernels(targets: list[str], done: set[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     """Every operator of codegen's set, cut to few rows, run as machine code; the launches' kernels are named."""
     import torch
@@ -214,7 +239,7 @@ def _relative(a: Any, b: Any) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["forms", "speed", "translate", "kernels"])
+    parser.add_argument("what", choices=["forms", "speed", "translate", "kernels", "warp"])
     parser.add_argument("targets", nargs="*", default=["gfx942", "gfx1100"])
     parser.add_argument("--out", type=Path, help="append JSON lines there")
     arguments = parser.parse_args()
@@ -226,6 +251,7 @@ def main() -> int:
         "forms": lambda: forms(arguments.targets),
         "speed": lambda: speed(arguments.targets),
         "translate": lambda: translation(arguments.targets),
+        "warp": lambda: warp(arguments.targets),
         "kernels": lambda: kernels(arguments.targets, done),
     }
     missed = 0
