@@ -8,6 +8,6 @@ The shared lexer does the work, without a compiler: docs/adr/0060-names-are-boun
 """
 
 from rocport.binding.bind import Binder, Binding, Owner, binder
-from rocport.binding.collect import Wanted, collect
+from rocport.binding.collect import Wanted, candidates, collect
 
-__all__ = ["Binder", "Binding", "Owner", "Wanted", "binder", "collect"]
+__all__ = ["Binder", "Binding", "Owner", "Wanted", "binder", "candidates", "collect"]

@@ -59,7 +59,7 @@ class Binder:
     def own(self) -> dict[bytes, list[Definition]]:
         """What the file itself and the files of its units say of the names it uses."""
         found: dict[bytes, list[Definition]] = {}
-        for definition in collect(self.source, frozenset(self._candidates)):
+        for definition in collect(self.source, self._candidates, self.scopes):
             found.setdefault(definition.name, []).append(definition)
         for name in (self.source.names | {b""}) & self.project.definitions.keys():
             for definition in self.project.definitions[name]:

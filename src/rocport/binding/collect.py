@@ -77,13 +77,12 @@ def _can_declare(before: bytes, after: bytes) -> bool:
     return word not in _NO_TYPE and not word.isdigit()
 
 
-def collect(source: CudaSource, wanted: Wanted) -> tuple[Definition, ...]:
-    """The project's own meanings, in one file, of names of `wanted`, and its aliases of CUDA's namespaces.
+def collect(source: CudaSource, names: Iterable[bytes], scopes: Scopes | None = None) -> tuple[Definition, ...]:
+    """The project's own meanings, in one file, of the `candidates` for them, and its aliases of CUDA's namespaces.
 
-    Their path is left empty.
+    Their path is left empty. `scopes` are the file's, where the caller has them.
     """
-    names = candidates(source.data, wanted)
-    found = tuple(_definitions(source, names, Scopes(source))) if names else ()
+    found = tuple(_definitions(source, names, scopes or Scopes(source))) if names else ()
     return found + tuple(_aliases(source.data))
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 from multiprocessing import get_context
 from typing import Any, TypeVar, cast
 
-from rocport.binding import binder, collect
+from rocport.binding import binder, candidates, collect
 from rocport.model import (
     Applicability,
     Context,
@@ -265,7 +265,7 @@ def _names(file: SourceFile) -> FileNames:
     data = file.content
     if not isinstance(data, bytes):
         return FileNames()
-    own = collect(CudaSource(file.path, data, known_names()), bound_names())
+    own = collect(CudaSource(file.path, data, known_names()), candidates(data, bound_names()))
     return replace(names_of(data), definitions=own, includes=tuple(include_names(data)))
 
 
