@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -32,19 +31,15 @@ def test_every_format_renders_anything(name: str) -> None:
         assert text == "" or text.endswith("\n")
 
 
-def test_sarif_against_the_schema() -> None:
-    schema = os.environ.get("ROCPORT_SARIF_SCHEMA")
-    if not schema:
-        pytest.skip("set ROCPORT_SARIF_SCHEMA to a copy of OASIS' sarif-schema-2.1.0.json")
-    jsonschema = pytest.importorskip("jsonschema")
-    rules = json.loads(Path(schema).read_text(encoding="utf-8"))
-    validator = jsonschema.validators.validator_for(rules)(rules)
+def test_sarif_against_the_schema_of_oasis(oasis: Any) -> None:
     for count in (0, 2):
-        errors = list(validator.iter_errors(json.loads(render("sarif", _report(count)))))
-        assert not errors, errors[0].message
+        oasis.validate(json.loads(render("sarif", _report(count))))
     broken = json.loads(render("sarif", _report()))
     del broken["runs"][0]["tool"]
-    assert list(validator.iter_errors(broken))
+    assert list(oasis.iter_errors(broken))
+    broken = json.loads(render("sarif", _report()))
+    broken["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] = 0
+    assert list(oasis.iter_errors(broken))
 
 
 def test_sarif_has_what_the_schema_requires() -> None:

@@ -123,12 +123,14 @@ def test_a_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "report", [of_build(BUILD), of_functional(FUNCTIONAL, "t"), of_comparison(COMPARED, "g", "compare")]
 )
-def test_every_level_has_every_format(report: Report, fmt: str) -> None:
+def test_every_level_has_every_format(report: Report, fmt: str, request: pytest.FixtureRequest) -> None:
     assert report.findings
     text = render(fmt, report)
     assert text.endswith("\n") and "\033" not in text
     if fmt == "sarif":
-        assert len(json.loads(text)["runs"][0]["results"]) == len(report.findings)
+        log = json.loads(text)
+        assert len(log["runs"][0]["results"]) == len(report.findings)
+        request.getfixturevalue("oasis").validate(log)
     if fmt not in ("text", "json"):
         assert all(f":{item.line}" in text or f"{item.line}" in text for item in report.findings)
 
