@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,19 @@ import pytest
 from click.testing import CliRunner
 
 from rocport.cli import cli
-from rocport.model import Applicability, Finding, Report, Severity, Span
+from rocport.model import (
+    Applicability,
+    Finding,
+    LeftOut,
+    Mark,
+    Plot,
+    Problem,
+    Report,
+    Section,
+    Series,
+    Severity,
+    Span,
+)  # fmt: skip
 from rocport.report.html import Page, diff, render, render_page
 
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\u2028'\"&"
@@ -81,79 +93,169 @@ def test_the_command_writes_the_page_of_a_port(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["report", str(port), "--out", str(page), "--no-build"])
     assert done.exit_code == 0, done.output
     data = _data(page.read_text())
-    assert data["build"] is None and data["files"][0]["rows"]  # type: ignore[index]
+    assert data["sections"][0]["title"] == "The NVIDIA path is what it was" and data["files"][0]["rows"]  # type: ignore[index]
     nothing = CliRunner().invoke(cli, ["report", str(port), "--out", str(page), "--no-build", "--run"])
     assert nothing.exit_code == 1 and "no program to run" in nothing.output and "leave out --run" in nothing.output
     refused = CliRunner().invoke(cli, ["report", str(source), "--out", str(page)])
     assert refused.exit_code == 2 and "run `rocport port` first" in refused.output
 
 
-def _browse(text: str, tmp_path: Path, steps: str) -> Any:
-    """What `steps`, JavaScript that returns a value, finds on the page in a browser."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, driven through its DevTools as a person would drive it."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright drives the page; it is in the extra [dev]")
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
         pytest.skip("no Chromium (Debian: chromium) to open the page in")
-    done = (
-        "<script>document.body.append(Object.assign(document.createElement('pre'), {id: 'out', textContent: "
-        f"JSON.stringify((() => {{{steps}}})())}}))</script>"
-    )
-    page = tmp_path / "page.html"
-    page.write_text(text.replace("</body>", done + "</body>"), encoding="utf-8")
-    quiet = [
-        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update", f"--user-data-dir={tmp_path / 'profile'}",
-    ]  # fmt: skip
-    shown = subprocess.run(
-        [browser, *quiet, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=3600, check=True
-    ).stdout
-    found = re.search(r'<pre id="out">(.*?)</pre>', shown, re.DOTALL)
-    assert found, shown[-500:]
-    return json.loads(found.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+    with api.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=found, args=quiet)
+        yield opened
+        opened.close()
 
 
-def test_filters_keys_and_details_in_a_browser(tmp_path: Path) -> None:
-    findings = [
+@pytest.fixture
+def show(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """A function that opens the text of a page from a file; the test fails if the page asks for anything else."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    asked: list[str] = []
+    errors: list[str] = []
+
+    def opened(text: str) -> Any:
+        file = tmp_path / "page.html"
+        file.write_text(text, encoding="utf-8")
+        page = context.new_page()
+        page.set_default_timeout(600_000)
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(file.as_uri())
+        return page
+
+    yield opened
+    context.close()
+    assert not errors and all(url.startswith("file:") for url in asked)
+
+
+def _rich() -> Page:
+    """Every part of a page: findings of each kind, texts, sections with a plot and links, evidence, problems."""
+    findings = (
         _finding("a.cu", 2, Applicability.MANUAL, HOSTILE, rule="inline-ptx"),
         _finding("b.cu", 1, Applicability.REVIEW),
         _finding("c.cu", 1, Applicability.SAFE),
-    ]
-    text = render_page(Page(_report(findings), "1", {"a.cu": (b"x\ny\n", "a.cu", b"x\nz\n")}))
-    steps = """
-      const count = () => document.getElementById("count").textContent;
-      const files = () => [...document.querySelectorAll("#list summary code")].map((node) => node.textContent);
-      const fire = () => document.getElementById("filters").dispatchEvent(new Event("input", { bubbles: true }));
-      const key = (name) => document.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
-      const out = { title: document.title, first: count(), files: files() };
-      document.querySelector("input[value=safe]").click();
-      out.all = count();
-      document.getElementById("rule").value = "inline-ptx"; fire();
-      out.rule = files();
-      document.getElementById("rule").value = ""; document.getElementById("search").value = "b.cu"; fire();
-      out.search = files();
-      document.getElementById("search").value = ""; fire();
-      key("j"); out.focus = document.activeElement.textContent.split(" ")[0];
-      key("j"); key("k"); out.back = document.activeElement.textContent.split(" ")[0];
-      key("/"); out.searching = document.activeElement.id;
-      const details = document.querySelector("#list details");
-      details.open = true;
-      details.dispatchEvent(new Event("toggle"));
-      out.note = [...details.querySelectorAll(".note")].length;
-      out.text = details.querySelector(".finding p:nth-child(2)").textContent;
-      out.images = document.querySelectorAll("img").length;
-      out.map = document.querySelectorAll("#treemap rect").length;
-      return out;
-    """
-    seen = _browse(text, tmp_path, steps)
-    assert seen["title"] == "rocport: tree" and seen["images"] == 0
-    assert seen["first"] == "2 findings in 2 files" and seen["all"] == "3 findings in 3 files"
-    assert seen["files"] == ["a.cu", "b.cu"] and seen["rule"] == ["a.cu"] and seen["search"] == ["b.cu"]
-    assert (seen["focus"], seen["back"], seen["searching"]) == ("a.cu", "a.cu", "search")
-    assert seen["note"] == 1 and seen["map"] == 2
-    assert str(seen["text"]).replace("\u2028", "") == HOSTILE.replace("\u2028", "")
+    )
+    points = ((1.0, 0.001, HOSTILE), (2.0, 0.0, "zero"), (3.0, 0.1, "third"))
+    sections = (
+        Section(
+            "Layer by layer",
+            ("module", "error", "where"),
+            tuple((Mark(name, "code"), error, Mark("there", "", href)) for (_, error, name), href in zip(
+                points, ("pages/a.html", "javascript:alert(1)", "#findings"), strict=True)),
+            "a note", (1,), Plot("module", "error", (Series("error", points), Series("bound", points[:1])), log=True),
+        ),
+        Section("Many", ("n",), tuple((n,) for n in range(1200))),
+    )  # fmt: skip
+    report = Report(
+        "port", "here/tree", (), findings, (Problem("p", "why"),), sections=sections,
+        left_out=(LeftOut("r", "q.cu", 3, "comment", "said"),),
+        evidence=(("compiled", Mark("1 of 2", "warn", "#layer-by-layer")), ("hardware", Mark("no", "dim"))),
+    )  # fmt: skip
+    return Page(report, {"a.cu": (b"x\ny\n", "a.cu", b"x\nz\n")})
 
 
-def test_ten_thousand_findings_open(tmp_path: Path) -> None:
+def test_every_filter_and_key(show: Any) -> None:
+    page = show(render_page(_rich()))
+    files = page.locator("#list summary > code")
+    count, focus = page.locator("#count"), "document.activeElement.querySelector('code')?.textContent"
+    assert page.title() == "rocport: tree" and page.locator("img").count() == 0
+    assert count.inner_text() == "2 findings in 2 files" and files.all_inner_texts() == ["a.cu", "b.cu"]
+    for kind, left in (("safe", 3), ("review", 2), ("manual", 1)):
+        page.locator(f"input[value={kind}]").click()
+        assert count.inner_text().startswith(f"{left} finding")
+    page.keyboard.press("Escape")
+    assert files.count() == 2
+    page.locator("#rule").select_option("inline-ptx")
+    assert files.all_inner_texts() == ["a.cu"]
+    page.get_by_role("button", name="Reset").click()
+    page.wait_for_function("document.querySelectorAll('#list summary').length === 2")
+    page.locator("#file").select_option("b.cu")
+    assert files.all_inner_texts() == ["b.cu"]
+    page.locator("body").press("Escape")
+    page.locator("h1").click()
+    page.keyboard.press("j")
+    assert page.evaluate(focus) == "a.cu"
+    page.keyboard.press("j")
+    assert page.evaluate(focus) == "b.cu"
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    details = page.locator("#list details").first
+    assert details.get_attribute("open") is not None and details.locator(".note").count() == 1
+    assert details.locator(".finding p").nth(1).inner_text().split() == HOSTILE.split()
+    page.keyboard.press("/")
+    page.keyboard.type("b.cu")
+    assert files.all_inner_texts() == ["b.cu"]
+    page.keyboard.press("Enter")
+    assert page.evaluate(focus) == "b.cu"
+
+
+def test_every_link_leads_somewhere(show: Any) -> None:
+    page = show(render_page(_rich()))
+    links = page.locator("main a, nav a, header a, body > a")
+    inside = [link.get_attribute("href") for link in links.all()]
+    assert {"#findings", "#layer-by-layer", "#many", "#problems", "#left-out", "pages/a.html"} <= set(inside)
+    assert not [href for href in inside if not href.startswith(("#", "pages/"))]
+    for href in sorted({href for href in inside if href.startswith("#")}):
+        page.evaluate("location.hash = ''")
+        page.locator(f"a[href='{href}']").first.focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate("location.hash") == href and page.locator(href).is_visible()
+    assert page.locator("#treemap rect").count() == 2
+    page.locator("#treemap a").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#count").inner_text() == "1 finding in 1 file"
+
+
+def test_sections_sort_and_plot(show: Any) -> None:
+    page = show(render_page(_rich()))
+    table = page.locator("#layer-by-layer table")
+    heading = table.get_by_role("button", name="error")
+    column = "[...document.querySelectorAll('#layer-by-layer tbody tr')].map((row) => row.cells[1].textContent)"
+    for state, rows in (("ascending", ["0", "0.00100", "0.100"]), ("descending", ["0.100", "0.00100", "0"])):
+        heading.focus()
+        page.keyboard.press("Enter")
+        assert table.locator("th").nth(1).get_attribute("aria-sort") == state and page.evaluate(column) == rows
+    assert table.locator(".bar").count() == 3
+    plot = page.locator("#layer-by-layer svg.plot")
+    assert plot.locator("circle").count() == 4 and plot.locator("polyline").count() == 1
+    assert plot.locator("circle title").first.text_content().startswith(HOSTILE[:20])
+    assert page.locator("#many tbody tr").count() == 500
+    page.get_by_role("button", name="Show 500 more of 1200 rows").press("Enter")
+    assert page.locator("#many tbody tr").count() == 1000
+
+
+def test_landmarks_names_print_and_the_dark(show: Any) -> None:
+    page = show(render_page(_rich()))
+    tree = page.locator("body").aria_snapshot()
+    for part in ('- banner', '- navigation "Sections"', "- main", "- contentinfo", 'form "Filters"',
+                 'region "Findings"',
+                 'searchbox "Search', 'combobox "Rule"', 'combobox "File"', 'group "Applicability"', 'region "Many"',
+                 'img "Layer by layer', 'list "Levels of evidence"', 'heading "port of tree" [level=1]'):  # fmt: skip
+        assert part in tree, part
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the findings"
+    colour = "getComputedStyle(document.body).backgroundColor"
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(colour) != light
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert not page.locator("nav").is_visible() and not page.locator("form").is_visible()
+    assert page.locator("#list details[open] .finding").first.is_visible()
+    assert page.locator("#many tbody tr").count() == 1200
+
+
+def test_ten_thousand_findings_open(show: Any) -> None:
     kinds = (Applicability.MANUAL, Applicability.REVIEW)
     findings = [_finding(f"dir/{n % 700}.cu", n + 1, kinds[n % 2]) for n in range(10_000)]
-    steps = "return [document.documentElement.dataset.ready, document.querySelectorAll('details').length]"
-    assert _browse(render(_report(findings)), tmp_path, steps) == ["10000", 200]
+    page = show(render(_report(findings)))
+    assert page.locator("html").get_attribute("data-ready") == "10000" and page.locator("details").count() == 200

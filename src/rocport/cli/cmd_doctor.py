@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -10,11 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rocport.cli.common import emit
+from rocport.report import formats
+
 if TYPE_CHECKING:
     from rocport.doctor.check import Result
     from rocport.doctor.diagnosis import Diagnosis
     from rocport.doctor.machine import Gpu, Machine
     from rocport.explain import Reading
+    from rocport.model import Report
 
 _MARK = {
     "ok": ("ok", "green"),
@@ -35,7 +38,8 @@ _MARK = {
     help="Diagnose captured output instead of this machine: files or folders of rocminfo, collect_env, amd-smi, KFD "
     "properties, bitsandbytes and other text, also mixed; '-' is stdin. More files may follow as arguments.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as JSON (stable, documented).")
+@click.option("--format", "fmt", type=click.Choice(formats()), default="text", show_default=True, help="Output format.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json (stable, documented).")
 @click.option(
     "--export", "export", is_flag=True, help="Print shell lines that set the advised environment; source them."
 )
@@ -64,6 +68,7 @@ def command(
     ctx: click.Context,
     captures: tuple[Path, ...],
     sources: tuple[Path, ...],
+    fmt: str,
     as_json: bool,
     export: bool,
     fix_id: str | None,
@@ -80,7 +85,6 @@ def command(
     Exit code: 0 nothing found, 1 a warning or a failure, 2 usage error. Nothing is changed without being asked.
     """
     from rocport.doctor.diagnosis import diagnose
-    from rocport.explain.pages import reading_data
 
     if captures and not sources:
         raise click.UsageError("captured files are given with --from FILE")
@@ -88,14 +92,18 @@ def command(
         raise click.UsageError("--dry-run goes with --fix ID")
     if sources and (deep or python is not None):
         raise click.UsageError("--deep and --python examine this machine; --from reads captured text")
+    if as_json:
+        fmt = "json"
+    if model is not None and fmt not in ("text", "json"):
+        raise click.UsageError(f"--model prints text and json, not {fmt}")
     if model is None and (target or bitsandbytes):
         raise click.UsageError("--target and --bitsandbytes go with --model PATH")
     if model is not None and target:
         from rocport.cli.model_policy import named_targets, report
 
-        ctx.exit(report(model, named_targets(target), bitsandbytes, as_json))
+        ctx.exit(report(model, named_targets(target), bitsandbytes, fmt == "json"))
     readings = _readings([*sources, *captures]) if sources else []
-    if readings and all(reading.foreign for reading in readings) and not as_json:
+    if readings and all(reading.foreign for reading in readings) and fmt == "text":
         _print_foreign(readings)
         ctx.exit(0)
     machine = _machine([*sources, *captures], deep, python, readings)
@@ -103,25 +111,80 @@ def command(
         from rocport.cli.model_policy import installed_bitsandbytes, machine_targets, report
 
         version = bitsandbytes or installed_bitsandbytes(machine)
-        ctx.exit(report(model, machine_targets(machine), version, as_json))
+        ctx.exit(report(model, machine_targets(machine), version, fmt == "json"))
     diagnosis = diagnose(machine)
     if fix_id is not None:
         ctx.exit(_fix(diagnosis, fix_id, dry_run))
     if export:
         _export(diagnosis)
         ctx.exit(diagnosis.exit_code)
-    from rocport.facts.dates import as_of, dated
+    from rocport.facts.dates import dated
 
-    if as_json:
-        data = {**diagnosis.as_dict(), "facts_as_of": as_of().isoformat()}
-        if readings:
-            data["pastes"] = [reading_data(reading) for reading in readings]
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
-    else:
+    if fmt == "text":
         _print(diagnosis, verbose)
         _print_failures(readings)
         click.echo(dated())
+    else:
+        emit(_report(diagnosis, readings), fmt)
     ctx.exit(1 if any(reading.matches for reading in readings) else diagnosis.exit_code)
+
+
+def _report(diagnosis: Diagnosis, readings: list[Reading]) -> Report:
+    """The diagnosis for the report formats: a finding for each check that warns or fails and for each known failure."""
+    from rocport.explain.pages import failure_lines, reading_data
+    from rocport.facts.dates import as_of, dated
+    from rocport.model import Applicability, Finding, Mark, Report, Section, Severity, Span
+
+    data: dict[str, object] = {**diagnosis.as_dict(), "facts_as_of": as_of().isoformat()}
+    if readings:
+        data["pastes"] = [reading_data(reading) for reading in readings]
+    severities = {"warn": Severity.SLOW, "fail": Severity.BREAKS_RUN}
+    tones = {"ok": "good", "warn": "warn", "fail": "bad", "skipped": "dim"}
+    bad = [result for result in diagnosis.results if result.status in severities]
+    findings = [
+        Finding(
+            result.check.id, result.evidence[0].where if result.evidence else "machine", Span(0, 0), 1, 1,
+            " ".join((result.message, result.consequence)).strip(), severities[result.status], Applicability.MANUAL, 0,
+            fix="; ".join(result.fix),
+        )
+        for result in bad
+    ]  # fmt: skip
+    findings += [
+        Finding(
+            match.failure.id, reading.name, Span(0, 0), match.lines[0], match.lines[0], match.failure.title,
+            Severity.BREAKS_RUN, Applicability.MANUAL, 0,
+        )
+        for reading in readings
+        for match in reading.matches
+    ]  # fmt: skip
+    sections = [
+        Section("GPUs", ("GPU",), tuple((_gpu_line(gpu),) for gpu in diagnosis.machine.gpus) or (("none",),)),
+        Section("Versions", ("what", "version"), tuple(diagnosis.versions().items())),
+        Section(
+            "Checks",
+            ("status", "check", "what was found", "what follows", "fix", "read"),
+            tuple(
+                (
+                    Mark(result.status, tones[result.status]), Mark(result.check.id, "code"), result.message,
+                    result.consequence, "\n".join(result.fix),
+                    "; ".join(f"{one.text} ({one.where})" for one in result.evidence[:3]),
+                )
+                for result in diagnosis.results
+            ),
+            dated(),
+        ),
+        *(
+            Section(f"Known failures in {reading.name}", ("what",), tuple((line,) for line in failure_lines(reading)))
+            for reading in readings
+            if reading.matches
+        ),
+    ]  # fmt: skip
+    counts = {status: sum(result.status == status for result in diagnosis.results) for status in _MARK}
+    words = f"{counts['fail']} failed, {counts['warn']} warnings, {counts['ok']} ok, {counts['skipped']} skipped"
+    return Report(
+        "doctor", "this machine" if diagnosis.machine.live else "captured output", (), tuple(findings), data=data,
+        sections=tuple(sections), verdict=Mark(words, tones[diagnosis.worst]),
+    )  # fmt: skip
 
 
 def _readings(sources: list[Path]) -> list[Reading]:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rocport.cli import EXIT_CLEAN
 from rocport.cli.common import make_targets, one_of_each_width
+from rocport.model import Mark
 
 if TYPE_CHECKING:
     from rocport.model import Report
     from rocport.port.manifest import Manifest
+
+_LEVELS = (
+    ("compiled", "not asked"),
+    ("run at 32 and 64", "not asked"),
+    ("machine code run", "no"),
+    ("hardware", "no"),
+    ("NVIDIA path", "not asked"),
+)
+"""The levels of evidence, weakest first, with what is said of one that nothing was done about."""
 
 
 @click.command("report", context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,10 +41,13 @@ def command(out: Path, target: str, build: bool, run: bool, jobs: int, path: Pat
     PATH is what `rocport port` wrote, with its sources where they were. The page needs no network and no server; what
     it says was not asked was not done. Exit code 0: it is written; 2: PATH is no port, or something cannot be read.
     """
-    from rocport import __version__, api
+    from rocport import api
+    from rocport.cli import nvidia_unchanged
+    from rocport.cli.proofs import of_functional
     from rocport.port import manifest
     from rocport.port.files import write_atomic
     from rocport.report.html import Page, render_page
+    from rocport.verify import nvidia
     from rocport.verify.functional import FunctionalError
 
     try:
@@ -41,12 +55,19 @@ def command(out: Path, target: str, build: bool, run: bool, jobs: int, path: Pat
     except manifest.NotAPortError as error:
         raise click.UsageError(f"{error}; run `rocport port` first, or `rocport scan --format html`") from error
     report, texts = _read(path, source, known, jobs)
-    built = _build(path, target, jobs) if build else None
+    parts = [_build(path, target, jobs)] if build else []
     try:
-        ran = api.verify(path, "functional").to_json() if run else None
+        parts += [of_functional(api.verify(path, "functional"), str(path))] if run else []
+        beside = known.options.get("layout") == "both"
+        parts.append(nvidia_unchanged.report(nvidia.verify(path, source)) if beside else _untouched(known, source))
     except FunctionalError as error:
         raise click.ClickException(f"{error}\nOr leave out --run.") from error
-    write_atomic(out, render_page(Page(report, __version__, texts, built, ran)).encode())
+    except nvidia.TreeError as error:
+        raise click.ClickException(str(error)) from error
+    shown = {level: mark for part in parts for level, mark in part.evidence}
+    evidence = tuple((level, shown.get(level) or Mark(unasked, "dim")) for level, unasked in _LEVELS)
+    report = replace(report, sections=tuple(one for part in parts for one in part.sections), evidence=evidence)
+    write_atomic(out, render_page(Page(report, texts)).encode())
     click.echo(out)
     click.get_current_context().exit(EXIT_CLEAN)
 
@@ -72,16 +93,44 @@ def _read(path: Path, source: Path, known: Manifest, jobs: int) -> tuple[Report,
     return api.report(patch, str(source)), texts
 
 
-def _build(path: Path, target: str, jobs: int) -> dict[str, Any]:
-    """Level build as JSON; the compiler's absence is a sentence, not an empty table."""
+def _untouched(known: Manifest, source: Path) -> Report:
+    """Of a port that is a tree of its own: NVIDIA builds the sources, and each is what was ported, by its hash."""
+    from rocport.cli.nvidia_unchanged import PROOF
+    from rocport.model import Report, Section
+    from rocport.report.html import anchor
+
+    hashes = {record.source: record.source_sha256 for record in known.files.values() if record.source_sha256}
+    other = [name for name, seen in sorted(hashes.items()) if _sha256(source / name) != seen]
+    same = len(hashes) - len(other)
+    rows = tuple((Mark(name, "code"), Mark("not what was ported, or gone", "bad")) for name in other)
+    note = "The port is a tree of its own: NVIDIA builds the sources. "
+    note += f"{same} of {len(hashes)} are what was ported, by SHA-256."
+    state, tone = ("changed since", "warn") if other else ("untouched", "good")
+    mark = Mark(f"sources {state}", tone, "#" + anchor(PROOF))
+    section = Section(PROOF, ("source", "state") if rows else (), rows, note)
+    return Report("verify", str(source), (), (), sections=(section,), evidence=(("NVIDIA path", mark),))
+
+
+def _sha256(path: Path) -> str:
+    import hashlib
+
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _build(path: Path, target: str, jobs: int) -> Report:
+    """Level build; the compiler's absence is a sentence, not an empty table."""
     import os
 
+    from rocport.cli.proofs import of_build
     from rocport.model import cache_folder
     from rocport.toolchain import ToolchainError
     from rocport.verify.build import BuildOptions, VerifyError, verify
 
     options = BuildOptions(targets=make_targets(target), jobs=jobs or os.cpu_count() or 1, cache=cache_folder())
     try:
-        return verify(path, options).to_json()
+        return of_build(verify(path, options))
     except (ToolchainError, VerifyError) as error:
         raise click.ClickException(f"{error}\nOr pass --no-build.") from error

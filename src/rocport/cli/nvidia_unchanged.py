@@ -12,10 +12,12 @@ from rocport.cli import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rocport.model import Report
+    from rocport.model import Cell, Report, Section
     from rocport.verify.nvidia import Proof
 
+PROOF = "The NVIDIA path is what it was"
 _LISTED = 40
+_TONE = {"unchanged": "good", "changed": "bad", "cannot tell": "warn", "not decided": "warn"}
 _COLOUR = {"unchanged": "green", "changed": "red", "cannot tell": "yellow", "not decided": "yellow"}
 
 
@@ -77,7 +79,8 @@ def text(proof: Proof, colour: bool = False) -> str:
 
 def report(proof: Proof) -> Report:
     """The differences as findings, for the report formats."""
-    from rocport.model import Applicability, FileRecord, Finding, Problem, Report, Severity, Span
+    from rocport.model import Applicability, FileRecord, Finding, Mark, Problem, Report, Severity, Span
+    from rocport.report.html import anchor
     from rocport.verify.nvidia import Kind
 
     findings = tuple(
@@ -112,4 +115,29 @@ def report(proof: Proof) -> Report:
         bytes_read=proof.bytes_read,
         data=proof.to_json(),
         text=lambda colour: text(proof, colour),
+        sections=(_section(proof),),
+        verdict=Mark(f"NVIDIA path {proof.verdict}", _TONE[proof.verdict]),
+        evidence=(("NVIDIA path", Mark(proof.verdict, _TONE[proof.verdict], "#" + anchor(PROOF))),),
     )
+
+
+def _section(proof: Proof) -> Section:
+    """How each file was shown to be what it was, and each place that was not."""
+    from rocport.model import Mark, Section
+    from rocport.verify.nvidia import Kind
+
+    files: tuple[tuple[Cell, ...], ...] = tuple(
+        (Mark(shown, "" if shown != "not shown" else "bad"), f"{count} files", "")
+        for shown, count in proof.counts().items()
+        if count
+    )
+    places: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            Mark(f"{item.path}:{item.line}" if item.line else item.path, "code"),
+            Mark(f"{item.kind.value}: {item.message}", "bad" if item.kind is Kind.DIFFERENCE else "warn"),
+            item.next_step,
+        )
+        for item in proof.differences
+    )
+    how = f"{proof.verdict}: compared with {proof.original} by code that shares nothing with the porter"
+    return Section(PROOF, ("how, or where", "what", "next"), files + places, ". ".join((how, *proof.notes)) + ".")

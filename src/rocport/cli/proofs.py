@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rocport.model import Applicability, Finding, Report, Severity, Span
+from rocport.model import Applicability, Finding, Mark, Plot, Report, Section, Series, Severity, Span
 from rocport.model.verification import HOST, Status
 
 if TYPE_CHECKING:
-    from rocport.model.verification import Verification
+    from rocport.model import Cell
+    from rocport.model.verification import KernelUse, UnitResult, Verification
     from rocport.verify.functional import FunctionalVerification
 
 _PHASE = 8
+RUNS = "Runs at wavefront width 32 and 64"
+LAYERS = "Layer by layer"
 
 
 def of_build(verification: Verification) -> Report:
     """Level `build`: a finding for each compiler error, and for each kernel that is slow or cannot be launched."""
     found: dict[tuple[str, str, int, str], tuple[Severity, str, list[str]]] = {}
+    names = demangled(item.kernel for unit in verification.units for item in unit.findings)
     for unit in verification.units:
         for error in unit.errors:
             message = error.message + (f" [in {error.within}]" if error.within else "")
@@ -32,14 +39,23 @@ def of_build(verification: Verification) -> Report:
             kind = Severity.BREAKS_BUILD if failed else Severity.COSMETIC
             found.setdefault(key, (kind, "", []))[2].append(unit.target)
         for item in unit.findings:
-            key = (item.code, unit.path, 1, f"{_demangle(item.kernel)} {item.message}")
+            key = (item.code, unit.path, 1, f"{names[item.kernel]} {item.message}")
             kind = Severity.SLOW if item.code == "register-spill" else Severity.BREAKS_RUN
             found.setdefault(key, (kind, "", []))[2].append(unit.target)
     findings = tuple(
         _finding(rule, path, line, f"{message} [{', '.join(targets)}]", severity, fix)
         for (rule, path, line, message), (severity, fix, targets) in found.items()
     )
-    return _report(verification.level, verification.root, findings, verification.to_json(), _build_text(verification))
+    summary = verification.summary()
+    whole = summary["ok"] == summary["units"]
+    said = f"{summary['ok']} of {summary['units']} units for {', '.join(verification.targets)}"
+    report = _report(verification.level, verification.root, findings, verification.to_json(), _build_text(verification))
+    return replace(
+        report,
+        sections=tuple(_build_sections(verification)),
+        verdict=Mark(f"{summary['ok']} of {summary['units']} translation units compile", "good" if whole else "bad"),
+        evidence=(("compiled", Mark(said, "good" if whole else "warn", "#build")),),
+    )
 
 
 def of_functional(verification: FunctionalVerification, root: str) -> Report:
@@ -59,7 +75,27 @@ def of_functional(verification: FunctionalVerification, root: str) -> Report:
                 _finding(f"hazard-{hazard.kind}", path, line, f"{hazard.message} (kernel {hazard.kernel})", severity)
             )
     text = "\n".join(lines(verification, False)) + "\n", "\n".join(lines(verification, True)) + "\n"
-    return _report("functional", root, tuple(findings), verification.to_json(), text)
+    programs = verification.programs
+    passed = sum(program.verdict is Verdict.PASS for program in programs)
+    machine = any("isa" in program.evidence for program in programs)
+    said = Mark(f"{passed} of {len(programs)} programs", "good" if passed == len(programs) else "bad", _anchor(RUNS))
+    rows = tuple(
+        (
+            Mark(program.path, "code"),
+            Mark(program.verdict.value, "good" if program.verdict is Verdict.PASS else "bad"),
+            sum(hazard.grave for hazard in program.hazards),
+            program.reason,
+            program.evidence,
+        )
+        for program in programs
+    )
+    report = _report("functional", root, tuple(findings), verification.to_json(), text)
+    return replace(
+        report,
+        verdict=Mark(f"{passed} of {len(programs)} programs are right at every width", said.tone),
+        sections=(Section(RUNS, ("program", "verdict", "hazards", "why", "evidence"), rows, verification.how),),
+        evidence=(("run at 32 and 64", said), ("machine code run", said if machine else Mark("no", "dim"))),
+    )
 
 
 def of_comparison(result: dict[str, Any], root: str, command: str = "verify") -> Report:
@@ -73,10 +109,10 @@ def of_comparison(result: dict[str, Any], root: str, command: str = "verify") ->
         message, path, line = f"the verdict is {verdict}", root, "1"
         if where:
             message += f", first at {where['call']} in {where['scope'] or 'the script'}"
-            path, _, line = (where["site"] or f"{root}:1").rpartition(":")
+            place = re.match(r"(.+?):(\d+)", where["site"] or "")
+            path, line = (place[1], place[2]) if place else (root, "1")
         severity = Severity.COSMETIC if verdict == "rounding" else Severity.WRONG_RESULT
-        number = int(line) if line.isdigit() else 1
-        findings = (_finding(f"numbers-{verdict}", path or root, number, message, severity),)
+        findings = (_finding(f"numbers-{verdict}", path, int(line), message, severity),)
 
     def text(colour: bool) -> str:
         def paint(words: str, name: str) -> str:
@@ -84,7 +120,56 @@ def of_comparison(result: dict[str, Any], root: str, command: str = "verify") ->
 
         return "\n".join(comparison_lines(result, paint)) + "\n"
 
-    return _report("numerical", root, findings, result, (text(False), text(True)), command)
+    tone = {"equal": "good", "rounding": "good", "diverges": "bad"}.get(verdict, "warn")
+    return replace(
+        _report("numerical", root, findings, result, (text(False), text(True)), command),
+        sections=tuple(_numbers(result)),
+        verdict=Mark(next(comparison_lines(result, lambda words, _: words)), tone),
+        evidence=(("numbers", Mark(verdict, tone, _anchor(LAYERS) if result["modules"] else "")),),
+    )
+
+
+def _numbers(result: dict[str, Any]) -> Iterator[Section]:
+    """Each module's error in the order the modules ran, the losses and parameters of a training, the counts."""
+    modules = [row for row in result["modules"] if row["relative"] is not None]
+    if modules:
+        named = [(n, row, f"{row['scope'] or 'the script'} ({row['phase']}, step {row['step']})")
+                 for n, row in enumerate(modules, 1)]  # fmt: skip
+        series = (
+            Series("relative difference", tuple((n, row["relative"], name) for n, row, name in named)),
+            Series("bound", tuple((n, row["bound"], name) for n, row, name in named if row["bound"])),
+        )
+        yield Section(
+            LAYERS,
+            ("module", "kind", "phase", "step", "inputs differ by", "outputs differ by", "bound"),
+            tuple(
+                (
+                    Mark(row["scope"] or "the script", "code"), row["kind"], row["phase"], row["step"], row["inputs"],
+                    _over(row["relative"], row["bound"]), row["bound"],
+                )
+                for row in result["modules"]
+            ),
+            "Relative to the size of what the reference computed, in the order the modules ran; the bound is what "
+            "rounding explains (ADR 40). 0 lies on the lower edge of the plot.",
+            plot=Plot("module, in the order of execution", "relative difference", series, log=True),
+        )  # fmt: skip
+    training = result["training"] or {"losses": [], "parameters": []}
+    if training["losses"]:
+        columns = ("step", "reference", "candidate", "relative", "noise")
+        rows = tuple(tuple(row[name] for name in columns) for row in training["losses"])
+        yield Section("Losses", columns, rows, "Noise is the difference between two runs of the reference.")
+    yield Section("Calls", ("outcome", "calls"), tuple(result["counts"].items()), "; ".join(result["notes"]))
+
+
+def _over(value: float | None, bound: float | None) -> Cell:
+    over = value is not None and bound and value > bound
+    return Mark(f"{value:.3g}", "bad") if over else value
+
+
+def _anchor(title: str) -> str:
+    from rocport.report.html import anchor
+
+    return "#" + anchor(title)
 
 
 def _report(
@@ -104,6 +189,68 @@ def _finding(rule: str, path: str, line: int, message: str, severity: Severity, 
     return Finding(rule, path, Span(0, 0), first, first, message, severity, Applicability.MANUAL, _PHASE, fix=fix)
 
 
+def _build_sections(verification: Verification) -> Iterator[Section]:
+    """The units by target, and what each kernel uses of a target."""
+    tones = {Status.OK: "good", Status.FAIL: "bad", Status.SKIP: "warn"}
+    columns = (HOST, *verification.targets)
+    units: dict[str, dict[str, UnitResult]] = {}
+    for unit in verification.units:
+        units.setdefault(unit.path, {})[unit.target] = unit
+    rows = []
+    for path, by_target in units.items():
+        said = [f"{error.path}:{error.line}: {error.message}" for unit in by_target.values() for error in unit.errors]
+        why = [*(unit.reason for unit in by_target.values() if unit.reason), *said, ""][0]
+        states = [by_target[name].status if name in by_target else None for name in columns]
+        rows.append(
+            (Mark(path, "code"), *(Mark(state.value, tones[state]) if state else None for state in states), why)
+        )
+    yield Section("Build", ("unit", *columns, "why"), tuple(rows), verification.how)
+    kernels = [(unit, kernel) for unit in verification.units for kernel in unit.kernels]
+    if not kernels:
+        return
+    names = demangled([kernel.name for _, kernel in kernels])
+    points = tuple(
+        Series(
+            target,
+            tuple(
+                (
+                    kernel.vgprs + kernel.agprs,
+                    kernel.occupancy,
+                    f"{names[kernel.name]}: {kernel.lds_bytes} bytes of LDS",
+                )
+                for unit, kernel in kernels
+                if unit.target == target and kernel.occupancy
+            ),
+            line=False,
+        )
+        for target in verification.targets
+    )
+    yield Section(
+        "Kernels: registers, LDS, spills and occupancy",
+        (
+            "kernel", "unit", "target", "VGPR", "AGPR", "SGPR", "LDS bytes", "scratch bytes", "spills", "occupancy",
+            "wavefront",
+        ),
+        tuple(
+            (
+                Mark(names[kernel.name], "code"), Mark(unit.path, "code"), unit.target, kernel.vgprs, kernel.agprs,
+                kernel.sgprs, kernel.lds_bytes, kernel.scratch_bytes, _spills(kernel), kernel.occupancy or None,
+                kernel.wavefront,
+            )
+            for unit, kernel in kernels
+        ),
+        "Read from the code objects; occupancy is waves of one SIMD at the same time, by the compiler's count of "
+        "registers and static LDS.",
+        bars=(3, 5, 6, 7, 9),
+        plot=Plot("VGPR and AGPR of a lane", "waves a SIMD", points) if any(one.points for one in points) else None,
+    )  # fmt: skip
+
+
+def _spills(kernel: KernelUse) -> Cell:
+    spills = kernel.vgpr_spills + kernel.sgpr_spills
+    return Mark(str(spills), "bad") if spills else 0
+
+
 def _build_text(verification: Verification) -> tuple[str, str]:
     """Errors grouped over targets, then findings, then the counts and what they rest on: plain, and in colour."""
     return "\n".join(_build_lines(verification, False)) + "\n", "\n".join(_build_lines(verification, True)) + "\n"
@@ -111,6 +258,7 @@ def _build_text(verification: Verification) -> tuple[str, str]:
 
 def _build_lines(verification: Verification, colour: bool) -> list[str]:
     shown: list[str] = []
+    names = demangled(item.kernel for unit in verification.units for item in unit.findings)
 
     def paint(text: str, name: str) -> str:
         return click.style(text, fg=name) if colour else text
@@ -145,7 +293,7 @@ def _build_lines(verification: Verification, colour: bool) -> list[str]:
     for (path, reason), targets in skipped.items():
         shown.append(f"{paint('skip', 'yellow')} {path}: {reason} [{', '.join(targets)}]")
     for (path, kernel, message), targets in slow.items():
-        shown.append(f"{paint('note', 'yellow')} {path}: {_demangle(kernel)} {message} [{', '.join(targets)}]")
+        shown.append(f"{paint('note', 'yellow')} {path}: {names[kernel]} {message} [{', '.join(targets)}]")
     summary = verification.summary()
     if failed or skipped or slow:
         shown.append("")
@@ -169,8 +317,11 @@ def _build_lines(verification: Verification, colour: bool) -> list[str]:
     return shown
 
 
-def _demangle(name: str) -> str:
-    """The C++ name of a symbol where c++filt is at hand."""
-    if not name.startswith("_Z") or shutil.which("c++filt") is None:
-        return name
-    return subprocess.run(["c++filt", name], capture_output=True, text=True, check=False).stdout.strip() or name
+def demangled(symbols: Iterable[str]) -> dict[str, str]:
+    """Symbol -> its C++ name, where c++filt is at hand."""
+    names = sorted({name for name in symbols if "\n" not in name})
+    if not names or shutil.which("c++filt") is None:
+        return {name: name for name in symbols}
+    done = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=False)
+    said = done.stdout.splitlines()
+    return dict(zip(names, said, strict=True)) if len(said) == len(names) else {name: name for name in names}

@@ -5,7 +5,7 @@ from rocport.model.findings import Applicability, Confidence, Edit, Finding, Sev
 from rocport.model.folders import cache_folder
 from rocport.model.limits import HANGING_S
 from rocport.model.patch import Findings, Patch, PatchFile
-from rocport.model.report import Effort, FileRecord, LeftOut, Problem, Report
+from rocport.model.report import Cell, Effort, FileRecord, LeftOut, Mark, Plot, Problem, Report, Section, Series
 from rocport.model.rule import PHASES, Example, Rule
 from rocport.model.targets import GfxTarget
 from rocport.model.tree import MAX_SOURCE_BYTES, SourceFile, SourceTree
@@ -16,6 +16,7 @@ __all__ = [
     "MAX_SOURCE_BYTES",
     "PHASES",
     "Applicability",
+    "Cell",
     "Confidence",
     "Context",
     "Definition",
@@ -28,14 +29,18 @@ __all__ = [
     "GfxTarget",
     "HipVersion",
     "LeftOut",
+    "Mark",
     "Options",
     "Patch",
     "PatchFile",
+    "Plot",
     "Problem",
     "ProjectIndex",
     "Report",
     "RocmVersion",
     "Rule",
+    "Section",
+    "Series",
     "Severity",
     "SourceFile",
     "SourceTree",

@@ -80,12 +80,67 @@ class PhasePlan:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """Text that is `good`, `warn`, `bad` or `dim`, `code`, or a link: to a page beside this one (`pages/a.html`) or to
+    a part of this one (`#build`)."""
+
+    text: str
+    tone: str = ""
+    href: str = ""
+
+
+Cell = str | int | float | Mark | None
+"""None: nothing is known."""
+
+
+def said(cell: Cell) -> str:
+    """A cell as text."""
+    if isinstance(cell, Mark):
+        return cell.text
+    return "" if cell is None else f"{cell:.3g}" if isinstance(cell, float) else str(cell)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a plot, or its points: (x, y, what it is)."""
+
+    name: str
+    points: tuple[tuple[float, float, str], ...]
+    line: bool = True
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Numbers over numbers. `x` and `y` name the axes with their units; on a `log` axis 0 lies at its lower end."""
+
+    x: str
+    y: str
+    series: tuple[Series, ...]
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of a report, beside its findings, with a plot where it has one. `bars` are the columns drawn as bars too,
+    `note` says how it was found out."""
+
+    title: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    note: str = ""
+    bars: tuple[int, ...] = ()
+    plot: Plot | None = None
+
+
+@dataclass(frozen=True)
 class Report:
     """What a command found, as the formats take it.
 
-    `findings` and `problems` are what every format shows. A command whose result is more than a list of findings gives
-    `data`, its own JSON object (a schema each in report/schemas), and `text`, what a person reads, with and without
-    colour.
+    `findings` and `problems` are what every format shows, `sections` what those for people show too: text (unless the
+    command has a `text` of its own, with and without colour), markdown and html. A command whose result is more than a
+    list of findings gives `data`, its own JSON object (a schema each in report/schemas).
+
+    `verdict` is the first sentence where it is not about sites, `evidence` what each level of proof showed.
     """
 
     command: str
@@ -101,6 +156,9 @@ class Report:
     left_out: tuple[LeftOut, ...] = ()
     data: Mapping[str, Any] | None = None
     text: Callable[[bool], str] | None = None
+    sections: tuple[Section, ...] = ()
+    verdict: Mark | None = None
+    evidence: tuple[tuple[str, Mark], ...] = ()
 
     @property
     def suppressed(self) -> int:
@@ -113,12 +171,12 @@ class Report:
         return {applicability.value: counted[applicability] for applicability in Applicability}
 
     def effort(self) -> list[Effort]:
-        """Work left for each file with REVIEW or MANUAL sites, most work first.
+        """Work left for each file with REVIEW or MANUAL sites, most work first; empty where it is not about sites.
 
         Sites of one rule in one file after the first count a third: they are usually the same change.
         """
         sites: dict[str, Counter[tuple[str, Applicability, int]]] = defaultdict(Counter)
-        for finding in self.findings:
+        for finding in self.findings if self.verdict is None else ():
             if finding.applicability is not Applicability.SAFE:
                 minutes = MANUAL_MINUTES if finding.phase in _REWRITE_PHASES else BUILD_MINUTES
                 if finding.applicability is Applicability.REVIEW:

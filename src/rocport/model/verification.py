@@ -37,6 +37,8 @@ class KernelUse:
     wavefront: int
     max_workgroup: int
     """Threads in a workgroup the kernel was compiled for."""
+    occupancy: int = 0
+    """Waves of one SIMD at the same time, by the compiler's count of registers and LDS; 0: not known."""
 
 
 @dataclass(frozen=True)

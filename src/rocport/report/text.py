@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from types import NoneType
 
 import click
 
-from rocport.model import Applicability, Finding, Report, Severity
+from rocport.model import Applicability, Finding, Report, Section, Severity
+from rocport.model.report import said
 
 _ORDER = list(Severity)
 _COLOUR = {Applicability.SAFE: "green", Applicability.REVIEW: "yellow", Applicability.MANUAL: "red"}
+_TONE = {"good": "green", "warn": "yellow", "bad": "red"}
 WORST = 3
 LISTED = 40
 
@@ -53,6 +57,12 @@ def render(report: Report, colour: bool = False) -> str:
             lines.append(f"  {mark} {phase.number} {phase.title}: {phase.reason}")
         minutes = sum(effort.minutes for effort in report.effort())
         lines += [f"  effort left: about {_hours(minutes)} (estimate, not a measurement)", ""]
+    if report.verdict is not None:
+        lines += [paint(report.verdict.text, fg=_TONE.get(report.verdict.tone), bold=True)]
+        lines += [f"{level}: {mark.text}" for level, mark in report.evidence]
+    lines += tables(report.sections)
+    if lines and not report.plan:
+        lines.append("")
     counts = report.count()
     statuses = Counter(record.status for record in report.files)
     if report.files:
@@ -105,6 +115,29 @@ def render(report: Report, colour: bool = False) -> str:
         if len(efforts) > 8:
             lines.append(f"  ... and {len(efforts) - 8} more files")
     return "\n".join(lines) + "\n"
+
+
+def tables(sections: Iterable[Section], listed: int = LISTED) -> list[str]:
+    """Each section with its columns aligned."""
+    lines: list[str] = []
+    for section in sections:
+        rows = [[said(cell).replace("\n", " ") for cell in row] for row in section.rows[:listed]]
+        table = [list(section.columns), *rows]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        right = [
+            bool(section.rows) and all(isinstance(row[at], int | float | NoneType) for row in section.rows)
+            for at in range(len(widths))
+        ]
+        lines += ["", section.title, *([f"  {section.note}"] if section.note else [])]
+        for row in table if rows else []:
+            cells = (
+                text.rjust(width) if number else text.ljust(width)
+                for text, width, number in zip(row, widths, right, strict=True)
+            )
+            lines.append("  " + "  ".join(cells).rstrip())
+        if len(section.rows) > listed:
+            lines.append(f"  ... and {len(section.rows) - listed} more: --format json lists all of them")
+    return lines
 
 
 def _unchanged(report: Report) -> int:

@@ -51,7 +51,7 @@ from rocport.verify.torch_headers import (
 MANIFEST = "rocport-manifest.json"
 _MISSING_HEADER = re.compile(r"'([^'\n]+)' file not found")
 DEFAULT_TIMEOUT_S = HANGING_S
-_FORMAT = "3"
+_FORMAT = "4"
 # Findings with which a kernel cannot be launched, or is not the program's.
 _FATAL = frozenset({"lds-over-limit", "kernel-without-code"})
 _ERROR_LIMIT = 30
@@ -265,7 +265,7 @@ class _Builder:
         name = Cache.key([path, target])[:24]
         output, depfile = self.scratch / f"{name}.o", self.scratch / f"{name}.d"
         objects = target != HOST and not self.options.syntax_only
-        into = ["-o", str(output)] if objects else []
+        into = ["-o", str(output), diagnostics.RESOURCE_REMARKS] if objects else []
         code, text = self._run([*command, "-MD", "-MF", str(depfile), *into])
         if code is None:
             return _Outcome(None, "", ()), []
@@ -275,6 +275,8 @@ class _Builder:
             files = [str(self.project.root / file) for file in self.project.includes]
             return _Outcome(code, text, ()), [*files, *self._looked_for(command, text)] if code > 0 else []
         use, empty = self._kernels(output) if objects else ((), ())
+        waves = diagnostics.occupancy(text)
+        use = tuple(replace(kernel, occupancy=waves.get(kernel.name, 0)) for kernel in use)
         output.unlink(missing_ok=True)
         warnings = "\n".join(line for line in text.splitlines() if diagnostics.is_dangerous(line))
         return _Outcome(0, warnings, use, empty), [

@@ -150,6 +150,23 @@ def dangerous(text: str, tree: Path) -> list[tuple[str, int, str]]:
     return list(dict.fromkeys((_relative(match[1], tree) or match[1], int(match[2]), match[5]) for match in found))
 
 
+RESOURCE_REMARKS = "-Rpass-analysis=kernel-resource-usage"
+"""The option with which clang's AMDGPU backend says what each kernel uses, and how many waves fit."""
+_RESOURCE = re.compile(r"remark:\s+(?:Function Name: (\S+)|Occupancy \[waves/SIMD\]: (\d+)) \[-Rpass-analysis=")
+
+
+def occupancy(text: str) -> dict[str, int]:
+    """Symbol of a kernel -> waves a SIMD, from the remarks of RESOURCE_REMARKS."""
+    found: dict[str, int] = {}
+    name = ""
+    for match in _RESOURCE.finditer(text):
+        if match[1]:
+            name = match[1]
+        else:
+            found[name] = int(match[2])
+    return found
+
+
 def missing_header(diagnostics: tuple[Diagnostic, ...]) -> str | None:
     """The header that the compiler stopped at because it is nowhere; None when the errors are others."""
     for diagnostic in diagnostics:

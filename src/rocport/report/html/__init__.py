@@ -7,31 +7,32 @@ text of the user's reaches the page in that block and is put on it as text, neve
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from rocport.model import Report
+from rocport import __version__
+from rocport.model import Cell, Mark, Report, Section
 from rocport.report.html.diff import Row, rows
 from rocport.report.json import finding_object
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True)
 class Page:
-    """What is known of a repository. The verifications are the JSON of `rocport verify --format json`, None: not asked.
-
-    `texts` maps a path of the sources to (source, output path, its port).
-    """
+    """A report, and the texts of its files: path of the sources -> (source, output path, its port)."""
 
     report: Report
-    version: str = ""
     texts: Mapping[str, tuple[bytes, str, bytes]] = field(default_factory=dict)
-    build: Mapping[str, Any] | None = None
-    functional: Mapping[str, Any] | None = None
-    proof: Mapping[str, Any] | None = None
+
+
+def anchor(title: str) -> str:
+    """The id of the section of that title on the page."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def render(report: Report, colour: bool = False) -> str:
@@ -63,7 +64,7 @@ def _data(page: Page) -> dict[str, Any]:
         lines.setdefault(finding.path, set()).add(finding.line)
     return {
         "schema": SCHEMA,
-        "version": page.version,
+        "version": __version__,
         "command": report.command,
         "root": report.root,
         "options": dict(report.options),
@@ -76,9 +77,35 @@ def _data(page: Page) -> dict[str, Any]:
             {"rule": item.rule, "path": item.path, "line": item.line, "by": item.by, "reason": item.reason}
             for item in report.left_out
         ],
-        "build": page.build,
-        "functional": page.functional,
-        "proof": page.proof,
+        "sections": [_section(section) for section in report.sections],
+        "verdict": report.verdict and _cell(report.verdict),
+        "evidence": [[level, _cell(said)] for level, said in report.evidence],
+    }
+
+
+def _cell(cell: Cell) -> Any:
+    """A number or text as it is, a Mark as [text, tone, link]; what is no number in JSON as text."""
+    if isinstance(cell, Mark):
+        return [cell.text, cell.tone, cell.href]
+    return cell if not isinstance(cell, float) or math.isfinite(cell) else str(cell)
+
+
+def _section(section: Section) -> dict[str, Any]:
+    plot = section.plot
+    return {
+        "id": anchor(section.title),
+        "title": section.title,
+        "note": section.note,
+        "columns": section.columns,
+        "bars": section.bars,
+        "rows": [[_cell(cell) for cell in row] for row in section.rows],
+        "plot": plot
+        and {
+            "x": plot.x,
+            "y": plot.y,
+            "log": plot.log,
+            "series": [{"name": item.name, "line": item.line, "points": item.points} for item in plot.series],
+        },
     }
 
 

@@ -12,8 +12,6 @@
   const link = (target, text, attributes = {}) => make("a", { href: "#" + target, ...attributes }, text);
   const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
   const hours = (minutes) => (minutes < 90 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`);
-  const cells = (values, tag = "td") => make("tr", {}, ...values.map((value) => make(tag, tag === "th" ? { scope: "col" } : {}, value)));
-  const fill = (id, head, body) => $(id).append(make("thead", {}, cells(head, "th")), make("tbody", {}, ...body.map((row) => cells(row))));
   const open = (id) => { $(id).hidden = false; };
   const coloured = (text, name) => make("span", { class: name }, text);
 
@@ -25,27 +23,12 @@
   $("version").textContent = data.version;
   $("title").textContent = `${data.command} of ${name}`;
   document.title = `rocport: ${name}`;
-  const levels = [];
-  const summary = data.build && data.build.summary;
-  if (summary) {
-    const all = summary.ok === summary.units;
-    const how = all ? "good" : "warn";
-    levels.push(["compiled", `${summary.ok} of ${summary.units} units for ${data.build.targets.join(", ")}`, how, "build"]);
-  } else levels.push(["compiled", "not asked", "", ""]);
-  if (data.functional) {
-    const programs = data.functional.programs;
-    const passed = programs.filter((program) => program.verdict === "pass").length;
-    const isa = programs.some((program) => String(program.evidence).includes("isa"));
-    levels.push(["run at 32 and 64", isa ? "see machine code" : `${passed} of ${plural(programs.length, "program")}`, passed === programs.length ? "good" : "bad", "functional"]);
-    levels.push(["machine code run", isa ? `${passed} of ${plural(programs.length, "program")}` : "no", isa ? "good" : "", isa ? "functional" : ""]);
-  } else levels.push(["run at 32 and 64", "not asked", "", ""], ["machine code run", "no", "", ""]);
-  levels.push(["hardware", "no", "", ""]);
-  if (data.proof) levels.push(["NVIDIA path", data.proof.verdict, data.proof.verdict === "unchanged" ? "good" : "bad", "proof"]);
-  for (const [level, text, how, target] of levels) {
-    $("evidence").append(make("li", {}, make("b", {}, level), target ? link(target, text, { class: how }) : coloured(text, how || "dim")));
+  for (const [level, [text, how, target]] of data.evidence) {
+    $("evidence").append(make("li", {}, make("b", {}, level), target ? link(target.slice(1), text, { class: how }) : coloured(text, how || "dim")));
   }
   const minutes = Object.values(data.effort).reduce((sum, value) => sum + value, 0);
-  $("verdict").append(
+  if (data.verdict) $("verdict").append(coloured(data.verdict[0], data.verdict[1]));
+  else $("verdict").append(
     waiting.size ? coloured(`${plural(waiting.size, "file")} for you`, "bad") : coloured("Nothing is left undone", "good"),
     `: ${plural(kinds.manual, "site")} not done, ${kinds.review} done and to review, ${kinds.safe} done and safe` + (minutes ? `; about ${hours(minutes)} of work by estimate.` : "."),
   );
@@ -194,42 +177,90 @@
   });
   addEventListener("beforeprint", () => { for (const details of document.querySelectorAll("details")) details.open = true; });
 
-  // ---- kernels, build, runs, numbers, proof
-  const bar = (value, most) => make("span", { class: "num" }, make("span", { class: "bar", style: `width:${most ? Math.round((value / most) * 90) : 0}px` }), String(value));
-  if (data.build) {
-    open("build");
-    document.querySelector("#build .how").textContent = data.build.how;
-    const paths = [...new Set(data.build.units.map((unit) => unit.path))];
-    const targets = ["host", ...data.build.targets];
-    const unitOf = new Map(data.build.units.map((unit) => [unit.path + "\0" + unit.target, unit]));
-    const state = (unit) => (unit ? coloured(unit.status, { ok: "good", fail: "bad", skip: "warn" }[unit.status]) : "");
-    const reason = (path) => data.build.units.filter((unit) => unit.path === path).flatMap((unit) => [unit.reason, ...unit.errors.map((error) => `${error.path}:${error.line}: ${error.message}`)]).find(Boolean) || "";
-    fill("build-table", ["unit", ...targets, "why"], paths.map((path) => [make("code", {}, path), ...targets.map((target) => state(unitOf.get(path + "\0" + target))), reason(path)]));
-    const kernels = data.build.units.flatMap((unit) => unit.kernels.map((kernel) => [unit, kernel]));
-    if (kernels.length) {
-      open("kernels");
-      const most = (key) => Math.max(1, ...kernels.map(([, kernel]) => kernel[key]));
-      fill("kernel-table", ["kernel", "unit", "target", "VGPR", "AGPR", "SGPR", "LDS bytes", "scratch bytes", "spills", "wavefront"],
-        kernels.map(([unit, kernel]) => {
-          const spills = kernel.vgpr_spills + kernel.sgpr_spills;
-          return [make("code", {}, kernel.name), make("code", {}, unit.path), unit.target, bar(kernel.vgprs, most("vgprs")), String(kernel.agprs), bar(kernel.sgprs, most("sgprs")),
-            bar(kernel.lds_bytes, most("lds_bytes")), bar(kernel.scratch_bytes, most("scratch_bytes")), spills ? coloured(String(spills), "bad") : "0", String(kernel.wavefront)];
-        }));
+  // ---- sections: a table, sorted by its headings, and a plot
+  const text = (cell) => (Array.isArray(cell) ? cell[0] : cell === null ? "" : String(cell));
+  const short = (number) => (Number.isInteger(number) ? String(number) : number.toPrecision(3));
+  // A link leads to a part of this page or to a file beside it, nowhere else.
+  const safe = (href) => href.startsWith("#") || /^[\w.%+@-]+(\/[\w.%+@-]+)*(#[\w-]*)?$/.test(href);
+  const draw = (cell) => {
+    if (Array.isArray(cell)) {
+      const [words_, how, href] = cell;
+      const inner = how === "code" ? make("code", {}, words_) : coloured(words_, how);
+      return href && safe(href) ? make("a", { href }, inner) : inner;
     }
+    return typeof cell === "number" ? short(cell) : text(cell);
+  };
+  const ROWS = 500;
+  const tableOf = (section) => {
+    const most = section.columns.map((_, at) => Math.max(1e-300, ...section.rows.map((row) => (typeof row[at] === "number" ? row[at] : 0))));
+    const body = make("tbody");
+    const more = make("button", { type: "button", hidden: "" });
+    const heads = [];
+    let order = section.rows.slice();
+    let shown = ROWS;
+    const put = () => {
+      body.replaceChildren(...order.slice(0, shown).map((row) => make("tr", {}, ...row.map((cell, at) => {
+        const number = typeof cell === "number";
+        if (number && section.bars.includes(at)) return make("td", { class: "num" }, make("span", { class: "bar", style: `width:${Math.round((cell / most[at]) * 90)}px` }), short(cell));
+        return make("td", number ? { class: "num" } : {}, draw(cell));
+      }))));
+      more.hidden = order.length <= shown;
+      more.textContent = `Show ${Math.min(ROWS, order.length - shown)} more of ${order.length} rows`;
+    };
+    more.addEventListener("click", () => { shown += ROWS; put(); });
+    section.columns.forEach((column, at) => {
+      const head = make("th", { scope: "col" }, make("button", { type: "button", class: "sort" }, column));
+      head.firstChild.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        for (const other of heads) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const key = (row) => { const said = text(row[at]); const number = parseFloat(said); return [said === "", Number.isNaN(number) ? Infinity : number, said]; };
+        order = section.rows.map((row) => [key(row), row]).sort(([a], [b]) => a[0] - b[0] || (down ? -1 : 1) * (a[1] === b[1] ? a[2].localeCompare(b[2]) : a[1] - b[1])).map(([, row]) => row);
+        put();
+      });
+      heads.push(head);
+    });
+    put();
+    addEventListener("beforeprint", () => { shown = order.length; put(); });
+    return [make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body), more];
+  };
+  const svg = (tag, attributes, ...children) => { make.svg.add(tag); return make(tag, attributes, ...children); };
+  const plotOf = (plot, label) => {
+    const points = plot.series.flatMap((one) => one.points);
+    const W = 1000, H = 300, L = 70, R = 10, T = 26, B = 44;
+    const xs = points.map((point) => point[0]);
+    const positive = points.map((point) => point[1]).filter((value) => value > 0);
+    const low = plot.log ? Math.floor(Math.log10(Math.min(1, ...positive))) - 1 : 0;
+    const high = plot.log ? Math.max(low + 2, Math.ceil(Math.log10(Math.max(1e-30, ...positive)))) : Math.max(1, ...positive);
+    const [first, last] = [Math.min(...xs), Math.max(...xs)];
+    const x = (value) => L + ((value - first) / (last - first || 1)) * (W - L - R);
+    const y = (value) => { const at = plot.log ? (value > 0 ? Math.log10(value) : low) : value; return H - B - ((at - low) / (high - low || 1)) * (H - T - B); };
+    const all = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${label}: ${plot.y} over ${plot.x}; the table below has the numbers`, class: "plot" });
+    const step = plot.log ? Math.max(1, Math.ceil((high - low) / 8)) : (high - low) / 4;
+    for (let at = low; at <= high + 1e-9; at += step) {
+      const place = plot.log ? y(10 ** at) : y(at);
+      all.append(svg("line", { x1: L, x2: W - R, y1: place, y2: place, class: "grid" }), svg("text", { x: L - 6, y: place + 4, "text-anchor": "end" }, plot.log ? (at === low ? "0" : `1e${at}`) : short(at)));
+    }
+    for (const at of new Set([first, last])) all.append(svg("text", { x: x(at), y: H - B + 16, "text-anchor": at === first ? "start" : "end" }, short(at)));
+    all.append(svg("text", { x: (L + W) / 2, y: H - 8, "text-anchor": "middle" }, plot.x), svg("text", { x: 6, y: 14 }, plot.y));
+    plot.series.forEach((one, number) => {
+      const group = svg("g", { class: `series s${number % 5}` });
+      if (one.line && one.points.length > 1) group.append(svg("polyline", { points: one.points.map((point) => `${x(point[0])},${y(point[1])}`).join(" ") }));
+      for (const [px, py, name_] of one.points) group.append(svg("circle", { cx: x(px), cy: y(py), r: 4 }, svg("title", {}, `${name_}: ${short(py)}`)));
+      group.append(svg("text", { x: W - R - 8, y: T + 16 * number, "text-anchor": "end" }, `\u25cf ${one.name}`));
+      all.append(group);
+    });
+    return all;
+  };
+  for (const section of data.sections) {
+    const heading = make("h2", { id: section.id + "-title" }, section.title);
+    const node = make("section", { id: section.id, "aria-labelledby": section.id + "-title" }, heading);
+    if (section.note) node.append(make("p", { class: "how" }, section.note));
+    if (section.plot) node.append(plotOf(section.plot, section.title));
+    if (section.rows.length) { const [table_, more] = tableOf(section); node.append(make("div", { class: "wide" }, table_), more); }
+    $("problems").before(node);
   }
-  if (data.functional) {
-    open("functional");
-    document.querySelector("#functional .how").textContent = data.functional.how;
-    fill("functional-table", ["program", "verdict", "hazards", "why"], data.functional.programs.map((program) => [make("code", {}, program.path), coloured(program.verdict, program.verdict === "pass" ? "good" : "bad"),
-      String(program.hazards.filter((hazard) => hazard.grave).length), program.reason]));
-  }
-  if (data.proof) {
-    open("proof");
-    const proof = data.proof;
-    document.querySelector("#proof .how").textContent = `${proof.verdict}: compared by code that shares nothing with the porter. ${proof.how || ""}`;
-    const rows = proof.findings || proof.differences || [];
-    fill("proof-table", ["place", "what", "next"], rows.map((item) => [make("code", {}, item.line ? `${item.path}:${item.line}` : item.path), item.message, item.next || item.next_step || ""]));
-  }
+  $("findings").hidden = !data.findings.length && !data.files.some((file) => file.rows.length);
   for (const [id, items, words_] of [["problems", data.problems, (item) => `${item.path}: ${item.message}`],
     ["left-out", data.leftOut, (item) => `${item.path}:${item.line}: ${item.rule} (${item.by}${item.reason ? ": " + item.reason : ""})`]]) {
     if (!items.length) continue;
