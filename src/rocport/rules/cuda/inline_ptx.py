@@ -18,10 +18,11 @@ from functools import lru_cache
 
 from rocport.binding.branches import branches
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.ptx.parse import KEYWORDS, Asm, Instruction, parse_asm, parse_ptx
+from rocport.ptx.translate import ptx_only, translate
+from rocport.ptx.translator import Refused, Translation
 from rocport.rules.cuda.common import finding, replace, replace_range
-from rocport.rules.cuda.ptx_translation import HANDLERS, REASONS, Refused, Translation, translate
 from rocport.syntax.cuda import CudaSource, Function
-from rocport.syntax.ptx import KEYWORDS, Asm, Instruction, parse_asm, parse_ptx
 
 RULE = Rule(
     name="inline-ptx",
@@ -101,7 +102,6 @@ RULE = Rule(
 
 _AMD = re.compile(r"\s*(?:[vs]_[a-z]|ds_|global_|buffer_|flat_|image_|scratch_|tbuffer_|exp )")
 _CONSTRAINTS = re.compile(r"[=+&]*(?:[hrlfdnqC]|\d+)\Z")
-_PTX_ONLY = frozenset(REASONS) | frozenset(HANDLERS)
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
@@ -153,7 +153,7 @@ def _is_ptx(source: CudaSource, asm: Asm) -> bool:
     if on_device:
         return True
     dotted = [item for item in instructions if item.modifiers]
-    return any(item.opcode in _PTX_ONLY for item in dotted) or any(
+    return any(item.opcode in ptx_only() for item in dotted) or any(
         item.opcode in ("trap", "exit", "brkpt") for item in instructions
     )
 
