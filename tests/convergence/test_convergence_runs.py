@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor.base import BuildOptions, Limits, RunOptions, RunResult
+from rocport.executor.base import BuildOptions, RunOptions, RunResult
 from rocport.executor.cpu import CpuExecutor
+from rocport.executor.limits import Limits
 from rocport.executor.program import load_program
 from rocport.model import Applicability, Context, Finding
 from rocport.port.engine import port_file

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor.base import Access, BuildError, BuildOptions, Limits, RunOptions
+from rocport.executor.base import Access, BuildError, BuildOptions, RunOptions
 from rocport.executor.compiler import CompilerError, find_compiler
 from rocport.executor.cpu import CpuExecutor
+from rocport.executor.limits import Limits
 from rocport.executor.program import load_program
 
 Build = Callable[..., Path]

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor.base import Access, BuildError, BuildOptions, Hazard, Limits, RunOptions
+from rocport.executor.base import Access, BuildError, BuildOptions, Hazard, RunOptions
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.lds import base_name, static_lds
+from rocport.executor.limits import Limits
 from rocport.executor.report import HAZARDS, sanitizer_hazards
 
 Build = Callable[..., Path]

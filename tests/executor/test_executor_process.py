@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from rocport.executor.base import Limits
+from rocport.executor.limits import Limits
 from rocport.executor.process import run_process
 
 

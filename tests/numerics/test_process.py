@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from rocport import sandbox
 from rocport.numerics import process
-from rocport.numerics.process import Command, CommandError, Ended, Limits, parse_command, run_child
+from rocport.numerics.config import CaptureConfig
+from rocport.numerics.process import Command, CommandError, Ended, Limits, parse_command, run_capture, run_child
 
 
 @pytest.fixture
@@ -90,3 +93,26 @@ def test_commands(tmp_path: Path) -> None:
 def test_commands_that_cannot_run(words: list[str]) -> None:
     with pytest.raises(CommandError):
         parse_command(words)
+
+
+def test_what_is_captured_is_confined(tmp_path: Path) -> None:
+    if reason := sandbox.why_not():
+        pytest.skip(reason)
+    folder, outside = tmp_path / "program", tmp_path / "outside"
+    folder.mkdir()
+    (folder / "program.py").write_text(
+        "import torch, socket, subprocess, sys, tempfile\n"
+        "open('inside', 'w'); tempfile.mkstemp()\n"
+        "for act in (lambda: open('../outside', 'w'), lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)):\n"
+        "    try: act()\n    except PermissionError: open('inside', 'a').write('refused ')\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
+        "open('child', 'w').write(str(child.pid))\n"
+        "torch.ones(2) + 1\n"
+    )
+    made = run_capture(
+        parse_command(["python", "program.py"], folder), tmp_path / "a.golden", CaptureConfig(), Limits(), cwd=folder
+    )
+    assert made.ended.ok and (tmp_path / "a.golden").is_file()
+    assert (folder / "inside").read_text() == "refused refused " and not outside.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((folder / "child").read_text()), 0)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor.base import BuildOptions, Limits, RunOptions
+from rocport.executor.base import BuildOptions, RunOptions
 from rocport.executor.cpu import CpuExecutor
+from rocport.executor.limits import Limits
 from rocport.executor.program import load_program
 from rocport.model import Applicability, Context, Finding
 from rocport.port import headers

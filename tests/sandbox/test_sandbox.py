@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -13,8 +14,13 @@ from pathlib import Path
 import pytest
 
 from rocport import sandbox
-from rocport.executor.base import Limits
+from rocport.cli.running import say_sandbox
+from rocport.executor.limits import Limits
 from rocport.executor.process import Finished, run_process
+from rocport.executor.program import ProgramError, load_program
+from rocport.executor.torch_extension import Environment, read_extensions
+from rocport.model.folders import NotPrivateError, cache_folder, private
+from rocport.sandbox.landlock import abi
 
 
 def _run(code: str, cwd: Path, **limits: float | bool) -> Finished:
@@ -120,3 +126,104 @@ def test_all_of_it_ends_when_rocport_is_killed(inside: Path) -> None:
     while _alive(number):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {port}))",
+        "import socket; socket.socket(socket.AF_INET6, socket.SOCK_STREAM)",
+        "import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)",
+    ],
+)
+def test_no_protocol_of_the_network_is_left(code: str, inside: Path) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+        done = _run(code.format(port=server.getsockname()[1]), inside)
+    assert done.status == 1 and "PermissionError" in done.stderr
+    assert _run("import socket; a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1))", inside).stdout == "b'x'\n"
+
+
+def test_no_ring_goes_around_the_filter(inside: Path) -> None:
+    done = _run("import ctypes; libc = ctypes.CDLL(None, use_errno=True)\n"
+                "print(libc.syscall(425, 4, 0), ctypes.get_errno())", inside)  # fmt: skip
+    assert done.stdout == f"-1 {errno.ENOSYS}\n"
+
+
+def test_it_signals_nothing_outside(inside: Path) -> None:
+    if abi() < 6:
+        pytest.skip(f"Landlock {abi()} does not scope signals; Linux 6.12 does")
+    act = "    try: os.kill(pid, 0); print('reached')\n    except PermissionError: print('refused')"
+    done = _run(f"import os\nfor pid in ({os.getpid()}, os.getppid()):\n{act}", inside)
+    assert done.stdout == "refused\n" * 2
+
+
+def test_too_many_processes_are_ended(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "MOST_PROCESSES", 8)
+    done = _run("import os, time\nfor _ in range(12):\n    if os.fork() == 0: time.sleep(600)\ntime.sleep(600)", inside)
+    assert done.status == -signal.SIGKILL and "more than 8 processes" in done.stderr
+
+
+def test_memory_files_and_time_are_limited(inside: Path) -> None:
+    assert "MemoryError" in _run("bytearray(1 << 30)", inside, memory_bytes=1 << 28).stderr
+    many = "import os\nfiles = [os.open('/dev/null', os.O_RDONLY) for _ in range(100)]"
+    assert "Too many open files" in _run(many, inside, files=50).stderr
+    big = "with open('big', 'wb') as file: file.truncate((1 << 30) + 1)"
+    assert _run(big, inside).status != 0 and (inside / "big").stat().st_size == 0
+    assert _run("while True: pass", inside, seconds=0.5).timed_out
+
+
+def test_what_it_caches_only_confined_programs_read(inside: Path) -> None:
+    act = f"import os\nprint(os.environ['ROCPORT_CACHE'])\nopen('{cache_folder()}/isa-planted', 'w')"
+    done = _run(act, inside)
+    assert done.stdout == f"{cache_folder() / 'confined'}\n" and "PermissionError" in done.stderr
+
+
+def test_a_cache_of_another_user_is_refused_and_an_open_one_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = cache_folder({"ROCPORT_CACHE": str(tmp_path / "a" / "cache")})
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o777)
+    assert private(folder).stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(NotPrivateError, match="another user"):
+        private(folder)
+
+
+def test_without_landlock_the_command_is_itself_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sandbox, "abi", lambda: 0)
+    assert sandbox.looking(["cc", "-c", "x.c"], [Path("/tmp")]) == ["cc", "-c", "x.c"]
+    say_sandbox(True)
+    assert "not confined: this system has no Landlock" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "makefile",
+    [
+        "X := $(shell touch {out})\nall:\n\thipcc a.hip\n",
+        "all:\n\t+touch {out}; hipcc a.hip\n",
+        "all: ; $(eval Y := $(shell touch {out})) hipcc a.hip\n",
+        "X != touch {out}\nall:\n\thipcc a.hip\n",
+        "include x.mk\nall:\n\thipcc a.hip\nx.mk:\n\ttouch {out}\n",
+        "$(file >{out},x)\nall:\n\thipcc a.hip\n",
+    ],
+)
+def test_a_makefile_that_is_asked_changes_nothing(makefile: str, inside: Path, tmp_path: Path) -> None:
+    out = tmp_path / "written"
+    (inside / "a.hip").write_text("int main() {}\n")
+    for place in (out, inside / "written"):
+        (inside / "Makefile").write_text(makefile.format(out=place))
+        load_program(inside)
+        assert not place.exists()
+
+
+def test_a_setup_py_that_is_read_changes_nothing(inside: Path, tmp_path: Path) -> None:
+    out = tmp_path / "written"
+    text = f"from setuptools import setup\nfor name in ('{out}', 'written'):\n    open(name, 'w')\nsetup(name='x')\n"
+    (inside / "setup.py").write_text(text)
+    with pytest.raises(ProgramError, match="PermissionError"):
+        read_extensions(inside, Environment(sys.executable, (), "", ()))
+    assert not out.exists() and not (inside / "written").exists()

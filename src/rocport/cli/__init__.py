@@ -58,3 +58,10 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(EXIT_ERROR)
+    except OSError as error:
+        from rocport.model.folders import NotPrivateError
+
+        if not isinstance(error, NotPrivateError):
+            raise
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(EXIT_ERROR)

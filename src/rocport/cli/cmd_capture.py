@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+from rocport.cli.running import UNCONFINED, sandbox_option
 
 
 @click.command("capture", context_settings={"ignore_unknown_options": False})
@@ -25,6 +26,7 @@ from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 @click.option("--max-size", type=click.FloatRange(min=0), default=2.0, show_default=True, help="Tensor values, GiB.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=3600, show_default=True, help="Seconds for one run.")
 @click.option("--memory", type=click.FloatRange(min=0), help="GiB the run may use; none by default.")
+@sandbox_option
 @click.option("--force", is_flag=True, help="Overwrite the file, and a capture that was cut off.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.argument("command_words", nargs=-1, type=click.UNPROCESSED, metavar="-- python SCRIPT [ARGS]...")
@@ -42,6 +44,7 @@ def command(
     max_size: float,
     timeout: float,
     memory: float | None,
+    confined: bool,
     force: bool,
     fmt: str,
     command_words: tuple[str, ...],
@@ -70,7 +73,13 @@ def command(
     try:
         with recording("capturing", fmt) as progress:
             made = run_capture(
-                what, out, config, limits_of(timeout, memory), runs=runs, keep_compile=keep_compile, progress=progress
+                what,
+                out,
+                config,
+                limits_of(timeout, memory, confined),
+                runs=runs,
+                keep_compile=keep_compile,
+                progress=progress,
             )
     except (TaskError, OSError) as error:
         raise click.ClickException(f"{out}: {error}") from error
@@ -92,6 +101,8 @@ def command(
         where = f"; in {ended.place}" if ended.place else ""
         kept = "the file holds what ran until then" if made.manifest else "nothing was recorded"
         click.echo(f"rocport: the program {_sentence(ended.reason)}{where}; {kept}", err=True)
+        if confined:
+            click.echo(UNCONFINED, err=True)
     ctx.exit(EXIT_CLEAN if all(run.ok for run in made.runs) else EXIT_FINDINGS)
 
 

@@ -11,6 +11,7 @@ import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 from rocport.cli.common import refuse_given
+from rocport.cli.running import sandbox_option
 from rocport.report import formats
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--keep-compile", is_flag=True, help="Leave torch.compile on; compiled operators are not seen.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=3600, show_default=True, help="Seconds for the run.")
 @click.option("--memory", type=click.FloatRange(min=0), help="GiB the run may use; none by default.")
+@sandbox_option
 @click.option(
     "--format", "fmt", type=click.Choice(formats()), default="text", show_default=True, help="--replay: text or json."
 )
@@ -52,6 +54,7 @@ def command(
     keep_compile: bool,
     timeout: float,
     memory: float | None,
+    confined: bool,
     fmt: str,
     golden: Path,
     words: tuple[str, ...],
@@ -72,7 +75,7 @@ def command(
         refuse_given(ctx, ("layouts", "repeats", "journal", "device"), "goes with --replay")
     if not golden.exists():
         raise click.UsageError(f"{golden}: no such golden file; record one with `rocport capture`")
-    limits = limits_of(timeout, memory)
+    limits = limits_of(timeout, memory, confined)
     try:
         if replay:
             if words:
@@ -169,7 +172,9 @@ def _replay(spec: dict[str, Any], limits: Any, fmt: str, progress: Any) -> int:
     from rocport.numerics.process import run_task
     from rocport.numerics.text import replay_lines
 
-    result = run_task(_ours(), spec, limits, progress=progress, watched=None, environment={"MALLOC_PERTURB_": "90"})
+    writable = [Path(spec["journal"]).parent] if spec.get("journal") else []
+    perturbed = {"MALLOC_PERTURB_": "90"}
+    result = run_task(_ours(), spec, limits, progress=progress, environment=perturbed, writable=writable)
     if fmt == "json":
         click.echo(json.dumps(result, indent=1))
     else:

@@ -21,7 +21,7 @@ from rocport.cli.running import (
 )
 
 if TYPE_CHECKING:
-    from rocport.executor.base import Limits
+    from rocport.executor.limits import Limits
 
 
 def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -134,9 +134,10 @@ def command(
     The program's output goes to stdout and stderr; hazards are listed on stderr when it ends.
     Exit code 0: it ended with status 0 and no grave hazard; 1: it did not; 2: it cannot be built here, or wrong usage.
     """
-    from rocport.executor.base import Access, BuildError, BuildOptions, Limits, RunOptions
+    from rocport.executor.base import Access, BuildError, BuildOptions, RunOptions
     from rocport.executor.compiler import CompilerError, find_compiler
     from rocport.executor.cpu import CpuExecutor
+    from rocport.executor.limits import Limits
     from rocport.executor.program import ProgramError, load_program, with_flags
 
     check_hazards(quiet)
@@ -146,7 +147,7 @@ def command(
         ctx.exit(_elsewhere(ctx, executor_name, path, arguments, width, f"-O{optimize}", target, limits))
     check_order(order)
     try:
-        program = load_program(path)
+        program = load_program(path, confined)
         program = with_flags(
             program, *(f"-I{folder.resolve()}" for folder in includes), *(f"-D{text}" for text in defines)
         )
@@ -200,7 +201,7 @@ def _elsewhere(
 
     try:
         executor = find_executor(name, target)
-        program = script_program(path) if path.suffix == ".py" else load_program(path)
+        program = script_program(path) if path.suffix == ".py" else load_program(path, limits.confined)
     except KeyError as error:
         raise click.BadParameter(str(error.args[0]), param_hint="--executor") from error
     except ProgramError as error:

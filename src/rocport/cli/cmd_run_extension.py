@@ -58,9 +58,10 @@ def command(
     where torch.cuda is there, tensors "on" it are CPU tensors, and the extension's kernels run on the CPU executor.
     Exit code 0: status 0 and no grave hazard at each width; 1: not so; 2: it cannot be built here, or wrong usage.
     """
-    from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions
+    from rocport.executor.base import BuildError, BuildOptions, RunOptions
     from rocport.executor.compiler import CompilerError, find_compiler
     from rocport.executor.cpu import CpuExecutor
+    from rocport.executor.limits import Limits
     from rocport.executor.program import ProgramError
     from rocport.executor.torch_extension import (
         build_host_libraries,
@@ -81,7 +82,7 @@ def command(
     try:
         executor = CpuExecutor(find_compiler(compiler))
         environment = read_environment(python)
-        declared = read_extensions(path, environment)
+        declared = read_extensions(path, environment, confined)
         for note in declared.notes:
             click.echo(note, err=True)
         libraries = build_host_libraries(declared, path, environment, executor)

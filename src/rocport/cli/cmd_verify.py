@@ -8,6 +8,7 @@ import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 from rocport.cli.common import one_of_each_width
+from rocport.cli.running import sandbox_option, say_sandbox
 from rocport.report import formats
 
 _LEVELS = ("build", "functional")
@@ -31,6 +32,7 @@ _OF_LEVELS = {
     "quiet": ("functional",),
     "toolchain": ("build",),
     "golden": (_NUMERICAL,),
+    "confined": ("functional", _NUMERICAL),
 }
 """Option -> the levels it means something to."""
 _KINDS = ["rocm", "wheels", "distribution", "sdk"]
@@ -90,6 +92,7 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 @click.option(
     "--golden", type=click.Path(path_type=Path), help="numerical: the numbers that `rocport capture` recorded."
 )
+@sandbox_option
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- python SCRIPT [ARGS]...]")
 @click.pass_context
 def command(
@@ -114,6 +117,7 @@ def command(
     quiet: tuple[str, ...],
     toolchain: str | None,
     golden: Path | None,
+    confined: bool,
     words: tuple[str, ...],
 ) -> None:
     """Prove a port.
@@ -146,9 +150,9 @@ def command(
             raise click.UsageError("--original and --original-rev exclude each other")
         ctx.exit(nvidia_unchanged.run(path, original, original_rev, strict, fmt))
     if level == _NUMERICAL:
-        ctx.exit(_numerical(path, golden, words, timeout, fmt))
+        ctx.exit(_numerical(path, golden, words, timeout, confined, fmt))
     if level == "functional":
-        ctx.exit(_functional(path, width, fmt, jobs, timeout, watch_accesses, quiet, executor))
+        ctx.exit(_functional(path, width, fmt, jobs, timeout, watch_accesses, quiet, executor, confined))
     targets = make_targets(target)
     if not targets:
         raise click.UsageError("--target: name at least one gfx target")
@@ -184,6 +188,7 @@ def _functional(
     watch: bool,
     quiet: tuple[str, ...],
     executor: str | None,
+    confined: bool,
 ) -> int:
     from rocport.cli.common import emit
     from rocport.cli.progress import counting
@@ -206,8 +211,10 @@ def _functional(
     if not widths or any(name not in ("32", "64") for name in widths):
         raise click.BadParameter(f"{width}: a wavefront has 32 or 64 lanes", param_hint="--width")
     options = functional.FunctionalOptions(
-        widths=tuple(map(int, widths)), timeout_s=timeout, jobs=jobs or 1, watch=watch, quiet=quiet, second=second
-    )
+        widths=tuple(map(int, widths)), timeout_s=timeout, jobs=jobs or 1, watch=watch, quiet=quiet, second=second,
+        confined=confined,
+    )  # fmt: skip
+    say_sandbox(confined)
 
     try:
         with counting("running", fmt) as count:
@@ -220,7 +227,9 @@ def _functional(
     return EXIT_CLEAN if verification.passed else EXIT_FINDINGS
 
 
-def _numerical(path: Path, golden: Path | None, words: tuple[str, ...], timeout: float, fmt: str) -> int:
+def _numerical(
+    path: Path, golden: Path | None, words: tuple[str, ...], timeout: float, confined: bool, fmt: str
+) -> int:
     """Level `numerical`: run a command in the folder `path`, compare with `golden`; the exit code.
 
     Raises click.UsageError, click.ClickException.
@@ -240,7 +249,7 @@ def _numerical(path: Path, golden: Path | None, words: tuple[str, ...], timeout:
     try:
         with recording("running", fmt) as progress:
             result, ran = run_and_compare(
-                parsed(words, folder), golden, None, None, False, False, False, limits_of(timeout, None),
+                parsed(words, folder), golden, None, None, False, False, False, limits_of(timeout, None, confined),
                 progress=progress, cwd=folder,
             )  # fmt: skip
     except (TaskError, OSError) as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rocport.cli.progress import counting
+from rocport.cli.running import say_sandbox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,11 +27,12 @@ def parsed(words: Sequence[str], cwd: Path | None = None) -> Command:
         raise click.UsageError(str(error)) from error
 
 
-def limits_of(timeout: float, memory: float | None) -> Limits:
-    """Seconds and GiB as the child's limits."""
+def limits_of(timeout: float, memory: float | None, confined: bool = True) -> Limits:
+    """Seconds and GiB as the child's limits; says so where a child that should be confined cannot be."""
     from rocport.numerics.process import Limits
 
-    return Limits(timeout, None if memory is None else int(memory * 2**30))
+    say_sandbox(confined)
+    return Limits(timeout, None if memory is None else int(memory * 2**30), confined)
 
 
 @contextmanager

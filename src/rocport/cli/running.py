@@ -34,6 +34,10 @@ sandbox_option = click.option(
 )
 
 
+UNCONFINED = "rocport: it wrote below its folder only and reached no network; --no-sandbox lifts both"
+"""What to try when a confined program failed."""
+
+
 def say_sandbox(confined: bool) -> None:
     """Say plainly where a program that should be confined cannot be."""
     from rocport.sandbox import why_not

@@ -9,15 +9,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocport.executor.base import (
-    BuildError,
-    BuildOptions,
-    Capability,
-    Level,
-    Limits,
-    RunOptions,
-    RunResult,
-)
+from rocport.executor.base import BuildError, BuildOptions, Capability, Level, RunOptions, RunResult
+from rocport.executor.limits import Limits
 from rocport.executor.process import run_process
 from rocport.executor.program import Program
 from rocport.facts.errors import FactError

@@ -15,6 +15,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
+from rocport.executor.limits import Limits
 from rocport.executor.program import Program
 
 
@@ -81,17 +82,6 @@ class Access(Enum):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a run may use."""
-
-    seconds: float = 120.0
-    memory_bytes: int = 8 << 30
-    output_bytes: int = 8 << 20
-    confined: bool = True
-    """It writes below its folder and its own temporary one only, and reaches no network (`rocport.sandbox`)."""
-
-
-@dataclass(frozen=True)
 class RunOptions:
     """How to run."""
 
@@ -107,7 +97,7 @@ class RunOptions:
     target: str | None = None
     access: Access = Access.NONE
     environment: Mapping[str, str] = field(default_factory=dict)
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)

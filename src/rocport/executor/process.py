@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from rocport.executor.base import Limits
+from rocport.executor.limits import Limits
 from rocport.model import cache_folder
+from rocport.model.folders import private
 from rocport.sandbox import END, confine
 
 _GRACE_S = 1.0
@@ -47,8 +48,8 @@ def run_process(
 ) -> Finished:
     """Runs it. A crash or an overrun is a result. `limit_memory` is for what maps no devices: drivers reserve much.
 
-    Where `limits.confined` holds, it writes below `cwd`, a folder of its own that ends with it (TMPDIR), rocport's
-    cache and `writable`, and reaches no network; see `rocport.sandbox`.
+    Where `limits.confined` holds, it writes below `cwd`, a folder of its own that ends with it (TMPDIR), `writable` and
+    a cache that only confined programs read, and reaches no network; see `rocport.sandbox`.
     """
     with (
         tempfile.TemporaryFile() as out,
@@ -56,12 +57,15 @@ def run_process(
         tempfile.TemporaryDirectory(prefix="rocport-tmp-") as own,
     ):
         limit = _limiter(limits, limit_memory)
+        environment = {**environment, "TMPDIR": own}
         if limits.confined:
-            limit = confine([cwd, Path(own), cache_folder(), *writable], limit)
+            cache = private(cache_folder() / "confined")
+            environment = {"ROCPORT_ISA_CACHE": str(cache / "isa"), **environment, "ROCPORT_CACHE": str(cache)}
+            limit = confine([cwd, Path(own), cache, *writable], limit)
         started = time.monotonic()
         process = subprocess.Popen(
             list(command), cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-            env={**environment, "TMPDIR": own}, start_new_session=True, preexec_fn=limit,
+            env=environment, start_new_session=True, preexec_fn=limit,
         )  # fmt: skip
         timed_out = False
         try:
@@ -98,6 +102,9 @@ def _limiter(limits: Limits, memory: bool) -> Callable[[], None]:
         if hasattr(libc, "prctl"):
             libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        files = limits.files if most == resource.RLIM_INFINITY else min(limits.files, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
         size = max(limits.output_bytes, 1 << 30)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         if memory:

@@ -7,11 +7,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from rocport.executor.limits import Limits
+from rocport.executor.process import run_process
 from rocport.facts.lookup import serves_link
 from rocport.model import HANGING_S
 from rocport.project.cmake import commands
@@ -31,9 +32,12 @@ _PAIRED = frozenset(
         *("--offload-arch", "-target"),
     ]
 )
+_FOLDER_FLAGS = ("-I", "-isystem", "-iquote")
+# All that is taken from a Makefile: it could name plugins, other tools and files to write.
 _KEPT = re.compile(
-    r"-(?:D|U|I|isystem|iquote|include|std=|fopenmp$|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)"
+    r"-[DU][A-Za-z_]\w*(?:=.*)?|-std=[\w+]+|-(?:fopenmp|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)", re.S
 )
+_LIBRARY = re.compile(r"-l[\w.+-]+")
 
 
 class ProgramError(Exception):
@@ -68,8 +72,10 @@ class Program:
     notes: tuple[str, ...] = field(default=())
 
 
-def load_program(path: Path) -> Program:
+def load_program(path: Path, confined: bool = True) -> Program:
     """A program from one source file, or from a folder with a Makefile or with sources.
+
+    A Makefile is asked by `make -n`, which runs its `$(shell ...)`: confined, unless told otherwise.
 
     Raises:
         ProgramError: nothing to build was found.
@@ -87,7 +93,7 @@ def load_program(path: Path) -> Program:
     folder = path.resolve()
     for name in _MAKEFILES:
         if (folder / name).is_file():
-            program = _from_makefile(folder, folder / name)
+            program = _from_makefile(folder, folder / name, confined)
             if program is not None:
                 return program
     for built in _from_cmake(folder):
@@ -170,8 +176,9 @@ def _included_by_others(source: Path, sources: list[Path]) -> bool:
     )
 
 
-def _from_makefile(folder: Path, makefile: Path) -> Program | None:
-    """Asks `make -n` for the commands. Nothing of the build is executed, `$(shell ...)` of the Makefile is."""
+def _from_makefile(folder: Path, makefile: Path, confined: bool) -> Program | None:
+    """Asks `make -n` for the commands. Nothing of the build is executed; `$(shell ...)` of the Makefile is, and writes
+    nothing outside a temporary folder where it is confined."""
     make = shutil.which("make") or shutil.which("gmake")
     if make is None:
         return None
@@ -198,15 +205,9 @@ def _from_makefile(folder: Path, makefile: Path) -> Program | None:
             ]
 
         def ask(*targets: str) -> str:
-            try:
-                done = subprocess.run(
-                    [make, "-n", "-B", "-k", "--no-print-directory", "-C", str(folder), "-f", str(makefile),
-                     *variables, *targets],
-                    capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False, env=env,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                return ""
-            return done.stdout
+            command = [make, "-n", "-B", "-k", "--no-print-directory", "-C", str(folder), "-f", str(makefile)]
+            limits = Limits(seconds=HANGING_S, confined=confined)
+            return run_process([*command, *variables, *targets], Path(scratch), env, limits).stdout
 
         build, run = ask(), ask("run")
     return _from_commands(folder, build if _STAND_IN in build or "hipcc" in build else run, run)
@@ -245,13 +246,12 @@ def _from_commands(folder: Path, build: str, run: str) -> Program | None:
             continue
         if not _is_compiler(words[0]):
             continue
-        flags, sources, output, compiling, libraries = _parse(words[1:], where)
+        flags, sources, compiling, libraries = _parse(words[1:], where)
         for source in sources:
             plain = Path(words[0]).name.partition("-")[0] in ("cc", "gcc", "clang", "mpicc")
             units[str(source)] = Unit(source, tuple(flags), plain and source.suffix == ".c")
         if not compiling:
             link = libraries
-        del output
     if not units:
         return None
     missing = [unit.source for unit in units.values() if not unit.source.is_file()]
@@ -268,40 +268,40 @@ def _from_commands(folder: Path, build: str, run: str) -> Program | None:
     return Program(folder.name, folder, tuple(units.values()), tuple(link), tuple(runs) or ((),))
 
 
-def _parse(words: list[str], where: Path) -> tuple[list[str], list[Path], str | None, bool, list[str]]:
+def _parse(words: list[str], where: Path) -> tuple[list[str], list[Path], bool, list[str]]:
     flags: list[str] = []
     sources: list[Path] = []
     libraries: list[str] = []
-    output: str | None = None
     compiling = False
     index = 0
     while index < len(words):
         word = words[index]
         value = words[index + 1] if word in _PAIRED and index + 1 < len(words) else None
         index += 2 if value is not None else 1
+        folder = next((flag for flag in _FOLDER_FLAGS if word.startswith(flag)), None)
         if word == "-c":
             compiling = True
         elif word == "-o":
-            output = value
-        elif value is not None and _KEPT.match(word):
-            flags += (
-                [word + (_absolute(value, where) if word == "-I" else value)]
-                if word in ("-I", "-D", "-U")
-                else [word, _absolute(value, where) if word != "-include" else value]
-            )
-        elif word.startswith("-I"):
-            flags.append("-I" + _absolute(word[2:], where))
-        elif word.startswith("-l") and not serves_link(word.removeprefix("-l")):
-            libraries.append(word)
-        elif _KEPT.match(word):
+            continue
+        elif folder is not None:
+            place = _absolute(value or word[len(folder) :], where)
+            flags += [folder + place] if folder == "-I" else [folder, place]
+        elif word == "-include":
+            if value and (forced := (where / value).resolve()).is_relative_to(where.resolve()) and forced.is_file():
+                flags += [word, str(forced)]
+        elif word in ("-D", "-U") and value and _KEPT.fullmatch(word + value):
+            flags.append(word + value)
+        elif _KEPT.fullmatch(word):
             flags.append(word)
+        elif _LIBRARY.fullmatch(word) and not serves_link(word.removeprefix("-l")):
+            libraries.append(word)
         elif not word.startswith("-") and value is None:
             path = Path(word)
             if suffix_of(path.name) in SOURCES:
                 sources.append((where / path).resolve())
     if "-fopenmp" in flags or "-fopenmp" in words:
         libraries.append("-fopenmp")
-    return flags, sources, output, compiling, libraries
+    return flags, sources, compiling, libraries
 
 
 def _absolute(path: str, where: Path) -> str:

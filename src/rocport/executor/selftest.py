@@ -17,12 +17,12 @@ from rocport.executor.base import (
     Capability,
     Executor,
     Level,
-    Limits,
     RunOptions,
     RunResult,
     Trust,
 )
 from rocport.executor.compiler import executor_cache
+from rocport.executor.limits import Limits
 from rocport.executor.program import load_program
 
 PROGRAM = Path(__file__).with_name("selftest.hip")

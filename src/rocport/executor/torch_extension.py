@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from typing import Any
 from rocport.executor.base import BuildError, BuildOptions, RunOptions, RunResult
 from rocport.executor.compiler import HERE, executor_cache
 from rocport.executor.cpu import CpuExecutor
+from rocport.executor.limits import Limits
+from rocport.executor.process import run_process
 from rocport.executor.program import Program, ProgramError, Unit
 from rocport.model import HANGING_S
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, suffix_of
@@ -102,8 +105,9 @@ class Declared:
     """Package -> its folder, as setup()'s package_dir says it."""
 
 
-def read_extensions(folder: Path, environment: Environment) -> Declared:
-    """The extensions of a repository's setup.py, as it declares them on a ROCm build of PyTorch.
+def read_extensions(folder: Path, environment: Environment, confined: bool = True) -> Declared:
+    """The extensions of a repository's setup.py, as it declares them on a ROCm build of PyTorch: it is run for that,
+    and writes nothing outside a temporary folder where it is confined.
 
     An extension without kernels whose sources another one holds too (the CPU twin of a CUDA extension) is left out:
     both would register the same operators.
@@ -114,11 +118,12 @@ def read_extensions(folder: Path, environment: Environment) -> Declared:
     folder = folder.resolve()
     if not (folder / "setup.py").is_file():
         raise ProgramError(f"{folder}: no setup.py; extensions of other build systems are not read")
-    done = subprocess.run(
-        [environment.python, str(CHILD / "read_setup.py"), str(folder)],
-        capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False,
-        env={**os.environ, "PYTHONPATH": str(CHILD), "PYTHONDONTWRITEBYTECODE": "1"},
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="rocport-") as scratch:
+        done = run_process(
+            [environment.python, str(CHILD / "read_setup.py"), str(folder)], Path(scratch),
+            {**os.environ, "PYTHONPATH": str(CHILD), "PYTHONDONTWRITEBYTECODE": "1"},
+            Limits(seconds=HANGING_S, confined=confined),
+        )  # fmt: skip
     last = (done.stdout.strip().splitlines() or [""])[-1]
     try:
         answer = json.loads(last)

@@ -16,11 +16,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rocport.model import cache_folder
+from rocport.model.folders import private
 from rocport.numerics.config import CaptureConfig
 from rocport.numerics.golden import INDEX, part_of, seal
+from rocport.sandbox import END, confine
 
 _POLL_S = 0.05
 _GRACE_S = 10.0
+_CACHES = ("TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH")
+"""What a confined program compiles at run time and keeps below the home folder otherwise."""
 _LAUNCH = Path(__file__).with_name("launch.py")
 _NO_VALUE = frozenset("bBdEhiIOPqRsSuvVx")
 """Interpreter flags without a value; -X and -W take one."""
@@ -36,6 +41,8 @@ class Limits:
 
     seconds: float = 3600.0
     memory: int | None = None
+    confined: bool = True
+    """It writes below its folder and what it is for, and reaches no network (`rocport.sandbox`)."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +126,11 @@ Progress = Callable[[float, int], None]
 def run_child(
     command: Command, spec: dict[str, Any], limits: Limits, *, environment: dict[str, str] | None = None,
     watched: Path | None = None, progress: Progress | None = None, output: int | None = None, cwd: Path | None = None,
+    writable: Sequence[Path] = (),
 ) -> Ended:  # fmt: skip
     """Run a task of `launch.py` under the command's interpreter. Its stdout goes to our stderr: stdout is for data.
 
+    Where `limits.confined` holds, it writes below `cwd`, `watched`, `writable` and a temporary folder of its own.
     On KeyboardInterrupt the child is told first, so that it can write what it has; then the result says interrupted.
     """
     handle, name = tempfile.mkstemp(suffix=".json", prefix="rocport-")
@@ -130,16 +139,24 @@ def run_child(
     words = [command.interpreter, *command.flags, str(_LAUNCH), name, *command.target]
     started = time.monotonic()
     peak, reason = 0, ""
+    own = tempfile.mkdtemp(prefix="rocport-tmp-")
+    variables = {**os.environ, **(environment or {})}
+    enter = None
+    if limits.confined:
+        cache = private(cache_folder() / "confined")
+        variables |= {"TMPDIR": own, "ROCPORT_CACHE": str(cache)}
+        variables |= {name: str(cache / name.lower()) for name in _CACHES}
+        places = [cwd or Path.cwd(), Path(own), cache, *filter(None, [watched]), *writable]
+        enter = confine(places)
     try:
         child = subprocess.Popen(
             words, stdout=sys.stderr.fileno() if output is None else output, stdin=subprocess.DEVNULL,
-            stderr=None if output is None else output, env={**os.environ, **(environment or {})},
-            start_new_session=True, cwd=cwd,
+            stderr=None if output is None else output, env=variables, start_new_session=True, cwd=cwd, preexec_fn=enter,
         )  # fmt: skip
         try:
             while child.poll() is None:
                 seconds = time.monotonic() - started
-                memory = _memory(child.pid)
+                memory = _memory(child.pid, besides=limits.confined)
                 peak = max(peak, memory)
                 if seconds > limits.seconds:
                     reason = f"still running after {limits.seconds:g} s"
@@ -154,10 +171,11 @@ def run_child(
         except KeyboardInterrupt:
             reason = "interrupted"
         if child.poll() is None:
-            _stop(child)
+            _stop(child, limits.confined)
         code = child.returncode
     finally:
         os.unlink(name)
+        shutil.rmtree(own, ignore_errors=True)
     if not reason and code:
         reason = _reason(code)
     return Ended(not reason, reason or "ended", code, time.monotonic() - started, peak)
@@ -174,10 +192,13 @@ def _reason(code: int) -> str:
     return f"crashed with {name}{hint}"
 
 
-def _stop(child: subprocess.Popen[bytes]) -> None:
+def _stop(child: subprocess.Popen[bytes], confined: bool) -> None:
     for number, patience in ((signal.SIGINT, _GRACE_S), (signal.SIGKILL, None)):
         with suppress(ProcessLookupError):
-            os.killpg(child.pid, number)
+            if confined and patience is None:
+                child.send_signal(END)
+            else:
+                os.killpg(child.pid, number)
         try:
             child.wait(patience)
             return
@@ -191,11 +212,12 @@ def _size(folder: Path | None) -> int:
     return sum(path.stat().st_size for path in folder.iterdir() if path.name == INDEX or path.suffix == ".safetensors")
 
 
-def _memory(session: int) -> int:
-    """Resident bytes of the child and of its children, which share its session; 0 where /proc is missing."""
+def _memory(session: int, besides: bool) -> int:
+    """Resident bytes of the child and of its children, which share its session, `besides`: of these only (the child
+    stands between them and us); 0 where /proc is missing."""
     total = 0
     pages = os.sysconf("SC_PAGE_SIZE")
-    for pid in _session_members(session):
+    for pid in _session_members(session)[besides:]:
         with suppress(OSError, ValueError, IndexError):
             total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * pages
     return total
@@ -270,7 +292,8 @@ def run_task(command: Command, spec: dict[str, Any], limits: Limits, **options: 
     with tempfile.TemporaryDirectory(prefix="rocport-") as folder:
         output = Path(folder) / "result.json"
         bare = Command(command.interpreter, command.flags, ())
-        ended = run_child(bare, {**spec, "output": str(output)}, limits, **options)
+        places = [Path(folder), *options.pop("writable", ())]
+        ended = run_child(bare, {**spec, "output": str(output)}, limits, writable=places, **options)
         if not output.is_file():
             raise TaskError(f"{spec['task']}: {ended.reason}")
         result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))

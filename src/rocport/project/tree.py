@@ -303,6 +303,19 @@ def _makefile_defines(text: str) -> Iterator[str]:
             yield from _DEFINE_FLAG.findall(line.partition("#")[0])
 
 
+def _near(root: Path, folder: str) -> bool:
+    """Whether headers may be taken from there: the tree, or one beside it, as programs of one collection share them
+    (`-I../common`). Another place of the machine is named by who runs rocport, not by a build file."""
+    parts = PurePosixPath(folder).parts
+    if ".." not in parts:
+        allowed = root
+    elif parts.count("..") == 1 and len(parts) > 1 and not parts[1].startswith("."):
+        allowed = root.parent / parts[1]
+    else:
+        return False
+    return Path(os.path.realpath(root / folder)).is_relative_to(allowed.resolve())
+
+
 def _folders(root: Path, path: str, text: str) -> list[str]:
     """Include folders a build file names, if they exist."""
     here = path.rpartition("/")[0]
@@ -323,9 +336,8 @@ def _folders(root: Path, path: str, text: str) -> list[str]:
         if "$" in item or not item or os.path.isabs(item):
             continue
         for base in bases:
-            # A folder beside the tree counts too: programs of one collection share headers (`-I../common`).
             folder = os.path.normpath(os.path.join(base, item))
-            if (root / folder).is_dir():
+            if _near(root, folder) and (root / folder).is_dir():
                 folders.append(folder)
                 break
     return folders

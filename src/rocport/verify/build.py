@@ -35,6 +35,7 @@ from rocport.model.verification import (
     Verification,
 )
 from rocport.project.tree import Project, Unit, read_project
+from rocport.sandbox import looking
 from rocport.syntax.code_object import CodeObjectError, read
 from rocport.toolchain import Toolchain, find
 from rocport.toolchain.compiler import Kind, Language, as_path, system_folders
@@ -285,12 +286,7 @@ class _Builder:
 
     def _looked_for(self, command: Sequence[str], text: str) -> Iterator[str]:
         """Where a missing header was looked for: outside the tree, too, its appearance must be noticed."""
-        folders = list(system_folders(self.toolchain.compiler))
-        for word, following in itertools.pairwise(command):
-            if word in ("-isystem", "-iquote", "-I"):
-                folders.append(following)
-            elif word.startswith("-I"):
-                folders.append(word[2:])
+        folders = [*system_folders(self.toolchain.compiler), *self._folders(command)]
         for name in dict.fromkeys(_MISSING_HEADER.findall(text)):
             yield from (os.path.join(self.project.root, folder, name) for folder in folders)
 
@@ -326,6 +322,25 @@ class _Builder:
             extra=extra,
         )
 
+    def _confined(self, command: Sequence[str]) -> list[str]:
+        """The command, reading no file but those of the tree, the compiler and what it was told: sources can name any
+        file of the user's in `#include` and `.incbin`, and the compiler prints what it does not understand."""
+        tools = self.toolchain
+        compiler = tools.compiler.resolve()
+        readable = [self.project.root, compiler.parents[1], tools.root, tools.include, tools.device_libs]
+        readable += [tools.compiler.parents[1], self.scratch]
+        readable += [self.project.root / folder for folder in self._folders(command)]
+        return looking(command, readable, [self.scratch])
+
+    @staticmethod
+    def _folders(command: Sequence[str]) -> Iterator[str]:
+        """Folders that a command line names for includes."""
+        for word, following in itertools.pairwise(command):
+            if word in ("-isystem", "-iquote", "-I"):
+                yield following
+            elif word.startswith("-I"):
+                yield word[2:]
+
     def stop(self) -> None:
         """End every compiler that runs; later calls start none."""
         with self._lock:
@@ -339,7 +354,7 @@ class _Builder:
             if self._stopped:
                 return None, ""
             process = subprocess.Popen(
-                command,
+                self._confined(command),
                 cwd=self.project.root,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -27,12 +27,12 @@ from rocport.executor.base import (
     Capability,
     Executor,
     Hazard,
-    Limits,
     RunOptions,
     RunResult,
 )
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.differential import Difference, Divergence, compare_traces
+from rocport.executor.limits import Limits
 from rocport.executor.program import Program, ProgramError, load_program
 from rocport.executor.registry import find_executor
 from rocport.executor.selftest import Evidence, remembered
@@ -94,6 +94,13 @@ class FunctionalOptions:
     """Another executor that right programs are run on as well."""
     watch: bool = False
     """Watch the accesses of right programs too: races and reads of unwritten memory that no run happened to show."""
+    confined: bool = True
+    """Programs, and `make -n`, write below their folders only and reach no network."""
+
+    @property
+    def limits(self) -> Limits:
+        """Of one run."""
+        return Limits(seconds=self.timeout_s, confined=self.confined)
 
 
 @dataclass(frozen=True)
@@ -174,7 +181,7 @@ class FunctionalError(Exception):
 Progress = Callable[[ProgramResult, int, int], None]
 
 
-def find_programs(path: Path) -> list[Path]:
+def find_programs(path: Path, confined: bool = True) -> list[Path]:
     """Files and folders to load programs from: `path` itself, or what is below it.
 
     A folder whose Makefile compiles something is one program; elsewhere each HIP or CUDA file with a main() is one.
@@ -189,7 +196,7 @@ def find_programs(path: Path) -> list[Path]:
         if not mains and not any(name in files for name in ("Makefile", "makefile", "GNUmakefile")):
             continue
         try:
-            load_program(here)
+            load_program(here, confined)
         except ProgramError:
             found += [here / name for name in mains]
             continue
@@ -224,7 +231,7 @@ def verify(path: Path, options: FunctionalOptions, progress: Progress | None = N
         if not known.usable or not known.widths:
             raise FunctionalError(f"{options.second}: {known.refusal or 'it runs no HIP programs'}")
         second = other, known
-    paths = find_programs(path)
+    paths = find_programs(path, options.confined)
     if not paths:
         raise FunctionalError(
             f"{path}: no program to run: no Makefile that compiles one, and no .hip or .cu file with a main()"
@@ -266,7 +273,7 @@ def verify_program(
 ) -> ProgramResult:
     """Builds one program and runs it in every way; on a second executor too, when it is right so far."""
     try:
-        program = load_program(path)
+        program = load_program(path, options.confined)
     except ProgramError as error:
         return ProgramResult(path.name, str(path), Verdict.NOT_BUILT, str(error))
     scratch = Path(tempfile.mkdtemp(prefix="rocport-verify-"))
@@ -311,7 +318,7 @@ def _verify(
         outcome = executor.run(
             executables[run.width], arguments, program.folder,
             RunOptions(width=run.width, order=run.order, poison=run.poison, trace=trace, quiet=options.quiet,
-                       limits=Limits(seconds=options.timeout_s)),
+                       limits=options.limits),
         )  # fmt: skip
         runs[run] = outcome
         labels = tuple(r.label for r in runs)
@@ -384,9 +391,7 @@ def _confirmed(
         reason = f"not built for {capability.executor}: {error}"
         return replace(result, reason=reason, evidence=str(Evidence(tuple(runs))))
     for width in capability.widths:
-        outcome = executor.run(
-            executable, arguments, program.folder, RunOptions(width=width, limits=Limits(seconds=options.timeout_s))
-        )
+        outcome = executor.run(executable, arguments, program.folder, RunOptions(width=width, limits=options.limits))
         runs.append((capability, width, outcome))
         wrong, _ = check_output(outcome)
         if wrong or outcome.timed_out:
@@ -413,7 +418,7 @@ def _why(
             executable = watched[fixed] = executor.build(program, scratch / f"watched-{fixed or 'any'}", build)
         except BuildError:
             return (), False
-    limits = Limits(seconds=options.timeout_s)
+    limits = options.limits
     closely = RunOptions(width=width, access=Access.ALL, quiet=options.quiet, limits=limits)
     seen = executor.run(executable, arguments, program.folder, closely)
     found = tuple(hazard for hazard in seen.hazards if hazard.kind in _WATCHED)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor.base import BuildOptions, Level, Limits, RunOptions
+from rocport.executor.base import BuildOptions, Level, RunOptions
 from rocport.executor.isa.runtime.executor import IsaExecutor
+from rocport.executor.limits import Limits
 from rocport.executor.program import load_program
 from rocport.model import HANGING_S
 
