@@ -39,6 +39,7 @@ from rocport.facts._toml import read_toml
 from rocport.model.folders import cache_folder
 from rocport.model.verification import Verification
 from rocport.project.tree import read_project
+from rocport.scan.revision import extract
 from rocport.toolchain import find
 from rocport.verify import build
 
@@ -110,30 +111,7 @@ def _checkout(name: str, commit: str, tree: Path, mirror: Path | None) -> None:
     git_dir = mirror / name.replace("/", "+") / "repo"
     if (git_dir / ".git").is_dir():
         git_dir /= ".git"
-    listed = subprocess.run(
-        ["git", "--git-dir", git_dir, "ls-tree", "-r", "-z", commit], check=True, capture_output=True
-    ).stdout
-    entries = [entry.split(b"\t", 1) for entry in listed.split(b"\0") if entry]
-    blobs = [(head.split(), path.decode("utf-8", "surrogateescape")) for head, path in entries]
-    with subprocess.Popen(
-        ["git", "--git-dir", git_dir, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as git_process:
-        assert git_process.stdin is not None
-        assert git_process.stdout is not None
-        for (mode, kind, sha), path in blobs:
-            if kind != b"blob" or mode == b"120000":
-                continue
-            git_process.stdin.write(sha + b"\n")
-            git_process.stdin.flush()
-            head = git_process.stdout.readline().split()
-            if head[1] == b"missing":
-                # A mirror may lack large data files.
-                continue
-            data = git_process.stdout.read(int(head[2]))
-            git_process.stdout.read(1)
-            place = tree / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
+    extract(git_dir, commit, tree)
 
 
 def sample(paths: Sequence[str], count: int) -> frozenset[str]:

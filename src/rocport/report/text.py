@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import NoneType
 
 import click
@@ -58,11 +58,8 @@ def render(report: Report, colour: bool = False) -> str:
         minutes = sum(effort.minutes for effort in report.effort())
         lines += [f"  effort left: about {_hours(minutes)} (estimate, not a measurement)", ""]
     if report.verdict is not None:
-        lines += [paint(report.verdict.text, fg=_TONE.get(report.verdict.tone), bold=True)]
-        lines += [f"{level}: {mark.text}" for level, mark in report.evidence]
+        return "\n".join(_stated(report, paint)) + "\n"
     lines += tables(report.sections)
-    if lines and not report.plan:
-        lines.append("")
     counts = report.count()
     statuses = Counter(record.status for record in report.files)
     if report.files:
@@ -115,6 +112,20 @@ def render(report: Report, colour: bool = False) -> str:
         if len(efforts) > 8:
             lines.append(f"  ... and {len(efforts) - 8} more files")
     return "\n".join(lines) + "\n"
+
+
+def _stated(report: Report, paint: Callable[..., str]) -> Iterator[str]:
+    """A report that has a verdict of its own: the verdict, the evidence, every finding, the sections."""
+    assert report.verdict is not None
+    yield paint(report.verdict.text, fg=_TONE.get(report.verdict.tone), bold=True)
+    yield from (f"{level}: {mark.text}" for level, mark in report.evidence)
+    for finding in report.findings[:LISTED]:
+        tag = paint(f"{finding.applicability.value:7}", fg=_COLOUR[finding.applicability])
+        yield f"  {tag} {finding.path}:{finding.line}: {finding.rule}: {finding.message}"
+    if len(report.findings) > LISTED:
+        yield f"  ... and {len(report.findings) - LISTED} more: --format concise or json lists all of them"
+    yield from (f"  {problem.path}: {problem.message}" for problem in report.problems)
+    yield from tables(report.sections)
 
 
 def tables(sections: Iterable[Section], listed: int = LISTED) -> list[str]:
