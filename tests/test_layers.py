@@ -19,7 +19,7 @@ ALLOWED = {
     "ptx": {"syntax"},
     "project": {"facts", "syntax"},
     "rules": {"facts", "syntax", "project", "binding", "convergence", "ptx"},
-    "scan": {"rules", "project", "syntax", "facts", "binding"},
+    "scan": {"rules", "project", "syntax", "facts", "binding", "convergence"},
     "port": {"facts", "syntax", "project", "doctor"},
     "toolchain": {"facts"},
     "sandbox": set(),

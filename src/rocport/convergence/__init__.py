@@ -7,7 +7,6 @@ therefore has to be seen with the conditions over it. `Unit` answers for one fil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 from rocport.convergence.clues import FLAG, LOCK
@@ -15,6 +14,7 @@ from rocport.convergence.flow import Body, Guard, Operation, Place, Unit
 from rocport.convergence.structure import LOOPS, Statement
 from rocport.convergence.values import LANE, UNIFORM, WARP, Value
 from rocport.convergence.waits import Region, Wait, regions, takes_lock, waits
+from rocport.model import ProjectIndex
 from rocport.syntax.cuda import CudaSource
 
 __all__ = [
@@ -26,9 +26,9 @@ __all__ = [
 _UNITS: WeakKeyDictionary[CudaSource, Unit] = WeakKeyDictionary()
 
 
-def unit_of(source: CudaSource, macros: Mapping[bytes, bytes]) -> Unit:
-    """The device code of a file, walked once."""
+def unit_of(source: CudaSource, project: ProjectIndex) -> Unit:
+    """The device code of a file, walked once; what it calls in other files is asked of the project."""
     unit = _UNITS.get(source)
     if unit is None:
-        unit = _UNITS[source] = Unit(source, macros)
+        unit = _UNITS[source] = Unit(source, project)
     return unit

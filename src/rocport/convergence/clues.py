@@ -116,6 +116,26 @@ def written_in(source: CudaSource, loop: Statement) -> set[bytes]:
     return found
 
 
+def by_thread(source: CudaSource, loop: Statement, begin: int) -> bool:
+    """True where a thread's index, or memory, may decide how often a loop goes round; `begin` is the function's."""
+    assert loop.condition is not None, "a loop has a condition"
+    first, last = loop.head or loop.condition
+    words = set(source.texts[first:last])
+    if b"threadIdx" in words or b"[" in words or b"->" in words:
+        return True
+    places = source.index.get(b"threadIdx", ())
+    return any(_assigned(source, at, begin) in words for at in places if begin <= at < loop.last)
+
+
+def _assigned(source: CudaSource, at: int, begin: int) -> bytes:
+    """The variable that the expression around a token is assigned to."""
+    while at > begin and source.at(at) not in (b";", b"{", b"}"):
+        if source.at(at) == b"=":
+            return source.at(at - 1)
+        at -= 1
+    return b""
+
+
 def asm_close(source: CudaSource, at: int) -> int:
     """The closing parenthesis of an asm statement, from its keyword."""
     open_ = at + 1

@@ -7,13 +7,15 @@ followed: what an argument holds is joined over the calls, and a call of a funct
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from rocport.convergence import clues
+from rocport.convergence.elsewhere import BLOCK_BARRIER, meets_of
 from rocport.convergence.structure import LOOPS, Statement, statements
 from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, by_name, integer, joined
+from rocport.model import ProjectIndex
 from rocport.syntax.cuda import CudaSource
 
 BARRIERS = frozenset(
@@ -94,11 +96,12 @@ class Body:
 
 
 class Unit:
-    """The device code of one file. `macros` are the project's object-like macros."""
+    """The device code of one file of a project."""
 
-    def __init__(self, source: CudaSource, macros: Mapping[bytes, bytes]) -> None:
+    def __init__(self, source: CudaSource, project: ProjectIndex) -> None:
         self.source = source
-        self.macros = macros
+        self.project = project
+        self.macros = project.macros
         self.loops: dict[Statement, tuple[str, bytes] | None] = {}
         """What each loop that was asked about waits for, and where."""
         self._polling: list[int] = []
@@ -143,8 +146,9 @@ class Unit:
             by_name.setdefault(body.name, []).append(body)
         spans = [body.span for body in bodies]
         naming = sorted(at for name in by_name for at in source.index.get(name, ()))
-        polling = clues.polling(source, spans)
-        meeting = sorted({*self._operations, *self._barriers_in_asm()})
+        distant = (at for name in self.elsewhere for at in source.index[name] if source.at(at + 1) in (b"(", b"<"))
+        polling = sorted({*clues.polling(source, spans), *distant})
+        meeting = list(self._operations)
         if not polling and not meeting and not {b"while", b"for"} & source.index.keys():
             return []
         named = {
@@ -177,6 +181,8 @@ class Unit:
         own = _between(meeting, first, last)
         polls = bool(_between(polling, first, last))
         branches = returns = False
+        if len(own) > 1 and _between(self.source.index.get(b"?", []), first, last):
+            return True
         for outer in body.statements:
             for item in outer.walk():
                 if item.kind in ("if", "switch"):
@@ -186,6 +192,8 @@ class Unit:
                 elif item.kind in LOOPS:
                     if (polls and _between(polling, item.first, item.last)) or clues.idle(self.source, item):
                         return True
+                    if own and _between(meeting, item.first, item.last) and clues.by_thread(self.source, item, first):
+                        return True
                 elif item.kind == "goto" and polls:
                     return True
                 elif item.kind == "return" and own and item.first < own[-1]:
@@ -193,11 +201,55 @@ class Unit:
         return branches and returns and not body.is_kernel and body.name in called
 
     @cached_property
+    def elsewhere(self) -> dict[bytes, frozenset[str]]:
+        """Functions that the file calls and other files define -> what threads share in them."""
+        meets = self.project.meets
+        functions = self.source.functions
+        own = {self.source.at(function.name) for function in functions if function.body is not None}
+        declared = {self.source.at(function.name) for function in functions if function.body is None}
+        found = {
+            name: self.project.meets_elsewhere(name, self.source.path, name in declared)
+            for name in meets.keys() & self.source.index.keys() - own
+            if any(kinds for _, kinds in meets[name])
+        }
+        return {name: kinds for name, kinds in found.items() if kinds}
+
+    @cached_property
     def _operations(self) -> dict[int, Operation]:
-        """Barriers and warp operations of the file by the token of their name, in order."""
-        places = sorted(at for name in _OPERATIONS for at in self.source.index.get(name, ()))
-        found = ((at, operation_at(self.source, at)) for at in places)
-        return {at: operation for at, operation in found if operation is not None}
+        """Barriers and warp operations by the token of their name, in order; calls of functions of other files and of
+        lambdas that hold one."""
+        source = self.source
+        places = sorted(at for name in _OPERATIONS for at in source.index.get(name, ()))
+        found = {at: operation for at in places if (operation := operation_at(source, at)) is not None}
+        found.update((at, Operation("block", at)) for at in self._barriers_in_asm())
+        for name, kinds in self.elsewhere.items():
+            kind = next((kind for kind in ("block", "warp") if kind in kinds), None)
+            for at in source.index[name] if kind is not None else ():
+                if source.at(at + 1) in (b"(", b"<") and kind is not None:
+                    found[at] = Operation(kind, at, via=name)
+        lambdas = list(self._lambdas())
+        own = meets_of(source.data) if lambdas else {}
+        for name, (first, last) in lambdas:
+            inside = {found[at].kind for at in found if first <= at < last}
+            inside |= {kind for word in own.keys() & source.texts[first:last] for kind in own[word]}
+            kind = next((kind for kind in ("block", "warp") if kind in inside), None)
+            for at in source.index[name] if kind is not None else ():
+                if at > last and source.at(at + 1) == b"(" and kind is not None:
+                    found[at] = Operation(kind, at, via=name)
+        return dict(sorted(found.items()))
+
+    def _lambdas(self) -> Iterator[tuple[bytes, tuple[int, int]]]:
+        """`auto name = [...](...) { ... }`: the name and the tokens of the body."""
+        source = self.source
+        for at in source.index.get(b"auto", ()):
+            open_ = at + 3
+            if source.at(at + 2) != b"=" or source.at(open_) != b"[" or open_ not in source.pairs:
+                continue
+            brace = source.pairs[open_] + 1
+            while source.at(brace) not in (b"{", b";", b"}", b""):
+                brace = source.pairs.get(brace, brace) + 1
+            if source.at(brace) == b"{" and brace in source.pairs:
+                yield source.at(at + 1), (brace, source.pairs[brace])
 
     @cached_property
     def _operation_places(self) -> list[int]:
@@ -210,7 +262,7 @@ class Unit:
     def _barriers_in_asm(self) -> Iterator[int]:
         for name in clues.ASM:
             for at in self.source.index.get(name, ()):
-                if b"bar" in self.source.text(at, clues.asm_close(self.source, at) + 1):
+                if BLOCK_BARRIER.search(self.source.text(at, clues.asm_close(self.source, at) + 1)):
                     yield at
 
     def _related(self, bodies: list[Body]) -> list[Body]:
@@ -234,6 +286,11 @@ class Unit:
                 found[texts[at - 1]] = Value(constant=number)
         return found
 
+    @property
+    def names(self) -> Set[bytes]:
+        """Names of the device functions and macros that are walked."""
+        return self._by_name.keys()
+
     def named(self, name: bytes) -> list[Body]:
         """Device functions and macros of this file with the name."""
         return self._by_name.get(name, [])
@@ -254,6 +311,10 @@ class Unit:
         for statement in inside:
             yield from self._in(statement.first, statement.last)
 
+    def operations_of(self, name: bytes, kind: str) -> bool:
+        """True for a function of this file that holds an operation of the kind, itself or in what it calls."""
+        return name in self._holding[kind]
+
     @cached_property
     def _meeting_places(self) -> list[int]:
         """Where an operation, or a name of a function that holds one, stands."""
@@ -262,13 +323,13 @@ class Unit:
 
     def _in(self, first: int, last: int) -> Iterator[Operation]:
         for at in _between(self._meeting_places, first, last):
-            if not self.source.is_ident(at) or self.source.at(at + 1) not in (b"(", b"<"):
-                continue
             operation = self._operations.get(at)
             if operation is not None:
                 yield operation
                 continue
             name = self.source.at(at)
+            if not self.source.is_ident(at) or self.source.at(at + 1) not in (b"(", b"<"):
+                continue
             for kind, names in self._holding.items():
                 if name in names:
                     yield Operation(kind, at, via=name)
@@ -540,7 +601,7 @@ class _Walk:
         self.in_lambda = outer
 
     def _asm(self, statement: Statement) -> None:
-        """Outputs of `mov %0, %laneid` and its relatives; a barrier in PTX."""
+        """Outputs of `mov %0, %laneid` and its relatives."""
         text = self.source.text(statement.first, statement.last)
         value = PLAIN
         if b"%laneid" in text or b"%lanemask" in text:
@@ -553,8 +614,6 @@ class _Walk:
             for at in range(statement.first, statement.last):
                 if self.source.at(at).startswith(b'"=') and self.source.at(at + 1) == b"(":
                     self._assign(self.source.at(at + 2), value)
-        if self.recording and (b"bar.sync" in text or b"barrier.sync" in text):
-            self.body.operations.append((Operation("block", statement.first), tuple(self.guards)))
 
     def _declare(self, first: int, last: int) -> None:
         """Names that a declaration introduces."""
@@ -599,8 +658,9 @@ class _Walk:
         if tokens is None or tokens[0] >= tokens[1]:
             return PLAIN
         if self.recording:
-            for operation in self.unit.operations_in(*tokens):
-                self.body.operations.append((operation, tuple(self.guards)))
+            operations = self.unit.operations_in(*tokens)
+            self.body.operations += [(operation, tuple(self.guards)) for operation in operations]
+            self._choices(*tokens)
         known = self.readings.get(tokens)
         if known is not None and known.holds():
             for at, name, given in known.effects:
@@ -615,6 +675,32 @@ class _Walk:
         if reading.repeatable:
             self.readings[tokens] = reading
         return reading.value
+
+    def _choices(self, first: int, last: int) -> None:
+        """Each `c ? a : b` among the tokens as a branch of its own."""
+        source = self.source
+        for at in _between(source.index.get(b"?", []), first, last):
+            begin, colon = at, at + 1
+            while begin > first and source.at(begin - 1) not in (b"=", b",", b"(", b"[", b"{", b"return", b";", b":"):
+                begin = source.pairs.get(begin - 1, begin - 1) if source.at(begin - 1) in (b")", b"]") else begin - 1
+            depth = 1
+            while colon < last and depth:
+                depth += {b"?": 1, b":": -1}.get(source.at(colon), 0)
+                colon = source.pairs.get(colon, colon) + 1 if source.at(colon) in (b"(", b"[", b"{") else colon + 1
+            end = colon
+            while end < last and source.at(end) not in (b",", b";", b")", b"]", b"}"):
+                end = source.pairs.get(end, end) + 1 if source.at(end) in (b"(", b"[", b"{") else end + 1
+            if depth or not (self._may_meet(at, colon - 1) and self._may_meet(colon, end)):
+                continue
+            reader = Reader(source, dict(self.environment), lambda at, args: None, lambda *_: None, self.unit.macros)
+            parts = (Statement("expression", at + 1, colon - 1),), (Statement("expression", colon, end),)
+            choice = Statement("choice", begin, end, (begin, at), None, *parts)
+            self._branch(choice, reader.read(begin, at), ())
+
+    def _may_meet(self, first: int, last: int) -> bool:
+        """True where an operation is named among the tokens, or a function of the file that may hold one."""
+        unit = self.unit
+        return bool(unit.operations_in(first, last)) or not unit.names.isdisjoint(self.source.texts[first:last])
 
     def _assigned(self, name: bytes, value: Value, at: int) -> None:
         self.reading.changed.add(name)

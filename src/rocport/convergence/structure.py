@@ -19,9 +19,9 @@ LOOPS = frozenset({"for", "while", "do"})
 class Statement:
     """One statement; token ranges [first, last).
 
-    `kind`: expression, block, if, for, while, do, switch, case, label, return, break, continue, goto. `condition` is
-    what decides (of an `if`, a loop, a `switch`); `head` the whole parenthesis of a `for`. `body` are the statements
-    inside, `other` those of the `else`.
+    `kind`: expression, block, if, for, while, do, switch, case, label, return, break, continue, goto; the walk makes a
+    `choice` of `c ? a : b`. `condition` is what decides (of an `if`, a loop, a `switch`); `head` the whole parenthesis
+    of a `for`. `body` are the statements inside, `other` those of the `else`.
     """
 
     kind: str

@@ -28,6 +28,7 @@ from rocport.convergence.clues import (
     idle,
     written_in,
 )
+from rocport.convergence.elsewhere import POLLS, TRIES
 from rocport.convergence.flow import Body, Guard, Unit
 from rocport.convergence.structure import LOOPS, Statement
 from rocport.syntax.cuda import CudaSource
@@ -284,6 +285,9 @@ def _through(unit: Unit, name: bytes, place: bytes, moving: bool) -> tuple[str, 
     """A function that tries a lock once, or reads a flag."""
     if moving:
         return None
+    kinds_elsewhere = unit.elsewhere.get(name, frozenset())
+    if TRIES in kinds_elsewhere or POLLS in kinds_elsewhere:
+        return (LOCK if TRIES in kinds_elsewhere else FLAG), place
     for body in unit.named(name):
         if body.loops or len(body.statements) > 6:
             continue

@@ -55,7 +55,8 @@ class ProjectIndex:
 
     `macros` maps an object-like macro to its body as written (the last definition seen); `files` are the paths of the
     tree, relative, with `/`. `definitions` are the project's own meanings of CUDA's names, `includes` the headers each
-    source names, as spelled.
+    source names, as spelled. `meets` says of each device function, by file, what threads share in it
+    (`rocport.convergence.elsewhere`).
     """
 
     device_functions: frozenset[bytes] = frozenset()
@@ -68,6 +69,7 @@ class ProjectIndex:
     """Paths of the CUDA sources that hold inline PTX or NVIDIA's matrix headers, in an include of theirs or here."""
     definitions: Mapping[bytes, tuple[Definition, ...]] = field(default_factory=dict)
     includes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    meets: Mapping[bytes, tuple[tuple[str, frozenset[str]], ...]] = field(default_factory=dict)
 
     @cached_property
     def by_basename(self) -> Mapping[str, tuple[str, ...]]:
@@ -85,6 +87,13 @@ class ProjectIndex:
     def together(self, one: str, other: str) -> bool:
         """True when some unit of the tree holds both files: one includes the other, or a third includes both."""
         return not self._includers(one).isdisjoint(self._includers(other))
+
+    def meets_elsewhere(self, name: bytes, path: str, declared: bool) -> frozenset[str]:
+        """What threads share in a function that a file calls and does not define: that of the files of its units, or,
+        where the file only declares the function, of any file of the tree."""
+        every = [(other, kinds) for other, kinds in self.meets.get(name, ()) if other != path]
+        near = [kinds for other, kinds in every if self.together(path, other)]
+        return frozenset().union(*(near or [kinds for _, kinds in every if declared]))
 
     @cached_property
     def _known_includers(self) -> dict[str, frozenset[str]]:

@@ -118,7 +118,11 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         [name.encode(errors="surrogateescape") for name in sorted(project.ptx_sources)],
         [name.encode(errors="surrogateescape") for name in sorted(project.included)],
         [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
-        [repr(item).encode() for item in sorted(project.includes.items())] if project.definitions else [],
+        [repr(item).encode() for item in sorted(project.includes.items())],
+        [
+            name + repr([(path, sorted(kinds)) for path, kinds in items]).encode()
+            for name, items in sorted(project.meets.items())
+        ],
     ):
         digest.update(b"\0".join(group) + b"\2")
     return digest.hexdigest()
@@ -155,12 +159,13 @@ def pack_names(names: FileNames) -> list[Any]:
             for item in names.definitions
         ],
         names.includes,
+        {name.decode("latin-1"): sorted(kinds) for name, kinds in names.meets.items()},
     ]
 
 
 def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`."""
-    device, macros, included, torch_extension, ptx, definitions, includes = packed
+    device, macros, included, torch_extension, ptx, definitions, includes, meets = packed
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -182,6 +187,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
             for name, kind, line, owner, parameters, live, defined, takes in definitions
         ),
         tuple(includes),
+        {name.encode("latin-1"): frozenset(kinds) for name, kinds in meets.items()},
     )
 
 

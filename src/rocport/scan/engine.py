@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from typing import Any, TypeVar, cast
 
 from rocport.binding import binder, candidates, collect
+from rocport.convergence.elsewhere import meets_of
 from rocport.model import (
     Applicability,
     Context,
@@ -238,7 +239,7 @@ def _ordered(findings: Iterable[Finding]) -> list[Finding]:
 def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> ProjectIndex:
     """Collect the names of the whole tree."""
     sources = [file for file in tree.files if file.language == "cuda"]
-    keys = _keys(sources, lambda file: ("names, ptx and definitions",)) if cache is not None else {}
+    keys = _keys(sources, lambda file: ("names, ptx, definitions and meets",)) if cache is not None else {}
     known = cache.get(set(keys.values())) if cache is not None else {}
     found: dict[str, FileNames] = {
         path: caching.unpack_names(known[mark]) for path, mark in keys.items() if mark in known
@@ -253,12 +254,17 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
 
 
 def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
-    """What the files of a tree say of CUDA's names, by name, and their includes where some file says anything."""
+    """What the files of a tree say of CUDA's names and of device functions, by name, and their includes."""
     found: dict[bytes, tuple[Definition, ...]] = {}
     for path, item in names.items():
         for definition in item.definitions:
             found[definition.name] = (*found.get(definition.name, ()), replace(definition, path=path))
-    return {"definitions": found, "includes": {path: item.includes for path, item in names.items()}}
+    meets: dict[bytes, tuple[tuple[str, frozenset[str]], ...]] = {}
+    for path, item in names.items():
+        for name, kinds in item.meets.items():
+            meets[name] = (*meets.get(name, ()), (path, kinds))
+    includes = {path: item.includes for path, item in names.items()}
+    return {"definitions": found, "includes": includes, "meets": meets}
 
 
 def _names(file: SourceFile) -> FileNames:
@@ -266,7 +272,7 @@ def _names(file: SourceFile) -> FileNames:
     if not isinstance(data, bytes):
         return FileNames()
     own = collect(CudaSource(file.path, data, known_names()), candidates(data, bound_names()))
-    return replace(names_of(data), definitions=own, includes=tuple(include_names(data)))
+    return replace(names_of(data), definitions=own, includes=tuple(include_names(data)), meets=meets_of(data))
 
 
 def _keys(files: Iterable[SourceFile], around: Callable[[SourceFile], tuple[str, ...]]) -> dict[str, str]:

@@ -39,6 +39,7 @@ class FileNames:
     ptx: bool = False
     definitions: tuple[Definition, ...] = ()
     includes: tuple[str, ...] = ()
+    meets: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
 
 
 def names_of(data: bytes) -> FileNames:

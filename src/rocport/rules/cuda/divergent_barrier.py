@@ -9,6 +9,8 @@ each warp a role is hit on CDNA; a condition that differs between lanes is hit e
 Where both sides meet at the same barriers, the sides become phases with the barrier between them, outside of the
 branch: REVIEW. Where barriers stand in loops or functions of the sides, MANUAL.
 
+A barrier in a loop that threads leave at different times is REVIEW: those that have left stand at another barrier.
+
 An early `return` of a kernel is no finding: wavefronts that have ended no longer count, on either GPU. Conditions that
 are the same for the whole block (block indices, kernel arguments, template parameters, votes of the block) are none.
 """
@@ -19,7 +21,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rocport.binding.branches import branches
-from rocport.convergence import LANE, LOOPS, WARP, Body, Place, Statement, Unit, Value, unit_of
+from rocport.convergence import LANE, LOOPS, WARP, Body, Guard, Place, Statement, Unit, Value, unit_of
 from rocport.facts.targets import load_target, target_names
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
@@ -38,7 +40,7 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
     phase=3,
-    triggers=frozenset({b"__syncthreads", b"sync", b"__barrier_sync", b"__syncthreads_or", b"__syncthreads_and"}),
+    triggers=frozenset({b"__global__", b"__device__"}),
     examples=(
         Example(
             _TWO_SIDES,
@@ -60,6 +62,18 @@ RULE = Rule(
             "__global__ void k(int *p) { switch (threadIdx.x / 32) {\n  case 0: __syncthreads(); break;\n"
             "  default: __syncthreads(); } }\n"
         ),
+        Example(
+            "__global__ void k(const int *n, float *s) {\n"
+            "  for (int i = 0; i < n[threadIdx.x]; ++i) { s[threadIdx.x] += i; __syncthreads(); }\n}\n"
+        ),
+        Example(
+            '__global__ void k(int *p) {\n  if (threadIdx.x < 32) asm volatile("bar.sync 0;");\n'
+            '  else asm volatile("bar.sync 0;");\n}\n'
+        ),
+        Example(
+            "__global__ void k(int *p) {\n  auto meet = [&] { __syncthreads(); };\n"
+            "  if (threadIdx.x < 32) { p[0] = 1; meet(); } else { meet(); p[1] = p[0]; }\n}\n"
+        ),
     ),
     clean=(
         "__global__ void k(int *p, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;\n"
@@ -68,6 +82,10 @@ RULE = Rule(
         "__global__ void k(int *p) {\n  if (blockIdx.x == 0) { __syncthreads(); } else { __syncthreads(); }\n}\n",
         "__global__ void k(int *p, int n) {\n  for (int t = 0; t < n; ++t) { if (threadIdx.x == 0) p[t] = t;\n"
         "    __syncthreads(); }\n}\n",
+        "__global__ void k(int *p, int n) {\n  for (int i = blockIdx.x; i < n; i += gridDim.x) { p[i] = 1; "
+        "__syncthreads(); }\n}\n",
+        "__global__ void k(int *p) {\n  for (int o = blockDim.x / 2; o > 0; o >>= 1) { if (threadIdx.x < o) p[0] = o; "
+        "__syncthreads(); }\n}\n",
         "template <bool B> __global__ void k(int *p) {\n  if (B) { __syncthreads(); } else { __syncthreads(); }\n}\n",
         "__global__ void k(int *p) {\n  __shared__ int go; if (threadIdx.x == 0) go = p[0];\n  __syncthreads();\n"
         "  if (go) { __syncthreads(); } else { __syncthreads(); }\n}\n",
@@ -88,7 +106,7 @@ _STEP = (
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if not {b"__global__", b"__device__"} & source.names:
         return
-    unit = unit_of(source, context.project.macros)
+    unit = unit_of(source, context.project)
     view = branches(source, context.project.torch_extension)
     least = LANE if only_wave32(context) else WARP
     for body in unit.bodies:
@@ -97,6 +115,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         for place, value, rest in body.branches:
             if value.level >= least and not view.is_dead(source.starts[place.statement.first], device_only=True):
                 yield from _branch(unit, body, place, value, rest)
+        yield from _uneven(unit, body, least)
         if not body.is_kernel:
             yield from _early_returns(unit, body, least)
 
@@ -172,6 +191,41 @@ def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: tuple[Stat
             confidence=Confidence.MEDIUM,
             fix=_STEP,
         )
+
+
+def _uneven(unit: Unit, body: Body, least: int) -> Iterator[Finding]:
+    """A barrier in a loop that some threads leave earlier than others."""
+    source = unit.source
+    found: dict[int, tuple[Statement, Value]] = {}
+    calls = [(call.at, call.guards) for call in body.calls if unit.operations_of(call.name, "block")]
+    for at, guards in [*((item.at, guards) for item, guards in body.operations if item.kind == "block"), *calls]:
+        for loop in (guard for guard in guards if guard.statement.kind in LOOPS):
+            # What leaves the loop: its condition, or an `if` in it whose side does not reach the barrier.
+            leaving = [loop, *(guard for guard in guards if _breaks(guard, loop.statement, at))]
+            worst = max(leaving, key=lambda guard: guard.value.level)
+            if worst.value.level >= least:
+                found.setdefault(loop.statement.first, (worst.statement, worst.value))
+    for statement, value in found.values():
+        yield finding(
+            RULE,
+            source,
+            statement.first,
+            f"a barrier in a loop that threads leave at different times, by `{_shown(source, statement)}`: those that "
+            "have left go on to other barriers, which wavefronts do not pair up as warps do",
+            last=statement.condition[1] if statement.condition is not None else statement.first,
+            applicability=Applicability.REVIEW,
+            confidence=Confidence.MEDIUM,
+            fix="let every thread of the block go round as often as the longest, with the work under a condition",
+            holds="" if value.level == LANE else "wavefronts of 64 lanes",
+        )
+
+
+def _breaks(guard: Guard, loop: Statement, at: int) -> bool:
+    """True for an `if` in the loop, before a place, whose side leaves it by `break`."""
+    inner = guard.statement
+    if inner.kind != "if" or not loop.first < inner.first < inner.last <= at:
+        return False
+    return any(item.kind == "break" for side in (*inner.body, *inner.other) for item in side.walk())
 
 
 def _early_returns(unit: Unit, body: Body, least: int) -> Iterator[Finding]:

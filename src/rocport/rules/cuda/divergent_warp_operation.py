@@ -31,10 +31,7 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
     phase=3,
-    triggers=frozenset(
-        b"__syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __ballot_sync __any_sync "
-        b"__all_sync".split()
-    ),
+    triggers=frozenset({b"__global__", b"__device__"}),
     examples=(
         Example(
             "__global__ void k(const float *in, float *out) {\n  __shared__ float s[32]; int lane = threadIdx.x & 31;\n"
@@ -46,6 +43,10 @@ RULE = Rule(
         Example(
             "__device__ int f(int v) {\n  if (threadIdx.x % 2) v += __shfl_sync(0xffffffff, v, 0);\n"
             "  else v -= __shfl_sync(0xffffffff, v, 1);\n  return v;\n}\n"
+        ),
+        Example(
+            "__device__ int f(int v) {\n  int lane = threadIdx.x & 31;\n"
+            "  return lane < 16 ? __shfl_sync(0xffffffff, v, 31) : __shfl_sync(0xffffffff, v, 0);\n}\n"
         ),
     ),
     clean=(
@@ -65,7 +66,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    unit = unit_of(source, context.project.macros)
+    unit = unit_of(source, context.project)
     view = branches(source, context.project.torch_extension)
     for body in unit.bodies:
         if amd_only(source, body.name_at):

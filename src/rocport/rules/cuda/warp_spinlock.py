@@ -109,7 +109,7 @@ _TURNS = "one lane of a wavefront after another takes the lock"
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if not {b"__global__", b"__device__", b"define"} & source.names:
         return
-    unit = unit_of(source, context.project.macros)
+    unit = unit_of(source, context.project)
     view = branches(source, context.project.torch_extension)
     for body in unit.bodies:
         if amd_only(source, body.name_at) or (body.is_macro and not _for_threads(unit, body)):

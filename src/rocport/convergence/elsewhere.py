@@ -1,0 +1,108 @@
+"""What the device functions of one file hold, for the files that call them: one pass over bytes, kept in the index.
+
+The walk over a file (`flow`) knows its own functions; of those in headers and other files it knows what is told here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rocport.convergence.clues import IDLE_READS, LOAD, SWAPS
+
+BLOCK, WARP_MEETS, POLLS, TRIES = "block", "warp", "poll", "try"
+"""A barrier of the block; an operation of the whole warp; a flag that is read; a lock that is tried once."""
+
+BLOCK_BARRIER = re.compile(rb"\b(?:bar|barrier)\.(?:cta\.)?sync(?:\.aligned)?(?:\.all)?\s+(?:0|0x0)\s*;")
+"""A barrier of the whole block in PTX; one with another number or a count of threads is a named barrier."""
+
+_FUNCTION = re.compile(rb"\b__(?:device|global)__\b")
+_NAME = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\\r?\n|\\.)*)")
+_NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
+_BARRIER = re.compile(
+    rb"\b(?:__syncthreads(?:_and|_or|_count)?|__barrier_sync)\s*\(|\bthis_thread_block\s*\(\s*\)\s*\.\s*sync\b"
+)
+_WARP = re.compile(rb"\b__(?:syncwarp|(?:shfl(?:_up|_down|_xor)?|ballot|any|all|reduce_\w+|match_\w+)_sync)\s*\(")
+_READS = re.compile(
+    rb"\bvolatile\b[^;]*\*|[.>]\s*load\s*\(|\bld\.(?:volatile|acquire|relaxed)|\b(?i:%s)\s*\("
+    % LOAD.pattern.removeprefix(b"(?i)")
+)
+_SWAP = re.compile(rb"\b(?:%s)\s*\(|\batom\.[\w.:]*(?:cas|exch)" % SWAPS.pattern)
+_IDLE = re.compile(rb"\b(?:%s)\s*\([^;]*,\s*0[uUlL]*\s*\)" % IDLE_READS.pattern)
+_LOOP = re.compile(rb"\b(?:for|while|do|goto)\b")
+_BRACE = re.compile(rb"[{}]")
+_PARENTHESIS = re.compile(rb"[()]")
+_MOST = 6
+"""Statements of a function that does no more than read a flag or try a lock."""
+
+
+def meets_of(data: bytes) -> dict[bytes, frozenset[str]]:
+    """Device functions and macros a file defines -> what they hold, themselves or in another of the file."""
+    bodies: dict[bytes, list[bytes]] = {}
+    for name, body in (*_functions(data), *_macros(data)):
+        bodies.setdefault(name, []).append(body)
+    found = {name: frozenset(kind for body in own for kind in _kinds(body)) for name, own in bodies.items()}
+    calls = {
+        name: {call for body in own for call in _NAME.findall(body)} & found.keys() for name, own in bodies.items()
+    }
+    changed = any(found.values())
+    while changed:
+        changed = False
+        for name, called in calls.items():
+            more = found[name].union(*(found[call] & {BLOCK, WARP_MEETS} for call in called))
+            if more != found[name]:
+                found[name], changed = more, True
+    return found
+
+
+def _functions(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """(name, body) of the device functions; comments and strings are not told from code."""
+    end = 0
+    for match in _FUNCTION.finditer(data):
+        if match.start() < end:
+            continue
+        at = match.end()
+        while (named := _NAME.search(data, at)) is not None and named.group(1) in _NOT_NAMES:
+            at = _behind(data, named.end() - 1, b"(", b")")
+        if named is None:
+            return
+        if b";" in data[match.end() : named.start()] or b"{" in data[match.end() : named.start()]:
+            continue
+        at = _behind(data, named.end() - 1, b"(", b")")
+        open_, stop = data.find(b"{", at), data.find(b";", at)
+        if open_ < 0 or 0 <= stop < open_:
+            continue
+        end = _behind(data, open_, b"{", b"}")
+        yield named.group(1), data[open_:end]
+
+
+def _macros(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """(name, text) of the macros that hold something."""
+    for match in _DEFINE.finditer(data) if b"sync" in data else ():
+        if b"sync" in match.group(2):
+            yield match.group(1), match.group(2)
+
+
+def _behind(data: bytes, at: int, opening: bytes, closing: bytes) -> int:
+    """Behind the partner of the bracket at `at`, or the end."""
+    depth = 0
+    pattern = _BRACE if opening == b"{" else _PARENTHESIS
+    for match in pattern.finditer(data, at):
+        depth += 1 if match.group() == opening else -1
+        if depth == 0:
+            return match.end()
+    return len(data)
+
+
+def _kinds(body: bytes) -> Iterator[str]:
+    if b"sync" in body:
+        if _BARRIER.search(body) or BLOCK_BARRIER.search(body):
+            yield BLOCK
+        if _WARP.search(body):
+            yield WARP_MEETS
+    if len(body) < 600 and b"return" in body and body.count(b";") <= _MOST and not _LOOP.search(body):
+        if _SWAP.search(body):
+            yield TRIES
+        elif _READS.search(body) or _IDLE.search(body):
+            yield POLLS

@@ -1,0 +1,48 @@
+"""What is said of threads that part before they meet, over cases made by construction: a sample of them."""
+
+from __future__ import annotations
+
+import pytest
+from meeting_grid import cases, wrong
+
+from rocport.convergence import flow
+from rocport.convergence.elsewhere import meets_of
+
+SAMPLE = cases()[::37]
+
+
+def test_the_grid_is_large_and_set_in_halves() -> None:
+    every = cases()
+    assert len(every) > 5000
+    assert len({case.title for case in every}) == len(every)
+    assert 0.4 < sum(case.set_aside for case in every) / len(every) < 0.6
+
+
+@pytest.mark.parametrize("set_aside", [False, True], ids=["looked-at", "set-aside"])
+def test_threads_that_part_before_they_meet_are_named_and_others_are_not(set_aside: bool) -> None:
+    found = [(case.title, wrong(case)) for case in SAMPLE if case.set_aside is set_aside]
+    assert [(title, said) for title, said in found if said is not None] == []
+
+
+def test_the_judge_sees_a_function_of_another_file_that_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(item for item in cases() if item.title == "barrier/if-else/header/warp")
+    assert wrong(case) is None
+    monkeypatch.setattr(flow.Unit, "elsewhere", {})
+    assert wrong(case) is not None
+
+
+def test_what_a_file_tells_of_its_functions() -> None:
+    told = meets_of(
+        b"__device__ __launch_bounds__(64) int inner(int v) { return __shfl_sync(~0u, v, 0); }\n"
+        b"__device__ int outer(int v) { __syncthreads(); return inner(v); }\n"
+        b"__device__ int peek(const int *p) { return *(const volatile int *)p; }\n"
+        b"__device__ bool try_lock(int *m) { return atomicCAS(m, 0, 1) == 0; }\n"
+        b"__device__ int declared(int v);\n#define MEET() __syncthreads()\n__host__ int plain() { return 1; }\n"
+    )
+    assert told == {
+        b"inner": {"warp"},
+        b"outer": {"block", "warp"},
+        b"peek": {"poll"},
+        b"try_lock": {"try"},
+        b"MEET": {"block"},
+    }
