@@ -30,12 +30,13 @@ ALLOWED = {
     "explain": {"facts", "rules", "doctor"},
     "checkpoint": {"facts"},
     "ops": {"facts", "runtime"},
+    "integrations": {"facts", "runtime", "ops", "checkpoint"},
     "numerics": {"facts", "sandbox"},
     "runtime": {"facts"},
     "report": set(),
     "agent": {"report", "port", "scan", "rules", "explain", "facts", "toolchain", "verify"},
 }
-TORCH = {"ops", "runtime", "numerics"}
+TORCH = {"ops", "runtime", "numerics", "integrations"}
 
 
 def _imports(path: Path) -> set[str]:

@@ -91,6 +91,11 @@ def elementwise() -> None:
     def turned(a: torch.Tensor, c: torch.Tensor, tier: str) -> torch.Tensor:
         return torch.cat([t.flatten() for t in ops.rope(a, c, angle.cos(), angle.sin(), tier=tier)])
 
+    def some_turned(a: torch.Tensor, c: torch.Tensor, tier: str) -> torch.Tensor:
+        part = angle[..., :7]
+        both = ops.rope(a[:, :3], c[:, :3], part.cos(), part.sin(), interleaved=True, offset=2, tier=tier)
+        return torch.cat([t.flatten() for t in both])
+
     cases = {
         "rms_norm": (ops.rms_norm, (x, w)),
         "rms_norm of a strided view": (lambda a, c, tier: ops.rms_norm(a.t(), c[:7], tier=tier), (x, w)),
@@ -106,6 +111,7 @@ def elementwise() -> None:
             (torch.randn(2, 5000),),
         ),
         "rope": (turned, (q, k)),
+        "rope of neighbours, of a part of the head, from a position on": (some_turned, (q, k)),
     }
     for name, (function, inputs) in cases.items():
         results = []

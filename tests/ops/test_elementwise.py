@@ -44,6 +44,7 @@ def test_forward_and_backward_against_float64(name, dtype):
 def test_norms_are_mlx(mx):
     x, w, b = (mx.array(t.numpy()) for t in (X, WEIGHT, BIAS))
     assert relative(ops.rms_norm(X, WEIGHT, 1e-5), to_torch(mx.fast.rms_norm(x, w, 1e-5))) < 2e-6
+    assert relative(ops.rms_norm(X, None, 1e-5), to_torch(mx.fast.rms_norm(x, None, 1e-5))) < 2e-6
     assert relative(ops.layer_norm(X, WEIGHT, BIAS, 1e-5), to_torch(mx.fast.layer_norm(x, w, b, 1e-5))) < 2e-6
 
 
@@ -62,6 +63,37 @@ def test_rope_is_mlx(mx):
         want = mx.fast.rope(heads_first, 32, traditional=False, base=10000.0, scale=1.0, offset=0)
         assert relative(got, to_torch(want).transpose(1, 2)) < 1e-5
     assert torch.equal(ops.rope(q, k, cos.expand(2, 7, 16), sin.expand(2, 7, 16))[0], turned[0])
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+@pytest.mark.parametrize("dims", [32, 12])
+def test_rope_of_a_part_of_the_head_and_of_neighbours_is_mlx(mx, interleaved, dims):
+    q, k = torch.randn(2, 7, 4, 32), torch.randn(2, 7, 2, 32)
+    turned = ops.rope(q, k, *_angles(12, dims), interleaved=interleaved, offset=5)
+    for got, given in zip(turned, (q, k), strict=True):
+        heads_first = mx.array(given.transpose(1, 2).contiguous().numpy())
+        want = mx.fast.rope(heads_first, dims, traditional=interleaved, base=10000.0, scale=1.0, offset=5)
+        assert relative(got, to_torch(want).transpose(1, 2)) < 1e-5
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "layer_norm", "rms_norm", "rope", "softmax", "swiglu"])
+def test_compiles_to_one_graph(name):
+    # The first call of a process loads the tiers, which a compiler cannot follow: each operator broke the graph there.
+    angle, target = torch.randn(5, 16), torch.arange(5)
+    function = {
+        "cross_entropy": lambda t: ops.cross_entropy(t, target),
+        "layer_norm": lambda t: ops.layer_norm(t, t[0], t[1]),
+        "rms_norm": lambda t: ops.rms_norm(t, t[0]),
+        "rope": lambda t: ops.rope(t.view(1, 5, 2, 32), t.view(1, 5, 2, 32), angle.cos(), angle.sin())[0],
+        "softmax": ops.softmax,
+        "swiglu": lambda t: ops.swiglu(t, t),
+    }[name]
+    torch._dynamo.reset()
+    ops.operator(name)._tiers = None
+    x = torch.randn(5, 64, requires_grad=True)
+    out = torch.compile(function, backend="eager", fullgraph=True)(x)
+    torch.testing.assert_close(out, function(x))
+    assert out.requires_grad
 
 
 def test_rope_gradient_turns_back():

@@ -134,3 +134,28 @@ def test_an_expert_out_of_range_is_an_error_on_the_host_and_zeros_on_the_device(
         torch.testing.assert_close(out[[0, 2]], ops.gather_qmm(x[[0, 2]], q, experts[[0, 2]]))
     grad = library.gather_gradient(torch.ones(3, 16), ops.dequantize(q), experts)
     assert not grad[1].any() and grad[0].any() and grad[2].any()
+
+
+def test_gather_of_several_experts_and_of_rows_by_index():
+    q = ops.quantize(torch.randn(4, 8, 64), "affine4g32")
+    dense = ops.dequantize(q, torch.float32)
+    x, experts = torch.randn(5, 64, requires_grad=True), torch.randint(0, 4, (5, 3))
+    out, want = ops.gather_qmm(x, q, experts), torch.einsum("tk,tank->tan", x, dense[experts])
+    torch.testing.assert_close(out, want)
+    grad = torch.randn_like(out)
+    torch.testing.assert_close(*(torch.autograd.grad(y, x, grad)[0] for y in (out, want)))
+    rows = torch.tensor([3, 3, 0])
+    some = ops.gather_qmm(x, q, experts[:3], rows=rows)
+    torch.testing.assert_close(some, torch.einsum("tk,tank->tan", x[rows], dense[experts[:3]]))
+    compiled = torch.compile(lambda x: ops.gather_qmm(x, q, experts), backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x), want)
+
+
+def test_splits_of_k_are_whole_numbers_of_rounds():
+    # N = 5120 at 96 rows: 80 programs; two parts of K take two rounds of 264 as one does, three fill one.
+    from rocport.ops.quantized_matmul import triton as matmul
+    from rocport.runtime import Platform
+
+    where = Platform("cuda", capability=(9, 0))
+    assert matmul.tile_config(where, 96, 5120, 27648).split == 3
+    assert matmul.tile_config(where, 8, 512, 2880).split > 4

@@ -282,7 +282,7 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "gather affine4g64", lambda: gather.run(x, experts, index)
     heads = torch.empty((1, 64, 32, 128), dtype=torch.bfloat16)
     angle = torch.empty((1, 64, 64), dtype=torch.float32)
-    yield "rope", partial(rope.rotate, heads, angle, angle, 1)
+    yield "rope", partial(rope.run, heads, heads, angle, angle, False)
     target = torch.empty(SHAPE[0], dtype=torch.int64)
     for width in (128, 4096, 16384):
         leaf = torch.empty((SHAPE[0], width), dtype=torch.bfloat16, requires_grad=True)

@@ -191,6 +191,11 @@ def on_device(tensor: torch.Tensor) -> Iterator[None]:
         yield
 
 
+def compute_units(device: torch.device) -> int:
+    """Multiprocessors (compute units) of `device`; 132, those of an NVIDIA H200, where there is none."""
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 132
+
+
 def warps(threads: int, device: torch.device) -> int:
     """Warps of that many threads at the wavefront of `device`."""
     where = platform(device)

@@ -52,7 +52,11 @@ def check_experts(experts: torch.Tensor, count: int) -> None:
 
 
 def gather_gradient(grad: torch.Tensor, weight: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
-    """The gradient of x [T, K] from that of x's product with its expert of weight [E, N, K]. 0 where there is none."""
+    """The gradient of x [T, K] from that of its product with one or several experts, [T, N] or [T, top, N], of weight
+    [E, N, K]. 0 where there is no such expert."""
+    if experts.dim() == 2:
+        each = gather_gradient(grad.flatten(0, 1), weight, experts.flatten())
+        return each.view(*experts.shape, -1).sum(1)
     there = (experts >= 0) & (experts < weight.shape[0])
     chosen = weight[torch.where(there, experts, 0)]
     product = torch.bmm(grad.to(weight.dtype).unsqueeze(1), chosen).squeeze(1)
@@ -88,8 +92,8 @@ def _gather_qmm(x: torch.Tensor, *args: Any) -> torch.Tensor:
     q = _rebuild(parts, x.dtype)
     x, experts = x.contiguous(), experts.contiguous()
     check_experts(experts, q.shape[0])
-    if x.shape[0] == 0:
-        return x.new_empty((0, q.shape[1]))
+    if experts.numel() == 0:
+        return x.new_empty((*experts.shape, q.shape[1]))
     chosen = operator("gather_qmm").select(platform(x.device), x, q, experts, tier=tier)
     out: torch.Tensor = chosen.run(x, q, experts)
     return out
@@ -109,7 +113,7 @@ def _fake_quantized_matmul(x: torch.Tensor, *args: Any) -> torch.Tensor:
 
 
 def _fake_gather_qmm(x: torch.Tensor, *args: Any) -> torch.Tensor:
-    return x.new_empty((x.shape[0], args[6][1]))
+    return x.new_empty((*args[7].shape, args[6][1]))
 
 
 torch.library.register_fake("rocport::dequantize", _fake_dequantize)

@@ -7,13 +7,15 @@ change between runs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
-from rocport.ops.decode import on_device, refuse_triton
+from rocport.ops.decode import compute_units, refuse_triton
+from rocport.ops.launch import Launch
 from rocport.runtime.machine import Platform, platform
 
 
@@ -150,83 +152,112 @@ def rows_a_program(block: int) -> int:
     return max(1, 1024 // block)
 
 
-def compute_units(device: torch.device) -> int:
-    """Multiprocessors (compute units) of `device`; 8 where there is none."""
-    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 8
-
-
 BACKWARD_A_UNIT = 2
 """Programs of the backward a multiprocessor: one computes while another waits. Best of six on an NVIDIA H200."""
 
 
+class _Plan:
+    """The launches for rows of one shape, type and device. `bias` makes it a layer norm."""
+
+    def __init__(self, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, eps: float) -> None:
+        self.where = platform(x.device)
+        self.units = compute_units(x.device)
+        self.mean = bias is not None
+        self.width = x.shape[-1]
+        self.count = x.numel() // self.width
+        self.block = triton.next_power_of_2(self.width)
+        self.several = rows_a_program(self.block)
+        self.eps = eps
+        self.plain, self.saving = self._forward(False), self._forward(True)
+        self._back: dict[bool, tuple[int, Launch, Launch]] = {}
+
+    def _forward(self, save: bool) -> Launch:
+        fixed = {
+            "T": self.count, "D": self.width, "eps": self.eps,
+            "MEAN": self.mean, "SAVE": save, "ROWS": self.several, "BLOCK": self.block,
+        }  # fmt: skip
+        given = ("x", "weight", "bias", "out", "means", "scales")
+        grid = (triton.cdiv(self.count, self.several),)
+        return Launch(norm_forward, grid, given, fixed, num_warps=row_warps(self.block * self.several, self.where))
+
+    def back(self, shared: bool) -> tuple[int, Launch, Launch]:
+        """How many programs share the weight's gradient, the backward, and the sum of their shares."""
+        if shared not in self._back:
+            programs = min(triton.cdiv(self.count, self.several), BACKWARD_A_UNIT * self.units)
+            size = self.block * self.several
+            # 32 a lane for layer norm: best of four on an NVIDIA H200; on AMD it leaves too few wavefronts.
+            warps = row_warps(size, self.where, 32 if self.mean and self.where.target is None else 8)
+            # Rows asked for ahead need registers that 16 elements a lane leave on no AMD target.
+            ahead = self.where.target is None or size <= 8 * warps * self.where.target.wavefront
+            fixed = {
+                "T": self.count, "D": self.width,
+                "MEAN": self.mean, "SHARED": shared, "ROWS": self.several, "BLOCK": self.block, "AHEAD": ahead,
+            }  # fmt: skip
+            given = ("grad", "x", "weight", "means", "scales", "grad_x", "parts")
+            rows = Launch(norm_backward, (programs,), given, fixed, num_warps=warps)
+            fixed = {"P": programs, "D": self.width, "DEEP": 64, "WIDE": 32}
+            grid = (triton.cdiv(self.width, 32), 2 if self.mean else 1)
+            self._back[shared] = programs, rows, Launch(sum_parts, grid, ("parts", "out"), fixed, num_warps=4)
+        return self._back[shared]
+
+
 class _Norm(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, eps: float) -> torch.Tensor:
-        where = platform(x.device)
-        rows = x.contiguous().view(-1, x.shape[-1])
-        count, width = rows.shape
-        out = torch.empty_like(rows)
-        save = any(ctx.needs_input_grad)
-        scales = torch.empty(count if save else 0, dtype=torch.float32, device=x.device)
+    def forward(
+        ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, plan: _Plan
+    ) -> torch.Tensor:
+        x, weight = x.contiguous(), weight.contiguous()
+        out = torch.empty_like(x)
+        scales = torch.empty(plan.count, dtype=torch.float32, device=x.device)
         means = torch.empty_like(scales) if bias is not None else scales
-        weight = weight.contiguous()
-        block = triton.next_power_of_2(width)
-        several = rows_a_program(block)
-        with on_device(x):
-            norm_forward[(triton.cdiv(count, several),)](
-                rows, weight, weight if bias is None else bias.contiguous(), out, means, scales, count, width, eps,
-                MEAN=bias is not None, SAVE=save, ROWS=several, BLOCK=block,
-                num_warps=row_warps(block * several, where),
-            )  # fmt: skip
-        if save:
-            ctx.save_for_backward(rows, weight, means, scales)
-            ctx.mean = bias is not None
-        return out.view(x.shape)
+        plan.saving(x, weight, weight if bias is None else bias.contiguous(), out, means, scales)
+        ctx.save_for_backward(x, weight, means, scales)
+        ctx.plan = plan
+        return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        rows, weight, means, scales = ctx.saved_tensors
+        x, weight, means, scales = ctx.saved_tensors
+        plan: _Plan = ctx.plan
         shared = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
-        grad_x, sums = backward(grad, rows, weight, means, scales, ctx.mean, shared)
-        return grad_x, sums[0] if shared else None, sums[1] if shared and ctx.mean else None, None
+        programs, rows, total = plan.back(shared)
+        grad = grad.contiguous()
+        grad_x = torch.empty_like(grad)
+        if not shared:
+            rows(grad, x, weight, means, scales, grad_x, scales)
+            return grad_x, None, None, None
+        kinds = 2 if plan.mean else 1
+        parts = torch.empty((kinds, programs, plan.width), dtype=torch.float32, device=x.device)
+        sums = torch.empty((kinds, plan.width), dtype=weight.dtype, device=x.device)
+        rows(grad, x, weight, means, scales, grad_x, parts)
+        total(parts, sums)
+        return grad_x, sums[0], sums[1] if plan.mean else None, None
 
 
-def backward(
-    grad: torch.Tensor, rows: torch.Tensor, weight: torch.Tensor, means: torch.Tensor, scales: torch.Tensor,
-    mean: bool, shared: bool,
-) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
-    """The gradient of x, of grad's shape, and with `shared` those of the weight and, with `mean`, of the bias, as
-    [1 or 2, D]."""
-    where = platform(rows.device)
-    count, width = rows.shape
-    block = triton.next_power_of_2(width)
-    several = rows_a_program(block)
-    programs = min(triton.cdiv(count, several), BACKWARD_A_UNIT * compute_units(rows.device))
-    # 32 a lane for layer norm: best of four on an NVIDIA H200; on AMD it leaves too few wavefronts.
-    a_lane = 32 if mean and where.target is None else 8
-    warps = row_warps(block * several, where, a_lane)
-    # Rows asked for ahead need registers that 16 elements a lane leave on no AMD target.
-    ahead = where.target is None or block * several <= 8 * warps * where.target.wavefront
-    grad = grad.contiguous()
-    grad_x = torch.empty_like(grad)
-    kinds = 2 if mean else 1
-    parts = torch.empty((kinds, programs, width) if shared else (0,), dtype=torch.float32, device=rows.device)
-    sums = torch.empty((kinds, width), dtype=weight.dtype, device=rows.device)
-    with on_device(rows):
-        norm_backward[(programs,)](
-            grad, rows, weight, means, scales, grad_x, parts, count, width,
-            MEAN=mean, SHARED=shared, ROWS=several, BLOCK=block, AHEAD=ahead, num_warps=warps,
-        )  # fmt: skip
-        if shared:
-            sum_parts[(triton.cdiv(width, 32), kinds)](parts, sums, programs, width, DEEP=64, WIDE=32, num_warps=4)
-    return grad_x, sums
+Norm = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], torch.Tensor]
+
+
+def prepare(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, eps: float) -> Norm:
+    """RMS norm over the last dimension, or layer norm when there is a bias: a function of x, weight and bias of these
+    shapes, types and device. Differentiable in all three."""
+    plan = _Plan(x, weight, bias, eps)
+    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, weight, bias)):
+        return lambda x, weight, bias: _Norm.apply(x, weight, bias, plan)
+
+    def call(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+        x = x.contiguous()
+        out = torch.empty_like(x)
+        # What is not kept is stood in for by x, and never written.
+        plan.plain(x, weight.contiguous(), weight if bias is None else bias.contiguous(), out, x, x)
+        return out
+
+    return call
 
 
 def norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, eps: float) -> torch.Tensor:
     """RMS norm of x over its last dimension, or layer norm when there is a bias. Differentiable in all three."""
-    out: torch.Tensor = _Norm.apply(x, weight, bias, eps)
-    return out
+    return prepare(x, weight, bias, eps)(x, weight, bias)
 
 
 WIDEST = 65536

@@ -1,4 +1,4 @@
-"""Calls on packed weights outside tracing: decided once a shape, then launched.
+"""Calls outside tracing: decided once a shape, then launched.
 
 `quantized_matmul`, `dequantize` and `gather_qmm` are operators of PyTorch (`rocport.ops.library`), so that tracing sees
 one opaque call with a shape and a gradient. Where nothing traces, that costs the host more than the work: the boxing of
@@ -6,6 +6,9 @@ the operator, its generated gradient, the tiers' refusals, Triton's argument wor
 its weight, shape, type, device and pins, and runs it, under one autograd Function when a gradient is wanted.
 
 A plan holds pointers. It is dropped when a tensor of its weight lies elsewhere than at its making.
+
+`serve` does the same for operators without a packed weight (norms, rope, swiglu, cross entropy): their plans hold no
+pointer and are kept with the process. Under torch.compile they are their specification, which the compiler fuses.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from rocport.ops.formats import QuantTensor
 from rocport.runtime import machine
 
 KEPT_AT_MOST = 256
-"""Plans of one weight; beyond that they are dropped, as with prompts of every length."""
+"""Plans of one weight, or of all operators without; beyond that they are dropped, as with prompts of every length."""
 
 _matmul_operator = operator("quantized_matmul")
 _dequantize_operator = operator("dequantize")
@@ -88,6 +91,39 @@ def _select(chosen_from: Operator, device: torch.device, *args: Any, tier: str) 
     return chosen_from.select(machine.platform(device), *args, tier=tier)
 
 
+_kept: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+
+def serve(op: Operator, specification: Callable[..., Any], args: tuple[Any, ...], tier: str) -> Any:
+    """What `op` gives for `args`, whose first is a tensor. `args` beside tensors are hashed."""
+    if torch.compiler.is_compiling() and not (tier or op._pinned):
+        return specification(*args)
+    if not direct(args[0]):
+        return op.select(machine.platform(args[0].device), *args, tier=tier).run(*args)
+    key = (
+        op.name, tier, op._pinned, os.environ.get(VARIABLE), torch.is_grad_enabled(),
+        *[(a.shape, a.dtype, a.get_device(), a.requires_grad) if isinstance(a, torch.Tensor) else a for a in args],
+    )  # fmt: skip
+    call = _kept.get(key)
+    if call is None:
+        call = _prepared(op, args, tier, key)
+    return call(*args)
+
+
+def _prepared(op: Operator, args: tuple[Any, ...], tier: str, key: tuple[Any, ...]) -> Callable[..., Any]:
+    device = args[0].device
+    chosen = _select(op, device, *args, tier=tier)
+    if chosen.prepare is None:
+        return chosen.run
+    call = chosen.prepare(*args)
+    tensors = [a for a in args if isinstance(a, torch.Tensor)]
+    if device.type == "cuda" and all(type(a) in _PLAIN and a.device == device for a in tensors):
+        if len(_kept) >= KEPT_AT_MOST:
+            _kept.clear()
+        _kept[key] = call
+    return call
+
+
 def matmul(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None, tier: str) -> torch.Tensor:
     """`quantized_matmul` of operands that fit, where `direct(x)`."""
     if not x.is_contiguous():
@@ -133,14 +169,14 @@ def gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, tier: str) ->
     def make() -> Callable[..., torch.Tensor]:
         if not _plain(q, x.device) or type(experts) not in _PLAIN:
             return lambda x, experts: library.gather(x, q, experts, tier)
-        if x.shape[0] == 0:
-            return lambda x, experts: x.new_empty((0, q.shape[1]))
+        if experts.numel() == 0:
+            return lambda x, experts: x.new_empty((*experts.shape, q.shape[1]))
         chosen = _select(_gather_operator, x.device, x, q, experts, tier=tier)
         if chosen.prepare is not None:
             return chosen.prepare(x, q, experts)
         return lambda x, experts: chosen.run(x, q, experts)
 
-    key = ("gather", x.shape, x.dtype, x.get_device(), experts.dtype, _gather_operator._pinned, tier)
+    key = ("gather", x.shape, x.dtype, x.get_device(), experts.shape, experts.dtype, _gather_operator._pinned, tier)
     call = _serve(q, key, make)
     if torch.is_grad_enabled() and x.requires_grad:
         out: torch.Tensor = _Gather.apply(x, experts, q, call)  # type: ignore[no-untyped-call]

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import torch
 
+from rocport.ops import plans
+from rocport.ops.cross_entropy import eager
 from rocport.ops.dispatch import operator
-from rocport.runtime.machine import platform
+
+_operator = operator("cross_entropy")
 
 
 def cross_entropy(
@@ -18,8 +21,7 @@ def cross_entropy(
     """Mean cross entropy; see the module."""
     if logits.dim() != 2 or logits.shape[:1] != target.shape:
         raise ValueError(f"cross_entropy: logits {tuple(logits.shape)}, target {tuple(target.shape)} do not meet")
-    chosen = operator("cross_entropy").select(platform(logits.device), logits, target, ignore_index, tier=tier)
-    out: torch.Tensor = chosen.run(logits, target, ignore_index)
+    out: torch.Tensor = plans.serve(_operator, eager.run, (logits, target, ignore_index), tier)
     return out
 
 

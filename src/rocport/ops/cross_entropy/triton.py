@@ -3,22 +3,25 @@ graph can capture it. The caller's logits stay as they are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
-from rocport.ops.decode import on_device, refuse_triton, warps
+from rocport.ops.decode import refuse_triton, warps
 from rocport.ops.dispatch import Tier
+from rocport.ops.launch import Launch
 from rocport.runtime.machine import Platform
 
 LOG2E = tl.constexpr(1.4426950408889634)
 
 
 @triton.jit
-def row_losses(logits, target, losses, sums, V, IGNORE, BLOCK: tl.constexpr):
-    """losses[row], 0 where the target is IGNORE, and sums[row], the logarithm of the sum of exponentials."""
+def row_losses(logits, target, kept_rows, T, V, IGNORE, BLOCK: tl.constexpr):
+    """kept_rows[row]: the loss, 0 where the target is IGNORE; kept_rows[T + row]: the logarithm of the sum of
+    exponentials."""
     row = tl.program_id(0).to(tl.int64)
     # A lane keeps the largest of its own elements, eight at a time: no barrier in the loop, and one exponential more
     # for eight elements than the sum needs.
@@ -34,36 +37,36 @@ def row_losses(logits, target, losses, sums, V, IGNORE, BLOCK: tl.constexpr):
         most = above
     peak = tl.max(most, 0)
     log_sum = peak + tl.log(tl.sum(total * tl.exp2(most * LOG2E - peak * LOG2E), 0))
-    tl.store(sums + row, log_sum)
+    tl.store(kept_rows + T + row, log_sum)
     wanted = tl.load(target + row)
     kept = wanted != IGNORE
     hit = tl.load(logits + row * V + wanted, mask=kept, other=0.0).to(tl.float32)
-    tl.store(losses + row, tl.where(kept, log_sum - hit, 0.0))
+    tl.store(kept_rows + row, tl.where(kept, log_sum - hit, 0.0))
 
 
 @triton.jit
-def mean_loss(losses, target, mean, inverse, T, IGNORE, BLOCK: tl.constexpr):
-    """The mean of `losses` over rows whose target is not IGNORE, and one over their number."""
+def mean_loss(kept_rows, target, mean, T, IGNORE, BLOCK: tl.constexpr):
+    """The mean of the losses over rows whose target is not IGNORE, and kept_rows[2 T]: one over their number."""
     total = tl.zeros((BLOCK,), tl.float32)
     count = tl.zeros((BLOCK,), tl.int32)
     for first in range(0, T, BLOCK):
         at = first + tl.arange(0, BLOCK)
-        total += tl.load(losses + at, mask=at < T, other=0.0)
+        total += tl.load(kept_rows + at, mask=at < T, other=0.0)
         count += (tl.load(target + at, mask=at < T, other=IGNORE) != IGNORE).to(tl.int32)
     number = tl.sum(count, 0).to(tl.float32)
     tl.store(mean, tl.sum(total, 0) / number)
-    tl.store(inverse, 1.0 / number)
+    tl.store(kept_rows + 2 * T, 1.0 / number)
 
 
 @triton.jit
-def logit_gradients(logits, target, sums, inverse, grad, out, V, IGNORE, BLOCK: tl.constexpr):
+def logit_gradients(logits, target, kept_rows, grad, out, T, V, IGNORE, BLOCK: tl.constexpr):
     """out = grad / count * (softmax - one at the target), 0 in ignored rows; BLOCK logits of a row a program."""
     row = tl.program_id(0).to(tl.int64)
     at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     wanted = tl.load(target + row)
-    factor = tl.where(wanted != IGNORE, tl.load(grad).to(tl.float32) * tl.load(inverse), 0.0)
+    factor = tl.where(wanted != IGNORE, tl.load(grad).to(tl.float32) * tl.load(kept_rows + 2 * T), 0.0)
     value = tl.load(logits + row * V + at, mask=at < V, other=float("-inf")).to(tl.float32)
-    share = tl.exp(value - tl.load(sums + row)) - tl.where(at == wanted, 1.0, 0.0)
+    share = tl.exp(value - tl.load(kept_rows + T + row)) - tl.where(at == wanted, 1.0, 0.0)
     result = tl.where(factor == 0.0, 0.0, share * factor)
     tl.store(out + row * V + at, result.to(out.dtype.element_ty), mask=at < V)
 
@@ -73,59 +76,62 @@ THREADS = 256
 """Eight logits a lane, so that each loads 128 bits whatever the wavefront."""
 
 
+class _Plan:
+    """The launches for logits of one shape, type and device."""
+
+    def __init__(self, logits: torch.Tensor, ignore_index: int) -> None:
+        self.count, width = logits.shape
+        count = warps(THREADS, logits.device)
+        fixed = {"T": self.count, "V": width, "IGNORE": ignore_index, "BLOCK": BLOCK}
+        self.losses = Launch(
+            row_losses, (self.count,), ("logits", "target", "kept_rows"), fixed, num_warps=count
+        )  # fmt: skip
+        few = {"T": self.count, "IGNORE": ignore_index, "BLOCK": 1024}
+        self.mean = Launch(mean_loss, (1,), ("kept_rows", "target", "mean"), few, num_warps=4)
+        given = ("logits", "target", "kept_rows", "grad", "out")
+        grid = (self.count, triton.cdiv(width, BLOCK))
+        self.gradients = Launch(logit_gradients, grid, given, fixed, num_warps=count)
+
+    def forward(self, logits: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The mean loss, and what the backward needs: a loss and a logarithm a row, and one over the number of rows."""
+        kept_rows = torch.empty(2 * self.count + 1, dtype=torch.float32, device=logits.device)
+        mean = torch.empty((), dtype=torch.float32, device=logits.device)
+        if self.count:
+            self.losses(logits, target, kept_rows)
+        self.mean(kept_rows, target, mean)
+        return mean, kept_rows
+
+
 class _CrossEntropy(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, logits: torch.Tensor, target: torch.Tensor, ignore_index: int) -> torch.Tensor:
+    def forward(ctx: Any, logits: torch.Tensor, target: torch.Tensor, plan: _Plan) -> torch.Tensor:
         logits, target = logits.contiguous(), target.contiguous()
-        count, width = logits.shape
-        losses = torch.empty(count, dtype=torch.float32, device=logits.device)
-        sums = torch.empty_like(losses)
-        mean = torch.empty((), dtype=torch.float32, device=logits.device)
-        inverse = torch.empty_like(mean)
-        with on_device(logits):
-            if count:
-                row_losses[(count,)](
-                    logits,
-                    target,
-                    losses,
-                    sums,
-                    width,
-                    ignore_index,
-                    BLOCK=BLOCK,
-                    num_warps=warps(THREADS, logits.device),
-                )
-            mean_loss[(1,)](losses, target, mean, inverse, count, ignore_index, BLOCK=1024, num_warps=4)
-        ctx.save_for_backward(logits, target, sums, inverse)
-        ctx.ignore_index = ignore_index
+        mean, kept_rows = plan.forward(logits, target)
+        ctx.save_for_backward(logits, target, kept_rows)
+        ctx.plan = plan
         return mean
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None, None]:
-        logits, target, sums, inverse = ctx.saved_tensors
-        count, width = logits.shape
+        logits, target, kept_rows = ctx.saved_tensors
         out = torch.empty_like(logits)
         if out.numel():
-            with on_device(logits):
-                logit_gradients[(count, triton.cdiv(width, BLOCK))](
-                    logits,
-                    target,
-                    sums,
-                    inverse,
-                    grad.contiguous(),
-                    out,
-                    width,
-                    ctx.ignore_index,
-                    BLOCK=BLOCK,
-                    num_warps=warps(THREADS, logits.device),
-                )
+            ctx.plan.gradients(logits, target, kept_rows, grad.contiguous(), out)
         return out, None, None
+
+
+def prepare(logits: torch.Tensor, target: torch.Tensor, ignore_index: int) -> Callable[..., torch.Tensor]:
+    """`run` for operands of these shapes and types."""
+    plan = _Plan(logits, ignore_index)
+    if torch.is_grad_enabled() and logits.requires_grad:
+        return lambda logits, target, _: _CrossEntropy.apply(logits, target, plan)
+    return lambda logits, target, _: plan.forward(logits.contiguous(), target.contiguous())[0]
 
 
 def run(logits: torch.Tensor, target: torch.Tensor, ignore_index: int) -> torch.Tensor:
     """See `rocport.ops.cross_entropy`."""
-    out: torch.Tensor = _CrossEntropy.apply(logits, target, ignore_index)
-    return out
+    return prepare(logits, target, ignore_index)(logits, target, ignore_index)
 
 
 def refuse(platform: Platform, logits: torch.Tensor, target: torch.Tensor, ignore_index: int) -> str:
@@ -136,4 +142,4 @@ def refuse(platform: Platform, logits: torch.Tensor, target: torch.Tensor, ignor
     return refuse_triton(platform)
 
 
-TIER = Tier("triton", 5, run, refuse, "rocport")
+TIER = Tier("triton", 5, run, refuse, "rocport", prepare)

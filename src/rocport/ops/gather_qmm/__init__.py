@@ -1,8 +1,9 @@
-"""Mixture of experts: each row of x by its expert's quantized matrix.
+"""Mixture of experts: each row of x by its expert's quantized matrix, or by those of several experts.
 
-gather_qmm(x: [T, K], q: [E, N, K], experts: [T] integers below E) -> [T, N]. A token with several experts comes once
-for each of them. Sums are fp32. Differentiable in x. A row whose expert is none of the E is 0, and so is its gradient;
-where `experts` is in the host's memory that is an IndexError instead.
+gather_qmm(x: [T, K], q: [E, N, K], experts: [T] or [T, top] integers below E) -> [T, N] or [T, top, N]. With `rows`
+[T], integers, it is x[rows] that meets the experts (MLX's lhs_indices). Sums are fp32. Differentiable in x. What meets
+an expert that is none of the E is 0, and so is its gradient; where `experts` is in the host's memory that is an
+IndexError instead.
 """
 
 from __future__ import annotations
@@ -13,9 +14,14 @@ from rocport.ops import library, plans
 from rocport.ops.formats import Format, QuantTensor
 
 
-def gather_qmm(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, *, tier: str = "") -> torch.Tensor:
+def gather_qmm(
+    x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, *, rows: torch.Tensor | None = None, tier: str = ""
+) -> torch.Tensor:
     """Multiply each row by its expert; see the module. Raises ValueError when the shapes do not meet."""
-    if len(q.shape) != 3 or x.dim() != 2 or x.shape[1] != q.shape[2] or experts.shape != x.shape[:1]:
+    if rows is not None:
+        x = x[rows]
+    fits = len(q.shape) == 3 and x.dim() == 2 and x.shape[1] == q.shape[2]
+    if not fits or experts.dim() not in (1, 2) or experts.shape[0] != x.shape[0]:
         raise ValueError(f"gather_qmm: x {tuple(x.shape)}, experts {tuple(experts.shape)} do not meet W {q.shape}")
     serve = plans.gather if plans.direct(x) else library.gather
     return serve(x, q, experts, tier)

@@ -10,12 +10,12 @@ from rocport.ops.formats import QuantTensor
 
 
 def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:
-    """x [T, K], q [E, N, K], experts [T] to [T, N]; see `rocport.ops.gather_qmm`."""
+    """x [T, K], q [E, N, K], experts [T] or [T, top] to [..., N]; see `rocport.ops.gather_qmm`."""
     weights = dequantize.run(q, torch.float32)
-    out = x.new_zeros((x.shape[0], q.shape[1]), dtype=torch.float32)
+    out = x.new_zeros((*experts.shape, q.shape[1]), dtype=torch.float32)
     for expert in range(q.shape[0]):
-        rows = experts == expert
-        out[rows] = x[rows].float() @ weights[expert].T
+        at = (experts == expert).nonzero(as_tuple=True)
+        out[at] = x[at[0]].float() @ weights[expert].T
     return out.to(x.dtype)
 
 

@@ -12,6 +12,8 @@ from rocport.runtime.machine import Platform, platform
 def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:
     """See `rocport.ops.gather_qmm`."""
     where = platform(x.device)
+    shape, top = (*experts.shape, q.shape[1]), experts.numel() // x.shape[0]
+    experts = experts.reshape(-1)
     weight = operator("dequantize").select(where, q, x.dtype).run(q, x.dtype).transpose(1, 2)
     there = (experts >= 0) & (experts < q.shape[0])
     # Rows without an expert go last, past the last end.
@@ -20,10 +22,10 @@ def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:
     counts = torch.zeros(q.shape[0] + 1, dtype=torch.int32, device=x.device)
     counts.scatter_add_(0, experts.long(), torch.ones_like(experts, dtype=torch.int32))
     ends = counts[:-1].cumsum(0, dtype=torch.int32)
-    rows = x[order]
-    out = torch.empty((x.shape[0], q.shape[1]), dtype=x.dtype, device=x.device)
+    rows = x[order // top]
+    out = torch.empty((experts.numel(), q.shape[1]), dtype=x.dtype, device=x.device)
     out[order] = operator("grouped_mm").select(where, rows, weight, ends).run(rows, weight, ends)
-    return out.masked_fill_(~there.unsqueeze(1), 0)
+    return out.masked_fill_(~there.unsqueeze(1), 0).view(shape)
 
 
 def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> str:

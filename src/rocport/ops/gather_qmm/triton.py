@@ -23,7 +23,7 @@ def prepare(
     a = arguments(q)
     config = matmul.rows_config(platform(x.device), q.shape[1], q.shape[2], a.lut)
     launch = matmul.rows_launch(x, a, q.shape[1], None, experts, config)
-    shape = (x.shape[0], q.shape[1])
+    shape = (*experts.shape, q.shape[1])
 
     def call(x: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
         out = x.new_empty(shape)
@@ -41,8 +41,8 @@ def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:
 def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> str:
     if reason := refuse_triton(platform) or matmul.refuse_shape(x, q):
         return reason
-    if x.shape[0] > ROWS_AN_EXPERT * q.shape[0]:
-        return f"serves up to {ROWS_AN_EXPERT} rows an expert, have {x.shape[0]} rows and {q.shape[0]} experts"
+    if experts.numel() > ROWS_AN_EXPERT * q.shape[0]:
+        return f"serves up to {ROWS_AN_EXPERT} rows an expert, have {experts.numel()} rows and {q.shape[0]} experts"
     return ""
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import torch
 
+from rocport.ops import plans
 from rocport.ops.dispatch import operator
-from rocport.runtime.machine import platform
+from rocport.ops.layer_norm import eager
+
+_operator = operator("layer_norm")
 
 
 def layer_norm(
@@ -19,8 +22,7 @@ def layer_norm(
         raise ValueError(f"layer_norm: x {tuple(x.shape)}, weight {tuple(weight.shape)} and bias do not meet")
     if x.numel() == 0:
         return torch.empty_like(x)
-    chosen = operator("layer_norm").select(platform(x.device), x, weight, bias, eps, tier=tier)
-    out: torch.Tensor = chosen.run(x, weight, bias, eps)
+    out: torch.Tensor = plans.serve(_operator, eager.run, (x, weight, bias, eps), tier)
     return out
 
 

@@ -152,12 +152,9 @@ class SwitchLinear(_Affine):
 
     def forward(self, x: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
         """x: [..., in_features], experts: [..., top] to [..., top, out_features]."""
-        top = experts.shape[-1]
-        rows = x.reshape(-1, x.shape[-1]).repeat_interleave(top, 0)
-        index = experts.reshape(-1)
-        out = gather_qmm(rows, self.quantized(), index)
-        if self.bias is not None:
-            out = out + self.bias[index].to(out.dtype)
+        out = gather_qmm(x.reshape(-1, x.shape[-1]), self.quantized(), experts.reshape(-1, experts.shape[-1]))
+        if (bias := self._parameters["bias"]) is not None:
+            out = out + bias[experts.reshape(-1, experts.shape[-1])].to(out.dtype)
         return out.view(*experts.shape, -1)
 
     def extra_repr(self) -> str:

@@ -15,6 +15,7 @@ from rocport.ops.decode import (
     Arguments,
     arguments,
     column,
+    compute_units,
     finish_scale,
     halve,
     joined_values,
@@ -35,14 +36,17 @@ ROWS_AT_MOST = 2
 microseconds, rows / tiles: 10.6 / 12.7 at 2 rows, 21.3 / 12.7 at 4."""
 ROWS_AT_MOST_OF_A_SMALL_MATRIX = 4
 SMALL_MATRIX = 2**23
-"""Elements up to which tiles are too few to fill the GPU. NVIDIA H200, N = 1024, K = 4096, 4 rows: 6.8 / 8.9."""
+SMALL_MATRIX_OF_A_TABLE = 3 * 2**21
+"""Elements up to which tiles are too few to fill the GPU, and the same for codes that are looked up, which costs a row
+more. NVIDIA H200, NF4, rows / tiles at 4 rows: N = 1024, K = 4096, 6.8 / 8.9; N = 4096, K = 2048, 11.6 / 8.4."""
 TILES_AT_MOST = 128
 AFFINE_TILES_AT_MOST = 64
 """Rows of x up to which tiles beat dequantizing and the matmul library. NVIDIA H200, N = 14336, K = 4096, microseconds,
 tiles / dequantize: NF4 57 / 77 at 128 rows, 109 / 81 at 255; affine 4-bit 51 / 74 at 64, 79 / 75 at 128."""
-TILES_AT_MOST_BELOW = ((2**22, 32), (2**24, 64))
-"""Elements of W below which fewer rows do: a small matrix is soon dequantized. NVIDIA H200, NF4, tiles / dequantize:
-N = 1280, K = 2880, 10.9 / 10.3 at 48 rows; N = 6144, K = 2048, 12.5 / 15.8 at 48, 19.6 / 16.4 at 96."""
+TILES_AT_MOST_BELOW = ((2**24, 64), (2**25, 96))
+AFFINE_TILES_AT_MOST_BELOW = ((2**24, 48),)
+"""Elements of W below which fewer rows do: a small matrix is soon dequantized. NVIDIA H200, dequantize / tiles: NF4
+0.77 to 0.99 at 128 rows below 2^24 elements, 0.99 and more at 64; affine 0.90 to 1.05 at 64."""
 
 
 @triton.jit
@@ -177,12 +181,12 @@ def rows_kernel(
     N, K, LANES, x_stride, matrices,
     BITS: tl.constexpr, GROUP: tl.constexpr, LUT: tl.constexpr, SCALE: tl.constexpr, FLAT: tl.constexpr,
     BIAS: tl.constexpr, GATHER: tl.constexpr, E: tl.constexpr, T: tl.constexpr, R: tl.constexpr, VEC: tl.constexpr,
-    PTX: tl.constexpr, AHEAD: tl.constexpr,
+    PTX: tl.constexpr, AHEAD: tl.constexpr, TOP: tl.constexpr,
 ):  # fmt: skip
     """R rows of W by one row of x. A lane decodes E elements of each row at a time; T lanes work side by side on K.
 
-    LANES = K / E. GATHER: program axis 1 is a row of x and `experts` names the matrix it meets, one of `matrices`; a
-    row whose expert is none of them becomes 0.
+    LANES = K / E. GATHER: program axis 1 is one of TOP experts of a row of x, and `experts` names the matrix it meets,
+    one of `matrices`; what meets none of them becomes 0.
     """
     WORDS: tl.constexpr = E * BITS // 32
     LOADS: tl.constexpr = WORDS // 4 if WORDS % 4 == 0 else WORDS
@@ -198,7 +202,7 @@ def rows_kernel(
         there = (expert >= 0) & (expert < matrices)
         matrix = tl.where(there, expert, 0) * N
     lane = tl.arange(0, T)
-    x_row = x + m.to(tl.int64) * x_stride
+    x_row = x + (m // TOP).to(tl.int64) * x_stride
     FIELDS: tl.constexpr = BITS == 4 and x.dtype.element_ty != tl.float32
     total = (tl.zeros((T,), tl.float32),) * R
     entries = 0.0
@@ -498,17 +502,37 @@ def rows_config(where: Platform, n: int, k: int, lut: bool) -> RowsConfig:
     return RowsConfig(2 * wave, rows, 2) if k >= 8192 else RowsConfig(wave, rows, 1)
 
 
-def tile_config(where: Platform, m: int, n: int, k: int) -> TileConfig:
-    """Tiles by rows of x, K split until the programs fill the GPU. Best of up to six tiles and four splits on an
-    NVIDIA H200. A 64-wide wavefront takes two warps for the small tiles, so that each lane still loads 128 bits."""
+SPLITS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
+PROGRAMS_A_UNIT = {16: 5, 32: 5, 64: 4, 128: 2}
+"""Programs of a tile of so many rows that a multiprocessor of an NVIDIA H200 holds at once."""
+
+
+def _cost(split: int, bm: int, m: int, n: int, k: int, programs: int, units: int) -> float:
+    """What K split in so many parts costs, in steps of 64 of K: the rounds in which the GPU takes the programs, two
+    steps to begin and end each, and the fp32 workspace, four steps for each million of its elements.
+
+    Fitted to the half of `benchmarks/model.py tiles` (40 matrices, 6 numbers of rows, NF4 and affine) whose
+    sha256("N K") is even: 1.2 % slower than the best split of each row (powers of two by a fixed number of programs:
+    8.1), 2.2 % on the other half (7.1); the worst row 1.24 and 1.23 (1.62 and 1.45).
+    """
+    if split > 1 and k // split < 256:
+        return float("inf")
+    rounds = triton.cdiv(programs * split, PROGRAMS_A_UNIT[bm] * units)
+    workspace = 4e-6 * split * m * n if split > 1 else 0.0
+    return float(rounds * (triton.cdiv(triton.cdiv(k, 64), split) + 2) + workspace)
+
+
+def tile_config(where: Platform, m: int, n: int, k: int, units: int = 132) -> TileConfig:
+    """Tiles by rows of x, K split until the programs fill the GPU, of `units` multiprocessors (132: an NVIDIA H200).
+    A 64-wide wavefront takes two warps for the small tiles, so that each lane still loads 128 bits."""
     bm = 16 if m <= 16 else 32 if m <= 32 else 64 if m <= 64 else 128
     programs = triton.cdiv(n, 64) * triton.cdiv(m, bm)
+    if where.target is None:
+        return TileConfig(bm, 64, 64, 4, 3, min(SPLITS, key=lambda split: _cost(split, bm, m, n, k, programs, units)))
     most = 256 if bm == 128 else 896
     split = 1
     while programs * split * 2 <= most and k // (split * 2) >= 512:
         split *= 2
-    if where.target is None:
-        return TileConfig(bm, 64, 64, 4, 3, split)
     # Registers: 32-wide wavefronts spill with four warps from 64 rows on (205 registers at 128 rows on gfx1100).
     warps = (2 if bm <= 32 else 4) if where.target.wavefront == 64 else (4 if bm <= 32 else 8)
     return TileConfig(bm, 64, 64, warps, 2, split)
@@ -524,8 +548,9 @@ def rows_launch(
     config: RowsConfig,
 ) -> Launch:  # fmt: skip
     """`rows_kernel` for x of this shape, type and device, to be given x, out, and bias or experts where there are any:
-    [M, K] by [n, K], or by [E, n, K] at `experts` [M]."""
+    [M, K] by [n, K], or by [E, n, K] at `experts` [M] or [M, top]."""
     m, k = x.shape
+    top = 1 if experts is None else experts.numel() // m
     elements = lane_elements(a.bits, k)
     span = min(a.group, elements)
     where = platform(x.device)
@@ -534,8 +559,9 @@ def rows_launch(
         "BITS": a.bits, "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode, "FLAT": a.flat,
         "BIAS": bias is not None, "GATHER": experts is not None, "E": elements, "T": config.lanes, "R": config.rows,
         "VEC": min(span, 16 // x.element_size()), "PTX": takes_ptx(x.device), "AHEAD": where.target is None,
+        "TOP": top,
     }  # fmt: skip
-    grid = (triton.cdiv(n, config.rows), m)
+    grid = (triton.cdiv(n, config.rows), m * top)
     # What is absent is stood in for by the scales, and never read.
     fixed |= {"bias": a.scales, "experts": a.scales}
     given = ("x", "out") + ("bias",) * (bias is not None) + ("experts",) * (experts is not None)
@@ -632,7 +658,7 @@ def prepare(
             return out
 
         return by_rows
-    tiles = prepare_tiles(rows, a, n, bias, tile_config(where, rows.shape[0], n, k))
+    tiles = prepare_tiles(rows, a, n, bias, tile_config(where, rows.shape[0], n, k, compute_units(x.device)))
 
     def by_tiles(x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
         out = x.new_empty(shape)
@@ -664,7 +690,8 @@ def _without_tiles(fmt: Format) -> bool:
 
 def rows_at_most(q: QuantTensor) -> int:
     """Rows of x that `rows_kernel` serves. Codes that tiles do not take are served by it for longer."""
-    few = q.numel > SMALL_MATRIX and not _without_tiles(q.format)
+    small = SMALL_MATRIX if q.format.kind == "affine" else SMALL_MATRIX_OF_A_TABLE
+    few = q.numel > small and not _without_tiles(q.format)
     return ROWS_AT_MOST if few else ROWS_AT_MOST_OF_A_SMALL_MATRIX
 
 
@@ -676,8 +703,10 @@ def refuse_rows(rows: int, q: QuantTensor) -> str:
         return f"serves up to {most} rows of {fmt.bits}-bit codes, have {rows}: they cross words"
     if rows > most and fmt.bits == 8 and fmt.kind != "affine":
         return f"serves up to {most} rows of codes with a table of 256, have {rows}: dequantizing first is faster"
-    most = AFFINE_TILES_AT_MOST if fmt.kind == "affine" else TILES_AT_MOST
-    most = min([most, *(fewer for elements, fewer in TILES_AT_MOST_BELOW if q.numel < elements)])
+    affine = fmt.kind == "affine"
+    most = AFFINE_TILES_AT_MOST if affine else TILES_AT_MOST
+    below = AFFINE_TILES_AT_MOST_BELOW if affine else TILES_AT_MOST_BELOW
+    most = min([most, *(fewer for elements, fewer in below if q.numel < elements)])
     return f"serves up to {most} rows, have {rows}: dequantizing first is faster" if rows > most else ""
 
 

@@ -1,6 +1,6 @@
 """Root-mean-square norm over the last dimension.
 
-rms_norm(x: [..., D], weight: [D], eps) -> [..., D] of x's type: x / sqrt(mean(x^2) + eps) * weight, in fp32.
+rms_norm(x: [..., D], weight: [D] or None, eps) -> [..., D] of x's type: x / sqrt(mean(x^2) + eps) * weight, in fp32.
 Differentiable in x and weight.
 """
 
@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import torch
 
+from rocport.ops import plans
 from rocport.ops.dispatch import operator
-from rocport.runtime.machine import platform
+from rocport.ops.rms_norm import eager
+
+_operator = operator("rms_norm")
 
 
-def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-6, *, tier: str = "") -> torch.Tensor:
+def rms_norm(x: torch.Tensor, weight: torch.Tensor | None, eps: float = 1e-6, *, tier: str = "") -> torch.Tensor:
     """RMS norm; see the module."""
+    if weight is None:
+        weight = x.new_ones(x.shape[-1])
     if x.shape[-1:] != weight.shape:
         raise ValueError(f"rms_norm: x {tuple(x.shape)} and weight {tuple(weight.shape)} do not meet")
     if x.numel() == 0:
         return torch.empty_like(x)
-    out: torch.Tensor = operator("rms_norm").select(platform(x.device), x, weight, eps, tier=tier).run(x, weight, eps)
+    out: torch.Tensor = plans.serve(_operator, eager.run, (x, weight, eps), tier)
     return out
 
 

@@ -18,13 +18,17 @@ def _compiled() -> Any:
     return compile(eager.run, dynamic=True)
 
 
-def run(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def run(
+    q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
     """See `rocport.ops.rope`."""
-    out: tuple[torch.Tensor, torch.Tensor] = _compiled()(q, k, cos, sin)
+    out: tuple[torch.Tensor, torch.Tensor] = _compiled()(q, k, cos, sin, interleaved)
     return out
 
 
-def refuse(platform: Platform, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> str:
+def refuse(
+    platform: Platform, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool
+) -> str:
     return "" if platform.kind != "cpu" else "compiles for seconds at the first call; on the CPU eager serves"
 
 

@@ -9,7 +9,9 @@ from rocport.ops.liger import refuse_liger
 from rocport.runtime.machine import Platform
 
 
-def run(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def run(
+    q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
     """See `rocport.ops.rope`."""
     from liger_kernel.ops.rope import LigerRopeFunction
 
@@ -20,7 +22,11 @@ def run(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) 
     return rotated_q.transpose(1, 2), rotated_k.transpose(1, 2)
 
 
-def refuse(platform: Platform, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> str:
+def refuse(
+    platform: Platform, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool
+) -> str:
+    if interleaved or 2 * cos.shape[-1] != q.shape[-1]:
+        return "turns whole heads by halves only"
     return refuse_liger(platform, q)
 
 

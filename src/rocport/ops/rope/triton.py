@@ -2,78 +2,142 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
-from rocport.ops.decode import on_device, refuse_triton
+from rocport.ops.decode import refuse_triton
 from rocport.ops.dispatch import Tier
+from rocport.ops.launch import Launch
 from rocport.runtime.machine import Platform
 
 
 @triton.jit
 def rope_kernel(
-    x, cos, sin, out, S, H, D_HALF, batch_stride, SIGN: tl.constexpr, HEADS: tl.constexpr, HALF: tl.constexpr
-):
-    """HEADS heads of one token: program axes are position, heads, batch. `batch_stride` is the distance of the tables
-    of two batches, 0 when they share one."""
+    x, cos, sin, out, S, H, D, D_HALF, batch_stride, row_stride,
+    SIGN: tl.constexpr, INTERLEAVED: tl.constexpr, HEADS: tl.constexpr, HALF: tl.constexpr, REST: tl.constexpr,
+):  # fmt: skip
+    """HEADS heads of one token: program axes are position, heads, batch. The strides are those of the tables, that of
+    the batch 0 when all share one. REST covers what of a head is left as it is, 0 when nothing is."""
     position, batch = tl.program_id(0), tl.program_id(2).to(tl.int64)
     token = batch * S + position
     head = tl.program_id(1) * HEADS + tl.arange(0, HEADS)
     at = tl.arange(0, HALF)
     known = at < D_HALF
-    first = (token * H + head)[:, None] * (2 * D_HALF) + at[None, :]
+    start = (token * H + head)[:, None] * D
     mask = (head < H)[:, None] & known[None, :]
+    if INTERLEAVED:
+        first, second = start + 2 * at[None, :], start + 2 * at[None, :] + 1
+    else:
+        first, second = start + at[None, :], start + at[None, :] + D_HALF
     a = tl.load(x + first, mask=mask, other=0.0).to(tl.float32)
-    b = tl.load(x + first + D_HALF, mask=mask, other=0.0).to(tl.float32)
-    angle = batch * batch_stride + position * D_HALF + at
+    b = tl.load(x + second, mask=mask, other=0.0).to(tl.float32)
+    angle = batch * batch_stride + position * row_stride + at
     c = tl.load(cos + angle, mask=known, other=0.0).to(tl.float32)[None, :]
     s = SIGN * tl.load(sin + angle, mask=known, other=0.0).to(tl.float32)[None, :]
     tl.store(out + first, (a * c - b * s).to(out.dtype.element_ty), mask=mask)
-    tl.store(out + first + D_HALF, (b * c + a * s).to(out.dtype.element_ty), mask=mask)
+    tl.store(out + second, (b * c + a * s).to(out.dtype.element_ty), mask=mask)
+    if REST > 0:
+        after = 2 * D_HALF + tl.arange(0, REST)
+        left = (head < H)[:, None] & (after < D)[None, :]
+        tl.store(out + start + after[None, :], tl.load(x + start + after[None, :], mask=left), mask=left)
 
 
 SETTINGS = (2048, 4)
 """Pairs and warps of a program."""
 
 
-def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, sign: int) -> torch.Tensor:
-    """x [B, S, H, D] turned by `sign` times the angle."""
-    x = x.contiguous()
-    out = torch.empty_like(x)
+def rotation(x: torch.Tensor, cos: torch.Tensor, interleaved: bool, sign: int) -> Launch:
+    """The launch that turns x [B, S, H, D] by `sign` times the angle, to be given x, cos, sin and out."""
     batch, length, count, dim = x.shape
-    half = triton.next_power_of_2(dim // 2)
+    pairs = cos.shape[-1]
+    half = triton.next_power_of_2(pairs)
     heads = min(triton.next_power_of_2(count), max(1, SETTINGS[0] // half))
-    with on_device(x):
-        rope_kernel[(length, triton.cdiv(count, heads), batch)](
-            x, cos, sin, out, length, count, dim // 2, 0 if cos.shape[0] == 1 else length * (dim // 2),
-            SIGN=sign, HEADS=heads, HALF=half, num_warps=SETTINGS[1],
+    fixed = {
+        "S": length, "H": count, "D": dim, "D_HALF": pairs, "batch_stride": 0 if cos.shape[0] == 1 else cos.stride(0),
+        "row_stride": cos.stride(1), "SIGN": sign, "INTERLEAVED": interleaved, "HEADS": heads, "HALF": half,
+        "REST": triton.next_power_of_2(dim - 2 * pairs) if dim > 2 * pairs else 0,
+    }  # fmt: skip
+    grid = (length, triton.cdiv(count, heads), batch)
+    return Launch(rope_kernel, grid, ("x", "cos", "sin", "out"), fixed, num_warps=SETTINGS[1])
+
+
+def tables(cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """As the kernel reads them: of one layout, a row side by side."""
+    if cos.stride(-1) == 1 and cos.stride() == sin.stride():
+        return cos, sin
+    return cos.contiguous(), sin.contiguous()
+
+
+class _Plan:
+    """The launches for q and k, forward and back."""
+
+    def __init__(self, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool):
+        cos, _ = tables(cos, sin)
+        self.strides = cos.stride()
+        self.forward, self.backward = (
+            tuple(rotation(x, cos, interleaved, sign) for x in (q, k)) for sign in (1, -1)
         )  # fmt: skip
-    return out
+
+    def turn(
+        self, launches: tuple[Launch, ...], q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        q, k = q.contiguous(), k.contiguous()
+        turned = torch.empty_like(q), torch.empty_like(k)
+        launches[0](q, cos, sin, turned[0])
+        launches[1](k, cos, sin, turned[1])
+        return turned
 
 
 class _Rope(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> Any:
-        cos, sin = cos.contiguous(), sin.contiguous()
+    def forward(
+        ctx: Any, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, plan: _Plan
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         ctx.save_for_backward(cos, sin)
-        return rotate(q, cos, sin, 1), rotate(k, cos, sin, 1)
+        ctx.plan = plan
+        return plan.turn(plan.forward, q, k, cos, sin)
 
     @staticmethod
-    def backward(ctx: Any, *grads: torch.Tensor) -> Any:
-        cos, sin = ctx.saved_tensors
-        return rotate(grads[0], cos, sin, -1), rotate(grads[1], cos, sin, -1), None, None
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        plan: _Plan = ctx.plan
+        return (*plan.turn(plan.backward, *grads, *ctx.saved_tensors), None, None, None)
 
 
-def run(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+Turn = Callable[..., tuple[torch.Tensor, torch.Tensor]]
+
+
+def prepare(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool) -> Turn:
+    """`run` for operands of these shapes and types."""
+    plan = _Plan(q, k, cos, sin, interleaved)
+    taped = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad)
+
+    def call(
+        q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        cos, sin = tables(cos, sin)
+        now = plan if cos.stride() == plan.strides else _Plan(q, k, cos, sin, interleaved)
+        if taped:
+            return _Rope.apply(q, k, cos, sin, now)  # type: ignore[no-any-return]
+        return now.turn(now.forward, q, k, cos, sin)
+
+    return call
+
+
+def run(
+    q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
     """See `rocport.ops.rope`."""
-    turned_q, turned_k = _Rope.apply(q, k, cos, sin)
-    return turned_q, turned_k
+    return prepare(q, k, cos, sin, interleaved)(q, k, cos, sin, interleaved)
 
 
-def refuse(platform: Platform, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> str:
+def refuse(
+    platform: Platform, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool
+) -> str:
     for tensor in (q, k):
         if tensor.dtype not in (torch.float32, torch.float16, torch.bfloat16):
             return f"needs float32, float16 or bfloat16, have {tensor.dtype}"
@@ -82,4 +146,4 @@ def refuse(platform: Platform, q: torch.Tensor, k: torch.Tensor, cos: torch.Tens
     return refuse_triton(platform)
 
 
-TIER = Tier("triton", 5, run, refuse, "rocport")
+TIER = Tier("triton", 5, run, refuse, "rocport", prepare)

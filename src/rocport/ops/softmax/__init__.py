@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import torch
 
+from rocport.ops import plans
 from rocport.ops.dispatch import operator
-from rocport.runtime.machine import platform
+from rocport.ops.softmax import eager
+
+_operator = operator("softmax")
 
 
 def softmax(x: torch.Tensor, *, tier: str = "") -> torch.Tensor:
     """Softmax; see the module."""
     if x.numel() == 0:
         return torch.empty_like(x)
-    out: torch.Tensor = operator("softmax").select(platform(x.device), x, tier=tier).run(x)
+    out: torch.Tensor = plans.serve(_operator, eager.run, (x,), tier)
     return out
 
 

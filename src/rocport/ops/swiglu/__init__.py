@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import torch
 
+from rocport.ops import plans
 from rocport.ops.dispatch import operator
-from rocport.runtime.machine import platform
+from rocport.ops.swiglu import eager
+
+_operator = operator("swiglu")
 
 
 def swiglu(gate: torch.Tensor, up: torch.Tensor, *, tier: str = "") -> torch.Tensor:
@@ -17,7 +20,7 @@ def swiglu(gate: torch.Tensor, up: torch.Tensor, *, tier: str = "") -> torch.Ten
         raise ValueError(f"swiglu: gate {tuple(gate.shape)} and up {tuple(up.shape)} do not meet")
     if gate.numel() == 0:
         return torch.empty_like(gate)
-    out: torch.Tensor = operator("swiglu").select(platform(gate.device), gate, up, tier=tier).run(gate, up)
+    out: torch.Tensor = plans.serve(_operator, eager.run, (gate, up), tier)
     return out
 
 

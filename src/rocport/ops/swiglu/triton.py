@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
-from rocport.ops.decode import on_device, refuse_triton, warps
+from rocport.ops.decode import refuse_triton, warps
 from rocport.ops.dispatch import Tier
+from rocport.ops.launch import Launch
 from rocport.runtime.machine import Platform
 
 
@@ -43,42 +45,54 @@ THREADS = 256
 """Eight elements a lane, so that each loads 128 bits whatever the wavefront."""
 
 
+class _Plan:
+    """The launches for tensors of one size, type and device."""
+
+    def __init__(self, gate: torch.Tensor) -> None:
+        grid, fixed = (triton.cdiv(gate.numel(), BLOCK),), {"numel": gate.numel(), "BLOCK": BLOCK}
+        count = warps(THREADS, gate.device)
+        self.forward = Launch(swiglu_kernel, grid, ("gate", "up", "out"), fixed, num_warps=count)
+        given = ("grad", "gate", "up", "grad_gate", "grad_up")
+        self.backward = Launch(swiglu_backward, grid, given, fixed, num_warps=count)
+
+
 class _Swiglu(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, gate: torch.Tensor, up: torch.Tensor, plan: _Plan) -> torch.Tensor:
         gate, up = gate.contiguous(), up.contiguous()
         ctx.save_for_backward(gate, up)
+        ctx.plan = plan
         out = torch.empty_like(gate)
-        with on_device(gate):
-            swiglu_kernel[(triton.cdiv(gate.numel(), BLOCK),)](
-                gate, up, out, gate.numel(), BLOCK=BLOCK, num_warps=warps(THREADS, gate.device)
-            )
+        plan.forward(gate, up, out)
         return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:
         gate, up = ctx.saved_tensors
-        grad = grad.contiguous()
         grad_gate, grad_up = torch.empty_like(gate), torch.empty_like(up)
-        with on_device(gate):
-            swiglu_backward[(triton.cdiv(gate.numel(), BLOCK),)](
-                grad,
-                gate,
-                up,
-                grad_gate,
-                grad_up,
-                gate.numel(),
-                BLOCK=BLOCK,
-                num_warps=warps(THREADS, gate.device),
-            )
-        return grad_gate, grad_up
+        ctx.plan.backward(grad.contiguous(), gate, up, grad_gate, grad_up)
+        return grad_gate, grad_up, None
+
+
+def prepare(gate: torch.Tensor, up: torch.Tensor) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """`run` for operands of these shapes and types."""
+    plan = _Plan(gate)
+    if torch.is_grad_enabled() and (gate.requires_grad or up.requires_grad):
+        return lambda gate, up: _Swiglu.apply(gate, up, plan)
+
+    def call(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
+        gate, up = gate.contiguous(), up.contiguous()
+        out = torch.empty_like(gate)
+        plan.forward(gate, up, out)
+        return out
+
+    return call
 
 
 def run(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
     """See `rocport.ops.swiglu`."""
-    out: torch.Tensor = _Swiglu.apply(gate, up)
-    return out
+    return prepare(gate, up)(gate, up)
 
 
 def refuse(platform: Platform, gate: torch.Tensor, up: torch.Tensor) -> str:
@@ -88,4 +102,4 @@ def refuse(platform: Platform, gate: torch.Tensor, up: torch.Tensor) -> str:
     return refuse_triton(platform)
 
 
-TIER = Tier("triton", 5, run, refuse, "rocport")
+TIER = Tier("triton", 5, run, refuse, "rocport", prepare)

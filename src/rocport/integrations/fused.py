@@ -1,0 +1,144 @@
+"""A transformers model with rocport's norm, gated activation and rotary embedding in place of its own.
+
+Each of these is several small kernels in transformers' Python, and one here. Decoding at batch 1 is bound by the host's
+work a kernel, so that this counts for more there than any faster matmul. What is replaced is first compared with what
+it stands for, on small inputs in fp32; where they differ (another norm, another activation) the model keeps its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from rocport import ops
+
+_NAME = "apply_rotary_pos_emb"
+
+
+def fuse(model: torch.nn.Module) -> dict[str, int]:
+    """Replace what can be, in place. Returns how many of `rms_norm`, `swiglu` and `rope`.
+
+    A module's `forward` is replaced, no parameter and no name in a state dict. Training and torch.compile go on as
+    before: the operators have gradients and are their specification in a compiled graph.
+    """
+    done: Counter[str] = Counter()
+    known: dict[tuple[type, str], bool] = {}
+    for module in model.modules():
+        for name, fits, forward in (
+            ("rms_norm", _is_norm, _norm_forward),
+            ("swiglu", _is_gated, _gated_forward),
+        ):
+            if not hasattr(module, _MARKS[name]) or "forward" in module.__dict__:
+                continue
+            kind = (type(module), name)
+            if kind not in known:
+                known[kind] = fits(module)
+            if known[kind] and _same_settings(module, name):
+                module.forward = types.MethodType(forward, module)
+                done[name] += 1
+        done["rope"] += _rotary(module, known)
+    return {name: count for name, count in sorted(done.items()) if count}
+
+
+_MARKS = {"rms_norm": "variance_epsilon", "swiglu": "gate_proj"}
+
+
+def _norm_forward(self: Any, hidden_states: torch.Tensor) -> torch.Tensor:
+    return ops.rms_norm(hidden_states, self.weight, self.variance_epsilon)
+
+
+def _gated_forward(self: Any, x: torch.Tensor) -> torch.Tensor:
+    out: torch.Tensor = self.down_proj(ops.swiglu(self.gate_proj(x), self.up_proj(x)))
+    return out
+
+
+def _same_settings(module: torch.nn.Module, name: str) -> bool:
+    """What may differ between modules of one class."""
+    return name != "swiglu" or type(getattr(module, "act_fn", None)).__name__ in ("SiLU", "SiLUActivation")
+
+
+def _agree(theirs: Callable[[], torch.Tensor], ours: Callable[[], torch.Tensor]) -> bool:
+    try:
+        with torch.no_grad():
+            return torch.allclose(theirs(), ours(), rtol=1e-4, atol=1e-5)
+    except (RuntimeError, TypeError, AttributeError, ValueError):
+        return False
+
+
+def _copy(module: torch.nn.Module, **parts: Any) -> Any:
+    """A module of the same class and settings, with other parts and no hooks."""
+    twin = type(module).__new__(type(module))
+    torch.nn.Module.__init__(twin)
+    internal = twin.__dict__.keys()
+    twin.__dict__.update({key: value for key, value in module.__dict__.items() if key not in internal})
+    if isinstance(act := getattr(module, "act_fn", None), torch.nn.Module):
+        twin.act_fn = act
+    for name, part in parts.items():
+        setattr(twin, name, part)
+    return twin.eval()
+
+
+def _is_norm(module: torch.nn.Module) -> bool:
+    twin = _copy(module, weight=torch.nn.Parameter(torch.linspace(0.5, 2.0, 16)))
+    x = torch.linspace(-3, 5, 48).view(3, 16)
+    return _agree(lambda: twin(x), lambda: ops.rms_norm(x, twin.weight, twin.variance_epsilon))
+
+
+def _is_gated(module: torch.nn.Module) -> bool:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        linears = {name: torch.nn.Linear(8, 8) for name in ("gate_proj", "up_proj", "down_proj")}
+        x = torch.randn(3, 8)
+    twin = _copy(module, **linears)
+    return _agree(lambda: twin(x), lambda: _gated_forward(twin, x))
+
+
+def rotary(
+    q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, unsqueeze_dim: int = 1
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """transformers' `apply_rotary_pos_emb`: q [B, H, S, D] (or, with 2, [B, S, H, D]), cos and sin [B, S, D]."""
+    half = cos.shape[-1] // 2
+    cos, sin = cos[..., :half], sin[..., :half]
+    if unsqueeze_dim == 2:
+        return ops.rope(q, k, cos, sin)
+    turned_q, turned_k = ops.rope(q.transpose(1, 2), k.transpose(1, 2), cos, sin)
+    return turned_q.transpose(1, 2), turned_k.transpose(1, 2)
+
+
+def _rotary(module: torch.nn.Module, known: dict[tuple[type, str], bool]) -> int:
+    """1 when the module's forward turns q and k by its file's `apply_rotary_pos_emb` and now by ours."""
+    forward = type(module).forward
+    if "forward" in module.__dict__ or not isinstance(forward, types.FunctionType) or forward.__closure__:
+        return 0
+    if _NAME not in forward.__code__.co_names or not callable(theirs := forward.__globals__.get(_NAME)):
+        return 0
+    kind = (type(module), _NAME)
+    if kind not in known:
+        known[kind] = _is_rotary(theirs)
+    if not known[kind]:
+        return 0
+    ours = types.FunctionType(
+        forward.__code__, {**forward.__globals__, _NAME: rotary}, forward.__name__, forward.__defaults__
+    )
+    ours.__kwdefaults__ = forward.__kwdefaults__
+    module.forward = types.MethodType(ours, module)
+    return 1
+
+
+def _is_rotary(theirs: Callable[..., Any]) -> bool:
+    if list(inspect.signature(theirs).parameters)[:4] != ["q", "k", "cos", "sin"]:
+        return False
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        q, k, angle = torch.randn(2, 4, 5, 8), torch.randn(2, 2, 5, 8), torch.randn(2, 5, 4)
+    tables = torch.cat((angle, angle), -1)
+
+    def flat(turn: Callable[..., Any]) -> torch.Tensor:
+        return torch.cat([part.flatten() for part in turn(q, k, tables.cos(), tables.sin())])
+
+    return _agree(lambda: flat(theirs), lambda: flat(rotary))
