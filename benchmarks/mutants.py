@@ -144,13 +144,13 @@ def _text(node: ast.BinOp) -> bool:
     )
 
 
-def tests_of(path: str) -> tuple[str, ...]:
+def tests_of(root: Path, path: str) -> tuple[str, ...]:
     """Arguments of pytest: the tests named for a file below src/rocport; empty where there are none."""
     package = path.partition("/")[0]
     module = "rocport." + path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     stem = module.rpartition(".")[2]
-    folder = ROOT / "tests" / package
-    text = (ROOT / "src" / "rocport" / path).read_text(encoding="utf-8")
+    folder = root / "tests" / package
+    text = (root / "src" / "rocport" / path).read_text(encoding="utf-8")
     if package == "rules":
         named = re.search(r"^RULE = Rule\(\s*(?:name=)?[\"']([\w-]+)", text, re.M)
         own = folder / f"test_{stem}.py"
@@ -178,7 +178,8 @@ class Shadow:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        left_out = shutil.ignore_patterns("__pycache__", ".git", ".venv*", "results", ".*_cache")
+        shutil.copytree(ROOT, folder, ignore=left_out, dirs_exist_ok=True)
         subprocess.run([sys.executable, "-m", "compileall", "-q", str(folder / "src")], check=False)
         self._usual: dict[tuple[str, ...], float] = {}
 
@@ -219,17 +220,19 @@ class Shadow:
             *tests,
         ]
         try:
-            done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=seconds, check=False)
+            done = subprocess.run(
+                command, cwd=self.folder, env=environment, capture_output=True, timeout=seconds, check=False
+            )
         except subprocess.TimeoutExpired:
             return False
         # 5: no test was collected, which kills nothing.
         return done.returncode in (0, 5)
 
 
-def sample(package: str, most: int, seed: str) -> list[Mutant]:
+def sample(root: Path, package: str, most: int, seed: str) -> list[Mutant]:
     """Mutants of a package, chosen by the hash of their names and the seed; as many of each half as there are."""
-    sources = {file.relative_to(ROOT / "src" / "rocport").as_posix(): file.read_text(encoding="utf-8")
-               for file in sorted((ROOT / "src" / "rocport" / package).rglob("*.py"))}  # fmt: skip
+    sources = {file.relative_to(root / "src" / "rocport").as_posix(): file.read_text(encoding="utf-8")
+               for file in sorted((root / "src" / "rocport" / package).rglob("*.py"))}  # fmt: skip
     found = [mutant for path, source in sources.items() for mutant in mutants(path, source)]
     found.sort(key=lambda one: hashlib.sha256(f"{seed}{one.name}{one.start}".encode()).hexdigest())
     chosen: dict[bool, list[Mutant]] = {True: [], False: []}
@@ -257,13 +260,15 @@ def main() -> int:
     given = parser.parse_args()
     low = False
     print(f"{'package':9} {'set aside':>22} {'looked at':>22}   survivors of the latter")
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        shadow = Shadow(Path(folder))
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        # The tree may change meanwhile: everything is read from the copy.
+        folder = Path(name)
+        shadow = Shadow(folder)
         for package in given.package or PACKAGES:
             counts: dict[bool, list[int]] = defaultdict(lambda: [0, 0])
             survivors = []
-            for mutant in sample(package, given.most, given.seed):
-                tests = tests_of(mutant.path)
+            for mutant in sample(folder, package, given.most, given.seed):
+                tests = tests_of(folder, mutant.path)
                 if tests and shadow.usual(tests) < 0:
                     print(f"the tests of {mutant.path} fail as it is: {' '.join(tests)}", file=sys.stderr)
                     return 2

@@ -22,6 +22,7 @@ from rocport.model import Context, Findings, Patch, Problem, Report, SourceFile,
 from rocport.port import headers, landing, state
 from rocport.port import patch as patches
 from rocport.port.engine import LayoutError, Ported, make_patch, port_other, port_source, with_mirror
+from rocport.port.files import BusyError
 from rocport.port.landing import Landed, Outcome, OutputError
 from rocport.port.places import Places
 from rocport.port.state import StateError, Undone
@@ -40,6 +41,7 @@ from rocport.syntax.cuda import CudaSource
 
 __all__ = [
     "BaselineError",
+    "BusyError",
     "ConfigError",
     "Findings",
     "Landed",
@@ -129,13 +131,13 @@ def apply(patch: Patch, where: PathLike, *, force: bool = False) -> Landed:
     """Write a patch: onto its sources where `where` is their folder, else as a tree of its own.
 
     What was edited by hand since the last port is merged; `force` overwrites it, and takes a folder that is not empty.
-    Raises OutputError, and OSError where sources cannot be written.
+    Raises OutputError, and OSError where sources cannot be written, BusyError.
     """
     return landing.Landing(patch, Path(where), force).write()
 
 
 def undo(where: PathLike) -> Undone:
-    """Take the last port onto the sources back. Raises StateError."""
+    """Take the last port onto the sources back. Raises StateError, BusyError, OSError."""
     root = Path(where)
     return state.undo(root if root.is_dir() else root.parent)
 

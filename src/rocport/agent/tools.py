@@ -245,7 +245,7 @@ def _patch(path: str, targets: Sequence[str], out: Path | None = None) -> api.Pa
 def _api(call: Callable[[], T]) -> T:
     try:
         return call()
-    except (api.ConfigError, api.BaselineError, api.LayoutError, api.OutputError) as error:
+    except (api.ConfigError, api.BaselineError, api.LayoutError, api.OutputError, api.BusyError) as error:
         raise ToolError(str(error)) from error
     except OSError as error:
         raise ToolError(f"{error.filename}: {error.strerror}") from error

@@ -83,7 +83,7 @@ def command(
         landed = api.apply(patch, folder if writes else tree.root, force=force) if writes or in_place else api.Landed()
     except (api.ConfigError, api.BaselineError, api.LayoutError) as error:
         raise click.UsageError(str(error)) from error
-    except api.OutputError as error:
+    except (api.OutputError, api.BusyError) as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         hint = f"; take the rest back by --undo {path}" if in_place else ""
@@ -123,7 +123,7 @@ def _undo(root: Path) -> int:
 
     try:
         undone = api.undo(root)
-    except api.StateError as error:
+    except (api.StateError, api.BusyError, OSError) as error:
         raise click.UsageError(str(error)) from error
     click.echo(f"{len(undone.restored)} files restored, {len(undone.removed)} removed")
     for path in undone.left:

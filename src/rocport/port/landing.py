@@ -15,7 +15,7 @@ from pathlib import Path
 from rocport import __version__
 from rocport.model import FileRecord, Patch, Problem, SourceFile
 from rocport.port import manifest, state
-from rocport.port.files import sha256, write_atomic
+from rocport.port.files import alone, inside, sha256
 from rocport.port.merge import Met, meet
 
 
@@ -84,7 +84,7 @@ class Landing:
             done.add(path)
             yield self._patched(path)
         for path in sorted(self._earlier.keys() - done):
-            present = _bytes(self.where / path)
+            present = _bytes(self.where, path)
             if present is not None and sha256(present) == self._earlier[path]:
                 yield Outcome(path, remove=True, record=FileRecord("", path, "removed"))
             elif present is not None:
@@ -119,7 +119,7 @@ class Landing:
         """What becomes of a file that was to hold `data`; `base` is what stood there when the patch was made, where it
         replaces that."""
         path = record.output
-        present = _bytes(self.where / path)
+        present = _bytes(self.where, path)
         earlier = self._earlier.get(path, "")
         if base is None:
             hashed = sha256(present) if present is not None and earlier else ""
@@ -144,9 +144,17 @@ class Landing:
     def write(self) -> Landed:
         """Do it: every file is replaced atomically or not at all. In place, what is needed to undo it is kept first.
 
-        Raises OSError when the sources themselves cannot be written; in a folder of its own that is a problem of one
-        file.
+        Raises OSError when the sources themselves cannot be written (in a folder of its own that is a problem of one
+        file), BusyError while another process writes there.
         """
+        with alone(self.where):
+            state.start(self.where)
+            return self._land()
+
+    def _land(self) -> Landed:
+        if not self.in_place and not self._earlier:
+            # Cut off from here on, this is a port that the next one completes.
+            self._save_manifest({})
         outcomes: Iterable[Outcome] = self.outcomes()
         if self.in_place:
             outcomes = list(outcomes)
@@ -172,17 +180,17 @@ class Landing:
         if not self.in_place:
             problems += self._links()
             self._save_manifest({record.output: record for record in ordered if record.status != "removed"})
+        state.end(self.where)
         ordered.sort(key=lambda record: record.status == "removed")
         return Landed(tuple(ordered), tuple(problems))
 
     def _write(self, item: Outcome) -> None:
-        place = self.where / item.path
         if item.write is not None:
-            write_atomic(place, item.write, item.mode)
+            state.write(self.where, item.path, item.write, item.mode)
         if item.aside is not None:
-            write_atomic(place.with_name(place.name + ".rocport-new"), item.aside, item.mode)
+            state.write(self.where, f"{item.path}.rocport-new", item.aside, item.mode)
         if item.remove:
-            place.unlink()
+            inside(self.where, item.path).unlink()
 
     def _save_manifest(self, records: Mapping[str, FileRecord]) -> None:
         options = self.patch.options
@@ -195,6 +203,7 @@ class Landing:
         for path, target in self.patch.tree.links:
             resolved = os.path.normpath(os.path.join(os.path.dirname(path), target))
             place = self.where / path
+            inside(self.where, os.path.dirname(path))
             if os.path.isabs(target) or resolved.startswith(".."):
                 yield Problem(path, f"links to {target}, outside the tree; not ported: copy it by hand")
             elif place.exists() and not place.is_symlink():
@@ -208,15 +217,20 @@ class Landing:
 def check_folder(where: Path, force: bool = False) -> manifest.Manifest | Problem | None:
     """What an earlier port left in the folder. Raises OutputError for one that is not empty and that no port wrote."""
     earlier = manifest.load(where)
-    if not isinstance(earlier, manifest.Manifest) and not force and where.exists() and any(where.iterdir()):
+    if not isinstance(earlier, manifest.Manifest) and not force and _holds_something(where):
         raise OutputError(
             f"{where}: not empty and holds no {manifest.NAME} of an earlier port; choose another --out, or --force"
         )
     return earlier
 
 
-def _bytes(path: Path) -> bytes | None:
+def _holds_something(where: Path) -> bool:
+    """Besides what the first port into it left when it was cut off at its beginning."""
+    return where.exists() and any(path.name != state.FOLDER for path in where.iterdir())
+
+
+def _bytes(root: Path, path: str) -> bytes | None:
     try:
-        return path.read_bytes()
+        return inside(root, path).read_bytes()
     except OSError:
         return None

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from rocport.model import FileRecord, Problem
-from rocport.port.files import write_atomic
+from rocport.model import Problem
+from rocport.model.manifest import NAME, SCHEMA, Manifest, is_inside
+from rocport.port import state
 
-NAME = "rocport-manifest.json"
-SCHEMA = 1
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """`files` maps an output path to its record; `options` are those of the run that wrote it; `source_root` is the
-    path from the output folder to the folder of the sources."""
-
-    version: str
-    options: Mapping[str, str] = field(default_factory=dict)
-    files: Mapping[str, FileRecord] = field(default_factory=dict)
-    source_root: str = ""
+__all__ = ["NAME", "SCHEMA", "Manifest", "NotAPortError", "dump_hashes", "load", "load_hashes", "open_port", "save"]
 
 
 class NotAPortError(Exception):
@@ -43,33 +31,21 @@ def open_port(folder: Path) -> tuple[Manifest, Path]:
 
 def load(folder: Path) -> Manifest | Problem | None:
     """The manifest of an earlier port into `folder`; None when there is none, a Problem when it is unreadable."""
-    path = folder / NAME
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        return Manifest.parse((folder / NAME).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        return Problem(NAME, f"cannot be read ({error}); the output is treated as written by hand")
-    try:
-        if raw["schema"] != SCHEMA:
-            return Problem(NAME, f"has schema {raw['schema']!r}, expected {SCHEMA}; written by another rocport")
-        files = {
-            item["output"]: FileRecord(
-                item["source"], item["output"], item["status"], item["source_sha256"], item["output_sha256"]
-            )
-            for item in raw["files"]
-        }
-        return Manifest(raw["version"], dict(raw["options"]), files, str(raw.get("source_root", "")))
-    except (KeyError, TypeError) as error:
-        return Problem(NAME, f"is not a manifest ({error!r}); the output is treated as written by hand")
+        return Problem(NAME, f"cannot be used ({error}); the output is treated as written by hand")
 
 
 def load_hashes(path: Path) -> dict[str, str]:
     """Path -> SHA-256 of what an earlier port generated, from the record beside it; empty when there is none."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): str(value) for name, value in raw["generated"].items()} if raw["schema"] == SCHEMA else {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        known = raw["generated"].items() if raw["schema"] == SCHEMA else ()
+        return {name: str(value) for name, value in known if is_inside(name)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 
@@ -98,4 +74,4 @@ def save(folder: Path, manifest: Manifest) -> None:
             for _, record in sorted(manifest.files.items())
         ],
     }
-    write_atomic(folder / NAME, (json.dumps(body, indent=1) + "\n").encode())
+    state.write(folder, NAME, (json.dumps(body, indent=1) + "\n").encode(), None)

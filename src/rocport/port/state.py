@@ -4,6 +4,7 @@ The folder ignores itself (`.gitignore`), so that it is never part of a patch.
 
     .rocport/undo.json         one record a file the port changed
     .rocport/before/PATH       the bytes it replaced or removed
+    .rocport/part              files on their way, while a port runs
     .rocport/made.zip          what it made of each file, the base of the next merge
 """
 
@@ -12,17 +13,26 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
+import shutil
 import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rocport.model import Problem
-from rocport.port.files import sha256, write_atomic
+from rocport.model.manifest import is_inside
+from rocport.port.files import alone, inside, sha256, write_atomic
 
 FOLDER = ".rocport"
 _SCHEMA = 1
 _KEPT = "made.zip"
+_UNDO = "undo.json"
+_PART = "part"
+_MOST_KEPT = 1 << 30  # bytes; a port of a larger tree is merged without a base
+_OWN = frozenset({".git", FOLDER})
+_HASH = re.compile(r"(?:[0-9a-f]{64})?")
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,8 @@ class Change:
     before: str
     after: str
     mode: int = 0o644
+    between: tuple[str, ...] = ()
+    """What earlier ports made of it: it may still hold that where a later one was cut off."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +68,12 @@ class Kept:
         self._root = root
         self._new: dict[str, bytes] = {}
         self._old: dict[str, bytes] = {}
-        with contextlib.suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(root / FOLDER / _KEPT) as archive:
-            self._old = {name: archive.read(name) for name in archive.namelist()}
+        try:
+            with zipfile.ZipFile(inside(root, f"{FOLDER}/{_KEPT}")) as archive:
+                if sum(item.file_size for item in archive.infolist()) <= _MOST_KEPT:
+                    self._old = {name: archive.read(name) for name in archive.namelist()}
+        except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error):
+            self._old = {}
 
     def get(self, path: str) -> bytes | None:
         """What was made last; None when that is not known."""
@@ -71,12 +87,11 @@ class Kept:
         """Write the archive, where it changed."""
         if self._new == self._old:
             return
-        _ignore(self._root)
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             for path in sorted(self._new):
                 archive.writestr(zipfile.ZipInfo(path), self._new[path], zipfile.ZIP_DEFLATED)
-        write_atomic(self._root / FOLDER / _KEPT, stream.getvalue(), 0o644)
+        write(self._root, f"{FOLDER}/{_KEPT}", stream.getvalue(), 0o644)
 
 
 def record(root: Path, writes: Iterable[tuple[str, bytes | None]]) -> None:
@@ -84,63 +99,78 @@ def record(root: Path, writes: Iterable[tuple[str, bytes | None]]) -> None:
 
     Where an earlier port wrote the file and nobody changed it since, its older bytes stay the ones to go back to.
     """
-    changes = _load(root) if (root / FOLDER / "undo.json").exists() else {}
-    _ignore(root)
+    changes = _load(root) if (root / FOLDER / _UNDO).exists() else {}
     for path, data in writes:
-        place = root / path
+        place = inside(root, path)
         present = _bytes(place)
         now = sha256(present) if present is not None else ""
         after = sha256(data) if data is not None else ""
         earlier = changes.get(path)
-        if earlier is not None and earlier.after == now:
-            changes[path] = Change(path, earlier.before, after, earlier.mode)
+        if earlier is not None and now in (earlier.after, *earlier.between):
+            between = tuple(dict.fromkeys([*earlier.between, earlier.after]))
+            changes[path] = Change(path, earlier.before, after, earlier.mode, between)
             continue
         if present is not None:
-            write_atomic(root / FOLDER / "before" / path, present, 0o644)
+            write(root, f"{FOLDER}/before/{path}", present, 0o644)
         mode = place.stat().st_mode & 0o777 if present is not None else 0o644
         changes[path] = Change(path, now, after, mode)
     body = {"schema": _SCHEMA, "files": [asdict(changes[path]) for path in sorted(changes)]}
-    write_atomic(root / FOLDER / "undo.json", (json.dumps(body, indent=1) + "\n").encode(), 0o644)
+    write(root, f"{FOLDER}/{_UNDO}", (json.dumps(body, indent=1) + "\n").encode(), 0o644)
 
 
 def undo(root: Path) -> Undone:
-    """Put every file back that is still what the port wrote; name the others. Raises StateError."""
+    """Put every file back that is still what the port wrote; name the others. Raises StateError, OSError, BusyError."""
+    with alone(root):
+        return _undo(root)
+
+
+def _undo(root: Path) -> Undone:
     changes = _load(root)
+    start(root)
     restored, removed, left = [], [], []
     for path, change in sorted(changes.items()):
-        present = _bytes(root / path)
+        present = _bytes(inside(root, path))
         now = sha256(present) if present is not None else ""
-        before = _bytes(root / FOLDER / "before" / path)
+        before = _bytes(inside(root, f"{FOLDER}/before/{path}"))
         if now == change.before:
             continue
-        if now != change.after or (change.before and (before is None or sha256(before) != change.before)):
+        if now not in (change.after, *change.between) or (
+            change.before and (before is None or sha256(before) != change.before)
+        ):
             left.append(path)
         elif change.before and before is not None:
-            write_atomic(root / path, before, change.mode)
+            write(root, path, before, change.mode)
             restored.append(path)
         else:
             (root / path).unlink()
             _prune(root, (root / path).parent)
             removed.append(path)
     if not left:
-        _clear(root / FOLDER)
+        _clear(inside(root, FOLDER))
+    else:
+        end(root)
     return Undone(tuple(restored), tuple(removed), tuple(left))
 
 
 def _load(root: Path) -> dict[str, Change]:
-    path = root / FOLDER / "undo.json"
+    path = inside(root, f"{FOLDER}/{_UNDO}")
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
         if raw["schema"] != _SCHEMA:
             raise StateError(f"{path}: schema {raw['schema']!r}, expected {_SCHEMA}; written by another rocport")
-        changes = [Change(item["path"], item["before"], item["after"], item["mode"]) for item in raw["files"]]
+        changes = [Change(**item | {"between": tuple(item.get("between", ()))}) for item in raw["files"]]
     except FileNotFoundError:
-        raise StateError(f"{root}: no {FOLDER}/undo.json, so there is no port in place to undo") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StateError(f"{root}: no {FOLDER}/{_UNDO}, so there is no port in place to undo") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StateError(f"{path}: cannot be read ({error!r}); restore the files by git") from error
     for change in changes:
-        if Path(change.path).is_absolute() or ".." in Path(change.path).parts:
-            raise StateError(f"{path}: names {change.path}, outside the tree; restore the files by git")
+        if not isinstance(change.path, str) or not is_inside(change.path) or _OWN & set(change.path.split("/")):
+            raise StateError(f"{path}: names {change.path!r}, outside the tree; restore the files by git")
+        hashes = (change.before, change.after, *change.between)
+        if not all(isinstance(part, str) and _HASH.fullmatch(part) for part in hashes):
+            raise StateError(f"{path}: not what a port writes ({change.path}); restore the files by git")
+        if not isinstance(change.mode, int) or change.mode & ~0o777:
+            raise StateError(f"{path}: gives {change.path} the mode {change.mode!r}; restore the files by git")
     return {change.path: change for change in changes}
 
 
@@ -151,9 +181,27 @@ def _bytes(path: Path) -> bytes | None:
         return None
 
 
-def _ignore(root: Path) -> None:
-    if not (root / FOLDER / ".gitignore").exists():
-        write_atomic(root / FOLDER / ".gitignore", b"*\n", 0o644)
+def write(root: Path, path: str, data: bytes, mode: int | None) -> None:
+    """Replace a file of the tree in one step. What a port that is cut off leaves of it lies in `.rocport/part`, where
+    the next one clears it away. Raises OSError, OutsideError for a path that a link leads out of the tree."""
+    place = inside(root, path)
+    part = inside(root, f"{FOLDER}/{_PART}")
+    part.mkdir(parents=True, exist_ok=True)
+    write_atomic(place, data, mode, part)
+
+
+def start(root: Path) -> None:
+    """Clear away what a port that was cut off left, and keep the folder out of patches."""
+    shutil.rmtree(inside(root, f"{FOLDER}/{_PART}"), ignore_errors=True)
+    place = inside(root, f"{FOLDER}/.gitignore")
+    if not place.exists():
+        write_atomic(place, b"*\n", 0o644)
+
+
+def end(root: Path) -> None:
+    """Remove what is needed during a port only."""
+    with contextlib.suppress(OSError):
+        inside(root, f"{FOLDER}/{_PART}").rmdir()
 
 
 def _prune(root: Path, folder: Path) -> None:
@@ -164,8 +212,15 @@ def _prune(root: Path, folder: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    for path in sorted(folder.rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
+    """Remove it, the record last: an undo that is cut off can be run again."""
+    last = [folder / _UNDO, folder / ".gitignore"]
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path not in last:
+            path.unlink()
+    for path in last:
+        path.unlink(missing_ok=True)
     folder.rmdir()
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 import re
 import signal
@@ -26,6 +25,7 @@ from typing import Any
 from rocport.facts.targets import load_target
 from rocport.model import HANGING_S
 from rocport.model.folders import cache_folder
+from rocport.model.manifest import NAME, Manifest
 from rocport.model.verification import (
     HOST,
     KernelFinding,
@@ -49,7 +49,6 @@ from rocport.verify.torch_headers import (
     torch_headers,
 )
 
-MANIFEST = "rocport-manifest.json"
 _MISSING_HEADER = re.compile(r"'([^'\n]+)' file not found")
 DEFAULT_TIMEOUT_S = HANGING_S
 _FORMAT = "4"
@@ -94,11 +93,9 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     root = path if path.is_dir() else path.parent
     toolchain = find(options.toolchain)
     _check_targets(toolchain, options.targets)
-    manifest, source_root = _manifest(root)
+    manifest = _manifest(root)
     project = read_project(root, toolchain.include)
-    changed = frozenset(
-        name for name, record in manifest.items() if record.get("status") in ("translated", "unchanged")
-    )
+    changed = frozenset(name for name, record in manifest.files.items() if record.status in ("translated", "unchanged"))
     units = [unit for unit in project.units(changed) if path == root or root / unit.path == path]
     if options.only:
         units = [unit for unit in units if unit.path in options.only]
@@ -107,9 +104,7 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     cache = Cache(options.cache, Fingerprints(root))
     torch, torch_reason = _torch(units)
     with _interrupted_once(), tempfile.TemporaryDirectory(prefix="rocport-") as scratch:
-        builder = _Builder(
-            toolchain, project, options, cache, _origins(root, manifest, source_root, options.source), Path(scratch)
-        )
+        builder = _Builder(toolchain, project, options, cache, _origins(root, manifest, options.source), Path(scratch))
         builder.torch, builder.torch_reason = torch, torch_reason
         jobs = [(unit, target) for unit in units for target in (HOST, *_device_targets(unit, options.targets))]
         results = list(_in_parallel(builder, jobs, options.jobs or os.cpu_count() or 1, progress))
@@ -153,22 +148,19 @@ def _check_targets(toolchain: Toolchain, targets: Sequence[str]) -> None:
             raise VerifyError(f"cannot compile for {target}: {reason}. {toolchain.summary()} can do: {available}")
 
 
-def _manifest(root: Path) -> tuple[Mapping[str, Mapping[str, Any]], str]:
-    """Output path -> record of the port that wrote the tree, and its source folder; empty where none can be read."""
+def _manifest(root: Path) -> Manifest:
+    """Of the port that wrote the tree; an empty one where none can be read."""
     try:
-        raw = json.loads((root / MANIFEST).read_text(encoding="utf-8"))
-        return {record["output"]: record for record in raw["files"]}, str(raw.get("source_root", ""))
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}, ""
+        return Manifest.parse((root / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return Manifest("")
 
 
-def _origins(
-    root: Path, manifest: Mapping[str, Mapping[str, Any]], source_root: str, source: Path | None
-) -> diagnostics.Origins:
-    sources = {output: str(record.get("source") or "") for output, record in manifest.items()}
-    if source is None and source_root:
+def _origins(root: Path, manifest: Manifest, source: Path | None) -> diagnostics.Origins:
+    sources = {output: record.source for output, record in manifest.files.items()}
+    if source is None and manifest.source_root:
         # The tree may have moved since: it is the source only if the files are those the port read.
-        recorded = (root / source_root).resolve()
+        recorded = (root / manifest.source_root).resolve()
         if any((recorded / name).is_file() for name in sources.values() if name):
             source = recorded
     return diagnostics.Origins(sources, source, root)

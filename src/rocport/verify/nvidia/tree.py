@@ -284,7 +284,7 @@ def read_manifest(root: Path) -> Recorded | None:
         body = json.loads(place.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise TreeError(f"{place}: cannot be read ({error}); name the original with --original DIR") from error
     try:
         files = body["files"]
@@ -298,5 +298,5 @@ def read_manifest(root: Path) -> Recorded | None:
                 if item["source"] == item["output"] and item["source_sha256"] != item["output_sha256"]
             ),
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise TreeError(f"{place}: not a manifest of rocport ({error!r}); name the original with --original") from error
