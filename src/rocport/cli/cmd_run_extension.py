@@ -25,6 +25,10 @@ from rocport.cli.running import (
 
 @click.command("run-extension", cls=ProgramCommand)
 @click.option("--width", default="32,64", show_default=True, metavar="32|64|32,64", help="Lanes of a wavefront.")
+@click.option(
+    "--executor", "executor_name", type=click.Choice(["cpu", "isa"]), default="cpu", show_default=True,
+    help="isa: the kernels as machine code of gfx942 (width 64) and gfx1100 (width 32).",
+)  # fmt: skip
 @click.option("--order", default="forward", show_default=True, metavar="forward|reverse|SEED", help="Order of blocks.")
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=3600, show_default=True, help="Seconds a width.")
@@ -42,6 +46,7 @@ from rocport.cli.running import (
 def command(
     ctx: click.Context,
     width: str,
+    executor_name: str,
     order: str,
     quiet: tuple[str, ...],
     timeout: float,
@@ -52,15 +57,16 @@ def command(
     path: Path,
     arguments: tuple[str, ...],
 ) -> None:
-    """Build the PyTorch extension of PATH, a ported repository with a setup.py, for the CPU, and run Python with it.
+    """Build the PyTorch extension of PATH, a ported repository with a setup.py, and run Python with it, without a GPU.
 
     ARGUMENTS are Python's: `-- -m pytest tests`, `-- script.py`; `-m pytest` by default. They run in a copy of PATH,
-    where torch.cuda is there, tensors "on" it are CPU tensors, and the extension's kernels run on the CPU executor.
+    where torch.cuda is there, tensors "on" it are CPU tensors, and the extension's kernels run on the executor.
     Exit code 0: status 0 and no grave hazard at each width; 1: not so; 2: it cannot be built here, or wrong usage.
     """
     from rocport.executor.base import BuildError, BuildOptions, RunOptions
     from rocport.executor.compiler import CompilerError, find_compiler
     from rocport.executor.cpu import CpuExecutor
+    from rocport.executor.isa.runtime.executor import IsaExecutor
     from rocport.executor.limits import Limits
     from rocport.executor.program import ProgramError
     from rocport.executor.torch_extension import (
@@ -72,6 +78,7 @@ def command(
         run_interpreter,
         stage,
     )
+    from rocport.facts.targets import wave_target
 
     widths = _widths(width)
     check_hazards(quiet)
@@ -89,11 +96,16 @@ def command(
         inside = [extension for extension in declared.extensions if extension.name not in libraries]
         program = interpreter_program(inside, path.resolve(), environment)
         names = ", ".join(extension.name for extension in inside)
-        each = executor.needs_width(program)
+        machine = executor_name == "isa"
+        each = not machine and executor.needs_width(program)
         for lanes in widths:
             click.echo(f"{names}: building {len(program.units)} units for width {lanes}", err=True)
             options = BuildOptions(lanes if each else None, f"-O{optimize}")
-            executable = build_interpreter(program, environment, executor, options)
+            runner = IsaExecutor(wave_target(lanes).name) if machine else executor
+            refusal = runner.probe().refusal
+            if refusal:
+                raise ProgramError(refusal)
+            executable = build_interpreter(program, environment, runner, options)
             with tempfile.TemporaryDirectory(prefix="rocport-extension-") as scratch:
                 work = Path(scratch) / path.resolve().name
                 stage(path.resolve(), declared.extensions, declared.roots, work, libraries)
@@ -102,9 +114,9 @@ def command(
                     arguments or ("-m", "pytest"),
                     work,
                     environment,
-                    executor,
+                    runner,
                     RunOptions(width=lanes, order=order, quiet=quiet, limits=limits),
-                    _device(lanes),
+                    _device(lanes, executor_name),
                     [work / folder for folder in {"", *declared.roots.values()}],
                 )
             code = max(code, show(result, lanes, timeout))
@@ -124,13 +136,14 @@ def _widths(text: str) -> list[int]:
     return widths
 
 
-def _device(width: int) -> dict[str, Any]:
+def _device(width: int, executor: str) -> dict[str, Any]:
     """What torch.cuda.get_device_properties answers at a width."""
     from rocport.facts.targets import wave_target
 
     target = wave_target(width)
     return {
         "gfx": target.name,
+        "name": f"rocport {executor.upper()} executor ({target.name})",
         "width": width,
         "lds": target.lds_bytes,
         "major": target.capability[0],

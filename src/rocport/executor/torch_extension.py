@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rocport.executor.base import BuildError, BuildOptions, RunOptions, RunResult
+from rocport.executor.base import BuildError, BuildOptions, Executor, RunOptions, RunResult
 from rocport.executor.compiler import HERE, executor_cache
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.limits import Limits
@@ -242,7 +242,7 @@ def build_host_libraries(
     return built
 
 
-def build_interpreter(program: Program, environment: Environment, executor: CpuExecutor, options: BuildOptions) -> Path:
+def build_interpreter(program: Program, environment: Environment, executor: Executor, options: BuildOptions) -> Path:
     """The interpreter's executable, from the cache when nothing it is made from has changed.
 
     Raises:
@@ -256,8 +256,9 @@ def build_interpreter(program: Program, environment: Environment, executor: CpuE
     return executable
 
 
-def _fingerprint(program: Program, environment: Environment, executor: CpuExecutor, options: BuildOptions) -> str:
-    digest = hashlib.sha256(repr((program.units, program.link, environment, executor.compiler, options)).encode())
+def _fingerprint(program: Program, environment: Environment, executor: Executor, options: BuildOptions) -> str:
+    known = executor.probe()
+    digest = hashlib.sha256(repr((program.units, program.link, environment, known, options)).encode())
     folders = (program.folder, HERE)
     for path in sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in _READ):
         digest.update(str(path).encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
@@ -269,7 +270,7 @@ def run_interpreter(
     arguments: Sequence[str],
     cwd: Path,
     environment: Environment,
-    executor: CpuExecutor,
+    executor: Executor,
     options: RunOptions,
     device: dict[str, Any],
     paths: Sequence[Path] = (),

@@ -76,6 +76,29 @@ __global__ void in_scratch(const int* order, int* o) {
   o[threadIdx.x] = s;
 }
 
+// A register that a number names: S_SET_GPR_IDX_ON on CDNA, V_MOVREL* on RDNA.
+typedef int Sixteen __attribute__((ext_vector_type(16)));
+__global__ void named_register(const int* x, int to, int from, int* o) {
+  Sixteen v;
+#pragma unroll
+  for (int k = 0; k < 16; k++) v[k] = x[threadIdx.x + 64 * k];
+  v[to] = 7 * threadIdx.x;
+  o[threadIdx.x] = v[from];
+  o[64 + threadIdx.x] = v[0] ^ v[15];
+}
+
+// Lanes that ask get places in a row; the counter lies in LDS.
+__global__ void append(const int* wanted, int* o) {
+  __shared__ int counter;
+  counter = 5;
+  __syncthreads();
+  int at = -1;
+  if (wanted[threadIdx.x]) at = __builtin_amdgcn_ds_append((__attribute__((address_space(3))) int*)&counter);
+  o[threadIdx.x] = at;
+  __syncthreads();
+  if (threadIdx.x == 0) o[64] = counter;
+}
+
 __global__ void variables(int* o) { o[threadIdx.x] = table[threadIdx.x & 3] + gridDim.x * blockDim.x; }
 
 __global__ void out_of_bounds(int* p, long i) { p[i * (threadIdx.x == 5)] = 1; }

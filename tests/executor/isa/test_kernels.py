@@ -107,6 +107,26 @@ def test_scratch(kernels: Module) -> None:
         assert out.view("u4")[lane] == s
 
 
+@pytest.mark.parametrize(("to", "source"), [(3, 3), (0, 15), (15, 9)])
+def test_a_register_named_by_a_number(kernels: Module, to: int, source: int) -> None:
+    x = rng.integers(-1000, 1000, (16, 64)).astype("i4")
+    want = x.copy()
+    want[to] = 7 * np.arange(64)
+    out = np.zeros(128, "i4")
+    kernels.launch("named_register", (1,), (64,), [x, np.int32(to), np.int32(source), out])
+    np.testing.assert_array_equal(out[:64], want[source])
+    np.testing.assert_array_equal(out[64:], want[0] ^ want[15])
+    assert any("IDX_ON" in name or "MOVREL" in name for name in kernels.translated("named_register").origins)
+
+
+def test_append_counts_active_lanes(kernels: Module) -> None:
+    wanted, out = rng.integers(0, 2, 64).astype("i4"), np.zeros(65, "i4")
+    kernels.launch("append", (1,), (64,), [wanted, out])
+    assert out[64] == 5 + wanted.sum()
+    assert (out[:64][wanted == 0] == -1).all()
+    assert (out[:64][wanted == 1] >= 5).all()
+
+
 def test_variables_and_hidden_arguments(kernels: Module) -> None:
     out = np.zeros(8, "i4")
     kernels.launch("variables", (3,), (8,), [out])

@@ -73,8 +73,10 @@ class Step:
 class Form:
     """Collects the text of one form and its operands."""
 
-    def __init__(self, mode: Mode) -> None:
+    def __init__(self, mode: Mode, indexed: int = 0) -> None:
         self.mode = mode
+        self.indexed = indexed
+        """Operands that M0 moves (S_SET_GPR_IDX_ON): bit 0 to 2 the sources, bit 3 the destination."""
         self.operands: list[int | Target] = []
         self.before: list[str] = []
         """Statements before the lane loop."""
@@ -86,9 +88,10 @@ class Form:
         self.operands.append(value if isinstance(value, Target) else value & 0xFFFFFFFF)
         return f"op->o[{len(self.operands) - 1}]"
 
-    def row(self, register: int) -> str:
-        """Pointer to the lanes of a vector register; accumulation registers are 256 and up."""
-        return f"(w->v+{self.operand(register * self.mode.wave)})"
+    def row(self, register: int, place: int | None = None) -> str:
+        """Pointer to the lanes of a vector register; accumulation registers are 256 and up. `place`: indexed's bit."""
+        moved = f"+indexed_row<{self.mode.wave}>(w)" if place is not None and self.indexed >> place & 1 else ""
+        return f"(w->v+{self.operand(register * self.mode.wave)}{moved})"
 
     def sgpr(self, code: int) -> int:
         """Index in the wave's scalar state of an encoded scalar destination."""

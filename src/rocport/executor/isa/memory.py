@@ -351,9 +351,11 @@ def lds(c: Context) -> Step:
     """DS instructions."""
     i = c.instruction
     name = i.name.removeprefix("DS_")
-    if name in ("NOP", "GWS_INIT", "GWS_BARRIER", "CONSUME", "APPEND"):
-        if name in ("NOP",):
-            return c.step("return op+1;", "by hand")
+    if name == "NOP":
+        return c.step("return op+1;", "by hand")
+    if name in ("CONSUME", "APPEND"):
+        return _append(c, "-" if name == "CONSUME" else "+")
+    if name.startswith("GWS_"):
         raise Untranslated(i.name)
     accumulate = 256 if c.mode.cdna and c.raw("acc") else 0
     first, second = c.raw("offset0"), c.raw("offset1")
@@ -418,6 +420,18 @@ def lds(c: Context) -> Step:
     if returns:
         return _loaded(c, text, LOAD_LDS, c.raw("vdst") + accumulate, words)
     return c.step(text, "by hand", kind=STORE)
+
+
+def _append(c: Context, sign: str) -> Step:
+    """A counter in LDS at M0[31:16] and the offset grows by the count of active lanes; all get what it was."""
+    offset = c.form.operand(c.raw("offset0") | c.raw("offset1") << 8)
+    d = c.raw("vdst") + (256 if c.mode.cdna and c.raw("acc") else 0)
+    text = (
+        f"const u64 ex=exec_of<W>(w);const int l=0;const u32 a=(w->s[RP_M0]>>16)+{offset};u8*p=lds_at(w,a,4);"
+        f"if(!p)OUTSIDE(l,a);const u32 was=peek<u32>(p);poke<u32>(p,was{sign}(u32)__builtin_popcountll(ex));"
+        f"u32*d={c.form.row(d)};ACTIVE_LANES d[l]=was;return op+1;"
+    )
+    return _loaded(c, text, LOAD_LDS, d, 1)
 
 
 def _permute(c: Context, name: str, offset: int) -> Step:

@@ -55,12 +55,12 @@ _TRANSLATORS: dict[str, Callable[[Context], Step]] = {
 }
 
 
-def translate_one(instruction: Instruction, address: int, mode: Mode) -> Step:
-    """The step of one instruction. Raises Untranslated or PseudocodeError."""
+def translate_one(instruction: Instruction, address: int, mode: Mode, indexed: int = 0) -> Step:
+    """The step of one instruction; `indexed`: see Form. Raises Untranslated or PseudocodeError."""
     translator = _TRANSLATORS.get(instruction.encoding)
     if translator is None:
         raise Untranslated(f"encoding {instruction.encoding}")
-    return translator(Context(mode, instruction, address, Form(mode)))
+    return translator(Context(mode, instruction, address, Form(mode, indexed)))
 
 
 def kernel_mode(kernel: KernelCode, target: str) -> Mode:
@@ -83,22 +83,22 @@ def build(code: CodeObject, kernel: KernelCode, target: str) -> Program:
     mode = kernel_mode(kernel, target)
     program = Program(kernel, mode, [])
     seen: dict[int, Step] = {}
-    work = [kernel.descriptor.entry]
+    work = [(kernel.descriptor.entry, 0)]
     called = False
     while work:
-        address = work.pop()
+        address, indexed = work.pop()
         if address in seen or not code.text[0] <= address < code.text[1]:
             continue
-        step = _step(code, address, mode, program)
+        step, indexed = _step(code, address, mode, program, indexed)
         seen[address] = step
-        work += step.targets
+        work += [(target, indexed) for target in step.targets]
         if step.falls:
-            work.append(address + step.size)
+            work.append((address + step.size, indexed))
         if step.aux == 1 and step.kind == 0 and not called:
             # A jump or call to an address in registers: the functions of this object, and what follows calls.
             called = True
-            work += [s.address for s in code.symbols.values() if s.kind == "function"]
-            work += _local_functions(code, mode)
+            work += [(s.address, 0) for s in code.symbols.values() if s.kind == "function"]
+            work += [(start, 0) for start in _local_functions(code, mode)]
     program.steps = [seen[a] for a in sorted(seen)]
     return program
 
@@ -125,13 +125,15 @@ def _local_functions(code: CodeObject, mode: Mode) -> list[int]:
     return found
 
 
-def _step(code: CodeObject, address: int, mode: Mode, program: Program) -> Step:
+def _step(code: CodeObject, address: int, mode: Mode, program: Program, indexed: int) -> tuple[Step, int]:
+    """The step at an address, and which operands M0 moves behind it."""
     data = code.memory[address : min(address + 20, code.text[1])]
     name, size, encoding = f"{int.from_bytes(data[:4], 'little'):#010x}", 4, "unknown"
     try:
         instruction = decode(data, mode.family)
         name, size, encoding = instruction.name, instruction.size, instruction.encoding
-        return translate_one(instruction, address, mode)
+        indexed = scalar.indexing(instruction, indexed)
+        return translate_one(instruction, address, mode, indexed), indexed
     except (Untranslated, PseudocodeError) as error:
         program.untranslated[name] = str(error)
-        return Step(address, size, encoding, name, UNSUPPORTED, [], how="untranslated")
+        return Step(address, size, encoding, name, UNSUPPORTED, [], how="untranslated"), indexed

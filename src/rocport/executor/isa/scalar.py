@@ -18,11 +18,11 @@ from rocport.executor.isa.forms import (
     literal,
 )
 from rocport.executor.isa.overrides import OVERRIDES
-from rocport.executor.isa.tables import text_of
+from rocport.executor.isa.tables import Instruction, text_of
 
 _NOTHING = re.compile(
     r"S_(NOP|DELAY_ALU|CLAUSE|SLEEP|SETPRIO|SET_INST|ICACHE|INST_PREFETCH|WAKEUP|CODE_END|SETHALT|TTRACE|DCACHE|ATC_PROBE"
-    r"|VERSION|INCPERFLEVEL|DECPERFLEVEL|PREFETCH|GL1_INV|SETVSKIP|BUFFER_GL|SET_GPR_IDX|WAIT_IDLE|WAIT_EVENT|DENORM_MODE|SLEEP_VAR"
+    r"|VERSION|INCPERFLEVEL|DECPERFLEVEL|PREFETCH|GL1_INV|SETVSKIP|BUFFER_GL|SET_GPR_IDX_OFF|WAIT_IDLE|WAIT_EVENT|DENORM_MODE|SLEEP_VAR"
     r"|WAITCNT_DEPCTR|ALLOC_VGPR)"
 )
 
@@ -76,9 +76,21 @@ def sopp(c: Context) -> Step:
         for count in waits:
             c.form.operand(count)
         return c.step("return op+1;", "by hand", kind=WAIT)
+    if name == "S_SET_GPR_IDX_MODE":
+        modes = c.form.operand((immediate & 15) << 12)
+        return c.step(f"w->s[RP_M0]=(w->s[RP_M0]&~0xf000u)|{modes};return op+1;", "by hand")
     if _NOTHING.match(name):
         return c.step("return op+1;", "by hand")
     raise Untranslated(name)
+
+
+def indexing(instruction: Instruction, now: int) -> int:
+    """The operands that M0 moves behind an instruction, where `now` are those before it."""
+    if instruction.name == "S_SET_GPR_IDX_ON":
+        return instruction.fields["ssrc1"] & 15
+    if instruction.name == "S_SET_GPR_IDX_MODE":
+        return instruction.fields["simm16"] & 15
+    return 0 if instruction.name == "S_SET_GPR_IDX_OFF" else now
 
 
 ALL = 0xFFFF
@@ -134,6 +146,9 @@ def sop1(c: Context) -> Step:
     if name in ("S_BARRIER_SIGNAL", "S_BARRIER_SIGNAL_ISFIRST", "S_BARRIER_INIT", "S_BARRIER_JOIN", "S_SLEEP_VAR"):
         # The wait gathers the waves; who signals first is not told apart.
         return c.step("w->scc=0;return op+1;" if name.endswith("ISFIRST") else "return op+1;", "by hand")
+    if name == "S_SET_GPR_IDX_IDX":
+        index = c.form.uniform(source, 32, "B32", c.instruction.literal)
+        return c.step(f"w->s[RP_M0]=(w->s[RP_M0]&~255u)|({index}&255);return op+1;", "by hand")
     if name in ("S_SENDMSG_RTN_B32", "S_SENDMSG_RTN_B64"):
         d = c.form.operand(destination)
         kind = source
@@ -150,6 +165,10 @@ def sop2(c: Context) -> Step:
 def sopc(c: Context) -> Step:
     if c.instruction.name == "S_SETVSKIP":
         return c.step("return op+1;", "by hand")
+    if c.instruction.name == "S_SET_GPR_IDX_ON":
+        index = c.form.uniform(c.raw("ssrc0"), 32, "B32", c.instruction.literal)
+        modes = c.form.operand((c.raw("ssrc1") & 15) << 12)
+        return c.step(f"w->s[RP_M0]=(w->s[RP_M0]&~0xf0ffu)|{modes}|({index}&255);return op+1;", "by hand")
     return arithmetic(c, {"S0": "ssrc0", "S1": "ssrc1"}, None)
 
 

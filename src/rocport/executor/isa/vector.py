@@ -31,6 +31,10 @@ class _Lane:
     """Lanes that are written."""
 
 
+_PLACES = {"S0": 0, "S1": 1, "S2": 2}
+"""Bits of S_SET_GPR_IDX_ON."""
+
+
 def source(
     c: Context, lane: _Lane, name: str, code: int, width: int, number: str, high: bool = False, tag: str = ""
 ) -> None:
@@ -41,7 +45,7 @@ def source(
         raise Untranslated(f"operand of {width} bits")
     if code >= 256:
         pointer = f"p{name}{tag}"
-        lane.before += f"const u32*{pointer}={c.form.row(code - 256)};"
+        lane.before += f"const u32*{pointer}={c.form.row(code - 256, _PLACES.get(name))};"
         value = f"{pointer}[l]" + (f"|(u64){pointer}[l+W]<<32" if words == 2 else "")
         lane.body += f"u{wide} {name}={value};(void){name};"
     else:
@@ -140,7 +144,7 @@ def valu(c: Context) -> Step:
         if width > 64:
             raise Untranslated(f"result of {width} bits")
         lane.registers["D0"] = width
-        lane.before += f"u32*pD={c.form.row(destination)};alignas(64) u32 t0[W];"
+        lane.before += f"u32*pD={c.form.row(destination, 3)};alignas(64) u32 t0[W];"
         lane.body += f"u{width} D0=pD[l]"
         lane.body += ";" if width == 32 else "|(u64)pD[l+W]<<32;"
         if half_result:
@@ -520,6 +524,18 @@ def _permlane_swap(c: Context) -> Step:
     )
 
 
+def _movrel(c: Context) -> Step:
+    """A move from or to the register that M0 counts from the one that is named (RDNA; CDNA has S_SET_GPR_IDX_ON)."""
+    name = c.instruction.name
+    c.form.indexed = {"V_MOVRELD_B32": 8, "V_MOVRELS_B32": 1, "V_MOVRELSD_B32": 9}[name]
+    code = c.raw("src0")
+    lane = _Lane(before="const u64 ex=exec_of<W>(w);alignas(64) u32 t0[W];")
+    source(c, lane, "S0", code, 32, c.instruction.formats.get("src0", "B32"))
+    lane.body += "t0[l]=S0;"
+    lane.after = f"write_row<W>({c.form.row(c.raw('vdst'), 3)},t0,ex);"
+    return c.step(_guard(lane, "EACH_LANE", False), "by hand")
+
+
 def _swap(c: Context) -> Step:
     d, s = c.form.row(c.raw("vdst")), c.form.row(c.raw("src0") - 256)
     return c.step(
@@ -541,4 +557,7 @@ _BY_HAND = {
     "V_PERMLANE16_SWAP_B32": _permlane_swap,
     "V_PERMLANE32_SWAP_B32": _permlane_swap,
     "V_SWAP_B32": _swap,
+    "V_MOVRELD_B32": _movrel,
+    "V_MOVRELS_B32": _movrel,
+    "V_MOVRELSD_B32": _movrel,
 }

@@ -150,7 +150,7 @@ def properties() -> Properties:
     facts = json.loads(os.environ.get("ROCPORT_DEVICE", "{}"))
     arch = facts.get("gfx", "")
     return Properties(
-        name=f"rocport CPU executor ({arch})",
+        name=facts.get("name", ""),
         gcnArchName=arch,
         major=facts.get("major", 9),
         minor=facts.get("minor", 4),

@@ -180,6 +180,7 @@ namespace HIPCachingAllocator = CUDACachingAllocator;
 
 }  // namespace c10::cuda
 
+#ifdef ROCPORT_SOURCE_LEVEL
 // PyTorch defines it in headers read by the device compiler only.
 namespace at {
 template <typename T>
@@ -190,6 +191,7 @@ struct RestrictPtrTraits {
 namespace torch {
 using at::RestrictPtrTraits;
 }
+#endif
 
 namespace c10::hip {
 using namespace c10::cuda;
@@ -242,9 +244,9 @@ using namespace at::cuda::detail;
 
 namespace rpx::torch_atomics {
 template <typename T>
-inline T add(T *address, T value) { return atomicAdd(address, value); }
+RPX_DEVICE inline T add(T *address, T value) { return atomicAdd(address, value); }
 template <typename T>
-T through_float(T *address, T value) {
+RPX_DEVICE T through_float(T *address, T value) {
   auto *bits = reinterpret_cast<unsigned short *>(address);
   unsigned short before = __atomic_load_n(bits, __ATOMIC_RELAXED), after;
   T old;
@@ -255,19 +257,19 @@ T through_float(T *address, T value) {
   } while (!__atomic_compare_exchange_n(bits, &before, after, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   return old;
 }
-inline c10::Half add(c10::Half *address, c10::Half value) { return through_float(address, value); }
-inline c10::BFloat16 add(c10::BFloat16 *address, c10::BFloat16 value) { return through_float(address, value); }
+RPX_DEVICE inline c10::Half add(c10::Half *address, c10::Half value) { return through_float(address, value); }
+RPX_DEVICE inline c10::BFloat16 add(c10::BFloat16 *address, c10::BFloat16 value) { return through_float(address, value); }
 template <typename T>
-T whole(T *address, T value) { return __atomic_fetch_add(address, value, __ATOMIC_RELAXED); }
-inline int8_t add(int8_t *address, int8_t value) { return whole(address, value); }
-inline uint8_t add(uint8_t *address, uint8_t value) { return whole(address, value); }
-inline int16_t add(int16_t *address, int16_t value) { return whole(address, value); }
-inline int64_t add(int64_t *address, int64_t value) { return whole(address, value); }
-inline bool add(bool *address, bool value) {
+RPX_DEVICE T whole(T *address, T value) { return __atomic_fetch_add(address, value, __ATOMIC_RELAXED); }
+RPX_DEVICE inline int8_t add(int8_t *address, int8_t value) { return whole(address, value); }
+RPX_DEVICE inline uint8_t add(uint8_t *address, uint8_t value) { return whole(address, value); }
+RPX_DEVICE inline int16_t add(int16_t *address, int16_t value) { return whole(address, value); }
+RPX_DEVICE inline int64_t add(int64_t *address, int64_t value) { return whole(address, value); }
+RPX_DEVICE inline bool add(bool *address, bool value) {
   return __atomic_fetch_or(reinterpret_cast<unsigned char *>(address), static_cast<unsigned char>(value), __ATOMIC_RELAXED);
 }
 }  // namespace rpx::torch_atomics
 template <typename T>
-inline T gpuAtomicAdd(T *address, T value) { return rpx::torch_atomics::add(address, value); }
+RPX_DEVICE inline T gpuAtomicAdd(T *address, T value) { return rpx::torch_atomics::add(address, value); }
 template <typename T>
-inline void gpuAtomicAddNoReturn(T *address, T value) { rpx::torch_atomics::add(address, value); }
+RPX_DEVICE inline void gpuAtomicAddNoReturn(T *address, T value) { rpx::torch_atomics::add(address, value); }

@@ -12,13 +12,17 @@
 ROCPORT_MODULES
 #undef X
 
+#ifndef __HIP__
 namespace rpx {
 void spare_static_lds();
 }
+#endif
 
 int main(int argc, char **argv) {
-  // PyTorch's headers keep thread-local variables, which live where shared memory does.
+#ifndef __HIP__
+  // PyTorch's headers keep thread-local variables, which live where the source-level executor keeps shared memory.
   rpx::spare_static_lds();
+#endif
 #define X(dotted, name) \
   if (PyInit_##name) PyImport_AppendInittab(dotted, PyInit_##name);
   ROCPORT_MODULES

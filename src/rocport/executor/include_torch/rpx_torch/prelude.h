@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read before every file of an extension: PyTorch's headers as a CPU build has them, then the words that make the
-// extension see ROCm and take CPU tensors for its device's.
+// extension see ROCm and take CPU tensors for its device's. A HIP compiler (the ISA executor) reads them as on ROCm.
 #pragma once
 
+#ifdef __HIP__
+#define USE_ROCM 1
+#define RPX_DEVICE __device__
+#else
 #undef __HIPCC__
-#undef __HIP__
+#define RPX_DEVICE
+#endif
 
 #include <torch/extension.h>
 #include <torch/library.h>
 #include <torch/script.h>
 
+#ifndef __HIP__
 #define __HIPCC__ 1
 #define __HIP__ 1
 #define USE_ROCM 1
+#define ROCPORT_SOURCE_LEVEL 1
+#endif
 
 #include <hip/hip_runtime.h>
 
 #include <rpx_torch/device.h>
 
+#ifdef ROCPORT_SOURCE_LEVEL
 // The width is a run-time setting here; where it has to be a constant, each width gets a build.
 #undef C10_WARP_SIZE
 #undef C10_WARP_SIZE_LOWER_BOUND
@@ -29,6 +38,7 @@
 #else
 #define C10_WARP_SIZE_LOWER_BOUND 32
 #define C10_WARP_SIZE_UPPER_BOUND 64
+#endif
 #endif
 
 #define is_cuda() is_cpu()

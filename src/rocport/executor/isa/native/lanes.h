@@ -337,6 +337,8 @@ template <int W> AT void unpack_bits(u32 *values, u64 m) {
   for (int l = 0; l < W; l++) values[l] = (u32)(m >> l) & 1;
 }
 #define ROW(K) (w->v + op->o[K])
+// How far M0 moves a register operand, in words; what leaves the registers stays at the first.
+template <int W> AT u32 indexed_row(const rp_wave *w) { return (w->s[RP_M0] & 255) * W; }
 #define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < W; l++)
 #define ACTIVE_LANES for (u64 left_ = ex; left_; left_ &= left_ - 1) if (const int l = __builtin_ctzll(left_); true)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's own, whose CUDA keywords nobody rewrites in a system header.
 #pragma once
+#ifdef ROCPORT_SOURCE_LEVEL
 #pragma push_macro("__forceinline__")
 #pragma push_macro("__host__")
 #pragma push_macro("__device__")
@@ -14,3 +15,6 @@
 #pragma pop_macro("__host__")
 #pragma pop_macro("__device__")
 #pragma pop_macro("__global__")
+#else
+#include_next <ATen/cuda/detail/KernelUtils.h>
+#endif
