@@ -38,8 +38,9 @@ from typing import Any
 from real import Repository, digest, obtain
 
 from rocport.executor.amd import width_of
-from rocport.executor.base import BuildError, BuildOptions, Limits, RunOptions, RunResult
+from rocport.executor.base import BuildError, BuildOptions, RunOptions, RunResult
 from rocport.executor.isa.runtime.executor import IsaExecutor
+from rocport.executor.limits import Limits
 from rocport.executor.program import ProgramError, load_program
 from rocport.facts._toml import read_toml
 from rocport.model import HANGING_S

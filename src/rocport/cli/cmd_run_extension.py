@@ -27,7 +27,7 @@ from rocport.cli.running import (
 @click.option("--width", default="32,64", show_default=True, metavar="32|64|32,64", help="Lanes of a wavefront.")
 @click.option(
     "--executor", "executor_name", type=click.Choice(["cpu", "isa"]), default="cpu", show_default=True,
-    help="isa: the kernels as machine code of gfx942 (width 64) and gfx1100 (width 32).",
+    help="isa: the kernels as machine code of a target of the width.",
 )  # fmt: skip
 @click.option("--order", default="forward", show_default=True, metavar="forward|reverse|SEED", help="Order of blocks.")
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")

@@ -40,4 +40,34 @@ __global__ void past_the_lds(int* o, int k) {
   s[k * threadIdx.x] = 1;
   o[threadIdx.x] = s[0];
 }
+// The neighbour's value, with no barrier between.
+__global__ void shared_race(const int* x, int* o) {
+  __shared__ int s[256];
+  s[threadIdx.x] = x[threadIdx.x];
+  o[threadIdx.x] = s[threadIdx.x ^ 128];
+}
+__global__ void with_barrier(const int* x, int* o) {
+  __shared__ int s[256];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  o[threadIdx.x] = s[threadIdx.x ^ 128];
+}
+// Each workgroup adds to the same places.
+__global__ void global_race(const int* x, int* o) { o[threadIdx.x] += x[threadIdx.x] + blockIdx.x; }
+__global__ void with_atomic(const int* x, int* o) { atomicAdd(o + threadIdx.x, x[threadIdx.x] + blockIdx.x); }
+// A register that nobody wrote reaches memory.
+__global__ void unwritten_register(const int* x, int* o) {
+  int v;
+  asm volatile("v_add_u32 %0, v200, %1" : "=v"(v) : "v"(x[threadIdx.x]) : "v200");
+  o[threadIdx.x] = v;
+}
+// One wave waits for what the other never writes.
+__global__ void waits_for_nobody(volatile int* x) {
+  if (threadIdx.x < 64) {
+    while (x[0] == 0) {}
+  } else {
+    __builtin_amdgcn_s_barrier();
+    x[0] = 1;
+  }
+}
 }

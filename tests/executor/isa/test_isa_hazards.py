@@ -49,3 +49,42 @@ def test_lds_has_the_size_of_the_launch(hazards: Module) -> None:
     hazards.launch("past_the_lds", (1,), (64,), [out, np.int32(1)], dynamic_lds=256)
     with pytest.raises(KernelError, match=r"outside of what is allocated.*DS_WRITE.*hazards\.hip"):
         hazards.launch("past_the_lds", (1,), (64,), [out, np.int32(1)], dynamic_lds=252)
+
+
+@pytest.mark.parametrize(
+    ("defect", "sound", "kinds"),
+    [
+        ("shared_race", "with_barrier", {"shared-race", "unwritten-lds", "uninitialised"}),
+        ("global_race", "with_atomic", {"global-race"}),
+        ("missing_wait", "with_wait", {"missing-wait"}),
+        ("unwritten_register", "with_wait", {"uninitialised"}),
+    ],
+)
+def test_examine_names_the_defect_and_its_line(hazards: Module, defect: str, sound: str, kinds: set[str]) -> None:
+    x, out = np.arange(256).astype("i4"), np.zeros(256, "i4")
+    blocks = 2 if defect == "global_race" else 1
+    assert hazards.examine(sound, (blocks,), (256,), [x, out]) == ()
+    out[:] = 0
+    found = [f for f in hazards.examine(defect, (blocks,), (256,), [x, out]) if f.kind != "order"]
+    assert {f.kind for f in found} == kinds
+    assert all("hazards.hip:" in f.source for f in found)
+
+
+def test_examine_leaves_the_first_runs_results_and_restores_memory(hazards: Module) -> None:
+    x, out = np.arange(256).astype("i4"), np.ones(256, "i4")
+    assert hazards.examine("with_atomic", (2,), (256,), [x, out]) == ()
+    np.testing.assert_array_equal(out, 1 + 2 * x + 1)
+
+
+def test_unwritten_lds_is_named_at_the_read(hazards: Module) -> None:
+    (found,) = [f for f in hazards.examine("uninitialized_lds", (1,), (128,), [np.zeros(128, "i4")]) if f.source][:1]
+    assert found.kind == "unwritten-lds"
+    assert found.instruction.startswith(("DS_READ", "FLAT_LOAD"))
+    assert found.source.endswith("hazards.hip:11")
+
+
+def test_a_hang_names_where_it_turns_and_who_waits(hazards: Module) -> None:
+    with pytest.raises(
+        KernelError, match=r"turns between pc 0x\w+ \(.*hazards\.hip:\d+\) and pc .*wave 1 waits before"
+    ):
+        hazards.launch("waits_for_nobody", (1,), (128,), [np.zeros(1, "i4")], limit=1_000_000)

@@ -14,16 +14,17 @@ from rocport.syntax.code_object import CodeObject, CodeObjectError
 
 
 def serve(requests: TextIO, answers: TextIO) -> int:
-    """For each line `CODE_OBJECT TARGET KERNEL`, tabs between: the shared object's path, or an empty line and why."""
+    """For each line `CODE_OBJECT TARGET KERNEL plain|watched`, tabs between: the shared object's path, or an empty line
+    and why."""
     opened: dict[tuple[str, str], CodeObject] = {}
     for request in requests:
-        path, target, name = request.rstrip("\n").split("\t")
+        path, target, name, how = request.rstrip("\n").split("\t")
         answer = ""
         try:
             if (path, target) not in opened:
                 opened = {(path, target): translate.open_object(Path(path).read_bytes(), target)}
             code = opened[path, target]
-            answer = str(translate.translate(code, code.kernels[name], target).path)
+            answer = str(translate.translate(code, code.kernels[name], target, how == "watched").path)
         except (OSError, KeyError, CodeObjectError, EngineError, TablesError) as error:
             print(f"{error}", file=sys.stderr)
         answers.write(answer + "\n")
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m rocport.executor.isa", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("engine", help="build the dispatcher library")
-    commands.add_parser("serve", help="translate one kernel for each line CODE_OBJECT, target, kernel (tabs between)")
+    commands.add_parser("serve", help="translate one kernel for each line CODE_OBJECT, target, kernel, plain|watched")
     one = commands.add_parser("translate", help="translate kernels of a code object")
     one.add_argument("code_object", type=Path)
     one.add_argument("--target", required=True)

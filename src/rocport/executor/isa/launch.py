@@ -8,7 +8,7 @@ import functools
 import mmap
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,10 @@ from rocport.executor.isa.translate import Translated, open_object, translate
 from rocport.syntax.code_object import CodeObject, KernelCode
 
 _HIDDEN_KINDS = 24
-COOPERATIVE, POISON_MEMORY, CHECK_WAITS, CHECK_DIVERGENCE = 1, 2, 4, 8
+COOPERATIVE, POISON_MEMORY, CHECK_WAITS, CHECK_DIVERGENCE, WATCH = 1, 2, 4, 8, 16
+_FOUND = {100: "shared-race", 101: "global-race", 102: "unwritten-lds", 103: "depends"}
+POISON = 0x7FC0DEAD
+"""A quiet NaN with a pattern that is no address and no small number."""
 
 
 class KernelError(RuntimeError):
@@ -59,9 +62,14 @@ class _Launch(ctypes.Structure):
         ("hidden", ctypes.c_uint64 * _HIDDEN_KINDS),
         ("message", ctypes.c_void_p),
         ("user", ctypes.c_void_p),
+        ("found", ctypes.c_void_p),
+        ("trace", ctypes.c_void_p),
         ("instructions", ctypes.c_uint64),
         ("lane_instructions", ctypes.c_uint64),
     )
+
+
+_FoundFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(_Error))
 
 
 @functools.cache
@@ -69,8 +77,21 @@ def _engine() -> ctypes.CDLL:
     found = ctypes.CDLL(str(library.engine()))
     found.rp_kernel_open.restype = ctypes.c_void_p
     found.rp_kernel_open.argtypes = (ctypes.c_char_p, ctypes.POINTER(_Error))
+    found.rp_trace_new.restype = ctypes.c_void_p
+    found.rp_trace_free.argtypes = (ctypes.c_void_p,)
     found.rp_dispatch.argtypes = (ctypes.c_void_p, ctypes.POINTER(_Launch), ctypes.POINTER(_Error))
     return found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A defect that a run showed, once a place."""
+
+    kind: str
+    """`shared-race`, `global-race`, `unwritten-lds`, `uninitialised`, `missing-wait`, `order`, or `stopped`."""
+    message: str
+    source: str = ""
+    instruction: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +101,8 @@ class Launch:
     instructions: int
     lane_instructions: int
     seconds: float
+    findings: tuple[Finding, ...] = ()
+    """Of a watched launch."""
 
 
 class Module:
@@ -91,7 +114,7 @@ class Module:
         self._memory[: len(code.memory)] = code.memory
         self._view = (ctypes.c_char * len(self._memory)).from_buffer(self._memory)
         self.image = ctypes.addressof(self._view)
-        self._open: dict[str, tuple[Translated, int]] = {}
+        self._open: dict[tuple[str, bool], tuple[Translated, int]] = {}
         for r in code.relocations:
             if r.symbol and r.symbol not in code.symbols:
                 raise KernelError(f"the code object needs {r.symbol}, which it does not define")
@@ -111,15 +134,16 @@ class Module:
         """The kernel's translation, made when needed. Raises EngineError, TablesError, KernelError."""
         return self._opened(self.kernel(name))[0]
 
-    def _opened(self, kernel: KernelCode) -> tuple[Translated, int]:
-        if kernel.name not in self._open:
-            done = translate(self.code, kernel, self.target)
+    def _opened(self, kernel: KernelCode, watched: bool = False) -> tuple[Translated, int]:
+        key = kernel.name, watched
+        if key not in self._open:
+            done = translate(self.code, kernel, self.target, watched)
             error = _Error()
             handle = _engine().rp_kernel_open(str(done.path).encode(), ctypes.byref(error))
             if not handle:
-                raise KernelError(error.text.decode(errors="replace"))
-            self._open[kernel.name] = done, handle
-        return self._open[kernel.name]
+                raise KernelError(_text(error.text))
+            self._open[key] = done, handle
+        return self._open[key]
 
     def symbol(self, name: str, size: int | None = None) -> memoryview:
         """The bytes of a global variable, writable. Raises KernelError."""
@@ -141,18 +165,20 @@ class Module:
         poison: int | None = None,
         flags: int = 0,
         limit: int = 0,
+        trace: int | None = None,
     ) -> Launch:
         """Run a kernel to its end.
 
         grid: workgroups; block: work-items of one (1 to 3 numbers each). arguments: in the kernel's order; arrays are
         pointers, numpy scalars and bytes are values (integers and None count as pointers or as the argument's size).
         threads: 0 is all cores. seed: order of waves and workgroups. poison: what registers hold at first. limit:
-        instructions a wave may execute. Raises KernelError, EngineError, TablesError.
+        instructions a wave may execute. trace: an rp_trace of the engine (engine.h). Raises KernelError, EngineError,
+        TablesError.
         """
         import time
 
         kernel = self.kernel(name)
-        _, handle = self._opened(kernel)
+        _, handle = self._opened(kernel, bool(flags & WATCH))
         kernarg = _kernarg(kernel, arguments)
         request = _Launch()
         request.grid[:] = [*grid, *(1,) * (3 - len(grid))]
@@ -161,19 +187,81 @@ class Module:
         request.kernarg, request.kernarg_bytes = kernarg, len(kernarg)
         request.threads, request.seed, request.limit = threads, seed, limit
         request.poison, request.has_poison = poison or 0, poison is not None
+        findings: list[Finding] = []
+
+        def found(_: Any, where: Any) -> None:
+            e = where.contents
+            findings.append(Finding(_FOUND[e.code], *(_text(t) for t in (e.text, e.source, e.instruction))))
+
+        callback = _FoundFunction(found)
+        request.found, request.trace = ctypes.cast(callback, ctypes.c_void_p), trace
         error = _Error()
         start = time.perf_counter()
         code = _engine().rp_dispatch(handle, ctypes.byref(request), ctypes.byref(error))
         seconds = time.perf_counter() - start
         if code:
             raise KernelError(
-                error.text.decode(errors="replace"),
-                error.code,
-                error.pc,
-                error.source.decode(errors="replace"),
-                error.instruction.decode(errors="replace"),
-            )
-        return Launch(request.instructions, request.lane_instructions, seconds)
+                _text(error.text), error.code, error.pc, _text(error.source), _text(error.instruction)
+            )  # fmt: skip
+        return Launch(request.instructions, request.lane_instructions, seconds, tuple(findings))
+
+    def examine(
+        self, name: str | None, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any], **options: Any
+    ) -> tuple[Finding, ...]:
+        """Run a kernel in every way that shows a defect which silicon may hide; empty where none showed.
+
+        Six runs from the same memory, arrays restored between them and left as the first run writes them: watched
+        (races, LDS that nobody wrote), with registers, LDS and scratch poisoned, with results of loads poisoned until
+        their wait, and with waves and workgroups in three drawn orders. options: as `launch`, without those. Raises
+        EngineError, TablesError.
+        """
+        arrays = [value for value in arguments if hasattr(value, "ctypes")]
+        before = [array.copy() for array in arrays]
+        options.setdefault("limit", 20_000_000)
+        found: list[Finding] = []
+
+        def run(**more: Any) -> tuple[Launch | None, list[Any]]:
+            for array, was in zip(arrays, before, strict=True):
+                array[...] = was
+            more["flags"] = more.get("flags", 0) | CHECK_DIVERGENCE | options.get("flags", 0)
+            try:
+                done = self.launch(name, grid, block, arguments, **(options | more))
+            except KernelError as error:
+                found.append(Finding("stopped", str(error), error.source, error.instruction))
+                return None, []
+            return done, [array.copy() for array in arrays]
+
+        trace = _engine().rp_trace_new()
+        try:
+            first, result = run(flags=WATCH | POISON_MEMORY, poison=0, trace=trace)
+            if first is None:
+                return tuple(found)
+            found += first.findings
+            for kind, flags, poison in (
+                ("uninitialised", WATCH | POISON_MEMORY, POISON),
+                ("missing-wait", WATCH | POISON_MEMORY | CHECK_WAITS, 0),
+            ):
+                # With waits checked, what is not there yet reads as the engine's own poison.
+                more = {"poison": poison} if kind == "uninitialised" else {}
+                done, _ = run(flags=flags, trace=trace, **more)
+                found += [replace(f, kind=kind) for f in (done.findings if done else ()) if f.kind == "depends"]
+                if done is None:
+                    found[-1] = replace(found[-1], kind=kind)
+        finally:
+            _engine().rp_trace_free(trace)
+        for seed in (1, 2, 3):
+            done, other = run(seed=seed)
+            if done is None or any(a.tobytes() != b.tobytes() for a, b in zip(other, result, strict=True)):
+                message = "results depend on the order of waves and workgroups"
+                found.append(Finding("order", f"kernel {self.kernel(name).name}: {message}"))
+                break
+        for array, written in zip(arrays, result, strict=True):
+            array[...] = written
+        return tuple(found)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="replace")
 
 
 def _kernarg(kernel: KernelCode, arguments: Sequence[Any]) -> bytes:

@@ -50,7 +50,7 @@ def folder() -> Path:
     return path
 
 
-ABI = 1
+ABI = 2
 """RP_ISA_ABI of engine.h."""
 
 
@@ -276,7 +276,7 @@ def _table(code: CodeObject, program: Program, target: str, lines: dict[int, str
         descriptor.lds_bytes, descriptor.scratch_bytes, descriptor.kernarg_bytes, max(explicit, default=0),
         use.max_workgroup, f"{descriptor.rsrc1}u", f"{descriptor.rsrc2}u", f"{descriptor.rsrc3}u",
         descriptor.properties, descriptor.preload, len(code.memory), descriptor.entry, "hidden", len(hidden),
-        len(program.steps), "program_ops", "lines" if lines else 0, "mnemonics",
+        len(program.steps), "program_ops", "lines" if lines else 0, "mnemonics", int(program.watched),
     )  # fmt: skip
     out.append(
         "extern const rp_kernel_info rocport_isa_kernel;const rp_kernel_info rocport_isa_kernel={"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rocport.executor.isa import matrix, memory, scalar, vector
 from rocport.executor.isa.emit import Untranslated
-from rocport.executor.isa.forms import UNSUPPORTED, Context, Form, Mode, Step
+from rocport.executor.isa.forms import LOAD_LDS, LOAD_VECTOR, STORE, UNSUPPORTED, Context, Form, Mode, Step
 from rocport.executor.isa.pseudocode import PseudocodeError
 from rocport.executor.isa.tables import Instruction, decode, family
 from rocport.facts.targets import running
@@ -24,6 +24,8 @@ class Program:
     steps: list[Step]
     untranslated: dict[str, str] = field(default_factory=dict)
     """Instruction -> why; running into one stops the kernel with that reason."""
+    watched: bool = False
+    """Its forms tell the engine of every access."""
 
 
 def _vector_or_matrix(c: Context) -> Step:
@@ -101,6 +103,21 @@ def build(code: CodeObject, kernel: KernelCode, target: str) -> Program:
             work += [(start, 0) for start in _local_functions(code, mode)]
     program.steps = [seen[a] for a in sorted(seen)]
     return program
+
+
+_WATCHED = {
+    "lds_at(": "lds_seen(", "global_at(": "global_seen(", "flat_at(": "flat_seen(", "b.at(": "b.seen_at(",
+    "consecutive<": "lane_by_lane<", "consecutive_wide<": "lane_by_lane<",
+}  # fmt: skip
+
+
+def watch(program: Program) -> None:
+    """Let every access to LDS and memory be told to the engine, lane by lane (RP_WATCH)."""
+    program.watched = True
+    for step in program.steps:
+        if step.kind in (LOAD_VECTOR, LOAD_LDS, STORE):
+            for plain, watched in _WATCHED.items():
+                step.text = step.text.replace(plain, watched)
 
 
 def _local_functions(code: CodeObject, mode: Mode) -> list[int]:

@@ -40,9 +40,9 @@ def open_object(data: bytes, target: str) -> CodeObject:
     return code
 
 
-def _digest(code: CodeObject, kernel: KernelCode, target: str) -> str:
+def _digest(code: CodeObject, kernel: KernelCode, target: str, watched: bool) -> str:
     parts = hashlib.sha256(code.data)
-    parts.update(f"{kernel.name} {target} {library.compiler()[1]} {_sources()}".encode())
+    parts.update(f"{kernel.name} {target} {library.compiler()[1]} {_sources()} {watched}".encode())
     return parts.hexdigest()[:24]
 
 
@@ -60,10 +60,11 @@ def _sources() -> str:
     return _SOURCES
 
 
-def translate(code: CodeObject, kernel: KernelCode, target: str) -> Translated:
-    """The kernel's shared object, from the cache where it holds it. Raises EngineError, TablesError."""
+def translate(code: CodeObject, kernel: KernelCode, target: str, watched: bool = False) -> Translated:
+    """The kernel's shared object, from the cache where it holds it; `watched`: for RP_WATCH. Raises EngineError,
+    TablesError."""
     start = time.perf_counter()
-    note = library.folder() / "translated" / (_digest(code, kernel, target) + ".json")
+    note = library.folder() / "translated" / (_digest(code, kernel, target, watched) + ".json")
     try:
         kept = json.loads(note.read_text(encoding="utf-8"))
         if Path(kept["path"]).exists():
@@ -72,6 +73,8 @@ def translate(code: CodeObject, kernel: KernelCode, target: str) -> Translated:
     except (OSError, ValueError, KeyError):
         pass
     built = program.build(code, kernel, target)
+    if watched:
+        program.watch(built)
     lines = dwarf.lines(code.data, [step.address for step in built.steps])
     linked = library.link(code, built, target, lines)
     origins = {f"{step.encoding} {step.name}": step.how for step in built.steps}

@@ -18,7 +18,9 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "wave.h"
@@ -99,7 +101,28 @@ struct Random {
 
 enum State : u8 { READY, WAITING, DONE };
 
+// Watched launches: who touched a word of memory last, and when. An epoch is what lies between two barriers.
+struct Touch {
+  u32 first = ~0u, group = ~0u, wave = 0, epoch = 0;  // workgroup that did so first, and last
+  u8 bytes = 0;  // of the word
+  bool many = false;  // other waves of the group have read in the same epoch, too
+};
+struct Word {
+  Touch write, read;
+  bool atomic = false;
+};
+
+struct Stored {
+  u32 pc;
+  u64 hash;
+};
+
 }  // namespace
+
+struct rp_trace {
+  bool complete = false;
+  std::vector<std::vector<Stored>> waves;  // by workgroup * waves + wave
+};
 
 struct rp_group {
   u32 id[3];
@@ -110,6 +133,10 @@ struct rp_group {
   u32 *registers = nullptr;
   size_t register_bytes = 0;
   std::vector<u8> lds, scratch;
+  u32 index = 0, epoch = 0;
+  bool ordered = false;  // has used an atomic operation on memory, which may order what it does
+  std::vector<bool> written;  // bytes of LDS
+  std::unordered_map<u64, Word> words;  // of LDS
   ~rp_group() {
     if (registers) munmap(registers, register_bytes);
   }
@@ -131,6 +158,13 @@ struct Dispatch {
   std::atomic<bool> stop{false};
   std::mutex lock;
   u64 clock;
+  // Watched launches
+  rp_watch watch;
+  std::unordered_map<u64, Word> words;
+  std::vector<bool> ordered;  // by workgroup
+  std::vector<u8> atomics;    // by op: it is an atomic operation
+  std::vector<std::vector<bool>> told;  // by kind and op
+  std::vector<size_t> traced;           // by workgroup * waves + wave
 
   void fail(int code, const rp_group *g, const rp_wave *w, const char *what);
   void fill_kernarg();
@@ -139,34 +173,160 @@ struct Dispatch {
   void set_up_wave(rp_group &g, u32 k);
   int run_wave(rp_group &g, u32 k);
   int run_checked(rp_group &g, u32 k);
+  void describe(rp_error &e, int code, const rp_group *g, const rp_wave *w, const rp_op *op, const char *what);
+  void find(int code, const rp_group &g, const rp_wave &w, const rp_op *op, const char *what);
+  void look(rp_group &g, rp_wave &w, const rp_op *op);
+  void touch(rp_group &g, rp_wave &w, const rp_op *op, Word &word, bool shared, bool write, bool atomic, u8 bytes);
+  void compare(rp_group &g, rp_wave &w, const rp_op *op, u64 hash);
+  std::string spin(rp_group &g, rp_wave &w);
+  std::string place(const rp_op *op) const;
   bool run_group(rp_group &g, Random &random);
   void work(u64 seed);
 };
 
+void Dispatch::describe(rp_error &e, int code, const rp_group *g, const rp_wave *w, const rp_op *op, const char *what) {
+  memset(&e, 0, sizeof e);
+  e.code = code;
+  if (g) memcpy(e.workgroup, g->id, sizeof g->id);
+  char where[900] = "";
+  if (w) {
+    e.wave = w->index;
+    e.lane = w->lane;
+    e.address = w->address;
+    u64 k = (u64)(op - info->ops);
+    if (k < info->op_count) {
+      e.pc = op->pc;
+      snprintf(e.instruction, sizeof e.instruction, "%s", info->mnemonics[k]);
+      if (info->lines && info->lines[k][0]) snprintf(e.source, sizeof e.source, "%s", info->lines[k]);
+      snprintf(where, sizeof where, " at %s, workgroup (%u,%u,%u), wave %u", place(op).c_str(), g->id[0], g->id[1],
+               g->id[2], w->index);
+    }
+  }
+  snprintf(e.text, sizeof e.text, "kernel %s: %s%s", info->name, what, where);
+}
+
+// "pc 0x1234 (S_BARRIER, file:line)"
+std::string Dispatch::place(const rp_op *op) const {
+  const u64 k = (u64)(op - info->ops);
+  if (k >= info->op_count) return "its end";
+  char text[700];
+  const char *line = info->lines ? info->lines[k] : "";
+  snprintf(text, sizeof text, "pc %#llx (%s%s%s)", (unsigned long long)op->pc, info->mnemonics[k], line[0] ? ", " : "", line);
+  return text;
+}
+
 void Dispatch::fail(int code, const rp_group *g, const rp_wave *w, const char *what) {
   std::lock_guard<std::mutex> held(lock);
   if (stop.exchange(true)) return;
-  if (!error) return;
-  memset(error, 0, sizeof *error);
-  error->code = code;
-  if (g) memcpy(error->workgroup, g->id, sizeof g->id);
-  char where[900] = "";
-  if (w) {
-    error->wave = w->index;
-    error->lane = w->lane;
-    error->address = w->address;
-    const rp_op *op = w->ip;
-    u64 k = (u64)(op - info->ops);
-    if (k < info->op_count) {
-      error->pc = op->pc;
-      snprintf(error->instruction, sizeof error->instruction, "%s", info->mnemonics[k]);
-      if (info->lines && info->lines[k][0]) snprintf(error->source, sizeof error->source, "%s", info->lines[k]);
-      snprintf(where, sizeof where, " at pc %#llx (%s%s%s), workgroup (%u,%u,%u), wave %u",
-               (unsigned long long)op->pc, info->mnemonics[k], error->source[0] ? ", " : "", error->source, g->id[0],
-               g->id[1], g->id[2], w->index);
+  if (error) describe(*error, code, g, w, w ? w->ip : nullptr, what);
+}
+
+// Where a wave that does not end turns, and where another one of its workgroup waits.
+std::string Dispatch::spin(rp_group &g, rp_wave &w) {
+  const rp_op *low = w.ip, *high = w.ip, *op = w.ip;
+  u64 lanes = 0;
+  for (u32 n = 0; op && n < 1 << 14; n++) {
+    low = std::min(low, op), high = std::max(high, op);
+    lanes |= w.s[RP_EXEC] | (info->wave_size == 64 ? (u64)w.s[RP_EXEC + 1] << 32 : 0);
+    w.ip = op;
+    op = op->fn(&w, op);
+  }
+  w.ip = low;
+  char text[100];
+  snprintf(text, sizeof text, " with lanes %#llx", (unsigned long long)lanes);
+  std::string said = "; it turns between " + place(low) + " and " + place(high) + text;
+  for (u32 k = 0; k < wave_count; k++)
+    if (&g.waves[k] != &w && g.state[k] != DONE)
+      return said + "; wave " + std::to_string(k) + (g.state[k] == WAITING ? " waits before " : " is at ") + place(g.waves[k].ip);
+  return said;
+}
+
+void Dispatch::find(int code, const rp_group &g, const rp_wave &w, const rp_op *op, const char *what) {
+  auto &once = told[code - RP_SHARED_RACE];
+  const size_t k = (size_t)(op - info->ops);
+  if (!launch->found || once[k]) return;
+  once[k] = true;
+  rp_error e;
+  describe(e, code, &g, &w, op, what);
+  launch->found(launch->user, &e);
+}
+
+// Whether an access meets one of another wave in no order. Atomic operations order, and are left out.
+void Dispatch::touch(rp_group &g, rp_wave &w, const rp_op *op, Word &word, bool shared, bool write, bool atomic, u8 bytes) {
+  if (atomic) word.atomic = true;
+  if (word.atomic) return;
+  auto meets = [&](const Touch &t, bool reads) {
+    if (t.group == ~0u || !(t.bytes & bytes)) return 0;
+    const u32 other = t.group != g.index ? t.group : t.first;
+    if (other != g.index && !shared && !ordered[other] && !ordered[g.index]) return (int)RP_GLOBAL_RACE;
+    if (t.group != g.index) return 0;
+    return t.epoch == g.epoch && (t.wave != w.index || (reads && t.many)) ? (int)RP_SHARED_RACE : 0;
+  };
+  int code = meets(word.write, false);
+  if (!code && write) code = meets(word.read, true);
+  if (code == RP_SHARED_RACE) find(code, g, w, op, "two waves touch the same place with no barrier between, and one writes");
+  if (code == RP_GLOBAL_RACE) find(code, g, w, op, "two workgroups touch the same place in no order, and one writes");
+  Touch &t = write ? word.write : word.read;
+  const bool same = t.group == g.index && t.epoch == g.epoch;
+  t.many = same && (t.many || t.wave != w.index);
+  t.bytes = same ? t.bytes | bytes : bytes;
+  if (t.first == ~0u) t.first = g.index;
+  t.group = g.index, t.wave = w.index, t.epoch = g.epoch;
+}
+
+// The accesses of the op that ran.
+void Dispatch::look(rp_group &g, rp_wave &w, const rp_op *op) {
+  const bool store = op->kind == RP_STORE, atomic = atomics[(size_t)(op - info->ops)];
+  u64 hash = 0xcbf29ce484222325ull;
+  bool global = false;
+  for (u32 k = 0; k < w.watch->count; k++) {
+    const rp_access &a = w.watch->seen[k];
+    const bool lds = a.place >= w.lds && a.place < w.lds + w.lds_bytes;
+    const bool write = (store || atomic) && memcmp(a.before, a.place, a.bytes) != 0;
+    if (lds) {
+      const size_t at = (size_t)(a.place - w.lds);
+      for (u32 b = 0; b < a.bytes; b++) {
+        if (!store && !g.written[at + b]) {
+          find(RP_UNWRITTEN_LDS, g, w, op, "a read of LDS that nobody wrote");
+          break;
+        }
+        if (store || atomic) g.written[at + b] = true;
+      }
+    } else {
+      if (atomic) ordered[g.index] = true;
+      global = true;
+      hash = (hash ^ (u64)a.place) * 0x100000001b3ull;
+      for (u32 b = 0; b < a.bytes; b++) hash = (hash ^ a.place[b]) * 0x100000001b3ull;
+    }
+    if (store && !atomic && !write) continue;  // the same value again is no race
+    const u64 base = lds ? (u64)(a.place - w.lds) : (u64)a.place;
+    auto &map = lds ? g.words : words;
+    for (u64 b = base; b < base + a.bytes;) {
+      const u64 end = std::min((b | 3) + 1, base + a.bytes);
+      const u8 mask = (u8)(((1u << (end - b)) - 1) << (b & 3));
+      touch(g, w, op, map[b >> 2], lds, write, atomic, mask);
+      b = end;
     }
   }
-  snprintf(error->text, sizeof error->text, "kernel %s: %s%s", info->name, what, where);
+  w.watch->count = 0;
+  if (store && global && !atomic && launch->trace) compare(g, w, op, hash);
+}
+
+void Dispatch::compare(rp_group &g, rp_wave &w, const rp_op *op, u64 hash) {
+  const size_t wave = (size_t)g.index * wave_count + w.index;
+  auto &stored = launch->trace->waves[wave];
+  if (!launch->trace->complete) {
+    stored.push_back({op->pc, hash});
+    return;
+  }
+  size_t &at = traced[wave];
+  if (at == ~(size_t)0) return;
+  if (at >= stored.size() || stored[at].pc != op->pc || stored[at].hash != hash) {
+    find(RP_DEPENDS, g, w, op, "what is stored depends on what registers, LDS or scratch held before, or on a missing wait");
+    at = ~(size_t)0;  // what follows from it is no news
+    return;
+  }
+  ++at;
 }
 
 void Dispatch::fill_kernarg() {
@@ -206,6 +366,9 @@ void Dispatch::fill_packet() {
 
 void Dispatch::set_up(rp_group &g, u64 index) {
   const rp_launch &l = *launch;
+  g.index = (u32)index;
+  g.epoch = 0;
+  g.words.clear();
   g.id[0] = (u32)(index % l.grid[0]);
   g.id[1] = (u32)(index / l.grid[0] % l.grid[1]);
   g.id[2] = (u32)(index / l.grid[0] / l.grid[1]);
@@ -224,6 +387,7 @@ void Dispatch::set_up(rp_group &g, u64 index) {
   if (g.lds.size() != lds_bytes + 64) {
     g.lds.assign(lds_bytes + 64, 0);
   }
+  if (l.flags & RP_WATCH) g.written.assign(g.lds.size(), false);
   if (l.flags & RP_POISON_MEMORY)
     for (size_t k = 0; k + 4 <= g.lds.size(); k += 4) memcpy(g.lds.data() + k, &fill, 4);
   const size_t scratch = (size_t)wave_count * wave * info->scratch_bytes;
@@ -253,6 +417,7 @@ void Dispatch::set_up_wave(rp_group &g, u32 k) {
   w.kernel = info;
   w.group = &g;
   w.launch = launch;
+  w.watch = l.flags & RP_WATCH ? &watch : nullptr;
   w.clock = clock;
   w.mode = info->rsrc1 >> 12 & 0xff;
   u32 sgpr = 0;
@@ -319,10 +484,11 @@ int Dispatch::run_wave(rp_group &g, u32 k) {
   w.slice = SLICE;
   guard->wave = &w;
   _mm_setcsr(w.csr);
-  return launch->flags & RP_CHECK_WAITS ? run_checked(g, k) : kernel->run(&w);
+  return launch->flags & (RP_CHECK_WAITS | RP_WATCH) ? run_checked(g, k) : kernel->run(&w);
 }
 
-// As rocport_isa_run, but what loads write becomes visible only at the wait that covers it.
+// As rocport_isa_run, but the accesses are looked at (RP_WATCH), and what loads write becomes visible only at the wait
+// that covers it (RP_CHECK_WAITS).
 int Dispatch::run_checked(rp_group &g, u32 k) {
   rp_wave &w = g.waves[k];
   auto &pending = g.pending[k];
@@ -349,6 +515,7 @@ int Dispatch::run_checked(rp_group &g, u32 k) {
     }
     pending = std::move(left);
   };
+  const bool waits = launch->flags & RP_CHECK_WAITS;
   const rp_op *op = w.ip;
   u64 n = w.slice;
   w.stop = RP_YIELD;
@@ -356,9 +523,11 @@ int Dispatch::run_checked(rp_group &g, u32 k) {
     w.ip = op;
     const rp_op *here = op;
     const u64 exec = wave == 64 ? w.s[RP_EXEC] | (u64)w.s[RP_EXEC + 1] << 32 : w.s[RP_EXEC];
-    if (here->kind == RP_WAIT) wait(here->o[0], here->o[1], here->o[2]);
+    if (here->kind == RP_WAIT && waits) wait(here->o[0], here->o[1], here->o[2]);
     op = op->fn(&w, op);
+    if (w.watch && w.watch->count) look(g, w, here);
     if (!op) break;
+    if (!waits) continue;
     if (here->kind == RP_LOAD_VECTOR || here->kind == RP_LOAD_LDS) {
       Pending load{here->kind, here->o[RP_OPERANDS - 1], here->aux, exec, {}};
       load.values.assign(w.v + load.at, w.v + load.at + (size_t)load.rows * wave);
@@ -418,7 +587,8 @@ bool Dispatch::run_group(rp_group &g, Random &random) {
       } else if (r == RP_YIELD) {
         yielded = true;
         if (launch->limit && w.executed > launch->limit) {
-          fail(RP_HANG, &g, &w, reason(RP_HANG));
+          const std::string where = reason(RP_HANG) + spin(g, w);
+          fail(RP_HANG, &g, &w, where.c_str());
           return true;
         }
       } else {
@@ -443,6 +613,7 @@ bool Dispatch::run_group(rp_group &g, Random &random) {
         barrier = g.waves[k].barrier;
         g.state[k] = READY;
       }
+      ++g.epoch;
       continue;
     }
     if (!ran) return true;
@@ -502,6 +673,9 @@ void Dispatch::work(u64 seed) {
 
 extern "C" {
 
+rp_trace *rp_trace_new(void) { return new rp_trace; }
+void rp_trace_free(rp_trace *trace) { delete trace; }
+
 uint32_t rp_abi(void) { return RP_ISA_ABI; }
 
 rp_kernel *rp_kernel_open(const char *path, rp_error *error) {
@@ -560,6 +734,26 @@ int rp_dispatch(const rp_kernel *kernel, rp_launch *launch, rp_error *error) {
     Random random{launch->seed};
     for (u64 k = d.groups - 1; k > 0; k--) std::swap(d.group_order[k], d.group_order[random.next() % (k + 1)]);
   }
+  if (launch->flags & RP_WATCH) {
+    if (!d.info->watched) {
+      snprintf(text, sizeof text, "kernel %s: not translated for a watched launch", d.info->name);
+      say(error, RP_BAD_LAUNCH, text);
+      return RP_BAD_LAUNCH;
+    }
+    d.watch.count = 0;
+    d.ordered.assign(d.groups, false);
+    d.told.assign(RP_DEPENDS - RP_SHARED_RACE + 1, std::vector<bool>(d.info->op_count, false));
+    for (u32 k = 0; k < d.info->op_count; k++) {
+      const std::string name = d.info->mnemonics[k];
+      const bool plain = name.rfind("DS_", 0) ? name.find("ATOMIC") == std::string::npos
+                                              : name.find("READ") != std::string::npos || name.find("WRITE") != std::string::npos ||
+                                                    name.find("LOAD") != std::string::npos || name.find("STORE_") != std::string::npos;
+      d.atomics.push_back(!plain);
+    }
+    if (launch->trace) launch->trace->waves.resize(d.groups * d.wave_count);
+    d.traced.assign(d.groups * d.wave_count, 0);
+    launch->threads = 1;
+  }
   catch_faults();
   cpu_set_t cores;
   u32 threads = launch->threads;
@@ -569,6 +763,7 @@ int rp_dispatch(const rp_kernel *kernel, rp_launch *launch, rp_error *error) {
   for (u32 k = 1; k < threads; k++) others.emplace_back([&d, k, launch] { d.work(launch->seed + k); });
   d.work(launch->seed);
   for (std::thread &t : others) t.join();
+  if (launch->trace) launch->trace->complete = true;
   launch->instructions = d.instructions;
   launch->lane_instructions = d.instructions * d.info->wave_size;
   return d.stop ? (error ? error->code : RP_FAULT) : 0;

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define RP_ISA_ABI 1
+#define RP_ISA_ABI 2
 
 // What the upper 32 bits of a flat address say: LDS and scratch lie behind these apertures.
 #define RP_SHARED_APERTURE 0x8001u
@@ -62,6 +62,7 @@ typedef struct rp_kernel_info {
   const struct rp_op *ops;           // the program; ops[i].pc rises
   const char *const *lines;          // "file:line" by op, or NULL without debug information
   const char *const *mnemonics;      // by op
+  uint32_t watched;                  // its forms tell of every access
 } rp_kernel_info;
 
 // What rocport_isa_run answers.
@@ -99,7 +100,22 @@ enum rp_flags {
   RP_POISON_MEMORY = 2,     // fill LDS and scratch with `poison` too
   RP_CHECK_WAITS = 4,       // results of loads are `poison` until the s_waitcnt that covers them
   RP_CHECK_DIVERGENCE = 8,  // waves of a workgroup that wait at different s_barrier are an error
+  RP_WATCH = 16,            // races and reads of LDS that nobody wrote are found (kernel translated with watched forms)
 };
+
+// What a watched launch finds; `code` of the rp_error that rp_launch.found is given.
+enum rp_found {
+  RP_SHARED_RACE = 100,   // two waves of a workgroup touch the same place of memory between barriers, one writes
+  RP_GLOBAL_RACE = 101,   // two workgroups touch the same place of memory in no order, one writes
+  RP_UNWRITTEN_LDS = 102, // a read of LDS that nobody wrote
+  RP_DEPENDS = 103,       // a store, or where it goes, differs from the run that rp_launch.trace holds
+};
+typedef void (*rp_found_fn)(void *user, const rp_error *where);
+
+// What the waves of a launch stored, in order; a second launch compares itself with it.
+typedef struct rp_trace rp_trace;
+rp_trace *rp_trace_new(void);
+void rp_trace_free(rp_trace *trace);
 
 typedef struct rp_launch {
   uint32_t grid[3];          // workgroups
@@ -117,6 +133,8 @@ typedef struct rp_launch {
   uint64_t hidden[RP_HIDDEN_KINDS];  // pointers for the hidden arguments that the engine cannot compute
   rp_message_fn message;
   void *user;
+  rp_found_fn found;           // may be NULL
+  rp_trace *trace;             // filled where it is new, else compared with; may be NULL. Needs RP_WATCH
   // Results
   uint64_t instructions;       // executed by all waves
   uint64_t lane_instructions;  // the same times the wave size

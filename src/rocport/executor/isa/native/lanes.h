@@ -448,6 +448,23 @@ AT u8 *flat_at(rp_wave *w, int l, u64 a, u32 n) {
   if (__builtin_expect(high == RP_PRIVATE_APERTURE, 0)) return scratch_at(w, l, (u32)a, n);
   return (u8 *)a;
 }
+// The same for forms of watched launches: the engine learns of every access. translate.py puts these names in.
+AT u8 *seen(rp_wave *w, u8 *p, u32 n) {
+  rp_watch *watch = w->watch;
+  if (p && watch && watch->count < 256) {
+    rp_access &a = watch->seen[watch->count++];
+    a.place = p;
+    a.bytes = n < 16 ? n : 16;
+    __builtin_memcpy(a.before, p, a.bytes);
+  }
+  return p;
+}
+AT u8 *lds_seen(rp_wave *w, u32 a, u32 n) { return seen(w, lds_at(w, a, n), n); }
+AT u8 *scratch_seen(rp_wave *w, int l, u32 a, u32 n) { return scratch_at(w, l, a, n); }
+AT u8 *global_seen(rp_wave *w, int, u64 a, u32 n) { return seen(w, (u8 *)a, n); }
+AT u8 *flat_seen(rp_wave *w, int l, u64 a, u32 n) {
+  return (u32)(a >> 32) == RP_PRIVATE_APERTURE ? flat_at(w, l, a, n) : seen(w, flat_at(w, l, a, n), n);
+}
 template <class T> AT T peek(const u8 *p) { T t; __builtin_memcpy(&t, p, sizeof t); return t; }
 template <class T> AT void poke(u8 *p, T t) { __builtin_memcpy(p, &t, sizeof t); }
 const rp_op *rp_out_of_range(rp_wave *w, const rp_op *op, int lane, u64 address);
@@ -467,6 +484,10 @@ struct Buffer {
     if (stride ? index >= records : (u64)offset + n > records) return 0;
     return (u8 *)(base + soffset + (u64)index * stride + offset);
   }
+  AT_INLINE u8 *seen_at(int l, u32 index, u32 offset, u32 n) const {
+    u8 *p = at(l, index, offset, n);
+    return base >> 32 == RP_PRIVATE_APERTURE ? p : seen(w, p, n);
+  }
 };
 AT u32 pk_add_f16(u32 a, u32 b) { return bits((f16)(as_f16(a) + as_f16(b))) | bits((f16)(as_f16(a >> 16) + as_f16(b >> 16))) << 16; }
 AT u32 pk_add_bf16(u32 a, u32 b) { return bf16_bits(as_bf16(a) + as_bf16(b)) | bf16_bits(as_bf16(a >> 16) + as_bf16(b >> 16)) << 16; }
@@ -482,6 +503,7 @@ template <int W> AT bool consecutive(const u32 *a, u64 ex) {
   for (int l = 0; l < W; l++) wrong |= a[l] ^ (a[0] + 4 * l);
   return !wrong;
 }
+template <int W> AT bool lane_by_lane(const u32 *, u64) { return false; }
 template <int W> AT bool consecutive_wide(const u32 *a, u64 ex) {
   if (!consecutive<W>(a, ex)) return false;
   u32 wrong = 0;

@@ -46,6 +46,17 @@ struct rp_op {
 
 struct rp_group;
 
+// The accesses of one op while it runs, for launches that are watched: where, how many bytes, what was there before.
+struct rp_access {
+  u8 *place;
+  u32 bytes;
+  u8 before[16];
+};
+struct rp_watch {
+  u32 count;
+  rp_access seen[256];
+};
+
 struct rp_wave {
   u32 s[RP_SGPRS];
   u32 scc, mode;
@@ -63,6 +74,7 @@ struct rp_wave {
   u32 lane, hwid;
   u64 clock;
   const rp_launch *launch;
+  rp_watch *watch;  // null where nobody watches
 };
 
 static inline const rp_op *rp_stop_at(rp_wave *w, const rp_op *next, u32 why) {

@@ -137,6 +137,14 @@ bool python(std::vector<std::string> arguments, std::string *output) {
 
 namespace {
 
+// Whether races and reads of unwritten LDS are looked for.
+bool watched() {
+  static const bool asked = setting("ROCPORT_EXEC_WATCH", "0") != "0";
+  return asked;
+}
+
+void found(void *, const rp_error *where) { say("%s", where->text); }
+
 // One translator serves all kernels of the process: to start Python costs more than most translations. It ends with
 // its standard input. A forked child starts its own.
 std::string ask_translator(const std::string &request) {
@@ -159,10 +167,11 @@ std::string translated(ihipModule_t *module, const Kernel &kernel) {
     make_folders(module->file);
     if (!exists(module->file)) write_file(module->file, module->image);
   }
-  const std::string note = module->file + "." + device().target + "." + digest(kernel.name);
+  const char *how = watched() ? "watched" : "plain";
+  const std::string note = module->file + "." + device().target + "." + digest(kernel.name) + "." + how;
   std::string path = noted(note);
   if (!path.empty()) return path;
-  path = ask_translator(module->file + '\t' + device().target + '\t' + kernel.name + '\n');
+  path = ask_translator(module->file + '\t' + device().target + '\t' + kernel.name + '\t' + how + '\n');
   if (!path.empty()) write_file(note, path);
   return path;
 }
@@ -307,6 +316,8 @@ hipError_t run_kernel(ihipModuleSymbol_t *function, const Launch &how, const std
   launch.dynamic_lds = how.lds;
   launch.flags = RP_CHECK_DIVERGENCE;
   if (how.cooperative) launch.flags |= RP_COOPERATIVE;
+  if (watched()) launch.flags |= RP_WATCH;
+  launch.found = found;
   launch.image = reinterpret_cast<std::uint64_t>(function->module->base);
   launch.kernarg = kernarg.data();
   launch.kernarg_bytes = static_cast<std::uint32_t>(kernarg.size());
