@@ -4,12 +4,14 @@ The logs are not part of the repository: a folder with one file a log and `label
 
     python benchmarks/explain.py --logs FOLDER
 
-labels.json is a list of {"source": "owner/repo#number", "file": "x.log", "diagnosis": ["failure-id", ...],
-"vendor": "nvidia" or ""}. `diagnosis` names every failure that is right as the first answer; an empty list asks for
-silence. A case belongs to the half kept aside when sha256(source) is odd.
+labels.json is a list of {"source": "owner/repo#number", "file": "x.log", "cause": "...", "must": ["regex", ...]}.
+`cause` is what the thread's maintainers said, in the labeller's words, written before the tool was asked; `must` are
+patterns of which every one has to be found in the title, cause or fix of the first answer, upper and lower case the
+same. An empty list asks for silence. A case belongs to the half kept aside when sha256(source) is odd.
 
-right: the first answer is one of the labels (or silence where silence is asked).
-wrong: an answer is given and it is not the first of any label, or one is given where silence is asked.
+right: the first answer holds every pattern (or silence where silence is asked).
+general: the first answer is one of those that only say what the words mean (specificity of at most 15).
+wrong: another answer is given, or any is given where silence is asked.
 silent: nothing is said where something should be.
 """
 
@@ -18,10 +20,16 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+from rocport.explain.engine import Match
 from rocport.explain.reading import read_bytes
+
+GENERAL = 15
+OUTCOMES = ("right", "general", "wrong", "silent")
 
 
 def held_out(source: str) -> bool:
@@ -29,11 +37,15 @@ def held_out(source: str) -> bool:
     return int(hashlib.sha256(source.encode()).hexdigest(), 16) % 2 == 1
 
 
-def outcome(answer: list[str], wanted: list[str]) -> str:
-    """`right`, `wrong` or `silent` for the ids rocport gave, best first."""
-    if not answer:
-        return "silent" if wanted else "right"
-    return "right" if answer[0] in wanted else "wrong"
+def outcome(answers: Sequence[Match], must: Sequence[str]) -> str:
+    """`right`, `general`, `wrong` or `silent` for the answers rocport gave, best first."""
+    if not answers:
+        return "silent" if must else "right"
+    first = answers[0].failure
+    said = " ".join((first.title, first.cause, *first.fix))
+    if must and all(re.search(pattern, said, re.IGNORECASE) for pattern in must):
+        return "right"
+    return "general" if must and first.specificity <= GENERAL else "wrong"
 
 
 def main() -> None:
@@ -46,19 +58,19 @@ def main() -> None:
     counts: dict[str, Counter[str]] = {}
     for label in labels:
         reading = read_bytes((options.logs / label["file"]).read_bytes(), label["file"])
-        answer = [match.failure.id for match in reading.matches]
-        result = outcome(answer, label["diagnosis"])
+        result = outcome(reading.matches, label["must"])
         halves = ["kept aside" if held_out(label["source"]) else "tuned on"]
         if options.group:
             halves.append(f"{options.group}={label.get(options.group, '')}, {halves[0]}")
         for half in halves:
             counts.setdefault(half, Counter())[result] += 1
         if options.show and result != "right" and not held_out(label["source"]):
-            print(f"{result:6} {label['source']}: {answer[:3]} wanted {label['diagnosis']} [{reading.vendor}]")
-    print(f"{'half':30} {'logs':>5} {'right':>6} {'wrong':>6} {'silent':>6}")
+            answer = [match.failure.id for match in reading.matches[:3]]
+            print(f"{result:7} {label['source']}: {answer} wanted {label['cause']} [{reading.vendor}]")
+    print(f"{'half':30} {'logs':>5}" + "".join(f" {name:>8}" for name in OUTCOMES))
     for half, tally in sorted(counts.items()):
         total = sum(tally.values())
-        rates = "".join(f"{tally[key] / total:7.3f}" for key in ("right", "wrong", "silent"))
+        rates = "".join(f" {tally[key] / total:8.3f}" for key in OUTCOMES)
         print(f"{half:30} {total:5}{rates}")
 
 
