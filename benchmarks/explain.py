@@ -42,7 +42,7 @@ def outcome(answers: Sequence[Match], must: Sequence[str]) -> str:
     if not answers:
         return "silent" if must else "right"
     first = answers[0].failure
-    said = " ".join((first.title, first.cause, *first.fix))
+    said = answers[0].filled(" ".join((first.title, first.cause, *first.fix)))
     if must and all(re.search(pattern, said, re.IGNORECASE) for pattern in must):
         return "right"
     return "general" if must and first.specificity <= GENERAL else "wrong"

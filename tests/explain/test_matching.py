@@ -39,6 +39,7 @@ def test_near_misses_do_not_match(failure: Failure) -> None:
 
 def test_every_signature_matches_text_made_from_it() -> None:
     filler = {"gfx": "gfx942", "version": "7.2", "number": "42", "cuda": "cudaMalloc", "path": "a/b.so"}
+    filler |= {"rocmlib": "librocblas.so.5", "cudalib": "libcudart.so.12", "soname": "libnuma.so.1"}
     for failure in FAILURES:
         for signature in failure.signatures:
             text = signature.text.replace("{*}", " ")
@@ -214,3 +215,21 @@ def test_bounded_time_on_repeated_literals() -> None:
     for signature in (s for f in FAILURES for s in f.signatures):
         signature.pattern.search((signature.literal + " ") * 40)
     assert run("'" * 200_000).matches == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("HIP error: the operation cannot be performed in the present state", "hipErrorIllegalState"),
+        ("hip error: 'shared object symbol not found'(302) at api.cpp:12", "hipErrorSharedObjectSymbolNotFound"),
+        ("returned hipErrorPeerAccessUnsupported", "hipErrorPeerAccessUnsupported"),
+        ("ERROR: HSA error (code #4116, something)", "HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED"),
+        ("Status Message: MIOPEN failure 3: x ; GPU=0", "miopenStatusBadParm"),
+        ("rocsparse_status_zero_pivot", "rocsparse_status_zero_pivot"),
+        ("HIPFFT_SETUP_FAILED", "HIPFFT_SETUP_FAILED"),
+    ],
+)
+def test_status_codes_are_known_by_name_text_and_number(text: str, code: str) -> None:
+    diagnosis = run(f"before\n{text}\nafter\n")
+    titles = {match.failure.title: match.lines for match in (*diagnosis.matches, *diagnosis.general)}
+    assert any(code in title and lines == (2,) for title, lines in titles.items()), titles

@@ -42,10 +42,25 @@ def test_an_nvidia_log_gets_a_sentence_and_silence(log: str) -> None:
         ("Python 3.12 [MSC v.1943 64 bit (AMD64)] on win32; GeForce RTX 3060", "nvidia"),
         ("Automatically detected platform cuda", "nvidia"),
         ("everything is fine", "unknown"),
+        ("ROCM used to build PyTorch: N/A\nCUDA used to build PyTorch: 12.4\nHIP runtime version: N/A", "nvidia"),
+        ('env="map[HIP_VISIBLE_DEVICES: HSA_OVERRIDE_GFX_VERSION: ] libraries [cpu rocm_v6]"\nTesla V100', "nvidia"),
+        ("AMD Ryzen 7 5800H with Radeon Graphics; NVIDIA GeForce GTX 1650", "nvidia"),
+        ("CUBLAS_STATUS_INTERNAL_ERROR when calling `cublasCreate(handle)`", "nvidia"),
+        ("### GPU\n\nAMD\n", "amd"),
     ],
 )
 def test_vendor(text: str, vendor: str) -> None:
     assert vendor_of(text).name == vendor
+
+
+def test_what_nvidia_machines_print_too_is_held_back_without_a_word_of_amd() -> None:
+    log = "NotImplementedError: No operator found for `memory_efficient_attention_forward` with inputs:\n"
+    reading = read_bytes(log.encode(), "log")
+    assert reading.matches == ()
+    assert [match.failure.id for match in reading.held_back] == ["xformers-no-operator"]
+    assert "--vendor amd" in CliRunner().invoke(cli, ["explain", "-"], input=log).stdout
+    assert "xformers-no-operator]" in CliRunner().invoke(cli, ["explain", "--vendor", "amd", "-"], input=log).stdout
+    assert read_bytes(f"{log}gfx1201\n".encode(), "log").held_back == ()
 
 
 def test_a_cuda_build_without_a_gpu_keeps_only_that_mistake() -> None:

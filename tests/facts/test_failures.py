@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rocport.facts.failures import KINDS, FailureFactError, compile_signature, load_failures, parse_failures
+from rocport.facts.status import read_codes, status_failures
 
 RECORD: dict[str, Any] = {
     "id": "x",
@@ -85,3 +86,12 @@ def test_a_signature_matches_what_it_says() -> None:
     match = signature.pattern.search("clang: invalid  target ID 'gfx9-4-generic'; in a/b.cu now")
     assert match is not None
     assert match.groupdict() == {"gfx": "gfx9-4-generic", "file": "a/b.cu"}
+
+
+def test_every_status_code_has_one_kind_and_says_what_to_do() -> None:
+    failures = status_failures()
+    assert len(failures) == len(read_codes()) > 250
+    for code in read_codes():
+        failure = failures[code.name]
+        assert code.name in failure.title and str(code.number) in failure.title, code
+        assert failure.cause and failure.fix and failure.sources[0].startswith("https://"), code

@@ -17,10 +17,14 @@ from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 @click.argument("subject", required=False)
 @click.option("--list", "list_all", is_flag=True, help="Name every known failure and rule.")
 @click.option("--all", "show_all", is_flag=True, help="Also show the general failures and unexplained error lines.")
+@click.option("--vendor", type=click.Choice(["amd", "nvidia"]), help="Whose GPU it is, where the paste does not say.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @click.pass_context
-def command(ctx: click.Context, subject: str | None, list_all: bool, show_all: bool, as_json: bool) -> None:
-    """Explain SUBJECT: anything pasted (a file, or - for stdin), a rule, or a failure by its id.
+def command(
+    ctx: click.Context, subject: str | None, list_all: bool, show_all: bool, vendor: str | None, as_json: bool
+) -> None:
+    """Explain SUBJECT: anything pasted (a file, or - for stdin), a rule, a failure by its id, or a status code
+    (hipErrorNoDevice).
 
     A paste is read for whose GPU it is about (an NVIDIA one gets a sentence and silence), for machine and versions, and
     matched against the known failures, most specific first, each with its line. Exit code 1: at least one was
@@ -33,12 +37,12 @@ def command(ctx: click.Context, subject: str | None, list_all: bool, show_all: b
     if subject is None:
         raise click.UsageError("name a log file, - for stdin, a rule or a failure; --list names them all")
     if subject == "-" or Path(subject).exists():
-        ctx.exit(_explain_log(subject, show_all, as_json))
+        ctx.exit(_explain_log(subject, show_all, as_json, vendor or ""))
     page, data = _page(subject)
     click.echo(json.dumps(data, indent=2) if as_json else page)
 
 
-def _explain_log(subject: str, show_all: bool, as_json: bool) -> int:
+def _explain_log(subject: str, show_all: bool, as_json: bool, vendor: str) -> int:
     from rocport.explain import read_stream
     from rocport.explain.pages import reading_data, reading_text
     from rocport.facts.dates import as_of, dated
@@ -46,7 +50,7 @@ def _explain_log(subject: str, show_all: bool, as_json: bool) -> int:
     name = "stdin" if subject == "-" else subject
     try:
         if subject == "-":
-            reading = read_stream(sys.stdin.buffer, name)
+            reading = read_stream(sys.stdin.buffer, name, vendor)
         else:
             with Path(subject).open("rb") as stream:
                 if stream.read(4).startswith((b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX")):
@@ -54,7 +58,7 @@ def _explain_log(subject: str, show_all: bool, as_json: bool) -> int:
                         f"{subject} is compressed; unpack it and pipe it: zcat ... | rocport explain -"
                     )
                 stream.seek(0)
-                reading = read_stream(stream, name)
+                reading = read_stream(stream, name, vendor)
     except OSError as error:
         raise click.UsageError(f"cannot read {name}: {error.strerror or error}; expected a log file or -") from error
     if as_json:
@@ -67,6 +71,7 @@ def _explain_log(subject: str, show_all: bool, as_json: bool) -> int:
 def _page(subject: str) -> tuple[str, dict[str, Any]]:
     from rocport.explain.pages import failure_data, failure_text, rule_data, rule_text
     from rocport.facts.failures import load_failures
+    from rocport.facts.status import status_failures
     from rocport.rules import discover
 
     for loaded in discover():
@@ -75,6 +80,9 @@ def _page(subject: str) -> tuple[str, dict[str, Any]]:
     for failure in load_failures():
         if failure.id == subject:
             return failure_text(failure), failure_data(failure)
+    if subject in status_failures():
+        failure = status_failures()[subject]
+        return failure_text(failure), failure_data(failure)
     known = [loaded.rule.name for loaded in discover()] + [failure.id for failure in load_failures()]
     close = difflib.get_close_matches(subject, known, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(close)}?" if close else "rocport explain --list names rules and failures"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_right
 from collections import deque
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from rocport.explain.codes import find_codes
 from rocport.explain.text import Block, lowered, read_blocks
 from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
 
@@ -89,13 +91,8 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
 
     Raises OSError when the stream does.
     """
-    known = tuple(load_failures() if failures is None else failures)
-    seen: dict[str, _Seen] = {failure.id: _Seen(failure) for failure in known}
-    probes = [
-        (failure, signature, "".join(signature.literal.split()))
-        for failure in known
-        for signature in failure.signatures
-    ]
+    probes = _known_probes() if failures is None else _probes(failures)
+    seen: dict[str, _Seen] = {failure.id: _Seen(failure) for failure, _, _ in probes}
     suspects: deque[tuple[int, str]] = deque(maxlen=200)
     lines = 0
     for block in read_blocks(stream):
@@ -104,6 +101,9 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
         for failure, signature, probe in probes:
             if probe in squeezed and seen[failure.id].count < MAX_COUNT:
                 found.setdefault(failure.id, []).extend(_search(block, signature))
+        if failures is None:
+            for failure, line, text in find_codes(block):
+                seen.setdefault(failure.id, _Seen(failure)).add(line, text, {})
         for failure_id, hits in found.items():
             for line, text, values in sorted(hits, key=lambda hit: hit[0]):
                 seen[failure_id].add(line, text, values)
@@ -114,6 +114,19 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
     explained = {line + near for match in matched for line in match.lines for near in (-1, 0, 1)}
     rest = [(line, text) for line, text in suspects if line not in explained]
     return Diagnosis(matches, general, lines, tuple(rest[:SUSPECTS]))
+
+
+Probe = tuple[Failure, Signature, str]
+"""A signature, and its literal without blanks: a block that lacks it cannot match."""
+
+
+def _probes(failures: Iterable[Failure]) -> tuple[Probe, ...]:
+    return tuple((known, one, "".join(one.literal.split())) for known in failures for one in known.signatures)
+
+
+@functools.lru_cache(maxsize=1)
+def _known_probes() -> tuple[Probe, ...]:
+    return _probes(load_failures())
 
 
 def _rank(match: Match) -> tuple[int, int, int, str]:

@@ -38,6 +38,7 @@ def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
         return
     if not reading.matches:
         yield f"{name}: {diagnosis.lines} lines read, no known failure found."
+        yield from _held_back_lines(reading)
         if diagnosis.suspects:
             yield ""
             yield "Lines that look like errors:"
@@ -48,6 +49,7 @@ def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
         yield from (f"  - {step}" for step in COLLECT)
         return
     yield f"{name}: {diagnosis.lines} lines read, {_count(len(reading.matches), 'known failure')} found."
+    yield from _held_back_lines(reading)
     yield from failure_lines(reading)
     if diagnosis.general:
         yield ""
@@ -84,6 +86,12 @@ def who_lines(reading: Reading) -> Iterator[str]:
         yield "  rocport compat torch --gpu <the GPU's name or gfx>"
     elif reading.vendor == UNKNOWN and reading.matches:
         yield "Nothing in it says whose GPU this is; what follows is for an AMD GPU."
+
+
+def _held_back_lines(reading: Reading) -> Iterator[str]:
+    if reading.held_back:
+        ids = ", ".join(match.failure.id for match in reading.held_back)
+        yield f"An NVIDIA machine prints these too, and nothing says whose GPU it is: {ids} (--vendor amd shows them)."
 
 
 def failure_lines(reading: Reading) -> Iterator[str]:
@@ -217,6 +225,7 @@ def reading_data(reading: Reading) -> dict[str, Any]:
         "vendor": {"name": vendor.name, "line": vendor.line, "text": vendor.text, "cuda_build": vendor.cuda_build},
         "gpus": [gpu.label for gpu in reading.machine.gpus],
         "matches": [match_data(match) for match in reading.matches],
+        "held_back": [match_data(match) for match in reading.held_back],
         "general": [] if reading.foreign else [match_data(match) for match in diagnosis.general],
         "suspects": [{"line": line, "text": text} for line, text in diagnosis.suspects],
         "collect": [] if reading.matches or reading.foreign else list(COLLECT),

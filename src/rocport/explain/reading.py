@@ -13,7 +13,7 @@ from rocport.doctor.capture import machine_from_text
 from rocport.doctor.machine import Machine
 from rocport.doctor.text import decode
 from rocport.explain.engine import Diagnosis, Match, diagnose
-from rocport.explain.vendor import NVIDIA, Vendor, vendor_of
+from rocport.explain.vendor import NVIDIA, UNKNOWN, Vendor, vendor_of
 
 HEAD_BYTES = 1024 * 1024
 """How much of a paste is searched for the machine: it stands near the top, and a crash log can be of any size."""
@@ -43,13 +43,21 @@ class Reading:
         """The failures, most specific first.
 
         None for an NVIDIA machine. Where only a CUDA build is named and no GPU of AMD, it is either an NVIDIA machine
-        or the commonest mistake on an AMD one: only failures of that mistake are kept.
+        or the commonest mistake on an AMD one: only failures of that mistake are kept. Where nothing names a vendor, a
+        failure that NVIDIA machines print as well is held back.
         """
         if self.foreign:
             return ()
         if self.vendor_found.cuda_build:
             return tuple(match for match in self.diagnosis.matches if match.failure.cuda_build)
-        return self.diagnosis.matches
+        return tuple(match for match in self.diagnosis.matches if match not in self.held_back)
+
+    @property
+    def held_back(self) -> tuple[Match, ...]:
+        """Failures that are not shown because nothing in the paste says that the GPU is AMD's."""
+        if self.vendor != UNKNOWN or self.vendor_found.cuda_build:
+            return ()
+        return tuple(match for match in self.diagnosis.matches if match.failure.nvidia_too)
 
 
 def read_bytes(data: bytes, name: str) -> Reading:
@@ -57,11 +65,15 @@ def read_bytes(data: bytes, name: str) -> Reading:
     return read_stream(io.BytesIO(data), name)
 
 
-def read_stream(stream: BinaryIO, name: str) -> Reading:
-    """Read a paste to its end, in bounded memory. Raises OSError when the stream does."""
+def read_stream(stream: BinaryIO, name: str, vendor: str = "") -> Reading:
+    """Read a paste to its end, in bounded memory; `vendor` (amd, nvidia) overrides what its words say.
+
+    Raises OSError when the stream does.
+    """
     head = stream.read(HEAD_BYTES)
     text = decode(head if len(head) < HEAD_BYTES else head[: head.rfind(b"\n") + 1] or head)
-    return Reading(name, vendor_of(text), machine_from_text(text, name), diagnose(_Replayed(head, stream)))
+    found = Vendor(vendor) if vendor else vendor_of(text)
+    return Reading(name, found, machine_from_text(text, name), diagnose(_Replayed(head, stream)))
 
 
 class _Replayed(io.RawIOBase, BinaryIO):

@@ -17,10 +17,13 @@ OVERLAP_CHARS = 8 * 1024
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,1024}(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " "})
+_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " ", "´": "'"})
 _PREFIX = re.compile(
     r"(?:\ufeff?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,12}(?:Z|[+-]\d\d:?\d\d)?\s?"  # CI and container timestamps
     r"|\[\s{0,8}\d{1,8}\.\d{1,9}\]\s?"  # kernel log
+    r"|\[?[A-Z][a-z]{2}(?: [A-Z][a-z]{2})? {1,2}\d{1,2} \d\d:\d\d:\d\d(?: \d{4}\])?\s"  # journal, dmesg -T
+    r"(?:[\w.\-]{1,64} [\w.\-]{1,32}(?:\[\d{1,8}\])?: )?"
+    r"|[>│|] (?=\S)"  # quoted in a reply, inside a frame
     r"|#\d{1,4} \d{1,6}\.\d{1,4} "  # docker build
     r"|[\w.\-]{1,64}\s{1,12}\| "  # docker compose
     r"|\[rank\d{1,5}\]:\s?"  # torchrun
@@ -41,8 +44,14 @@ class Block:
 
     @cached_property
     def squeezed(self) -> str:
-        """The text in lower case, without blanks, line ends and log prefixes: holds every message however wrapped."""
-        return lowered("".join(_PREFIXES.sub("", self.text).split()))
+        """The text in lower case, without blanks, line ends and log prefixes: holds every message however wrapped.
+
+        A line that repeats between the same neighbours is left out: logs repeat themselves.
+        """
+        lines = self.text.split("\n")
+        triples = dict.fromkeys(zip(lines, [*lines[1:], ""], [*lines[2:], "", ""], strict=False))
+        kept = "\n".join(first for first, _, _ in triples)
+        return lowered("".join(_PREFIXES.sub("", kept).split()))
 
     @cached_property
     def lower(self) -> str:

@@ -5,37 +5,113 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rocport.explain.text import clean
+from rocport.explain.text import clean, lowered
 
 AMD = "amd"
 NVIDIA = "nvidia"
 UNKNOWN = "unknown"
 
-# A GPU of AMD, or software that runs on nothing else. A CUDA build on an AMD machine is the commonest mistake there is,
-# so one such line outweighs any number of the other vendor's names.
-_AMD = re.compile(
-    r"\bgfx(?:[6-9]|1[0-2])[0-9a-f]{2,3}\b|\bRadeon\b|\bInstinct\b|\bMI(?:\d{2}|\d{3}[AX]?)\b|\bRX ?[4-9]\d{2,3}0\b"
-    r"|\b(?:[5-9]\d00|90[67]0) ?XTX?\b|\bVega ?(?:\d{2}|VII|FE)\b|Strix Halo|Ryzen AI|\bMI\d{3}[AX]?\b"
-    r"|rocm|\bamdgpu\b|\bhip(?:cc|blas|sparse|fft|rtc|Error|Malloc|Get|Ipc|Launch|Init|Module|_)|\bHIP\b|\bHSA_"
-    r"|\bhsa[ _]|\bkfd\b|miopen|rocblas|rccl|amdsmi|amd-smi|\baiter\b|zluda|composable_kernel|ck_tile|migraphx|amdgcn"
-    r"|hsaco|\bROCR?_|directml|\bAMD GPU",
-    re.IGNORECASE,
-)
-_NOT_AMD = re.compile(r"\bAMD64\b|hsa256", re.IGNORECASE)
+Evidence = tuple[tuple[str, re.Pattern[str]], ...]
 
+
+def _evidence(*rows: str) -> Evidence:
+    """Rows `needle pattern` (a text without the needle cannot match), or a pattern that is its own needle."""
+    found = []
+    for row in rows:
+        needle, _, pattern = row.partition(" ~ ")
+        found.append((needle, re.compile(pattern or re.escape(needle))))
+    return tuple(found)
+
+
+# All on text in lower case. A GPU of AMD, or software that runs on nothing else. A CUDA build on an AMD machine is the
+# commonest mistake there is, so one such line outweighs any number of the other vendor's names.
+_AMD = _evidence(
+    r"gfx ~ \bgfx(?:[6-9]|1[0-2])[0-9a-f]{2,3}\b|\bgfx\d{2,3}x\b",
+    r"radeon ~ \bradeon\b",
+    r"instinct ~ \binstinct\b",
+    *(rf"mi{digit} ~ \bmi(?:\d{{2}}|\d{{3}}[ax]?)\b" for digit in "1234568"),
+    *(rf"rx{blank}{digit} ~ \brx ?[4-9]\d{{2,3}}0\b" for blank in (" ", "") for digit in "456789"),
+    r"xt ~ \b(?:[5-9]\d00|90[67]0) ?xtx?\b",
+    r"vega ~ \bvega ?(?:\d{2}|vii|fe)\b",
+    *("strix halo", "ryzen ai", "rocm", "miopen", "rocblas", "rccl", "amdsmi", "amd-smi", "zluda", "composable_kernel"),
+    *("ck_tile", "migraphx", "amdgcn", "hsaco", "directml", "libhsa", "libamd", "roctracer", "[gfxhub", "[mmhub"),
+    *(
+        "vm_l2_protection_fault",
+        "libtorch_hip",
+        "libc10_hip",
+        "ggml-hip",
+        "hardware limit: 65536",
+        "/dev/kfd",
+        "adrenalin",
+    ),
+    r"amdgpu ~ \bamdgpu\b",
+    r"hip ~ \bhip(?:cc|blas|sparse|fft|rtc|error|malloc|get|ipc|launch|init|module|_)|\bhip\b",
+    r"hsa ~ \bhsa[ _]",
+    r"kfd ~ \bkfd\b",
+    r"aiter ~ \baiter\b",
+    r"rocr ~ \brocr?_",
+    r"amd ~ \bamd gpu|\bgpus?(?: (?:vendor|brand|model))?\W{1,16}amd\b|file \"[^\"\n]{0,200}backends[/\\]amd[/\\]",
+    r"__shfl_ ~ __shfl_\w{2,9}_sync.{0,60}__shfl_",
+)
+# Words of AMD that an NVIDIA machine prints as well: collect_env's empty lines, ollama's list of variables and
+# libraries, back ends that were tried, paths of torch and Triton. They count only where nothing names an NVIDIA GPU.
+_WEAK = _evidence(
+    *(
+        rf"{word} ~ {word}[:=] ?(?:n/a|could not collect|none|false|(?=[ \]\n]))"
+        for word in ("rocm used to build pytorch", "hip runtime version", "miopen runtime version", "rocm version")
+    ),
+    *(
+        rf"{word} ~ {word}[:=] ?(?:n/a|none|false|(?=[ \]\n]))"
+        for word in ("hip_visible_devices", "rocr_visible_devices", "hsa_override_gfx_version", "is_rocm")
+    ),
+    *("amd64", "hsa256", "rocm platform is not available", "with radeon", "torch.version.hip", "rocm.py", "rocm.txt"),
+    *("nvidia or amd", "nvidia and amd", "nvidia/amd", "amd or nvidia", "amd and nvidia", "amd/nvidia"),
+    r"rocm_v ~ \brocm_v\d(?:_\d)?\b",
+    r"hipify ~ hipify\w*",
+    r"aiter ~ (?:def |async |__|\.|\()aiter",
+    r"rocm ~ (?:requirements|dockerfile)[\w.\-]{0,12}rocm",
+)
+_EMPTY = _evidence("amd64", "hsa256", "with radeon", ": n/a", ": could not collect")
+
+_CARDS = (
+    "v100|a10g?|a30|a40|a100|a800|h20|h100|h200|h800|b200|b300|gh200|gb200|l20|l40s?|p40|p100|k80"  # no word of English
+)
 # An NVIDIA GPU at work, or its compiler.
-_NVIDIA = re.compile(
-    r"NVIDIA (?:GeForce|RTX|GTX|Tesla|Quadro|TITAN|A\d{2,3}|H\d{3}|B\d{3}|L\d|GB?\d)|\bGeForce\b|\b[RG]TX ?-?\d{3,4}"
-    r"|NVIDIA-SMI \d|nvidia-smi detects|CUDA capability sm_\d|\bsm_\d{2,3}\b|compute_\d{2,3}\b"
-    r"|CUDA kernel errors might be asynchronously reported|TORCH_USE_CUDA_DSA|Automatically detected platform cuda"
-    r"|NVRM:|\bXid\b.{0,40}\bNV|libbitsandbytes_cuda\d|\b(?:V100|A100|H100|H200|B200|L40S?|T4|P100|K80)\b"
-    r"|Auto Selected CUDA Backend|\bCUDA:? ?v?1[0-9]\.\d|Using CUDA device|cuda compute capability \d",
+_NVIDIA = _evidence(
+    r"nvidia ~ nvidia (?:geforce|rtx|gtx|tesla|quadro|titan|a\d{2,3}|h\d{3}|b\d{3}|l\d|gb?\d|gh\d|dgx|jetson)"
+    r"|nvidia-smi \d|nvidia-smi detects|nvidia driver version: \d|runtime: nvidia",
+    r"geforce ~ \bgeforce\b",
+    *(rf"{brand} ~ \b{brand} ?-?\d{{3,4}}" for brand in ("rtx", "gtx")),
+    r"sm_ ~ \bsm_\d{2,3}\b",
+    r"compute_ ~ \bcompute_\d{2,3}\b",
+    r"torch_cuda_arch_list ~ torch_cuda_arch_list=.?\d",
+    *(
+        "--gpus all",
+        "cuda kernel errors might be asynchronously reported",
+        "torch_use_cuda_dsa",
+        "platform cuda",
+        "nvrm:",
+    ),
+    *("libtorch_cuda.so", "torch_cuda.dll", "cublas_status", "cublascreate", "cublaslt", "cudnn_status", "cudnn error"),
+    *("cusolver_status", "cusparse_status", "curand_status", "nvls", "ptxas info", "ptxas fatal", "ptxas error"),
+    *("auto selected cuda backend", "using cuda device", "hopper", "blackwell"),
+    r"libbitsandbytes_cuda ~ libbitsandbytes_cuda\d",
+    *(
+        rf"{digit} ~ \b(?:[1248]x?|x)?(?:{_CARDS})s?\b"
+        for digit in ("00", "a10", "a30", "a40", "h20", "l20", "l40", "p40", "k80")
+    ),
+    r"0 ~ \b[2345]0[5-9]0 ?(?:ti|super)\b",
+    r"cuda ~ \bcuda:? ?v?1[0-9]\.\d|cuda compute capability \d|cuda used to build pytorch: 1\d",
 )
 # A CUDA build of something: on an AMD machine a mistake, on an NVIDIA machine as it should be.
-_CUDA_BUILD = re.compile(
-    r"\+cu1\d\d\b|nvidia-[a-z]+-cu1[123]\b|\bnvcc\b|libcud(?:a|nn|art)|\bcudnn\b|libcublas|cublas(?:Lt)?64_\d"
-    r"|CUDA driver version is insufficient|Torch not compiled with CUDA",
-    re.IGNORECASE,
+_CUDA_BUILD = _evidence(
+    r"cu1 ~ \+cu1\d\d\b|whl/cu1\d\d|torch\S{0,20}cu1\d\d|nvidia-[a-z]+-cu1[123]\b|\bcu1[1-3]torch\d",
+    r"+cuda ~ \+cuda ?1\d\.\d",
+    *("_zn3c104cuda", "triton error [cuda]", "libcuda", "libcudnn", "libcudart", "libcublas"),
+    r"nvcc ~ \bnvcc\b",
+    r"cudnn ~ \bcudnn\b",
+    r"cublas ~ cublas(?:lt)?64_\d",
+    *("cuda driver version is insufficient", "torch not compiled with cuda"),
 )
 
 
@@ -51,26 +127,37 @@ class Vendor:
 
 
 def vendor_of(text: str) -> Vendor:
-    """The vendor a paste speaks of. Any evidence of AMD wins; without it, any of NVIDIA."""
+    """The vendor a paste speaks of: an AMD GPU wins, then an NVIDIA one, then AMD's words that both print."""
     cleaned = clean(text)
-    found = _first(_AMD, _NOT_AMD.sub("", cleaned))
+    lower = lowered(cleaned)
+    found = _first(_AMD, _without(lower, _WEAK), cleaned)
     if found is not None:
         return Vendor(AMD, *found)
-    found = _first(_NVIDIA, cleaned)
+    found = _first(_NVIDIA, lower, cleaned)
     if found is not None:
         return Vendor(NVIDIA, *found)
-    found = _first(_CUDA_BUILD, cleaned)
+    found = _first(_CUDA_BUILD, lower, cleaned)
     if found is not None:
         return Vendor(UNKNOWN, *found, cuda_build=True)
-    return Vendor(UNKNOWN)
+    found = _first(_AMD, _without(lower, _EMPTY), cleaned)
+    return Vendor(UNKNOWN) if found is None else Vendor(AMD, *found)
 
 
-def _first(pattern: re.Pattern[str], text: str) -> tuple[int, str] | None:
+def _without(lower: str, words: Evidence) -> str:
+    """The text with the words blanked, positions kept."""
+    for needle, pattern in words:
+        if needle in lower:
+            lower = pattern.sub(lambda match: " " * len(match.group()), lower)
+    return lower
+
+
+def _first(evidence: Evidence, lower: str, text: str) -> tuple[int, str] | None:
     """Line number and line of the first match."""
-    match = pattern.search(text)
-    if match is None:
+    starts = [match.start() for needle, pattern in evidence if needle in lower and (match := pattern.search(lower))]
+    if not starts:
         return None
-    start = text.rfind("\n", 0, match.start()) + 1
-    end = text.find("\n", match.end())
-    line = " ".join(text[max(start, match.start() - 100) : end if end >= 0 else len(text)].split())
-    return text.count("\n", 0, match.start()) + 1, line[:160]
+    found = min(starts)
+    start = text.rfind("\n", 0, found) + 1
+    end = text.find("\n", found)
+    line = " ".join(text[max(start, found - 100) : end if end >= 0 else len(text)][:400].split())
+    return text.count("\n", 0, found) + 1, line[:160]

@@ -22,6 +22,13 @@ from typing import Any
 
 from rocport.facts._toml import FACTS, read_toml
 
+_LIBRARIES = read_toml(FACTS / "shared_libraries.toml")
+
+
+def _sonames(stems: Iterable[str]) -> str:
+    return rf"lib(?:{'|'.join(map(re.escape, stems))})(?:-[a-z0-9]{{1,20}})?\.so(?:\.[0-9.]{{1,24}})?"
+
+
 KINDS: Mapping[str, str] = {
     "word": r"[\w.+\-]{1,120}",
     "name": r"[A-Za-z_]\w{0,400}",
@@ -31,6 +38,9 @@ KINDS: Mapping[str, str] = {
     "path": r"[^\s'\"`;,()<>|]{1,300}",
     "cuda": r"(?:cu(?:da|blas|sparse|fft|rand|solver|dnn|tensor)[A-Z_a-z]|nv(?:rtc|ml)[A-Z])\w{0,100}",
     "quoted": r"[^'\"`\n]{1,300}",
+    "rocmlib": _sonames(_LIBRARIES["rocm"]),
+    "cudalib": _sonames(_LIBRARIES["cuda"]),
+    "soname": r"lib[\w.+\-]{1,80}\.so(?:\.[0-9.]{1,24})?",
 }
 """Placeholder kind -> pattern. None repeats a group, so a signature is matched in time linear in its window."""
 
@@ -79,6 +89,8 @@ class Failure:
     near_miss: tuple[str, ...] = ()
     cuda_build: bool = False
     """True: a CUDA build fails in this way on a machine without an NVIDIA GPU, so nothing in the log need name AMD."""
+    nvidia_too: bool = False
+    """True: an NVIDIA machine prints the same words, so that it is held back where a log has no word of AMD."""
 
 
 def compile_signature(text: str) -> Signature:
@@ -154,8 +166,9 @@ _FIELDS = {
     "example": str,
     "near_miss": list,
     "cuda_build": bool,
+    "nvidia_too": bool,
 }
-_OPTIONAL: dict[str, Any] = {"applies": "", "near_miss": [], "cuda_build": False}
+_OPTIONAL: dict[str, Any] = {"applies": "", "near_miss": [], "cuda_build": False, "nvidia_too": False}
 
 
 def _parse(area: str, table: Mapping[str, Any]) -> Failure:
@@ -191,6 +204,7 @@ def _parse(area: str, table: Mapping[str, Any]) -> Failure:
         example=values["example"].strip("\n"),
         near_miss=tuple(text.strip("\n") for text in values["near_miss"]),
         cuda_build=values["cuda_build"],
+        nvidia_too=values["nvidia_too"],
     )
 
 
