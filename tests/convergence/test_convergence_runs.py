@@ -39,7 +39,7 @@ def _port(folder: Path, name: str, leave: tuple[str, ...] = ()) -> tuple[Path, l
         ported = port_file(path, data, [item for item in findings if item.rule not in leave])
         text = ported.data if ported.data is not None else data
         (folder / path.replace(".cu", ".hip")).write_bytes(text)
-    for header in ("rocport_warp.h", "rocport_platform.h", "rocport_compat.h"):
+    for header in ("rocport_warp.h", "rocport_cg.h", "rocport_platform.h", "rocport_compat.h"):
         (folder / header).write_bytes(read(header))
     return folder / f"{name}.hip", found
 

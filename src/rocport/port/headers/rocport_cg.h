@@ -136,17 +136,19 @@ class coalesced_group : public thread_group {
   // The lanes of the warp in this group.
   ROCPORT_DEVICE unsigned lanes() const { return lanes_; }
 
+  // By reference: what a lane has not set may be passed, `int at; if (g.thread_rank() == 0) at = ...; g.shfl(at, 0)`, and
+  // clang 19 counts an object's `this` as the first argument when it looks for maybe_undef.
   template <class T>
-  ROCPORT_DEVICE T shfl(ROCPORT_MAYBE_UNDEF T value, unsigned rank) const {
+  ROCPORT_DEVICE T shfl(const T& value, unsigned rank) const {
     return rocport::shfl(value, static_cast<int>(detail::nth_lane(lanes_, rank % size())));
   }
   template <class T>
-  ROCPORT_DEVICE T shfl_up(ROCPORT_MAYBE_UNDEF T value, unsigned delta) const {
+  ROCPORT_DEVICE T shfl_up(const T& value, unsigned delta) const {
     const unsigned rank = thread_rank();
     return shfl(value, delta <= rank ? rank - delta : rank);
   }
   template <class T>
-  ROCPORT_DEVICE T shfl_down(ROCPORT_MAYBE_UNDEF T value, unsigned delta) const {
+  ROCPORT_DEVICE T shfl_down(const T& value, unsigned delta) const {
     const unsigned rank = thread_rank();
     return shfl(value, delta < size() - rank ? rank + delta : rank);
   }
