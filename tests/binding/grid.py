@@ -140,6 +140,15 @@ def _in_a_scope(name: Name, use: str) -> Iterator[tuple[str, dict[str, str]]]:
     yield "member-function", _one(f"struct S {{ {host}int {mine}(int v = 0, ...);\n{user} }};\n", cuda)
     declared = f"struct S {{ {host}int {mine}(int v = 0, ...); {host}void f(int v, void *q); }};\n"
     yield "member-out-of-line", _one(declared, user.replace("void f", "void S::f"), cuda)
+    base = f"struct B {{ {host}int {mine}(int v = 0, ...); }};\n"
+    yield "member-inherited", _one(base, f"struct S final : public B {{\n{user} }};\n", cuda)
+    between = "struct M : B {};\n" + f"struct S : private M {{ {host}void f(int v, void *q); }};\n"
+    yield "member-inherited-twice", _one(base, between, user.replace("void f", "void S::f"), cuda)
+    derived = f"struct S : B {{\n{user} }};\n"
+    yield (
+        "member-of-base-in-header",
+        {"b.h": "#pragma once\n" + base, "a.cu": HEAD + '#include "b.h"\n' + derived + cuda},
+    )
     through = f"{host}void f(S s, int v, void *q) {{\n  own_use({use.replace(n, 's.' + n)});\n}}\n"
     yield "member-pointer", _one(f"struct S {{ int (*{mine}){types}; }};\n", through, cuda)
     function = f"{host}int {mine}(int v, ...) {{ return v; }}\n"

@@ -179,9 +179,28 @@ class Binder:
             return max(seen, key=lambda declared: declared.first)
         owners = {declared.owner for declared in self.scopes.declarations(name) if declared.what is What.MEMBER}
         owners |= {item.owner for item in self.definitions(name, "member")}
-        if owners and (outside := self._class_of(position)) in owners:
-            return Declared(position, What.MEMBER, position, position, outside)
+        if owners:
+            classes = {scope.name for scope in self.scopes.enclosing(position) if scope.kind is Kind.CLASS}
+            for owner in self._with_bases({*classes, self._class_of(position)}) & owners:
+                return Declared(position, What.MEMBER, position, position, owner)
         return None
+
+    def _with_bases(self, classes: set[bytes]) -> set[bytes]:
+        """The classes and those they inherit from, as far as this file says."""
+        source = self.source
+        found, waiting = set(classes), [name for name in classes if name]
+        while waiting:
+            for at in source.index.get(waiting.pop(), ()):
+                if source.at(at - 1) not in (b"class", b"struct"):
+                    continue
+                at += 2 if source.at(at + 1) == b"final" else 1
+                while source.at(at) in (b":", b",", b"::") or source.is_ident(at):
+                    if source.is_ident(at) and source.at(at) not in found:
+                        found.add(source.at(at))
+                        waiting.append(source.at(at))
+                    at += 1
+                    at = (source.angle_end(at) or at) + 1 if source.at(at) == b"<" else at
+        return found
 
     def _class_of(self, position: int) -> bytes:
         """Class of the member function defined outside it, `T X::f(...) {`, whose body holds the token."""

@@ -19,6 +19,7 @@ from rocport.syntax.conditionals import chains
 from rocport.syntax.cuda import CudaSource
 
 _WIDE = {b"64": b"32", b"63": b"31", b"6": b"5", b"0x3f": b"0x1f", b"0x40": b"0x20"}
+_LOG = re.compile(rb"\w+[ \t]*[ \t=({][ \t]*6\b")
 _SUFFIX = re.compile(rb"[uUlL]+\Z")
 _AMD_WORD = re.compile(rb"(?i)(?:hip|rocm|amd|cdna|gfx|wave64|gcn)")
 _NVIDIA_WORD = re.compile(rb"(?i)(?:cuda|nvidia|nvcc|wave32)")
@@ -38,6 +39,7 @@ RULE = Rule(
             "constexpr int kLanes = kGpu ? 64 : 32;\n"
         ),
         Example("#if defined(__HIPCC__)\nint f() { return 64; }\n#else\nint f() { return 32; }\n#endif\n"),
+        Example("#ifdef USE_ROCM\n#define LOG_LANES 6\n#else\n#define LOG_LANES 5\n#endif\n"),
         Example("constexpr int kLanes = is_rocm() ? 64 : 32;\n"),
         Example("int f() { if (kIsHip) return 64; else return 32; }\n"),
     ),
@@ -52,7 +54,8 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if context.options.warp == "native" or (b"64" not in source.data and b"63" not in source.data):
+    data = source.data
+    if context.options.warp == "native" or not (b"64" in data or b"63" in data or _LOG.search(data)):
         return
     seen: set[int] = set()
     for position, name in (*_in_branches(source, context), *_chosen(source), *_conditional(source)):

@@ -4,7 +4,9 @@
 -1 and HIP's 160, attribute 16 of a device is its number of multiprocessors in CUDA, and in HIP that is 63. The names
 are translated; a number cast to the type, read from a file or counted through in a loop is not, and no compiler warns.
 
-REVIEW, at each conversion between a number and one of the types whose values differ. Nothing is edited.
+REVIEW, at each conversion between a number and one of the types whose values differ: a cast, a comparison with a
+number, arithmetic, an index, a question whether it is zero, a variable or a result of an integer type. Aliases of the
+types in the same file are followed. Nothing is edited.
 """
 
 from __future__ import annotations
@@ -47,6 +49,9 @@ _ATTRIBUTE_CALLS = {b"cudaDeviceGetAttribute": 1, b"cuDeviceGetAttribute": 1}
 _INTEGERS = frozenset(
     b"int unsigned long short char auto size_t int32_t uint32_t int64_t uint64_t uint8_t int8_t".split()
 )
+_NUMBERS = _INTEGERS - {b"auto"}
+_NO_ZERO = frozenset({b"cublasStatus_t", b"cusolverStatus_t"})
+"""Types whose enumerator of the value 0 is 0 in HIP too: they may be asked whether they are zero."""
 
 _ENUMERATORS = frozenset(
     name for name, symbol in load().identifiers.items() if symbol.kind == "enum" and name.startswith(_SPELLED)
@@ -68,6 +73,14 @@ RULE = Rule(
         Example("auto f(cublasOperation_t o) { return names[o]; }\n"),
         Example("auto f(int t) { return g(CUBLAS_OP_N + t); }\n"),
         Example("void f(int *v) { cuDeviceGetAttribute(v, 16, 0); }\n"),
+        Example("using Op = cublasOperation_t;\nOp f(int t) { return static_cast<Op>(t); }\n"),
+        Example("int f(cublasOperation_t op, int m, int k) { return op ? k : m; }\n"),
+        Example("bool f(cublasFillMode_t u) { return 0 != u; }\n"),
+        Example("bool f(cublasStatus_t s) { return s == 3; }\n"),
+        Example("const char *f(cublasStatus_t s) { switch (s) { case 3: return 0; } return 0; }\n"),
+        Example("int f(bool t) { return t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n"),
+        Example("struct G { int t; };\nvoid f(G &g, bool t) { g.t = t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n"),
+        Example("std::map<int, int> m;\nint f(cublasStatus_t s) { return m.at(s); }\n"),
     ),
     clean=(
         "cublasOperation_t f(bool t) { return t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n",
@@ -75,6 +88,9 @@ RULE = Rule(
         "auto f() { return static_cast<cublasOperation_t>(CUBLAS_OP_T); }\n",
         'void f(cublasStatus_t s) { printf("%d", (int)s); }\n',
         "cublasStatus_t f(cublasHandle_t h);\n",
+        "void f(cublasStatus_t s) { if (s) throw 1; if (s != 0) throw 2; }\n",
+        "std::map<cublasStatus_t, int> m;\nint f(cublasStatus_t s) { return m.at(s); }\n",
+        "int f(cublasOperation_t t) { return g(t == CUBLAS_OP_N ? 1 : 2); }\n",
     ),
     sources=(
         "hipblas/hipblas.h, hipblas-common.h, hiprand/hiprand.h, hipsolver-types.h, hip_runtime_api.h of ROCm 6.4",
@@ -95,9 +111,15 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 def _all(source: CudaSource) -> Iterator[Finding]:
     for name in sorted(source.names & _TYPES.keys()):
         prefix, differs = _TYPES[name]
-        for position in source.find(name):
-            yield from _conversion(source, position, prefix, differs)
-        yield from _numbers(source, name, differs)
+        spellings = {name, *_aliases(source, name)}
+        places = sorted(at for spelling in spellings for at in source.index.get(spelling, ()))
+        for position in places:
+            yield from _conversion(source, position, name, prefix, differs)
+        for variable in sorted(_variables(source, places)):
+            for position in source.index[variable]:
+                what = _used_as_number(source, position, name)
+                if what and not _is_status_text(source, position):
+                    yield _finding(source, position, position, f"a {name.decode()} {what}", differs)
     yield from _arithmetic(source)
     for name, place in _ATTRIBUTE_CALLS.items():
         for position in source.find(name):
@@ -111,24 +133,79 @@ def _all(source: CudaSource) -> Iterator[Finding]:
                 )
 
 
+def _aliases(source: CudaSource, name: bytes) -> Iterator[bytes]:
+    """`using X = name;`, `typedef name X;`."""
+    for at in source.index.get(name, ()):
+        if source.at(at - 1) == b"=" and source.at(at - 3) == b"using" and source.at(at + 1) == b";":
+            yield source.at(at - 2)
+        elif source.at(at - 1) == b"typedef" and source.at(at + 2) == b";":
+            yield source.at(at + 1)
+
+
+def _variables(source: CudaSource, places: list[int]) -> set[bytes]:
+    """Names declared with the type at the places."""
+    declares = (b";", b"=", b",", b")", b"{", b"[")
+    behind = (at + 2 if source.at(at + 1) in (b"const", b"&") else at + 1 for at in places)
+    return {source.at(at) for at in behind if source.is_ident(at) and source.at(at + 1) in declares}
+
+
 def _arithmetic(source: CudaSource) -> Iterator[Finding]:
-    """Enumerators counted with: `int a = CUBLAS_OP_N`, `CUBLAS_OP_N + t`, `i <= CUBLAS_OP_C`."""
+    """Enumerators as numbers: `int a = t ? CUBLAS_OP_T : CUBLAS_OP_N`, `CUBLAS_OP_N + t`, `i <= CUBLAS_OP_C`."""
     for position, text in enumerate(source.texts):
         if not text.startswith(_SPELLED) or kind_of(text) != IDENT or source.directive_of(position) is not None:
             continue
         before, after = source.at(position - 1), source.at(position + 1)
-        number = before == b"=" and source.at(position - 3) in _INTEGERS - {b"auto"}
-        if number or after in _COUNTS or before in _COUNTS:
+        if after in _COUNTS or before in _COUNTS or _goes_to_integer(source, position):
             differs = next(differs for prefix, differs in _TYPES.values() if text.startswith(prefix))
             yield _finding(source, position, position, f"{text.decode()} is used as a number", differs)
 
 
-_COUNTS = frozenset({b"+", b"-", b"<", b"<=", b">=", b"++", b"*", b"%", b"<<", b"["})
+_COUNTS = frozenset({b"+", b"-", b"<", b"<=", b">=", b"++", b"*", b"%", b"<<", b"[", b"^", b"|", b"&", b">>"})
+_ENDS = frozenset({b";", b"{", b"}", b"(", b",", b"[", b"return", b"case"})
 
 
-def _conversion(source: CudaSource, position: int, prefix: bytes, differs: str) -> Iterator[Finding]:
-    """A cast to the type at `position` of anything but its enumerators."""
-    name = source.at(position).decode()
+def _goes_to_integer(source: CudaSource, position: int) -> bool:
+    """True where the value of an enumerator, perhaps one of two, is kept in or returned as an integer."""
+    if source.at(position + 1) not in (b";", b":", b",", b"}"):
+        return False
+    at = position - 1
+    while at > 0 and source.at(at) not in _ENDS and source.at(at) != b"=":
+        at = source.pairs.get(at, at) - 1 if source.at(at) in (b")", b"]") else at - 1
+    if source.at(at) == b"return":
+        return _returned_type(source, at) in _NUMBERS
+    return source.at(at) == b"=" and source.is_ident(at - 1) and _is_integer(source, at - 1)
+
+
+def _returned_type(source: CudaSource, at: int) -> bytes:
+    """The word before the name of the function around a token: `int` of `int f(...) {`; `)` of a lambda."""
+    while at > 0:
+        at = source.pairs[at] - 1 if source.at(at) in (b")", b"]", b"}") and at in source.pairs else at - 1
+        if source.at(at) != b"{" or source.at(at - 1) != b")" or at - 1 not in source.pairs:
+            continue
+        name = source.pairs[at - 1] - 1
+        if source.at(name) not in (b"if", b"for", b"while", b"switch"):
+            return source.at(name - 1)
+    return b""
+
+
+def _is_integer(source: CudaSource, position: int) -> bool:
+    """True where the name at a token is declared here, or as a member in this file, with an integer type."""
+    places = [position]
+    if source.at(position - 1) in (b".", b"->"):
+        places = source.index.get(source.at(position), [])
+    return any(_declared_integer(source, at) for at in places if source.at(at - 1) not in (b".", b"->"))
+
+
+def _declared_integer(source: CudaSource, at: int) -> bool:
+    """`int a`, `int b, a`."""
+    at -= 1
+    while source.at(at) == b"," and source.is_ident(at - 1):
+        at -= 2
+    return source.at(at) in _NUMBERS
+
+
+def _conversion(source: CudaSource, position: int, name: bytes, prefix: bytes, differs: str) -> Iterator[Finding]:
+    """A cast to the type spelled at `position` of anything but its enumerators."""
     before, after = source.at(position - 1), source.at(position + 1)
     operand: tuple[int, int] | None = None
     start = position
@@ -153,7 +230,7 @@ def _conversion(source: CudaSource, position: int, prefix: bytes, differs: str) 
         return
     if names and any(word.endswith(b"_t") for word in names):
         return
-    yield _finding(source, start, operand[1] - 1, f"a number becomes a {name}", differs)
+    yield _finding(source, start, operand[1] - 1, f"a number becomes a {name.decode()}", differs)
 
 
 def _is_call(source: CudaSource, open_: int) -> bool:
@@ -177,30 +254,64 @@ def _operand(source: CudaSource, first: int) -> tuple[int, int] | None:
     return first, last
 
 
-def _numbers(source: CudaSource, name: bytes, differs: str) -> Iterator[Finding]:
-    """`(int)t` and `static_cast<int>(t)` of a variable of the type, outside what only prints it."""
-    variables = {
-        source.at(position + 1)
-        for position in source.find(name)
-        if source.is_ident(position + 1) and source.at(position + 2) in (b";", b"=", b",", b")", b"{")
-    }
-    for variable in sorted(variables):
-        for position in source.find(variable):
-            opening = position - 1
-            c_cast = (
-                source.at(opening) == b")" and source.at(position - 2) in _INTEGERS and source.at(position - 3) == b"("
-            )
-            indexes = source.at(opening) == b"[" and source.at(position + 1) == b"]" and source.is_ident(position - 2)
-            named = (
-                source.at(opening) == b"("
-                and source.at(position - 2) == b">"
-                and source.at(position - 3) in _INTEGERS
-                and source.at(position - 5) == b"static_cast"
-            )
-            printed = named or c_cast or indexes
-            if printed and not _is_status_text(source, position):
-                text = f"a {name.decode()} becomes a number"
-                yield _finding(source, position - 3, position, text, differs)
+_ASKS = frozenset({b"&&", b"||", b"?"})
+_LOOKS_UP = frozenset({b"at", b"find", b"count", b"contains"})
+
+
+def _used_as_number(source: CudaSource, position: int, name: bytes) -> str:
+    """What the variable of the type at a token is used for that only a number is; empty for all else."""
+    before, after = source.at(position - 1), source.at(position + 1)
+    if before in (b".", b"->"):
+        # The member of an object: what stands before the object.
+        first = position - 2
+        while source.at(first - 1) in (b".", b"->"):
+            first -= 2
+        before = source.at(first - 1)
+    if before in _INTEGERS | {b"*", b"&", b"const"} or after in (b"(", b"::") or source.at(position - 1) == b"::":
+        return ""
+    opening = position - 1
+    if before == b")" and source.at(position - 2) in _INTEGERS and source.at(position - 3) == b"(":
+        return "becomes a number"
+    if before == b"(" and source.at(position - 2) == b">" and source.at(position - 3) in _INTEGERS:
+        return "becomes a number" if source.at(position - 5) == b"static_cast" else ""
+    if before == b"(" and after == b")" and source.at(position - 2) in _NUMBERS:
+        return "becomes a number"
+    if before == b"[" and after == b"]" and (source.is_ident(opening - 1) or source.at(opening - 1) == b"]"):
+        return "is an index"
+    if after in (b"==", b"!=") or before in (b"==", b"!="):
+        other = source.at(position + 2 if after in (b"==", b"!=") else position - 2)
+        zero = name in _NO_ZERO and other in (b"0", b"0u")
+        return "is compared with a number" if kind_of(other) == NUMBER and not zero else ""
+    if after in _COUNTS - {b"&", b"*", b"[", b"<", b">"} or before in _COUNTS - {b"&", b"*", b"<", b"["}:
+        return "is counted with"
+    if before == b"(" and source.at(position - 2) == b"switch" and after == b")":
+        return "is compared with a number" if _numbered_cases(source, position + 2) else ""
+    if before == b"(" and after == b")" and source.at(position - 2) in _LOOKS_UP:
+        return "is looked up among numbers" if _keyed_by_integer(source, source.at(position - 4)) else ""
+    if name in _NO_ZERO:
+        return ""
+    condition = before == b"(" and after == b")" and source.at(position - 2) in (b"if", b"while")
+    asked = before == b"!" or after in _ASKS or (before in (b"&&", b"||") and after in (b")", b"&&", b"||", b";", b"?"))
+    return "is asked whether it is zero" if condition or asked else ""
+
+
+def _numbered_cases(source: CudaSource, open_: int) -> bool:
+    close = source.pairs.get(open_, open_)
+    return any(
+        source.at(at) == b"case" and kind_of(source.at(at + 1)) == NUMBER and source.at(at + 1) != b"0"
+        for at in range(open_, close)
+    )
+
+
+def _keyed_by_integer(source: CudaSource, container: bytes) -> bool:
+    """`std::map<int, ...> container`."""
+    for at in source.index.get(container, ()):
+        first = at - 1
+        while first > 0 and at - first < 24 and source.at(first) not in (b";", b"{", b"}"):
+            if source.at(first) in (b"map", b"unordered_map") and source.at(first + 1) == b"<":
+                return source.at(first + 2) in _NUMBERS
+            first -= 1
+    return False
 
 
 def _is_status_text(source: CudaSource, position: int) -> bool:

@@ -3,7 +3,8 @@
 No compiler looks into strings, so what they name is not there on ROCm and is missed only at run time. Found are:
 
 - names of CUDA libraries (`libcublas.so.12`, `nvcuda.dll`) and of API functions given to `dlsym` and its like
-- API names compared as text (`strcmp(cudaGetErrorName(e), "cudaErrorMemoryAllocation")`): HIP's names differ
+- API names compared as text (`strcmp(cudaGetErrorName(e), "cudaErrorMemoryAllocation")`): HIP's names differ; names
+  of NVIDIA's products looked for in a device's
 - commands that run NVIDIA's tools (`nvcc -ptx ...`, `nvidia-smi`), and options of its run-time compiler (`sm_80`)
 - files of NVIDIA's code (`.ptx`, `.cubin`, `.fatbin`) and its paths (`/usr/local/cuda`, `/proc/driver/nvidia`)
 - mangled names that spell a CUDA type (`_Z6kernelP11CUstream_st`)
@@ -38,6 +39,12 @@ RULE = Rule(
         Example('int f() { return system("nvidia-smi -L"); }\n', contains=("nvidia-smi",)),
         Example('bool f(const char *s) { return !strcmp(s, "cudaErrorInvalidValue"); }\n'),
         Example('const char *file = "build/kernel.ptx";\n'),
+        Example('void *f(const std::string &v) { return dlopen(("libnvrtc.so." + v).c_str(), 1); }\n'),
+        Example(
+            'std::map<std::string, int> m = {{"cudaErrorInvalidValue", 1}};\nint f(cudaError_t e) { return '
+            "m[cudaGetErrorName(e)]; }\n"
+        ),
+        Example('bool f(cudaDeviceProp p) { return strstr(p.name, "H100") != nullptr; }\n'),
         Example('const char *name = "_Z1kP11CUstream_st";\n'),
         Example('const char *options[] = {"--gpu-architecture=compute_80"};\n'),
     ),
@@ -54,7 +61,7 @@ RULE = Rule(
 _LIBRARY = re.compile(
     rb"(?:^|[/\\])(?:lib)?(?:cuda(?:rt)?|cublas(?:Lt)?|cufftw?|curand|cusparse(?:Lt)?|cusolver(?:Mg)?|cudnn\w*|nccl"
     rb"|nvrtc[\w-]*|nvidia-ml|nvml|nvToolsExt|nvJitLink|cupti|nvcuvid|nvidia-encode|nppc|npp\w*|nvjpeg|cufile|nvcuda|nvinfer)"
-    rb"(?:(?:32|64)?_[\d_]+)?(?:\.so(?:\.[\d.%sd]+)?|\.dylib|\.dll)$"
+    rb"(?:(?:32|64)?_[\d_]+)?(?:\.so(?:\.[\d.%sd]*)?|\.dylib|\.dll)$"
 )
 _TOOLS = (
     rb"(?:nvcc|ptxas|fatbinary|cuobjdump|nvdisasm|nvprof|nsys|ncu|cuda-memcheck|compute-sanitizer|cuda-gdb|nvidia-smi)"
@@ -68,6 +75,9 @@ _PLACE = re.compile(rb"/usr/local/cuda|/proc/driver/nvidia|/dev/nvidia|/opt/cuda
 _OPTION = re.compile(rb"-arch[= ]|--gpu-architecture|-gencode|^-?-?arch=|code=|^(?:sm|compute)_\d")
 _ARCH = re.compile(rb"(?:sm|compute)_(?:\d|%|$)")
 _MANGLED = re.compile(rb"_Z\w*\d(?:CUstream_st|CUevent_st|CUgraph_st|cuda\w+|CU\w+_st|__half2?|__nv_bfloat16\w*)\w*")
+_PRODUCT = re.compile(
+    rb"(?i)\b(?:nvidia|tesla|geforce|quadro|[rg]tx ?\d*|titan|jetson|orin|xavier|(?:[ahvplt]|gb|gh|b)\d{1,3}0?s?)\b"
+)
 _SYMBOLS = frozenset(
     b"dlsym dlvsym GetProcAddress cuGetProcAddress cuGetProcAddress_v2 cudaGetDriverEntryPoint SDL_LoadFunction "
     b"cudaGetDriverEntryPointByVersion lib_sym get_symbol".split()
@@ -118,8 +128,10 @@ def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] |
         symbol = load().identifiers[value]
         to = f"; HIP's is {symbol.hip}" if symbol.hip else ""
         return f'the symbol "{shown}" is looked up by its name{to}', "look up HIP's name on AMD"
-    if value in _api() and _compared(source, position, called):
+    if value in _api() and (_compared(source, position, called) or _keys(source, position)):
         return f'"{shown}" is compared as text, and HIP\'s names are others', "compare the error codes"
+    if _PRODUCT.search(value) and _compared(source, position, called) and b"name" in source.names:
+        return f'"{shown}" is looked for in the name of a device: AMD\'s have others', "ask for gcnArchName on AMD"
     if b"CUDA" in value and _compared(source, position, called) and called not in _ENVIRONMENT:
         return f'"{shown}" is looked for in a text, and HIP\'s messages say HIP', "compare the error codes"
     if _MANGLED.fullmatch(value):
@@ -172,6 +184,12 @@ def _looks_up(source: CudaSource, position: int) -> bool:
     """True where a call of another name around the string gets a handle first: `SYM(handle, "cudaMalloc")`."""
     called = _callee(source, position).lower()
     return any(word in called for word in (b"sym", b"procaddress", b"entrypoint", b"resolve", b"lookup"))
+
+
+def _keys(source: CudaSource, position: int) -> bool:
+    """True for a key in a list of a file that asks for error names: `{{"cudaErrorInvalidValue", 1}, ...}`."""
+    asks = {b"cudaGetErrorName", b"cuGetErrorName"} & source.names
+    return bool(asks) and source.at(position - 1) == b"{" and source.at(position + 1) == b","
 
 
 def _compared(source: CudaSource, position: int, called: bytes) -> bool:

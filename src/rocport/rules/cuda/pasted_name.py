@@ -36,6 +36,7 @@ RULE = Rule(
             "#define VOTE(op) __##op##_sync\nauto v = VOTE(any)(~0u, 1);\n", contains=("rocport::op##_sync",), absent=()
         ),
         Example("#define LOAD(x) x##_fn = get(#x)\nvoid f() { LOAD(cuInit); }\n"),
+        Example('#include "cat.h"\nvoid f(void *p) { CAT(cuda, Free)(p); }\n', contains=("CAT(hip, Free)",)),
         Example("#define NAME(x) nvml##x\nint a = NAME(Init);\n", contains=("nvml##x",)),
     ),
     clean=(
@@ -53,6 +54,12 @@ _PREFIX = re.compile(
 )
 
 
+_HALVES = frozenset(
+    b"cuda cu cublas cufft curand cusparse cusolver cusolverDn cudnn nccl nvrtc cudaError cudaMemcpy cudaStream "
+    b"cudaEvent CUBLAS_ CUBLAS_OP_ CUDA_ CU_ CUDNN_ __shfl __shfl_ __".split()
+)
+
+
 @cache
 def _targets() -> dict[bytes, bytes]:
     """What the CUDA names that can be pasted become."""
@@ -66,6 +73,7 @@ def _targets() -> dict[bytes, bytes]:
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    yield from _halves(source)
     if b"##" not in source.texts and b"#" not in source.texts:
         return
     for directive in source.directives:
@@ -78,6 +86,31 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         yield from _arguments(source, directive, names)
         if _stringizes(source, directive, names):
             yield from _strings(source, directive)
+
+
+def _halves(source: CudaSource) -> Iterator[Finding]:
+    """Both halves of a name given to a macro that joins them: `CAT(cuda, Free)`."""
+    for position in sorted(at for half in _HALVES for at in source.index.get(half, ())):
+        if source.at(position - 1) not in (b"(", b",") or source.at(position + 1) != b",":
+            continue
+        made = source.at(position) + source.at(position + 2)
+        if made not in _targets() or source.at(position + 3) not in (b",", b")") or amd_only(source, position):
+            continue
+        text = _prefix(source.at(position), {made})
+        shown = (
+            f"{source.at(position).decode()} and {source.at(position + 2).decode()} make {made.decode()} when pasted"
+        )
+        yield finding(
+            RULE,
+            source,
+            position,
+            shown,
+            last=position + 2,
+            applicability=Applicability.MANUAL if text is None else Applicability.REVIEW,
+            edits=[] if text is None else [replace_range(source, position, position + 1, text)],
+            headers=[HEADER] if text is not None and text.startswith(b"rocport::") else [],
+            fix="see that the macro pastes them; write the HIP name out where it does not exist under that spelling",
+        )
 
 
 def _parameters(source: CudaSource, directive: Directive) -> list[bytes]:

@@ -21,6 +21,7 @@ _RUNTIME = frozenset(
     b"cudaIpcEventHandle_t CUdevprop cudaMemcpy3DParms".split()
 )
 _ALIGNED = frozenset(b"double4 long4 ulong4 longlong4 ulonglong4".split())
+_BYTES = frozenset(b"char uint8_t byte void".split())
 _LEAVES = frozenset(
     b"fwrite fread write read send recv sendto recvfrom memcmp static_assert _Static_assert MPI_Send MPI_Recv "
     b"MPI_Bcast MPI_Type_contiguous reinterpret_cast shm_open mmap serialize".split()
@@ -37,9 +38,11 @@ RULE = Rule(
         Example("void f(FILE *o, cudaDeviceProp *p) { fwrite(p, sizeof(cudaDeviceProp), 1, o); }\n"),
         Example("struct Wire { int n; double4 q; };\n"),
         Example('static_assert(sizeof(cudaDeviceProp) == 1032, "");\n'),
+        Example("void f(char *b, const cudaDeviceProp &p) { memcpy(b, &p, sizeof(p)); }\n"),
     ),
     clean=(
         "void f() { cudaDeviceProp p; memset(&p, 0, sizeof(cudaDeviceProp)); }\n",
+        "void f(cudaDeviceProp *a, cudaDeviceProp p) { memcpy(a, &p, sizeof(p)); }\n",
         "__device__ double f(double4 q) { return q.x; }\n",
         "struct V { float4 q; };\n",
     ),
@@ -54,10 +57,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in source.find(*_RUNTIME):
         if amd_only(source, position) or source.directive_of(position) is not None:
             continue
+        text = f"{source.at(position).decode()} has other members and another size in HIP"
         if source.at(position - 1) == b"(" and source.at(position - 2) == b"sizeof" and _leaves(source, position):
-            yield _finding(
-                source, position, f"{source.at(position).decode()} has other members and another size in HIP"
-            )
+            yield _finding(source, position, text)
+        variable = position + 1
+        while source.at(variable) in (b"const", b"&", b"*"):
+            variable += 1
+        if not source.is_ident(variable):
+            continue
+        for at in source.index[source.at(variable)]:
+            if b"sizeof" in source.texts[at - 2 : at] and at > position and _leaves(source, at):
+                yield _finding(source, at, text)
     scopes = Scopes(source)
     for position in source.find(*_ALIGNED):
         if amd_only(source, position) or not source.is_ident(position + 1) or source.directive_of(position) is not None:
@@ -77,9 +87,25 @@ def _leaves(source: CudaSource, position: int) -> bool:
     while at > 0 and source.at(at) not in (b";", b"{", b"}"):
         if source.at(at) in _LEAVES or source.at(at) in (b"==", b"!="):
             return True
+        if source.at(at) == b"memcpy" and _into_bytes(source, at):
+            return True
         at -= 1
     after = position + 2
     return source.at(after) in (b"==", b"!=")
+
+
+def _into_bytes(source: CudaSource, at: int) -> bool:
+    """True where a copy goes into a buffer of bytes: `char *b; memcpy(b + 4, ...)`, `memcpy(v.data(), ...)`."""
+    call = source.call(at)
+    if call is None or not call.args:
+        return False
+    words = source.texts[slice(*call.args[0])]
+    if b"data" in words:
+        return True
+    names = [word for word in words if word[:1].isalpha() or word[:1] == b"_"]
+    return any(
+        _BYTES.intersection(source.texts[max(0, i - 3) : i]) and i < at for name in names for i in source.index[name]
+    )
 
 
 def _finding(source: CudaSource, position: int, text: str) -> Finding:

@@ -47,6 +47,7 @@ RULE = Rule(
             "template <> struct Name<CUresult> { int b; };\n",
             contains=("#if !ROCPORT_HIP",),
         ),
+        Example("using Any = std::variant<cudaError_t, CUresult>;\n"),
     ),
     clean=(
         "void check(cudaError_t e);\nvoid checkDriver(CUresult e);\n",
@@ -73,6 +74,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     names = list(source.names & merged.keys())
     if len(names) < 2:
         return
+    yield from _listed(source, merged)
     seen: dict[tuple[bytes, ...], tuple[bytes, int]] = {}
     for position in sorted(source.find(*names)):
         found = _head(source, position)
@@ -92,6 +94,30 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             and defined
         ):
             yield from _second(source, position, last, name, earlier[0], subject)
+
+
+def _listed(source: CudaSource, merged: dict[bytes, bytes]) -> Iterator[Finding]:
+    """Two of the types in one list of template arguments: `std::variant<cudaError_t, CUresult>`."""
+    lists: dict[int, list[int]] = {}
+    for position in sorted(source.find(*merged)):
+        at = position - 1
+        while at > 0 and source.at(at) not in (b"<", b";", b"{", b"(", b")"):
+            at -= 1
+        if source.at(at) == b"<" and source.angle_end(at) is not None:
+            lists.setdefault(at, []).append(position)
+    for places in lists.values():
+        for position in places[1:]:
+            first, name = source.at(places[0]), source.at(position)
+            same = any({first, name} <= group for group in _SAME_IN_CUDA)
+            if first != name and merged[first] == merged[name] and not same:
+                yield finding(
+                    RULE,
+                    source,
+                    position,
+                    f"{first.decode()} and {name.decode()} in one list of types are {merged[name].decode()} in HIP",
+                    fix="list the type once on AMD, or wrap one of them in a type of its own",
+                )
+                break
 
 
 def _normal(words: list[bytes], merged: dict[bytes, bytes]) -> list[bytes]:

@@ -85,6 +85,9 @@ RULE = Rule(
             absent=("_rocm_compat",),
             path="m.py",
         ),
+        Example(
+            "p = torch.cuda.get_device_properties(0)\nsm = p.major * 10 + p.minor\nuse_tma = sm >= 90\n", path="m.py"
+        ),
         Example("p = torch.cuda.get_device_properties(0)\nif p.major < 8:\n    raise RuntimeError\n", path="m.py"),
     ),
     clean=(
@@ -103,8 +106,8 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    bound = _bound(source)
     properties = source.bound_to(frozenset({"torch.cuda.get_device_properties"}))
+    bound = _bound(source, properties)
     nodes: list[Any] = []
     for node in source.find(ast.Call):
         name = call_name(source, node) or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
@@ -239,11 +242,13 @@ def _decided_later(source: PythonSource, node: ast.AST, compared: set[str]) -> b
     return bool(names & compared)
 
 
-def _bound(source: PythonSource) -> frozenset[str]:
+def _bound(source: PythonSource, properties: frozenset[str]) -> frozenset[str]:
+    """Names that hold a capability: what a query returned, or a number made of a device's properties."""
     found: set[str] = set()
     for node in source.find(ast.Assign):
         if any(
-            isinstance(inner, ast.Call) and _QUERY.search(call_name(source, inner) or "")
+            (isinstance(inner, ast.Call) and _QUERY.search(call_name(source, inner) or ""))
+            or _is_capability(source, inner, frozenset(), properties)
             for inner in ast.walk(node.value)
         ):
             for target in node.targets:
