@@ -131,7 +131,11 @@ def units_of(tree: Path) -> list[str]:
 def compile_units(tree: Path, only: frozenset[str], arguments: argparse.Namespace) -> Verification:
     """Check the units for every target."""
     options = build.BuildOptions(
-        tuple(arguments.target.split(",")), cache=cache_folder() / "build", syntax_only=not arguments.objects, only=only
+        tuple(arguments.target.split(",")),
+        cache=cache_folder() / "build",
+        syntax_only=not arguments.objects,
+        only=only,
+        precompiled=True,
     )
     return build.verify(tree, options)
 

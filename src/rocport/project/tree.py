@@ -17,6 +17,12 @@ from rocport.syntax.includes import spelled_includes
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "CMakeFiles", "venv", "site-packages"})
 _MAX_BYTES = 64 << 20
+# Headers that a project carries for Windows (`compat/sys/time.h`) are the C library's here.
+_LIBC_FOLDERS = ("sys/", "net/", "netinet/", "arpa/", "linux/", "asm/", "bits/")
+_OF_THE_COMPILER = frozenset(
+    "float.h immintrin.h inttypes.h iso646.h limits.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h".split()
+)
+_SYSTEM_FOLDERS = ("/usr/include", *(str(path.parent) for path in Path("/usr/include").glob("*-linux-gnu/sys")))
 
 _KERNEL = re.compile(rb"\b__global__\b|[\w>]\s*<<\s*<[^<]")
 _TORCH_GPU_HEADER = re.compile(r"(?:ATen|c10|torch/csrc)/(?:cuda|hip|native/(?:cuda|hip))/")
@@ -139,7 +145,9 @@ class Project:
         """True for names that mean the compiler's, the SDK's or the system's header even where the tree has one."""
         if self.foreign is not None and (self.foreign / name).exists():
             return True
-        return "." not in name or ("/" not in name and Path("/usr/include", name).exists())
+        if "/" in name:
+            return name.startswith(_LIBC_FOLDERS) and any(Path(folder, name).exists() for folder in _SYSTEM_FOLDERS)
+        return "." not in name or name in _OF_THE_COMPILER or Path("/usr/include", name).exists()
 
     def closure(self, path: str) -> tuple[set[str], dict[str, bool], set[str]]:
         """(files of the tree it includes, include folders -> only for quoted names, names not of the tree)."""

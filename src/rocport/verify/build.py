@@ -41,6 +41,7 @@ from rocport.toolchain import Toolchain, find
 from rocport.toolchain.compiler import Kind, Language, as_path, system_folders
 from rocport.verify import diagnostics
 from rocport.verify.cache import Cache, Fingerprints, read_depfile
+from rocport.verify.precompiled import Precompiled
 from rocport.verify.torch_headers import (
     TorchHeaders,
     TorchHeadersError,
@@ -50,6 +51,8 @@ from rocport.verify.torch_headers import (
 )
 
 _MISSING_HEADER = re.compile(r"'([^'\n]+)' file not found")
+# Errors that declarations a unit did not ask for cannot cause.
+_LACKING = re.compile(r"error: (?:use of undeclared|unknown type name|no (?:member|type) named|'[^']+' file not)")
 DEFAULT_TIMEOUT_S = HANGING_S
 _FORMAT = "4"
 # Findings with which a kernel cannot be launched, or is not the program's.
@@ -81,6 +84,8 @@ class BuildOptions:
     """Check, and make no code objects: faster, with no register, scratch or LDS use."""
     only: frozenset[str] = frozenset()
     """Paths of the units to compile, relative to the tree; empty: all of them."""
+    precompiled: bool = False
+    """Compile PyTorch extensions with precompiled headers: ten times faster; an include that a unit forgot may hide."""
 
 
 def verify(path: Path, options: BuildOptions, progress: Progress | None = None) -> Verification:
@@ -112,6 +117,7 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     results.sort(key=lambda result: order[result.path, result.target])
     targets = ", ".join(options.targets)
     done = "syntax checked" if options.syntax_only else "cross-compiled"
+    done += " with PyTorch's headers precompiled" if options.precompiled and torch is not None else ""
     how = f"{done} for {targets} with {toolchain.summary()}; not linked on the host and not run"
     return Verification("build", str(path), options.targets, how, tuple(results))
 
@@ -221,6 +227,7 @@ class _Builder:
         self._running: set[subprocess.Popen[str]] = set()
         self._lock = threading.Lock()
         self._stopped = False
+        self._precompiled = Precompiled(cache_folder() / "precompiled") if self.options.precompiled else None
         compiler = self.toolchain.compiler.stat()
         self._identity = [
             _FORMAT,
@@ -235,12 +242,19 @@ class _Builder:
         if unit.torch and self.torch is None:
             return UnitResult(unit.path, target, Status.SKIP, self.torch_reason)
         command = self.command(unit, target)
-        key = Cache.key([*self._identity, *command, unit.path, target])
+        key = Cache.key([*self._identity, *command, unit.path, target, str(self.options.precompiled)])
         outcome = _Outcome.from_cache(self.cache.get(key))
         cached = outcome is not None
         started = time.monotonic()
         if outcome is None:
-            outcome, files = self._compile(command, unit.path, target)
+            outcome, files = _Outcome(None, "", ()), []
+            if unit.torch and self._precompiled is not None:
+                own = self._own(unit)
+                faster = self._precompiled.arguments(unit, command, own)
+                if faster:
+                    outcome, files = self._compile([*command, *faster], unit.path, target)
+            if outcome.code != 0 and not _LACKING.search(outcome.text):
+                outcome, files = self._compile(command, unit.path, target)
             if files:
                 self.cache.put(key, files, asdict(outcome))
         result = UnitResult(unit.path, target, Status.OK, kernels=outcome.kernels, cached=cached)
@@ -281,6 +295,14 @@ class _Builder:
         folders = [*system_folders(self.toolchain.compiler), *self._folders(command)]
         for name in dict.fromkeys(_MISSING_HEADER.findall(text)):
             yield from (os.path.join(self.project.root, folder, name) for folder in folders)
+
+    def _own(self, unit: Unit) -> frozenset[str]:
+        """The words of a unit's command that another unit's need not have."""
+        folders = [*self.options.includes, *unit.includes]
+        quoted = [word for folder in unit.quote_includes for word in ("-iquote", as_path(folder))]
+        shared = (*self.toolchain.hip_defines, *(self.torch.defines if self.torch is not None else ()))
+        macros = [f"-D{define}" for define in (*unit.defines, *self.options.defines) if define not in shared]
+        return frozenset([*(f"-I{folder}" for folder in folders), *quoted, *macros])
 
     def command(self, unit: Unit, target: str) -> list[str]:
         """The compiler's command line, without output files; run in the tree's root."""

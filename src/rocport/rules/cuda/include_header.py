@@ -51,6 +51,7 @@ RULE = Rule(
             contains=('#include "rocport_cg.h"',),
             absent=("cooperative_groups/reduce.h",),
         ),
+        Example("#include <curand.h>\n", path="a.c", contains=('#include "rocport_hiprand.h"',)),
     ),
     clean=(
         "#include <vector>\n",
@@ -108,7 +109,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                     yield _either(source, directive, symbol, start, end)
                 continue
             if name in _OURS:
-                yield _ours(source, directive, name)
+                yield _ours(source, directive, name, _OURS[name])
+                continue
+            if name == "curand.h" and context.project.reached_by(source.path, ".c"):
+                # hipRAND's own header is no C.
+                yield _ours(source, directive, name, "rocport_hiprand.h")
                 continue
             yield _finding(source, directive, symbol, start, end)
         elif named and directive.name in (b"define", b"if", b"elif"):
@@ -145,19 +150,20 @@ OTHERS = frozenset(
 # Headers whose functions a header of the port has.
 _OURS = {"cooperative_groups/reduce.h": "rocport_cg.h", "cooperative_groups/scan.h": "rocport_cg.h"}
 _OURS["cooperative_groups/memcpy_async.h"] = "rocport_cg.h"
+_OURS |= dict.fromkeys(("cuda_pipeline.h", "cuda_pipeline_primitives.h"), "rocport_pipeline.h")
 
 
-def _ours(source: CudaSource, directive: Directive, name: str) -> Finding:
+def _ours(source: CudaSource, directive: Directive, name: str, header: str) -> Finding:
     start, end = source.starts[directive.first], source.end(directive.last - 1)
     return finding(
         RULE,
         source,
         directive.first,
-        f"<{name}>: its functions are in {_OURS[name]}",
+        f"<{name}>: what it declares is in {header}",
         last=directive.last - 1,
         applicability=Applicability.SAFE,
         edits=[Edit(Span(start, end), b"")],
-        headers=[_OURS[name]],
+        headers=[header],
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from rocport.binding.branches import branches
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
-from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.common import finding, replace_range
 from rocport.rules.cuda.include_header import OTHERS, is_project_file, spelled
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
@@ -78,6 +78,10 @@ RULE = Rule(
             contains=('#include "rocport_std.h"', "__shared__ cuda::std::complex<float> z[32];"),
         ),
         Example("__device__ float f(float x) { return cuda::std::lgamma(x); }\n", contains=("cuda::std::lgamma",)),
+        Example(
+            "#ifdef USE_ROCM\nnamespace cuda { namespace std = ::std; }\n#endif\n",
+            contains=('#include "rocport_std.h"', "namespace cuda {  }"),
+        ),
     ),
     clean=(
         "__device__ bool f(float x) { return cuda::std::isnan(x); }\n",
@@ -116,6 +120,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             headers=[HEADER],
         )
     view = branches(source, context.project.torch_extension)
+    yield from _aliases(source)
     yield from _atomics(source)
     lines: set[tuple[int, bytes]] = set()
     for position in source.find(b"cuda"):
@@ -133,6 +138,26 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             last=position + 4,
             fix="use std in host and constexpr code, HIP's function of the name in device code, or libhipcxx",
         )
+
+
+def _aliases(source: CudaSource) -> Iterator[Finding]:
+    """`namespace cuda { namespace std = ::std; }`, which an AMD branch makes do with: the header's is a namespace."""
+    alias = (b"namespace", b"std", b"=", b"::", b"std", b";")
+    for position in source.find(b"cuda"):
+        first = position + 2
+        if source.at(position - 1) != b"namespace" or source.at(position + 1) != b"{":
+            continue
+        if tuple(source.texts[first : first + len(alias)]) == alias:
+            yield finding(
+                RULE,
+                source,
+                first,
+                f"{HEADER} has the namespace cuda::std: an alias of that name is an error beside it",
+                last=first + len(alias) - 1,
+                applicability=Applicability.SAFE,
+                edits=[replace_range(source, first, first + len(alias), b"")],
+                headers=[HEADER],
+            )
 
 
 def _atomics(source: CudaSource) -> Iterator[Finding]:

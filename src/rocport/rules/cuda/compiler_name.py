@@ -1,0 +1,54 @@
+"""A function of the project's that has the name of one that clang declares by itself, and gcc and nvcc do not.
+
+`static uint64_t __rdtsc() { ... }` reads the processor's clock in host code and is an error to clang, for x86. The port
+renames it by a macro in front of its definition, so that its calls mean it as before: SAFE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding, insert
+from rocport.rules.cuda.definitions import definition_start
+from rocport.syntax.cuda import CudaSource
+
+_NAMES = frozenset({b"__rdtsc"})
+
+RULE = Rule(
+    name="compiler-name",
+    summary="function named like one of the compiler's",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.SAFE,
+    phase=2,
+    triggers=_NAMES,
+    examples=(
+        Example(
+            "static uint64_t inline __rdtsc() {\n  return 0;\n}\n",
+            contains=("#define __rdtsc project_rdtsc\n", "static uint64_t inline __rdtsc() {"),
+        ),
+    ),
+    clean=(
+        "#include <x86intrin.h>\nlong f() { return __rdtsc(); }\n",
+        "#if defined(_MSC_VER)\n#define __rdtsc() 0\n#endif\n",
+    ),
+    sources=("clang/include/clang/Basic/BuiltinsX86.def of LLVM 19",),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    for position in sorted(source.find(*_NAMES)):
+        call = source.call(position)
+        if call is None or source.at(call.close + 1) != b"{" or source.directive_of(position) is not None:
+            continue
+        name = source.texts[position]
+        start, _ = source.line_span(source.line(source.starts[definition_start(source, position)]))
+        text = b"#define " + name + b" project" + name[1:] + source.newline
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"clang declares {name.decode()} itself: the project's own function gets another name",
+            edits=[insert(start, text)],
+        )
+        return
