@@ -70,6 +70,8 @@ class ProjectIndex:
     definitions: Mapping[bytes, tuple[Definition, ...]] = field(default_factory=dict)
     includes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     meets: Mapping[bytes, tuple[tuple[str, frozenset[str]], ...]] = field(default_factory=dict)
+    carrying: Mapping[bytes, bool] = field(default_factory=dict)
+    """Macros of PTX statements that write or read the carry (`add.cc`, `addc`); True: it reads one it did not write."""
 
     @cached_property
     def by_basename(self) -> Mapping[str, tuple[str, ...]]:

@@ -14,7 +14,11 @@ from rocport.project.cmake import commands
 
 _FLAG = re.compile(r"-D\s*([A-Za-z_]\w*(?:=.*)?)", re.S)
 _GPU = re.compile(r"cuda|hip\b|_hip|rocm|gpu|\bnvcc\b|linux|posix", re.I)
-_AGAINST = re.compile(r"\bNOT\b|\bnot\b|!=|\bis None\b|Windows|win32|\bnt\b|MSVC", re.I)
+_AGAINST = re.compile(r"\bNOT\b|Windows|win32|\bnt\b|MSVC", re.I)
+_OTHERWISE = re.compile(
+    r"Windows|win32|\bnt\b|MSVC|darwin|(?:^|_|\b)(?:no|not|skip|disable|without)_?(?:cuda|gpu|hip)|(?:cpu|CPU)_ONLY",
+    re.I,
+)
 _CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "target_compile_definitions"})
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
 _CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=[\w.+\"\\-]*)?)\Z")
@@ -32,11 +36,9 @@ def python_defines(text: str) -> list[str]:
 def _of_statements(body: list[ast.stmt]) -> Iterator[str]:
     for statement in body:
         if isinstance(statement, ast.If):
-            test = ast.unparse(statement.test)
-            if _decides(test):
-                yield from _of_statements(statement.body)
-            elif _GPU.search(test) and _AGAINST.search(test):
-                yield from _of_statements(statement.orelse)
+            answer = _answer(statement.test)
+            if answer is not None:
+                yield from _of_statements(statement.body if answer else statement.orelse)
             continue
         nested = [value for _, value in ast.iter_fields(statement) if isinstance(value, list)]
         bodies = [value for value in nested if value and isinstance(value[0], ast.stmt)]
@@ -50,7 +52,7 @@ def _of_statements(body: list[ast.stmt]) -> Iterator[str]:
 def _of_expression(statement: ast.stmt) -> Iterator[str]:
     macros = "macro" in ast.unparse(statement).lower()
     for node in ast.walk(statement):
-        if isinstance(node, ast.IfExp) and not _decides(ast.unparse(node.test)):
+        if isinstance(node, ast.IfExp) and not _answer(node.test):
             continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if match := _FLAG.fullmatch(node.value.strip()):
@@ -63,10 +65,30 @@ def _of_expression(statement: ast.stmt) -> Iterator[str]:
                 yield name.value if value.value is None else f"{name.value}={value.value!s}"
 
 
+def _answer(test: ast.expr) -> bool | None:
+    """What a build for a GPU on Linux answers to a condition of a Python build; None where that cannot be told."""
+    if isinstance(test, ast.BoolOp):
+        answers = [_answer(value) for value in test.values]
+        decided, other = (False, True) if isinstance(test.op, ast.And) else (True, False)
+        return decided if decided in answers else other if other in answers else None
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _answer(test.operand)
+        return None if inner is None else not inner
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.IsNot | ast.NotEq | ast.NotIn):
+        inner = _answer(test.left) if isinstance(test.ops[0], ast.Is | ast.IsNot) else _said(ast.unparse(test))
+        return None if inner is None else inner is isinstance(test.ops[0], ast.IsNot)
+    return _said(ast.unparse(test))
+
+
+def _said(text: str) -> bool | None:
+    if _OTHERWISE.search(text):
+        return False
+    return True if _GPU.search(text) else None
+
+
 def _decides(test: str) -> bool:
-    """True for a condition that a build for a GPU answers with yes."""
-    without = re.sub(r"\bis not None\b|\bnot in\b", "", test)
-    return _GPU.search(test) is not None and _AGAINST.search(without) is None
+    """True for a condition of CMake that a build for a GPU answers with yes."""
+    return _GPU.search(test) is not None and _AGAINST.search(test) is None
 
 
 def cmake_defines(text: str) -> list[str]:

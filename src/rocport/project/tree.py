@@ -20,7 +20,20 @@ _MAX_BYTES = 64 << 20
 # Headers that a project carries for Windows (`compat/sys/time.h`) are the C library's here.
 _LIBC_FOLDERS = ("sys/", "net/", "netinet/", "arpa/", "linux/", "asm/", "bits/")
 _OF_THE_COMPILER = frozenset(
-    "float.h immintrin.h inttypes.h iso646.h limits.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h".split()
+    f"{name}.h"
+    for name in (
+        "float",
+        "immintrin",
+        "inttypes",
+        "iso646",
+        "limits",
+        "stdalign",
+        "stdarg",
+        "stdatomic",
+        "stdbool",
+        "stddef",
+        "stdint",
+    )
 )
 _SYSTEM_FOLDERS = ("/usr/include", *(str(path.parent) for path in Path("/usr/include").glob("*-linux-gnu/sys")))
 

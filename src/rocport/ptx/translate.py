@@ -13,16 +13,21 @@ from rocport.ptx.refusals import REASONS
 from rocport.ptx.translator import EFFECT, OPCODES, Refused, Translation, Translator
 
 
-def translate(asm: Asm, expressions: Sequence[str], in_kernel: bool, one_line: bool) -> Translation:
-    """C++ for an asm statement. `expressions` are the operands as written, outputs first. Raises Refused."""
+def translate(
+    asm: Asm, expressions: Sequence[str], in_kernel: bool, one_line: bool, shared_carry: bool = False
+) -> Translation:
+    """C++ for an asm statement. `expressions` are the operands as written, outputs first. Raises Refused.
+
+    With `shared_carry` the function around the statement has a local for the carry.
+    """
     opcodes()
     if asm.template is None:
         raise Refused("the template of this asm statement is put together by macros: rocport cannot read it")
-    translator = Translator(asm, expressions, in_kernel, one_line)
+    translator = Translator(asm, expressions, in_kernel, one_line, shared_carry)
     result = translator.run()
     if not translator.locals and _again(translator.expressions, result.lines):
         # PTX reads each operand once, and so does C++ through a local.
-        translator = Translator(asm, expressions, in_kernel, one_line)
+        translator = Translator(asm, expressions, in_kernel, one_line, shared_carry)
         translator.keep = True
         result = translator.run()
     return result

@@ -21,6 +21,9 @@ from rocport.ptx.registers import (
     literal,
 )
 
+CARRY = "rocport_carry"
+"""The local that holds a carry: of the statement, or of the function where statements share it."""
+
 
 class Refused(Exception):
     """The statement has no translation; the message names the instruction and what to do."""
@@ -36,6 +39,8 @@ class Translation:
     """Why the result needs a look: it differs in a documented corner, or costs more than the PTX."""
     emulated: bool = False
     """A matrix instruction in many steps: a fallback of the source without it is as fast or faster."""
+    shares_carry: bool = False
+    """The carry is a local of the function around the statement."""
 
 
 _SIMPLE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)*\Z|\d\w*\Z")
@@ -43,7 +48,9 @@ EFFECT = re.compile(r"\+\+|--|[\w)\]>]\s*\(|(?<![=!<>])=(?!=)")
 
 
 class Translator:
-    def __init__(self, asm: Asm, expressions: Sequence[str], in_kernel: bool, one_line: bool) -> None:
+    def __init__(
+        self, asm: Asm, expressions: Sequence[str], in_kernel: bool, one_line: bool, shared_carry: bool
+    ) -> None:
         assert asm.template is not None
         self.asm = asm
         self.in_kernel = in_kernel
@@ -61,7 +68,8 @@ class Translator:
         self.counter = 0
         self.locals = False
         self.keep = False
-        self.carry: str | None = None
+        self.out.shares_carry = shared_carry
+        self.carry = CARRY if shared_carry else None
         self.carry_open = False
         self.prologue: list[str] = []
         self.instruction = Instruction("", (), ())
@@ -94,7 +102,7 @@ class Translator:
                 self._declare(statement)
             else:
                 body += self._guarded(statement)
-        if self.carry_open:
+        if self.carry_open and not self.out.shares_carry:
             raise Refused(
                 "the carry of an add.cc or sub.cc leaves this asm statement: write the sum over wider integers"
             )

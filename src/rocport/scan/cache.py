@@ -117,6 +117,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         [name.encode(errors="surrogateescape") for name in sorted(project.files)],
         [name.encode(errors="surrogateescape") for name in sorted(project.ptx_sources)],
         [name.encode(errors="surrogateescape") for name in sorted(project.included)],
+        [name + b"\1" + bytes([reads]) for name, reads in sorted(project.carrying.items())],
         [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
         [repr(item).encode() for item in sorted(project.includes.items())],
         [
@@ -160,12 +161,13 @@ def pack_names(names: FileNames) -> list[Any]:
         ],
         names.includes,
         {name.decode("latin-1"): sorted(kinds) for name, kinds in names.meets.items()},
+        {name.decode("latin-1"): reads for name, reads in names.carrying.items()},
     ]
 
 
 def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`."""
-    device, macros, included, torch_extension, ptx, definitions, includes, meets = packed
+    device, macros, included, torch_extension, ptx, definitions, includes, meets, carrying = packed
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -188,6 +190,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
         ),
         tuple(includes),
         {name.encode("latin-1"): frozenset(kinds) for name, kinds in meets.items()},
+        {name.encode("latin-1"): reads for name, reads in carrying.items()},
     )
 
 

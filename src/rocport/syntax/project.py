@@ -16,6 +16,13 @@ _PTX = re.compile(
     rb"(?m)^(?![ \t]*//).*\basm[ \t]*(?:__)?(?:volatile)?(?:__)?[ \t]*\((?=[ \t]*(?:[\"R]|\\?\r?$))"
     rb"|#[ \t]*include[ \t]*[<\"](?:mma\.h|cute/|cutlass/)"
 )
+_WITH_PARAMETERS = re.compile(
+    rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\([^)]*\)((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE
+)
+PTX_CARRY = re.compile(
+    rb"\b(?:(?:add|sub|mad)c?(?:\.(?:hi|lo))?\.cc|(?:addc|subc|madc)(?:\.(?:hi|lo))?)\.[usb](?:32|64)\b"
+)
+"""A PTX instruction that writes or reads the carry."""
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
 
 
@@ -40,6 +47,7 @@ class FileNames:
     definitions: tuple[Definition, ...] = ()
     includes: tuple[str, ...] = ()
     meets: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
+    carrying: Mapping[bytes, bool] = field(default_factory=dict)
 
 
 def names_of(data: bytes) -> FileNames:
@@ -62,7 +70,30 @@ def names_of(data: bytes) -> FileNames:
         included,
         _TORCH.search(data) is not None,
         (b"asm" in data or b"mma.h" in data or b"cut" in data) and _PTX.search(data) is not None,
+        carrying=_carrying(data) if b".cc." in data else {},
     )
+
+
+def reads_carry(text: bytes) -> bool | None:
+    """Whether PTX text reads a carry before it writes one; None where it does neither."""
+    match = PTX_CARRY.search(text)
+    return None if match is None else match.group(0).partition(b".")[0].endswith(b"c")
+
+
+def _carrying(data: bytes) -> dict[bytes, bool]:
+    """Macros with parameters whose text is PTX with a carry, and those that use them."""
+    bodies = {match.group(1): match.group(2) for match in _WITH_PARAMETERS.finditer(data)}
+    found = {name: reads for name, body in bodies.items() if (reads := reads_carry(body)) is not None}
+    fresh = dict(found)
+    while fresh:
+        uses = re.compile(rb"\b(?:" + b"|".join(found) + rb")\b")
+        fresh = {
+            name: found[match.group(0)]
+            for name, body in bodies.items()
+            if name not in found and (match := uses.search(body)) is not None
+        }
+        found |= fresh
+    return found
 
 
 def holding_ptx(names: Mapping[str, FileNames]) -> frozenset[str]:
@@ -88,9 +119,19 @@ def build_index(
     macros: dict[bytes, bytes] = {}
     included: set[str] = set()
     torch_extension = False
+    carrying: dict[bytes, bool] = {}
     for item in names:
         device |= item.device_functions
         macros.update(item.macros)
         included |= item.included
         torch_extension = torch_extension or item.torch_extension
-    return ProjectIndex(frozenset(device), macros, frozenset(files), frozenset(included), torch_extension, ptx_sources)
+        carrying |= item.carrying
+    return ProjectIndex(
+        frozenset(device),
+        macros,
+        frozenset(files),
+        frozenset(included),
+        torch_extension,
+        ptx_sources,
+        carrying=carrying,
+    )

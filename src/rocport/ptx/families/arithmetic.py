@@ -8,7 +8,7 @@ from rocport.ptx.headers import COMPAT
 from rocport.ptx.modifiers import ROUNDINGS, SUFFIX, expect, only, rounding_of, type_of
 from rocport.ptx.parse import Instruction
 from rocport.ptx.registers import C_TYPE
-from rocport.ptx.translator import Translator, opcode
+from rocport.ptx.translator import CARRY, Translator, opcode
 
 _SYMBOL = {"add": "+", "sub": "-", "mul": "*"}
 _PACKED = {"add": "__hadd2", "sub": "__hsub2", "mul": "__hmul2", "fma": "__hfma2"}
@@ -201,10 +201,10 @@ def _carry(t: Translator, i: Instruction) -> None:
     if "cc" in i.modifiers:
         if t.carry is None:
             t.locals = True
-            t.carry = "rocport_carry"
-            t.prologue.append("unsigned rocport_carry = 0;")
+            t.carry = CARRY
+            t.prologue.append(f"unsigned {CARRY} = 0;")
         t.carry_open = True
-        t.write(to, type_, f"rocport::{name}({t.read(a, unsigned)}, {t.read(b, unsigned)}, {incoming}, &rocport_carry)")
+        t.write(to, type_, f"rocport::{name}({t.read(a, unsigned)}, {t.read(b, unsigned)}, {incoming}, &{CARRY})")
     else:
         t.write(to, type_, f"rocport::{name}({t.read(a, unsigned)}, {t.read(b, unsigned)}, {incoming})")
 
@@ -239,10 +239,10 @@ def _carry_mad(t: Translator, i: Instruction) -> None:
     if "cc" in i.modifiers:
         if t.carry is None:
             t.locals = True
-            t.carry = "rocport_carry"
-            t.prologue.append("unsigned rocport_carry = 0;")
+            t.carry = CARRY
+            t.prologue.append(f"unsigned {CARRY} = 0;")
         t.carry_open = True
-        arguments += ", &rocport_carry"
+        arguments += f", &{CARRY}"
     t.write(to, type_, f"rocport::add_carry({arguments})")
 
 

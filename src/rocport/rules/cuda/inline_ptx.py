@@ -23,6 +23,7 @@ from rocport.ptx.translate import ptx_only, translate
 from rocport.ptx.translator import Refused, Translation
 from rocport.rules.cuda.common import finding, replace, replace_range
 from rocport.syntax.cuda import CudaSource, Function
+from rocport.syntax.project import reads_carry
 
 RULE = Rule(
     name="inline-ptx",
@@ -54,6 +55,10 @@ RULE = Rule(
             ' :: "r"(p), "r"(s), "l"(g));\n}\n',
             contains=("rocport::copy_async<(unsigned)(4)>", "if (rocport_p_1)"),
             absent=("asm",),
+        ),
+        Example(
+            '__device__ unsigned addc(unsigned a) { asm("addc.u32 %0, %0, 0;" : "+r"(a)); return a; }\n',
+            contains=("asm(",),
         ),
         Example(
             '__device__ void f() { asm volatile("griddepcontrol.wait;" ::: "memory"); }\n',
@@ -109,6 +114,25 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         asm = _compiled_asm(source, keyword, context)
         if asm is not None:
             yield from _finding(source, asm)
+
+
+def sharing_carry(source: CudaSource, context: Context) -> Iterator[tuple[int, Function, bool]]:
+    """Statements whose carry is a local of the function around them: keyword, function, is one read at first?"""
+    for keyword in sorted(source.find(*KEYWORDS)):
+        function = source.enclosing(keyword)
+        reads = reads_carry(_statement(source, keyword))
+        if reads is None or function is None or source.directive_of(keyword) is not None:
+            continue
+        asm = _compiled_asm(source, keyword, context)
+        result = _translated(source, asm) if asm is not None else None
+        if isinstance(result, Translation) and result.shares_carry:
+            yield keyword, function, reads
+
+
+def _statement(source: CudaSource, keyword: int) -> bytes:
+    """An asm statement's text."""
+    end = next((at for at in range(keyword, len(source.texts)) if source.at(at) == b";"), len(source.texts) - 1)
+    return source.text(keyword, end)
 
 
 def unportable(source: CudaSource, start: int, end: int, context: Context) -> str | None:
@@ -170,7 +194,23 @@ def _translated(source: CudaSource, asm: Asm) -> Translation | str:
     try:
         return translate(asm, expressions, in_kernel, directive is not None)
     except Refused as refused:
+        if asm.template is None or reads_carry(asm.template.encode("utf-8", "replace")) is None:
+            return str(refused)
+        if directive is None and not _has_others(source, function, asm):
+            return str(refused)
+    try:
+        return translate(asm, expressions, in_kernel, directive is not None, shared_carry=True)
+    except Refused as refused:
         return str(refused)
+
+
+def _has_others(source: CudaSource, function: Function | None, asm: Asm) -> bool:
+    """True where other statements of the function write or read the carry: a lone one has it from, or for, a caller."""
+    if function is None or function.body is None:
+        return False
+    first, last = function.body
+    inside = [keyword for keyword in source.find(*KEYWORDS) if first < keyword < last]
+    return sum(reads_carry(_statement(source, keyword)) is not None for keyword in inside) > 1
 
 
 def _in_lambda(source: CudaSource, function: Function, position: int) -> bool:
