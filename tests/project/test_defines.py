@@ -31,6 +31,14 @@ def test_python_builds() -> None:
     assert python_defines(SETUP) == ["WITH_CUDA", "LEVEL=2", "NVDR_TORCH", "CUDA_HAS_FP16=1", "IN_LOAD"]
 
 
+def test_a_condition_is_answered_part_by_part() -> None:
+    """pytorch3d: `not force_no_cuda and torch.cuda.is_available() and gpu_home or force_cuda`."""
+    text = "if (not force_no_cuda and torch.cuda.is_available() and home) or force_cuda:\n    macros += [('A', None)]\n"
+    assert python_defines(text) == ["A"]
+    assert python_defines("if CUDA_HOME is None:\n    f('-DB')\nelse:\n    f('-DC')\n") == ["C"]
+    assert python_defines("if os.getenv('X') and ready:\n    f('-DB')\n") == []
+
+
 def test_a_file_of_python_2() -> None:
     assert python_defines("print 'x'\n") == []
 
