@@ -247,14 +247,7 @@ class _Builder:
         cached = outcome is not None
         started = time.monotonic()
         if outcome is None:
-            outcome, files = _Outcome(None, "", ()), []
-            if unit.torch and self._precompiled is not None:
-                own = self._own(unit)
-                faster = self._precompiled.arguments(unit, command, own)
-                if faster:
-                    outcome, files = self._compile([*command, *faster], unit.path, target)
-            if outcome.code != 0 and not _LACKING.search(outcome.text):
-                outcome, files = self._compile(command, unit.path, target)
+            outcome, files = self._compiled(unit, command, target)
             if files:
                 self.cache.put(key, files, asdict(outcome))
         result = UnitResult(unit.path, target, Status.OK, kernels=outcome.kernels, cached=cached)
@@ -266,6 +259,16 @@ class _Builder:
         findings = tuple(self._found(outcome, target)) if target != HOST else ()
         launches = all(finding.code not in _FATAL for finding in findings)
         return replace(result, findings=findings, status=Status.OK if launches else Status.FAIL)
+
+    def _compiled(self, unit: Unit, command: list[str], target: str) -> tuple[_Outcome, list[str]]:
+        """The outcome with precompiled headers where they serve and settle it, else without."""
+        if unit.torch and self._precompiled is not None:
+            faster = self._precompiled.arguments(unit, command, self._own(unit))
+            if faster:
+                outcome, files = self._compile([*command, *faster], unit.path, target)
+                if outcome.code == 0 or _LACKING.search(outcome.text):
+                    return outcome, files
+        return self._compile(command, unit.path, target)
 
     def _compile(self, command: list[str], path: str, target: str) -> tuple[_Outcome, list[str]]:
         """Run the compiler; also the files its verdict rests on, empty where it should not be remembered."""

@@ -13,7 +13,7 @@ import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rocport.model import HANGING_S
@@ -34,7 +34,7 @@ class Precompiled:
         self._lock = threading.Lock()
         self._made: dict[str, list[str]] = {}
 
-    def arguments(self, unit: Unit, command: Sequence[str], own: Sequence[str]) -> list[str]:
+    def arguments(self, unit: Unit, command: Sequence[str], own: Collection[str]) -> list[str]:
         """What to add to a unit's compiler command; empty where no precompiled header serves it.
 
         `command` ends in the unit's path; `own` are the arguments of it that are the unit's own (its macros and include
