@@ -7,8 +7,12 @@ Shares no code with what made the port (rules, port, syntax, scan): lexers and f
 from __future__ import annotations
 
 import ast
+import contextlib
+import functools
 import hashlib
+import operator
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,6 +109,7 @@ class _Comparison:
             self._files(path, "is missing: it was deleted or renamed", "put it back")
             self.files.append(FileShown(path, None))
         self.changed = [path for path in sorted(self.new.modes) if path in self.old and not self._same(path)]
+        self._permissions()
         self._check_original()
         self._find_hip_only()
         self._generated_modules()
@@ -112,6 +117,7 @@ class _Comparison:
         self._switched()
         self.live_python: dict[str, ast.Module] = {}
         self.folded_imports: list[tuple[str, python.Compared]] = []
+        self.compared: dict[str, python.Compared] = {}
         for path in self.changed:
             self._changed(path)
         self._imports()
@@ -144,6 +150,16 @@ class _Comparison:
             self.files.append(FileShown(path, Shown.HASH if mode == was else None))
             return True
         return False
+
+    def _permissions(self) -> None:
+        """Who may read, write and run each file. What changed of every file alike is the umask of whoever copied it."""
+        shared = [path for path in self.new.permissions if path in self.old.permissions]
+        changed = {path: self.new.permissions[path] ^ self.old.permissions[path] for path in shared}
+        everywhere = functools.reduce(operator.and_, changed.values(), 0o777) if len(changed) > 1 else 0
+        for path, bits in changed.items():
+            if bits & ~everywhere and self.new.modes[path] == self.old.modes[path]:
+                message = f"its permissions are {self.new.permissions[path]:o}, were {self.old.permissions[path]:o}"
+                self._files(path, message, "set its permissions as they were", Kind.UNDECIDED)
 
     def _check_original(self) -> None:
         """The original must still be what was ported: its hashes are in the manifest."""
@@ -196,7 +212,11 @@ class _Comparison:
         self.places = imports.Places(self.new, self.old, frozenset(self.generated))
 
     def _facts(self, path: str) -> python.Facts:
-        requires = data.requires_python(self.old.data(item) for item in _DECLARES if item in self.old)
+        folder, requires = path, None
+        while folder and requires is None:
+            folder = folder.rpartition("/")[0]
+            beside = (f"{folder}/{name}".lstrip("/") for name in _DECLARES)
+            requires = data.requires_python(self.old.data(item) for item in beside if item in self.old)
         return python.Facts(path, self.constants, self.places.resolver(path), self.imports_torch, requires)
 
     # Every other language.
@@ -245,7 +265,9 @@ class _Comparison:
     def _switched(self) -> None:
         """What a gate of the port asks and something in the original sets: on NVIDIA it may be on."""
         places: dict[str, list[str]] = {}
-        for name, path, line in gates.switched(self.old, self.asked):
+        for name, path, line in gates.switched(
+            self.old, self.asked, lambda path, content: python.off_rocm(content, self._facts(path))
+        ):
             if name not in self.macros:
                 places.setdefault(name, []).append(f"{path}:{line}")
         for name, where in places.items():
@@ -282,9 +304,7 @@ class _Comparison:
             distrusted = frozenset(self.macros)
             stream, was = cfamily.tokens(new, distrusted), cfamily.tokens(old, distrusted)
             self.found += tokens.compare(path, stream, was, cfamily.GATE)
-            if b"__LINE__" in old:
-                message = "uses __LINE__: lines below an insertion have moved"
-                self._files(path, message, "see that no result rests on it", Kind.REVIEW)
+            self._moved(path, stream, was)
             return Shown.TOKEN_STREAM
         if kind == "cmake":
             self._cmake(path, new, old)
@@ -309,6 +329,28 @@ class _Comparison:
         self.found += readers.get(kind, data.by_lines)(path, new, old)
         return Shown.CONTENT
 
+    def _moved(self, path: str, stream: list[tokens.Token], was: list[tokens.Token]) -> None:
+        """Line numbers that the program reads, below an insertion."""
+        if [token.text for token in stream] != [token.text for token in was]:
+            return
+        found = cfamily.moved(stream, was, self._line_macros)
+        if found is not None:
+            line, original, more = found
+            message = "the program reads a line number here, and lines below an insertion have moved"
+            step = "see that no result rests on it, or put `#line` behind the insertion"
+            kind = Kind.UNDECIDED if more else Kind.REVIEW
+            self.found.append(Difference(kind, tokens.CODE, path, line, original, message, step))
+
+    @functools.cached_property
+    def _line_macros(self) -> frozenset[str]:
+        """Macros of the original that are made of a line number."""
+        found: set[str] = set()
+        for path, mode in self.old.modes.items():
+            if language(path) == "c" and mode in ("file", "exec") and b"__LINE__" in self.old.data(path):
+                with contextlib.suppress(LexError):
+                    found |= cfamily.line_macros(cfamily.tokens(self.old.data(path)))
+        return frozenset(found)
+
     def _other_language(self, path: str, old: bytes) -> bool:
         """Assembler, MATLAB and Fortran have comments and strings of their own: compared by bytes."""
         name = path.rpartition("/")[2]
@@ -330,6 +372,7 @@ class _Comparison:
             return
         compared = python.compare(new, old, self._facts(path))
         self.found += compared.differences
+        self.compared[path] = compared
         if compared.ported is not None:
             self.live_python[path] = compared.ported.tree
             self.folded_imports.append((path, compared))
@@ -376,9 +419,7 @@ class _Comparison:
         self.found += tokens.compare(path, stream.tokens, was.tokens, make.GATE)
         added = [gate for gate in stream.declared if gate not in was.declared]
         for gate in added:
-            for other in self.old.modes:
-                if language(other) != "make" or self.old.modes[other] == "link":
-                    continue
+            for other in self._make_files:
                 if line := make.sees_declared(self.old.data(other), gate):
                     message = f"{gate} is new, and {other}:{line} asks whether it is set"
                     place = stream.declared[gate]
@@ -390,6 +431,16 @@ class _Comparison:
             self.found.append(
                 Difference(Kind.DIFFERENCE, tokens.CODE, path, stream.declared[added[0]], line, message, step)
             )
+
+    @functools.cached_property
+    def _make_files(self) -> list[str]:
+        """Makefiles of the original, and what they include under any name."""
+        readable = [path for path, mode in self.old.modes.items() if mode in ("file", "exec")]
+        found = [path for path in readable if language(path) == "make"]
+        for path in found:
+            names = make.included(self.old.data(path))
+            found += [other for other in readable if other.rpartition("/")[2] in names and other not in found]
+        return found
 
     # Across files.
 
@@ -404,26 +455,38 @@ class _Comparison:
                     self._not_shown(path)
 
     def _read_as_text(self) -> None:
-        """Modules that read the source or the byte code of others, and import one that the port changed."""
-        changed = {path for path in self.live_python if path not in self.generated}
+        """Modules that read the source or the byte code of others, and import, or name, one that the port changed."""
+        changed = {path: compared.other_text for path, compared in self.compared.items() if path not in self.generated}
+        named = re.compile(b"|".join(re.escape(path.rpartition("/")[2].encode()) for path in changed) or rb"(?!)")
         for path, mode in self.old.modes.items():
             if not path.endswith(".py") or mode not in ("file", "exec") or path in changed:
                 continue
             content = self.old.data(path)
-            if python.SOURCE_READ.search(content) is None:
+            for match in named.finditer(content):
+                near = b"\n".join(
+                    content[: match.start()].split(b"\n")[-3:] + content[match.start() :].split(b"\n")[:3]
+                )
+                if python.READS_TEXT.search(near):
+                    self._text_is_read(
+                        path, content[: match.start()].count(b"\n") + 1, {match.group().decode()}, changed
+                    )
+            reads = python.SOURCE_READ.search(content) is not None
+            tree = reach_python.parsed(content) if reads or python.HANDS.search(content) else None
+            if tree is None:
                 continue
-            try:
-                imported = list(reach_python.imported(ast.parse(content)))
-            except (SyntaxError, ValueError, RecursionError):
-                continue
-            for level, name, line in imported:
+            names = python.handed(tree)
+            for level, name, line in reach_python.imported(tree):
                 for target in reach_python.import_targets(path, level, name):
-                    for module in {f"{target}.py", f"{target}/__init__.py"} & changed:
-                        message = (
-                            f"{path}:{line} imports it and reads source text or byte code, which the port has changed"
-                        )
-                        step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
-                        self._files(module, message, step, Kind.UNDECIDED)
+                    found = {f"{target}.py", f"{target}/__init__.py"} & set(changed)
+                    found = {module for module in found if reads or names & changed[module]}
+                    self._text_is_read(path, line, found, changed)
+
+    def _text_is_read(self, where: str, line: int, found: set[str], changed: Collection[str]) -> None:
+        for module in sorted(changed):
+            if module in found or (module.rpartition("/")[2] in found and len(found) == 1):
+                message = f"{where}:{line} reads its source text or byte code, which the port has changed"
+                step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
+                self._files(module, message, step, Kind.UNDECIDED)
 
     def _not_shown(self, path: str) -> None:
         self.files = [FileShown(path, None) if item.path == path else item for item in self.files]

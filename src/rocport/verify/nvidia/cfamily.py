@@ -512,3 +512,45 @@ def includes(stream: Sequence[Token]) -> Iterator[tuple[str, bool, int]]:
         elif token.text.startswith(("#if", "#elif")) and "__has_include" in token.text:
             for found in re.finditer(r"__has_include(?:_next)? \( ([<\"])([^>\"]*)[>\"]", token.text):
                 yield found.group(2), found.group(1) == '"', token.line
+
+
+_LINES = frozenset(("__LINE__", "__builtin_LINE", "source_location"))
+_REPORTS = frozenset(("__FILE__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"))
+"""What stands beside a line number that only says where something happened."""
+
+
+def line_macros(stream: Sequence[Token]) -> frozenset[str]:
+    """Macros that a text defines to something made of `__LINE__`, other than a report of the place."""
+    found: set[str] = set()
+    for place, token in enumerate(stream):
+        if token.text == "#define" and place + 1 < len(stream):
+            end = next((at for at in range(place, len(stream)) if stream[at].text == "\n"), len(stream))
+            body = {item.text for item in stream[place + 2 : end]}
+            if body & _LINES and not body & _REPORTS:
+                found.add(stream[place + 1].text)
+    return frozenset(found)
+
+
+def moved(new: Sequence[Token], old: Sequence[Token], macros: frozenset[str]) -> tuple[int, int, bool] | None:
+    """A line number that the text reads and that is no longer what it was: (line, original line, whether it may be more
+    than a report of the place). The streams hold the same tokens."""
+    found: tuple[int, int, bool] | None = None
+    for place, (token, was) in enumerate(zip(new, old, strict=True)):
+        if token.line == was.line or (token.text not in _LINES and token.text not in macros):
+            continue
+        near = {item.text for item in old[max(0, place - 8) : place + 8]}
+        defines = place and old[place - 1].text == "#define"
+        if (token.text in macros and not defines) or (
+            token.text in _LINES and not near & _REPORTS and not _in_define(old, place)
+        ):
+            return token.line, was.line, True
+        found = found or (token.line, was.line, False)
+    return found
+
+
+def _in_define(stream: Sequence[Token], place: int) -> bool:
+    while place and stream[place].text != "\n":
+        if stream[place].text == "#define":
+            return True
+        place -= 1
+    return False

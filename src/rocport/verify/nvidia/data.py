@@ -133,9 +133,14 @@ def ini(path: str, new: bytes, old: bytes) -> list[Difference]:
 def requires_python(declarations: Iterable[bytes]) -> tuple[int, int] | None:
     """The lowest Python 3 that one of these texts declares: `requires-python = ">=3.8"` and its kind."""
     for text in declarations:
-        found = re.search(rb"(?:requires-python|python_requires)\s*=\s*[\"']?[^\n\"']*?(?:>=|~=|==)\s*3\.(\d+)", text)
+        found = re.search(
+            rb"(?m)(?:requires-python|python_requires)\s*=\s*[\"']?[^\n\"']*?(?:>=|~=|==)\s*3\.(\d+)"
+            # Poetry's own table.
+            rb"|^python\s*=\s*[\"'](?:\^|~|>=)\s*3\.(\d+)",
+            text,
+        )
         if found:
-            return (3, int(found.group(1)))
+            return (3, int(found.group(1) or found.group(2)))
     return None
 
 

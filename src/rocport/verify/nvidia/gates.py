@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from rocport.verify.nvidia import cfamily
 from rocport.verify.nvidia.languages import language
@@ -45,8 +45,11 @@ def _counted(data: bytes) -> dict[str, int]:
     return counts
 
 
-def switched(original: Tree, names: Mapping[str, str]) -> Iterator[tuple[str, str, int]]:
-    """Places of the original that define or set one of these names, or could: (name, path, line)."""
+def switched(
+    original: Tree, names: Mapping[str, str], off_rocm: Callable[[str, bytes], ast.Module]
+) -> Iterator[tuple[str, str, int]]:
+    """Places of the original that define or set one of these names, or could: (name, path, line). `off_rocm` is a
+    Python module, given its path and text, as it runs where PyTorch is not ROCm's."""
     if not names:
         return
     words = b"|".join(re.escape(name.encode()) for name in sorted(names))
@@ -59,7 +62,11 @@ def switched(original: Tree, names: Mapping[str, str]) -> Iterator[tuple[str, st
         if len(content) > _LARGEST or b"\0" in content or mention.search(content) is None:
             continue
         if kind == "python":
-            yield from ((name, path, line) for name, line in _in_python(content, frozenset(names)))
+            try:
+                tree = off_rocm(path, content)
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            yield from ((name, path, line) for name, line in _in_python(tree, frozenset(names)))
             continue
         for number, line in enumerate(content.split(b"\n"), 1):
             for match in mention.finditer(line):
@@ -87,11 +94,7 @@ def _sets(kind: str, line: bytes, match: re.Match[bytes]) -> bool:
     return re.match(rb"(?:if|elif|#if|#ifdef|#ifndef|ifdef|ifeq|ifneq)\b|(?:if )?\[", text) is None or flag
 
 
-def _in_python(content: bytes, names: frozenset[str]) -> Iterator[tuple[str, int]]:
-    try:
-        tree = ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError):
-        return
+def _in_python(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, int]]:
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):

@@ -73,7 +73,7 @@ class Places:
         def say(node: ast.stmt, message: str, step: str) -> None:
             found.append(Difference(Kind.DIFFERENCE, CODE, path, node.lineno, 0, message, step))
 
-        imports = list(reach_python.imported(original))
+        imports = reach_python.imported(original)
         for node, place in ported.imports:
             if path.rpartition("/")[2] in _BUILD_SCRIPTS and not self._imports_beside(path, imports):
                 message = "a build script is run where the tree is not importable: this import fails there"

@@ -2,15 +2,17 @@
 
 Bazel, Buck, GN, Cargo's build scripts, qmake, premake, npm, just, shell, CI steps, directory iterators of C++, Go and
 JavaScript, Make's implicit rules, and whatever asks whether a path exists. Nothing here is computed exactly: a
-pattern or a folder in the text that could mean a new file makes it undecided, and the place is named.
+pattern or a folder in the text that could mean a new file makes it undecided, and the place is named. No list of the
+calls that read a folder is ever whole, so a folder of the original that holds a new file is enough where it is named.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.paths import UNKNOWN, matcher, normal
@@ -28,26 +30,64 @@ _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
 _EXACT = ("cmake", "make", "python", "notebook", "text", "manifest", "requirements", "toml", "ini", "cython")
 """Languages whose patterns are computed elsewhere, or that do not list files."""
 _GLOB = re.compile(r"(?<![\w*\\])[\w./${}()@%:~+-]*\*[\w./*{},$?-]*")
-_LISTER = re.compile(
-    r"directory_iterator|\bopendir\b|\bscandir\b|\breaddir\w*\s*\(|\bread_dir\b|WalkDir|filepath\.(?:Walk|Glob)"
-    r"|\bReadDir\b|\bDir(?:\[|\.(?:glob|entries|children|foreach))|\bmatch(?:files|dirs)\b|FindFirstFile|\bsubdir_glob\b"
-    r"|\bFiles\.(?:walk|list)\b|(?:^|[;&|(`\"'=:]|\bshell\b|\bCOMMAND\b)\s*(?:sudo\s+)?find\s+(?:[\"']?[./$]|[\w./-]+(?:\s+-\w|\s*[|)\"'`]|\s*\Z))"
-    r"|\bgit\s+ls-files\b|\bos\.(?:fwalk|walk|listdir|scandir)\b"
-    r"|\.iterdir\(|\brglob\(|\bfs\.glob|\breaddirSync\b|\bglob(?:Sync)?\s*\(|\$\$?files\(|(?:(?:^|[;&|(`\"']|\bshell\b|\bCOMMAND\b)\s*)ls\s"
-    r"|\bfor\s+\w+\s+in\s+\S*\*|\bexec_script\b"
+_LISTERS = tuple(
+    (word, re.compile(expression))
+    for word, expression in (
+        ("directory_iterator", r"directory_iterator"),
+        ("dir", r"\bopendir\b|\bscandir\b|\breaddir(?:Sync\b|\w*\s*\()|\bread_dir\b|\bsubdir_glob\b|\.iterdir\("),
+        ("Dir", r"WalkDir|\bReadDir\b|\bDir(?:\[|\.(?:glob|entries|children|foreach))"),
+        ("filepath.", r"filepath\.(?:Walk|Glob)"),
+        ("match", r"\bmatch(?:files|dirs)\b"),
+        ("FindFirstFile", r"FindFirstFile"),
+        ("Files.", r"\bFiles\.(?:walk|list)\b"),
+        (
+            "find",
+            r"(?:^|[;&|(`\"'=:]|\bshell\b|\bCOMMAND\b)\s*(?:sudo\s+)?find\s+"
+            r"(?:[\"']?[./$]|[\w./-]+(?:\s+-\w|\s*[|)\"'`]|\s*\Z))",
+        ),
+        ("ls-files", r"\bgit\s+ls-files\b"),
+        ("os.", r"\bos\.(?:fwalk|walk|listdir|scandir)\b"),
+        ("glob", r"\brglob\(|\bfs\.glob|\bglob(?:Sync)?\s*\("),
+        ("files(", r"\$\$?files\("),
+        ("ls", r"(?:(?:^|[;&|(`\"']|\bshell\b|\bCOMMAND\b)\s*)ls\s"),
+        ("for", r"\bfor\s+\w+\s+in\s+\S*\*"),
+        ("exec_script", r"\bexec_script\b"),
+    )
 )
+"""What lists a folder: a word that every line of the kind holds, and how it is written."""
 _DEEP = re.compile(r"recursive|WalkDir|filepath\.Walk|\bfind\s|ls-files|\bwalk\b|fwalk|rglob|Files\.walk|\*\*")
-_ASKS = re.compile(
-    r"\bEXISTS\b|\bIS_DIRECTORY\b|\bexists\w*\b|\bis_?(?:dir|file|directory|regular_file)\w*\b|\b(?:access|stat|fopen)\s*\("
-    r"|(?:\[|\btest)\s+!?\s*-[defrsx]\b|\bpath_exists\b|\bpathExists\w*\b|\$\(wildcard\b|\bfiles\.exists\b"
+_ASKS = tuple(
+    (word, re.compile(expression))
+    for word, expression in (
+        ("EXISTS", r"\bEXISTS\b"),
+        ("IS_DIRECTORY", r"\bIS_DIRECTORY\b"),
+        ("xists", r"\bexists\w*\b|\bpath_exists\b|\bpathExists\w*\b|\bfiles\.exists\b"),
+        ("is", r"\bis_?(?:dir|file|directory|regular_file)\w*\b"),
+        ("access", r"\baccess\s*\("),
+        ("stat", r"\bstat\s*\("),
+        ("fopen", r"\bfopen\s*\("),
+        (" -", r"(?:\[|\btest)\s+!?\s*-[defrsx]\b"),
+        ("wildcard", r"\$\(wildcard\b"),
+    )
 )
+"""What asks whether a path is there."""
+_STAR = re.compile(r"\*")
 _STRING = re.compile(r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`")
 _ENDING = re.compile(r"[\"'*](\.[A-Za-z][\w+]{0,6})[\"'\s)]")
-_COMMENT = {"shell": "#", "docker": "#", "yaml": "#", "bazel": "#", "c": "//", "json": "\0"}
+_SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".go", ".rs", ".java", ".kt", ".cs", ".swift", ".zig")
+_COMMENT = {"script": "//", "shell": "#", "docker": "#", "yaml": "#", "bazel": "#", "c": "//", "json": "\0"}
 _ELSEWHERE = re.compile(r"(?i)\$(?:ENV)?[{(]?(?:ROCM|HIP|HSA|CUDA)_\w+[)}]?[\w./-]*|/(?:opt|usr)/[\w./-]*")
 """Paths below an installed toolkit."""
 _REMOVES = re.compile(r"-delete\b|-exec\s+rm\b|\|\s*xargs\s+(?:-\w+\s+)*rm\b")
 _NEAR = 12
+_LONGEST = 2000
+"""Characters of a line that somebody wrote; longer ones are data."""
+_CODE = ("c", "python", "notebook", "cython", "script")
+"""Languages whose paths are in strings."""
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc")
+_FOR_HEADERS = re.compile(
+    r"(?i)-i(?:system)?\s*[\"']?[^\s\"']*\Z|includ\w*_?(?:dir|path)[^\n]*\Z|include_directories[^\n]*\Z"
+)
 _COMMAND = re.compile(
     r"(?:^|[\s;&|(`\"'=])(?:nvcc|gcc|g\+\+|c\+\+|cc|clang(?:\+\+)?|cmake|make|ninja|python[\d.]*|pip[\d.]*|uv|bash|sh|cp"
     r"|mv|cat|install|ln|tar|zip|rsync|patch|for|hipify\S*|node|cargo|go|ar|ld|source|\.)\s"
@@ -65,34 +105,90 @@ class Reached:
     words: str
 
 
+def _above(path: str) -> Iterator[str]:
+    """The folders a path lies in, without the root."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of a text that could find a file, comments aside: (number, line, its patterns), (number, line, what lists),
+    (number, line)."""
+
+    patterns: tuple[tuple[int, str, tuple[str, ...]], ...]
+    listings: tuple[tuple[int, str, str], ...]
+    questions: tuple[tuple[int, str], ...]
+
+
+def lines_of(kind: str, text: str) -> Lines:
+    """What is read off a text alone, in one pass over it for each word of the tables."""
+    stars = _holding(kind, text, (("*", _STAR),)) if kind not in _EXACT else []
+    patterns = ((number, line, tuple(_words(kind, line))) for number, line, _ in stars)
+    lists = _holding(kind, text, _LISTERS) if kind not in ("toml", "ini") else []
+    asks = ((number, line) for number, line, _ in _holding(kind, text, _ASKS))
+    return Lines(tuple(patterns), tuple(lists), tuple(asks))
+
+
+def _words(kind: str, line: str) -> list[str]:
+    if kind in ("c", "script"):
+        return [item for found in _STRING.findall(line) for item in found if "*" in item]
+    return _GLOB.findall(line)
+
+
+def _holding(kind: str, text: str, table: Sequence[tuple[str, re.Pattern[str]]]) -> list[tuple[int, str, str]]:
+    mark = _COMMENT.get(kind, "#")
+    found: dict[int, tuple[str, str]] = {}
+    for word, expression in table:
+        place = text.find(word)
+        while place >= 0:
+            start = text.rfind("\n", 0, place) + 1
+            end = text.find("\n", place)
+            end = len(text) if end < 0 else end
+            line = text[start:end]
+            if start not in found and len(line) <= _LONGEST and not line.lstrip().startswith((mark, "* ", "/*")):
+                match = expression.search(line)
+                if match:
+                    found[start] = (line, match.group())
+            place = text.find(word, end)
+    numbered: list[tuple[int, str, str]] = []
+    number, last = 1, 0
+    for start, (line, words) in sorted(found.items()):
+        number += text.count("\n", last, start)
+        last = start
+        numbered.append((number, line, words))
+    return numbered
+
+
 def finds(original: Tree, new: Sequence[str], new_folders: Sequence[str]) -> Iterator[Reached]:
     """Every new path that a pattern, a listed folder or a question of the original could mean."""
+    folders: dict[str, list[str]] = {}
+    for item in new:
+        for folder in _above(item):
+            if folder in original.folders:
+                folders.setdefault(folder, []).append(item)
     for path, mode in original.modes.items():
         if mode in ("link", "submodule") or _NO_BUILD.search(path) or _OF_ROCM.search(path):
             continue
         kind = language(path)
+        if path.endswith(_SCRIPTS):
+            kind = "script"
         if kind in ("text", "notebook"):
             continue
         content = original.data(path)
         if len(content) > _LARGEST or b"\0" in content:
             continue
         text = content.decode("utf-8", errors="replace")
-        if kind not in _EXACT and "*" in text:
-            yield from _patterns(path, kind, text, original, new)
-        if kind not in ("toml", "ini") and _LISTER.search(text):
-            yield from _folders(path, kind, text, original, new)
-        if _ASKS.search(text):
-            yield from _questions(path, kind, text, new, new_folders)
+        lines = lines_of(kind, text)
+        yield from _patterns(path, kind, lines, original, new)
+        yield from _mentioned(path, kind, text, folders)
+        if lines.listings:
+            yield from _folders(path, kind, text, lines, original, new)
+        if lines.questions:
+            yield from _questions(path, lines, new, new_folders)
         if kind == "make":
             yield from _implicit(path, text, original, new)
-
-
-def _lines(kind: str, text: str) -> Iterator[tuple[int, str]]:
-    mark = _COMMENT.get(kind, "#")
-    for number, line in enumerate(text.split("\n"), 1):
-        stripped = line.lstrip()
-        if not stripped.startswith((mark, "* ", "/*")):
-            yield number, line
 
 
 def _braces(word: str) -> list[str]:
@@ -106,18 +202,13 @@ def _braces(word: str) -> list[str]:
     ]
 
 
-def _patterns(path: str, kind: str, text: str, original: Tree, new: Sequence[str]) -> Iterator[Reached]:
+def _patterns(path: str, kind: str, lines: Lines, original: Tree, new: Sequence[str]) -> Iterator[Reached]:
     job = kind == "yaml"
-    for number, line in _lines(kind, text):
-        if "*" not in line:
-            continue
-        if kind == "c":
-            words = [item for found in _STRING.findall(line) for item in found if "*" in item]
-        elif job and not _COMMAND.search(line) and not _LISTER.search(line):
+    listing = {number for number, _, _ in lines.listings}
+    for number, line, words in lines.patterns:
+        if job and not _COMMAND.search(line) and number not in listing:
             # A filter of paths that starts a job, not one that reads the files.
             continue
-        else:
-            words = _GLOB.findall(line)
         for word in words:
             for pattern in _braces(word):
                 yield from (Reached(item, path, number, word) for item in _match(path, pattern, original, new))
@@ -146,22 +237,55 @@ def _match(where: str, word: str, original: Tree, new: Sequence[str]) -> Iterato
         yield item
 
 
-def _folders(path: str, kind: str, text: str, original: Tree, new: Sequence[str]) -> Iterator[Reached]:
+def _mentioned(path: str, kind: str, text: str, folders: Mapping[str, Sequence[str]]) -> Iterator[Reached]:
+    """A folder of the original that holds a new file, named as a whole: not a file in it, and not a pattern of it."""
+    here = posixpath.dirname(path)
+    for folder, inside in folders.items():
+        name = folder.rpartition("/")[2]
+        if name not in text:
+            continue
+        for found in _mention(name).finditer(text):
+            start = text.rfind("\n", 0, found.start()) + 1
+            before, line = text[start : found.start()], text[start:].partition("\n")[0]
+            if before.lstrip().startswith((_COMMENT.get(kind, "#"), "* ", "/*")) or len(line) > _LONGEST:
+                continue
+            if kind in _CODE and not _in_string(before):
+                continue
+            named = normal(re.sub(r"^.*[)}>%]", "", found.group(1).replace("\\", "/")) + name)
+            if not any(_tail(folder, word) for word in (named, normal(posixpath.join(here, named)))):
+                continue
+            items = [item for item in inside if item.endswith(_HEADERS)] if _FOR_HEADERS.search(before) else inside
+            number = text.count("\n", 0, start) + 1
+            yield from (Reached(item, path, number, " ".join(line.split())[:60]) for item in items)
+
+
+@lru_cache(maxsize=256)
+def _mention(name: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"((?:[\w.$@(){{}}<>%:~+-]*[/\\])*)(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w|[/\\][\w.]|[/\\][^\s\"')]*\*)"
+    )
+
+
+def _tail(folder: str, word: str) -> bool:
+    """Whether one path is the end of the other."""
+    return word == folder or folder.endswith(f"/{word}") or word.endswith(f"/{folder}")
+
+
+def _in_string(before: str) -> bool:
+    return before.count('"') % 2 == 1 or before.count("'") % 2 == 1 or before.count("`") % 2 == 1
+
+
+def _folders(path: str, kind: str, text: str, found: Lines, original: Tree, new: Sequence[str]) -> Iterator[Reached]:
     """Folders whose files are listed: named near the call; without a name, where files of the wanted ending lie."""
     lines = text.split("\n")
     here = posixpath.dirname(path)
-    for number, line in _lines(kind, text):
-        found = _LISTER.search(line)
-        if (
-            not found
-            or _REMOVES.search(line)
-            or (kind == "python" and not re.search(r"\bfind\s|ls-files|fwalk", found.group()))
-        ):
+    for number, line, how in found.listings:
+        if _REMOVES.search(line) or (kind == "python" and not re.search(r"\bfind\s|ls-files|fwalk", how)):
             continue
         near = "\n".join(lines[max(0, number - _NEAR) : number + _NEAR])
         endings = tuple(set(_ENDING.findall(f"{near} ")))
         words = [item for group in _STRING.findall(near) for item in group if item]
-        words += re.findall(r"[\w./-]+", line[found.start() :])
+        words += re.findall(r"[\w./-]+", line[line.index(how) :])
         named = {
             place
             for word in words
@@ -182,12 +306,10 @@ def _folders(path: str, kind: str, text: str, original: Tree, new: Sequence[str]
                 yield Reached(item, path, number, " ".join(line.split())[:60])
 
 
-def _questions(path: str, kind: str, text: str, new: Sequence[str], new_folders: Sequence[str]) -> Iterator[Reached]:
+def _questions(path: str, lines: Lines, new: Sequence[str], new_folders: Sequence[str]) -> Iterator[Reached]:
     """Lines that ask whether a path is there, and name one that is new."""
     here = posixpath.dirname(path)
-    for number, line in _lines(kind, text):
-        if not _ASKS.search(line):
-            continue
+    for number, line in lines.questions:
         words = {item.strip("/") for item in re.findall(r"[\w.+/-]+", _ELSEWHERE.sub("", line))}
         for item in (*new, *new_folders):
             names = {item, posixpath.relpath(item, here or ".")} if not here or item.startswith(f"{here}/") else {item}
@@ -201,7 +323,7 @@ def _implicit(path: str, text: str, original: Tree, new: Sequence[str]) -> Itera
     endings: dict[str, int] = {}
     searched: set[str] = set()
     here = posixpath.dirname(path)
-    for number, line in _lines("make", text):
+    for number, line in enumerate(text.split("\n"), 1):
         if (rule := re.match(r"[^\t#=]*:[^=]*?%(\.\w+)", line)) or (rule := re.match(r"(\.\w+)\.\w+\s*:", line)):
             endings.setdefault(rule.group(1), number)
         if found := re.match(r"\s*(?:VPATH\s*[:+?]?=|vpath\s+\S+)\s*(.*)", line):

@@ -16,6 +16,7 @@ GATE = "ifeq ($(USE_ROCM),1)"
 _OFF = frozenset(("", "0", "OFF", "off", "no", "false", "FALSE", "NO"))
 _ASSIGNED = re.compile(r"(?:(?:export|override|private)\s+)*(\w+)\s*(\?=|:{0,3}=|\+=|!=)\s*(.*)\Z", re.DOTALL)
 _DEFINE = re.compile(r"\s*(?:(?:override|export)\s+)*define\b(?!\s*[:+?]?=)")
+_INCLUDE = re.compile(r" *(?:-|s)?include\s+(.*)", re.DOTALL)
 _CONDITIONAL = re.compile(r" *(ifeq|ifneq|ifdef|ifndef|else|endif)\b(.*)\Z", re.DOTALL)
 
 
@@ -230,14 +231,36 @@ def _canonical(text: str) -> str:
     return text if text.startswith("\t") else text.lstrip(" ")
 
 
+_SAME_FOR_OFF = re.compile(r"\s*(?:else\s+)?ifn?eq\b")
+
+
 def sees_declared(data: bytes, gate: str) -> int:
-    """The line that asks whether a variable is set at all, or 0: there declaring it as 0 shows."""
-    asks = re.compile(
-        rf"\$[({{](?:origin|flavor|value)\s+{gate}\b|^\s*(?:else\s+)?ifn?def\s+{gate}\b|\$[({{]\.VARIABLES[)}}]",
-        re.MULTILINE,
-    )
-    found = asks.search(data.decode("utf-8", errors="replace"))
-    return data.decode("utf-8", errors="replace").count("\n", 0, found.start()) + 1 if found else 0
+    """The line that would see a gate declared as 0, or 0: anything that names it, but a comparison with a value that is
+    on; a name that is computed and could be it; a look through all names."""
+    mention = re.compile(rf"(?<![\w-]){gate}(?!\w)")
+    computed = re.compile(_computed(gate))
+    for item in lines(data):
+        text = _uncommented(item.text)
+        if mention.search(text):
+            if _SAME_FOR_OFF.match(text) and _evaluate(text.strip(), {gate: ""}) is not None:
+                continue
+            return item.line
+        if "$(.VARIABLES)" in text or "${.VARIABLES}" in text or computed.search(text):
+            return item.line
+    return 0
+
+
+def _computed(gate: str) -> str:
+    """An expression for a reference whose name is computed and could be the gate: `$(USE_$(B))`, `$(origin $(V))`."""
+    inner = r"\$[({][^()${}]*[)}]"
+    heads = "|".join(re.escape(gate[:size]) for size in range(3, len(gate)))
+    return rf"\$[({{](?:(?:{heads}){inner}|(?:origin|flavor|value)\s+\w*{inner})"
+
+
+def included(data: bytes) -> frozenset[str]:
+    """Last parts of the paths on `include` lines."""
+    words = [word for item in lines(data) if (found := _INCLUDE.match(item.text)) for word in found.group(1).split()]
+    return frozenset(re.split(r"[/)}]", word)[-1] for word in words)
 
 
 def exports_all(data: bytes) -> int:

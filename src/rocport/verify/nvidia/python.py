@@ -44,16 +44,51 @@ _SOURCE_READERS = frozenset(
         "overload_method",
         "generated_jit",
         "to_static",
+        "rawkernel",
+        "fuse",
+        "boost",
+        "CompilationUnit",
     ]
 )
 """Decorators that read the source text of what they decorate and compile it: a gate inside is part of the kernel."""
-_OWN_LINES = frozenset(("f_lineno", "co_firstlineno", "linecache"))
-_OWN_TEXT = frozenset(
-    ["getsource", "getsourcelines", "findsource", "getblock", "co_code", "co_consts", "co_names", "get_instructions"]
+_OWN_LINES = frozenset(
+    ["f_lineno", "co_firstlineno", "co_lines", "co_positions", "linecache", "extract_stack", "getframeinfo"]
 )
-SOURCE_READ = re.compile(rb"\b(?:getsource|getsourcelines|findsource|co_code|co_consts|get_instructions)\b")
-_OWN_FILE = re.compile(
-    rb"(?:\bopen\(\s*|\bPath\(\s*)__file__\s*(?:[,)]\s*\)?\s*(?:\.read|as\b)|\)\.open)|\bread_\w+\(__file__"
+_OWN_TEXT = frozenset(
+    [
+        *("getsource", "getsourcelines", "findsource", "getblock", "get_instructions", "Bytecode", "code_info"),
+        *("co_code", "co_consts", "co_names", "co_varnames", "co_lnotab", "co_linetable", "cloudpickle", "dill"),
+    ]
+)
+SOURCE_READ = re.compile(
+    rb"\b(?:getsource|getsourcelines|findsource|get_instructions|Bytecode|cloudpickle|dill|marshal\.dumps?)\b|\bdis\.\w|"
+    # Not what stays as it is when a gate is put into the function.
+    rb"__code__\b(?!\.co_(?:argcount|posonlyargcount|kwonlyargcount|name|qualname|filename|flags)\b)"
+)
+HANDS = re.compile(rb"\b(?:jit|njit|script|kernel|vectorize|cfunc|stencil|CompilationUnit|rawkernel|fuse|boost)\b")
+"""Words of the calls that compile what is handed to them."""
+READS_TEXT = re.compile(
+    rb"\bopen\s*\(|\bread_(?:text|bytes)\b|\bget_data\b|\bget(?:lines|size|mtime)\b|\bhash_?file\b|\bmd5\b|\bsha\d+\b"
+)
+_OF_A_PATH = frozenset(
+    [
+        *(
+            "abspath",
+            "realpath",
+            "normpath",
+            "fspath",
+            "expanduser",
+            "str",
+            "resolve",
+            "absolute",
+            "expanduser",
+            "as_posix",
+        ),
+        *("Path", "PurePath", "PosixPath"),
+    ]
+)
+_READS_FILES = re.compile(
+    r"open|read|load|getlines|getsize|mtime|stat\b|hash|digest|md5|sha\d|copy|compile|parse|cmp|checksum"
 )
 _MOST = 20
 """Differences listed of one file."""
@@ -81,6 +116,8 @@ class Compared:
     differences: list[Difference]
     ported: Folded | None = None
     original: Folded | None = None
+    other_text: frozenset[str] = frozenset()
+    """Functions and classes whose text or byte code is another, although they do the same."""
 
 
 class _Side:
@@ -98,14 +135,17 @@ class _Side:
         self.documentation: dict[ast.AST, str | None] = {}
         self.kinds: dict[ast.AST, tuple[bool, bool, bool]] = {}
         self.source: dict[ast.AST, str] = {}
+        self.text: dict[ast.AST, str] = {}
         readers = _read_as_source(self.tree)
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)):
                 self.documentation[node] = ast.get_docstring(node, clean=False)
             if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS, ast.Lambda, *COMPREHENSIONS)):
                 self.kinds[node] = _kind(node)
-            if node in readers and isinstance(node, (ast.ClassDef, *FUNCTIONS)):
-                self.source[node] = _without_decorators(node)
+            if isinstance(node, (ast.ClassDef, *FUNCTIONS)):
+                self.text[node] = _without_decorators(node)
+                if node in readers:
+                    self.source[node] = self.text[node]
         self.tables: dict[tuple[str, str, int], symtable.SymbolTable] = {}
         todo = [self.table]
         while todo:
@@ -142,15 +182,35 @@ def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
     found += list(_names_added(folded_new, old, facts.path))
     found += list(_imports_torch(folded_new, facts))
     found += list(_syntax(ported, original, facts))
-    if _OWN_TEXT & old.names or _OWN_FILE.search(original):
+    if _OWN_TEXT & old.names or SOURCE_READ.search(original) or _reads_own_file(old.tree):
         message = "the module reads source text or byte code, its own perhaps, which the port has changed"
         step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
         found.append(_difference(facts.path, 1, 1, message, kind=Kind.UNDECIDED, step=step))
     if _OWN_LINES & old.names:
         what = ", ".join(sorted(_OWN_LINES & old.names))
-        message = f"the module reads its own source or line numbers ({what}); lines below an insertion have moved"
-        found.append(_difference(facts.path, 1, 1, message, kind=Kind.REVIEW, step="see that no result rests on them"))
-    return Compared(found, folded_new, folded_old)
+        message = f"the module reads line numbers of its own ({what}); lines below an insertion have moved"
+        step = "see that no result rests on them"
+        found.append(_difference(facts.path, 1, 1, message, kind=Kind.UNDECIDED, step=step))
+    return Compared(found, folded_new, folded_old, frozenset(comparison.other_text))
+
+
+def _reads_own_file(tree: ast.Module) -> bool:
+    """Whether `__file__`, as the path of the module itself, is handed to something that reads a file."""
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Name) or node.id != "__file__":
+            continue
+        at: ast.AST = node
+        while (above := parents.get(at)) is not None:
+            called = isinstance(above, ast.Call) and (above.func is at or _last(above.func) in _OF_A_PATH)
+            if not called and not (isinstance(above, ast.Attribute) and above.attr in _OF_A_PATH):
+                break
+            at = above
+        if isinstance(above, ast.Attribute) and _READS_FILES.search(above.attr):
+            return True
+        if isinstance(above, ast.Call) and _READS_FILES.search(ast.unparse(above.func)):
+            return True
+    return False
 
 
 def _syntax(ported: bytes, original: bytes, facts: Facts) -> Iterator[Difference]:
@@ -176,14 +236,47 @@ def _lowest(data: bytes) -> tuple[int, int]:
                 ast.parse(data, feature_version=(3, minor))
         except SyntaxError:
             continue
-        return (3, minor)
+        return (3, max(minor, _unchecked(data)))
     return (3, sys.version_info.minor)
+
+
+_NAMED_VALUE = re.compile(r"\{[^{}]*[^=!<>{}]=\s*(?:![rsa])?\s*(?::[^{}]*)?\}")
+
+
+def _unchecked(data: bytes) -> int:
+    """The lowest Python 3 for syntax that `ast` takes whatever version it is asked for."""
+    found = 0
+    text = data.decode("utf-8", errors="replace")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(data)
+    for node in ast.walk(tree):
+        newest = isinstance(node, ast.Subscript) and _bare_star(node.slice)
+        newest = newest or (isinstance(node, ast.arg) and isinstance(node.annotation, ast.Starred))
+        newer = isinstance(node, ast.Return | ast.Yield | ast.AnnAssign) and _bare_star(node.value)
+        if isinstance(node, ast.JoinedStr):
+            newer = _NAMED_VALUE.search(ast.get_source_segment(text, node) or "") is not None
+        found = max(found, 11 if newest else 8 if newer else 0)
+    return found
+
+
+def _bare_star(node: ast.expr | None) -> bool:
+    """A tuple without brackets that unpacks something."""
+    return (
+        isinstance(node, ast.Tuple)
+        and any(isinstance(item, ast.Starred) for item in node.elts)
+        and (node.lineno, node.col_offset) == (node.elts[0].lineno, node.elts[0].col_offset)
+    )
+
+
+def off_rocm(data: bytes, facts: Facts) -> ast.Module:
+    """A module as it runs off ROCm. Raises SyntaxError or ValueError when it cannot be read."""
+    return Folder(ast.parse(data), facts.constants, facts.resolve, None).fold().tree
 
 
 def strings_off_rocm(data: bytes, facts: Facts) -> Iterator[str]:
     """Strings of a module in code that runs off ROCm. Raises SyntaxError when it cannot be read."""
-    tree = Folder(ast.parse(data), facts.constants, facts.resolve, None).fold().tree
-    for node in ast.walk(tree):
+    for node in ast.walk(off_rocm(data, facts)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
@@ -216,6 +309,7 @@ class _Comparison:
         self.folded = folded
         self.path = path
         self.found: list[Difference] = []
+        self.other_text: set[str] = set()
 
     def say(self, new: ast.AST | None, old: ast.AST | None, message: str) -> None:
         line, original_line = getattr(new, "lineno", 0), getattr(old, "lineno", 0)
@@ -303,6 +397,14 @@ class _Comparison:
         if (new in self.new.source or old in self.old.source) and self.new.source.get(new) != self.old.source.get(old):
             message = f"{_named(new)} is compiled from its source text: a gate inside is part of the kernel on NVIDIA"
             self.say(new, old, message)
+        if isinstance(new, (ast.ClassDef, *FUNCTIONS)) and self.new.text[new] != self.old.text.get(old):
+            self.other_text.add(new.name)
+            foreign = [item for item in new.decorator_list if not _known_decorator(item)]
+            if foreign and new not in self.new.source:
+                message = f"`@{ast.unparse(foreign[0])[:60]}` may read the text of {_named(new)}, which holds a gate"
+                step = "see that it calls the function and does not compile it"
+                where, was = new.lineno, getattr(old, "lineno", 0)
+                self.found.append(_difference(self.path, where, was, message, Kind.UNDECIDED, step))
         table, before = self.new.table_of(new), self.old.table_of(old)
         if table is None or before is None:
             if isinstance(new, (*FUNCTIONS, ast.ClassDef)):
@@ -376,17 +478,12 @@ def _kind(node: ast.AST) -> tuple[bool, bool, bool]:
 
 def _read_as_source(tree: ast.Module) -> set[ast.AST]:
     """Functions and classes whose source text some compiler reads: decorated, or handed to one by name."""
-    handed = {
-        _last(argument.func if isinstance(argument, ast.Call) else argument)
-        for call in ast.walk(tree)
-        if isinstance(call, ast.Call) and _reader(call.func)
-        for argument in call.args
-    } - {""}
+    names = handed(tree)
     return {
         node
         for node in ast.walk(tree)
         if isinstance(node, (*FUNCTIONS, ast.ClassDef))
-        and (node.name in handed or any(_reader(item) for item in node.decorator_list))
+        and (node.name in names or any(_reader(item) for item in node.decorator_list))
     }
 
 
@@ -396,6 +493,34 @@ def _reader(node: ast.expr) -> bool:
     while isinstance(node, ast.Call):
         node = node.func
     return _last(node) in _SOURCE_READERS
+
+
+_CALLS_ONLY = re.compile(
+    r"(?:abc|functools|contextlib|typing|typing_extensions|pytest|unittest|mock|click|dataclasses|enum|atexit|app|cli|fixture"
+    r"|hypothesis|torch\.(?:no_grad|inference_mode|compile|compiler|library|cuda|amp|autograd|jit\.(?:ignore|unused|export)))"
+    r"(?:\.\w+)*\Z|(?:\w+\.)*(?:staticmethod|classmethod|property|cached_property|cache|lru_cache|wraps|abstractmethod"
+    r"|contextmanager|dataclass|overload|setter|getter|deleter|no_grad|inference_mode|enable_grad|once_differentiable"
+    r"|custom_fwd|custom_bwd|custom_op|autocast|total_ordering|singledispatch|final|override|parametrize|skipif|skip"
+    r"|fixture|parameterized|expand|given|patch|deprecated|regist\w+|\w*register\w*|add_\w+|compile|disable|allow_in_graph"
+    r"|record|timeit|timed|unique|runtime_checkable|impl|impl_abstract|register_fake|ignore|unused|export)\Z"
+)
+"""Decorators that are known to call what they decorate, and not to read its text."""
+
+
+def _known_decorator(node: ast.expr) -> bool:
+    while isinstance(node, ast.Call):
+        node = node.func
+    return _CALLS_ONLY.match(ast.unparse(node)) is not None
+
+
+def handed(tree: ast.Module) -> frozenset[str]:
+    """Last names of what a module hands to a compiler that reads source text."""
+    return frozenset(
+        _last(argument.func if isinstance(argument, ast.Call) else argument)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and _reader(call.func)
+        for argument in call.args
+    ) - {""}
 
 
 def _last(node: ast.expr) -> str:

@@ -6,7 +6,6 @@ import ast
 import posixpath
 import re
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,6 +31,9 @@ _LOADED = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
 _CI = re.compile(r"(?:^|/)(?:\.github|\.circleci|\.buildkite|\.gitlab)/.*\.ya?ml\Z|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z")
 _TEST = re.compile(r"(?:test_[^/]*|[^/]*_test)\.py\Z")
 _COMPUTED = re.compile(rb"(?m)^[ \t]*#[ \t]*include[ \t]+[A-Za-z_]")
+_OWN_HEADER = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)")
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".tcc")
+_HEADER = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)")
 _SYSTEM = re.compile(
     r"(?:assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool"
     r"|stddef|stdint|stdio|stdlib|string|tgmath|threads|time|uchar|wchar|wctype|unistd|pthread|features|malloc|omp|mpi"
@@ -136,12 +138,7 @@ class Reach:
     def _tree_of(self, path: str) -> ast.Module | None:
         if path in self.live_python:
             return self.live_python[path]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return ast.parse(self.ported.data(path))
-        except (SyntaxError, ValueError, RecursionError):
-            return None
+        return reach_python.parsed(self.ported.data(path))
 
     def _python(self) -> None:
         modules = {path for path in self.new if path.endswith(".py")}
@@ -309,10 +306,12 @@ class Reach:
             for includer, name in reach_build.new_header_found(path, found, old, self._folders):
                 self._say(path, f"`#include` of `{name}` may find it first", where=includer)
             if posixpath.dirname(path) in self._folders:
-                if _SYSTEM.match(path.rpartition("/")[2]):
-                    self._say(path, "it has the name of a header of the system, which others include", None)
-                elif computed and language(path) == "c":
+                name = path.rpartition("/")[2]
+                if computed and language(path) == "c":
                     self._say(path, "an `#include` of a macro may find it", None, computed)
+                elif (name.endswith(_HEADERS) or "." not in name) and not _OWN_HEADER.search(name):
+                    message = "a header outside the tree, the system's or a library's, may include one of its name"
+                    self._say(path, message, None)
 
     # Whoever else lists files.
 
@@ -337,19 +336,29 @@ class Reach:
     def _named(self) -> None:
         """A file the original names although it did not have it: looked for, and found now."""
         known = {path.rpartition("/")[2] for path in self.original.modes}
-        names = {
-            path.rpartition("/")[2]: path
-            for path in self.new
-            if path.rpartition("/")[2] not in known and path not in self.generated and path not in self.hip_only
-        }
+        names: dict[bytes, str] = {}
+        for path in self.new:
+            if path not in self.generated and path not in self.hip_only:
+                name = path.rpartition("/")[2]
+                names[(path if name in known else name).encode()] = path
         if not names:
             return
-        expression = re.compile(
-            rb"(?<![\w.-])(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")(?![\w])"
-        )
+        expression = re.compile(rb"(?<![\w.-])(?:" + b"|".join(map(re.escape, names)) + rb")(?![\w])")
         for path in self.original.modes:
-            if language(path) in ("text", "c") or self.original.modes[path] not in ("file", "exec"):
+            kind = language(path)
+            if kind == "text" or self.original.modes[path] not in ("file", "exec"):
                 continue
-            for item in set(expression.findall(self.original.data(path))):
-                message = f"the original names `{item.decode()}`, which it did not have"
-                self._say(names[item.decode()], message, certain=False, where=path)
+            content = self.original.data(path)
+            if not any(name in content for name in names):
+                continue
+            for match in expression.finditer(content):
+                line = content[content.rfind(b"\n", 0, match.start()) + 1 : match.start()]
+                # What C includes is looked at as a header; elsewhere its text names files in strings only.
+                if kind == "c" and (line.count(b'"') % 2 == 0 or re.match(rb"[ \t]*#[ \t]*(?:include|import)", line)):
+                    continue
+                new = names[match.group()]
+                if match.group().decode() != new and posixpath.dirname(new) not in self._folders:
+                    continue
+                message = f"the original names `{match.group().decode()}`, which it did not have"
+                number = content.count(b"\n", 0, match.start()) + 1
+                self._say(new, message, None, path, number)

@@ -7,6 +7,7 @@ import fnmatch
 import posixpath
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,17 +24,29 @@ _MAX_VALUES = 16
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]|import[ \t]+([\w., \t]+))", re.MULTILINE)
 
 
-def imported(tree: ast.AST) -> Iterator[tuple[int, str, int]]:
+def parsed(data: bytes) -> ast.Module | None:
+    """The syntax tree of a module; None where this Python cannot read it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def imported(tree: ast.AST) -> list[tuple[int, str, int]]:
     """Imports of a module: (level, dotted name, line). `from a import b` gives `a` and `a.b`."""
+    found: list[tuple[int, str, int]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield 0, alias.name, node.lineno
+                found.append((0, alias.name, node.lineno))
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
-            yield node.level, module, node.lineno
+            found.append((node.level, module, node.lineno))
             for alias in node.names:
-                yield node.level, f"{module}.{alias.name}".lstrip("."), node.lineno
+                found.append((node.level, f"{module}.{alias.name}".lstrip("."), node.lineno))
+    return found
 
 
 def top_names(data: bytes) -> set[str]:

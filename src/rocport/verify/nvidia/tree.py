@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
+import marshal
 import os
 import stat
 import subprocess
@@ -46,6 +48,8 @@ class Tree:
         self.modes = dict(modes)
         self.words = words
         """What tree it is, for a reader."""
+        self.permissions: dict[str, int] = {}
+        """Read, write and execute bits of each file of a folder; git keeps none but `exec`."""
         self._read = read
         self._data: dict[str, bytes] = {}
 
@@ -92,6 +96,7 @@ def read_folder(root: Path) -> Tree:
     if not root.is_dir():
         raise TreeError(f"{root}: not a folder; name the folder of the sources")
     modes: dict[str, str] = {}
+    permissions: dict[str, int] = {}
 
     def walk(folder: str, prefix: str) -> None:
         with os.scandir(folder) as entries:
@@ -105,14 +110,18 @@ def read_folder(root: Path) -> Tree:
                     elif entry.name == "__pycache__":
                         modes.update((f"{path}/{name}", "file") for name in _unchecked(Path(entry.path)))
                 elif entry.is_file():
-                    modes[path] = _mode(entry.stat().st_mode)
+                    bits = entry.stat().st_mode
+                    modes[path] = _mode(bits)
+                    permissions[path] = bits & 0o777
 
     try:
         walk(str(root), "")
     except OSError as error:
         raise TreeError(f"{error.filename}: {error.strerror}; every folder of the tree must be readable") from error
     modes.pop(MANIFEST, None)
-    return Tree(modes, _reader(root, modes), f"the folder {root}")
+    made = Tree(modes, _reader(root, modes), f"the folder {root}")
+    made.permissions = permissions
+    return made
 
 
 def _mode(bits: int) -> str:
@@ -123,15 +132,44 @@ def _mode(bits: int) -> str:
 
 
 def _unchecked(folder: Path) -> list[str]:
-    """Compiled modules that Python runs without a look at the source (PEP 552: by hash, not checked)."""
+    """Compiled modules that Python runs without a look at the source (PEP 552: by hash, not checked), and those that
+    claim to be made of the source beside them and are not, or are of another Python, so that nobody can tell."""
     found: list[str] = []
     for name in sorted(os.listdir(folder)):
-        if name.endswith(".pyc"):
-            with (folder / name).open("rb") as stream:
-                head = stream.read(8)
-            if len(head) == 8 and int.from_bytes(head[4:], "little") & 0b11 == 0b01:
-                found.append(name)
+        if not name.endswith(".pyc"):
+            continue
+        data = (folder / name).read_bytes()
+        flags = int.from_bytes(data[4:8], "little")
+        source = folder.parent / f"{name.partition('.')[0]}.py"
+        if len(data) < 16 or flags > 0b11 or not source.is_file():
+            continue
+        if flags == 0b01 or (_claims(data, flags, source) and data[16:] != _compiled(data, source)):
+            found.append(name)
     return found
+
+
+def _claims(data: bytes, flags: int, source: Path) -> bool:
+    """Whether Python would take a compiled module for that of its source: the same time and size, or the same hash."""
+    if flags:
+        return data[8:16] == importlib.util.source_hash(source.read_bytes())
+    status = source.stat()
+    stamp = (int(status.st_mtime) & 0xFFFFFFFF, status.st_size & 0xFFFFFFFF)
+    return (int.from_bytes(data[8:12], "little"), int.from_bytes(data[12:16], "little")) == stamp
+
+
+def _compiled(data: bytes, source: Path) -> bytes:
+    """What this Python makes of a source, as it writes it, where it is the one that wrote the compiled module; else
+    nothing. The module is not read by `marshal`, which a crafted one can crash."""
+    if data[:4] != importlib.util.MAGIC_NUMBER:
+        return b""
+    try:
+        for optimize in (-1, 1, 2):
+            made = compile(source.read_bytes(), str(source), "exec", dont_inherit=True, optimize=optimize)
+            if marshal.dumps(made) == data[16:]:
+                return data[16:]
+    except (ValueError, SyntaxError, RecursionError):
+        pass
+    return b""
 
 
 def _reader(root: Path, modes: Mapping[str, str]) -> Callable[[str], bytes]:
