@@ -60,9 +60,9 @@ def known_names() -> frozenset[bytes]:
 
 
 _NOT_BOUND = frozenset(
-    b"ATen asm __asm __asm__ c10 cub cublas cublas_api cublas_v2 cuda cooperative_groups cute cutlass do for half if "
-    b"hip half2 include nvcuda operator register template thrust type while __device__ __global__ __host__ __CUDACC__ "
-    b"__NVCC__ __CUDA_ARCH__ atomicMax atomicMin major".split()
+    b"ATen asm __asm __asm__ c10 constexpr cub cublas cublas_api cublas_v2 cuda cooperative_groups cute cutlass do for "
+    b"half if hip half2 include nvcuda operator register template thrust type while __device__ __global__ __host__ "
+    b"__CUDACC__ __NVCC__ __CUDA_ARCH__ atomicMax atomicMin major".split()
 )
 
 

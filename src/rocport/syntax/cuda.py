@@ -37,6 +37,7 @@ _RAW_STRING = rb"(?:u8|[uUL])?R\"(?P<delim>[^()\\\s\"]{0,16})\((?:[\s\S]*?)\)(?P
 _TOKENS = re.compile(_BEFORE + b"(" + _TOKEN + b"|)")
 _TOKENS_WITH_RAW = re.compile(_BEFORE + b"(" + _RAW_STRING + b"|" + _TOKEN + b"|)")
 _COMMENTS = re.compile(_COMMENT)
+_NOT_WORDS = bytes(byte if bytes([byte]).isalnum() or byte in b"_$" else 32 for byte in range(256))
 
 IDENT, NUMBER, STRING, CHAR, PUNCT = "ident", "number", "string", "char", "punct"
 _IDENT_START = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
@@ -137,8 +138,8 @@ class CudaSource:
 
     @cached_property
     def names(self) -> frozenset[bytes]:
-        """Every identifier-like word, comments and strings included: a cheap superset to test triggers against."""
-        return frozenset(IDENTIFIER.findall(self.data))
+        """Every word, numbers, comments and strings included: a cheap superset to test triggers against."""
+        return frozenset(self.data.translate(_NOT_WORDS).split())
 
     @cached_property
     def _lexed(self) -> tuple[list[bytes], list[int], list[bytes]]:
