@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rocport.ptx.headers import COMPAT
 from rocport.ptx.modifiers import ROUNDINGS, SUFFIX, expect, only, rounding_of, type_of
@@ -186,27 +186,34 @@ def _fma(t: Translator, i: Instruction) -> None:
 
 
 def _carry(t: Translator, i: Instruction) -> None:
-    """add.cc, sub.cc: the carry or borrow lives in a local of this statement."""
+    """add.cc, sub.cc, addc, subc."""
     type_ = type_of(t, i, "u32 s32 b32 u64 s64 b64")
     to, a, b = i.operands
     unsigned = "u" + type_[1:]
+    name = "add_carry" if i.opcode.startswith("add") else "sub_borrow"
+    _with_carry(t, i, to, type_, name, lambda: f"{t.read(a, unsigned)}, {t.read(b, unsigned)}")
+
+
+def _with_carry(t: Translator, i: Instruction, to: str, type_: str, name: str, summands: Callable[[], str]) -> None:
+    """A sum that takes the carry or borrow of the one before (addc, subc, madc), or leaves one (.cc), in a local.
+
+    `summands` reads the operands, once it is known whether they stand in locals of this statement.
+    """
     incoming = "0u"
-    if i.opcode in ("addc", "subc"):
+    if i.opcode in ("addc", "subc", "madc"):
         if t.carry is None:
             raise t.refuse("its carry comes from another asm statement: write the sum over wider integers")
         incoming = t.carry
         t.carry_open = False
-    t.need(COMPAT)
-    name = "add_carry" if i.opcode.startswith("add") else "sub_borrow"
-    if "cc" in i.modifiers:
+    leaves = "cc" in i.modifiers
+    if leaves:
         if t.carry is None:
             t.locals = True
             t.carry = CARRY
             t.prologue.append(f"unsigned {CARRY} = 0;")
         t.carry_open = True
-        t.write(to, type_, f"rocport::{name}({t.read(a, unsigned)}, {t.read(b, unsigned)}, {incoming}, &{CARRY})")
-    else:
-        t.write(to, type_, f"rocport::{name}({t.read(a, unsigned)}, {t.read(b, unsigned)}, {incoming})")
+    t.need(COMPAT)
+    t.write(to, type_, f"rocport::{name}({summands()}, {incoming}{f', &{CARRY}' if leaves else ''})")
 
 
 @opcode(
@@ -227,23 +234,12 @@ def _carry_mad(t: Translator, i: Instruction) -> None:
     type_ = type_of(t, i, "u32 s32 u64 s64")
     to, a, b, c = i.operands
     unsigned = "u" + type_[1:]
-    incoming = "0u"
-    if i.opcode == "madc":
-        if t.carry is None:
-            raise t.refuse("its carry comes from another asm statement: write the sum over wider integers")
-        incoming = t.carry
-        t.carry_open = False
-    _, product = _product(t, i, type_, a, b)
-    arguments = f"({C_TYPE[unsigned]})({product}), {t.read(c, unsigned)}, {incoming}"
-    t.need(COMPAT)
-    if "cc" in i.modifiers:
-        if t.carry is None:
-            t.locals = True
-            t.carry = CARRY
-            t.prologue.append(f"unsigned {CARRY} = 0;")
-        t.carry_open = True
-        arguments += f", &{CARRY}"
-    t.write(to, type_, f"rocport::add_carry({arguments})")
+
+    def summands() -> str:
+        _, product = _product(t, i, type_, a, b)
+        return f"({C_TYPE[unsigned]})({product}), {t.read(c, unsigned)}"
+
+    _with_carry(t, i, to, type_, "add_carry", summands)
 
 
 @opcode(
