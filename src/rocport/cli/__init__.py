@@ -46,6 +46,9 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point. Exit codes: 0 clean, 1 findings or a change would be made, 2 usage or internal error."""
+    from rocport.model.terminal import Guard
+
+    sys.stdout, sys.stderr = Guard(sys.stdout), Guard(sys.stderr)
     try:
         code = cli.main(prog_name="rocport", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else EXIT_CLEAN)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rocport.cli.common import emit
+from rocport.model.terminal import paint
 from rocport.report import formats
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ def _colour() -> bool:
 
 
 def _style(text: str, colour: str, bold: bool = False) -> str:
-    return click.style(text, fg=colour, bold=bold) if _colour() else text
+    return paint(text, colour or "", bold=bold) if _colour() else text
 
 
 def _gpu_line(gpu: Gpu) -> str:

@@ -91,8 +91,12 @@ def command(
     would = any(item.changes for item in outcomes)
     problems = [item.problem for item in outcomes if item.problem is not None]
     if diff:
-        sys.stdout.buffer.writelines(api.diff(patch, outcomes))
-        sys.stdout.buffer.flush()
+        if sys.stdout.isatty():
+            sys.stdout.writelines(line.decode("utf-8", "surrogateescape") for line in api.diff(patch, outcomes))
+        else:
+            # For `git apply`: byte for byte.
+            sys.stdout.buffer.writelines(api.diff(patch, outcomes))
+        sys.stdout.flush()
         for problem in (*patch.problems, *problems):
             click.echo(f"{problem.path}: {problem.message}", err=True)
         ctx.exit(1 if would else 0)

@@ -121,11 +121,12 @@ def existing(path: str) -> Path:
 
 def emit(report: Report, fmt: str, output: str | None = None) -> None:
     """Print the report on stdout, or write it to a file."""
+    from rocport.model.terminal import write_raw
     from rocport.report import render
 
     text = render(fmt, report, colour=output is None and use_colour())
     if output is None:
-        sys.stdout.write(text)
+        write_raw(sys.stdout, text)
         sys.stdout.flush()
     else:
         from rocport.port.files import write_atomic

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
+from rocport.model.terminal import paint as painted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +40,7 @@ def text(proof: Proof, colour: bool = False) -> str:
     from rocport.verify.nvidia import Kind
 
     def paint(words: str, name: str) -> str:
-        return click.style(words, fg=name, bold=True) if colour else words
+        return painted(words, name, bold=True) if colour else words
 
     lines: list[str] = []
     for kind in (Kind.DIFFERENCE, Kind.UNKNOWN, Kind.UNDECIDED, Kind.REVIEW):

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rocport.model.terminal import one_line
+
 Count = Callable[[int, int, str], None]
 """`count(done, total, what)`; a total of 0 is not known."""
 
@@ -29,10 +31,10 @@ def counting(doing: str, fmt: str = "text") -> Iterator[Count]:
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with Progress(*columns, console=Console(file=getattr(sys.stderr, "_stream", sys.stderr)), transient=True) as shown:
         task = shown.add_task("", total=None)
 
         def count(done: int, total: int, what: str) -> None:
-            shown.update(task, completed=done, total=total or None, description=escape(what[:70]))
+            shown.update(task, completed=done, total=total or None, description=escape(one_line(what[:70])))
 
         yield count

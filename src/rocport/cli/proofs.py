@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from rocport.model import Applicability, Finding, Mark, Plot, Report, Section, Series, Severity, Span
+from rocport.model.terminal import paint as painted
 from rocport.model.verification import HOST, Status
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def of_comparison(result: dict[str, Any], root: str, command: str = "verify") ->
 
     def text(colour: bool) -> str:
         def paint(words: str, name: str) -> str:
-            return click.style(words, fg=name) if colour else words
+            return painted(words, name) if colour else words
 
         return "\n".join(comparison_lines(result, paint)) + "\n"
 
@@ -261,7 +260,7 @@ def _build_lines(verification: Verification, colour: bool) -> list[str]:
     names = demangled(item.kernel for unit in verification.units for item in unit.findings)
 
     def paint(text: str, name: str) -> str:
-        return click.style(text, fg=name) if colour else text
+        return painted(text, name) if colour else text
 
     failed: dict[str, dict[tuple[str, str, str], list[str]]] = {}
     skipped: dict[tuple[str, str], list[str]] = {}

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
+from rocport.model.terminal import write_raw
 
 if TYPE_CHECKING:
     from rocport.executor.base import BuildError, Hazard, RunResult
+
+
+_CI = frozenset({"GITHUB_ACTIONS", "TF_BUILD"})
 
 
 class ProgramCommand(click.Command):
@@ -72,9 +78,11 @@ def refused_build(error: BuildError, last: int = 0) -> int:
 
 def show(result: RunResult, width: int, timeout: float) -> int:
     """Print a run's output, hazards and end; the exit code: 1 for a grave hazard or a status that is not 0."""
-    sys.stdout.write(result.stdout)
-    sys.stdout.flush()
-    sys.stderr.write(result.stderr)
+    for stream, text in ((sys.stdout, result.stdout), (sys.stderr, result.stderr)):
+        # As it is for a file or another program, where that is no log of CI.
+        piped = not stream.isatty() and not _CI & os.environ.keys()
+        (partial(write_raw, stream) if piped else stream.write)(text)
+        stream.flush()
     for hazard in result.hazards:
         _print_hazard(hazard)
     if result.timed_out:

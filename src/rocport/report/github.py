@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocport.model import Report, Severity
+from rocport.model.terminal import printable
 
 _LEVEL = {Severity.SLOW: "warning", Severity.COSMETIC: "notice"}
 
@@ -20,7 +21,7 @@ def render(report: Report, colour: bool = False) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

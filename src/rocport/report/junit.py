@@ -7,6 +7,7 @@ from collections import defaultdict
 from xml.sax.saxutils import escape, quoteattr
 
 from rocport.model import Finding, Report
+from rocport.model.terminal import printable
 
 # Characters XML 1.0 does not allow, even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -42,8 +43,8 @@ def render(report: Report, colour: bool = False) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_NOT_XML.sub("?", text))
+    return escape(_NOT_XML.sub("?", printable(text)))
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_NOT_XML.sub("?", text), {"\n": "&#10;"})
+    return quoteattr(_NOT_XML.sub("?", printable(text)), {"\n": "&#10;"})

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from rocport.model import Applicability, Report
 from rocport.model.report import said
 
 LISTED = 200
+_SPECIAL = re.compile(r"[\\<>&|@\[\]`!]")
+"""What makes links, pictures, mentions, code and HTML."""
 
 
 def render(report: Report, colour: bool = False) -> str:
@@ -30,16 +34,16 @@ def render(report: Report, colour: bool = False) -> str:
         if chosen:
             lines += ["", f"## {title}", "", "| place | rule | what | next step |", "|---|---|---|---|"]
             lines += [
-                f"| `{item.path}:{item.line}` | {item.rule} | {_cell(item.message)} | {_cell(item.fix)} |"
+                f"| {_code(item.path, item.line)} | {item.rule} | {_cell(item.message)} | {_cell(item.fix)} |"
                 for item in chosen
             ]
     if report.problems:
         lines += ["", "## Could not be handled", ""]
-        lines += [f"- `{problem.path}`: {_cell(problem.message)}" for problem in report.problems]
+        lines += [f"- {_code(problem.path)}: {_cell(problem.message)}" for problem in report.problems]
     efforts = report.effort()
     if efforts:
         lines += ["", "## Work left (estimate)", "", "| file | review | manual | minutes |", "|---|---:|---:|---:|"]
-        lines += [f"| `{item.path}` | {item.review} | {item.manual} | {item.minutes} |" for item in efforts]
+        lines += [f"| {_code(item.path)} | {item.review} | {item.manual} | {item.minutes} |" for item in efforts]
     for section in report.sections:
         lines += ["", f"## {section.title}", "", *([section.note, ""] if section.note else [])]
         if section.columns:
@@ -51,4 +55,10 @@ def render(report: Report, colour: bool = False) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text).replace("\n", " ")
+
+
+def _code(name: str, line: int | None = None) -> str:
+    """A place in the way of code; in HTML's, where a backtick in it would end Markdown's."""
+    text = name if line is None else f"{name}:{line}"
+    return f"<code>{_cell(text)}</code>" if set("`|<&") & set(text) else f"`{text}`"

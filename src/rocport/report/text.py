@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from types import NoneType
 
-import click
-
 from rocport.model import Applicability, Finding, Report, Section, Severity
 from rocport.model.report import said
+from rocport.model.terminal import paint as painted
 
 _ORDER = list(Severity)
 _COLOUR = {Applicability.SAFE: "green", Applicability.REVIEW: "yellow", Applicability.MANUAL: "red"}
@@ -47,7 +46,7 @@ def render(report: Report, colour: bool = False) -> str:
         return report.text(colour)
 
     def paint(text: str, **style: object) -> str:
-        return click.style(text, **style) if colour else text  # type: ignore[arg-type]
+        return painted(text, **style) if colour else text  # type: ignore[arg-type]
 
     lines: list[str] = []
     if report.plan:

@@ -37,6 +37,7 @@ from rocport.executor.program import Program, ProgramError, load_program
 from rocport.executor.registry import find_executor
 from rocport.executor.selftest import Evidence, remembered
 from rocport.model import HANGING_S
+from rocport.model.terminal import paint as painted
 from rocport.project.languages import KERNEL_SOURCES
 
 _POISONS = (0xFF, 0xA7)
@@ -486,10 +487,10 @@ def _divergences(plan: Sequence[_Run], scratch: Path) -> list[tuple[str, Diverge
 
 def lines(verification: FunctionalVerification, colour: bool) -> list[str]:
     """For a terminal: one line a program, with its evidence below; then the counts and what they rest on."""
-    paint = {Verdict.PASS: "32", Verdict.WRONG: "31", Verdict.DIFFERS: "31", Verdict.HAZARD: "33"}
+    paint = {Verdict.PASS: "green", Verdict.WRONG: "red", Verdict.DIFFERS: "red"}
 
     def word(verdict: Verdict) -> str:
-        return f"\033[{paint.get(verdict, '33')}m{verdict.value}\033[0m" if colour else verdict.value
+        return painted(verdict.value, paint.get(verdict, "yellow")) if colour else verdict.value
 
     shown: list[str] = []
     for program in verification.programs:
