@@ -200,7 +200,7 @@ def _uneven(unit: Unit, body: Body, least: int) -> Iterator[Finding]:
     calls = [(call.at, call.guards) for call in body.calls if unit.operations_of(call.name, "block")]
     for at, guards in [*((item.at, guards) for item, guards in body.operations if item.kind == "block"), *calls]:
         for loop in (guard for guard in guards if guard.statement.kind in LOOPS):
-            # What leaves the loop: its condition, or an `if` in it whose side does not reach the barrier.
+            # What leaves the loop or its round: its condition, or an `if` in it whose side does not reach the barrier.
             leaving = [loop, *(guard for guard in guards if _breaks(guard, loop.statement, at))]
             worst = max(leaving, key=lambda guard: guard.value.level)
             if worst.value.level >= least:
@@ -221,11 +221,11 @@ def _uneven(unit: Unit, body: Body, least: int) -> Iterator[Finding]:
 
 
 def _breaks(guard: Guard, loop: Statement, at: int) -> bool:
-    """True for an `if` in the loop, before a place, whose side leaves it by `break`."""
+    """True for an `if` in the loop, before a place, whose side leaves the round."""
     inner = guard.statement
     if inner.kind != "if" or not loop.first < inner.first < inner.last <= at:
         return False
-    return any(item.kind == "break" for side in (*inner.body, *inner.other) for item in side.walk())
+    return any(item.kind in ("break", "continue") for side in (*inner.body, *inner.other) for item in side.walk())
 
 
 def _early_returns(unit: Unit, body: Body, least: int) -> Iterator[Finding]:

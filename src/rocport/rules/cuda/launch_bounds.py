@@ -24,6 +24,7 @@ RULE = Rule(
     applicability=Applicability.REVIEW,
     phase=2,
     triggers=frozenset({b"__launch_bounds__"}),
+    claims=frozenset({b"__launch_bounds__"}),
     examples=(
         Example(
             "__global__ void __launch_bounds__(256, 2) k() {}\n",

@@ -18,6 +18,7 @@ from rocport.syntax.cuda import CudaSource
 _ONE = frozenset({b"1", b"1u", b"1U", b"0x1", b"1ul", b"1UL"})
 _FULL = re.compile(rb"0[xX][fF]{8}[uU]?[lL]?\Z")
 _COMPARISONS = frozenset({b"==", b"!=", b"<", b">", b"<=", b">=", b"?", b"%", b"&"})
+_SMALL = re.compile(rb"(?i)&\s*(?:31|0x1f|\(?\w+\s*-\s*1)\b|%\s*(?:32|\w*warp\w*)|__(?:ffs|clz)|lane|threadIdx")
 _BELOW = re.compile(rb"(?i)lane|tid|thread|rank|bit|shift|idx|index|digit|log|pos|offset|^[ijk]$")
 
 RULE = Rule(
@@ -38,6 +39,8 @@ RULE = Rule(
         "unsigned f(int n) { return (1u << n) - 1u; }\n",
         "__device__ unsigned f(int n) { return n < 32 ? 0xffffffffu >> (32 - n) : 0u; }\n",
         "__device__ unsigned long long f(int n) { return (1ull << n) - 1; }\n",
+        "__device__ unsigned f() { int l = threadIdx.x & 31, n = 3; return (1u << l) - 1u; }\n",
+        "__device__ unsigned f() { int l = threadIdx.x % warpSize; return (1u << l) - 1u; }\n",
         "__device__ unsigned f(int n) { return n == 32 ? ~0u : (1u << n) - 1u; }\n",
     ),
     sources=(
@@ -74,7 +77,21 @@ def _is_unbounded(source: CudaSource, first: int, last: int) -> bool:
         if source.at(at) == name and {source.at(at - 1), source.at(at + 1)} & _COMPARISONS:
             return False
         at -= 1
-    return True
+    return not _is_bounded(source, name, first)
+
+
+def _is_bounded(source: CudaSource, name: bytes, before: int) -> bool:
+    """True where the function gives the name a lane's number or a bit's: `l = threadIdx.x & 31`, `__ffs(m) - 1`."""
+    function = source.enclosing(before)
+    begin = function.params[0] if function is not None else 0
+    for at in source.index.get(name, ()):
+        if begin < at < before and source.at(at + 1) == b"=":
+            end = at + 2
+            while end < before and source.at(end) not in (b";", b"{", b"}"):
+                end += 1
+            if _SMALL.search(source.text(at + 2, end)):
+                return True
+    return False
 
 
 def _report(source: CudaSource, first: int, last: int) -> Iterator[Finding]:

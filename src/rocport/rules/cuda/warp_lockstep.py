@@ -38,8 +38,14 @@ RULE = Rule(
             "__device__ int scan(volatile int *s, int i) {\n  s[i] += s[i - 1];\n  s[i] += s[i - 2];\n"
             "  s[i] += s[i - 4];\n  return s[i];\n}\n"
         ),
+        Example(
+            "__device__ int scan(volatile int *s, int v, int t) {\n"
+            "  for (int d = 1; d < 32; d <<= 1) s[t] = v = v + s[t - d];\n  return v;\n}\n"
+        ),
     ),
     clean=(
+        "__global__ void k(int *p, int t) {\n  __shared__ int s[32];\n"
+        "  for (int d = 16; d > 0; d >>= 1) { if (t < d) s[t] += s[t + d]; __syncthreads(); }\n}\n",
         "__device__ void r(float *s, int t) {\n  s[t] += s[t + 4]; __syncwarp();\n  s[t] += s[t + 2]; __syncwarp();\n"
         "  s[t] += s[t + 1]; __syncwarp();\n}\n",
         "__global__ void k(float *s, int t) {\n  s[t] += s[t + 64]; __syncthreads();\n  s[t] += s[t + 32];\n"
@@ -60,6 +66,7 @@ _LEAST_STEPS = 3
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    yield from _loops(source)
     candidates = [source.token_at(match.start()) for match in _INDEX.finditer(source.data)]
     if len(candidates) < _LEAST_STEPS:
         return
@@ -85,6 +92,47 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         yield from _finding(source, steps)
 
 
+def _loops(source: CudaSource) -> Iterator[Finding]:
+    """`for (int d = 1; d < 32; d <<= 1) s[t] += s[t - d];`: the same with the distance in a variable."""
+    for at in sorted(at for word in (b"<<=", b">>=", b"*=", b"/=") for at in source.index.get(word, ())):
+        name, head = source.at(at - 1), at
+        while head > 0 and source.at(head) not in (b"for", b"{", b"}"):
+            head -= 1
+        close = source.pairs.get(head + 1)
+        if source.at(head) != b"for" or close is None or not head < at < close or not source.in_device(at):
+            continue
+        if not _WARP_WIDE.intersection(source.texts[head:close]) or amd_only(source, head):
+            continue
+        end = source.pairs.get(close + 1, close) if source.at(close + 1) == b"{" else _statement_end(source, close + 1)
+        inside = range(close + 1, end)
+        if any(source.at(i) in _BARRIERS for i in inside):
+            continue
+        for i in inside:
+            opening = source.pairs.get(i + 1) if source.at(i) == name and source.at(i + 1) == b"]" else None
+            if opening is None or source.at(i - 1) not in (b"+", b"-", b"^") or not source.is_ident(opening - 1):
+                continue
+            if _is_written(source, source.at(opening - 1), inside):
+                yield from _report(source, head, source.at(opening - 1), close)
+                break
+
+
+_WARP_WIDE = frozenset((b"32", b"16", b"warpSize", b"WARP_SIZE", b"WARPSIZE", b"kWarpSize"))
+
+
+def _statement_end(source: CudaSource, at: int) -> int:
+    while at < len(source.texts) and source.at(at) not in (b";", b"}"):
+        at = source.pairs.get(at, at) + 1 if source.at(at) in (b"(", b"[", b"{") else at + 1
+    return at
+
+
+def _is_written(source: CudaSource, array: bytes, inside: range) -> bool:
+    """True for `array[...] = ...` or `array[...] += ...` among the tokens."""
+    return any(
+        source.at(i) == array and source.at(i + 1) == b"[" and source.at(source.pairs.get(i + 1, i) + 1) in _ASSIGNMENTS
+        for i in inside
+    )
+
+
 def _step(source: CudaSource, at: int) -> tuple[int, int, int, bytes] | None:
     """(first token, signed distance, last token, array) of `s[i] ... s[i + 8] ... ;` at the distance's number."""
     if source.at(at) not in _DISTANCES or source.at(at + 1) != b"]" or source.at(at - 1) not in (b"+", b"-"):
@@ -97,10 +145,7 @@ def _step(source: CudaSource, at: int) -> tuple[int, int, int, bytes] | None:
     while first > 0 and source.at(first - 1) not in (b";", b"{", b"}"):
         first -= 1
     # Only where the statement writes the array: `s[i] += ...` or `s[i] = ... s[i] ...`.
-    writes = any(
-        source.at(i) == array and source.at(i + 1) == b"[" and source.at(source.pairs.get(i + 1, i) + 1) in _ASSIGNMENTS
-        for i in range(first, opening - 1)
-    )
+    writes = _is_written(source, array, range(first, opening - 1))
     distance = int(source.at(at)) * (1 if source.at(at - 1) == b"+" else -1)
     return (first, distance, at + 1, array) if writes else None
 
@@ -114,7 +159,10 @@ def _continues(distance: int, earlier: list[int]) -> bool:
 def _finding(source: CudaSource, steps: list[tuple[int, int, int, bytes]]) -> Iterator[Finding]:
     if len({distance for _, distance, _, _ in steps}) < _LEAST_STEPS:
         return
-    first, array = steps[0][0], steps[0][3]
+    yield from _report(source, steps[0][0], steps[0][3], steps[-1][2])
+
+
+def _report(source: CudaSource, first: int, array: bytes, last: int) -> Iterator[Finding]:
     volatile = _is_volatile(source, array, first)
     yield finding(
         RULE,
@@ -126,7 +174,7 @@ def _finding(source: CudaSource, steps: list[tuple[int, int, int, bytes]]) -> It
             if volatile
             else "the compiler may reorder these accesses, which are not volatile"
         ),
-        last=steps[-1][2],
+        last=last,
         confidence=Confidence.MEDIUM if volatile else Confidence.HIGH,
         fix="put rocport::syncwarp() after each step (and read before it what the step writes), or use a shuffle",
     )

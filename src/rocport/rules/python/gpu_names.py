@@ -19,6 +19,8 @@ _NAME = re.compile(
     r"GeForce.*|Quadro.*|L40S?|L4|T4)(?:[- ].{1,24})?$"
 )
 
+_ASKS = frozenset({"startswith", "endswith", "find", "count", "index", "match", "search"})
+
 RULE = Rule(
     name="gpu-name-table",
     summary="table or test of NVIDIA product names",
@@ -31,8 +33,10 @@ RULE = Rule(
     examples=(
         Example("FLOPS = {'A100': 312e12, 'H100': 989e12}\n", path="m.py"),
         Example("if 'A100' in torch.cuda.get_device_name():\n    flops = 312e12\n", path="m.py"),
+        Example("if torch.cuda.get_device_name(0).startswith('NVIDIA A100'):\n    block = 128\n", path="m.py"),
     ),
     clean=(
+        Example("log.append('A100')\n", path="m.py"),
         Example("FLOPS = {'A100': 312e12, 'H100': 989e12, 'MI300X': 1307e12}\n", path="m.py"),
         Example("print('needs an A100')\nname = 'A100'\n", path="m.py"),
     ),
@@ -51,7 +55,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         place: ast.AST | None = None
         if isinstance(parent, ast.Dict) and node in parent.keys:
             place = parent if sum(_NAME.match(_text(key)) is not None for key in parent.keys) > 1 else None
-        elif isinstance(parent, ast.Compare):
+        elif isinstance(parent, ast.Compare) or (
+            isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr in _ASKS
+        ):
             place = _chain(source, parent)
         if place is None or place in seen:
             continue
