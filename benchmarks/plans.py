@@ -4,21 +4,17 @@
 
 Plans are made for every GPU in the facts, three systems and some packages. Each with a torch becomes a script; bash
 reads the Linux ones (`bash -n`), and each has to end with importing what was asked. `--resolve N` puts N of the
-install commands for Linux to `pip install --dry-run`, which needs the network; nothing is installed.
+different plans for Linux to `pip install --dry-run`, which needs the network; nothing is installed.
 """
 
 from __future__ import annotations
 
 import argparse
-import shlex
 import subprocess
-import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
 
-from rocport.compat.packages import CONSTRAINTS
 from rocport.compat.plan import Plan, Request, make_plan
+from rocport.compat.resolve import resolve_plan
 from rocport.compat.script import plan_script
 from rocport.compat.wants import parse_wants
 from rocport.facts.dates import as_of
@@ -42,26 +38,12 @@ def broken(plan: Plan, system: str) -> str:
     return ""
 
 
-def resolve(commands: list[str]) -> tuple[str, ...]:
-    """The last line pip says to each install command, with the torch of the first as constraint."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / CONSTRAINTS).write_text("", encoding="utf-8")
-        said = []
-        for command in commands:
-            words = [sys.executable, "-m", *shlex.split(command)]
-            words.insert(words.index("install") + 1, "--dry-run")
-            done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-            lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
-            said.append(f"{'ok' if done.returncode == 0 else 'no'}: {lines[-1] if lines else ''}")
-    return tuple(said)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="How many plans hold together.")
-    parser.add_argument("--resolve", type=int, default=0, metavar="N", help="put N install commands to pip --dry-run")
+    parser.add_argument("--resolve", type=int, default=0, metavar="N", help="put N plans to pip --dry-run")
     parser.add_argument("--show", action="store_true", help="print every plan that is broken")
     options = parser.parse_args()
-    counts, installs = Counter[str](), dict[str, None]()
+    counts, linux = Counter[str](), dict[tuple[str, ...], Plan]()
     for target in all_targets():
         for system in SYSTEMS:
             for want in WANTS:
@@ -74,10 +56,18 @@ def main() -> int:
                 if why and options.show:
                     print(target.name, system, want, why)
                 if system == "ubuntu24.04":
-                    installs |= dict.fromkeys(line for line in plan.commands if line.startswith("pip install"))
-    print(f"facts as of {as_of()}: {counts.total()} plans: {dict(counts)}; {len(installs)} install commands for Linux")
-    for command, said in zip(installs, resolve(list(installs)[: options.resolve]), strict=False):
-        print(f"{said[:160]}\n    {command[:160]}")
+                    linux.setdefault(tuple(line for line in plan.commands if line.startswith("pip install")), plan)
+    print(f"facts as of {as_of()}: {counts.total()} plans: {dict(counts)}; {len(linux)} different ones for Linux")
+    steps = Counter[str]()
+    for plan in (
+        list(linux.values())[:: max(1, len(linux) // options.resolve)][: options.resolve] if options.resolve else ()
+    ):
+        for step in resolve_plan(plan).steps:
+            steps[step.state] += 1
+            if step.said:
+                print(f"{step.state}: {step.command[:160]}\n    {step.said[:300]}")
+    if options.resolve:
+        print(f"pip on the install commands of {options.resolve} of them: {dict(steps)}")
     return 1 if counts["broken"] else 0
 
 

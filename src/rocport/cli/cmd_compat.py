@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     type=click.Choice(["linux", "wsl", "windows", "docker", "conda"]),
     help="Print the plan as one script (Windows: PowerShell), Dockerfile or conda environment.",
 )
+@click.option("--resolve", is_flag=True, help="Ask pip whether the versions go together (pip install --dry-run).")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
 def command(
@@ -56,15 +57,17 @@ def command(
     tables: str | None,
     fmt: str | None,
     script: str | None,
+    resolve: bool,
     as_json: bool,
 ) -> None:
     """Plan an installation: ROCm, wheel index, versions, driver and environment for a GPU, and what will not work.
 
-    Exit code: 0 everything wanted works, 1 something does not or is not known, 2 usage error.
+    Exit code: 0 everything wanted works (with --resolve: and pip found versions for all of it), 1 something does not
+    or is not known, 2 usage error.
     """
     fmt = "json" if as_json else fmt
     if tables is not None:
-        if wanted or files or python or system or script:
+        if wanted or files or python or system or script or resolve:
             raise click.UsageError("--tables goes with --gpu, --rocm and --format only")
         _tables(tables, gpu, rocm, fmt or "markdown")
         return
@@ -83,6 +86,8 @@ def command(
         raise click.BadParameter(f"{rocm!r} is no ROCm release; expected such as 7.1.1", param_hint="--rocm")
     if script is not None and fmt is not None:
         raise click.UsageError("--script goes without --json and --format")
+    if resolve and script is not None:
+        raise click.UsageError("--resolve goes with the plan, not with --script")
     if script in ("windows", "wsl") and system is None:
         system = "windows11" if script == "windows" else "wsl"
     try:
@@ -100,6 +105,11 @@ def command(
         raise click.UsageError(str(error)) from error
     target = _target(gpu)
     plan = make_plan(Request(target, python, known, tuple(wants), tuple(notes), rocm or ""))
+    resolution = None
+    if resolve and plan.chosen is not None:
+        from rocport.compat.resolve import resolve_plan
+
+        resolution = resolve_plan(plan)
     if script is not None:
         from rocport.compat.script import plan_script
 
@@ -108,10 +118,10 @@ def command(
         except ValueError as error:
             raise click.UsageError(f"--script {script}: {error}") from error
     elif fmt == "json":
-        click.echo(json.dumps(plan_data(plan), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(plan_data(plan, resolution), indent=2, ensure_ascii=False))
     else:
-        click.echo(plan_text(plan), nl=False)
-    ctx.exit(0 if plan.complete else 1)
+        click.echo(plan_text(plan, resolution), nl=False)
+    ctx.exit(0 if plan.complete and (resolution is None or resolution.resolved) else 1)
 
 
 def _target(gpu: str | None) -> GfxTarget:

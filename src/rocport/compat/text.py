@@ -8,6 +8,7 @@ from typing import Any
 from rocport.compat.candidate import Candidate
 from rocport.compat.gpu import describe
 from rocport.compat.plan import Plan
+from rocport.compat.resolve import Resolution
 from rocport.facts.attention import attention_of
 from rocport.facts.dates import as_of, dated
 from rocport.facts.pytorch import KINDS, Feature, features, state_in
@@ -26,7 +27,7 @@ _TITLES = {
 _MARK = {"ok": "works", "build": "builds", "separate": "apart", "no": "NO", "unknown": "unknown"}
 
 
-def plan_text(plan: Plan) -> str:
+def plan_text(plan: Plan, resolution: Resolution | None = None) -> str:
     """The plan for people: commands first, then each wanted package, then what does not work."""
     request = plan.request
     lines = [f"GPU: {describe(request.target)}"]
@@ -38,6 +39,7 @@ def plan_text(plan: Plan) -> str:
         lines.append(f"triton: {' or '.join(release.triton) or 'not known'}; torchvision: {release.torchvision}")
         lines += [_driver(plan), *(f"kernel: {kernel}" for kernel in plan.kernels), "", "Commands:"]
         lines += [f"  {command}" for command in plan.commands]
+        lines += _resolution_lines(resolution)
         if plan.settings:
             lines += ["", "Environment:"]
             lines += [f"  {s.name}={s.value}: {s.why} ({s.sure}: {s.source})" for s in plan.settings]
@@ -64,6 +66,15 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _resolution_lines(resolution: Resolution | None) -> list[str]:
+    if resolution is None:
+        return ["", "Not resolved: pip has not been asked whether these versions go together (--resolve asks it)."]
+    lines = [f"  {step.state:9} {step.command}{': ' + step.said if step.said else ''}" for step in resolution.steps]
+    if not resolution.everything and resolution.resolved:
+        lines.append("  stand-ins: torch's index was not reached; empty wheels of the versions above stood for it")
+    return ["", f"Resolved by pip of Python {resolution.python}:", *lines]
+
+
 def _cite(source: str, sure: str) -> str:
     return f" ({sure}: {source})" if source else ""
 
@@ -77,13 +88,15 @@ def _driver(plan: Plan) -> str:
     return f"driver: amdgpu, {least}; known to work: {driver.known} ({driver.sure}: {driver.source})"
 
 
-def plan_data(plan: Plan) -> dict[str, Any]:
-    """The plan as JSON: schema `rocport.compat/1`."""
+def plan_data(plan: Plan, resolution: Resolution | None = None) -> dict[str, Any]:
+    """The plan as JSON: schema `rocport.compat/1`. `complete` is true only for what pip has resolved."""
     request = plan.request
     return {
         "schema": "rocport.compat/1",
         "facts_as_of": as_of(*PLAN_FACTS).isoformat(),
-        "complete": plan.complete,
+        "works": plan.complete,
+        "complete": plan.complete and resolution is not None and resolution.resolved,
+        "resolution": dataclasses.asdict(resolution) if resolution else None,
         "gpu": {"target": request.target.name, "family": request.target.family, "products": request.target.products},
         "python": request.python,
         "os": request.system.id if request.system else None,

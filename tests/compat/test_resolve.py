@@ -1,0 +1,57 @@
+"""Plans put to pip: what was not reached is stood in for and said; a conflict is one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rocport.cli.cmd_compat import command
+from rocport.compat import resolve
+
+ASKED = ["--gpu", "RX 7900 XTX", "--python", "3.12", "--want", "torch,bitsandbytes"]
+UNREACHED = "ERROR: No matching distribution found for torch (from versions: none)"
+
+
+def fake_pip(said: dict[str, str], seen: list[list[str]]):
+    """A pip that fails with `said[word]` for a command that holds the word, and resolves everything else."""
+
+    def run(_python: str, words: list[str], _folder: Path) -> subprocess.CompletedProcess[str]:
+        seen.append(words)
+        error = next((text for word, text in said.items() if word in words), "")
+        return subprocess.CompletedProcess(words, 1 if error else 0, "", error)
+
+    return run
+
+
+def test_an_index_that_is_not_reached_is_stood_in_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    monkeypatch.setattr(resolve, "_pip", fake_pip({"--index-url": UNREACHED}, seen))
+    said = CliRunner().invoke(command, [*ASKED, "--resolve", "--json"])
+    data = json.loads(said.output)
+    assert said.exit_code == 0 and data["complete"] is True
+    assert {step["state"] for step in data["resolution"]["steps"]} == {"stand-ins"}
+    assert seen[1][-2:] == ["--find-links", "wheels"] and "--index-url" not in seen[1]
+    assert all(words[-1] == "wheels" and "-c" in words for words in seen[2:])
+
+
+def test_a_conflict_is_no_complete_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    clash = "ERROR: Cannot install bitsandbytes because these package versions have conflicting dependencies."
+    monkeypatch.setattr(resolve, "_pip", fake_pip({"-c": clash}, []))
+    said = CliRunner().invoke(command, [*ASKED, "--resolve"])
+    assert said.exit_code == 1 and "conflict  pip install -c" in said.output
+
+
+def test_a_plan_that_was_not_resolved_is_not_called_complete() -> None:
+    data = json.loads(CliRunner().invoke(command, [*ASKED, "--json"]).output)
+    assert (data["works"], data["complete"], data["resolution"]) == (True, False, None)
+
+
+def test_a_stand_in_is_a_wheel_with_metadata(tmp_path: Path) -> None:
+    assert resolve._stand_in(tmp_path, "torch", "2.9.0+rocm6.4") == "torch==2.9.0+rocm6.4"
+    with zipfile.ZipFile(tmp_path / "torch-2.9.0+rocm6.4-py3-none-any.whl") as wheel:
+        assert "Requires-Dist: sympy" in wheel.read("torch-2.9.0+rocm6.4.dist-info/METADATA").decode()
