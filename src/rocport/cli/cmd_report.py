@@ -43,12 +43,12 @@ def command(out: Path, target: str, build: bool, run: bool, jobs: int, path: Pat
     """
     from rocport import api
     from rocport.cli import nvidia_unchanged
-    from rocport.cli.proofs import of_functional
     from rocport.port import manifest
     from rocport.port.files import write_atomic
     from rocport.report.html import Page, render_page
     from rocport.verify import nvidia
     from rocport.verify.functional import FunctionalError
+    from rocport.verify.reports import of_functional
 
     try:
         known, source = manifest.open_port(path)
@@ -97,7 +97,7 @@ def _untouched(known: Manifest, source: Path) -> Report:
     """Of a port that is a tree of its own: NVIDIA builds the sources, and each is what was ported, by its hash."""
     from rocport.cli.nvidia_unchanged import PROOF
     from rocport.model import Report, Section
-    from rocport.report.html import anchor
+    from rocport.model.report import anchor
 
     hashes = {record.source: record.source_sha256 for record in known.files.values() if record.source_sha256}
     other = [name for name, seen in sorted(hashes.items()) if _sha256(source / name) != seen]
@@ -124,10 +124,10 @@ def _build(path: Path, target: str, jobs: int) -> Report:
     """Level build; the compiler's absence is a sentence, not an empty table."""
     import os
 
-    from rocport.cli.proofs import of_build
     from rocport.model import cache_folder
     from rocport.toolchain import ToolchainError
     from rocport.verify.build import BuildOptions, VerifyError, verify
+    from rocport.verify.reports import of_build
 
     options = BuildOptions(targets=make_targets(target), jobs=jobs or os.cpu_count() or 1, cache=cache_folder())
     try:

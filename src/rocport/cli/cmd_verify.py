@@ -131,10 +131,10 @@ def command(
     """
     from rocport.cli.common import emit, make_targets, refuse_given
     from rocport.cli.progress import counting
-    from rocport.cli.proofs import of_build
     from rocport.model import cache_folder
     from rocport.toolchain import ToolchainError
     from rocport.verify import build
+    from rocport.verify.reports import of_build
 
     if not path.exists():
         raise click.UsageError(f"{path}: no such file or folder; name the folder `rocport port` wrote")
@@ -192,10 +192,10 @@ def _functional(
 ) -> int:
     from rocport.cli.common import emit
     from rocport.cli.progress import counting
-    from rocport.cli.proofs import of_functional
     from rocport.executor.registry import find_executor
     from rocport.executor.report import HAZARDS
     from rocport.verify import functional
+    from rocport.verify.reports import of_functional
 
     try:
         find_executor(executor or "cpu")

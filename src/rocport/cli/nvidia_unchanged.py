@@ -81,7 +81,7 @@ def text(proof: Proof, colour: bool = False) -> str:
 def report(proof: Proof) -> Report:
     """The differences as findings, for the report formats."""
     from rocport.model import Applicability, FileRecord, Finding, Mark, Problem, Report, Severity, Span
-    from rocport.report.html import anchor
+    from rocport.model.report import anchor
     from rocport.verify.nvidia import Kind
 
     findings = tuple(

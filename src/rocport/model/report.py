@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -130,6 +131,11 @@ class Section:
     note: str = ""
     bars: tuple[int, ...] = ()
     plot: Plot | None = None
+
+
+def anchor(title: str) -> str:
+    """The id of the section of that title on a page."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from rocport.model.folders import private
 from rocport.numerics.config import CaptureConfig
 from rocport.numerics.golden import INDEX, part_of, seal
 from rocport.sandbox import END, confine
+from rocport.sandbox.usage import resident
 
 _POLL_S = 0.05
 _GRACE_S = 10.0
@@ -156,7 +157,7 @@ def run_child(
         try:
             while child.poll() is None:
                 seconds = time.monotonic() - started
-                memory = _memory(child.pid, besides=limits.confined)
+                memory = resident(child.pid, besides=limits.confined)
                 peak = max(peak, memory)
                 if seconds > limits.seconds:
                     reason = f"still running after {limits.seconds:g} s"
@@ -210,29 +211,6 @@ def _size(folder: Path | None) -> int:
     if folder is None or not folder.is_dir():
         return 0
     return sum(path.stat().st_size for path in folder.iterdir() if path.name == INDEX or path.suffix == ".safetensors")
-
-
-def _memory(session: int, besides: bool) -> int:
-    """Resident bytes of the child and of its children, which share its session, `besides`: of these only (the child
-    stands between them and us); 0 where /proc is missing."""
-    total = 0
-    pages = os.sysconf("SC_PAGE_SIZE")
-    for pid in _session_members(session)[besides:]:
-        with suppress(OSError, ValueError, IndexError):
-            total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * pages
-    return total
-
-
-def _session_members(session: int) -> list[int]:
-    found, front = [session], [session]
-    while front:
-        pid = front.pop()
-        with suppress(OSError):
-            for thread in os.listdir(f"/proc/{pid}/task"):
-                children = Path(f"/proc/{pid}/task/{thread}/children").read_text().split()
-                found += map(int, children)
-                front += map(int, children)
-    return found
 
 
 @dataclass(frozen=True)

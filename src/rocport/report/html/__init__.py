@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -16,6 +15,7 @@ from typing import Any
 
 from rocport import __version__
 from rocport.model import Cell, Mark, Report, Section
+from rocport.model.report import anchor
 from rocport.report.html.diff import Row, rows
 from rocport.report.json import finding_object
 
@@ -28,11 +28,6 @@ class Page:
 
     report: Report
     texts: Mapping[str, tuple[bytes, str, bytes]] = field(default_factory=dict)
-
-
-def anchor(title: str) -> str:
-    """The id of the section of that title on the page."""
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def render(report: Report, colour: bool = False) -> str:
