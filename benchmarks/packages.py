@@ -1,8 +1,4 @@
-"""Source distributions of real packages with CUDA sources, downloaded when a benchmark needs them, never committed.
-
-`pip download` builds an sdist's metadata, which runs its setup.py and wants its build requirements; here only the
-archive is wanted. pip's own index configuration is used to find it, so that mirrors and proxies keep working.
-"""
+"""Source distributions of real packages with CUDA sources, downloaded when a benchmark needs them, never committed."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+from rocport.fleet.sources import sdist
 from rocport.toolchain.sdk import Apt, find_mirror
 
 # name -> version. Pinned so that a figure can be printed again.
@@ -50,7 +47,7 @@ def fetch(name: str, version: str) -> Path:
     folder = cache_folder() / f"{name}-{version}"
     if (folder / ".complete").exists():
         return folder
-    archive = _download(name, version)
+    archive = sdist(name, version)
     folder.mkdir(parents=True, exist_ok=True)
     if archive.name.endswith(".zip"):
         with zipfile.ZipFile(archive) as opened:
@@ -60,30 +57,6 @@ def fetch(name: str, version: str) -> Path:
             opened.extractall(folder, filter="data")
     (folder / ".complete").write_text(hashlib.sha256(archive.read_bytes()).hexdigest() + "\n")
     return folder
-
-
-def _download(name: str, version: str) -> Path:
-    """The sdist archive, found and fetched by pip's own session (its index, proxies and certificates)."""
-    from pip._internal.cli.cmdoptions import make_target_python
-    from pip._internal.commands import create_command
-    from pip._internal.network.download import Downloader
-    from pip._internal.req.constructors import install_req_from_line
-    from pip._internal.utils.temp_dir import global_tempdir_manager, tempdir_registry
-
-    command = create_command("download")
-    options, _ = command.parse_args(["--no-deps", f"--no-binary={name}", "--quiet", "--quiet"])
-    with global_tempdir_manager(), command.main_context(), tempdir_registry() as registry:
-        command.tempdir_registry = registry
-        session = command.get_default_session(options)
-        finder = command._build_package_finder(options, session, make_target_python(options))
-        requirement = install_req_from_line(f"{name}=={version}").req
-        found = finder.find_best_candidate(name, requirement.specifier).best_candidate
-        if found is None:
-            raise RuntimeError(f"{name} {version}: no sdist in the package index")
-        target = cache_folder() / "archives"
-        target.mkdir(parents=True, exist_ok=True)
-        path, _ = Downloader(session, "off")(found.link, str(target))
-        return Path(path)
 
 
 def fetch_hipify_perl() -> Path:

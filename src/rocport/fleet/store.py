@@ -1,0 +1,116 @@
+"""Results by what they were made from: a folder, or a place fsspec knows (s3://, gs://, memory://).
+
+An entry is written once: of two that are written under one key the first stays. A result that is there is never made
+again; one that is not was not made, or was lost with its worker, and is made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+
+def key_of(value: Any) -> str:
+    """The key of what a result is made from: SHA-256 of its JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+class Store(Protocol):
+    """Bytes under names such as `results/KEY.json`."""
+
+    def read(self, name: str) -> bytes | None:
+        """None where nothing is stored."""
+
+    def write(self, name: str, data: bytes) -> bool:
+        """Store what is not there yet; False where something is."""
+
+    def names(self, folder: str) -> list[str]:
+        """The names below a folder."""
+
+
+class FolderStore:
+    """A folder; entries appear in one step."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return (self.root / name).read_bytes()
+        except OSError:
+            return None
+
+    def write(self, name: str, data: bytes) -> bool:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        finally:
+            os.unlink(temporary)
+        return True
+
+    def names(self, folder: str) -> list[str]:
+        with suppress(OSError):
+            return sorted(f"{folder}/{entry}" for entry in os.listdir(self.root / folder) if not entry.startswith("."))
+        return []
+
+
+class RemoteStore:
+    """A place of fsspec. Object stores put an object in one step; whether one is there is asked before."""
+
+    def __init__(self, url: str) -> None:
+        import fsspec
+
+        self.system, self.root = fsspec.core.url_to_fs(url)
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            data: bytes = self.system.cat_file(f"{self.root}/{name}")
+        except FileNotFoundError:
+            return None
+        return data
+
+    def write(self, name: str, data: bytes) -> bool:
+        path = f"{self.root}/{name}"
+        if self.system.exists(path):
+            return False
+        self.system.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+        self.system.pipe_file(path, data)
+        return True
+
+    def names(self, folder: str) -> list[str]:
+        try:
+            found = self.system.ls(f"{self.root}/{folder}", detail=False)
+        except FileNotFoundError:
+            return []
+        return sorted(f"{folder}/{name.rsplit('/', 1)[1]}" for name in found)
+
+
+def open_store(url: str) -> Store:
+    """The store at a folder or URL. Raises ImportError where fsspec is needed and missing."""
+    return RemoteStore(url) if "://" in url else FolderStore(Path(url))
+
+
+def read_result(store: Store, key: str) -> dict[str, Any] | None:
+    """The result under a key; None where there is none."""
+    data = store.read(f"results/{key}.json")
+    result: dict[str, Any] | None = None if data is None else json.loads(data)
+    return result
+
+
+def write_result(store: Store, key: str, result: Mapping[str, Any]) -> bool:
+    """Store a result; False where there was one."""
+    return store.write(f"results/{key}.json", (json.dumps(result) + "\n").encode())
