@@ -38,9 +38,7 @@ from typing import Any
 from rocport.facts._toml import read_toml
 from rocport.model.folders import cache_folder
 from rocport.model.verification import Verification
-from rocport.project.tree import read_project
 from rocport.scan.revision import extract
-from rocport.toolchain import find
 from rocport.verify import build
 
 DEFAULT_TARGETS = "gfx942,gfx1100"
@@ -120,14 +118,6 @@ def sample(paths: Sequence[str], count: int) -> frozenset[str]:
     return frozenset(ordered[:count] if count else ordered)
 
 
-def units_of(tree: Path) -> list[str]:
-    """Paths of the units of a port."""
-    root = tree.resolve()
-    manifest, _ = build._manifest(root)
-    changed = frozenset(p for p, record in manifest.items() if record.get("status") in ("translated", "unchanged"))
-    return [unit.path for unit in read_project(root, find(None).include).units(changed)]
-
-
 def compile_units(tree: Path, only: frozenset[str], arguments: argparse.Namespace) -> Verification:
     """Check the units for every target."""
     options = build.BuildOptions(
@@ -158,7 +148,7 @@ def measure(repository: Repository, tree: Path, work: Path, arguments: argparse.
     findings = json.loads(done.stdout)["findings"]
     kinds = Counter(finding["applicability"] for finding in findings)
     row |= {"manual": kinds["manual"], "review": kinds["review"], "safe": kinds["safe"]}
-    paths = units_of(out)
+    paths = build.unit_paths(out)
     only = sample(paths, arguments.units)
     row |= {"units": len(paths), "tried": len(only)}
     if only:

@@ -36,11 +36,10 @@ from rocport.model import (
 from rocport.model.report import anchor
 from rocport.model.verification import Diagnostic, KernelFinding, KernelUse, Status, UnitResult, Verification
 from rocport.port import manifest
-from rocport.project.tree import read_project
 from rocport.report.html import Page, render_page
 from rocport.report.json import finding_object
 from rocport.scan.revision import RevisionError
-from rocport.toolchain import ToolchainError, find
+from rocport.toolchain import ToolchainError
 from rocport.verify import build
 from rocport.verify.functional import FunctionalError
 from rocport.verify.reports import RUNS, of_build
@@ -154,7 +153,7 @@ def _prepare(task: Task, places: Places) -> dict[str, Any]:
         "problems": [[item.path, item.message] for item in patch.problems],
         "minutes": sum(effort.minutes for effort in report.effort()),
         "findings": [finding_object(item) for item in opened],
-        "units": units_of(folder),
+        "units": build.unit_paths(folder),
     }
 
 
@@ -165,14 +164,6 @@ def _finding(raw: Mapping[str, Any]) -> Finding:
         Applicability(raw["applicability"]), raw["phase"], Confidence(raw["confidence"]), raw["fix"],
         holds=raw["holds"], source=raw["source"],
     )  # fmt: skip
-
-
-def units_of(port: Path) -> list[str]:
-    """Paths of the translation units of a port."""
-    root = port.resolve()
-    known, _ = build._manifest(root)
-    changed = frozenset(p for p, record in known.items() if record.get("status") in ("translated", "unchanged"))
-    return [unit.path for unit in read_project(root, find(None).include).units(changed)]
 
 
 def _build(task: Task, places: Places) -> dict[str, Any]:

@@ -100,8 +100,7 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     _check_targets(toolchain, options.targets)
     manifest = _manifest(root)
     project = read_project(root, toolchain.include)
-    changed = frozenset(name for name, record in manifest.files.items() if record.status in ("translated", "unchanged"))
-    units = [unit for unit in project.units(changed) if path == root or root / unit.path == path]
+    units = [unit for unit in _units(project, manifest) if path == root or root / unit.path == path]
     if options.only:
         units = [unit for unit in units if unit.path in options.only]
     if not units:
@@ -152,6 +151,17 @@ def _check_targets(toolchain: Toolchain, targets: Sequence[str]) -> None:
         if reason := reasons.get(target, "no such gfx target is known"):
             available = " ".join(name for name, why in reasons.items() if not why)
             raise VerifyError(f"cannot compile for {target}: {reason}. {toolchain.summary()} can do: {available}")
+
+
+def unit_paths(root: Path) -> list[str]:
+    """Paths of the translation units of a tree, relative to it. Raises ToolchainError."""
+    root = root.resolve()
+    return [unit.path for unit in _units(read_project(root, find(None).include), _manifest(root))]
+
+
+def _units(project: Project, manifest: Manifest) -> list[Unit]:
+    changed = frozenset(name for name, record in manifest.files.items() if record.status in ("translated", "unchanged"))
+    return project.units(changed)
 
 
 def _manifest(root: Path) -> Manifest:
