@@ -1,13 +1,17 @@
-"""What breaks on ROCm: one rule a file, found by walking the package. There is no central list."""
+"""What breaks on ROCm: one rule a file, found by walking the package. There is no central list.
+
+A module has one `RULE` and its `check`, or `RULES`, one for each group of a table of facts.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 from rocport.facts.holds import holds
 from rocport.model import Context, Finding, Rule
@@ -33,15 +37,19 @@ def discover() -> tuple[LoadedRule, ...]:
     for info in pkgutil.walk_packages(__path__, __name__ + "."):
         if info.ispkg:
             continue
-        module = importlib.import_module(info.name)
-        rule = getattr(module, "RULE", None)
-        if rule is None:
-            continue
-        if rule.name in found:
-            raise ValueError(f"{info.name}: rule {rule.name!r} is already defined in {found[rule.name].module}")
-        check = _within_range(rule, module.check)
-        found[rule.name] = LoadedRule(rule, check, (module.__doc__ or "").strip(), info.name)
+        for loaded in _rules_of(importlib.import_module(info.name)):
+            name = loaded.rule.name
+            if name in found:
+                raise ValueError(f"{info.name}: rule {name!r} is already defined in {found[name].module}")
+            found[name] = replace(loaded, check=_within_range(loaded.rule, loaded.check))
     return tuple(found[name] for name in sorted(found))
+
+
+def _rules_of(module: ModuleType) -> Iterable[LoadedRule]:
+    rule = getattr(module, "RULE", None)
+    if rule is not None:
+        return (LoadedRule(rule, module.check, (module.__doc__ or "").strip(), module.__name__),)
+    return cast("tuple[LoadedRule, ...]", getattr(module, "RULES", ()))
 
 
 def _within_range(rule: Rule, check: Check) -> Check:

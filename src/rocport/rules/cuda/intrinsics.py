@@ -1,49 +1,53 @@
-"""Names that a port takes from one of its own headers, or that HIP spells otherwise: one table a rule."""
+"""Names that a port takes from one of its own headers, or that HIP spells otherwise: a rule for each group of facts.
+
+One check over one table, `facts/intrinsics.toml`, which says of each group why it is missing and when the change is
+right.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from functools import partial
 
 from rocport.binding.bind import Owner, binder
+from rocport.facts.intrinsics import Intrinsics, intrinsics
 from rocport.model import Applicability, Context, Finding, Rule
+from rocport.rules import LoadedRule
 from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
 
 
-@dataclass(frozen=True)
-class Shim:
-    """What a name becomes. `header` is a generated header, or `<...>`, or empty."""
+def _rule(group: Intrinsics) -> Rule:
+    return Rule(
+        name=group.name,
+        summary=group.summary,
+        severity=group.severity,
+        applicability=group.applicability,
+        phase=2,
+        triggers=frozenset(group.names),
+        claims=frozenset(group.names),
+        examples=group.examples,
+        clean=group.clean,
+        sources=group.sources,
+    )
 
-    to: bytes
-    header: str = ""
-    note: str = ""
-    """What differs in a corner; a shim with a note is a REVIEW finding."""
 
-
-def carried(header: str, *names: str, note: str = "") -> dict[bytes, Shim]:
-    """Shims of `header` named after the intrinsics without their underscores."""
-    return {name.encode(): Shim(b"rocport::" + name.lstrip("_").encode(), header, note) for name in names}
-
-
-def rename(
-    rule: Rule, source: CudaSource, context: Context, table: Mapping[bytes, Shim], any_type: bool = False
-) -> Iterator[Finding]:
-    """A finding at every use of a name of the table that is CUDA's own.
+def check(group: Intrinsics, rule: Rule, source: CudaSource, context: Context) -> Iterator[Finding]:
+    """A finding at every use of a name of the group that is CUDA's own.
 
     A member of that name, and a macro of the project's, are not CUDA's. A function of the project's that the file's
     units compile is an overload beside CUDA's: which one a call means is known to the compiler alone, so the name
-    stays, but where the shim takes `any_type` and does for it what CUDA does for its own.
+    stays, but where the header does for any type what CUDA does for its own.
     """
-    for name in source.names & table.keys():
+    for name in source.names & group.names.keys():
         bound = binder(source, context)
         overloads = [
             item for item in bound.definitions(name, "function") if item.live != (False, False) and not item.owner
         ]
-        if overloads and not any_type:
+        if overloads and not group.any_type:
             continue
-        shim = table[name]
-        note = shim.note
+        carried = group.names[name]
+        note = carried.note
         if overloads:
             note = f"the project has an overload of its own ({overloads[0].path or source.path}:{overloads[0].line})"
         for position in source.find(name):
@@ -51,15 +55,15 @@ def rename(
                 continue
             if _declares(source, position) or bound.bind(position).owner is not Owner.CUDA:
                 continue
-            instead = shim.to.decode()
+            instead = carried.to.decode()
             yield finding(
                 rule,
                 source,
                 position,
                 f"{name.decode()} is not in HIP; {instead}" + (f": {note}" if note else " computes the same"),
                 applicability=Applicability.REVIEW if note else Applicability.SAFE,
-                edits=[replace(source, position, shim.to)],
-                headers=[shim.header] if shim.header else [],
+                edits=[replace(source, position, carried.to)],
+                headers=[carried.header] if carried.header else [],
             )
 
 
@@ -81,3 +85,10 @@ def _defines(source: CudaSource, position: int) -> bool:
         and directive.name in (b"define", b"undef", b"include")
         and position == directive.first + 2
     )
+
+
+RULES = tuple(
+    LoadedRule(rule, partial(check, group, rule), group.why, __name__)
+    for group in intrinsics()
+    for rule in (_rule(group),)
+)
