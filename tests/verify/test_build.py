@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocport.cli import cli
+from rocport.model.manifest import NAME
 from rocport.model.verification import HOST, Status, UnitResult, Verification
 from rocport.toolchain import ToolchainError, find
 from rocport.verify import build, torch_headers
@@ -100,6 +101,13 @@ def test_syntax_only_sees_both_passes_and_makes_no_code(tmp_path: Path, options:
     assert "syntax" in verification.how
 
 
+def write_manifest(root: Path, records: list[dict[str, str]]) -> None:
+    """The manifest of a port of `../t`."""
+    files = [{**record, "source_sha256": "", "output_sha256": ""} for record in records]
+    text = json.dumps({"schema": 1, "version": "0", "options": {}, "files": files, "source_root": "../t"})
+    (root / NAME).write_text(text)
+
+
 def test_error_is_placed_in_the_cuda_source_and_explained(tmp_path: Path, options: build.BuildOptions) -> None:
     source = tree(tmp_path / "t", bad__cu=SOURCE_OF_BAD)
     root = tree(tmp_path / "t-hip", bad__cu=BAD, rocport_warp__h="")
@@ -107,7 +115,7 @@ def test_error_is_placed_in_the_cuda_source_and_explained(tmp_path: Path, option
         {"source": "bad.cu", "output": "bad.cu", "status": "translated"},
         {"source": "", "output": "rocport_warp.h", "status": "generated"},
     ]
-    (root / build.MANIFEST).write_text(json.dumps({"schema": 1, "files": records, "source_root": "../t"}))
+    write_manifest(root, records)
     verification = build.verify(root, options)
     assert verification.failed
     for unit in by_target(verification, "bad.cu").values():
@@ -121,7 +129,7 @@ def test_error_is_placed_in_the_cuda_source_and_explained(tmp_path: Path, option
 def test_source_line_is_unknown_without_the_source(tmp_path: Path, options: build.BuildOptions) -> None:
     root = tree(tmp_path / "elsewhere", bad__cu=BAD, rocport_warp__h="")
     records = [{"source": "src/bad.cu", "output": "bad.cu", "status": "translated"}]
-    (root / build.MANIFEST).write_text(json.dumps({"schema": 1, "files": records, "source_root": "../t"}))
+    write_manifest(root, records)
     (error,) = by_target(build.verify(root, options), "bad.cu")["gfx942"].errors
     assert (error.original_path, error.original_line) == ("src/bad.cu", None)
 
@@ -225,6 +233,24 @@ def test_time_limit(tmp_path: Path, options: build.BuildOptions) -> None:
     assert "did not compile within 0.01 s" in verification.units[0].reason
 
 
+def test_units_that_no_build_file_names_are_left_out_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what could not be tried is no ok: 33 of 40 units of gunrock were skipped, exit 0."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    root = tree(tmp_path / "t", k__hip=GOOD, scale__h="#define SCALE 1\n", third_party_in_x_in_bad__cu=BAD)
+    (root / "Makefile").write_text("k.o: k.hip\n")
+    asked = ["verify", str(root), "--target", "gfx942", "--syntax-only"]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 0, done.output
+    assert "1 sources that no build file names were left out (1 in third_party/x): --all-units" in done.output
+    assert CliRunner().invoke(cli, [*asked, "--all-units"]).exit_code == 1
+    (root / "k.hip").write_text("#include <nowhere/to_be_found.h>\n" + GOOD)
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 1
+    assert "nothing verified" in done.output
+
+
 def test_missing_third_party_header_is_skipped_never_passed(tmp_path: Path, options: build.BuildOptions) -> None:
     root = tree(tmp_path / "t", k__hip="#include <hip/hip_runtime.h>\n#include <acme/acme.h>\n")
     verification = build.verify(root, options)
@@ -293,7 +319,7 @@ def test_command_json_follows_the_schema(tmp_path: Path, monkeypatch: pytest.Mon
     result = CliRunner().invoke(cli, ["verify", str(root), "--target", "gfx942", "--format", "json"])
     assert result.exit_code == 1
     report = json.loads(result.stdout)
-    assert {"schema", "level", "root", "targets", "how", "units", "summary"} == set(report)
+    assert {"schema", "level", "root", "targets", "how", "units", "not_named", "summary"} == set(report)
     assert {(unit["path"], unit["target"], unit["status"]) for unit in report["units"]} == {
         ("bad.cu", "host", "fail"),
         ("bad.cu", "gfx942", "fail"),

@@ -31,6 +31,7 @@ def test_one_header_serves_units_with_other_macros_and_folders(tmp_path: Path) -
     first = asked("-DA=1", "-Icsrc")
     assert first[-3:-1] == ["-include-pch", "-Xclang"]
     assert Path(first[-1]).exists()
+    assert Path(first[-1]).with_suffix(".h").exists(), "clang asks for the header again"
     assert asked("-DB") == first
     assert asked(std="c++23") != first
     calls = (tmp_path / "calls").read_text().splitlines()

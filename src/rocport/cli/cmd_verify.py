@@ -19,6 +19,7 @@ _OF_LEVELS = {
     "jobs": ("build", "functional"),
     "syntax_only": ("build",),
     "no_cache": ("build",),
+    "all_units": ("build",),
     "includes": ("build",),
     "defines": ("build",),
     "source": ("build",),
@@ -65,6 +66,7 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
 @click.option("-j", "--jobs", type=click.IntRange(min=0), default=0, help="Compilers at once; default: processors.")
 @click.option("--syntax-only", is_flag=True, help="Check host and device code without making code objects: faster.")
 @click.option("--no-cache", is_flag=True, help="Compile everything, and remember nothing.")
+@click.option("--all-units", is_flag=True, help="Compile the sources that no build file names, too.")
 @click.option("-I", "includes", multiple=True, type=click.Path(path_type=Path), help="Add an include folder.")
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option("--source", type=click.Path(path_type=Path, exists=True), help="The tree the port was made from.")
@@ -104,6 +106,7 @@ def command(
     jobs: int,
     syntax_only: bool,
     no_cache: bool,
+    all_units: bool,
     includes: tuple[Path, ...],
     defines: tuple[str, ...],
     source: Path | None,
@@ -126,7 +129,7 @@ def command(
     Level functional builds the programs below PATH for the CPU executor and runs them at each wavefront width.
     Level numerical runs a Python program in PATH and compares its numbers with those recorded by `rocport capture`.
     Level nvidia-unchanged compares PATH with what was ported: with the platform predicate false it must be the same.
-    Exit code 0: everything compiles, nothing changed; 1: something does not, something did, nothing could be tried;
+    Exit code 0: everything compiles, nothing changed; 1: something does not, something did, something was not tried;
     2: no compiler, nothing to compare with, wrong usage.
     """
     from rocport.cli.common import emit, make_targets, refuse_given
@@ -165,6 +168,7 @@ def command(
         timeout_s=timeout,
         source=source,
         syntax_only=syntax_only,
+        all_units=all_units,
         toolchain=toolchain,  # type: ignore[arg-type]
     )
     try:
@@ -175,8 +179,7 @@ def command(
     except (build.VerifyError, ToolchainError) as error:
         raise click.ClickException(str(error)) from error
     emit(of_build(verification), fmt)
-    passed = not verification.failed and verification.summary()["ok"]
-    ctx.exit(EXIT_CLEAN if passed else EXIT_FINDINGS)
+    ctx.exit(EXIT_CLEAN if verification.passed else EXIT_FINDINGS)
 
 
 def _functional(

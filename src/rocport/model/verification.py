@@ -98,10 +98,17 @@ class Verification:
     targets: tuple[str, ...]
     how: str
     units: tuple[UnitResult, ...]
+    not_named: tuple[str, ...] = ()
+    """Translation units that no build file of the project names; they were not compiled."""
 
     @property
     def failed(self) -> bool:
         return any(unit.status is Status.FAIL for unit in self.units)
+
+    @property
+    def passed(self) -> bool:
+        """Every unit was compiled, for every target; a unit that could not be tried proves nothing."""
+        return bool(self.units) and all(unit.status is Status.OK for unit in self.units)
 
     def paths(self) -> dict[str, Status]:
         """Translation unit -> worst status over the host pass and all targets."""
@@ -126,6 +133,7 @@ class Verification:
             "kernels": sum(len(unit.kernels) for unit in self.units),
             "findings": sum(len(unit.findings) for unit in self.units),
             "cached": sum(unit.cached for unit in self.units),
+            "not_named": len(self.not_named),
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -137,5 +145,6 @@ class Verification:
             "targets": list(self.targets),
             "how": self.how,
             "units": [unit.to_json() for unit in self.units],
+            "not_named": list(self.not_named),
             "summary": self.summary(),
         }

@@ -6,13 +6,14 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
 from rocport.project.cmake import without_comments
 from rocport.project.defines import cmake_defines, python_defines
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
+from rocport.project.named import named_of, patterns
 from rocport.syntax.includes import spelled_includes
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "CMakeFiles", "venv", "site-packages"})
@@ -69,6 +70,8 @@ class Unit:
     """The newest C++ standard its build asks for where that is 20 or later; 0: none."""
     relocatable: bool = False
     """Its build links device code across units (-rdc=true)."""
+    named: bool = True
+    """A build file of the project names it, or none names any unit."""
 
     @property
     def torch(self) -> bool:
@@ -91,6 +94,8 @@ class BuildFile:
     relocatable: bool
     beside: bool = False
     """Its macros are for the sources of its own folder only: a Makefile's."""
+    sources: tuple[str, ...] = ()
+    """The sources it names, and patterns of sources."""
 
     def governs(self, path: str) -> bool:
         return not self.folder or path.startswith(f"{self.folder}/")
@@ -229,7 +234,8 @@ class Project:
                     any(build.relocatable for build in builds),
                 )
             )
-        return units
+        by_build = named_of([unit.path for unit in units], [(build.folder, build.sources) for build in self.builds])
+        return [replace(unit, named=unit.path in by_build) for unit in units]
 
     @property
     def _usual_folders(self) -> tuple[str, ...]:
@@ -294,6 +300,7 @@ def _build_file(root: Path, path: str, text: str) -> BuildFile:
         standard=max(standards, default=0),
         relocatable=_RELOCATABLE.search(text) is not None,
         beside=makefile,
+        sources=patterns(text),
     )
 
 

@@ -84,6 +84,8 @@ class BuildOptions:
     """Check, and make no code objects: faster, with no register, scratch or LDS use."""
     only: frozenset[str] = frozenset()
     """Paths of the units to compile, relative to the tree; empty: all of them."""
+    all_units: bool = False
+    """Compile the units that the project's build files do not name, too."""
     precompiled: bool = False
     """Compile PyTorch extensions with precompiled headers: ten times faster; an include that a unit forgot may hide."""
 
@@ -103,6 +105,10 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     units = [unit for unit in _units(project, manifest) if path == root or root / unit.path == path]
     if options.only:
         units = [unit for unit in units if unit.path in options.only]
+    left_out: tuple[str, ...] = ()
+    if path == root and not options.only and not options.all_units:
+        left_out = tuple(unit.path for unit in units if not unit.named)
+        units = [unit for unit in units if unit.named]
     if not units:
         raise VerifyError(f"{path}: no translation unit found (.cu, .hip, or a host source that includes GPU headers)")
     cache = Cache(options.cache, Fingerprints(root))
@@ -118,7 +124,7 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     done = "syntax checked" if options.syntax_only else "cross-compiled"
     done += " with PyTorch's headers precompiled" if options.precompiled and torch is not None else ""
     how = f"{done} for {targets} with {toolchain.summary()}; not linked on the host and not run"
-    return Verification("build", str(path), options.targets, how, tuple(results))
+    return Verification("build", str(path), options.targets, how, tuple(results), left_out)
 
 
 @contextlib.contextmanager
@@ -154,9 +160,10 @@ def _check_targets(toolchain: Toolchain, targets: Sequence[str]) -> None:
 
 
 def unit_paths(root: Path) -> list[str]:
-    """Paths of the translation units of a tree, relative to it. Raises ToolchainError."""
+    """Paths of the translation units that a tree's build files name, relative to it. Raises ToolchainError."""
     root = root.resolve()
-    return [unit.path for unit in _units(read_project(root, find(None).include), _manifest(root))]
+    units = _units(read_project(root, find(None).include), _manifest(root))
+    return [unit.path for unit in units if unit.named]
 
 
 def _units(project: Project, manifest: Manifest) -> list[Unit]:

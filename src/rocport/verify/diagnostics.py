@@ -176,7 +176,12 @@ def missing_header(diagnostics: tuple[Diagnostic, ...]) -> str | None:
 
 
 def is_gpu_header(name: str) -> bool:
-    """True for headers of CUDA, HIP and the ROCm libraries, PyTorch's CUDA and HIP headers, and our own."""
+    """True for headers of CUDA, HIP and the ROCm libraries, PyTorch's CUDA and HIP headers, and our own.
+
+    Composable Kernel's are a library's beside ROCm, for AMD GPUs alone: no port is to blame where they are missing.
+    """
+    if name.startswith(("ck/", "ck_tile/")):
+        return False
     if lookup.is_gpu_header(name):
         return True
     return name.startswith(("rocport", "cute/", "cutlass/", "ATen/", "c10/", "torch/", "THC/"))

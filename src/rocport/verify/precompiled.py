@@ -58,9 +58,12 @@ class Precompiled:
         if path.exists():
             return use
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".pch-", dir=path.parent) as scratch:
-            header, made = Path(scratch, "torch.h"), Path(scratch, "torch.pch")
+        # clang reads the header's time and size again when the precompiled one is used.
+        header = path.with_suffix(".h")
+        if not header.exists():
             header.write_text("".join(f"#include <{name}>\n" for name in _HEADERS))
+        with tempfile.TemporaryDirectory(prefix=".pch-", dir=path.parent) as scratch:
+            made = Path(scratch, "torch.pch")
             emit = ["-fsyntax-only", *_NO_MODULES, "-Xclang", "-emit-pch", "-Xclang", "-o", "-Xclang", str(made)]
             words = [word for word in command if word not in ("-c", "-fsyntax-only")]
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -227,8 +228,10 @@ def _build_lines(verification: Verification, colour: bool) -> list[str]:
         shown.append("")
     if verification.failed:
         word, name = "FAIL", "red"
-    elif summary["ok"]:
+    elif verification.passed:
         word, name = "ok", "green"
+    elif summary["ok"]:
+        word, name = "not all verified", "yellow"
     else:
         word, name = "nothing verified", "yellow"
     text = f"{summary['ok']} of {summary['units']} translation units compile"
@@ -241,6 +244,10 @@ def _build_lines(verification: Verification, colour: bool) -> list[str]:
         shown.append(
             f"  {label}: {counts['ok']} of {tried}" + (f", {counts['skip']} skipped" if counts["skip"] else "")
         )
+    if count := len(verification.not_named):
+        folders = Counter(path.rpartition("/")[0] or "." for path in verification.not_named).most_common(3)
+        where = ", ".join(f"{number} in {folder}" for folder, number in folders)
+        shown.append(f"  {count} sources that no build file names were left out ({where}): --all-units")
     shown.append(f"How: {verification.how}.")
     return shown
 

@@ -350,12 +350,10 @@ ROCPORT_DEVICE P atomicAdd(P* address, typename rocport::detail::same<P>::type v
   return rocport::atomic_add(address, value);
 }
 #if !defined(ROCPORT_ON_CPU)  // the CPU executor loads every type
-template <class T, class = rocport::detail::pair_of<T>>
-ROCPORT_DEVICE T __ldg(const T* from) {
-  return *from;
-}
-template <class P, class = rocport::detail::scalar_of<P>, class = void>
-ROCPORT_DEVICE P __ldg(const P* from) {
+// Of any type that HIP has no overload for (PyTorch's c10::Half among them); the pack makes any other overload the better.
+template <class T, class... None>
+ROCPORT_DEVICE T __ldg(const T* from, None...) {
+  static_assert(sizeof...(None) == 0, "__ldg takes a pointer");
   return *from;
 }
 #endif

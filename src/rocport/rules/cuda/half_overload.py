@@ -1,4 +1,4 @@
-"""`atomicAdd` on half and bfloat16, and `__ldg` on bfloat16, are overloads that HIP does not have.
+"""`atomicAdd` on half and bfloat16, and `__ldg` on bfloat16 and PyTorch's halves, are overloads that HIP does not have.
 The names exist for other types, so the calls stay as they are and the port includes a header with the missing
 overloads: compare-and-swap loops with CUDA's result. A HIP release, or the program itself, that declares such an
 overload is preferred to the header's. Right everywhere; slower than a hardware atomic where a target has one.
@@ -17,6 +17,8 @@ _LOAD = (b"__ldg",)
 _BFLOAT16 = frozenset(
     {b"__nv_bfloat16", b"__nv_bfloat162", b"nv_bfloat16", b"nv_bfloat162", b"__hip_bfloat16", b"__hip_bfloat162"}
 )
+# Where one of these stands, the type behind a pointer may be one that HIP has no __ldg for: bfloat16, c10::Half.
+_ANY = _BFLOAT16 | {b"template", b"c10", b"at", b"scalar_t"}
 _HALF = frozenset({b"__half", b"__half2", b"half", b"half2"}) | _BFLOAT16
 
 RULE = Rule(
@@ -25,7 +27,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
     phase=2,
-    triggers=frozenset(_HALF),
+    triggers=_HALF | {*_LOAD},
     examples=(
         Example(
             "#include <cuda_fp16.h>\n__device__ void f(__half2 *a, __half2 v) { atomicAdd(a, v); }\n",
@@ -34,6 +36,10 @@ RULE = Rule(
         Example(
             "#include <cuda_bf16.h>\n__device__ __nv_bfloat16 f(const __nv_bfloat16 *a) { return __ldg(a); }\n",
             contains=('#include "rocport_half.h"',),
+        ),
+        Example(
+            "template <class T> __device__ T f(const T *a) { return __ldg(a + 1); }\n",
+            contains=('#include "rocport_half.h"', "__ldg(a + 1)"),
         ),
     ),
     clean=(
@@ -46,7 +52,7 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     wanted = list(_ATOMIC) if not _HALF.isdisjoint(source.names) else []
-    if not _BFLOAT16.isdisjoint(source.names):
+    if not _ANY.isdisjoint(source.names):
         wanted += _LOAD
     for position in sorted(source.find(*wanted)):
         if source.at(position + 1) == b"(" and source.at(position - 1) not in (b".", b"->"):
