@@ -28,6 +28,12 @@ from rocport.report import formats
 @click.option("--undo", is_flag=True, help="Take the last --in-place port of PATH back.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when the port would change something.")
 @click.option(
+    "--build",
+    is_flag=True,
+    help="Compile what the project's build files name, too (syntax, one target of each wavefront width), and say what "
+    "is left.",
+)
+@click.option(
     "--force", is_flag=True, help="Overwrite outputs that were edited by hand, or a folder that is not empty."
 )
 @click.option("--allow-dirty", is_flag=True, help="With --in-place: accept a git tree with uncommitted changes.")
@@ -47,6 +53,7 @@ def command(
     diff: bool,
     undo: bool,
     check: bool,
+    build: bool,
     force: bool,
     allow_dirty: bool,
     fmt: str,
@@ -73,6 +80,8 @@ def command(
     if in_place and not allow_dirty:
         _refuse_dirty(root)
     writes = not (in_place or diff or check)
+    if build and (not writes or fmt != "text"):
+        raise click.UsageError("--build compiles a tree of its own, and reports as text: see rocport verify for others")
     folder = Path(out) if out else _default_out(root)
     try:
         if writes:
@@ -117,7 +126,32 @@ def command(
             if patch.options.layout == "both":
                 proof = f"{folder} --level nvidia-unchanged --original {path}"
             click.echo(f"\nported to {folder}; next: rocport verify {proof}", err=True)
-    ctx.exit(0 if patch.complete and not report.problems else 1)
+    compiles = _build(folder, report.count()["manual"]) if build else True
+    ctx.exit(0 if patch.complete and not report.problems and compiles else 1)
+
+
+def _build(folder: Path, manual: int) -> bool:
+    """Compile the port's units, print what they say; whether all of them compile."""
+    from rocport.cli.common import one_of_each_width
+    from rocport.cli.progress import counting
+    from rocport.model import cache_folder
+    from rocport.toolchain import ToolchainError
+    from rocport.verify import build
+    from rocport.verify.reports import of_build
+
+    targets = tuple(one_of_each_width().split(","))
+    options = build.BuildOptions(targets, cache=cache_folder(), syntax_only=True, precompiled=True)
+    try:
+        with counting("compiling", "text") as count:
+            done = build.verify(folder, options, lambda unit, at, total: count(at, total, f"{unit.path} {unit.target}"))
+    except (build.VerifyError, ToolchainError) as error:
+        raise click.ClickException(f"the port is written, its build was not tried: {error}") from error
+    click.echo()
+    emit(of_build(done), "text")
+    summary = done.summary()
+    left = f"; {len(done.causes())} causes remain" if done.failed else ""
+    click.echo(f"{summary['ok']} of {summary['units']} units of your build compile{left}; {manual} sites are MANUAL")
+    return done.passed
 
 
 def _undo(root: Path) -> int:

@@ -90,6 +90,16 @@ class UnitResult:
 
 
 @dataclass(frozen=True)
+class Cause:
+    """One message of the compiler: a place where it stands, the units that have it, those that have no other."""
+
+    message: str
+    place: str
+    units: int
+    alone: int
+
+
+@dataclass(frozen=True)
 class Verification:
     """Result of one level. `how` says what the claim rests on, in words."""
 
@@ -118,6 +128,23 @@ class Verification:
             before = worst.get(unit.path, Status.OK)
             worst[unit.path] = max(before, unit.status, key=order.index)
         return worst
+
+    def causes(self) -> list[Cause]:
+        """Why units fail, by message and not by place: those first that stand alone before the most units."""
+        of_unit: dict[str, set[str]] = {}
+        first: dict[str, Diagnostic] = {}
+        for unit in self.units:
+            if unit.status is Status.FAIL:
+                errors = {error.message: error for error in reversed(unit.errors)} or {unit.reason: None}
+                of_unit.setdefault(unit.path, set()).update(errors)
+                first |= {message: error for message, error in errors.items() if error and message not in first}
+        found = []
+        for message in sorted(set().union(*of_unit.values())):
+            units = [messages for messages in of_unit.values() if message in messages]
+            place = f"{first[message].path}:{first[message].line}" if message in first else ""
+            alone = sum(messages == {message} for messages in units)
+            found.append(Cause(message, place, len(units), alone))
+        return sorted(found, key=lambda cause: (-cause.alone, -cause.units))
 
     def summary(self) -> dict[str, Any]:
         """Counts: translation units by worst status, and (unit, target) pairs for each target."""

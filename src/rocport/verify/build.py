@@ -34,6 +34,7 @@ from rocport.model.verification import (
     UnitResult,
     Verification,
 )
+from rocport.project.languages import CUDA_SOURCES, suffix_of
 from rocport.project.tree import Project, Unit, read_project
 from rocport.sandbox import looking
 from rocport.syntax.code_object import CodeObjectError, read
@@ -168,15 +169,21 @@ def unit_paths(root: Path) -> list[str]:
 
 def _units(project: Project, manifest: Manifest) -> list[Unit]:
     changed = frozenset(name for name, record in manifest.files.items() if record.status in ("translated", "unchanged"))
-    return project.units(changed)
+    units = project.units(changed)
+    if manifest.options.get("layout") == "both":
+        # CUDA sources stay for nvcc there; their translations are units of their own.
+        units = [unit for unit in units if suffix_of(unit.path) not in CUDA_SOURCES]
+    return units
 
 
 def _manifest(root: Path) -> Manifest:
-    """Of the port that wrote the tree; an empty one where none can be read."""
-    try:
-        return Manifest.parse((root / NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return Manifest("")
+    """Of the port that wrote the tree, or a folder of it (layout both); an empty one where none can be read."""
+    for place in (root / NAME, *sorted(root.glob(f"*/{NAME}"))):
+        try:
+            return Manifest.parse(place.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+    return Manifest("")
 
 
 def _origins(root: Path, manifest: Manifest, source: Path | None) -> diagnostics.Origins:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rocport.verify.functional import FunctionalVerification
 
 _PHASE = 8
+_CAUSES = 3
 RUNS = "Runs at wavefront width 32 and 64"
 
 
@@ -225,6 +226,14 @@ def _build_lines(verification: Verification, colour: bool) -> list[str]:
         shown.append(f"{paint('note', 'yellow')} {path}: {names[kernel]} {message} [{', '.join(targets)}]")
     summary = verification.summary()
     if failed or skipped or slow:
+        shown.append("")
+    causes = verification.causes()
+    if len(failed) > 1:
+        shown.append("what to mend first")
+        for cause in causes[:_CAUSES]:
+            gain = f"{cause.alone} compile with it mended" if cause.alone else "not alone"
+            shown.append(f"  {cause.units} units ({gain})  {cause.place}: {cause.message}")
+        shown += [f"  ... and {len(causes) - _CAUSES} more causes"] if len(causes) > _CAUSES else []
         shown.append("")
     if verification.failed:
         word, name = "FAIL", "red"

@@ -6,6 +6,7 @@
 #ifndef ROCPORT_THC_H
 #define ROCPORT_THC_H
 
+#include <ATen/native/CPUBlas.h>
 #include <c10/core/Allocator.h>
 #include <c10/util/Exception.h>
 
@@ -37,6 +38,25 @@ inline void THCudaFree(THCState*, void* memory) {
 
 inline auto THCState_getCurrentStream(THCState*) { return at::cuda::getCurrentCUDAStream().stream(); }
 inline auto THCState_getCurrentBlasHandle(THCState*) { return at::cuda::getCurrentCUDABlasHandle(); }
+
+// TH's products, on the host.
+template <class T>
+inline void rocport_th_gemm(char transa, char transb, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda,
+                            const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {
+  using at::native::TransposeType;
+  const auto turned = [](char trans) {
+    return trans == 't' || trans == 'T' ? TransposeType::Transpose : TransposeType::NoTranspose;
+  };
+  at::native::cpublas::gemm(turned(transa), turned(transb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+inline void THFloatBlas_gemm(char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha, const float* a,
+                             int64_t lda, const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
+  rocport_th_gemm(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+inline void THDoubleBlas_gemm(char transa, char transb, int64_t m, int64_t n, int64_t k, double alpha, const double* a,
+                              int64_t lda, const double* b, int64_t ldb, double beta, double* c, int64_t ldc) {
+  rocport_th_gemm(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
 
 inline void THCudaBlas_Sgemm(THCState*, char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha, float* a,
                              int64_t lda, float* b, int64_t ldb, float beta, float* c, int64_t ldc) {

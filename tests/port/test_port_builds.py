@@ -1,0 +1,71 @@
+"""`rocport port --build` ends with what compiles; verify knows the layout for both platforms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rocport.cli import cli
+from rocport.model.verification import HOST, Diagnostic, Status, UnitResult, Verification
+from rocport.toolchain import ToolchainError, find
+
+KERNEL = """#include <cuda_runtime.h>
+__global__ void k(float *p) { p[threadIdx.x] = __ldcs(p); }
+void f(float *p) { k<<<1, 64>>>(p); cudaDeviceSynchronize(); }
+"""
+
+
+@pytest.fixture(autouse=True)
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        find(None)
+    except ToolchainError as error:
+        pytest.skip(f"no HIP compiler: {error}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_port_ends_with_what_compiles(tmp_path: Path) -> None:
+    source = tmp_path / "t"
+    source.mkdir()
+    (source / "k.cu").write_text(KERNEL)
+    (source / "bad.cu").write_text(KERNEL + "#error not today\n")
+    (source / "Makefile").write_text("all:\n\tnvcc k.cu -o k\n")
+    done = CliRunner().invoke(cli, ["port", str(source), "--out", str(tmp_path / "o"), "--build"])
+    assert "1 of 1 units of your build compile; 0 sites are MANUAL" in done.output, done.output
+    assert "1 sources that no build file names were left out" in done.output
+    assert done.exit_code == 0
+
+
+def test_the_layout_for_both_compiles_its_translations(tmp_path: Path) -> None:
+    source = tmp_path / "t"
+    source.mkdir()
+    (source / "k.cu").write_text(KERNEL)
+    both = tmp_path / "both"
+    ported = CliRunner().invoke(cli, ["port", str(source), "--layout", "both", "--out", str(both)])
+    assert ported.exit_code == 0, ported.output
+    asked = ["verify", str(both), "--target", "gfx942", "--syntax-only", "--format", "json"]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 0, done.output
+    assert '"hip/k.hip"' in done.stdout
+    assert '"k.cu"' not in done.stdout
+
+
+def test_causes_are_those_that_unlock_most() -> None:
+    def failed(path: str, *messages: str) -> UnitResult:
+        errors = tuple(Diagnostic("a.h", number, 1, message) for number, message in enumerate(messages, 1))
+        return UnitResult(path, HOST, Status.FAIL, errors=errors)
+
+    units = (
+        failed("1.cu", "x", "y"),
+        failed("2.cu", "x", "y"),
+        failed("3.cu", "z"),
+        UnitResult("4.cu", HOST, Status.OK),
+    )
+    causes = Verification("build", "t", ("gfx942",), "", units).causes()
+    assert [(cause.message, cause.place, cause.units, cause.alone) for cause in causes] == [
+        ("z", "a.h:1", 1, 1),
+        ("x", "a.h:1", 2, 0),
+        ("y", "a.h:2", 2, 0),
+    ]
