@@ -57,6 +57,26 @@ inline void THDoubleBlas_gemm(char transa, char transb, int64_t m, int64_t n, in
                               int64_t lda, const double* b, int64_t ldb, double beta, double* c, int64_t ldc) {
   rocport_th_gemm(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
+// y = alpha * op(A) * x + beta * y, A of m rows and n columns, column by column.
+template <class T>
+inline void rocport_th_gemv(char trans, int64_t m, int64_t n, T alpha, const T* a, int64_t lda, const T* x, int64_t incx,
+                            T beta, T* y, int64_t incy) {
+  const bool turned = trans == 't' || trans == 'T';
+  for (int64_t out = 0; out < (turned ? n : m); ++out) {
+    T sum = T(0);
+    for (int64_t in = 0; in < (turned ? m : n); ++in) sum += a[turned ? in + out * lda : out + in * lda] * x[in * incx];
+    T& result = y[out * incy];
+    result = alpha * sum + (beta == T(0) ? T(0) : beta * result);
+  }
+}
+inline void THFloatBlas_gemv(char trans, int64_t m, int64_t n, float alpha, const float* a, int64_t lda, const float* x,
+                             int64_t incx, float beta, float* y, int64_t incy) {
+  rocport_th_gemv(trans, m, n, alpha, a, lda, x, incx, beta, y, incy);
+}
+inline void THDoubleBlas_gemv(char trans, int64_t m, int64_t n, double alpha, const double* a, int64_t lda,
+                              const double* x, int64_t incx, double beta, double* y, int64_t incy) {
+  rocport_th_gemv(trans, m, n, alpha, a, lda, x, incx, beta, y, incy);
+}
 
 inline void THCudaBlas_Sgemm(THCState*, char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha, float* a,
                              int64_t lda, float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
