@@ -60,3 +60,24 @@ if(BUILD_TESTS)
 endif()
 """
     assert cmake_defines(text) == ["ALWAYS", "VALUE=3", "WITH_GPU"]
+
+
+def test_the_branch_of_cmake_for_amd_is_taken() -> None:
+    """cuda_memtest: ENABLE_NVML is 1 for CUDA, 0 in the else branch that links hip::device."""
+    text = """
+if(BACKEND STREQUAL "cuda")
+  if(NVML_FOUND)
+    target_compile_definitions(t PRIVATE "ENABLE_NVML=1")
+  endif()
+  add_definitions(-DFOR_CUDA)
+else()
+  target_link_libraries(t PRIVATE hip::device)
+  target_compile_definitions(t PRIVATE "ENABLE_NVML=0")
+endif()
+if(USE_CUDA)
+  add_definitions(-DA)
+elseif(USE_HIP)
+  add_definitions(-DB)
+endif()
+"""
+    assert cmake_defines(text) == ["ENABLE_NVML=0", "B"]

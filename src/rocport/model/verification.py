@@ -134,10 +134,12 @@ class Verification:
         of_unit: dict[str, set[str]] = {}
         first: dict[str, Diagnostic] = {}
         for unit in self.units:
-            if unit.status is Status.FAIL:
-                errors = {error.message: error for error in reversed(unit.errors)} or {unit.reason: None}
-                of_unit.setdefault(unit.path, set()).update(errors)
-                first |= {message: error for message, error in errors.items() if error and message not in first}
+            if unit.status is not Status.FAIL:
+                continue
+            messages = [error.message for error in unit.errors] or [unit.reason]
+            of_unit.setdefault(unit.path, set()).update(messages)
+            for error in unit.errors:
+                first.setdefault(error.message, error)
         found = []
         for message in sorted(set().union(*of_unit.values())):
             units = [messages for messages in of_unit.values() if message in messages]

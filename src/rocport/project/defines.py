@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from rocport.project.cmake import commands
+from rocport.project.cmake import CMakeCommand, commands
+from rocport.syntax.amd import names_amd
 
 _FLAG = re.compile(r"-D\s*([A-Za-z_]\w*(?:=.*)?)", re.S)
 _GPU = re.compile(r"cuda|hip\b|_hip|rocm|gpu|\bnvcc\b|linux|posix", re.I)
@@ -92,22 +93,49 @@ def _decides(test: str) -> bool:
 
 
 def cmake_defines(text: str) -> list[str]:
-    """`NAME` or `NAME=VALUE` that a CMake file defines for every target, or for one."""
-    found: list[str] = []
-    taken: list[bool] = []
-    for item in commands(text.encode()):
-        command, body = item.name, item.arguments
-        if command == "if":
-            taken.append(_decides(body))
-        elif command in ("elseif", "else") and taken:
-            taken[-1] = False
-        elif command == "endif" and taken:
-            taken.pop()
-        elif command in _CMAKE_DEFINES and all(taken):
-            words = item.words[1 if command == "target_compile_definitions" else 0 :]
-            found += [
-                macro[1].replace('\\"', '"')
-                for word in words
-                if word not in _CMAKE_KEYWORDS and (macro := _CMAKE_MACRO.match(word))
-            ]
-    return list(dict.fromkeys(found))
+    """`NAME` or `NAME=VALUE` that a CMake file defines for every target, or for one, in a build for AMD GPUs."""
+    return list(dict.fromkeys(_of_commands(commands(text.encode()))))
+
+
+def _of_commands(items: Sequence[CMakeCommand]) -> Iterator[str]:
+    at = 0
+    while at < len(items):
+        item = items[at]
+        if item.name == "if":
+            branches, end = _branches(items, at)
+            yield from _of_commands(_taken(branches))
+            at = end
+        elif item.name in _CMAKE_DEFINES:
+            words = item.words[1 if item.name == "target_compile_definitions" else 0 :]
+            for word in words:
+                if word not in _CMAKE_KEYWORDS and (macro := _CMAKE_MACRO.match(word)):
+                    yield macro[1].replace('\\"', '"')
+        at += 1
+
+
+def _branches(items: Sequence[CMakeCommand], start: int) -> tuple[list[tuple[str | None, list[CMakeCommand]]], int]:
+    """The branches of the `if` at `start` as (condition, commands), None for `else`; the index of its `endif`."""
+    found: list[tuple[str | None, list[CMakeCommand]]] = [(items[start].arguments, [])]
+    depth = 0
+    for at in range(start + 1, len(items)):
+        item = items[at]
+        if depth == 0 and item.name == "endif":
+            return found, at
+        if depth == 0 and item.name in ("elseif", "else"):
+            found.append((item.arguments if item.name == "elseif" else None, []))
+            continue
+        depth += (item.name == "if") - (item.name == "endif")
+        found[-1][1].append(item)
+    return found, len(items)
+
+
+def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]]) -> list[CMakeCommand]:
+    """AMD's branch where one is: by its condition, or the `else` of a condition for CUDA that holds AMD's words."""
+    for condition, body in branches:
+        if condition is not None and names_amd(condition) and _decides(condition):
+            return body
+    condition, body = branches[0]
+    last, otherwise = branches[-1]
+    if last is None and any(names_amd(item.arguments) for item in otherwise):
+        return otherwise
+    return body if condition is not None and _decides(condition) else []
