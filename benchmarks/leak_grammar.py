@@ -204,7 +204,10 @@ def ordinary(original: Path, port: Path) -> Iterator[Leak]:
                 plain = line.strip()
                 if plain.startswith(_COMMENTS) and not plain.startswith(_CODE_AFTER_HASH):
                     continue
-                if old.encode() not in line or data.count(line) != 1 or b"//" in line or b'"""' in line:
+                if old.encode() not in line or data.count(line) != 1 or any(word in line for word in (b"//", b'"""')):
+                    continue
+                if place.suffix not in _C and b"#" in line:
+                    # The rest may be a comment.
                     continue
                 # A line that both have, which reaches NVIDIA; of a gate one that the port added.
                 if (line in text) is (kind == "gate") or (kind == "gate" and not changed):

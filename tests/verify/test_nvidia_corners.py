@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import marshal
+import py_compile
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,65 @@ LEAKS += [
 ]
 
 
+SEED = "#ifdef USE_ROCM\nint r;\n#endif\n"
+PY = "import torch\ndef f():\n    return 1\n"
+GATED_PY = "import torch\ndef f():\n    if torch.version.hip:\n        return 2\n    return 1\n"
+READERS = [
+    *("K = open('a.py').read()\n", "import pkgutil\nK = pkgutil.get_data('p', 'a.py')\n"),
+    *("import torch, a\nK = torch.jit.script(a.f)\n", "from a import f\nimport numba\nK = numba.njit(f)\n"),
+    *("import a, cloudpickle\nK = cloudpickle.dumps(a.f)\n", "import a\nK = hash(a.f.__code__)\n"),
+]
+LEAKS += [
+    # A line number that is more than a report of the place.
+    ({"a.cu": "int seed = __LINE__;\n"}, {"a.cu": f"{SEED}int seed = __LINE__;\n"}),
+    (
+        {"a.cu": "int a = std::source_location::current().line();\n"},
+        {"a.cu": f"{SEED}int a = std::source_location::current().line();\n"},
+    ),
+    (
+        {"h.h": "#define ID (__LINE__ % 7)\n", "a.cu": '#include "h.h"\nint a = ID;\n'},
+        {"a.cu": f'#include "h.h"\n{SEED}int a = ID;\n'},
+    ),
+    # Whoever sees that a variable of Make is declared.
+    ({"Makefile": "X = $(if $(USE_ROCM),a,b)\n"}, {"Makefile": "USE_ROCM ?= 0\nX = $(if $(USE_ROCM),a,b)\n"}),
+    ({"Makefile": "X = a$(USE_$(B))\n"}, {"Makefile": "USE_ROCM ?= 0\nX = a$(USE_$(B))\n"}),
+    (
+        {"Makefile": "include c.inc\n", "c.inc": "ifdef USE_ROCM\nendif\n"},
+        {"Makefile": "USE_ROCM ?= 0\ninclude c.inc\n"},
+    ),
+    # Readers of the text of a module.
+    *(({"a.py": PY, "b.py": text}, {"a.py": GATED_PY}) for text in READERS),
+    *(
+        ({"a.py": f"{text}{PY}"}, {"a.py": f"{text}{GATED_PY}"})
+        for text in (
+            "from pathlib import Path\nK = Path(__file__).read_text()\n",
+            "import hashlib\nK = hashlib.md5(open(__file__, 'rb').read())\n",
+            "import os\nK = os.path.getsize(__file__)\n",
+        )
+    ),
+    (
+        {"a.py": f"import fast\n{PY.replace('def', '@fast.compiled' + chr(10) + 'def')}"},
+        {"a.py": f"import fast\n{GATED_PY.replace('def', '@fast.compiled' + chr(10) + 'def')}"},
+    ),
+    # The project that a module is part of, in a tree that holds several.
+    (
+        {
+            "pyproject.toml": "[project]\nrequires-python = '>=3.11'\n",
+            "s/setup.py": "setup(python_requires='>=3.7')\n",
+            "s/a.py": "import torch\n",
+        },
+        {"s/a.py": GATE.format("", "match torch:\n        case 1:\n            pass")},
+    ),
+    *(
+        ({"setup.py": "setup(python_requires='>=3.7')\n", "a.py": "import torch\n"}, {"a.py": GATE.format("", text)})
+        for text in ("x = a[*b]", "x = f'{torch=}'", "x: tuple = 1, *a", "def f():\n        return 1, *a")
+    ),
+    # Headers that the tree does not include, but others may.
+    ({"include/a.h": ""}, {"include/half.hpp": ""}),
+    ({"include/torch/a.h": ""}, {"include/torch/extension.h": ""}),
+]
+
+
 @pytest.mark.parametrize(("old", "new"), LEAKS)
 def test_a_leak_in_a_corner_is_caught(tmp_path: Path, old: dict[str, str], new: dict[str, str]) -> None:
     assert verdict(tmp_path, old, new) in ("changed", "not decided")
@@ -148,3 +209,57 @@ def test_a_bit_of_the_mode_is_a_difference(tmp_path: Path) -> None:
     if (new / "run.sh").stat().st_mode & 0o2000 == 0:
         pytest.skip("this file system keeps no set-group-ID bit")
     assert nvidia.verify(new, old).verdict == "changed"
+
+
+UNCHANGED: list[tuple[dict[str, str], dict[str, str]]] = [
+    # A place that is only reported, functions that are only called, versions that are looked for.
+    (
+        {"a.cu": "void f() { report(__FILE__, __LINE__); }\n"},
+        {"a.cu": f"{SEED}void f() {{ report(__FILE__, __LINE__); }}\n"},
+    ),
+    (
+        {"a.py": f"import functools\n{PY.replace('def', '@functools.lru_cache' + chr(10) + 'def')}"},
+        {"a.py": f"import functools\n{GATED_PY.replace('def', '@functools.lru_cache' + chr(10) + 'def')}"},
+    ),
+    ({"a.py": PY, "b.sh": "sed -n 's/__version__ = //p' a.py\n"}, {"a.py": GATED_PY}),
+    (
+        {"a.py": f"import os\nH = os.path.dirname(__file__)\n{PY}"},
+        {"a.py": f"import os\nH = os.path.dirname(__file__)\n{GATED_PY}"},
+    ),
+    (
+        {"Makefile": "ifeq ($(USE_ROCM),1)\nX = 1\nendif\n"},
+        {"Makefile": "USE_ROCM ?= 0\nifeq ($(USE_ROCM),1)\nX = 1\nendif\n"},
+    ),
+    # What a build script defines for ROCm only is no switch.
+    (
+        {
+            "setup.py": "import torch\nM = []\nif torch.version.hip:\n    M += [('USE_ROCM', None)]\n",
+            "a.cu": "int x;\n",
+        },
+        {"a.cu": f"{SEED}int x;\n"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), UNCHANGED)
+def test_a_port_that_touches_nothing_is_unchanged(tmp_path: Path, old: dict[str, str], new: dict[str, str]) -> None:
+    assert verdict(tmp_path, old, new) == "unchanged"
+
+
+def test_a_compiled_module_must_be_that_of_the_source_it_claims(tmp_path: Path) -> None:
+    old, new = put(tmp_path / "old", {"a.py": "x = 1\n"}), put(tmp_path / "new", {"a.py": "x = 1\n"})
+    place = Path(py_compile.compile(str(new / "a.py"), doraise=True))
+    assert nvidia.verify(new, old).verdict == "unchanged"
+    other = compile("x = 2\n", str(new / "a.py"), "exec")
+    place.write_bytes(place.read_bytes()[:16] + marshal.dumps(other))
+    assert nvidia.verify(new, old).verdict == "changed"
+
+
+def test_permissions_of_one_file_are_not_decided_and_a_umask_is_nothing(tmp_path: Path) -> None:
+    files = {"a.sh": "a\n", "b.sh": "b\n"}
+    old, new = put(tmp_path / "old", files), put(tmp_path / "new", files)
+    for name in files:
+        (new / name).chmod(0o600)
+    assert nvidia.verify(new, old).verdict == "unchanged"
+    (new / "b.sh").chmod(0o644)
+    assert nvidia.verify(new, old).verdict == "not decided"

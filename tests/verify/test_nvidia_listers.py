@@ -56,6 +56,20 @@ CASES = [
     ("l.mk", "SRC := $(shell find csrc -name '*.cu')\n", "csrc/b.cu"),
     ("a.cpp", "#define H <x.h>\n#include H\n", "csrc/b.h"),
     ("Makefile", "VPATH = csrc\nall: a.o\n", "csrc/a.cpp"),
+    # Calls that no table holds: the folder is named.
+    ("src/load.cpp", 'QDir d("csrc");\n', "csrc/b.cu"),
+    ("build.sh", "rsync -a csrc/ build/\n", "csrc/b.cu"),
+    ("build.sh", "cd csrc\nfor f in *; do nvcc $f; done\n", "csrc/b.cu"),
+    ("build.sh", "fd -e cu . ./csrc | xargs nvcc\n", "csrc/d/b.cu"),
+    ("load.R", 'f <- list.files("csrc")\n', "csrc/b.cu"),
+    ("Load.cs", 'Directory.EnumerateFiles("csrc");\n', "csrc/b.cu"),
+    ("app.vcxproj", '<CudaCompile Include="csrc\\*.cu" />\n', "csrc/b.cu"),
+    ("package.json", '{"files": ["csrc"]}\n', "csrc/b.cu"),
+    ("conanfile.py", 'exports_sources = "csrc/*"\n', "csrc/b.cu"),
+    ("run.py", "import os\nfor r, d, f in os.walk(os.curdir):\n    pass\n", "csrc/d/b.cu"),
+    # A file that was named, and was not there.
+    ("src/load.cpp", 'std::ifstream f("csrc/b.cu");\n', "csrc/b.cu"),
+    ("config.json", '{"extra": "b.cu"}\n', "csrc/b.cu"),
 ]
 
 

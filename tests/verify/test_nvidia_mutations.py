@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import nvidia_mutations as planted
 import nvidia_trees
@@ -13,8 +14,31 @@ from click.testing import CliRunner
 
 from rocport.cli import cli
 from rocport.verify import nvidia
+from rocport.verify.nvidia import generated, python
 
 ROWSTATS = Path(__file__).parent.parent.parent / "examples" / "rowstats"
+
+
+@pytest.fixture(autouse=True)
+def remember(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change touches a file or two: what rests on the texts alone is worked out once for each text."""
+    compared: dict[tuple[Any, ...], python.Compared] = {}
+    checked: dict[tuple[str, bytes], generated.Checked] = {}
+    compare, check = python.compare, generated.check
+
+    def compare_once(ported: bytes, original: bytes, facts: python.Facts) -> python.Compared:
+        key = ported, original, facts.path, repr(facts.constants), facts.imports_torch, facts.requires
+        if key not in compared:
+            compared[key] = compare(ported, original, facts)
+        return compared[key]
+
+    def check_once(path: str, data: bytes) -> generated.Checked:
+        if (path, data) not in checked:
+            checked[path, data] = check(path, data)
+        return checked[path, data]
+
+    monkeypatch.setattr(python, "compare", compare_once)
+    monkeypatch.setattr(generated, "check", check_once)
 
 
 def write(folder: Path, tree: planted.Tree) -> Path:

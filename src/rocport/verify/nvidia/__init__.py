@@ -28,6 +28,7 @@ from rocport.verify.nvidia import (
     meson,
     python,
     reach_python,
+    text,
     tokens,
 )
 from rocport.verify.nvidia.languages import language
@@ -110,6 +111,8 @@ class _Comparison:
             self.files.append(FileShown(path, None))
         self.changed = [path for path in sorted(self.new.modes) if path in self.old and not self._same(path)]
         self._permissions()
+        for path in sorted(self.new.empty - self.old.empty - self.old.folders):
+            self._files(path, "is a new empty folder, which may be asked for", "remove it", Kind.UNDECIDED)
         self._check_original()
         self._find_hip_only()
         self._generated_modules()
@@ -122,6 +125,8 @@ class _Comparison:
             self._changed(path)
         self._imports()
         self._read_as_text()
+        self._hip_is_set()
+        self._asked_for()
         self._reach()
 
     def _files(self, path: str, message: str, step: str, kind: Kind = Kind.DIFFERENCE) -> None:
@@ -291,7 +296,17 @@ class _Comparison:
         moded = self.new.modes[path] != self.old.modes[path]
         self.files.append(FileShown(path, None if bad or moded else shown))
 
+    def _line_ends(self, path: str, kind: str, new: bytes, old: bytes) -> None:
+        """Carriage returns, which tokens do not show, and trigraphs, which only some modes of a compiler read."""
+        if (b"\r" in new, b"\n" in new.replace(b"\r\n", b"")) != (b"\r" in old, b"\n" in old.replace(b"\r\n", b"")):
+            message = "its line ends are not as they were (carriage returns): recipes, strings and `#!` lines hold them"
+            self._files(path, message, "write the line ends of the original", Kind.UNDECIDED)
+        if kind == "c" and new.count(b"??/") != old.count(b"??/"):
+            message = "`??/` is a backslash where a compiler reads trigraphs, and may join lines"
+            self._files(path, message, "write it in another way", Kind.UNDECIDED)
+
     def _compare(self, path: str, kind: str, new: bytes, old: bytes) -> Shown:
+        self._line_ends(path, kind, new, old)
         if kind == "python":
             self._python(path, new, old)
             return Shown.SYNTAX_TREE
@@ -455,38 +470,71 @@ class _Comparison:
                     self._not_shown(path)
 
     def _read_as_text(self) -> None:
-        """Modules that read the source or the byte code of others, and import, or name, one that the port changed."""
+        """What reads the source or the byte code of a file that the port changed: by importing it, or by its name."""
         changed = {path: compared.other_text for path, compared in self.compared.items() if path not in self.generated}
-        named = re.compile(b"|".join(re.escape(path.rpartition("/")[2].encode()) for path in changed) or rb"(?!)")
+        names = {path.rpartition("/")[2].encode() for path in self.changed if path not in self.hip_only}
+        named = re.compile(rb"(?<![\w.-])(?:" + (b"|".join(map(re.escape, names)) or rb"(?!)") + rb")(?![\w.-])")
         for path, mode in self.old.modes.items():
-            if not path.endswith(".py") or mode not in ("file", "exec") or path in changed:
+            if mode not in ("file", "exec") or path.endswith((".md", ".rst")):
                 continue
             content = self.old.data(path)
-            for match in named.finditer(content):
-                near = b"\n".join(
-                    content[: match.start()].split(b"\n")[-3:] + content[match.start() :].split(b"\n")[:3]
-                )
-                if python.READS_TEXT.search(near):
-                    self._text_is_read(
-                        path, content[: match.start()].count(b"\n") + 1, {match.group().decode()}, changed
-                    )
+            if any(name in content for name in names):
+                for line, name, version in text.named(path, content, named):
+                    self._text_is_read(path, line, {name}, self._versioned if version else self.changed)
+            if not path.endswith(".py") or path in changed:
+                continue
             reads = python.SOURCE_READ.search(content) is not None
             tree = reach_python.parsed(content) if reads or python.HANDS.search(content) else None
             if tree is None:
                 continue
-            names = python.handed(tree)
+            handed = python.handed(tree)
             for level, name, line in reach_python.imported(tree):
                 for target in reach_python.import_targets(path, level, name):
                     found = {f"{target}.py", f"{target}/__init__.py"} & set(changed)
-                    found = {module for module in found if reads or names & changed[module]}
+                    found = {module for module in found if reads or handed & changed[module]}
                     self._text_is_read(path, line, found, changed)
+
+    @functools.cached_property
+    def _versioned(self) -> list[str]:
+        """Changed files in which one who looks for a version could find another."""
+        return [path for path in self.changed if text.adds_version(self.new.data(path), self.old.data(path))]
 
     def _text_is_read(self, where: str, line: int, found: set[str], changed: Collection[str]) -> None:
         for module in sorted(changed):
+            if module == where:
+                continue
             if module in found or (module.rpartition("/")[2] in found and len(found) == 1):
-                message = f"{where}:{line} reads its source text or byte code, which the port has changed"
+                message = f"{where}:{line} may read its text or byte code, which the port has changed"
                 step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
                 self._files(module, message, step, Kind.UNDECIDED)
+
+    def _hip_is_set(self) -> None:
+        """Tests and shims of the original that set what the predicate asks: under them it is true on NVIDIA."""
+        gated = next(iter(self.folded_imports), None)
+        for path, mode in self.old.modes.items() if gated else ():
+            if (
+                path.endswith(".py")
+                and mode in ("file", "exec")
+                and (found := python.SETS_HIP.search(self.old.data(path)))
+            ):
+                line = self.old.data(path).count(b"\n", 0, found.start()) + 1
+                message = f"{path}:{line} may set what the predicate asks: there it is not false"
+                self._files(gated[0] if gated else path, message, "see that no result rests on it", Kind.UNDECIDED)
+
+    def _asked_for(self) -> None:
+        """Extras and dependency groups that are new: whoever asks for all of them, or for one that was not there."""
+        for path in self.changed:
+            names = data.new_extras(path, self.new.data(path), self.old.data(path))
+            asks = data.asks_for(names) if names else None
+            for other, mode in self.old.modes.items() if asks else ():
+                if asks is None or mode not in ("file", "exec") or other.endswith((".md", ".rst")):
+                    continue
+                lock = other.rpartition("/")[2] in data.LOCKS
+                found = asks.search(self.old.data(other))
+                if lock or found:
+                    why = "no longer fits it" if lock else f"asks for it: `{found.group().decode()}`" if found else ""
+                    message = f"`{', '.join(sorted(names))}` is new, and {other} {why}"
+                    self._files(path, message, "see what is installed there, or lock again", Kind.UNDECIDED)
 
     def _not_shown(self, path: str) -> None:
         self.files = [FileShown(path, None) if item.path == path else item for item in self.files]

@@ -229,3 +229,35 @@ def notebook_frame(data: bytes) -> Any:
         if cell["cell_type"] == "code":
             cell["source"] = ""
     return body
+
+
+LOCKS = frozenset(("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock", "pixi.lock"))
+
+
+def new_extras(path: str, new: bytes, old: bytes) -> frozenset[str]:
+    """Extras and dependency groups that a port adds to a pyproject.toml or a setup.cfg."""
+    if path.rpartition("/")[2] == "pyproject.toml":
+        return frozenset(_extras(new) - _extras(old))
+    if path.rpartition("/")[2] == "setup.cfg":
+        sections = [read_ini(item) or {} for item in (new, old)]
+        after, before = (set(section.get("options.extras_require", {})) for section in sections)
+        return frozenset(after - before)
+    return frozenset()
+
+
+def _extras(text: bytes) -> set[str]:
+    try:
+        body = tomllib.loads(text.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return set()
+    return {*body.get("project", {}).get("optional-dependencies", {}), *body.get("dependency-groups", {})}
+
+
+def asks_for(names: Iterable[str]) -> re.Pattern[bytes]:
+    """What asks for one of these extras or groups, or for all there are."""
+    any_name = "|".join(re.escape(name) for name in sorted(names))
+    return re.compile(
+        rf"--all-(?:extras|groups)\b|--(?:extra|group|only-group|with)[ =]+(?:{any_name})\b"
+        rf"|\[[\w, -]*\b(?:{any_name})\b[\w, -]*\]"
+        rf"|\b(?:extras|groups|features)\s*[=:][^\n]*\b(?:{any_name})\b".encode()
+    )

@@ -238,7 +238,7 @@ def _match(where: str, word: str, original: Tree, new: Sequence[str]) -> Iterato
 
 
 def _mentioned(path: str, kind: str, text: str, folders: Mapping[str, Sequence[str]]) -> Iterator[Reached]:
-    """A folder of the original that holds a new file, named as a whole: not a file in it, and not a pattern of it."""
+    """A folder of the original that holds a new file, named as a whole or with a pattern: not a file in it."""
     here = posixpath.dirname(path)
     for folder, inside in folders.items():
         name = folder.rpartition("/")[2]
@@ -255,6 +255,12 @@ def _mentioned(path: str, kind: str, text: str, folders: Mapping[str, Sequence[s
             if not any(_tail(folder, word) for word in (named, normal(posixpath.join(here, named)))):
                 continue
             items = [item for item in inside if item.endswith(_HEADERS)] if _FOR_HEADERS.search(before) else inside
+            if found.group(2):
+                if kind not in _EXACT and "\\" not in found.group(2):
+                    # As the patterns above: a job's filter of paths reads no file.
+                    continue
+                pattern = matcher(f"{folder}/{found.group(2).replace(chr(92), '/').lstrip('/')}")
+                items = [item for item in items if pattern.match(item)]
             number = text.count("\n", 0, start) + 1
             yield from (Reached(item, path, number, " ".join(line.split())[:60]) for item in items)
 
@@ -262,7 +268,8 @@ def _mentioned(path: str, kind: str, text: str, folders: Mapping[str, Sequence[s
 @lru_cache(maxsize=256)
 def _mention(name: str) -> re.Pattern[str]:
     return re.compile(
-        rf"((?:[\w.$@(){{}}<>%:~+-]*[/\\])*)(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w|[/\\][\w.]|[/\\][^\s\"')]*\*)"
+        rf"((?:[\w.$@(){{}}<>%:~+-]*[/\\])*)(?<![\w.-]){re.escape(name)}"
+        r"(?:((?:[/\\][\w.*?-]*)*[/\\][\w.-]*\*[\w.*?/\\-]*)|(?![\w-]|\.\w|[/\\][\w.]))"
     )
 
 

@@ -67,9 +67,11 @@ SOURCE_READ = re.compile(
 )
 HANDS = re.compile(rb"\b(?:jit|njit|script|kernel|vectorize|cfunc|stencil|CompilationUnit|rawkernel|fuse|boost)\b")
 """Words of the calls that compile what is handed to them."""
-READS_TEXT = re.compile(
-    rb"\bopen\s*\(|\bread_(?:text|bytes)\b|\bget_data\b|\bget(?:lines|size|mtime)\b|\bhash_?file\b|\bmd5\b|\bsha\d+\b"
+SETS_HIP = re.compile(
+    rb"\bversion\.hip\s*=(?!=)|\bsetattr\s*\([^\n]*\bversion\b[^\n]*[\"']hip[\"']|[\"']torch\.version(?:\.hip)?[\"']\s*[,\]]"
 )
+"""Code that changes what the predicate asks."""
+_REPLACES_TORCH = re.compile(rb"\bmodules\s*\[\s*[\"']torch[\"']\s*\]\s*=(?!=)|\bmodules\.(?:pop|update|setdefault)\b")
 _OF_A_PATH = frozenset(
     [
         *(
@@ -186,6 +188,9 @@ def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
         message = "the module reads source text or byte code, its own perhaps, which the port has changed"
         step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
         found.append(_difference(facts.path, 1, 1, message, kind=Kind.UNDECIDED, step=step))
+    if _REPLACES_TORCH.search(original):
+        message = "the module puts another `torch` in its place, which the predicate may ask"
+        found.append(_difference(facts.path, 1, 1, message, kind=Kind.UNDECIDED, step="see which torch it is there"))
     if _OWN_LINES & old.names:
         what = ", ".join(sorted(_OWN_LINES & old.names))
         message = f"the module reads line numbers of its own ({what}); lines below an insertion have moved"

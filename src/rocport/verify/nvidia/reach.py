@@ -30,6 +30,13 @@ _IN_OLD_FOLDERS = {
 _LOADED = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
 _CI = re.compile(r"(?:^|/)(?:\.github|\.circleci|\.buildkite|\.gitlab)/.*\.ya?ml\Z|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z")
 _TEST = re.compile(r"(?:test_[^/]*|[^/]*_test)\.py\Z")
+_TOUCHES = re.compile(
+    rb"concurrency\s*:|actions/cache|\bcache\s*:|publish|\bdeploy|upload-artifact|contents\s*:\s*write|packages\s*:\s*write"
+    rb"|write-all|workflow_run|pull_request_target|secrets\.|self-hosted|git push|gh release|twine\b|docker push"
+)
+"""What a job could share with another, or change outside of itself."""
+_JOB_NAME = re.compile(rb"(?m)^name\s*:[^\n]*")
+_NO_NAME = re.compile(r"(?i)\A(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|\Z)|[. ]\Z|[<>:\"|?*\\\x00-\x1f\x7f]")
 _COMPUTED = re.compile(rb"(?m)^[ \t]*#[ \t]*include[ \t]+[A-Za-z_]")
 _OWN_HEADER = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".tcc")
@@ -121,7 +128,7 @@ class Reach:
         elif _TEST.match(name):
             self._say(path, "pytest collects it by its name")
         elif _CI.search(path):
-            self._say(path, "a CI job: see what triggers it, and that it needs no NVIDIA machine", certain=False)
+            self._job(path)
         elif name in ("Dockerfile", "Containerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yaml"):
             self._say(path, "container tools take it by its name", certain=False)
         elif name.endswith((".pyi", "py.typed")):
@@ -130,8 +137,37 @@ class Reach:
             hidden = any(part.startswith(".") for part in path.split("/"))
             where = "it is hidden" if hidden else "it lies at the root"
             self._say(path, f"{where}, where tools read files by their names, and is not named for ROCm")
+        self._spelling(path)
         if (name.startswith("Find") and name.endswith(".cmake")) or name.endswith(("Config.cmake", "-config.cmake")):
             self._say(path, "`find_package` may find it by its name")
+
+    def _job(self, path: str) -> None:
+        """A new CI job: what it could do to the jobs that are there."""
+        text = self.ported.data(path)
+        if found := _TOUCHES.search(text):
+            words = " ".join(found.group().decode("utf-8", errors="replace").split())
+            self._say(path, f"a CI job that may touch others, or what they share: `{words}`", None)
+        named = {match.group() for match in _JOB_NAME.finditer(text)}
+        for other in self.original.modes:
+            if _CI.search(other) and named & {match.group() for match in _JOB_NAME.finditer(self.original.data(other))}:
+                self._say(path, "a CI workflow with the name of another", None, other)
+        self._say(path, "a CI job: see what triggers it, and that it needs no NVIDIA machine", certain=False)
+
+    def _spelling(self, path: str) -> None:
+        """A path that is another one, or none, on some file system: a checkout there is not what it was."""
+        parts = path.split("/")
+        if any(_NO_NAME.search(part) for part in parts):
+            self._say(path, "Windows cannot hold a file of that name: the tree cannot be checked out there", None)
+        for size in range(1, len(parts) + 1):
+            start = "/".join(parts[:size])
+            twin = self._in_small_letters.get(start.casefold(), start)
+            if twin != start:
+                self._say(path, f"where letters are not told apart by case it is `{twin}`", None)
+                break
+
+    @cached_property
+    def _in_small_letters(self) -> dict[str, str]:
+        return {path.casefold(): path for path in (*self.original.modes, *self.original.folders) if path}
 
     # Python.
 
@@ -144,7 +180,11 @@ class Reach:
         modules = {path for path in self.new if path.endswith(".py")}
         names: set[str] = {path.rpartition("/")[2].removesuffix(".py") for path in modules}
         names |= {folder.rpartition("/")[2] for folder in self._new_folders}
-        for path in modules:
+        for path in modules - self.generated:
+            beside = path.removesuffix("/__init__.py").rpartition("/")[0]
+            scripts = any(item.endswith(".py") for item in self.original.children(beside))
+            if scripts and f"{beside}/__init__.py" not in self.original and not _OWN_HEADER.search(path[len(beside) :]):
+                self._say(path, "beside scripts, it stands before an installed module of its name", None)
             top = path.split("/")[0].removesuffix(".py")
             if "/" not in path and top in sys.stdlib_module_names:
                 self._say(path, f"it stands before the standard library's module `{top}`")
@@ -329,7 +369,9 @@ class Reach:
     def _links(self) -> None:
         for path in self.new:
             if self.ported.modes[path] in ("link", "submodule"):
-                self._say(path, "what lies behind a link or in a submodule is not looked at", None)
+                self._say(
+                    path, "what lies behind it is not looked at (a link, a submodule, a folder of a tool, a pipe)", None
+                )
 
     # Mentions.
 

@@ -221,6 +221,8 @@ class _Values:
         if isinstance(node, ast.Attribute):
             if node.attr == "parent":
                 return [self._parent(value) for value in self.of(node.value)]
+            if node.attr == "curdir":
+                return [""]
             if node.attr == "__file__":
                 return [UNKNOWN]
             return [posixpath.dirname(self.path)] if node.attr == "__path__" else [UNKNOWN]

@@ -30,6 +30,9 @@ _SKIPPED_FOLDERS = frozenset(
         ".rocport",
     ]
 )
+_TOOL_FOLDERS = frozenset((".venv", "node_modules", ".tox"))
+"""Skipped, but tools find what lies in them: one that is new is not decided."""
+_REPOSITORIES = frozenset((".git", ".hg", ".svn"))
 _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _TIMEOUT_S = 3600
 
@@ -41,7 +44,8 @@ class TreeError(Exception):
 class Tree:
     """Files by relative path with `/`. Content is read when it is asked for, and kept.
 
-    `modes`: `file`, `exec`, `link` (its content is what it points to) or `submodule`.
+    `modes`: `file`, `exec`, `link` (its content is what it points to) or `submodule`: that, or anything else that is
+    not read (an environment of a tool, a repository inside the tree, a pipe).
     """
 
     def __init__(self, modes: Mapping[str, str], read: Callable[[str], bytes], words: str) -> None:
@@ -50,6 +54,8 @@ class Tree:
         """What tree it is, for a reader."""
         self.permissions: dict[str, int] = {}
         """Read, write and execute bits of each file of a folder; git keeps none but `exec`."""
+        self.empty: frozenset[str] = frozenset()
+        """Folders without a file or folder in them; git keeps none."""
         self._read = read
         self._data: dict[str, bytes] = {}
 
@@ -97,6 +103,7 @@ def read_folder(root: Path) -> Tree:
         raise TreeError(f"{root}: not a folder; name the folder of the sources")
     modes: dict[str, str] = {}
     permissions: dict[str, int] = {}
+    empty: set[str] = set()
 
     def walk(folder: str, prefix: str) -> None:
         with os.scandir(folder) as entries:
@@ -107,9 +114,16 @@ def read_folder(root: Path) -> Tree:
                 elif entry.is_dir():
                     if entry.name not in _SKIPPED_FOLDERS:
                         walk(entry.path, f"{path}/")
+                        if not any(os.scandir(entry.path)):
+                            empty.add(path)
                     elif entry.name == "__pycache__":
                         modes.update((f"{path}/{name}", "file") for name in _unchecked(Path(entry.path)))
-                elif entry.is_file():
+                    elif entry.name in _TOOL_FOLDERS or (prefix and entry.name in _REPOSITORIES):
+                        modes[path] = "submodule"
+                elif not entry.is_file():
+                    # A pipe, a socket, a device.
+                    modes[path] = "submodule"
+                else:
                     bits = entry.stat().st_mode
                     modes[path] = _mode(bits)
                     permissions[path] = bits & 0o777
@@ -121,6 +135,7 @@ def read_folder(root: Path) -> Tree:
     modes.pop(MANIFEST, None)
     made = Tree(modes, _reader(root, modes), f"the folder {root}")
     made.permissions = permissions
+    made.empty = frozenset(empty)
     return made
 
 
@@ -137,6 +152,7 @@ def _unchecked(folder: Path) -> list[str]:
     found: list[str] = []
     for name in sorted(os.listdir(folder)):
         if not name.endswith(".pyc"):
+            found += [name] if (folder / name).is_file() else []
             continue
         data = (folder / name).read_bytes()
         flags = int.from_bytes(data[4:8], "little")
@@ -175,6 +191,8 @@ def _compiled(data: bytes, source: Path) -> bytes:
 def _reader(root: Path, modes: Mapping[str, str]) -> Callable[[str], bytes]:
     def read(path: str) -> bytes:
         place = root / path
+        if modes[path] == "submodule":
+            return b""
         try:
             return os.fsencode(os.readlink(place)) if modes[path] == "link" else place.read_bytes()
         except OSError as error:
@@ -215,8 +233,7 @@ def read_work_tree(root: Path) -> Tree:
             modes[path] = "link"
         elif stat.S_ISREG(status.st_mode):
             modes[path] = "exec" if status.st_mode & stat.S_IXUSR else "file"
-    read = _reader(root, modes)
-    return Tree(modes, lambda path: b"" if modes[path] == "submodule" else read(path), f"the work tree {root}")
+    return Tree(modes, _reader(root, modes), f"the work tree {root}")
 
 
 _MODES = {"100644": "file", "100755": "exec", "120000": "link", "160000": "submodule"}
