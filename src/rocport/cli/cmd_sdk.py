@@ -49,6 +49,19 @@ def path(ctx: click.Context) -> None:
     ctx.exit(EXIT_CLEAN if sdk.read_manifest(folder) else EXIT_FINDINGS)
 
 
+@command.command("verify")
+@click.pass_context
+def verify(ctx: click.Context) -> None:
+    """Hash every file of the SDK and compare with what its packages unpack to; exit code 1 when one was changed."""
+    from rocport.toolchain import sdk
+
+    folder = sdk.sdk_path()
+    same = sdk.read_manifest(folder) is not None and sdk.is_as_unpacked(folder)
+    said = "as unpacked" if same else "not what its packages unpack to; rocport sdk install --force"
+    click.echo(f"{folder}: {said} (sha256 {sdk.unpacked_sha256(folder)})")
+    ctx.exit(EXIT_CLEAN if same else EXIT_FINDINGS)
+
+
 @command.command("status")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_context

@@ -12,6 +12,7 @@ from typing import Any
 
 from rocport.port.compat import MODULE, PREDICATES
 from rocport.syntax.gating import SETUP_PREDICATE
+from rocport.syntax.python import parse
 
 
 def misfit(before: bytes, after: bytes) -> str:
@@ -30,7 +31,7 @@ def misfit(before: bytes, after: bytes) -> str:
 def _parsed(data: bytes) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(data)
+        return parse(data)
 
 
 def _dump(tree: ast.AST) -> str:

@@ -12,6 +12,7 @@ from rocport.port.edits import choose, edits_of, left_manual, replaced
 from rocport.port.folding import misfit
 from rocport.port.places import Place, Places, import_offset
 from rocport.syntax.gating import is_setup_script
+from rocport.syntax.python import parse
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def _checked_python(path: str, data: bytes, editing: list[Finding], places: Plac
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(edited)
+            tree = parse(edited)
     except (SyntaxError, ValueError, RecursionError) as error:
         return f"the edited text is no Python: {error}"
     found = places.places(path, tree)

@@ -13,7 +13,7 @@ from rocport.syntax.amd import names_amd
 
 _COMMENT = rb"#\[(?P<eq>=*)\[.*?(?:\](?P=eq)\]|\Z)|#[^\n]*"
 _COMMAND = re.compile(
-    rb"(?P<comment>" + _COMMENT + rb")|(?P<name>[A-Za-z_]\w*)[ \t]*\(|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.S
+    rb"(?P<comment>" + _COMMENT + rb")|(?P<name>(?<!\w)[A-Za-z_]\w*)[ \t]*\(|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.S
 )
 _INSIDE = re.compile(
     rb"(?P<comment>" + _COMMENT + rb")|\[(?P<open>=*)\[.*?(?:\](?P=open)\]|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)|\\.|[()]",
@@ -76,11 +76,13 @@ def decoded(raw: bytes) -> str:
 
 
 def _commands(data: bytes) -> Iterator[CMakeCommand]:
-    at = 0
+    at = counted = 0
+    line = 1
     while (match := _COMMAND.search(data, at)) is not None:
         at = match.end()
         if match["name"] is None:
             continue
+        line += data.count(b"\n", counted, match.start())
         close, comments = _closing(data, at)
         kept = bytearray()
         here = at
@@ -91,13 +93,14 @@ def _commands(data: bytes) -> Iterator[CMakeCommand]:
         yield CMakeCommand(
             name=match["name"].decode().lower(),
             arguments=decoded(bytes(kept)),
-            line=data.count(b"\n", 0, match.start()) + 1,
-            end_line=data.count(b"\n", 0, close) + 1,
+            line=line,
+            end_line=line + data.count(b"\n", match.start(), close),
             start=data.rfind(b"\n", 0, match.start()) + 1,
             end=data.rfind(b"\n", 0, close) + 2,
             at=match.start(),
             close=min(close + 1, len(data)),
         )
+        counted = match.start()
         at = close + 1
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from rocport.project.cmake import CMakeCommand, commands
 from rocport.syntax.amd import names_amd
+from rocport.syntax.python import parse
 
 _FLAG = re.compile(r"-D\s*([A-Za-z_]\w*(?:=.*)?)", re.S)
 _GPU = re.compile(r"cuda|hip\b|_hip|rocm|gpu|\bnvcc\b|linux|posix", re.I)
@@ -28,7 +29,7 @@ _CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=[\w.+\"\\-]*)?)\Z")
 def python_defines(text: str) -> list[str]:
     """`NAME` or `NAME=VALUE` of every flag `-DNAME` and every pair of a list of macros in a Python build file."""
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError):
         return []
     return list(dict.fromkeys(_of_statements(tree.body)))

@@ -15,6 +15,16 @@ from rocport.syntax.amd import names_amd
 _CUDA_WORD = re.compile(r"(?i)cuda|nvidia|nvcc")
 
 
+def parse(data: bytes | str) -> ast.Module:
+    """The syntax tree. Raises SyntaxError or ValueError for text that is no Python 3, or too deeply nested to read."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(data)
+    except (RecursionError, MemoryError):
+        raise SyntaxError("nested too deeply for Python's parser") from None
+
+
 class PythonSource:
     """One parsed Python file. Raises SyntaxError or ValueError for text that is no Python 3."""
 
@@ -22,9 +32,7 @@ class PythonSource:
         self.path = path
         self.data = data
         if tree is None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(data)
+            tree = parse(data)
         self.tree = tree
         self._bom = 3 if data.startswith(b"\xef\xbb\xbf") else 0
         self.starts = [0]

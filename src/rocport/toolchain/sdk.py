@@ -73,6 +73,8 @@ class Pins:
     rocm: str
     llvm: int
     architecture: str
+    unpacked: str
+    """`unpacked_sha256` of what all packages but those of the role `library` unpack to."""
     newer_targets: tuple[str, ...]
     """Targets that the compiler knows and the device libraries have no constant for."""
     suites: tuple[str, ...]
@@ -97,6 +99,7 @@ def load_pins(text: str | None = None) -> Pins:
         rocm=raw["rocm"],
         llvm=raw["llvm"],
         architecture=raw["architecture"],
+        unpacked=raw["unpacked"],
         newer_targets=tuple(raw.get("newer_targets", ())),
         suites=tuple(dict.fromkeys(p["suite"] for p in raw["package"])),
         packages=tuple(Pin(**{**p, "keep": tuple(p.get("keep", ()))}) for p in raw["package"]),
@@ -122,6 +125,25 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return manifest if isinstance(manifest, dict) and "packages" in manifest else None
+
+
+def unpacked_sha256(root: Path) -> str:
+    """Hash of the names and contents of every file below a folder, but what the installation adds: the manifest and the
+    constants of newer targets. Links, which it adds too, are no files of their own."""
+    added = {MANIFEST, *(f"oclc_isa_version_{name.removeprefix('gfx')}.bc" for name in load_pins().newer_targets)}
+    digest = hashlib.sha256()
+    files = (path for path in root.rglob("*") if path.name not in added and path.is_file() and not path.is_symlink())
+    for path in sorted(files):
+        digest.update(f"{path.relative_to(root).as_posix()}\0{_sha256(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def is_as_unpacked(root: Path) -> bool:
+    """Whether an installed SDK still holds what its packages do: the pins say what that is, or its own manifest where
+    the archive's rebuilds, or libraries the machine lacked, were taken."""
+    manifest = read_manifest(root) or {}
+    expected: str = manifest.get("unpacked", load_pins().unpacked)
+    return unpacked_sha256(root) == expected
 
 
 def upstream(version: str) -> str:
@@ -264,6 +286,7 @@ def install(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _locked(target.parent / f".{target.name}.lock", log):
+            _mend(target)
             if not force and read_manifest(target) is not None:
                 return target, False
             _install_locked(pins, target, mirror, allow_unpinned, log)
@@ -289,12 +312,19 @@ def _install_locked(pins: Pins, target: Path, mirror: str, allow_unpinned: bool,
         log(f"unpacking {len(files)} packages")
         root = scratch / "sdk"
         _unpack(files, root, scratch)
+        unpacked = unpacked_sha256(root)
+        if unpacked != pins.unpacked and all(package.pinned for package in installed):
+            raise SdkError(
+                f"the pinned packages unpacked to files with the hash {unpacked}, not {pins.unpacked}: the disk, "
+                "or dpkg-deb, changed them; nothing was installed"
+            )
         clang = _shape(root, pins)
         missing = _missing_libraries(root)
         if missing:
             log(f"this machine lacks {', '.join(sorted(missing))}: adding them to the SDK")
             libraries = [pin for pin in pins.packages if pin.role == "library"]
             _unpack(_fetch(apt, libraries, debs, allow_unpinned, installed, log), root, scratch)
+            unpacked = unpacked_sha256(root)
             _shape(root, pins)
             if missing := _missing_libraries(root):
                 raise SdkError(f"the compiler still lacks {', '.join(sorted(missing))}; install them and run again")
@@ -306,6 +336,7 @@ def _install_locked(pins: Pins, target: Path, mirror: str, allow_unpinned: bool,
             "rocm": pins.rocm,
             "llvm": pins.llvm,
             "packages": [asdict(package) for package in installed],
+            "unpacked": unpacked,
         }
         (root / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
         if target.exists():
@@ -314,6 +345,15 @@ def _install_locked(pins: Pins, target: Path, mirror: str, allow_unpinned: bool,
         shutil.rmtree(state, ignore_errors=True)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _mend(target: Path) -> None:
+    """Clear away what an installation that was killed left; the SDK it was about to replace goes back in its place."""
+    for left in target.parent.glob(f".{target.name}.*"):
+        if left.is_dir() and left.suffix != ".download":
+            if (left / "old").is_dir() and not target.exists():
+                (left / "old").rename(target)
+            shutil.rmtree(left)
 
 
 def _fetch(

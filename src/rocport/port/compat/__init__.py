@@ -15,6 +15,7 @@ from packaging.version import Version
 
 from rocport.facts.packages import find_package
 from rocport.facts.targets import all_targets
+from rocport.syntax.python import parse
 
 MODULE = "_rocm_compat"
 FILE = MODULE + ".py"
@@ -40,7 +41,7 @@ def is_generated(data: bytes) -> bool:
 def names_in(data: bytes) -> frozenset[str]:
     """The names an earlier generated module serves; empty when it is no Python any more."""
     try:
-        tree = ast.parse(data)
+        tree = parse(data)
     except (SyntaxError, ValueError):
         return frozenset()
     return frozenset(name for node in tree.body for name in _defined(node)) & names()
@@ -115,7 +116,7 @@ def _bnb_since(wavefront: int) -> tuple[int, ...]:
 @cache
 def _template() -> tuple[str, ast.Module]:
     text = resources.files(__name__).joinpath("template.py.txt").read_text(encoding="utf-8")
-    return text, ast.parse(text)
+    return text, parse(text)
 
 
 @cache

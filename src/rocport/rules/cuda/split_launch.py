@@ -14,7 +14,7 @@ from rocport.rules.cuda.common import finding, insert
 from rocport.syntax.cuda import CudaSource
 
 # Cheap, and true of more than launches: most files have none of it.
-_APART = re.compile(rb"<<(?:\s|\\|/[*/])+<|>(?:\s|\\|/[*/])+>|<<<[^;]*?[{]")
+_APART = re.compile(rb"<<(?:\s|\\|/[*/])+<|>(?:\s|\\|/[*/])+>")
 
 RULE = Rule(
     name="split-launch",
@@ -43,7 +43,8 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if _APART.search(source.data) is None:
+    braced = b"<<<" in source.data and b"{" in source.data
+    if not braced and _APART.search(source.data) is None:
         return
     for launch in source.launches:
         edits = [

@@ -16,7 +16,9 @@ from rocport.model import Applicability, Confidence, Context, Example, Finding, 
 from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
 
-_INDEX = re.compile(r"(extra[-_]index[-_]url\W{0,4})?\S*?\bwhl/(nightly/)?rocm(\d+(?:\.\d+)*)")
+_INDEX = re.compile(r"\bwhl/(nightly/)?rocm(\d+(?:\.\d+)*)")
+_EXTRA = re.compile(r"extra[-_]index[-_]url")
+_BEFORE = 24  # characters before an address in which its option stands
 
 RULE = Rule(
     name="rocm-wheel-index",
@@ -44,22 +46,24 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         match = _INDEX.search(line.text)
         if match is None:
             continue
-        last = _last_torch(match[3])
+        last = _last_torch(match[2])
         wanted = context.options.torch
         said = []
-        if match[1]:
+        head = line.text[: match.start()]
+        address = max(head.rfind(" "), head.rfind("\t")) + 1
+        if _EXTRA.search(head, max(0, address - _BEFORE)):
             said.append("pip takes CUDA's torch from the default index when that is newer")
-        if not match[2] and wanted is None and last != _newest():
+        if not match[1] and wanted is None and last != _newest():
             oldest = _channels()[-1][0]
             said.append(f"its newest torch is {last}" if last else f"it is older than torch {oldest}")
-        elif not match[2] and wanted is not None and not _serves(wanted, match[3]):
+        elif not match[1] and wanted is not None and not _serves(wanted, match[2]):
             said.append(f"torch {wanted} is not in this channel")
         if said:
             yield found(
                 RULE,
                 source,
                 line,
-                f"rocm{match[3]}: " + "; ".join(said),
+                f"rocm{match[2]}: " + "; ".join(said),
                 fix="--index-url with the channel of the torch you want (rocport compat names it)",
                 confidence=Confidence.MEDIUM if match[1] or wanted else Confidence.LOW,
             )

@@ -1,0 +1,262 @@
+"""Input that attacks: every class of attack, how many were tried, and how many got through.
+
+    python benchmarks/hostile.py                      # all of it, about an hour
+    python benchmarks/hostile.py --only linear --limit 1000000
+
+Most attacks are tests, of which this counts the outcomes; a test that is skipped says why. Two are larger here: kill -9
+at 200 random points of `port`, `port --in-place`, `--undo` and `sdk install`, after which nothing may be lost and the
+next run completes; and every reader over repeated hostile text, doubled up to 8 MB or until one reading takes 20 s of
+processor time. A reading that grows faster than linear (four times the text, more than eight times the time) got
+through.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "port")]
+
+TREE, BOX = "tests/verify/test_hostile_tree.py", "tests/sandbox"
+ATTACKS = {
+    "file names as options; plug-ins, @files, folders from build files": [TREE, "-k", "option or allow_list or folder"],
+    "#include, .incbin and links to the user's files": [TREE, "-k", "reads_nothing"],
+    "git's configuration: monitor, hooks, filters": [TREE, "-k", "configuration"],
+    "make -n and setup.py": [BOX, "-k", "makefile or setup_py"],
+    "programs: files, network, signals, processes, memory": [BOX, "-k", "not makefile and not setup_py"],
+    "programs under capture and compare": ["tests/numerics/test_process.py", "-k", "confined"],
+    "recordings": ["tests/numerics/test_trusted.py"],
+    "manifests, undo records, archives, links, second process": ["tests/port/test_state.py", "-k", "not killed"],
+    "names, logs, findings on terminals, in CI, in every format": ["tests/cli/test_hostile_text.py"],
+    "the SDK's files, killed installations": ["tests/toolchain/test_sdk_trust.py"],
+}
+
+
+def tests(arguments: list[str]) -> tuple[int, int, int]:
+    """(held, got through, skipped)."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "junit.xml")
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", f"--junitxml={out}", *arguments]
+        subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+        (suite,) = ElementTree.parse(out).getroot().iter("testsuite")
+    count, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
+    failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+    return count - failed - skipped, failed, skipped
+
+
+def ended(act: Callable[[], object], below: Path, at: int) -> int | None:
+    """Run something in a child that kills itself before its `at`-th change of a file below a folder; how many changes
+    it made where it was not killed."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        count = 0
+
+        def see(event: str, given: tuple[object, ...]) -> None:
+            nonlocal count
+            if not given or not str(given[0]).startswith(str(below)):
+                return
+            made = event == "open" and isinstance(given[2], int) and given[2] & os.O_CREAT
+            if made or event in ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod"):
+                count += 1
+                if count == at:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(see)
+        quiet = io.StringIO()
+        with contextlib.suppress(BaseException), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+            act()
+        os.write(writing, str(count).encode())
+        os._exit(0)
+    os.close(writing)
+    said = os.read(reading, 64)
+    os.close(reading)
+    _, status = os.waitpid(child, 0)
+    return None if os.WIFSIGNALED(status) else int(said)
+
+
+def port(*words: str | Path) -> Callable[[], object]:
+    from rocport.cli import cli
+
+    return lambda: cli.main(["port", *map(str, words)], prog_name="rocport", standalone_mode=False)
+
+
+def sources(folder: Path) -> Path:
+    for number in range(6):
+        place = folder / f"d{number % 3}" / f"{number}.cu"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"#include <cuda_runtime.h>\nvoid f{number}(void **p) {{ cudaMalloc(p, {number}); }}\n")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in found.items() if ".rocport" not in name.split("/")}
+
+
+def kill_port(scratch: Path, at: int) -> tuple[int | None, bool]:
+    tree = sources(scratch / "tree")
+    count = ended(port(tree, "--out", scratch / "out"), scratch, at)
+    ended(port(tree, "--out", scratch / "out"), scratch, 0)
+    ended(port(tree, "--out", scratch / "whole"), scratch, 0)
+    same = contents(scratch / "out") == contents(scratch / "whole")
+    return count, same and contents(tree) == contents(sources(scratch / "again"))
+
+
+def kill_in_place(scratch: Path, at: int) -> tuple[int | None, bool]:
+    tree = sources(scratch / "tree")
+    before = contents(tree)
+    count = ended(port(tree, "--in-place", "--allow-dirty"), scratch, at)
+    ended(port(tree, "--in-place", "--allow-dirty"), scratch, 0)
+    after = contents(tree)
+    ended(port(tree, "--undo"), scratch, 0)
+    return count, after != before and contents(tree) == before
+
+
+def kill_undo(scratch: Path, at: int) -> tuple[int | None, bool]:
+    tree = sources(scratch / "tree")
+    before = contents(tree)
+    ended(port(tree, "--in-place", "--allow-dirty"), scratch, 0)
+    count = ended(port(tree, "--undo"), scratch, at)
+    ended(port(tree, "--undo"), scratch, 0)
+    return count, contents(tree) == before and not (tree / ".rocport").exists()
+
+
+def kill_install(scratch: Path, at: int) -> tuple[int | None, bool]:
+    """Of an SDK over another one, its packages made here: nothing is fetched, no compiler is run."""
+    from rocport.toolchain import sdk
+
+    def unpack(files: object, root: Path, scratch: Path) -> None:
+        for number in range(8):
+            root.mkdir(parents=True, exist_ok=True)
+            (root / str(number)).write_text("x")
+
+    unpack(None, scratch / "pinned", scratch)
+    pins = replace(sdk.load_pins(), unpacked=sdk.unpacked_sha256(scratch / "pinned"))
+
+    def act() -> None:
+        answers = {"_shape": None, "_missing_libraries": set(), "self_test": None, "_add_isa_constants": []}
+        for name, answer in (answers | {"_fetch": []}).items():
+            setattr(sdk, name, lambda *given, answer=answer: answer)
+        sdk._unpack = unpack
+        sdk.load_pins = lambda text=None: pins
+        sdk.install(path=scratch / "sdk", mirror="none:", force=True)
+
+    ended(act, scratch, 0)
+    count = ended(act, scratch, at)
+    lost = not any((place / sdk.MANIFEST).is_file() for place in [scratch / "sdk", *scratch.glob(".sdk.*/old")])
+    ended(act, scratch, 0)
+    left = [path.name for path in scratch.iterdir() if path.is_dir() and path.name not in ("sdk", "pinned")]
+    return count, not lost and sdk.read_manifest(scratch / "sdk") is not None and not left
+
+
+def kills(points: int, seed: str) -> Iterator[tuple[str, int, int]]:
+    """(what is killed, held, lost)."""
+    import rocport.api  # imported once, for all children
+    import rocport.port.landing  # noqa: F401
+
+    chosen = random.Random(seed)
+    acts = {"port": kill_port, "--in-place": kill_in_place, "--undo": kill_undo, "sdk install": kill_install}
+    for name, act in acts.items():
+        outcomes = []
+        most = 0
+        for number in range(points // len(acts) + 1):
+            scratch = Path(tempfile.mkdtemp(prefix="hostile-"))
+            try:
+                count, held = act(scratch, chosen.randint(1, most) if number else 0)
+            finally:
+                shutil.rmtree(scratch)
+            if number == 0:
+                most = count or 0
+            else:
+                outcomes.append(held)
+        yield f"kill -9 in {name}, one of {most} changes", sum(outcomes), len(outcomes) - sum(outcomes)
+
+
+def linear(limit: int) -> Iterator[tuple[str, int, int]]:
+    """(reader, texts it reads in proportion to their length, others)."""
+    import test_hostile_size as size
+
+    for name, read in size.READERS.items():
+        held = through = 0
+        for piece in size.PIECES:
+            amount, grown = size.SMALL // 4, 0.0
+            while amount * 4 <= limit:
+                grown = size.growth(read, piece, amount)
+                if grown > size.WIDE or size.seconds(read, piece * (amount // len(piece))) > 5.0:
+                    break
+                amount *= 4
+            if grown > size.WIDE:
+                through += 1
+                print(f"    not linear: {name}: {piece!r} repeated to {4 * amount} bytes", file=sys.stderr, flush=True)
+            else:
+                held += 1
+        yield f"linear up to {limit} bytes: {name}", held, through
+
+
+def nesting() -> Iterator[tuple[str, int, int]]:
+    """(reader, what it reads 100,000 deep, what it does not)."""
+    import test_hostile_size as size
+
+    for path in size.FILES:
+        held = through = 0
+        for piece in size.NESTED:
+            try:
+                size.nested(path, piece)
+                held += 1
+            except (RecursionError, MemoryError) as error:
+                through += 1
+                print(f"    too deep: {path}: {piece!r}: {type(error).__name__}", file=sys.stderr, flush=True)
+        yield f"100,000 deep: {path}", held, through
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=("tests", "kill", "linear", "nesting"))
+    parser.add_argument("--points", type=int, default=200, help="to kill at, over four commands")
+    parser.add_argument("--limit", type=int, default=8 << 20, help="bytes of the longest text")
+    parser.add_argument("--seed", default="1")
+    given = parser.parse_args()
+    total = [0, 0, 0]
+
+    def row(name: str, held: int, through: int, skipped: int = 0) -> None:
+        print(f"{name:74} {held:6} {through:12} {skipped:8}", flush=True)
+        for place, count in enumerate((held, through, skipped)):
+            total[place] += count
+
+    print(f"{'attack':74} {'held':>6} {'got through':>12} {'skipped':>8}")
+    started = time.monotonic()
+    if given.only in (None, "tests"):
+        for name, arguments in ATTACKS.items():
+            row(name, *tests(arguments))
+    if given.only in (None, "kill"):
+        for outcome in kills(given.points, given.seed):
+            row(*outcome)
+    if given.only in (None, "nesting"):
+        for outcome in nesting():
+            row(*outcome)
+    if given.only in (None, "linear"):
+        for outcome in linear(given.limit):
+            row(*outcome)
+    row("in all", *total)
+    print(f"{time.monotonic() - started:.0f} s")
+    return 1 if total[1] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

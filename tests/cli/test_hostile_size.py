@@ -1,0 +1,231 @@
+"""Readers take time in proportion to what they read, and no nesting is too deep for them.
+
+`python benchmarks/hostile.py --only linear` does the same up to 8 MB, with every text for every reader.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from rocport import explain
+from rocport.model import Context, Options, Problem
+from rocport.project import defines
+from rocport.project.build import BuildSource
+from rocport.project.cmake import commands
+from rocport.project.languages import language_of
+from rocport.rules import discover
+from rocport.scan.engine import scan_file
+from rocport.syntax.project import build_index, names_of
+
+# What is repeated; every byte of it can be read as the start of something.
+PIECES = [
+    b"(",
+    b"[",
+    b"{",
+    b"<",
+    b"((",
+    b"<<<",
+    b"a",
+    b"a ",
+    b" ",
+    b"\t",
+    b"\n",
+    b"\\\n",
+    b'"',
+    b"'",
+    b'"a"',
+    b"/*",
+    b"//",
+    b"/* */",
+    b"#",
+    b"#if X\n",
+    b"#ifdef __HIP__\n",
+    b"#define A \\\n",
+    b"#include <",
+    b"a(",
+    b"a<",
+    b"a::",
+    b"a.",
+    b"a,",
+    b"0",
+    b"0x",
+    b"1 ",
+    b"%1 ",
+    b"-",
+    b"- ",
+    b"!",
+    b"=",
+    b"a=",
+    b"a=(",
+    b";",
+    b"a;",
+    b"$(",
+    b"${",
+    b"$(a ",
+    b"if(",
+    b"if (a) ",
+    b"if(A)\n",
+    b"else ",
+    b"do ",
+    b"for (;;) ",
+    b"template <",
+    b"template <class T> ",
+    b"__global__ ",
+    b"__shared__ int a[",
+    b"asm(",
+    b'asm("',
+    b'asm volatile("mov.u32 %0, %1;" : ',
+    b"{ .reg .u32 t; ",
+    b"__shfl_sync(",
+    b"k<<<a, b>>>(",
+    b"k<<<",
+    b"using A = ",
+    b"typedef int ",
+    b"namespace a {",
+    b"operator",
+    b"\xff",
+    b"\xe2\x80\xa8",
+    b'R"(',
+    b'R"a(',
+    b"L'",
+    b"?",
+    b"??/\n",
+    b"import torch\n",
+    b"if torch.cuda.is_available():\n ",
+    b"lambda: ",
+    b"not ",
+    b"f'{",
+    b'"""',
+    b"a if b else ",
+    b"@a\n",
+    b"define a\n",
+    b"ifeq (a,b)\n",
+    b"a: b\n\tnvcc x\n",
+    b"nvcc ",
+    b"-gencode arch=compute_80,code=sm_80 ",
+    b"FROM nvidia/cuda\n",
+    b"- uses: a\n",
+    b"- - ",
+    b"a:\n ",
+    b"[[",
+    b"[a]\n",
+    b"a=[",
+    b"torch==2.0+cu118\n",
+    b"[",
+    b"#[[",
+    b"[=[",
+    b"Error: ",
+    b'  File "a", line 1, in a\n',
+    b"error: a\n",
+    b"hipError",
+    b"undefined symbol: ",
+    b"0x0 ",
+    b"Traceback ",
+]
+FILES = ("a.cu", "CMakeLists.txt", "Makefile", "setup.py", "meson.build", "Dockerfile", "requirements.txt",
+         "pyproject.toml", ".github/workflows/a.yml", "a.sh", "environment.yml", "a.ipynb")  # fmt: skip
+WIDE = 8.0
+"""Four times the text in more than this many times the time is not linear: linear is 4, quadratic 16."""
+SMALL = 4 << 10
+
+
+def seconds(read: Callable[[bytes], object], text: bytes) -> float:
+    started = time.process_time()
+    read(text)
+    return time.process_time() - started
+
+
+def growth(read: Callable[[bytes], object], piece: bytes, size: int) -> float:
+    """How many times the time four times the text takes; the least of some tries, since a machine has other work."""
+    least = 1e9
+    for _ in range(3):
+        small, large = (seconds(read, piece * (amount // len(piece))) for amount in (size, 4 * size))
+        least = min(least, large / max(small, 0.004))
+        if least <= WIDE:
+            break
+    return least
+
+
+def armed(path: str) -> bytes:
+    """What makes every rule of a file's language look at it, harmless by itself."""
+    language = language_of(path)
+    words = sorted(
+        {word for loaded in discover() if language in loaded.rule.languages for word in loaded.rule.triggers}
+    )
+    said = [word if isinstance(word, bytes) else word.encode() for word in words]
+    return b"; ".join(said) + b";\n" if language == "cuda" else b"# " + b" ".join(said) + b"\n"
+
+
+def scanned(path: str, data: bytes, all_look: bool = True) -> object:
+    data = armed(path) * all_look + data
+    context = Context(Options(), build_index([path], [names_of(data)], frozenset()))
+    found = scan_file(path, data, language_of(path), context)
+    assert isinstance(found, list | Problem), found
+    return found
+
+
+def all_rules(path: str) -> Callable[[bytes], object]:
+    return lambda data: scanned(path, data)
+
+
+READERS: dict[str, Callable[[bytes], object]] = {
+    **{path: all_rules(path) for path in FILES},
+    "cmake commands": commands,
+    "cmake defines": lambda data: defines.cmake_defines(data.decode("utf-8", "replace")),
+    "build lines": lambda data: [BuildSource("a", data, kind).lines for kind in ("cmake", "make", "shell", "docker")],
+    "log": lambda data: explain.read_bytes(data, "log"),
+}
+
+
+NESTED = [
+    b"(",
+    b"[",
+    b"{",
+    b"<",
+    b"if(",
+    b"#if X\n",
+    b"do ",
+    b"a.",
+    b"- ",
+    b"not ",
+    b"namespace a {",
+    b"define a\n",
+    b"ifeq (a,b)\n",
+    b"$(",
+]
+
+
+def nested(path: str, piece: bytes, depth: int = 100_000) -> None:
+    """Raises RecursionError, or what a reader makes of it."""
+    scanned(path, piece * depth)
+
+
+def test_a_cuda_source_is_read_in_linear_time() -> None:
+    assert growth(lambda data: scanned("a.cu", data, all_look=False), b"<", SMALL) <= WIDE
+
+
+@pytest.mark.parametrize("name", ["CMakeLists.txt", "Makefile", "setup.py", "cmake commands", "log"])
+def test_readers_are_linear(name: str) -> None:
+    pieces = {"setup.py": (b"a ",), "log": (b"a ",)}.get(name, (b"a", b" "))
+    for piece in pieces:
+        assert growth(READERS[name], piece, SMALL) <= WIDE, (name, piece)
+
+
+@pytest.mark.parametrize("path", ["a.cu", "CMakeLists.txt", "Makefile", "setup.py"])
+def test_no_nesting_is_too_deep(path: str) -> None:
+    scanned(path, b"(" * 100_000, all_look=False)
+
+
+def test_what_python_cannot_parse_is_named() -> None:
+    found = scanned("setup.py", b"-" * 100_000)
+    assert isinstance(found, Problem) and "too deep" in found.message
+
+
+def test_lines_of_commands_are_counted() -> None:
+    found = commands(b"a()\n# b()\nc(d\n e)\n\nif(f)\nendif()\n")
+    assert [(item.name, item.line, item.end_line) for item in found] == [
+        ("a", 1, 1), ("c", 3, 4), ("if", 6, 6), ("endif", 7, 7),
+    ]  # fmt: skip
