@@ -23,7 +23,14 @@ _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"
 _BARRIER = re.compile(
     rb"\b(?:__syncthreads(?:_and|_or|_count)?|__barrier_sync)\s*\(|\bthis_thread_block\s*\(\s*\)\s*\.\s*sync\b"
 )
-_WARP = re.compile(rb"\b__(?:syncwarp|(?:shfl(?:_up|_down|_xor)?|ballot|any|all|reduce_\w+|match_\w+)_sync)\s*\(")
+WHOLE_WARP = re.compile(
+    rb"0[xX][fF]{8}[uUlL]*|~\s*0[uUlL]*|-\s*1|[A-Z][A-Z0-9_]*|k[A-Z]\w*|\(\s*unsigned(?:\s+int)?\s*\)\s*-\s*1|UINT_MAX"
+)
+"""A mask that names the whole warp, or a constant that may."""
+_WARP = re.compile(
+    rb"\b__(?:syncwarp\s*\(\s*\)|(?:syncwarp|(?:shfl(?:_up|_down|_xor)?|ballot|any|all|reduce_\w+|match_\w+)_sync)"
+    rb"\s*\(\s*(?:%s)\s*[,)])" % WHOLE_WARP.pattern
+)
 _READS = re.compile(
     rb"\bvolatile\b[^;]*\*|[.>]\s*load\s*\(|\bld\.(?:volatile|acquire|relaxed)|\b(?i:%s)\s*\("
     % LOAD.pattern.removeprefix(b"(?i)")

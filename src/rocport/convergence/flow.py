@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from rocport.convergence import clues
-from rocport.convergence.elsewhere import BLOCK_BARRIER, meets_of
+from rocport.convergence.elsewhere import BLOCK_BARRIER, WHOLE_WARP, meets_of
 from rocport.convergence.structure import LOOPS, Statement, statements
 from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, by_name, integer, joined
 from rocport.model import ProjectIndex
@@ -192,9 +192,11 @@ class Unit:
                 elif item.kind in LOOPS:
                     if (polls and _between(polling, item.first, item.last)) or clues.idle(self.source, item):
                         return True
-                    if own and _between(meeting, item.first, item.last) and clues.by_thread(self.source, item, first):
-                        return True
-                elif item.kind == "goto" and polls:
+                    if own and _between(meeting, item.first, item.last):
+                        leaves = any(inner.kind in ("break", "continue") for inner in item.walk())
+                        if leaves or clues.by_thread(self.source, item, first):
+                            return True
+                elif item.kind == "goto" and (polls or own):
                     return True
                 elif item.kind == "return" and own and item.first < own[-1]:
                     returns = True
@@ -384,7 +386,11 @@ def _reaching(bodies: list[Body], named: Mapping[int, set[bytes]], places: list[
 
 
 def _holds(kind: str, body: Body) -> bool:
-    return any(operation.kind == kind for operation, _ in body.operations)
+    """True where a body holds an operation that its callers' lanes meet at: not one of the lanes a variable names."""
+    return any(
+        operation.kind == kind and (not operation.mask or WHOLE_WARP.fullmatch(operation.mask.strip()) is not None)
+        for operation, _ in body.operations
+    )
 
 
 def _closure(bodies: list[Body], named: Mapping[int, set[bytes]], holds: Callable[[Body], bool]) -> set[bytes]:

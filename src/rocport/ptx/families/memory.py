@@ -279,8 +279,7 @@ def _cp(t: Translator, i: Instruction) -> None:
         raise t.refuse("bulk asynchronous copy (TMA): AMD GPUs have none; copy with plain loads and stores")
     note = "cp.async becomes a plain copy that is complete at once: the same result, without the overlap"
     if i.modifiers[1:2] in (("commit_group",), ("wait_group",), ("wait_all",)):
-        t.emit("(void)0;")
-        t.note(note)
+        t.emit("(void)0;")  # what the copies say is said there
         return
     if "mbarrier" in i.modifiers or i.modifiers[1:2] not in (("ca",), ("cg",)):
         raise t.refuse(REASONS["mbarrier"])

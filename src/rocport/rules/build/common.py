@@ -20,7 +20,8 @@ NVCC_FLAG = re.compile(
     r"|-gencode|--generate-code|-arch=\s?(?:sm|compute)_?|--gpu-architecture|-ccbin|-cudart\b|--source-in-ptx"
     r"|-{1,2}diag[-_]suppress(?=[\s\"',]|$)|--diag[-_]suppress=|-Xcudafe|--compiler-options|-Xcompiler=|-{1,2}split-compile"
     r"|-{1,2}res(?:ource)?-usage|-{1,2}extended-lambda|-{1,2}rdc(?==|\s(?:true|false)\b)|--device-(?:c|debug)(?=[\s\"',;>]|$)|-{1,2}forward-unknown-to-host-compiler"
-    r"|-allow-unsupported-compiler|--compress-mode|-compress-all|--relocatable-device-code|--cuda-path-ext)"
+    r"|-allow-unsupported-compiler|--compress-mode|-compress-all|--relocatable-device-code|--cuda-path-ext"
+    r"|-DCUDA_API_PER_THREAD_DEFAULT_STREAM(?:=1)?(?=[\s\"',;>]|$))"
 )
 ARCH_FLAG = re.compile(r"arch=compute_|code=sm_|\bcompute_\d\d|\bsm_\d\d|-gencode|--generate-code|-arch=")
 HALF_MACRO = re.compile(r"-U\s*__CUDA_NO_(?:HALF|BFLOAT16)")

@@ -49,6 +49,8 @@ _REPLACED = {
     "rdc=true": ("-fgpu-rdc",),
     "relocatable-device-code=true": ("-fgpu-rdc",),
     "default-stream=per-thread": ("-fgpu-default-stream=per-thread",),
+    "DCUDA_API_PER_THREAD_DEFAULT_STREAM": ("-fgpu-default-stream=per-thread",),
+    "DCUDA_API_PER_THREAD_DEFAULT_STREAM=1": ("-fgpu-default-stream=per-thread",),
     "ftz=true": ("-fgpu-flush-denormals-to-zero",),
     "fmad=true": ("-ffp-contract=fast",),
     "fmad=false": ("-ffp-contract=off",),

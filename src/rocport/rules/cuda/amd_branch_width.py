@@ -40,6 +40,7 @@ RULE = Rule(
         ),
         Example("#if defined(__HIPCC__)\nint f() { return 64; }\n#else\nint f() { return 32; }\n#endif\n"),
         Example("#ifdef USE_ROCM\n#define LOG_LANES 6\n#else\n#define LOG_LANES 5\n#endif\n"),
+        Example("#if defined(__gfx90a__)\n#define LANES 64\n#else\n#define LANES 32\n#endif\n"),
         Example("constexpr int kLanes = is_rocm() ? 64 : 32;\n"),
         Example("int f() { if (kIsHip) return 64; else return 32; }\n"),
     ),
@@ -72,7 +73,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 
 
 def _in_branches(source: CudaSource, context: Context) -> Iterator[tuple[int, bytes]]:
-    if amd_ranges(source):
+    if amd_ranges(source) or b"__gfx" in source.data or b"__GFX" in source.data:
         yield from _given(source, context)
         yield from _arms(source)
 
@@ -92,14 +93,30 @@ def _given(source: CudaSource, context: Context) -> Iterator[tuple[int, bytes]]:
         name = _named(source, position)
         if name is None:
             continue
-        if value in _WIDE and amd_only(source, position):
+        if value in _WIDE and (amd_only(source, position) or _for_gfx(source, position)):
             wide[source.at(name)] = (position, value)
-        elif value in _NARROW and not amd_only(source, position):
+        elif value in _NARROW and not (amd_only(source, position) or _for_gfx(source, position)):
             narrow.setdefault(source.at(name), set()).add(value)
     for word, (position, value) in wide.items():
         elsewhere = context.project.macros.get(word, b"").strip(b"() ")
         if _WIDE[value] in narrow.get(word, set()) or _plain(elsewhere) == _WIDE[value]:
             yield position, word
+
+
+def _for_gfx(source: CudaSource, position: int) -> bool:
+    """True in a branch for targets of AMD by their compiler's names: `#if defined(__gfx942__)`."""
+    if b"__gfx" not in source.data and b"__GFX" not in source.data:
+        return False
+    at = source.starts[position]
+    return any(
+        branch.start <= at < branch.end
+        and any(
+            word.startswith((b"__gfx", b"__GFX"))
+            for word in source.texts[branch.directive.first : branch.directive.last]
+        )
+        for chain in chains(source)
+        for branch in chain.branches
+    )
 
 
 _NARROW = frozenset(_WIDE.values())

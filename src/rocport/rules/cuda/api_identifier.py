@@ -233,12 +233,35 @@ def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
     or another rule of the port sees to it."""
     if any(done in symbol.note for done in _DONE_ELSEWHERE):
         return True
+    if symbol.cuda == "CUdeviceptr":
+        return not _counted_with(source, position)
     taken = _TAKES.search(symbol.note)
     if not symbol.note.startswith("arity:") or taken is None:
         return False
     call = source.call(position)
     least, most = int(taken.group(1)), int(taken.group(2) or taken.group(1))
     return call is not None and least <= len(arguments(source, call.open, call.close)) <= most
+
+
+_COUNTS = frozenset((b"+", b"-", b"%", b"|", b"^", b"<<", b"+=", b"-=", b"++", b"--"))
+_INTEGERS = frozenset(b"int long unsigned size_t ptrdiff_t uintptr_t intptr_t uint64_t int64_t printf fprintf".split())
+
+
+def _counted_with(source: CudaSource, position: int) -> bool:
+    """True where a name declared with the type at a token is added to, compared bit by bit or kept as a number."""
+    at = position + 1
+    while source.at(at) in (b"*", b"&", b"const"):
+        at += 1
+    for use in source.index.get(source.at(at), ()) if source.is_ident(at) else ():
+        if source.at(use + 1) in _COUNTS or source.at(use - 1) in _COUNTS:
+            return True
+        first = use
+        while first > 0 and source.at(first - 1) not in (b";", b"{", b"}", b","):
+            first -= 1
+        given = source.at(use - 1) in (b"=", b".", b"->", b")") or b"printf" in source.texts[first:use]
+        if use != at and given and source.at(first) in _INTEGERS:
+            return True
+    return False
 
 
 def _range(symbol: Symbol) -> str:

@@ -71,6 +71,10 @@ RULE = Rule(
             '  else asm volatile("bar.sync 0;");\n}\n'
         ),
         Example(
+            "__global__ void k(int *p) {\n  if (threadIdx.x >= 32) goto other;\n  p[0] = 1;\n  __syncthreads();\n"
+            "  return;\nother:\n  __syncthreads();\n  p[1] = p[0];\n}\n"
+        ),
+        Example(
             "__global__ void k(int *p) {\n  auto meet = [&] { __syncthreads(); };\n"
             "  if (threadIdx.x < 32) { p[0] = 1; meet(); } else { meet(); p[1] = p[0]; }\n}\n"
         ),
@@ -135,7 +139,18 @@ def sides(unit: Unit, place: Place, rest: tuple[Statement, ...]) -> list[tuple[S
         return [statement.body, statement.other]
     if _returns(statement.body):
         return [statement.body, rest]
+    label = _jumps_to(unit.source, statement.body)
+    for number, item in enumerate(rest):
+        if label and item.kind == "label" and unit.source.at(item.first) == label:
+            return [rest[:number], (*statement.body, *rest[number:])]
     return []
+
+
+def _jumps_to(source: CudaSource, items: tuple[Statement, ...]) -> bytes:
+    """The label of a side that ends in a `goto`; empty for others."""
+    if len(items) == 1 and items[0].kind == "block":
+        items = items[0].body
+    return source.at(items[-1].first + 1) if items and items[-1].kind == "goto" else b""
 
 
 def _returns(items: tuple[Statement, ...]) -> bool:

@@ -30,6 +30,8 @@ _SAME_IN_CUDA = (
     {b"cuDoubleComplex", b"double2", b"cufftDoubleComplex"},
 )
 
+_ERRORS = frozenset({b"CUresult", b"cudaError_t", b"cudaError"})
+
 RULE = Rule(
     name="types-become-one",
     summary="overloads for two CUDA types that are one in HIP",
@@ -46,6 +48,9 @@ RULE = Rule(
             "template <class T> struct Name;\ntemplate <> struct Name<cudaError_t> { int a; };\n"
             "template <> struct Name<CUresult> { int b; };\n",
             contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
+            "template <class E> bool driver(E) { return std::is_same<E, CUresult>::value; }\nusing R = cudaError_t;\n"
         ),
         Example("using Any = std::variant<cudaError_t, CUresult>;\n"),
     ),
@@ -105,7 +110,16 @@ def _listed(source: CudaSource, merged: dict[bytes, bytes]) -> Iterator[Finding]
             at -= 1
         if source.at(at) == b"<" and source.angle_end(at) is not None:
             lists.setdefault(at, []).append(position)
-    for places in lists.values():
+    for at, places in lists.items():
+        if source.at(at - 1) in (b"is_same", b"is_same_v", b"same_as") and source.at(places[0]) in _ERRORS:
+            name = source.at(places[0])
+            yield finding(
+                RULE,
+                source,
+                places[0],
+                f"{name.decode()} is {merged[name].decode()} in HIP, as other errors are: this asks for them all",
+                fix="ask by a type of the project's own, or decide by the function that was called",
+            )
         for position in places[1:]:
             first, name = source.at(places[0]), source.at(position)
             same = any({first, name} <= group for group in _SAME_IN_CUDA)

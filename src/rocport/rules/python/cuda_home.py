@@ -15,6 +15,7 @@ from typing import Any
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding, is_build_script, open_places
 from rocport.rules.python.gate import asked, asks_toolkit, edited, guards_toolkit
+from rocport.syntax.amd import names_amd
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
@@ -69,19 +70,37 @@ RULE = Rule(
         Example("from torch.utils.cpp_extension import CUDA_HOME, ROCM_HOME\n", path="setup.py"),
         Example("ok = CUDA_HOME is not None or ROCM_HOME is not None\n", path="setup.py"),
         Example("if torch.version.hip is None:\n    p = os.path.join(CUDA_HOME, 'include')\n", path="setup.py"),
+        Example(
+            "WITH_CUDA = False\nif ok():\n    WITH_CUDA = CUDA_HOME is not None or torch.version.hip\n", path="setup.py"
+        ),
         Example("'''Set CUDA_HOME first.'''\nCUDA_HOMEPAGE = 1\n", path="setup.py"),
     ),
     sources=("https://github.com/pytorch/pytorch/blob/main/torch/utils/cpp_extension.py",),
 )
 
 
+def _sets_for_hip(source: PythonSource, node: ast.Assign) -> bool:
+    """`WITH_CUDA = CUDA_HOME is not None or torch.version.hip`: the script knows ROCm."""
+    targets = {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return "WITH_CUDA" in targets and names_amd(ast.unparse(node.value))
+
+
+def _beside_hip(source: PythonSource, node: ast.expr) -> bool:
+    """True in `CUDA_HOME is not None or torch.version.hip`."""
+    return any(
+        isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or) and names_amd(ast.unparse(parent))
+        for parent, _ in source.ancestors(node)
+    )
+
+
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes: list[Any] = []
     script = is_build_script(source.path)
+    hip = any(_sets_for_hip(source, node) for node in source.find(ast.Assign))
     for node in source.find(ast.Name, ast.Attribute):
         name = node.id if isinstance(node, ast.Name) else node.attr
-        wanted = name in _NAMES and isinstance(node.ctx, ast.Load)
-        if wanted or (script and name == "WITH_CUDA" and isinstance(node.ctx, ast.Store)):
+        wanted = name in _NAMES and isinstance(node.ctx, ast.Load) and not _beside_hip(source, node)
+        if wanted or (script and name == "WITH_CUDA" and isinstance(node.ctx, ast.Store) and not hip):
             nodes.append(node)
     for constant, text in source.strings:
         if (text in _NAMES or text.endswith("_CUDA_VERSION")) and isinstance(

@@ -45,6 +45,7 @@ RULE = Rule(
             b"compute_",
             b"__CUDA_NO_",
             b"--default-stream",
+            b"PER_THREAD_DEFAULT_STREAM",
             b"-extended",
             b"-ccbin",
             b"-fmad",
@@ -85,6 +86,11 @@ RULE = Rule(
         ),
         Example(
             "flags.append('--use_fast_math')\n", contains=("flags.extend(", "-fgpu-approx-transc"), path="setup.py"
+        ),
+        Example(
+            "flags = ['-O3', '-DCUDA_API_PER_THREAD_DEFAULT_STREAM']\n",
+            contains=("'-fgpu-default-stream=per-thread'",),
+            path="setup.py",
         ),
         Example("flags += ['-diag-suppress', '20012,186']\n", contains=("([] if _IS_ROCM else",), path="setup.py"),
         Example("os.environ['NVCC_FLAGS'] = '-O3 -Xptxas -v'\n", contains=("('-O3' if",), path="pkg/build_ops.py"),

@@ -87,6 +87,15 @@ RULE = Rule(
 )
 
 
+def _only_with_cuda(source: PythonSource, compare: ast.Compare) -> bool:
+    """True behind or beside `torch.version.cuda is not None`, which is false on ROCm."""
+    for parent, child in source.ancestors(compare):
+        tested = parent.test if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test else parent
+        if isinstance(tested, (ast.BoolOp, ast.Compare)) and "torch.version.cuda is not None" in ast.unparse(tested):
+            return not isinstance(tested, ast.BoolOp) or isinstance(tested.op, ast.And)
+    return False
+
+
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     places: list[tuple[Any, str]] = []
     for call in source.find(ast.Call):
@@ -118,7 +127,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         ):
             places.append((node, f"{node.name} asks nvcc"))
     for compare in source.find(ast.Compare):
-        if version_test(source, compare):
+        if version_test(source, compare) and not _only_with_cuda(source, compare):
             places.append((compare, "compares a CUDA toolkit version, which ROCm does not have"))
     places.sort(key=lambda place: place[0].lineno)
     said = dict(places)
