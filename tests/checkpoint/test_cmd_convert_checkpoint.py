@@ -1,4 +1,4 @@
-"""`rocport convert-checkpoint`: exit codes and messages."""
+"""`rocport model convert`, by its first name: exit codes and messages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_dry_run_writes_nothing_and_exits_1(model: Path, tmp_path: Path) -> No
     [
         (["--to", "bf16", "--blocksize", "64"], "exclude each other"),
         (["--blocksize", "65"], "block size 65"),
-        (["--to", "int8"], "Invalid value"),
+        (["--to", "int8"], "expected auto, bf16"),
     ],
 )
 def test_bad_options_exit_2(model: Path, tmp_path: Path, args: list[str], message: str) -> None:

@@ -266,7 +266,7 @@ def test_damaged_checkpoints_are_refused_before_anything_is_written(tmp_path: Pa
 
 def test_nothing_to_convert_bad_options_and_bad_destinations(tmp_path: Path) -> None:
     builders.save_model(tmp_path / "plain", [{"w": torch.ones(4)}], CONFIG)
-    with pytest.raises(CheckpointError, match="no bitsandbytes 4-bit weight"):
+    with pytest.raises(CheckpointError, match="no quantized weight found"):
         plan(tmp_path / "plain", Options())
     source(tmp_path / "src")
     with pytest.raises(CheckpointError, match="block size 48"):

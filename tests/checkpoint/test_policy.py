@@ -84,7 +84,7 @@ def test_four_bit_block_sizes(tmp_path, gfx, blocksize, bnb, verdict):
     path = safetensors(tmp_path / "model.safetensors", four_bit(blocksize))
     found = load(path, gfx, bnb)
     assert found.verdict == verdict
-    assert ("convert-checkpoint" in found.do) == (verdict in ("change", "unknown"))
+    assert ("model convert" in found.do) == (verdict in ("change", "unknown"))
     assert read_model(path).quantization.blocksizes == (blocksize,)
 
 

@@ -35,7 +35,7 @@ def model(tmp_path):
 
 def test_for_a_named_target(model):
     bad = call("--model", model, "--target", "gfx942", "--bitsandbytes", "0.49.1")
-    assert bad.exit_code == 1 and "need bitsandbytes 0.49.2" in bad.output and "convert-checkpoint" in bad.output
+    assert bad.exit_code == 1 and "need bitsandbytes 0.49.2" in bad.output and "model convert" in bad.output
     good = call("--model", model / "config.json", "--target", "gfx942", "--bitsandbytes", "0.50.2")
     assert good.exit_code == 0 and "load as is" in good.output
 

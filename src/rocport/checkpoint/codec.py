@@ -59,6 +59,69 @@ def encode(values: Floats, code: Floats, blocksize: int) -> tuple[Bytes, Floats]
     return packed, absmax
 
 
+NF4 = (
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453,
+    -0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0.0,
+    0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+)  # fmt: skip
+"""4-bit NormalFloat (QLoRA, arXiv 2305.14314, appendix E)."""
+_FP4 = (0.0, 0.0052083334885537624, 0.6666666865348816, 1.0, 0.3333333432674408, 0.5, 0.1666666716337204, 0.25)
+CODES = {"nf4": NF4, "fp4": (*_FP4, *(-value for value in _FP4))}
+
+
+def dynamic_map() -> Floats:
+    """The signed 8-bit dynamic type, increasing, of nested scales (arXiv 1511.04561)."""
+    import numpy as np
+
+    values = [np.float32(0), np.float32(1)]
+    for decade in range(7):
+        # As torch's linspace: from both ends to the middle, the step in fp32, the product not rounded.
+        count = 2**decade
+        low, at = float(np.float32(0.1)), np.arange(count + 1)
+        step = float(np.float32((np.float32(1) - np.float32(0.1)) / np.float32(count)))
+        edges = np.where(at < (count + 1) // 2, low + step * at, 1 - step * (count - at)).astype(np.float32)
+        steps = list(np.float32(10.0 ** (decade - 6)) * ((edges[:-1] + edges[1:]) / np.float32(2)))
+        values += steps + [-step for step in steps]
+    return np.sort(np.array(values, np.float32))
+
+
+def encode_affine(values: Floats, bits: int, group: int, dtype: str) -> tuple[Bytes, bytes, bytes]:
+    """Rows of float32 [R, K] -> (words, scales, biases) as MLX's `quantize` gives them; scales and biases as `dtype`.
+
+    The end of the range that is farther from zero is met exactly, by a scale that makes zero a code.
+    """
+    import numpy as np
+
+    rows, width = values.shape
+    groups = values.reshape(rows, -1, group)
+    high, low = groups.max(-1), groups.min(-1)
+    levels = np.float32(2**bits - 1)
+    scale = np.maximum((high - low) / levels, np.float32(1e-7))
+    anchor_low = np.abs(low) > np.abs(high)
+    scale = np.where(anchor_low, scale, -scale)
+    edge = np.where(anchor_low, low, high)
+    zero = np.round(edge / scale)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.where(zero != 0, edge / zero, scale).astype(np.float32)
+    bias = np.where(zero == 0, np.float32(0), edge).astype(np.float32)
+    codes = np.clip(np.round((groups - bias[..., None]) / scale[..., None]), 0, levels).astype(np.uint8)
+    planes = np.unpackbits(codes.reshape(rows, width, 1), axis=-1, bitorder="little")[..., :bits]
+    packed: Bytes = np.packbits(planes.reshape(rows, -1), axis=-1, bitorder="little")
+    return packed, to_bytes(scale.reshape(-1), dtype), to_bytes(bias.reshape(-1), dtype)
+
+
+def decode_affine(packed: Bytes, scales: Floats, biases: Floats, bits: int, group: int) -> Floats:
+    """What `encode_affine` packed, [R, K]; scales and biases [R, K / group] as they were stored."""
+    import numpy as np
+
+    rows = packed.shape[0]
+    planes = np.unpackbits(packed, axis=-1, bitorder="little").reshape(rows, -1, bits)
+    codes = np.packbits(planes, axis=-1, bitorder="little")[..., 0].astype(np.float32)
+    wide: Floats = np.repeat(scales, group, 1) * codes + np.repeat(biases, group, 1)
+    return wide
+
+
 def decode_scales(
     absmax: Bytes, nested_absmax: Floats, nested_code: Floats, nested_blocksize: int, offset: float
 ) -> Floats:

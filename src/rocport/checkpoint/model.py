@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rocport.checkpoint.errors import CheckpointError
+from rocport.checkpoint.gguf import read_gguf
+from rocport.checkpoint.memory import Shape
 from rocport.checkpoint.quantstate import find_quantized
 from rocport.checkpoint.tensorfile import Checkpoint, read_checkpoint
 
@@ -67,18 +69,22 @@ class Model:
     stored_bytes: int | None
     cache_bytes_per_token: int | None
     """Key and value cache of 16-bit values for one token of one sequence."""
+    shape: Shape | None = None
+    """Sizes for `memory.needed`; None for architectures it does not count."""
 
 
 def read_model(path: Path) -> Model:
-    """A model folder, a `config.json`, or a `.safetensors` file (its folder's config is read too).
+    """A model folder, a `config.json`, a `.gguf`, or a `.safetensors` file (its folder's config is read too).
 
     Raises CheckpointError when it is none of these or says nothing; OSError when it cannot be read.
     """
     config: dict[str, Any] = {}
     checkpoint: Checkpoint | None = None
+    if path.suffix == ".gguf" and path.is_file():
+        return _gguf(path)
     if path.is_dir():
         if (path / "config.json").is_file():
-            config = _read_config(path / "config.json")
+            config = read_config(path / "config.json")
         if any(path.glob("*.safetensors")):
             checkpoint = read_checkpoint(path)
         if not config and checkpoint is None:
@@ -86,15 +92,16 @@ def read_model(path: Path) -> Model:
     elif not path.exists():
         raise CheckpointError(f"{path}: no such file or folder; give a model folder, its config.json or a checkpoint")
     elif path.suffix == ".json":
-        config = _read_config(path)
+        config = read_config(path)
     else:
         checkpoint = read_checkpoint(path)
         if (path.parent / "config.json").is_file():
-            config = _read_config(path.parent / "config.json")
+            config = read_config(path.parent / "config.json")
     return _model(path, config, checkpoint)
 
 
-def _read_config(path: Path) -> dict[str, Any]:
+def read_config(path: Path) -> dict[str, Any]:
+    """A config.json. Raises CheckpointError when it is none."""
     if path.stat().st_size > MAX_CONFIG_BYTES:
         raise CheckpointError(f"{path}: {path.stat().st_size} bytes are no model configuration")
     try:
@@ -127,7 +134,25 @@ def _model(path: Path, config: dict[str, Any], checkpoint: Checkpoint | None) ->
     exact = counted is not None
     if counted is None:
         counted, large = _estimate(text, model_type)
-    return Model(path, model_type, dtype, quantization, counted, exact, large, stored, _cache(text, model_type))
+    shape = _shape(text, model_type)
+    return Model(path, model_type, dtype, quantization, counted, exact, large, stored, _cache(text, model_type), shape)
+
+
+def _gguf(path: Path) -> Model:
+    """A GGUF file: the type most of its weights are stored in."""
+    file = read_gguf(path)
+    kinds = Counter[str]()
+    for kind, _, elements in file.tensors.values():
+        kinds[kind] += elements
+    main = kinds.most_common(1)[0][0] if kinds else ""
+    large = sum(n for name, (_, size, n) in file.tensors.items() if len(size) > 1 and not name.startswith(_GGUF_KEPT))
+    dense = {"F16": "float16", "BF16": "bfloat16", "F32": "float32"}.get(main, "")
+    quantization = None if dense else Quantization("gguf", main)
+    kind = str(file.metadata.get("general.architecture", ""))
+    return Model(path, kind, dense, quantization, kinds.total(), True, large, path.stat().st_size, None)
+
+
+_GGUF_KEPT = ("token_embd", "output.")
 
 
 def _quantization(config: dict[str, Any], checkpoint: Checkpoint | None) -> Quantization | None:
@@ -233,14 +258,14 @@ def _count(checkpoint: Checkpoint, packed: Mapping[str, int]) -> tuple[int | Non
             large += weights[name].elements
         elif name in packed:
             total += packed[name]
-            large += 0 if _is_kept(name) else packed[name]
+            large += 0 if is_kept(name) else packed[name]
         elif name.startswith(beside) or name in groups:
             continue
         elif tensor.dtype in _FLOATS:
             if "scale" in name.rsplit(".", 1)[-1]:
                 continue
             total += tensor.elements
-            if len(tensor.shape) == 2 and not _is_kept(name):
+            if len(tensor.shape) == 2 and not is_kept(name):
                 large += tensor.elements
         elif tensor.dtype == "I8" and len(tensor.shape) == 2:
             total += tensor.elements
@@ -250,7 +275,8 @@ def _count(checkpoint: Checkpoint, packed: Mapping[str, int]) -> tuple[int | Non
     return total, large, stored
 
 
-def _is_kept(name: str) -> bool:
+def is_kept(name: str) -> bool:
+    """Embeddings and the head, which quantization leaves."""
     return any(part in name for part in ("embed", "lm_head", "wte", "wpe"))
 
 
@@ -289,6 +315,18 @@ def _estimate(config: dict[str, Any], model_type: str) -> tuple[int | None, int 
     large = layers * (2 * hidden * heads * head + 2 * hidden * key_heads * head + mlp)
     tied = config.get("tie_word_embeddings", model_type.startswith("gemma"))
     return large + vocabulary * hidden * (1 if tied else 2), large
+
+
+def _shape(config: dict[str, Any], model_type: str) -> Shape | None:
+    shape, hidden = _heads(config), _number(config, "hidden_size")
+    layers, vocabulary = _number(config, "num_hidden_layers"), _number(config, "vocab_size")
+    wide = _number(config, "moe_intermediate_size", "intermediate_size")
+    if model_type not in _GATED or shape is None or None in (hidden, layers, vocabulary, wide):
+        return None
+    assert hidden and layers and vocabulary and wide
+    heads, key_heads, head = shape
+    wide *= _number(config, "num_experts_per_tok") or 1
+    return Shape(hidden, layers, heads * head, key_heads * head, wide, vocabulary)
 
 
 def _cache(config: dict[str, Any], model_type: str) -> int | None:

@@ -12,6 +12,7 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 from rocport.checkpoint.errors import CheckpointError
+from rocport.checkpoint.memory import Training, needed
 from rocport.checkpoint.model import Model, Quantization, read_model
 from rocport.facts.attention import attention_of
 from rocport.facts.packages import package
@@ -23,6 +24,7 @@ BITSANDBYTES_RECOMMENDED = "0.50.0"
 _NAN = "https://unsloth.ai/docs/get-started/install/amd"
 _DEFAULT_64 = "https://github.com/bitsandbytes-foundation/bitsandbytes/pull/1873"
 _VLLM = "https://docs.vllm.ai/en/v0.15.1/features/quantization/"
+_GGUF = "https://huggingface.co/docs/transformers/gguf"
 _FNUZ = "https://github.com/openxla/stablehlo/blob/main/rfcs/20230321-fp8_fnuz.md"
 _DEQUANTIZE = "dequantize to 16-bit"
 _FLASH_CK = package("flash-attn").native_targets
@@ -61,12 +63,16 @@ class Policy:
 
 
 def decide(
-    path: Path | str, target: GfxTarget, bitsandbytes: str | None = None, memory_bytes: int | None = None
+    path: Path | str,
+    target: GfxTarget,
+    bitsandbytes: str | None = None,
+    memory_bytes: int | None = None,
+    training: Training | None = None,
 ) -> Policy:
     """The policy for the model at `path` (folder, config.json or .safetensors).
 
-    `bitsandbytes` is the installed version, `memory_bytes` what the GPU may use. Raises CheckpointError for a path
-    that is no model and for a version that is none; OSError when it cannot be read.
+    `bitsandbytes` is the installed version, `memory_bytes` what the GPU may use, `training` a step to count. Raises
+    CheckpointError for a path that is no model and for a version that is none; OSError when it cannot be read.
     """
     if bitsandbytes is not None:
         try:
@@ -78,6 +84,8 @@ def decide(
     widened = any(s.verdict == "change" and s.do.startswith(_DEQUANTIZE) for s in load)
     form = "16-bit" if widened else _stored_as(model)
     statements = [*load, *_dtype(model, target), *_attention(target), *_memory(model, target, memory_bytes, form)]
+    if training is not None:
+        statements.append(_training(model, memory_bytes, form, training))
     return Policy(model, target, bitsandbytes, tuple(statements))
 
 
@@ -93,7 +101,7 @@ def _load(model: Model, target: GfxTarget, bitsandbytes: str | None) -> list[Sta
     if quantization.method == "bitsandbytes-8bit":
         kernels = _kernels(target)
         if kernels.verdict == "change":
-            return [replace(kernels, do=f"{_DEQUANTIZE} with the loader that wrote it")]
+            return [replace(kernels, do=f"{_DEQUANTIZE}: rocport model convert SRC DST --to fp16")]
         text = "8-bit weights have no block size; whether the int8 product works on this target is not in the facts"
         return [kernels, Statement("load", "unknown", text, "", "unverified")]
     if quantization.method == "fp8":
@@ -103,12 +111,17 @@ def _load(model: Model, target: GfxTarget, bitsandbytes: str | None) -> list[Sta
         groups = ", ".join(map(str, quantization.blocksizes)) or "a size not read"
         text = f"MLX's {quantization.quant_type} weights of {bits} bits in groups of {groups}"
         text += ": transformers does not load them"
-        do = "rocport.ops.modules.QuantizedLinear holds them as they are"
+        do = "rocport.integrations.transformers.load(PATH) holds them as they are"
+        do += "; or rocport model convert SRC DST --to nf4b64 (or bf16)"
         return [Statement("load", "change", text, "src/rocport/ops/modules/affine.py", "measured", do)]
+    if quantization.method == "gguf":
+        text = f"GGUF, most of it {quantization.quant_type}: llama.cpp loads it as it is; transformers dequantizes it"
+        do = "rocport.integrations.transformers.load(PATH, form='nf4b64') quantizes again; or llama.cpp built for HIP"
+        return [Statement("load", "change", text, _GGUF, "documented", do)]
     if quantization.method in ("awq", "gptq"):
         text = f"vLLM 0.14 and 0.15.1 list {quantization.method.upper()} as not supported on AMD GPUs"
         text += "; other loaders: not in the facts"
-        return [Statement("load", "unknown", text, _VLLM, "documented")]
+        return [Statement("load", "unknown", text, _VLLM, "documented", "rocport model convert SRC DST --to bf16")]
     text = f"weights quantized with {quantization.method!r}: whether it loads on {target.name} is not in the facts"
     return [Statement("load", "unknown", text, "", "unverified")]
 
@@ -124,7 +137,7 @@ def _kernels(target: GfxTarget) -> Statement:
         text = f"the bitsandbytes {record.versions} wheel has kernels for {target.name} ({', '.join(record.builds)})"
         return Statement("bitsandbytes", "ok", text, record.source, record.sure)
     text = f"the bitsandbytes {record.versions} wheel has no kernels for {target.name}: quantized weights do not load"
-    do = f"{_DEQUANTIZE}: rocport convert-checkpoint SRC DST --to fp16"
+    do = f"{_DEQUANTIZE}: rocport model convert SRC DST --to fp16"
     return Statement("load", "change", text, record.source, record.sure, do)
 
 
@@ -160,7 +173,7 @@ def _load_4bit(
 def _block(size: int, assumed: str, target: GfxTarget, bitsandbytes: str | None) -> Statement:
     where = f"4-bit blocks of {size}{assumed} on wavefronts of {target.wavefront}"
     found = _since(size, target)
-    convert = f"{_DEQUANTIZE}: rocport convert-checkpoint SRC DST --to auto"
+    convert = f"{_DEQUANTIZE}: rocport model convert SRC DST --to auto"
     if size < 128:
         convert += "; or stay 4-bit: --blocksize 128"
     if found is None:
@@ -268,8 +281,7 @@ def _memory(model: Model, target: GfxTarget, memory_bytes: int | None, wanted: s
         text = f"how much memory the weights need is not known: no files to count, or packed in an unknown way{size}"
         return [Statement("memory", "unknown", text, "", "unverified")]
     large = model.large or 0
-    four = large * (0.5 + (1 + 4 / 256) / 64) + 2 * (count - large)
-    sizes = {"16-bit": 2 * count, "8-bit": 2 * count - large, "4-bit": int(four)}
+    sizes = _sizes(count, large)
     text = f"{count / 1e9:.2f} billion weights: " + ", ".join(f"{_gib(n)} in {name}" for name, n in sizes.items())
     text += " (4- and 8-bit keep embeddings and head in 16-bit)"
     if model.cache_bytes_per_token:
@@ -295,6 +307,34 @@ def _memory(model: Model, target: GfxTarget, memory_bytes: int | None, wanted: s
         text += "; an APU shares this with the system"
     do = "" if wanted in fits else f"load in {form}"
     return [*statements, Statement("memory", verdict, text, source, sure, do)]
+
+
+def _sizes(count: int, large: int) -> dict[str, int]:
+    """Bytes of the weights by form: bitsandbytes' nested 4-bit blocks of 64, 8-bit rows, 16-bit."""
+    four = large * (0.5 + (1 + 4 / 256) / 64) + 2 * (count - large)
+    return {"16-bit": 2 * count, "8-bit": 2 * count - large, "4-bit": int(four)}
+
+
+def _training(model: Model, memory_bytes: int | None, form: str, training: Training) -> Statement:
+    """A training step beside the weights it starts from."""
+    what = f"training of {training.batch} x {training.sequence} tokens, "
+    what += "every weight" if training.lora_rank is None else f"LoRA of rank {training.lora_rank}"
+    what += f", {training.optimizer}" + (", gradient checkpointing" if training.checkpointing else "")
+    if model.shape is None or model.parameters is None:
+        text = f"{what}: not counted for {model.model_type or 'this architecture'}"
+        return Statement("training", "unknown", text, "", "unverified")
+    form = "16-bit" if training.lora_rank is None else form
+    need = needed(model.shape, model.parameters, training)
+    weights = _sizes(model.parameters, model.large or 0)[form]
+    total = weights + need.total
+    text = f"{what}: {_gib(total)}, of which weights in {form} {_gib(weights)}, trained weights with gradients and"
+    text += f" optimizer {_gib(need.trained)}, activations {_gib(need.activations)}, logits {_gib(need.logits)}"
+    source = "src/rocport/checkpoint/memory.py"
+    if memory_bytes is None or total < memory_bytes:
+        return Statement("training", "ok", text, source, "reported")
+    do = "a smaller batch or sequence" + ("" if training.checkpointing else ", gradient checkpointing")
+    text += f"; the GPU has {_gib(memory_bytes)}"
+    return Statement("training", "no", text, source, "reported", do + ("" if training.lora_rank else ", or a LoRA"))
 
 
 def _stored_as(model: Model) -> str:

@@ -76,11 +76,6 @@ def find_quantized(tensors: Mapping[str, Tensor]) -> dict[str, QuantizedWeight]:
     return found
 
 
-def find_int8(tensors: Mapping[str, Tensor]) -> tuple[str, ...]:
-    """Names of the weights in bitsandbytes' 8-bit format (`weight` of int8 with `SCB` beside it)."""
-    return tuple(sorted(f"{name[:-4]}.weight" for name in tensors if name.endswith(".SCB")))
-
-
 def _weight(name: str, kind: str, state: Tensor, tensors: Mapping[str, Tensor]) -> QuantizedWeight:
     if kind not in TYPES:
         raise CheckpointError(f"{state.path}: {name}: 4-bit type {kind!r} is unknown; expected nf4 or fp4")

@@ -1,4 +1,4 @@
-"""What `rocport doctor --model` prints: how a model loads on a target that is named, or on the GPUs of a machine."""
+"""What `rocport model inspect` and `rocport doctor --model` print: how a model loads on targets, named or found."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from rocport.checkpoint.memory import Training
     from rocport.doctor.machine import Machine
     from rocport.model.targets import GfxTarget
 
 
-def report(path: Path, targets: list[tuple[GfxTarget, int | None]], bitsandbytes: str | None, as_json: bool) -> int:
+def report(
+    path: Path,
+    targets: list[tuple[GfxTarget, int | None]],
+    bitsandbytes: str | None,
+    as_json: bool,
+    training: Training | None = None,
+) -> int:
     """Print one policy a target, given with the bytes its GPU has (None: not known). 0 when all load as is, else 1."""
     from rocport.checkpoint import CheckpointError
     from rocport.checkpoint.policy import decide, policy_data, policy_text
 
     try:
-        found = [decide(path, target, bitsandbytes, memory) for target, memory in targets]
+        found = [decide(path, target, bitsandbytes, memory, training) for target, memory in targets]
     except (CheckpointError, OSError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:

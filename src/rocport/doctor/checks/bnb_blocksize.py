@@ -37,7 +37,7 @@ def run(machine: Machine) -> Result:
             [fact.evidence, *(s.evidence for s in told)],
             "Prequantized checkpoints (block size 64) are refused, and checkpoints written here (128) do not match "
             "those of NVIDIA machines.",
-            ("pip install -U 'bitsandbytes>=0.50'", "# checkpoints: rocport convert-checkpoint"),
+            ("pip install -U 'bitsandbytes>=0.50'", "# checkpoints: rocport model convert"),
             "python -c 'import bitsandbytes as b; print(b.__version__)'",
         )
     if widths == {32}:

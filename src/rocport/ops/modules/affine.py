@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from rocport.ops.dequantize import dequantize
 from rocport.ops.formats import Format, QuantTensor, as_int32
 from rocport.ops.gather_qmm import gather_qmm
 from rocport.ops.quantize import quantize
@@ -100,6 +101,7 @@ class QuantizedLinear(_Affine):
         device: torch.device | None = None,
     ) -> None:
         super().__init__((out_features, in_features), format, dtype, device)
+        self.in_features, self.out_features = in_features, out_features
         value = torch.nn.Parameter(torch.zeros(out_features, dtype=dtype, device=device)) if bias else None
         self.register_parameter("bias", value)
 
@@ -120,6 +122,41 @@ class QuantizedLinear(_Affine):
 
     def extra_repr(self) -> str:
         return f"in={self.shape[1]}, out={self.shape[0]}, format={self.format.name}, bias={self.bias is not None}"
+
+
+class QuantizedEmbedding(_Affine):
+    """A table [count, features] in MLX's words; a row is decoded when it is asked for.
+
+    State dict as MLX's QuantizedEmbedding.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        features: int,
+        format: str = "affine4g64",
+        dtype: torch.dtype = torch.bfloat16,
+        device: torch.device | None = None,
+    ) -> None:
+        super().__init__((count, features), format, dtype, device)
+
+    def forward(self, index: torch.Tensor) -> torch.Tensor:
+        """index: [...] integers to [..., features]."""
+        flat = index.reshape(-1)
+        biases = None if self.biases is None else self.biases[flat]
+        dtype = self.scales.dtype if self.scales.is_floating_point() else torch.bfloat16
+        shape = (flat.numel(), self.shape[1])
+        rows = dequantize(QuantTensor(self.format, shape, dtype, self.weight[flat], self.scales[flat], biases))
+        return rows.view(*index.shape, -1)
+
+    def as_linear(self) -> QuantizedLinear:
+        """The head that shares this table."""
+        layer = QuantizedLinear(self.shape[1], self.shape[0], False, self.format.name, device=torch.device("meta"))
+        layer.weight, layer.scales, layer.biases = self.weight, self.scales, self.biases
+        return layer
+
+    def extra_repr(self) -> str:
+        return f"count={self.shape[0]}, features={self.shape[1]}, format={self.format.name}"
 
 
 class SwitchLinear(_Affine):

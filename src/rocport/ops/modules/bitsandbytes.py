@@ -133,7 +133,7 @@ class Linear4bit(torch.nn.Module):
         if self.bias is not None:
             put("bias", self.bias)
         put("weight.absmax", self.absmax)
-        put("weight.quant_map", table(fmt.kind, device))
+        put("weight.quant_map", table(fmt.kind, device).clone())
         state: dict[str, Any] = {
             "quant_type": fmt.kind,
             "blocksize": fmt.group,
@@ -228,7 +228,7 @@ class Linear8bitLt(torch.nn.Module):
         device: torch.device | None = None,
     ) -> None:
         super().__init__()
-        self.threshold = threshold
+        self.in_features, self.out_features, self.dtype, self.threshold = in_features, out_features, dtype, threshold
         codes = torch.zeros(out_features, in_features, dtype=torch.int8, device=device)
         self.weight = torch.nn.Parameter(codes, requires_grad=False)
         self.SCB = torch.nn.Parameter(torch.zeros(out_features, device=device), requires_grad=False)

@@ -1,0 +1,221 @@
+"""Checkpoints of small random models, loaded with our layers: the logits and tokens of the library they come from."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from click.testing import CliRunner
+
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+
+from transformers import AutoModelForCausalLM  # noqa: E402
+
+from rocport.checkpoint import CheckpointError  # noqa: E402
+from rocport.checkpoint.convert import Options, convert  # noqa: E402
+from rocport.checkpoint.memory import Shape, Training, needed  # noqa: E402
+from rocport.cli import cli  # noqa: E402
+from rocport.integrations.transformers import RocportConfig, load  # noqa: E402
+
+TOKENS = torch.randint(0, 128, (1, 7), generator=torch.Generator().manual_seed(0))
+GREEDY = {"max_new_tokens": 8, "do_sample": False, "pad_token_id": 0}
+
+
+def small(tied: bool = False, **more):
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=128, hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=16, max_position_embeddings=256, tie_word_embeddings=tied, **more,
+    )  # fmt: skip
+    return transformers.LlamaForCausalLM(config).float().eval()
+
+
+@pytest.fixture(scope="module")
+def dense(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dense")
+    small().save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def nf4(dense, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("packed") / "nf4"
+    convert(dense, folder, Options("nf4b64"))
+    return folder
+
+
+def same(got, want, tokens=True):
+    torch.testing.assert_close(got(TOKENS).logits, want(TOKENS).logits, rtol=1e-4, atol=2e-6)
+    if tokens:
+        assert torch.equal(got.generate(TOKENS, **GREEDY), want.generate(TOKENS, **GREEDY))
+
+
+def kinds(model):
+    return {type(module).__name__ for module in model.modules()}
+
+
+def test_dense(dense):
+    same(load(dense), small())
+
+
+@pytest.mark.parametrize("form", ["nf4b64", "int8", "affine4g32"])
+def test_packed_while_loading(dense, form):
+    config = RocportConfig(form)
+    model = AutoModelForCausalLM.from_pretrained(dense, quantization_config=config)
+    layer = {"nf4b64": "Linear4bit", "int8": "Linear8bitLt", "affine4g32": "QuantizedLinear"}[form]
+    assert type(model.model.layers[0].mlp.down_proj).__name__ == layer and type(model.lm_head) is torch.nn.Linear
+    same(load(dense, form=form), model)
+
+
+def test_bitsandbytes(nf4, tmp_path):
+    pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed")
+    ours, theirs = load(nf4), AutoModelForCausalLM.from_pretrained(nf4)
+    assert "bitsandbytes" in type(theirs.model.layers[0].mlp.gate_proj).__module__ and "Linear4bit" in kinds(ours)
+    same(ours, theirs)
+    # What we save is a bitsandbytes checkpoint.
+    ours.save_pretrained(tmp_path / "saved")
+    same(load(tmp_path / "saved"), ours, tokens=False)
+    same(AutoModelForCausalLM.from_pretrained(tmp_path / "saved"), ours, tokens=False)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_mlx(tmp_path, tied):
+    mx = pytest.importorskip("mlx.core", reason="mlx[cpu] is not installed")
+    utils = pytest.importorskip("mlx_lm.utils", reason="mlx-lm is not installed")
+    import numpy as np
+
+    mx.set_default_device(mx.cpu)
+    small(tied).save_pretrained(tmp_path / "dense")
+    theirs, config = utils.quantize_model(*utils.load_model(tmp_path / "dense"), group_size=32, bits=4)
+    (tmp_path / "mlx").mkdir()
+    utils.save_model(tmp_path / "mlx", theirs)
+    utils.save_config(config, tmp_path / "mlx" / "config.json")
+    ours = load(tmp_path / "mlx")
+    assert {"QuantizedEmbedding", "QuantizedLinear"} <= kinds(ours) and "Embedding" not in kinds(ours)
+
+    def logits(ids):
+        return torch.from_numpy(np.array(theirs(mx.array(ids.numpy())).astype(mx.float32)))
+
+    torch.testing.assert_close(ours(TOKENS).logits, logits(TOKENS), rtol=1e-4, atol=2e-6)
+    ids = TOKENS
+    for _ in range(8):
+        ids = torch.cat((ids, logits(ids)[:, -1].argmax(-1, keepdim=True)), 1)
+    assert torch.equal(ours.generate(TOKENS, **GREEDY), ids)
+
+
+def test_a_tied_head_of_a_dense_embedding(tmp_path):
+    small(True).save_pretrained(tmp_path / "dense")
+    convert(tmp_path / "dense", tmp_path / "nf4", Options("nf4b64"))
+    model = load(tmp_path / "nf4")
+    assert model.lm_head.weight is model.model.embed_tokens.weight
+    same(model, load(tmp_path / "dense", form="nf4b64"))
+
+
+def test_decoded_where_no_layer_holds_it(tmp_path):
+    model = small()
+    model.save_pretrained(tmp_path / "dense")
+    state = {}
+    for name, value in model.state_dict().items():
+        if name.endswith("_proj.weight"):
+            scale = value.abs().max() / 448
+            state[name] = (value / scale).to(torch.float8_e4m3fn)
+            state[f"{name}_scale"] = scale
+            model.get_parameter(name).data = state[name].float() * scale
+        else:
+            state[name] = value
+    from safetensors.torch import save_file
+
+    save_file(state, tmp_path / "dense" / "model.safetensors")
+    config = json.loads((tmp_path / "dense" / "config.json").read_text())
+    config["quantization_config"] = {"quant_method": "fp8"}
+    (tmp_path / "dense" / "config.json").write_text(json.dumps(config))
+    same(load(tmp_path / "dense"), model)
+
+
+def test_what_cannot_be_loaded_says_so(tmp_path, dense):
+    with pytest.raises(CheckpointError, match=r"no config\.json"):
+        load(tmp_path)
+    with pytest.raises(ValueError, match="no layer holds it"):
+        load(dense, form="dynamic8b64")
+
+
+def test_lora_of_peft(nf4, tmp_path):
+    peft = pytest.importorskip("peft", reason="peft is not installed")
+    from rocport.integrations.peft import dense_weight, with_layers
+    from rocport.ops.optim import AdamW8bit
+
+    torch.manual_seed(0)
+    config = peft.LoraConfig(r=4, target_modules="all-linear")
+    model = peft.get_peft_model(load(nf4), with_layers(config)).train()
+    weights = [p for p in model.parameters() if p.requires_grad]
+    assert len(weights) == 2 * 7 * 2
+    optimizer = AdamW8bit(weights, lr=1e-2)
+    losses = []
+    for _ in range(4):
+        loss = model(TOKENS, labels=TOKENS).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] - 0.1
+    model.eval().save_pretrained(tmp_path)
+    config = with_layers(peft.PeftConfig.from_pretrained(tmp_path))
+    same(peft.PeftModel.from_pretrained(load(nf4), tmp_path, config=config).eval(), model, tokens=False)
+    layer = model.base_model.model.model.layers[0].mlp.up_proj
+    before = dense_weight(layer.base_layer)
+    wanted = before + layer.get_delta_weight("default")
+    with pytest.warns(UserWarning, match="rounded"):
+        layer.merge()
+    assert ((dense_weight(layer.base_layer) - wanted).norm() / wanted.norm()).item() < 0.12
+
+
+def test_the_commands(nf4, tmp_path):
+    pytest.importorskip("peft", reason="peft is not installed")
+
+    def run(*args):
+        result = CliRunner().invoke(cli, ["model", *map(str, args)], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    done = run("generate", nf4, "--tokens", 5, "--device", "cpu", "--json")
+    want = load(nf4).generate(torch.tensor([[1, 2, 3, 4]]), **GREEDY | {"max_new_tokens": 5, "min_new_tokens": 5})
+    assert done["tokens"] == want[0, 4:].tolist() and "14 Linear4bit" in done["layers"]
+    whole = run("lora", nf4, tmp_path / "whole", "--steps", 3, "--device", "cpu", "--json")
+    first = run("lora", nf4, tmp_path / "parts", "--steps", 2, "--device", "cpu", "--json")
+    rest = run("lora", nf4, tmp_path / "parts", "--steps", 3, "--device", "cpu", "--json")
+    assert rest["resumed"] == 2 and first["losses"] + rest["losses"] == whole["losses"]
+    assert (tmp_path / "parts" / "adapter_model.safetensors").is_file()
+    bad = CliRunner().invoke(
+        cli, ["model", "lora", str(nf4), str(tmp_path / "parts"), "--rank", "4", "--device", "cpu"]
+    )
+    assert bad.exit_code == 2 and "rank 8" in bad.output
+
+
+@pytest.mark.parametrize("sizes", [(256, 768, 8, 2, 64), (128, 1280, 4, 4, 64)])
+def test_the_memory_of_a_step_is_what_autograd_saves(sizes):
+    hidden, mlp, heads, keys, head = sizes
+    config = transformers.LlamaConfig(
+        vocab_size=64, hidden_size=hidden, intermediate_size=mlp, num_hidden_layers=2, num_attention_heads=heads,
+        num_key_value_heads=keys, head_dim=head,
+    )  # fmt: skip
+    peft = pytest.importorskip("peft", reason="peft is not installed")
+    model = transformers.LlamaForCausalLM(config).bfloat16()
+    target = {"target_modules": "all-linear", "r": 4}
+    model = peft.get_peft_model(model, peft.LoraConfig(**target), autocast_adapter_dtype=False)
+    own = {p.untyped_storage().data_ptr() for p in model.parameters()}
+    saved = {}
+
+    def pack(tensor):
+        if tensor.untyped_storage().data_ptr() not in own:
+            saved[tensor.untyped_storage().data_ptr()] = tensor
+        return tensor
+
+    tokens = torch.randint(0, 64, (2, 96))
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        # Kept: what is saved dies with the output.
+        kept = model.base_model.model.model(tokens)
+    measured = sum(tensor.untyped_storage().nbytes() for tensor in saved.values())
+    shape = Shape(hidden, 2, heads * head, keys * head, mlp, 64)
+    counted = needed(shape, 0, Training(2, 96, 4, "adamw", False)).activations
+    assert kept is not None and abs(counted - measured) < 0.06 * measured
