@@ -14,14 +14,24 @@ from rocport.facts.status import numbers, status_failures, texts
 MOST = 2000
 """Places kept of one block: a log that repeats one error a million times says nothing new."""
 
-_PREFIXES = ("hipError", "HSA_STATUS_ERROR", "HIPRTC_ERROR_", "HIPFFT_", "nccl", "miopenStatus", "_status_", "_STATUS_")
+_PREFIXES = (
+    "hipError",
+    "HIP_ERROR_",
+    "HSA_STATUS_ERROR",
+    "HIPRTC_ERROR_",
+    "HIPFFT_",
+    "nccl",
+    "miopenStatus",
+    "_status_",
+    "_STATUS_",
+)
 _NAME = re.compile(r"\w{0,12}(?:hipError|_ERROR|HIPFFT_|nccl|miopenStatus|_status_|_STATUS_)\w{0,60}")
 _SPEAKERS = (
     (
         "HIP",
         re.compile(
             r"(?:(?:hip|rocm|cuda)(?:rt)? ?(?:runtime |kernel )?(?:error|failure)[ :=]{1,3}['\"(]{0,2}"
-            r"|failed with error |(?:rocm|hip) ?: )\Z"
+            r"|failed with error |(?:rocm|hip) ?: |hip function failed \([^)\n]{1,110}\) )\Z"
         ),
     ),
     ("RCCL", re.compile(r"nccl (?:error|failure)[^\n]{0,80}?[,:] \Z")),
@@ -32,7 +42,7 @@ _NUMBERS = (
     (
         "HIP",
         ("hip error", "rocm error", "hiperror"),
-        re.compile(r"\b(?:hip|rocm) ?error(?: code)?[ :=#(]{1,3}(\d{1,4})\b"),
+        re.compile(r"\b(?:hip|rocm) ?error(?:_t| code)?[ :=#(]{1,3}(\d{1,4})\b"),
         10,
     ),
     (
@@ -72,7 +82,7 @@ def _places(block: Block) -> Iterator[tuple[int, str]]:
         for position in _positions(block.text, prefix):
             begin = max(0, position - 12)
             for match in _NAME.finditer(block.text, begin, position + 80):
-                yield match.start(), match.group()
+                yield match.start(), match.group().replace("HIP_ERROR_", "hipError", 1)
     for component, speaker in _SPEAKERS:
         for text, name in _texts(component):
             for position in _positions(block.lower, text):
