@@ -11,7 +11,7 @@ _READS = re.compile(
     rb"|\.incbin\b|#\s*embed\b|go:embed|\binclude_(?:str|bytes)\b|\bifstream\b|\bfopen\b|\bmmap\b"
     rb"|(?<![\w.-])(?:sed|awk|head|tail|perl|patch|cut|wc|cmp|diff|stringify\w*)\s|\bGet-Content\b"
 )
-_OF_TORCH = re.compile(rb"\bversion\.hip\b|HIP_VERSION|ROCM_VERSION")
+_OF_TORCH = re.compile(rb"\bversion\.(?:hip|cuda)\b|HIP_VERSION|ROCM_VERSION")
 _HASH = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
 
 
