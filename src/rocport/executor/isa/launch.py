@@ -19,8 +19,8 @@ from rocport.syntax.code_object import CodeObject, KernelCode
 _HIDDEN_KINDS = 24
 COOPERATIVE, POISON_MEMORY, CHECK_WAITS, CHECK_DIVERGENCE, WATCH = 1, 2, 4, 8, 16
 _FOUND = {100: "shared-race", 101: "global-race", 102: "unwritten-lds", 103: "depends"}
-POISON = 0x7FC0DEAD
-"""A quiet NaN with a pattern that is no address and no small number."""
+POISON = (0xA5A5A5A5, 0x7FC0DEAD)
+"""What examine's runs fill registers, LDS and scratch with: a small float, and a NaN; neither an address."""
 
 
 class KernelError(RuntimeError):
@@ -233,24 +233,22 @@ class Module:
 
         trace = _engine().rp_trace_new()
         try:
-            first, result = run(flags=WATCH | POISON_MEMORY, poison=0, trace=trace)
+            first, result = run(flags=WATCH | POISON_MEMORY, poison=POISON[0], trace=trace)
             if first is None:
                 return tuple(found)
             found += first.findings
             for kind, flags, poison in (
-                ("uninitialised", WATCH | POISON_MEMORY, POISON),
-                ("missing-wait", WATCH | POISON_MEMORY | CHECK_WAITS, 0),
+                ("uninitialised", WATCH | POISON_MEMORY, POISON[1]),
+                ("missing-wait", WATCH | POISON_MEMORY | CHECK_WAITS, POISON[0]),
             ):
-                # With waits checked, what is not there yet reads as the engine's own poison.
-                more = {"poison": poison} if kind == "uninitialised" else {}
-                done, _ = run(flags=flags, trace=trace, **more)
+                done, _ = run(flags=flags, trace=trace, poison=poison)
                 found += [replace(f, kind=kind) for f in (done.findings if done else ()) if f.kind == "depends"]
                 if done is None:
                     found[-1] = replace(found[-1], kind=kind)
         finally:
             _engine().rp_trace_free(trace)
         for seed in (1, 2, 3):
-            done, other = run(seed=seed)
+            done, other = run(seed=seed, flags=POISON_MEMORY, poison=POISON[0])
             if done is None or any(a.tobytes() != b.tobytes() for a, b in zip(other, result, strict=True)):
                 message = "results depend on the order of waves and workgroups"
                 found.append(Finding("order", f"kernel {self.kernel(name).name}: {message}"))

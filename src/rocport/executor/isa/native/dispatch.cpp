@@ -108,8 +108,7 @@ struct Touch {
   bool many = false;  // other waves of the group have read in the same epoch, too
 };
 struct Word {
-  Touch write, read;
-  bool atomic = false;
+  Touch write, read, atomic;
 };
 
 struct Stored {
@@ -251,10 +250,9 @@ void Dispatch::find(int code, const rp_group &g, const rp_wave &w, const rp_op *
   launch->found(launch->user, &e);
 }
 
-// Whether an access meets one of another wave in no order. Atomic operations order, and are left out.
+// Whether an access meets one of another wave in no order. An atomic operation may be polled by plain reads, and orders
+// what its workgroup does with memory; a plain write beside it is a race.
 void Dispatch::touch(rp_group &g, rp_wave &w, const rp_op *op, Word &word, bool shared, bool write, bool atomic, u8 bytes) {
-  if (atomic) word.atomic = true;
-  if (word.atomic) return;
   auto meets = [&](const Touch &t, bool reads) {
     if (t.group == ~0u || !(t.bytes & bytes)) return 0;
     const u32 other = t.group != g.index ? t.group : t.first;
@@ -263,10 +261,10 @@ void Dispatch::touch(rp_group &g, rp_wave &w, const rp_op *op, Word &word, bool 
     return t.epoch == g.epoch && (t.wave != w.index || (reads && t.many)) ? (int)RP_SHARED_RACE : 0;
   };
   int code = meets(word.write, false);
-  if (!code && write) code = meets(word.read, true);
+  if (!code && write && !atomic) code = std::max(meets(word.read, true), meets(word.atomic, true));
   if (code == RP_SHARED_RACE) find(code, g, w, op, "two waves touch the same place with no barrier between, and one writes");
   if (code == RP_GLOBAL_RACE) find(code, g, w, op, "two workgroups touch the same place in no order, and one writes");
-  Touch &t = write ? word.write : word.read;
+  Touch &t = atomic ? word.atomic : write ? word.write : word.read;
   const bool same = t.group == g.index && t.epoch == g.epoch;
   t.many = same && (t.many || t.wave != w.index);
   t.bytes = same ? t.bytes | bytes : bytes;
@@ -309,7 +307,7 @@ void Dispatch::look(rp_group &g, rp_wave &w, const rp_op *op) {
     }
   }
   w.watch->count = 0;
-  if (store && global && !atomic && launch->trace) compare(g, w, op, hash);
+  if ((store || atomic) && global && launch->trace) compare(g, w, op, hash);
 }
 
 void Dispatch::compare(rp_group &g, rp_wave &w, const rp_op *op, u64 hash) {
@@ -526,6 +524,12 @@ int Dispatch::run_checked(rp_group &g, u32 k) {
     if (here->kind == RP_WAIT && waits) wait(here->o[0], here->o[1], here->o[2]);
     op = op->fn(&w, op);
     if (w.watch && w.watch->count) look(g, w, here);
+    if (!op && waits && w.watch && w.stop == RP_BARRIER)
+      for (const Pending &p : pending)
+        if (p.kind == RP_LOAD_LDS && !p.rows) {
+          find(RP_DEPENDS, g, w, here, "a barrier with a store to LDS that nobody waited for");
+          break;
+        }
     if (!op) break;
     if (!waits) continue;
     if (here->kind == RP_LOAD_VECTOR || here->kind == RP_LOAD_LDS) {
