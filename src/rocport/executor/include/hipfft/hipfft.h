@@ -222,6 +222,9 @@ RPX_API hipfftResult hipfftPlan3d(hipfftHandle *plan, int x, int y, int z, hipff
 RPX_API hipfftResult hipfftSetAutoAllocation(hipfftHandle, int) { return HIPFFT_SUCCESS; }
 RPX_API hipfftResult hipfftSetWorkArea(hipfftHandle, void *) { return HIPFFT_SUCCESS; }
 RPX_API hipfftResult hipfftGetSize(hipfftHandle, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftGetSize1d(hipfftHandle, int, hipfftType, int, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftGetSize2d(hipfftHandle, int, int, hipfftType, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftGetSize3d(hipfftHandle, int, int, int, hipfftType, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
 RPX_API hipfftResult hipfftExecC2C(hipfftHandle p, hipfftComplex *in, hipfftComplex *out, int sign) { rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
 RPX_API hipfftResult hipfftExecZ2Z(hipfftHandle p, hipfftDoubleComplex *in, hipfftDoubleComplex *out, int sign) { rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
 RPX_API hipfftResult hipfftExecR2C(hipfftHandle p, hipfftReal *in, hipfftComplex *out) { rpx::fft::real_to_complex(*p, in, out); return HIPFFT_SUCCESS; }

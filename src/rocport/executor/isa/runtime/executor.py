@@ -33,6 +33,11 @@ _OUTSIDE = re.compile(
     r"|kernel (?P<kernel>\S+): (?P<fault>a memory access outside .*))$",
     re.MULTILINE,
 )
+_OLD_C = tuple(
+    f"-Wno-error={name}"
+    for name in ("implicit-int", "implicit-function-declaration", "int-conversion", "incompatible-function-pointer-types")
+)
+"""What C compilers took from programs before GCC 14 and clang 16."""
 _NEEDED = {
     "tinygrad": "tinygrad is not installed: its tables decode the machine code (`pip install 'rocport[isa]'`)",
     "rocport.executor.isa.__main__": "this rocport has no ISA engine",
@@ -96,7 +101,7 @@ class IsaExecutor:
         return list(hipcc_command([*targets, *words], toolchain, libraries, {}).words)
 
     def _compile(self, unit: Unit, target: Path, toolchain: Toolchain, options: BuildOptions) -> Path:
-        language = ["-x", "c"] if unit.c else ["-x", "hip"]
+        language = ["-x", "c", *_OLD_C] if unit.c else ["-x", "hip"]
         flags = [options.optimize, "-w", *unit.flags]
         for _ in range(_MOST_FOUND_HEADERS):
             command = self._line([*language, *flags, "-c", str(unit.source), "-o", str(target)], toolchain, None)
