@@ -99,6 +99,30 @@ __global__ void append(const int* wanted, int* o) {
   if (threadIdx.x == 0) o[64] = counter;
 }
 
+// LDS instructions that clang does not make by itself.
+__global__ void lds_exchange(const int* x, int* o) {
+  __shared__ int s[128];
+  const int t = threadIdx.x, v = x[t];
+  s[t] = v;
+  s[64 + t] = 5 * v;
+  __syncthreads();
+  const unsigned a = (unsigned)(unsigned long)(__attribute__((address_space(3))) int*)(s + t);
+  unsigned long old;
+#ifdef __GFX9__
+  asm volatile("ds_wrxchg2_rtn_b32 %0, %1, %2, %3 offset1:64" : "=v"(old) : "v"(a), "v"(t), "v"(-t) : "memory");
+#else
+  asm volatile("ds_storexchg_2addr_rtn_b32 %0, %1, %2, %3 offset1:64" : "=v"(old) : "v"(a), "v"(t), "v"(-t) : "memory");
+#endif
+  asm volatile("s_waitcnt lgkmcnt(0)\n ds_mskor_b32 %0, %1, %2\n s_waitcnt lgkmcnt(0)" ::"v"(a), "v"(0xf0), "v"(0x500) : "memory");
+  int wrapped;
+  asm volatile("ds_wrap_rtn_b32 %0, %1, %2, %3 offset:256\n s_waitcnt lgkmcnt(0)" : "=v"(wrapped) : "v"(a), "v"(10), "v"(3) : "memory");
+  o[t] = (int)old;
+  o[64 + t] = (int)(old >> 32);
+  o[128 + t] = s[t];
+  o[192 + t] = wrapped;
+  o[256 + t] = s[64 + t];
+}
+
 __global__ void variables(int* o) { o[threadIdx.x] = table[threadIdx.x & 3] + gridDim.x * blockDim.x; }
 
 __global__ void out_of_bounds(int* p, long i) { p[i * (threadIdx.x == 5)] = 1; }

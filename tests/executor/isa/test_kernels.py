@@ -127,6 +127,16 @@ def test_append_counts_active_lanes(kernels: Module) -> None:
     assert (out[:64][wanted == 1] >= 5).all()
 
 
+def test_exchanges_in_lds(kernels: Module) -> None:
+    x, out, lane = rng.integers(0, 99, 64).astype("i4"), np.zeros((5, 64), "i4"), np.arange(64)
+    kernels.launch("lds_exchange", (1,), (64,), [x, out])
+    second = (-lane).astype("i4")
+    # An unsigned number of at least 10 loses 10, another one gains 3.
+    wrapped = np.where(second.view("u4") >= 10, second - 10, second + 3)
+    for got, want in zip(out, (x, 5 * x, lane & ~0xF0 | 0x500, second, wrapped), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 def test_variables_and_hidden_arguments(kernels: Module) -> None:
     out = np.zeros(8, "i4")
     kernels.launch("variables", (3,), (8,), [out])

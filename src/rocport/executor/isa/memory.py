@@ -294,6 +294,10 @@ def _operation(name: str, default: int = 32) -> _Atomic:
         return _Atomic(bits, f"u{bits}", values[name])
     if name in ("MIN", "MAX"):
         name = ("S" if letter == "I" else "U") + name
+    if name == "MSKOR":
+        return _Atomic(bits, f"u{bits}", "(m&~y)|x", True)
+    if name == "WRAP":
+        return _Atomic(bits, f"u{bits}", "m>=x?m-x:m+y", True)
     name = {"WRXCHG": "SWAP", "STOREXCHG": "SWAP", "SUB_CLAMP": "SUB_CLAMP"}.get(name, name)
     if name not in _OPERATIONS:
         raise Untranslated(f"atomic {name}")
@@ -387,12 +391,21 @@ def lds(c: Context) -> Step:
             fill = "".join(f"t[{j}]={row}[l+{j}*W];" for j in range(words))
             writes += f"{{u32 t[{words}];{fill}__builtin_memcpy(p{k},t,{4 * words});}}"
         if "XCHG" in two[1]:
-            raise Untranslated(i.name)
+            # Both places are read before either is written.
+            d = c.raw("vdst") + accumulate
+            before += f"u32*d={c.form.row(d)};"
+            old = "".join(f"u32 o{k}[{words}];__builtin_memcpy(o{k},p{k},{4 * words});" for k in (0, 1))
+            moves = "".join(f"d[l+{k * words + j}*W]=o{k}[{j}];" for k in (0, 1) for j in range(words))
+            text = f"{before}ACTIVE_LANES{{{pointers}{old}{writes}{moves}}}return op+1;"
+            return _loaded(c, text, LOAD_LDS, d, 2 * words)
         return c.step(f"{before}ACTIVE_LANES{{{pointers}{writes}}}return op+1;", "by hand", kind=STORE)
     offset = first | second << 8
     place = _Place(before, f"((u64)(u32)(pa[l]+{c.form.operand(offset)}))", "lds")
-    if name.startswith(("READ_ADDTID", "LOAD_ADDTID", "WRITE_ADDTID", "STORE_ADDTID")):
-        raise Untranslated(i.name)
+    if "_ADDTID_" in name:
+        # The lane's own word behind M0 and the offset.
+        base = f"((u64)(u32)((w->s[RP_M0]&0xffff)+{c.form.operand(offset)}+4*l))"
+        place = _Place("const u64 ex=exec_of<W>(w);const u32*pa=w->v;", base, "lds")
+        name = name.replace("_ADDTID", "")
     if name.startswith(("READ_", "LOAD_")):
         return _load(c, name, place, c.raw("vdst") + accumulate, LOAD_LDS)
     if name.startswith(("WRITE_", "STORE_")):
@@ -408,6 +421,9 @@ def lds(c: Context) -> Step:
     data = _value("pd", atomic.bits)
     if atomic.compare and "CMPST_" in name:
         # gfx9: the first operand is what is expected, the second the new value.
+        data, other = other, data
+    elif name.startswith("MSKOR"):
+        # The first operand is the mask, the second what is put there.
         data, other = other, data
     result = ""
     if returns:

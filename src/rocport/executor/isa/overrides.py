@@ -114,6 +114,9 @@ def _texts() -> dict[str, str]:
         "declare tmp : 64'B; tmp[31 : 0] = S0.u64[OPSEL[0].u32 * 32U + 31U : OPSEL[0].u32 * 32U]; "
         "tmp[63 : 32] = S1.u64[OPSEL[1].u32 * 32U + 31U : OPSEL[1].u32 * 32U]; D0.b64 = tmp"
     )
+    found["V_FMAC_DX9_ZERO_F32"] = (
+        "D0.f32 = ((S0.f32 == 0.0) || (S1.f32 == 0.0)) ? D0.f32 : fma(S0.f32, S1.f32, D0.f32)"
+    )
     found["V_MAD_F32"] = "D0.f32 = S0.f32 * S1.f32 + S2.f32"
     found["V_CVT_F32_F64"] = "D0.f32 = f64_to_f32(S0.f64)"
     for name, function in (("FP8", "fp8"), ("BF8", "bf8")):

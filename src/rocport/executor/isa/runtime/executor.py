@@ -35,7 +35,12 @@ _OUTSIDE = re.compile(
 )
 _OLD_C = tuple(
     f"-Wno-error={name}"
-    for name in ("implicit-int", "implicit-function-declaration", "int-conversion", "incompatible-function-pointer-types")
+    for name in (
+        "implicit-int",
+        "implicit-function-declaration",
+        "int-conversion",
+        "incompatible-function-pointer-types",
+    )
 )
 """What C compilers took from programs before GCC 14 and clang 16."""
 _NEEDED = {
