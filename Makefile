@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= $(shell nproc)
 TORCH  ?= torch==2.13.0
 
-.PHONY: env demo sdk lint types test bench clean
+.PHONY: env demo docs sdk lint types test bench clean
 
 $(BIN)/rocport: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -26,6 +26,10 @@ sdk: $(BIN)/rocport
 
 demo: $(BIN)/rocport sdk
 	$(BIN)/python examples/demo.py
+
+docs: env
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[docs]"
+	$(BIN)/mkdocs build --strict
 
 lint: env
 	$(BIN)/ruff check src tests tools benchmarks examples

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
-from rocport.model import Applicability, Report
+from rocport.model import Applicability, Cell, Mark, Report, Section
 from rocport.model.report import said
 
 LISTED = 200
@@ -44,14 +45,30 @@ def render(report: Report, colour: bool = False) -> str:
     if efforts:
         lines += ["", "## Work left (estimate)", "", "| file | review | manual | minutes |", "|---|---:|---:|---:|"]
         lines += [f"| {_code(item.path)} | {item.review} | {item.manual} | {item.minutes} |" for item in efforts]
-    for section in report.sections:
-        lines += ["", f"## {section.title}", "", *([section.note, ""] if section.note else [])]
-        if section.columns:
-            lines += ["| " + " | ".join(section.columns) + " |", "|---" * len(section.columns) + "|"]
-            lines += ["| " + " | ".join(_cell(text) for text in map(said, row)) + " |" for row in section.rows[:LISTED]]
-        if len(section.rows) > LISTED:
-            lines += ["", f"... and {len(section.rows) - LISTED} more; `--format json` or `html` has all of them"]
+    lines += _sections(report.sections, LISTED)
     return "\n".join(lines) + "\n"
+
+
+def render_sections(sections: Iterable[Section]) -> str:
+    """Sections alone, with every row, and with links where a cell has one."""
+    return "\n".join(_sections(sections, None)) + "\n"
+
+
+def _sections(sections: Iterable[Section], listed: int | None) -> Iterator[str]:
+    for section in sections:
+        yield from ("", f"## {section.title}", "", *([section.note, ""] if section.note else []))
+        if section.columns:
+            yield "| " + " | ".join(section.columns) + " |"
+            yield "|---" * len(section.columns) + "|"
+            for row in section.rows[:listed]:
+                yield "| " + " | ".join(_shown(cell, linked=listed is None) for cell in row) + " |"
+        if listed is not None and len(section.rows) > listed:
+            yield from ("", f"... and {len(section.rows) - listed} more; `--format json` or `html` has all of them")
+
+
+def _shown(cell: Cell, linked: bool) -> str:
+    text = _cell(said(cell))
+    return f"[{text}]({cell.href})" if linked and isinstance(cell, Mark) and cell.href else text
 
 
 def _cell(text: str) -> str:
