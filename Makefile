@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= $(shell nproc)
 TORCH  ?= torch==2.13.0
 
-.PHONY: env demo docs sdk lint types test bench clean
+.PHONY: env demo docs screenshots sdk lint types test bench clean
 
 $(BIN)/rocport: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -30,6 +30,10 @@ demo: $(BIN)/rocport sdk
 docs: env
 	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[docs]"
 	$(BIN)/mkdocs build --strict
+
+screenshots: env
+	$(BIN)/pytest -q -n 0 tests/report/test_html.py tests/fleet -k screenshot
+	cp build/screenshots/*.png docs/
 
 lint: env
 	$(BIN)/ruff check src tests tools benchmarks examples

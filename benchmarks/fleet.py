@@ -1,6 +1,6 @@
 """How fast is a fleet with more workers, what does a cluster cost, and what does killing its workers lose?
 
-    python benchmarks/fleet.py --work DIR [--repositories N] [--copies N] [--workers 1,2,4] [--nodes N] [--kills N]
+    python benchmarks/fleet.py --work DIR [--repositories N] [--build] [--workers 1,2,4] [--nodes N] [--kills N]
 
 The fleet is N copies of examples/rowstats and examples/reviewed, each with a line of its own, scanned and ported (and
 compiled with --build). It is led with 1, 2 and 4 workers of this machine, then on a local Ray cluster of several node
@@ -109,7 +109,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--repositories", type=int, default=24)
-    parser.add_argument("--workers", default="1,2,4")
+    parser.add_argument("--workers", default="1,2,4", help="of this machine; empty: the cluster alone")
     parser.add_argument("--nodes", type=int, default=3, help="node processes of the local Ray cluster; 0: none")
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--build", action="store_true")
@@ -117,9 +117,10 @@ def main() -> int:
     listed = make(arguments.work.resolve(), arguments.repositories)
     words = ["--target", "gfx942"] if arguments.build else ["--no-build"]
     print(f"{arguments.repositories} repositories, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
-    for workers in map(int, arguments.workers.split(",")):
+    for workers in map(int, filter(None, arguments.workers.split(","))):
         lead(listed, arguments.work / f"local-{workers}", [*words, "-j", str(workers)])
-    lead(listed, arguments.work / "local-2-killed", [*words, "-j", "2", "--retries", "20"], arguments.kills)
+    if arguments.workers:
+        lead(listed, arguments.work / "local-2-killed", [*words, "-j", "2", "--retries", "20"], arguments.kills)
     if arguments.nodes:
         os.environ["ROCPORT_FLEET_RUN"] = "ray-killed"
         from ray.cluster_utils import Cluster

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -29,6 +31,7 @@ from rocport.model import (
 )  # fmt: skip
 from rocport.report.html import Page, diff, render, render_page
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\u2028'\"&"
 
 
@@ -259,3 +262,39 @@ def test_ten_thousand_findings_open(show: Any) -> None:
     findings = [_finding(f"dir/{n % 700}.cu", n + 1, kinds[n % 2]) for n in range(10_000)]
     page = show(render(_report(findings)))
     assert page.locator("html").get_attribute("data-ready") == "10000" and page.locator("details").count() == 200
+
+
+SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
+
+
+def _screenshot(page: Any, name: str) -> None:
+    """Of what a reader sees first, into build/screenshots; `make screenshots` takes them into docs."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    clip = {"x": 0, "y": 0, "width": 1280, "height": 1300}
+    page.evaluate("scrollTo(0, 0)")
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True, clip=clip)
+    assert (SCREENSHOTS / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_screenshot_of_a_port(show: Any, tmp_path: Path) -> None:
+    example, port, file = EXAMPLES / "rowstats", tmp_path / "rowstats-hip", tmp_path / "report.html"
+    CliRunner().invoke(cli, ["port", str(example), "--out", str(port)])
+    assert CliRunner().invoke(cli, ["report", str(port), "--no-build", "--out", str(file)]).exit_code == 0
+    page = show(file.read_text(encoding="utf-8"))
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    assert page.locator("#list details[open] .diff").count() == 1
+    _screenshot(page, "report")
+
+
+def test_screenshot_of_numbers(show: Any) -> None:
+    pytest.importorskip("torch", reason="compare reads goldens with torch")
+    goldens = [str(EXAMPLES / "transformer" / f"h200-{name}.golden") for name in ("float32", "bfloat16")]
+    done = subprocess.run(
+        [sys.executable, "-m", "rocport", "compare", *goldens, "--format", "html"], capture_output=True, check=False
+    )
+    page = show(done.stdout.decode())
+    assert page.locator("#layer-by-layer circle").count() == 164
+    _screenshot(page, "numbers")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -95,7 +97,8 @@ def command(
         make_targets(target), build, run, pages, objects, sample, chunk, workers=at_once, retries=retries
     )
     try:
-        with counting("fleet", fmt) as count:
+        # Ray prints what it has to say of lost workers; stdout is for the report.
+        with counting("fleet", fmt) as count, contextlib.redirect_stdout(sys.stderr):
             fleet = driver.lead(sources, options, places, kept, runner, count)
     finally:
         if leave is not None:
