@@ -70,7 +70,8 @@ def lead(
     """Do every step of every repository, `options.workers` at a time."""
     fleet = Fleet([Row(source) for source in sources])
     code = tasks.code_hash()
-    queue: deque[tuple[Row, Task, int]] = deque()
+    queue: deque[tuple[Row, Task]] = deque()
+    ready: deque[tuple[Row, Task, int]] = deque()
     total = done = 0
 
     def add(row: Row, step: str, **more: Any) -> None:
@@ -78,7 +79,7 @@ def lead(
         objects = options.objects and step == BUILD
         row.waiting += 1
         total += 1
-        queue.append((row, Task(step, row.source, options.targets, objects, code=code, **more), 0))
+        queue.append((row, Task(step, row.source, options.targets, objects, code=code, **more)))
 
     def settle(row: Row, task: Task, result: dict[str, Any] | None, why: str) -> None:
         """Take a result, and put the steps that follow it into the queue."""
@@ -113,15 +114,18 @@ def lead(
     with ThreadPoolExecutor(max_workers=options.workers) as pool:
         running: dict[Future[Ended], tuple[Row, Task, int]] = {}
         try:
-            while queue or running:
-                while queue and len(running) < options.workers:
-                    row, task, tries = queue.popleft()
+            while queue or ready or running:
+                while queue:
+                    row, task = queue.popleft()
                     known = read_result(store, task.key)
-                    if known is not None:
+                    if known is None:
+                        ready.append((row, task, 0))
+                    else:
                         fleet.known += 1
                         settle(row, task, known, "")
-                    else:
-                        running[pool.submit(runner, task, places)] = (row, task, tries)
+                while ready and len(running) < options.workers:
+                    row, task, tries = ready.popleft()
+                    running[pool.submit(runner, task, places)] = (row, task, tries)
                 if not running:
                     continue
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -130,7 +134,7 @@ def lead(
                     result = read_result(store, task.key)
                     if result is None and ended.how == "lost" and tries < options.retries:
                         fleet.again += 1
-                        queue.appendleft((row, task, tries + 1))
+                        ready.appendleft((row, task, tries + 1))
                         continue
                     fleet.made += result is not None
                     settle(row, task, result, ended.reason or "nothing was stored")
