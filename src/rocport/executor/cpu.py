@@ -216,6 +216,7 @@ class CpuExecutor:
             "-D__HIP__=1",
             "-D__HIPCC__=1",
             "-D__HIP_PLATFORM_AMD__=1",
+            "-DROCPORT_SOURCE_LEVEL=1",
         ]
         if options.width:
             flags += [f"-DROCPORT_FIXED_WAVE={options.width}", f"-D__AMDGCN_WAVEFRONT_SIZE={options.width}"]

@@ -12,14 +12,14 @@
 ROCPORT_MODULES
 #undef X
 
-#ifndef __HIP__
+#ifdef ROCPORT_SOURCE_LEVEL
 namespace rpx {
 void spare_static_lds();
 }
 #endif
 
 int main(int argc, char **argv) {
-#ifndef __HIP__
+#ifdef ROCPORT_SOURCE_LEVEL
   // PyTorch's headers keep thread-local variables, which live where the source-level executor keeps shared memory.
   rpx::spare_static_lds();
 #endif

@@ -3,23 +3,23 @@
 // extension see ROCm and take CPU tensors for its device's. A HIP compiler (the ISA executor) reads them as on ROCm.
 #pragma once
 
-#ifdef __HIP__
+#ifdef ROCPORT_SOURCE_LEVEL
+#undef __HIPCC__
+#undef __HIP__
+#define RPX_DEVICE
+#else
 #define USE_ROCM 1
 #define RPX_DEVICE __device__
-#else
-#undef __HIPCC__
-#define RPX_DEVICE
 #endif
 
 #include <torch/extension.h>
 #include <torch/library.h>
 #include <torch/script.h>
 
-#ifndef __HIP__
+#ifdef ROCPORT_SOURCE_LEVEL
 #define __HIPCC__ 1
 #define __HIP__ 1
 #define USE_ROCM 1
-#define ROCPORT_SOURCE_LEVEL 1
 #endif
 
 #include <hip/hip_runtime.h>
