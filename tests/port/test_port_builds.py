@@ -34,7 +34,7 @@ def test_port_ends_with_what_compiles(tmp_path: Path) -> None:
     (source / "Makefile").write_text("all:\n\tnvcc k.cu -o k\n")
     done = CliRunner().invoke(cli, ["port", str(source), "--out", str(tmp_path / "o"), "--build"])
     assert "1 of 1 units of your build compile; 0 sites are MANUAL" in done.output, done.output
-    assert "1 sources that no build file names were left out" in done.output
+    assert "1 source that no build file names was left out" in done.output
     assert done.exit_code == 0
 
 

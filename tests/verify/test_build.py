@@ -243,7 +243,7 @@ def test_units_that_no_build_file_names_are_left_out_and_counted(
     asked = ["verify", str(root), "--target", "gfx942", "--syntax-only"]
     done = CliRunner().invoke(cli, asked)
     assert done.exit_code == 0, done.output
-    assert "1 sources that no build file names were left out (1 in third_party/x): --all-units" in done.output
+    assert "1 source that no build file names was left out (1 in third_party/x): --all-units" in done.output
     assert CliRunner().invoke(cli, [*asked, "--all-units"]).exit_code == 1
     (root / "k.hip").write_text("#include <nowhere/to_be_found.h>\n" + GOOD)
     done = CliRunner().invoke(cli, asked)

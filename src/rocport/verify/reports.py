@@ -256,7 +256,8 @@ def _build_lines(verification: Verification, colour: bool) -> list[str]:
     if count := len(verification.not_named):
         folders = Counter(path.rpartition("/")[0] or "." for path in verification.not_named).most_common(3)
         where = ", ".join(f"{number} in {folder}" for folder, number in folders)
-        shown.append(f"  {count} sources that no build file names were left out ({where}): --all-units")
+        verb = "source that no build file names was" if count == 1 else "sources that no build file names were"
+        shown.append(f"  {count} {verb} left out ({where}): --all-units")
     shown.append(f"How: {verification.how}.")
     return shown
 
