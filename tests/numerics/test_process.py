@@ -110,7 +110,11 @@ def test_what_is_captured_is_confined(tmp_path: Path) -> None:
         "torch.ones(2) + 1\n"
     )
     made = run_capture(
-        parse_command(["python", "program.py"], folder), tmp_path / "a.golden", CaptureConfig(), Limits(), cwd=folder
+        parse_command([sys.executable, "program.py"], folder),
+        tmp_path / "a.golden",
+        CaptureConfig(),
+        Limits(),
+        cwd=folder,
     )
     assert made.ended.ok and (tmp_path / "a.golden").is_file()
     assert (folder / "inside").read_text() == "refused refused " and not outside.exists()

@@ -165,23 +165,32 @@ def _rich() -> Page:
     return Page(report, {"a.cu": (b"x\ny\n", "a.cu", b"x\nz\n")})
 
 
+def _expect(locator: Any) -> Any:
+    """Assertions that wait: a filter draws its list when the page has time."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=600_000)
+    return expect(locator)
+
+
 def test_every_filter_and_key(show: Any) -> None:
     page = show(render_page(_rich()))
     files = page.locator("#list summary > code")
     count, focus = page.locator("#count"), "document.activeElement.querySelector('code')?.textContent"
     assert page.title() == "rocport: tree" and page.locator("img").count() == 0
-    assert count.inner_text() == "2 findings in 2 files" and files.all_inner_texts() == ["a.cu", "b.cu"]
+    _expect(count).to_have_text("2 findings in 2 files")
+    _expect(files).to_have_text(["a.cu", "b.cu"])
     for kind, left in (("safe", 3), ("review", 2), ("manual", 1)):
         page.locator(f"input[value={kind}]").click()
-        assert count.inner_text().startswith(f"{left} finding")
+        _expect(count).to_contain_text(f"{left} finding")
     page.keyboard.press("Escape")
-    assert files.count() == 2
+    _expect(files).to_have_count(2)
     page.locator("#rule").select_option("inline-ptx")
-    assert files.all_inner_texts() == ["a.cu"]
+    _expect(files).to_have_text(["a.cu"])
     page.get_by_role("button", name="Reset").click()
     page.wait_for_function("document.querySelectorAll('#list summary').length === 2")
     page.locator("#file").select_option("b.cu")
-    assert files.all_inner_texts() == ["b.cu"]
+    _expect(files).to_have_text(["b.cu"])
     page.locator("body").press("Escape")
     page.locator("h1").click()
     page.keyboard.press("j")
@@ -195,7 +204,7 @@ def test_every_filter_and_key(show: Any) -> None:
     assert details.locator(".finding p").nth(1).inner_text().split() == HOSTILE.split()
     page.keyboard.press("/")
     page.keyboard.type("b.cu")
-    assert files.all_inner_texts() == ["b.cu"]
+    _expect(files).to_have_text(["b.cu"])
     page.keyboard.press("Enter")
     assert page.evaluate(focus) == "b.cu"
 
