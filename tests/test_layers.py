@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rocport.scan.cache import DECIDING
+
 SRC = Path(__file__).parent.parent / "src" / "rocport"
 
 # Package -> the packages of rocport it may import, besides itself and model. cli and report's callers see everything.
@@ -65,6 +67,16 @@ def test_imports_go_one_way(package: str) -> None:
             # What runs in the user's own Python, which has PyTorch, is not imported by rocport.
             if parts[0] in ("torch", "triton") and "torch_child" not in path.parts:
                 assert package in TORCH, f"{path.relative_to(SRC)} imports {parts[0]}; only {sorted(TORCH)} may"
+
+
+def test_a_cached_scan_is_made_anew_when_anything_that_scan_stands_on_has_changed() -> None:
+    reached, waiting = {"model"}, ["scan"]
+    while waiting:
+        package = waiting.pop()
+        if package not in reached:
+            reached.add(package)
+            waiting += ALLOWED[package]
+    assert set(DECIDING) == reached
 
 
 def test_the_proof_of_the_nvidia_path_shares_nothing_with_what_makes_the_port() -> None:

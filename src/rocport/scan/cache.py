@@ -29,7 +29,8 @@ from rocport.model import (
 from rocport.syntax.project import FileNames
 
 # Packages whose code or data decides what a scan finds.
-_DECIDING = ("binding", "facts", "model", "rules", "scan", "syntax")
+DECIDING = ("binding", "convergence", "facts", "model", "project", "ptx", "rules", "scan", "syntax")
+"""The packages that decide what a scan finds: `scan` and all that it imports."""
 _KEEP_DAYS = 30
 _SECONDS_A_DAY = 86_400
 
@@ -99,7 +100,7 @@ def code_fingerprint() -> str:
     """Changes with every file of rocport that decides what a scan finds."""
     digest = hashlib.blake2b(rocport.__version__.encode(), digest_size=16)
     root = Path(rocport.__file__).parent
-    for package in _DECIDING:
+    for package in DECIDING:
         for folder, folders, files in os.walk(root / package):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
             for name in sorted(files):
