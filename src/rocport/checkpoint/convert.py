@@ -27,6 +27,7 @@ from rocport.checkpoint.model import is_kept, read_config
 from rocport.checkpoint.quantstate import DTYPES, MARK, find_quantized
 from rocport.checkpoint.stored import Blocks, Dense, Weight, find_weights
 from rocport.checkpoint.tensorfile import Checkpoint, Tensor, TensorFile, encode_header, read_checkpoint, read_header
+from rocport.model.digest import file_sha256
 
 if TYPE_CHECKING:
     from rocport.checkpoint.codec import Floats
@@ -366,15 +367,12 @@ def _check_space(work: Plan, record: dict[str, Any], dst: Path) -> None:
 def _finished(dst: Path, record: dict[str, Any], name: str) -> bool:
     entry = record["shards"].get(name)
     path = dst / name
-    return bool(entry) and path.is_file() and path.stat().st_size == entry["bytes"] and _digest(path) == entry["sha256"]
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+    return (
+        bool(entry)
+        and path.is_file()
+        and path.stat().st_size == entry["bytes"]
+        and file_sha256(path) == entry["sha256"]
+    )
 
 
 def _write_shard(shard: Shard, path: Path, errors: _Errors) -> str:
@@ -497,7 +495,7 @@ def _check_shard(shard: Shard, path: Path, digest: str) -> int:
     bad file is removed.
     """
     try:
-        if _digest(path) != digest:
+        if file_sha256(path) != digest:
             raise CheckpointError(f"{path}: reads back differently from what was written; check the disk")
         file = read_header(path)
         expected = {entry.name: (entry.dtype, entry.shape) for entry in shard.entries}

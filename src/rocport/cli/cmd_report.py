@@ -100,7 +100,7 @@ def _untouched(known: Manifest, source: Path) -> Report:
     from rocport.model.report import anchor
 
     hashes = {record.source: record.source_sha256 for record in known.files.values() if record.source_sha256}
-    other = [name for name, seen in sorted(hashes.items()) if _sha256(source / name) != seen]
+    other = [name for name, seen in sorted(hashes.items()) if _hash(source / name) != seen]
     same = len(hashes) - len(other)
     rows = tuple((Mark(name, "code"), Mark("not what was ported, or gone", "bad")) for name in other)
     note = "The port is a tree of its own: NVIDIA builds the sources. "
@@ -111,11 +111,11 @@ def _untouched(known: Manifest, source: Path) -> Report:
     return Report("verify", str(source), (), (), sections=(section,), evidence=(("NVIDIA path", mark),))
 
 
-def _sha256(path: Path) -> str:
-    import hashlib
+def _hash(path: Path) -> str:
+    from rocport.model.digest import file_sha256
 
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return file_sha256(path)
     except OSError:
         return ""
 

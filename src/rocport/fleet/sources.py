@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 import zipfile
 from collections import Counter
@@ -20,6 +19,7 @@ from typing import Any
 
 from rocport.facts._toml import read_toml
 from rocport.model import cache_folder
+from rocport.model.digest import file_sha256
 from rocport.scan.revision import extract
 
 _PYPI = re.compile(r"pypi:([A-Za-z0-9][\w.-]*)==([\w.!+-]+)")
@@ -91,7 +91,7 @@ def _source(text: str, base: Path, name: str = "") -> Source:
         return Source(name or "/".join(url.removesuffix(".git").rsplit("/", 2)[-2:]), "git", url, revision)
     path = (base / text).resolve()
     if path.is_file() and path.name.endswith(_ARCHIVES):
-        return Source(name or path.name, "archive", str(path), _sha256(path))
+        return Source(name or path.name, "archive", str(path), file_sha256(path))
     if path.is_dir():
         return Source(name or path.name, "folder", str(path), _hash_of(path))
     raise SourceError(f"{text}: neither pypi:NAME==VERSION, nor a git URL[@REVISION], nor an archive or folder here")
@@ -104,22 +104,11 @@ def _resolve(url: str, revision: str) -> str:
     return done.stdout.split()[0]
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return (
-            hashlib.file_digest(stream, "sha256").hexdigest() if sys.version_info >= (3, 11) else _slowly(stream.read())
-        )
-
-
-def _slowly(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
 def _hash_of(folder: Path) -> str:
     state = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if ".git" not in path.relative_to(folder).parts and path.is_file() and not path.is_symlink():
-            state.update(os.fsencode(path.relative_to(folder)) + b"\0" + _sha256(path).encode())
+            state.update(os.fsencode(path.relative_to(folder)) + b"\0" + file_sha256(path).encode())
     return state.hexdigest()
 
 

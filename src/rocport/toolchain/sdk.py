@@ -25,6 +25,7 @@ from typing import Any
 
 from rocport.facts.targets import default_targets
 from rocport.model import HANGING_S
+from rocport.model.digest import file_sha256
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -134,7 +135,7 @@ def unpacked_sha256(root: Path) -> str:
     digest = hashlib.sha256()
     files = (path for path in root.rglob("*") if path.name not in added and path.is_file() and not path.is_symlink())
     for path in sorted(files):
-        digest.update(f"{path.relative_to(root).as_posix()}\0{_sha256(path)}\n".encode())
+        digest.update(f"{path.relative_to(root).as_posix()}\0{file_sha256(path)}\n".encode())
     return digest.hexdigest()
 
 
@@ -360,7 +361,7 @@ def _fetch(
     apt: Apt, pins: Sequence[Pin], debs: Path, allow_unpinned: bool, installed: list[Installed], log: Log
 ) -> list[tuple[Pin, Path]]:
     """Download what is not there yet, verify every file, and note what was taken."""
-    have = {_sha256(path): path for path in sorted(debs.glob("*.deb"))}
+    have = {file_sha256(path): path for path in sorted(debs.glob("*.deb"))}
     todo = [pin for pin in pins if pin.sha256 not in have]
     chosen: dict[str, tuple[str, str]] = {pin.name: (pin.version, pin.sha256) for pin in pins}
     if todo:
@@ -387,7 +388,7 @@ def _fetch(
         todo = [pin for pin in todo if chosen[pin.name][1] not in have]
         log(f"downloading {len(todo)} packages, {sum(records[pin.name][1] for pin in todo) / 1e6:.0f} MB")
         apt.download([(pin.name, chosen[pin.name][0]) for pin in todo], debs)
-        have = {_sha256(path): path for path in sorted(debs.glob("*.deb"))}
+        have = {file_sha256(path): path for path in sorted(debs.glob("*.deb"))}
     files: list[tuple[Pin, Path]] = []
     for pin in pins:
         version, sha = chosen[pin.name]
@@ -552,14 +553,6 @@ def _locked(path: Path, log: Log) -> Iterator[None]:
             log("another rocport is installing this SDK; waiting for it")
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as handle:
-        while chunk := handle.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _tail(text: str, lines: int = 2) -> str:
