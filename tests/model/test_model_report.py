@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rocport.model import Applicability, Finding, Severity, Span
+from rocport.model.report import Effort, LeftOut, Mark, Report, anchor, said
+
+
+def finding(applicability: Applicability, path: str = "a.cu", phase: int = 2, rule: str = "r") -> Finding:
+    return Finding(rule, path, Span(0, 1), 1, 1, "m", Severity.SLOW, applicability, phase)
+
+
+def report(*findings: Finding, **more: Any) -> Report:
+    return Report("scan", "/tree", (), findings, **more)
+
+
+SAFE, REVIEW, MANUAL = Applicability
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (None, ""),
+        (0, "0"),
+        (1234567, "1234567"),
+        (1234.5, "1.23e+03"),
+        (0.5, "0.5"),
+        ("x", "x"),
+        (Mark("ok", "good"), "ok"),
+    ],
+)
+def test_a_cell_is_said_as_text(cell: Any, text: str) -> None:
+    assert said(cell) == text
+
+
+def test_an_anchor_is_lower_case_words() -> None:
+    assert anchor("NVIDIA path: unchanged (2 files)!") == "nvidia-path-unchanged-2-files"
+    assert anchor("--a--") == "a"
+
+
+def test_every_applicability_is_counted_also_where_there_is_none() -> None:
+    assert report(finding(SAFE), finding(SAFE), finding(MANUAL)).count() == {"safe": 2, "review": 0, "manual": 1}
+    assert report().count() == {"safe": 0, "review": 0, "manual": 0}
+
+
+def test_what_settings_leave_out_is_not_suppressed() -> None:
+    left = tuple(LeftOut("r", "a.cu", 1, by) for by in ("comment", "settings", "baseline"))
+    assert report(left_out=left).suppressed == 2
+
+
+def test_effort_is_by_kind_of_work_and_the_second_site_of_a_rule_costs_a_third() -> None:
+    efforts = report(
+        finding(SAFE, "safe.cu"),
+        finding(REVIEW, "read.cu"),
+        finding(MANUAL, "build.cu", phase=4),
+        finding(MANUAL, "write.cu", phase=2),
+        finding(MANUAL, "warp.cu", phase=3),
+        *[finding(MANUAL, "many.cu", phase=3)] * 4,
+        finding(REVIEW, "mixed.cu"), finding(REVIEW, "mixed.cu", rule="s"), finding(MANUAL, "mixed.cu", phase=0),
+    ).effort()  # fmt: skip
+    assert efforts == [
+        Effort("many.cu", 0, 4, 90),
+        Effort("warp.cu", 0, 1, 45),
+        Effort("write.cu", 0, 1, 45),
+        Effort("mixed.cu", 2, 1, 20),
+        Effort("build.cu", 0, 1, 10),
+        Effort("read.cu", 1, 0, 5),
+    ]
+
+
+def test_a_report_that_is_not_about_sites_has_no_effort() -> None:
+    assert report(finding(MANUAL), verdict=Mark("ready", "good")).effort() == []
