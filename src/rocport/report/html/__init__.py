@@ -17,9 +17,8 @@ from rocport import __version__
 from rocport.model import Cell, Mark, Report, Section
 from rocport.model.report import anchor
 from rocport.report.html.diff import Row, rows
-from rocport.report.json import finding_object
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,10 @@ def _data(page: Page) -> dict[str, Any]:
         "root": report.root,
         "options": dict(report.options),
         "filesRead": report.files_read,
-        "findings": [finding_object(finding) for finding in report.findings],
+        "findings": [
+            [item.path, item.line, item.rule, item.applicability.value, item.message, item.fix, item.holds, item.source]
+            for item in report.findings
+        ],
         "files": [_file(path, page.texts.get(path), lines[path]) for path in sorted(lines)],
         "effort": {item.path: item.minutes for item in report.effort()},
         "problems": [{"path": item.path, "message": item.message} for item in report.problems],

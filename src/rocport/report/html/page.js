@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
+  data.findings = data.findings.map(([path, line, rule, applicability, message, fix, holds, source]) => ({ path, line, rule, applicability, message, fix, holds, source }));
   const $ = (id) => document.getElementById(id);
   const make = (tag, attributes = {}, ...children) => {
     const node = tag === "svg" || make.svg.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -82,7 +83,7 @@
       anchor.setAttribute("href", "#findings");
       anchor.setAttribute("aria-label", `${label}: about ${hours(item.size)}`);
       anchor.append(box);
-      anchor.addEventListener("click", () => { if (item.path) { $("file").value = item.path; show(); openFirst(); } });
+      anchor.addEventListener("click", () => { if (item.path) { fill(); $("file").value = item.path; show(); openFirst(); } });
       svg.append(anchor);
     }
     $("treemap").append(svg);
@@ -94,7 +95,9 @@
   for (const finding of data.findings) byFile.get(finding.path).findings.push(finding);
   const option = (value) => make("option", { value }, value);
   $("rule").append(...[...new Set(data.findings.map((finding) => finding.rule))].sort().map(option));
-  $("file").append(...[...byFile.keys()].map(option));
+  // A choice of thousands of files costs more than the rest of the page: it is filled when somebody comes to it.
+  const fill = () => { if ($("file").length === 1) $("file").append(...[...byFile.keys()].map(option)); };
+  for (const event of ["focus", "pointerdown"]) $("file").addEventListener(event, fill);
   const words = { manual: "for you", review: "review", safe: "safe" };
   const tone = { manual: "bad", review: "warn", safe: "good" };
   const sentence = (finding) => make("div", { class: "finding " + finding.applicability },
@@ -120,7 +123,7 @@
     const head = make("thead", {}, make("tr", {}, make("th", { class: "n" }, ""), make("th", { scope: "col" }, "CUDA"), make("th", { class: "n" }, ""), make("th", { scope: "col" }, "HIP")));
     return make("table", { class: "diff" }, make("caption", { class: "dim" }, file.output && file.output !== file.path ? `${file.path} and ${file.output}` : file.path), head, body);
   };
-  const PAGE = 200;
+  const PAGE = 100;
   let limit = PAGE;
   const show = () => {
     const text = $("search").value.trim().toLowerCase();
@@ -175,7 +178,7 @@
     const next = all[now < 0 ? 0 : Math.min(Math.max(now + (event.key === "j" ? 1 : -1), 0), all.length - 1)];
     if (next) { next.focus(); next.scrollIntoView({ block: "nearest" }); }
   });
-  addEventListener("beforeprint", () => { for (const details of document.querySelectorAll("details")) details.open = true; });
+  addEventListener("beforeprint", () => { limit = Infinity; show(); for (const details of document.querySelectorAll("details")) details.open = true; });
 
   // ---- sections: a table, sorted by its headings, and a plot
   const text = (cell) => (Array.isArray(cell) ? cell[0] : cell === null ? "" : String(cell));
