@@ -102,3 +102,83 @@ def test_aiter_is_called_as_its_signature_asks(monkeypatch):
         torch.testing.assert_close(aiter.run(q, k, v, left, right, 0.125), eager.run(q, k, v, left, right, 0.125))
     out = aiter.run(q.requires_grad_(), k, v, -1, 0, 0.125)
     assert torch.autograd.grad(out.sum(), q)[0].isfinite().all()
+
+
+MASKS = {
+    "keys of a sequence": lambda: torch.arange(19) < torch.tensor([19, 11]).view(2, 1, 1, 1),
+    "each query its keys": lambda: torch.rand(7, 19) < 0.6,
+    "added to heads": lambda: torch.randn(8, 7, 19),
+    "added, with -inf": lambda: torch.randn(2, 1, 7, 19).masked_fill(torch.rand(2, 1, 7, 19) < 0.5, float("-inf")),
+}
+
+
+@pytest.mark.parametrize("name", sorted(MASKS))
+@pytest.mark.parametrize("tier", ["eager", "pytorch"])
+def test_array_masks_are_mlx(mx, name, tier):
+    q, k, v = _inputs((7, 19, 8, 2, 64))
+    mask = MASKS[name]()
+    heads_first = [mx.array(t.transpose(1, 2).contiguous().numpy()) for t in (q, k, v)]
+    want = mx.fast.scaled_dot_product_attention(*heads_first, scale=0.125, mask=mx.array(mask.numpy()))
+    assert relative(ops.sdpa(q, k, v, mask=mask, tier=tier), to_torch(want).transpose(1, 2)) < 5e-6
+
+
+@pytest.mark.parametrize("tier", ["eager", "pytorch"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_sinks_are_mlx(mx, tier, masked):
+    q, k, v = _inputs((7, 19, 8, 2, 64))
+    sinks, mask = torch.randn(8), torch.rand(7, 19) < 0.6 if masked else None
+    heads_first = [mx.array(t.transpose(1, 2).contiguous().numpy()) for t in (q, k, v)]
+    options = {"mask": mx.array(mask.numpy()) if masked else "causal", "sinks": mx.array(sinks.numpy())}
+    want = mx.fast.scaled_dot_product_attention(*heads_first, scale=0.125, **options)
+    out = ops.sdpa(q, k, v, causal=not masked, mask=mask, sinks=sinks, tier=tier)
+    assert relative(out, to_torch(want).transpose(1, 2)) < 5e-6
+
+
+@pytest.mark.parametrize("tier", ["eager", "pytorch"])
+def test_values_of_another_width_are_mlx(mx, tier):
+    q, k, _ = _inputs((7, 19, 8, 2, 64))
+    v = torch.randn(2, 19, 2, 48)
+    heads_first = [mx.array(t.transpose(1, 2).contiguous().numpy()) for t in (q, k, v)]
+    want = mx.fast.scaled_dot_product_attention(*heads_first, scale=0.125)
+    out = ops.sdpa(q, k, v, tier=tier)
+    assert out.shape == (2, 7, 8, 48) and relative(out, to_torch(want).transpose(1, 2)) < 5e-6
+
+
+@pytest.mark.parametrize("kind", ["booleans", "numbers", "sinks", "window"])
+def test_gradients_with_masks_and_sinks(kind):
+    """Query 3 sees no key: its output and its gradients are 0, no NaN."""
+    q, k, v = (t.requires_grad_() for t in _inputs((6, 8, 4, 2, 64)))
+    seen = torch.rand(6, 8) < 0.7
+    seen[3] = False
+    wanted, options = [q, k, v], {"mask": seen}
+    if kind == "numbers":
+        mask = torch.randn(2, 4, 6, 8).masked_fill(~seen, float("-inf")).requires_grad_()
+        wanted, options = [*wanted, mask], {"mask": mask}
+    elif kind == "sinks":
+        sinks = torch.randn(4, requires_grad=True)
+        wanted, options = [*wanted, sinks], {"mask": seen, "sinks": sinks, "window": (2, 2)}
+    elif kind == "window":
+        options = {"mask": seen, "window": (2, 2)}
+    results = {}
+    for tier in ("eager", "pytorch"):
+        out = ops.sdpa(q, k, v, tier=tier, **options)
+        assert not out[:, 3].any()
+        results[tier] = (out, *torch.autograd.grad(out.square().sum(), wanted))
+    for ours, want in zip(results["pytorch"], results["eager"], strict=True):
+        assert relative(ours, want) < 1e-5
+
+
+def test_masks_and_sinks_that_do_not_meet_are_named():
+    q, k, v = _inputs((6, 8, 4, 2, 64))
+    for options, message in (
+        ({"mask": torch.ones(5, 8, dtype=torch.bool)}, r"mask \(5, 8\) does not broadcast"),
+        ({"mask": torch.ones(6, 8, dtype=torch.int64)}, "expected booleans or numbers"),
+        ({"sinks": torch.ones(2)}, "each of 4 query heads"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ops.sdpa(q, k, v, **options)
+    half = [t.half() for t in (q, k, v)]
+    rows = ops.operator("sdpa").explain(
+        ops.dispatch.Platform("cpu"), *half, -1, -1, 0.125, torch.zeros(1, 1, 6, 8), None
+    )
+    assert "rounds what is added from torch.float32" in rows[1].refused and rows[-1].chosen

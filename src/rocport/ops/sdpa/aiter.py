@@ -17,7 +17,10 @@ from rocport.runtime.machine import Platform
 TARGETS = tuple(t.name for t in all_targets() if any(s.state == "yes" for s in t.library("aiter")))
 
 
-def run(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float) -> torch.Tensor:
+def run(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float,
+    mask: torch.Tensor | None = None, sinks: torch.Tensor | None = None,
+) -> torch.Tensor:  # fmt: skip
     """See `rocport.ops.sdpa`."""
     from aiter import flash_attn_func
 
@@ -34,8 +37,9 @@ def run(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int
 
 
 def refuse(
-    platform: Platform, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float
-) -> str:
+    platform: Platform, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, left: int, right: int, scale: float,
+    mask: torch.Tensor | None = None, sinks: torch.Tensor | None = None,
+) -> str:  # fmt: skip
     if platform.kind != "rocm" or platform.gfx not in TARGETS:
         return f"needs {' or '.join(TARGETS)}, have {platform}"
     if importlib.util.find_spec("aiter") is None:
@@ -44,6 +48,8 @@ def refuse(
         return f"needs float16 or bfloat16, have {q.dtype}"
     if q.shape[3] > 256 or q.shape[3] % 8:
         return f"needs a head dimension that is a multiple of 8 up to 256, have {q.shape[3]}"
+    if mask is not None or sinks is not None or v.shape[3] != k.shape[3]:
+        return "is called without array masks and sinks, with values as wide as keys"
     if right >= 0 and q.shape[1] > k.shape[1] + right:
         return "has queries that see no key"
     return ""
