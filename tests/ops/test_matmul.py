@@ -159,3 +159,74 @@ def test_splits_of_k_are_whole_numbers_of_rounds():
     where = Platform("cuda", capability=(9, 0))
     assert matmul.tile_config(where, 96, 5120, 27648).split == 3
     assert matmul.tile_config(where, 8, 512, 2880).split > 4
+
+
+def _both(mx, weight, fmt):
+    """A weight packed by MLX and by us."""
+    parts = mx.quantize(mx.array(weight.numpy()), bits=fmt.bits, group_size=fmt.group)
+    ours = (as_int32(to_torch(parts[0])), to_torch(parts[1]), to_torch(parts[2]))
+    return parts, ops.QuantTensor(fmt, tuple(weight.shape), torch.float32, *ours)
+
+
+@pytest.mark.parametrize("transpose", [True, False])
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
+def test_batches_of_matrices_either_way_are_mlx(mx, transpose, lead):
+    fmt = ops.Format.parse("affine4g32")
+    parts, q = _both(mx, torch.randn(*lead, 64, 96), fmt)
+    x = torch.randn(*lead, 5, 96 if transpose else 64, requires_grad=True)
+    options = {"bits": 4, "group_size": 32, "transpose": transpose}
+    want = to_torch(mx.quantized_matmul(mx.array(x.detach().numpy()), *parts, **options))
+    dense = ops.dequantize(q)
+    for tier in ("", "eager"):
+        out = ops.quantized_matmul(x, q, transpose=transpose, tier=tier)
+        assert out.shape == want.shape and relative(out.detach(), want) < 2e-6
+        grad = torch.randn_like(out)
+        (got,) = torch.autograd.grad(out, x, grad)
+        assert relative(got, grad @ (dense if transpose else dense.transpose(-1, -2))) < 2e-6
+    bias = torch.randn(want.shape[-1])
+    assert relative(ops.quantized_matmul(x, q, bias, transpose=transpose).detach(), want + bias) < 2e-6
+
+
+def test_x_is_shared_by_a_batch_of_matrices():
+    q = ops.quantize(torch.randn(3, 8, 64), "mxfp4")
+    x = torch.randn(2, 1, 5, 64)
+    want = x @ ops.dequantize(q, torch.float32).transpose(1, 2)
+    torch.testing.assert_close(ops.quantized_matmul(x, q), want)
+    torch.testing.assert_close(ops.quantized_matmul(x[0, 0], q), want[0])
+    flat = ops.quantize(torch.randn(2, 2, 8, 64), "nf4b64")
+    torch.testing.assert_close(ops.quantized_matmul(x, flat), x @ ops.dequantize(flat, torch.float32).transpose(-1, -2))
+    with pytest.raises(ValueError, match=r"\(4, 5, 64\) does not meet W \(3, 8, 64\)"):
+        ops.quantized_matmul(torch.randn(4, 5, 64), q)
+    with pytest.raises(ValueError, match="not transposed"):
+        ops.quantized_matmul(torch.randn(5, 16), ops.quantize(torch.randn(8, 64), "mxfp4"), transpose=False)
+
+
+@pytest.mark.parametrize("transpose", [True, False])
+@pytest.mark.parametrize("top", [None, 2])
+def test_several_rows_an_expert_are_mlx(mx, transpose, top):
+    parts, q = _both(mx, torch.randn(4, 64, 96), ops.Format.parse("affine4g32"))
+    x = torch.randn(5, 3, 96 if transpose else 64, requires_grad=True)
+    experts = torch.randint(0, 4, (6,) if top is None else (6, top))
+    rows = torch.tensor([4, 0, 0, 1, 2, 4])
+    left = rows if top is None else rows[:, None].expand(6, top)
+    options = {"bits": 4, "group_size": 32, "transpose": transpose}
+    index = {"lhs_indices": mx.array(left.int().numpy()), "rhs_indices": mx.array(experts.int().numpy())}
+    want = to_torch(mx.gather_qmm(mx.array(x.detach().numpy()), *parts, **index, **options))
+    for tier in ("", "eager"):
+        out = ops.gather_qmm(x, q, experts, rows=rows, transpose=transpose, tier=tier)
+        assert out.shape == want.shape and relative(out.detach(), want) < 2e-6
+    dense = ops.dequantize(q)[experts]
+    plain = x[left] @ (dense.transpose(-1, -2) if transpose else dense)
+    grad = torch.randn_like(out)
+    torch.testing.assert_close(*(torch.autograd.grad(y, x, grad)[0] for y in (out, plain)))
+    run = next(t.run for t in ops.operator("gather_qmm").tiers() if t.name == "sorted")
+    flat = x.detach()[rows].flatten(0, 1)
+    many = run(flat, q, experts.repeat_interleave(3, 0), transpose)
+    assert relative(many, ops.gather_qmm(flat, q, experts.repeat_interleave(3, 0), transpose=transpose)) < 2e-6
+
+
+def test_a_product_across_the_groups_compiles_to_one_graph():
+    q = ops.quantize(torch.randn(64, 96), "affine4g32")
+    x = torch.randn(5, 64)
+    compiled = torch.compile(lambda x: ops.quantized_matmul(x, q, transpose=False), backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x), ops.quantized_matmul(x, q, transpose=False))

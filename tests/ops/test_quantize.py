@@ -35,6 +35,26 @@ def test_microscaling_is_mlx_to_the_bit(mx, name):
     assert torch.equal(ops.dequantize(q), dense)
 
 
+@pytest.mark.parametrize("name", ["mxfp4", "nvfp4"])
+def test_ties_of_four_bit_floats_go_to_the_even_code(mx, name):
+    """As OCP's format says and MLX's Metal kernel does (fp4.h); MLX's CPU library takes the smaller of the two."""
+    middle = [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0]
+    row = torch.tensor([6.0, *middle, 0.0, -6.0, *(-value for value in middle[:6])]).repeat(2).view(1, 32)
+    mlx = to_torch(mx.dequantize(*mx.quantize(mx.array(row.numpy()), mode=name), mode=name).astype(mx.float32))
+    ours = ops.dequantize(ops.quantize(row, name, tier="eager"), torch.float32)
+    assert ours[0, :9].tolist() == [6.0, 0.0, 1.0, 1.0, 2.0, 2.0, 4.0, 4.0, 0.0]
+    assert mlx[0, :9].tolist() == [6.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 0.0]
+    # What differs in a bf16 matrix is as far from the one value as from the other.
+    weight = torch.randn(64, 256).bfloat16().float()
+    codes, scales = mx.quantize(mx.array(weight.numpy()), mode=name)
+    q = ops.quantize(weight, name, tier="eager")
+    theirs = to_torch(mx.dequantize(codes, scales, mode=name).astype(mx.float32))
+    ours = ops.dequantize(q, torch.float32)
+    differ = ours != theirs
+    assert torch.equal(q.scales, to_torch(scales)) and 0 < differ.sum() < 0.02 * differ.numel()
+    assert torch.equal((ours + theirs)[differ] / 2, weight[differ])
+
+
 @pytest.mark.parametrize("block", BLOCKS_4BIT)
 @pytest.mark.parametrize("nested", [False, True])
 def test_nf4_is_bitsandbytes_to_the_bit(bnb, block, nested):

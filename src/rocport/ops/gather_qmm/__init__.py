@@ -1,28 +1,36 @@
 """Mixture of experts: each row of x by its expert's quantized matrix, or by those of several experts.
 
-gather_qmm(x: [T, K], q: [E, N, K], experts: [T] or [T, top] integers below E) -> [T, N] or [T, top, N]. With `rows`
-[T], integers, it is x[rows] that meets the experts (MLX's lhs_indices). Sums are fp32. Differentiable in x. What meets
-an expert that is none of the E is 0, and so is its gradient; where `experts` is in the host's memory that is an
-IndexError instead.
+gather_qmm(x: [T, K], q: [E, N, K], experts: [T] or [T, top] integers below E) -> [T, N] or [T, top, N]. x [T, M, K] has
+M rows for each expert, and gives [T, M, N] or [T, top, M, N]. With `rows` [T], integers, it is x[rows] that meets the
+experts (MLX's lhs_indices). With `transpose=False` q is [E, K, N]. Sums are fp32. Differentiable in x. What meets an
+expert that is none of the E is 0, and so is its gradient; where `experts` is in the host's memory that is an IndexError
+instead.
 """
 
 from __future__ import annotations
 
 import torch
 
-from rocport.ops import library, plans
+from rocport.ops import across, library, plans
 from rocport.ops.formats import Format, QuantTensor
 
 
 def gather_qmm(
-    x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, *, rows: torch.Tensor | None = None, tier: str = ""
-) -> torch.Tensor:
+    x: torch.Tensor, q: QuantTensor, experts: torch.Tensor,
+    *, rows: torch.Tensor | None = None, transpose: bool = True, tier: str = "",
+) -> torch.Tensor:  # fmt: skip
     """Multiply each row by its expert; see the module. Raises ValueError when the shapes do not meet."""
     if rows is not None:
         x = x[rows]
-    fits = len(q.shape) == 3 and x.dim() == 2 and x.shape[1] == q.shape[2]
+    fits = len(q.shape) == 3 and x.dim() in (2, 3) and x.shape[-1] == q.shape[2 if transpose else 1]
     if not fits or experts.dim() not in (1, 2) or experts.shape[0] != x.shape[0]:
         raise ValueError(f"gather_qmm: x {tuple(x.shape)}, experts {tuple(experts.shape)} do not meet W {q.shape}")
+    if x.dim() == 3:
+        many = x.shape[1]
+        each = gather_qmm(x.flatten(0, 1), q, experts.repeat_interleave(many, 0), transpose=transpose, tier=tier)
+        return each.view(x.shape[0], many, *each.shape[1:]).movedim(1, -2)
+    if not transpose:
+        return across.gather(x, q, experts, tier)
     serve = plans.gather if plans.direct(x) else library.gather
     return serve(x, q, experts, tier)
 

@@ -38,7 +38,9 @@ def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:
     return prepare(x, q, experts)(x, experts)
 
 
-def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> str:
+def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, transpose: bool = True) -> str:
+    if not transpose:
+        return "sums along the rows of W"
     if reason := refuse_triton(platform) or matmul.refuse_shape(x, q):
         return reason
     if experts.numel() > ROWS_AN_EXPERT * q.shape[0]:

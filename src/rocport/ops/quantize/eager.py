@@ -30,7 +30,7 @@ def _fp4(scaled: torch.Tensor) -> torch.Tensor:
 
 
 def _affine(x: torch.Tensor, fmt: Format) -> QuantTensor:
-    groups = x.float().reshape(*x.shape[:-1], -1, fmt.group)
+    groups = x.float().reshape(*x.shape[:-1], x.shape[-1] // fmt.group, fmt.group)
     high, low = groups.amax(-1), groups.amin(-1)
     levels = float(2**fmt.bits - 1)
     # By a tensor: PyTorch on a GPU divides by a number by multiplying with its reciprocal, one bit off at times.
@@ -72,7 +72,7 @@ def nest(quantized: QuantTensor) -> QuantTensor:
 
 
 def _microscaling(x: torch.Tensor, fmt: Format) -> QuantTensor:
-    groups = x.float().reshape(*x.shape[:-1], -1, fmt.group)
+    groups = x.float().reshape(*x.shape[:-1], x.shape[-1] // fmt.group, fmt.group)
     largest = groups.abs().amax(-1)
     limit = 448.0 if fmt.kind == "mxfp8" else 6.0
     ratio = largest / torch.full_like(largest, limit)

@@ -13,24 +13,27 @@ from rocport.runtime.machine import Platform, platform
 
 
 def prepare(
-    x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None
+    x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None, transpose: bool = True
 ) -> Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]:
     """`run` for x [..., K] of this shape and type: a function of x and bias."""
     chosen = operator("dequantize").select(platform(x.device), q, x.dtype)
     dense = chosen.prepare(q, x.dtype) if chosen.prepare is not None else partial(chosen.run, q, x.dtype)
 
     def call(x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-        return torch.nn.functional.linear(x, dense(), None if bias is None else bias.to(x.dtype))
+        weight = dense() if transpose else dense().T
+        return torch.nn.functional.linear(x, weight, None if bias is None else bias.to(x.dtype))
 
     return call
 
 
-def run(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+def run(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None, transpose: bool = True) -> torch.Tensor:
     """See `rocport.ops.quantized_matmul`."""
-    return prepare(x, q, bias)(x, bias)
+    return prepare(x, q, bias, transpose)(x, bias)
 
 
-def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> str:
+def refuse(
+    platform: Platform, x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None, transpose: bool = True
+) -> str:
     if platform.kind == "cpu":
         return "sums in the type of x on the CPU, where eager sums in fp32"
     return ""

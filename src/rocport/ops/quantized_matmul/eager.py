@@ -9,9 +9,10 @@ from rocport.ops.dispatch import Tier, never
 from rocport.ops.formats import QuantTensor
 
 
-def run(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """[..., K] times the transpose of [N, K]; see `rocport.ops.quantized_matmul`."""
-    out = x.float() @ dequantize.run(q, torch.float32).T
+def run(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None, transpose: bool = True) -> torch.Tensor:
+    """[..., K] times the transpose of [N, K], or times [K, N]; see `rocport.ops.quantized_matmul`."""
+    weight = dequantize.run(q, torch.float32)
+    out = x.float() @ (weight.T if transpose else weight)
     return (out if bias is None else out + bias.float()).to(x.dtype)
 
 

@@ -710,9 +710,13 @@ def refuse_rows(rows: int, q: QuantTensor) -> str:
     return f"serves up to {most} rows, have {rows}: dequantizing first is faster" if rows > most else ""
 
 
-def refuse(platform: Platform, x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> str:
+def refuse(
+    platform: Platform, x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None, transpose: bool = True
+) -> str:
     if reason := refuse_triton(platform):
         return reason
+    if not transpose:
+        return "sums along the rows of W"
     if reason := refuse_rows(x.shape[0], q):
         return reason
     return refuse_shape(x, q)

@@ -30,8 +30,8 @@ def rope(
     fits = cos.shape[1] == q.shape[1] and 2 * cos.shape[2] <= q.shape[3] and cos.shape[0] in (1, q.shape[0])
     if cos.shape != sin.shape or not fits:
         raise ValueError(f"rope: q {tuple(q.shape)} and cos {tuple(cos.shape)} do not meet")
-    if q.numel() == 0:
-        return torch.empty_like(q), torch.empty_like(k)
+    if q.numel() == 0 or k.numel() == 0:
+        return eager.run(q, k, cos, sin, interleaved)
     out: tuple[torch.Tensor, torch.Tensor] = plans.serve(_operator, eager.run, (q, k, cos, sin, interleaved), tier)
     return out
 
