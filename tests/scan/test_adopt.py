@@ -48,6 +48,12 @@ def test_a_file_of_the_same_name_elsewhere_is_left_alone(tmp_path: Path) -> None
         ("k.ptx", ".version 7.0\n", True),
         ("k.cuf", "attributes(global) subroutine k(x)\n", True),
         ("k.rs", "fn main() {}\n", False),
+        ("k.txt", '// up\nextern "C" __global__ void k(float *x) { x[0] = __shfl_up_sync(~0u, x[1], 1); }\n', True),
+        ("k.txt", "__global__ void k(float *x) { x[0] = 1; }\n", False),
+        ("notes.txt", "A kernel such as\n__global__ void k(int *x) { x[0] = __ballot_sync(~0u, 1); }\n", False),
+        ("configure.ac", "AC_PATH_PROG([NVCC], [nvcc])\n", True),
+        ("build.rs", 'fn main() { println!("cargo:rustc-link-lib=cudart"); }\n', True),
+        ("configure.ac", "AC_INIT([x], [1])\n", False),
         ("README.md", "Call cudaMalloc first.\n", False),
     ],
 )
