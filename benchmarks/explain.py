@@ -9,10 +9,11 @@ labels.json is a list of {"source": "owner/repo#number", "file": "x.log", "cause
 patterns of which every one has to be found in the title, cause or fix of the first answer, upper and lower case the
 same. An empty list asks for silence. A case belongs to the half kept aside when sha256(source) is odd.
 
-right: the first answer holds every pattern (or silence where silence is asked).
-general: the first answer is one of those that only say what the words mean (specificity of at most 15).
-wrong: another answer is given, or any is given where silence is asked.
-silent: nothing is said where something should be.
+right: the first claim holds every pattern (or no claim where silence is asked).
+possible: nothing is claimed, and one of the first three possible causes holds every pattern.
+wrong: another claim is made, or any where silence is asked.
+silent: nothing is claimed and no such possibility is named where something should be said.
+A log with a cause and one that asks for silence are counted apart, too: silence is easier.
 """
 
 from __future__ import annotations
@@ -25,11 +26,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocport.explain.engine import Match
-from rocport.explain.reading import read_bytes
+from rocport.explain.match import Match
+from rocport.explain.reading import Reading, read_bytes
 
-GENERAL = 15
-OUTCOMES = ("right", "general", "wrong", "silent")
+OUTCOMES = ("right", "possible", "wrong", "silent")
 
 
 def held_out(source: str) -> bool:
@@ -37,15 +37,18 @@ def held_out(source: str) -> bool:
     return int(hashlib.sha256(source.encode()).hexdigest(), 16) % 2 == 1
 
 
-def outcome(answers: Sequence[Match], must: Sequence[str]) -> str:
-    """`right`, `general`, `wrong` or `silent` for the answers rocport gave, best first."""
-    if not answers:
-        return "silent" if must else "right"
-    first = answers[0].failure
-    said = answers[0].filled(" ".join((first.title, first.cause, *first.fix)))
-    if must and all(re.search(pattern, said, re.IGNORECASE) for pattern in must):
+def outcome(reading: Reading, must: Sequence[str]) -> str:
+    """`right`, `possible`, `wrong` or `silent` for what rocport says to one paste."""
+    if reading.matches:
+        return "right" if must and _holds(reading.matches[0], must) else "wrong"
+    if not must:
         return "right"
-    return "general" if must and first.specificity <= GENERAL else "wrong"
+    return "possible" if any(_holds(match, must) for match in reading.possible[:3]) else "silent"
+
+
+def _holds(match: Match, must: Sequence[str]) -> bool:
+    said = match.filled(" ".join((match.failure.title, match.failure.cause, *match.failure.fix)))
+    return all(re.search(pattern, said, re.IGNORECASE) for pattern in must)
 
 
 def main() -> None:
@@ -58,15 +61,17 @@ def main() -> None:
     counts: dict[str, Counter[str]] = {}
     for label in labels:
         reading = read_bytes((options.logs / label["file"]).read_bytes(), label["file"])
-        result = outcome(reading.matches, label["must"])
+        result = outcome(reading, label["must"])
         halves = ["kept aside" if held_out(label["source"]) else "tuned on"]
+        halves.append(f"{halves[0]}, {'with a cause' if label['must'] else 'silence asked'}")
         if options.group:
             halves.append(f"{options.group}={label.get(options.group, '')}, {halves[0]}")
         for half in halves:
             counts.setdefault(half, Counter())[result] += 1
         if options.show and result != "right" and not held_out(label["source"]):
             answer = [match.failure.id for match in reading.matches[:3]]
-            print(f"{result:7} {label['source']}: {answer} wanted {label['cause']} [{reading.vendor}]")
+            answer += [f"{match.failure.id}? {'; '.join(match.doubts)}" for match in reading.possible[:3]]
+            print(f"{result:8} {label['source']}: {answer} wanted {label['cause']} [{reading.vendor}]")
     print(f"{'half':30} {'logs':>5}" + "".join(f" {name:>8}" for name in OUTCOMES))
     for half, tally in sorted(counts.items()):
         total = sum(tally.values())

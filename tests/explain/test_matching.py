@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocport.explain import Diagnosis, diagnose
-from rocport.explain.engine import MAX_LINES, Match
+from rocport.explain.engine import MAX_LINES
+from rocport.explain.match import Match
 from rocport.explain.text import BLOCK_BYTES, read_blocks
 from rocport.facts.failures import Failure, load_failures
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from rocport.cli import cli
-from rocport.explain import read_bytes
+from rocport.explain import read_bytes, read_stream
 from rocport.explain.vendor import vendor_of
+from rocport.model.context import Options
+from rocport.model.versions import RocmVersion
 
 NVIDIA_LOGS = (
     "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation.\n"
@@ -53,14 +56,67 @@ def test_vendor(text: str, vendor: str) -> None:
     assert vendor_of(text).name == vendor
 
 
-def test_what_nvidia_machines_print_too_is_held_back_without_a_word_of_amd() -> None:
+def test_what_nvidia_machines_print_too_is_no_claim_without_a_word_of_amd() -> None:
     log = "NotImplementedError: No operator found for `memory_efficient_attention_forward` with inputs:\n"
     reading = read_bytes(log.encode(), "log")
     assert reading.matches == ()
-    assert [match.failure.id for match in reading.held_back] == ["xformers-no-operator"]
-    assert "--vendor amd" in CliRunner().invoke(cli, ["explain", "-"], input=log).stdout
-    assert "xformers-no-operator]" in CliRunner().invoke(cli, ["explain", "--vendor", "amd", "-"], input=log).stdout
-    assert read_bytes(f"{log}gfx1201\n".encode(), "log").held_back == ()
+    assert [match.failure.id for match in reading.possible] == ["xformers-no-operator"]
+    said = CliRunner().invoke(cli, ["explain", "-"], input=log)
+    assert said.exit_code == 0
+    assert "Possible causes, not certain" in said.stdout
+    assert "--vendor amd" in said.stdout
+    said = CliRunner().invoke(cli, ["explain", "--vendor", "amd", "-"], input=log)
+    assert said.exit_code == 1
+    assert "xformers-no-operator]" in said.stdout
+    assert "Possible causes" not in said.stdout
+    assert read_bytes(f"{log}gfx1201\n".encode(), "log").possible == ()
+
+
+FAULT = "RuntimeError: HIP error: invalid device function\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "doubt"),
+    [
+        # ollama's loader and system libraries, and no Python wheel anywhere
+        ("error:/opt/rocm/lib/libMIOpen.so.1: undefined symbol: _ZN2ck1E\n", "of wheel"),
+        ("node:1:1 [0] NCCL INFO NET/Plugin: librocm-net.so: cannot open shared object file: gfx90a\n", "information"),
+        (f"{FAULT}retry\nSuccessfully installed torch-2.9.1+rocm7.2\n", "ends well (line 3)"),
+        ("[W1 HIPAllocatorConfig.h:29] Warning: expandable_segments not supported on this platform\n"
+         "Traceback (most recent call last):\nKeyError: 'weights'\n", "on line 3"),
+        (f"torch 2.9.1\n{FAULT}" + "-\n" * 50 + "ImportError: librocblas.so.5: cannot open shared object file\n", ""),
+    ],
+)  # fmt: skip
+def test_what_speaks_against_a_diagnosis_makes_it_a_possibility(log: str, doubt: str) -> None:
+    reading = read_bytes(log.encode(), "log")
+    if not doubt:
+        assert len(reading.matches) == 2
+        return
+    assert reading.matches == ()
+    assert any(doubt in text for match in reading.possible for text in match.doubts), reading.weighed
+
+
+@pytest.mark.parametrize("rocm", ["6.4", "7.2"])
+def test_a_version_out_of_its_range_makes_it_a_possibility(rocm: str) -> None:
+    log = "error: use of undeclared identifier '__shfl_down_sync'; did you mean '__shfl_down'?\n"
+    found = read_stream(io.BytesIO(log.encode()), "log", "amd", Options(rocm=RocmVersion.parse(rocm)))
+    (match,) = found.weighed
+    assert match.failure.id == "shfl-sync-undeclared"
+    assert bool(match.doubts) == (rocm == "7.2")
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "RuntimeError: MPS backend out of memory (MPS allocated: 5.50 GB). OS: macOS 14.5 (arm64)\n",
+        "torch==2.7.1+xpu\nROCM used to build PyTorch: N/A\nProcess finished with exit code -1073741819 (0xC0000005)\n",
+        "AMD Radeon Pro 5500M\nggml_metal_init: found device\nGGML_ASSERT failed\n",
+    ],
+)
+def test_other_vendors_get_silence(log: str) -> None:
+    reading = read_bytes(log.encode(), "log")
+    assert reading.foreign
+    assert reading.weighed == ()
 
 
 def test_a_cuda_build_without_a_gpu_keeps_only_that_mistake() -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from rocport.explain.codes import find_codes
+from rocport.explain.evidence import Setting, informs, warns
+from rocport.explain.match import Match
 from rocport.explain.text import Block, lowered, read_blocks
 from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
 
@@ -23,33 +25,7 @@ MAX_SPAN = 5
 WINDOW = 700
 SUSPECTS = 8
 
-_SAFE_VALUE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.:+/\-]{0,159}$")
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _SUSPECT = re.compile(r"(?:[Ee]rror\b|ERROR\b|Error:|FAILED|[Ff]atal|Exception|Traceback|Aborted|Segmentation fault)")
-
-
-@dataclass(frozen=True)
-class Match:
-    """One failure seen in the log. `lines` are the first line numbers (at most 20), `count` how often in all."""
-
-    failure: Failure
-    lines: tuple[int, ...]
-    count: int
-    text: str
-    values: dict[str, str] = field(default_factory=dict)
-
-    def filled(self, text: str) -> str:
-        """`text` with `{gfx}` and the like replaced by what the log said.
-
-        A value that is not a plain word or path is shown as `<gfx>`: a fix is meant to be pasted into a shell, and the
-        log is not ours.
-        """
-
-        def value(match: re.Match[str]) -> str:
-            found = self.values.get(match.group(1), "")
-            return found if _SAFE_VALUE.match(found) else f"<{match.group(1)}>"
-
-        return _PLACEHOLDER.sub(value, text)
 
 
 @dataclass(frozen=True)
@@ -61,6 +37,7 @@ class Diagnosis:
     lines: int
     suspects: tuple[tuple[int, str], ...]
     """Lines that look like errors and that no match explains: (line number, text)."""
+    setting: Setting = field(default_factory=Setting)
 
 
 class _Seen:
@@ -71,19 +48,24 @@ class _Seen:
         self.count = 0
         self.text = ""
         self.values: dict[str, str] = {}
+        self.informs = self.warns = True
 
     def add(self, line: int, text: str, values: dict[str, str]) -> None:
         if line <= self.last:
             return
         self.last = line
         self.count += 1
+        self.informs = self.informs and informs(text)
+        self.warns = self.warns and (informs(text) or warns(text))
         if len(self.lines) < MAX_LINES:
             self.lines.append(line)
         if not self.text:
             self.text, self.values = " ".join(text.split())[:400], values
 
     def match(self) -> Match:
-        return Match(self.failure, tuple(self.lines), self.count, self.text, self.values)
+        return Match(
+            self.failure, tuple(self.lines), self.count, self.text, self.values, informs=self.informs, warns=self.warns
+        )
 
 
 def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Diagnosis:
@@ -95,8 +77,10 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
     seen: dict[str, _Seen] = {failure.id: _Seen(failure) for failure, _, _ in probes}
     suspects: deque[tuple[int, str]] = deque(maxlen=200)
     lines = 0
+    setting = Setting()
     for block in read_blocks(stream):
         squeezed = block.squeezed
+        setting.add(block)
         found: dict[str, list[tuple[int, str, dict[str, str]]]] = {}
         for failure, signature, probe in probes:
             if probe in squeezed and seen[failure.id].count < MAX_COUNT:
@@ -109,11 +93,11 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
                 seen[failure_id].add(line, text, values)
         suspects.extend(_suspects(block, suspects[-1][0] if suspects else 0))
         lines = max(lines, block.first_line + block.text.count("\n") - block.text.endswith("\n"))
-    matched = sorted((item.match() for item in seen.values() if item.count), key=_rank)
-    matches, general = _fold(matched)
+    matched = sorted((item.match() for item in seen.values() if item.count), key=rank)
+    matches, general = fold(matched)
     explained = {line + near for match in matched for line in match.lines for near in (-1, 0, 1)}
     rest = [(line, text) for line, text in suspects if line not in explained]
-    return Diagnosis(matches, general, lines, tuple(rest[:SUSPECTS]))
+    return Diagnosis(matches, general, lines, tuple(rest[:SUSPECTS]), setting)
 
 
 Probe = tuple[Failure, Signature, str]
@@ -129,12 +113,13 @@ def _known_probes() -> tuple[Probe, ...]:
     return _probes(load_failures())
 
 
-def _rank(match: Match) -> tuple[int, int, int, str]:
+def rank(match: Match) -> tuple[int, int, int, str]:
+    """Most specific first, then the surer, then the earlier."""
     failure = match.failure
     return (-failure.specificity, CERTAINTIES.index(failure.certainty), match.lines[0], failure.id)
 
 
-def _fold(ranked: list[Match]) -> tuple[tuple[Match, ...], tuple[Match, ...]]:
+def fold(ranked: Iterable[Match]) -> tuple[tuple[Match, ...], tuple[Match, ...]]:
     """A failure whose every line is explained by more specific ones says nothing new."""
     matches: list[Match] = []
     general: list[Match] = []

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.doctor.diagnosis import diagnose as check_machine
-from rocport.explain.engine import Match
+from rocport.explain.match import Match
 from rocport.explain.reading import Reading
-from rocport.explain.vendor import UNKNOWN
+from rocport.explain.vendor import OTHERS, UNKNOWN
 from rocport.facts.failures import Failure
 from rocport.model import Example, Rule
 
 WIDTH = 100
+MOST_POSSIBLE = 5
 
 COLLECT = (
     "the whole output from the command line to the last line, not an excerpt: the first error matters most",
@@ -37,8 +38,9 @@ def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
     if reading.foreign:
         return
     if not reading.matches:
-        yield f"{name}: {diagnosis.lines} lines read, no known failure found."
-        yield from _held_back_lines(reading)
+        found = "no failure is certain" if reading.possible else "no known failure found"
+        yield f"{name}: {diagnosis.lines} lines read, {found}."
+        yield from _possible_lines(reading)
         if diagnosis.suspects:
             yield ""
             yield "Lines that look like errors:"
@@ -49,16 +51,16 @@ def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
         yield from (f"  - {step}" for step in COLLECT)
         return
     yield f"{name}: {diagnosis.lines} lines read, {_count(len(reading.matches), 'known failure')} found."
-    yield from _held_back_lines(reading)
     yield from failure_lines(reading)
-    if diagnosis.general:
+    yield from _possible_lines(reading)
+    if reading.general:
         yield ""
         if show_all:
-            for match in diagnosis.general:
+            for match in reading.general:
                 yield from _match_lines(match, name)
                 yield ""
         else:
-            ids = ", ".join(match.failure.id for match in diagnosis.general)
+            ids = ", ".join(match.failure.id for match in reading.general)
             yield f"The same lines also fit, in general: {ids} (--all shows them)."
     if show_all and diagnosis.suspects:
         yield ""
@@ -71,7 +73,7 @@ def who_lines(reading: Reading) -> Iterator[str]:
     """Whose GPU the paste is about, the machine and the versions it shows."""
     vendor = reading.vendor_found
     if reading.foreign:
-        yield f"{reading.name}:{vendor.line}: an NVIDIA GPU ({vendor.text}), and nothing of AMD."
+        yield f"{reading.name}:{vendor.line}: {OTHERS[vendor.name]} ({vendor.text}), and no GPU of AMD."
         yield "rocport diagnoses AMD GPUs: it has nothing to say about this one."
         return
     for gpu in reading.machine.gpus:
@@ -88,10 +90,20 @@ def who_lines(reading: Reading) -> Iterator[str]:
         yield "Nothing in it says whose GPU this is; what follows is for an AMD GPU."
 
 
-def _held_back_lines(reading: Reading) -> Iterator[str]:
-    if reading.held_back:
-        ids = ", ".join(match.failure.id for match in reading.held_back)
-        yield f"An NVIDIA machine prints these too, and nothing says whose GPU it is: {ids} (--vendor amd shows them)."
+def _possible_lines(reading: Reading) -> Iterator[str]:
+    """What may be the cause, least doubted first, each with what speaks against it."""
+    if not reading.possible:
+        return
+    yield ""
+    yield "Possible causes, not certain:"
+    for match in reading.possible[:MOST_POSSIBLE]:
+        failure = match.failure
+        yield f"  {reading.name}:{match.lines[0]}: {failure.title} [{failure.id}]"
+        yield from _wrapped("  not certain: ", "; ".join(match.doubts))
+        if not reading.matches:
+            yield from _wrapped("  if it is so: ", match.filled(failure.fix[0]))
+    if reading.vendor == UNKNOWN:
+        yield "  --vendor amd says whose GPU it is."
 
 
 def failure_lines(reading: Reading) -> Iterator[str]:
@@ -197,7 +209,7 @@ def failure_data(failure: Failure) -> dict[str, Any]:
 
 
 def match_data(match: Match) -> dict[str, Any]:
-    """A match as JSON-ready data, placeholders filled."""
+    """A match as JSON-ready data, placeholders filled. `doubts` is empty for one that is claimed."""
     failure = match.failure
     return {
         "id": failure.id,
@@ -207,6 +219,7 @@ def match_data(match: Match) -> dict[str, Any]:
         "count": match.count,
         "text": match.text,
         "values": match.values,
+        "doubts": list(match.doubts),
         "applies": match.filled(failure.applies),
         "cause": match.filled(failure.cause),
         "fix": [match.filled(step) for step in failure.fix],
@@ -225,8 +238,8 @@ def reading_data(reading: Reading) -> dict[str, Any]:
         "vendor": {"name": vendor.name, "line": vendor.line, "text": vendor.text, "cuda_build": vendor.cuda_build},
         "gpus": [gpu.label for gpu in reading.machine.gpus],
         "matches": [match_data(match) for match in reading.matches],
-        "held_back": [match_data(match) for match in reading.held_back],
-        "general": [] if reading.foreign else [match_data(match) for match in diagnosis.general],
+        "possible": [match_data(match) for match in reading.possible],
+        "general": [match_data(match) for match in reading.general],
         "suspects": [{"line": line, "text": text} for line, text in diagnosis.suspects],
         "collect": [] if reading.matches or reading.foreign else list(COLLECT),
     }

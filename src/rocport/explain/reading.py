@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -12,8 +13,13 @@ from typing import BinaryIO
 from rocport.doctor.capture import machine_from_text
 from rocport.doctor.machine import Machine
 from rocport.doctor.text import decode
-from rocport.explain.engine import Diagnosis, Match, diagnose
-from rocport.explain.vendor import NVIDIA, UNKNOWN, Vendor, vendor_of
+from rocport.doctor.versions import package_version, parsed_rocm, torch_version
+from rocport.explain.engine import Diagnosis, diagnose, fold, rank
+from rocport.explain.evidence import Known, weigh
+from rocport.explain.match import Match
+from rocport.explain.vendor import OTHERS, Vendor, vendor_of
+from rocport.facts.targets import load_target
+from rocport.model.context import Options
 
 HEAD_BYTES = 1024 * 1024
 """How much of a paste is searched for the machine: it stands near the top, and a crash log can be of any size."""
@@ -27,37 +33,54 @@ class Reading:
     vendor_found: Vendor
     machine: Machine
     diagnosis: Diagnosis
+    known: Known
+    """Versions and targets, from the machine or from who asks."""
 
     @property
     def vendor(self) -> str:
-        """amd, nvidia or unknown."""
+        """amd, nvidia, intel, apple or unknown."""
         return self.vendor_found.name
 
     @property
     def foreign(self) -> bool:
-        """True when the paste is about an NVIDIA GPU: rocport says so and stays silent."""
-        return self.vendor == NVIDIA
+        """True when the paste is about another vendor's GPU: rocport says so and stays silent."""
+        return self.vendor in OTHERS
 
-    @property
-    def matches(self) -> tuple[Match, ...]:
-        """The failures, most specific first.
+    @functools.cached_property
+    def weighed(self) -> tuple[Match, ...]:
+        """The failures, most specific first, with what speaks against each.
 
-        None for an NVIDIA machine. Where only a CUDA build is named and no GPU of AMD, it is either an NVIDIA machine
-        or the commonest mistake on an AMD one: only failures of that mistake are kept. Where nothing names a vendor, a
-        failure that NVIDIA machines print as well is held back.
+        None for another vendor's machine. Where only a CUDA build is named and no GPU of AMD, it is either an NVIDIA
+        machine or the commonest mistake on an AMD one: only failures of that mistake are kept.
         """
         if self.foreign:
             return ()
+        found = sorted((*self.diagnosis.matches, *self.diagnosis.general), key=rank)
         if self.vendor_found.cuda_build:
-            return tuple(match for match in self.diagnosis.matches if match.failure.cuda_build)
-        return tuple(match for match in self.diagnosis.matches if match not in self.held_back)
+            found = [match for match in found if match.failure.cuda_build]
+        return weigh(found, self.diagnosis.setting, self.vendor_found, self.known)
+
+    @functools.cached_property
+    def _claimed(self) -> tuple[tuple[Match, ...], tuple[Match, ...]]:
+        return fold(match for match in self.weighed if not match.doubts)
 
     @property
-    def held_back(self) -> tuple[Match, ...]:
-        """Failures that are not shown because nothing in the paste says that the GPU is AMD's."""
-        if self.vendor != UNKNOWN or self.vendor_found.cuda_build:
-            return ()
-        return tuple(match for match in self.diagnosis.matches if match.failure.nvidia_too)
+    def matches(self) -> tuple[Match, ...]:
+        """The failures that nothing speaks against: these are claimed."""
+        return self._claimed[0]
+
+    @property
+    def general(self) -> tuple[Match, ...]:
+        """Failures whose every line a more specific claim explains."""
+        return self._claimed[1]
+
+    @functools.cached_property
+    def possible(self) -> tuple[Match, ...]:
+        """The failures that something speaks against (`Match.doubts`), least doubted first, but those whose every line
+        a claim explains."""
+        told = {line for match in self.matches for line in match.lines}
+        doubted, _ = fold(match for match in self.weighed if match.doubts and not told.issuperset(match.lines))
+        return tuple(sorted(doubted, key=lambda match: len(match.doubts)))
 
 
 def read_bytes(data: bytes, name: str) -> Reading:
@@ -65,15 +88,30 @@ def read_bytes(data: bytes, name: str) -> Reading:
     return read_stream(io.BytesIO(data), name)
 
 
-def read_stream(stream: BinaryIO, name: str, vendor: str = "") -> Reading:
-    """Read a paste to its end, in bounded memory; `vendor` (amd, nvidia) overrides what its words say.
+def read_stream(stream: BinaryIO, name: str, vendor: str = "", options: Options | None = None) -> Reading:
+    """Read a paste to its end, in bounded memory; `vendor` (amd, nvidia) and `options` (ROCm, torch, targets) override
+    what its words say.
 
     Raises OSError when the stream does.
     """
     head = stream.read(HEAD_BYTES)
     text = decode(head if len(head) < HEAD_BYTES else head[: head.rfind(b"\n") + 1] or head)
     found = Vendor(vendor) if vendor else vendor_of(text)
-    return Reading(name, found, machine_from_text(text, name), diagnose(_Replayed(head, stream)))
+    machine = machine_from_text(text, name)
+    return Reading(name, found, machine, diagnose(_Replayed(head, stream)), _known(machine, options or Options()))
+
+
+def _known(machine: Machine, options: Options) -> Known:
+    """The versions that a failure's range is put to."""
+    torch = torch_version(machine)
+    targets = [load_target(name) for name in options.targets] or [target for _, target in machine.targets()]
+    packages = {name: package_version(machine, name) for name in ("bitsandbytes", "triton")}
+    return Known(
+        options.rocm or parsed_rocm(machine),
+        options.torch or (".".join(map(str, torch.release)) if torch else None),
+        {name: str(version) for name, version in packages.items() if version},
+        tuple(targets),
+    )
 
 
 class _Replayed(io.RawIOBase, BinaryIO):

@@ -9,7 +9,11 @@ from rocport.explain.text import clean, lowered
 
 AMD = "amd"
 NVIDIA = "nvidia"
+INTEL = "intel"
+APPLE = "apple"
 UNKNOWN = "unknown"
+OTHERS = {NVIDIA: "an NVIDIA GPU", INTEL: "an Intel GPU", APPLE: "an Apple machine"}
+"""Vendors whose pastes are not rocport's, in words."""
 
 Evidence = tuple[tuple[str, re.Pattern[str]], ...]
 
@@ -23,9 +27,9 @@ def _evidence(*rows: str) -> Evidence:
     return tuple(found)
 
 
-# All on text in lower case. A GPU of AMD, or software that runs on nothing else. A CUDA build on an AMD machine is the
-# commonest mistake there is, so one such line outweighs any number of the other vendor's names.
-_AMD = _evidence(
+# All on text in lower case. A GPU of AMD at work. A CUDA build on an AMD machine is the commonest mistake there is, so
+# one such line outweighs any number of the other vendor's names.
+_AMD_GPU = _evidence(
     r"gfx ~ \bgfx(?:[6-9]|1[0-2])[0-9a-f]{2,3}\b|\bgfx\d{2,3}x\b",
     r"radeon ~ \bradeon\b",
     r"instinct ~ \binstinct\b",
@@ -33,27 +37,38 @@ _AMD = _evidence(
     *(rf"rx{blank}{digit} ~ \brx ?[4-9]\d{{2,3}}0\b" for blank in (" ", "") for digit in "456789"),
     r"xt ~ \b(?:[5-9]\d00|90[67]0) ?xtx?\b",
     r"vega ~ \bvega ?(?:\d{2}|vii|fe)\b",
-    *("strix halo", "ryzen ai", "rocm", "miopen", "rocblas", "rccl", "amdsmi", "amd-smi", "zluda", "composable_kernel"),
-    *("ck_tile", "migraphx", "amdgcn", "hsaco", "directml", "libhsa", "libamd", "roctracer", "[gfxhub", "[mmhub"),
+    *("strix halo", "ryzen ai", "[gfxhub", "[mmhub", "vm_l2_protection_fault", "/dev/kfd", "rock module"),
+    r"amdgpu ~ \bamdgpu\b",
+    r"kfd ~ \bkfd\b",
+    r"amd ~ \bamd gpu|\bgpus?(?: (?:vendor|brand|model))?\W{1,16}amd\b|file \"[^\"\n]{0,200}backends[/\\]amd[/\\]",
+)
+# What only a machine with ROCm on it prints: it settles the question at once.
+_ROCM_AT_WORK = _evidence(
+    r"gfx ~ \bgfx(?:[6-9]|1[0-2])[0-9a-f]{2,3}\b",
+    *("/dev/kfd", "rocm devices", "rock module", "torch.version.hip: ", "is_rocm: true"),
+)
+# Software that runs on no other vendor's GPU, but whose name others print, too.
+_AMD_SOFTWARE = _evidence(
+    *("rocm", "miopen", "rocblas", "rccl", "amdsmi", "amd-smi", "zluda", "composable_kernel", "ck_tile", "migraphx"),
     *(
-        "vm_l2_protection_fault",
+        "amdgcn",
+        "hsaco",
+        "directml",
+        "libhsa",
+        "libamd",
+        "roctracer",
         "libtorch_hip",
         "libc10_hip",
+        "c10_hip",
         "ggml-hip",
-        "hardware limit: 65536",
-        "/dev/kfd",
-        "adrenalin",
     ),
-    r"amdgpu ~ \bamdgpu\b",
-    r"hip ~ \bhip(?:cc|blas|sparse|fft|rtc|error|malloc|get|ipc|launch|init|module|_)|\bhip\b",
+    *("hardware limit: 65536", "adrenalin", "amd_windows.go", "rocdevice.cpp", "hip_code_object.cpp", "amd_comgr"),
+    r"hip ~ \bhip(?:alloc|cachingalloc|cc|blas|sparse|fft|rtc|error|malloc|get|ipc|launch|init|module|_)|\bhip\b",
     r"hsa ~ \bhsa[ _]",
-    r"kfd ~ \bkfd\b",
-    *("amd_windows.go", "rocdevice.cpp", "hip_code_object.cpp"),
     r"hip ~ \bhip(?:mem|set|stream|event|device|func|graph|host|free|ctx|pointer)[a-z]+",
     r"device_gemm ~ device_gemm with the specified compilation",
     r"aiter ~ \baiter\b",
     r"rocr ~ \brocr?_",
-    r"amd ~ \bamd gpu|\bgpus?(?: (?:vendor|brand|model))?\W{1,16}amd\b|file \"[^\"\n]{0,200}backends[/\\]amd[/\\]",
     r"__shfl_ ~ __shfl_\w{2,9}_sync.{0,60}__shfl_",
 )
 # Words of AMD that an NVIDIA machine prints as well: collect_env's empty lines, ollama's list of variables and
@@ -74,12 +89,45 @@ _WEAK = _evidence(
     r"aiter ~ (?:def |async |__|\.|\()aiter",
     r"rocm ~ (?:requirements|dockerfile)[\w.\-]{0,12}rocm",
 )
-_EMPTY = _evidence("amd64", "hsa256", "with radeon", ": n/a", ": could not collect")
+_EMPTY = _evidence(
+    *("amd64", "hsa256", "with radeon", ": n/a", ": could not collect"),
+    *(
+        rf"{word} ~ {word}[^\n]{{0,30}}: (?:n/a|could not collect|none|false)"
+        for word in ("rocm used", "hip runtime", "miopen runtime")
+    ),
+)
 
 _CARDS = (
     "v100|a10g?|a30|a40|a100|a800|h20|h100|h200|h800|b200|b300|gh200|gb200|l20|l40s?|p40|p100|k80"  # no word of English
 )
-# An NVIDIA GPU at work, or its compiler.
+# An NVIDIA GPU at work, as drivers and frameworks print it.
+_NVIDIA_GPU = _evidence(
+    r"nvidia ~ (?:device|gpu|cuda:)[ #]?\d+:? (?:name: )?nvidia|nvidia (?:geforce|rtx|gtx|tesla|quadro|titan|jetson)"
+    r"|nvidia-smi \d{3}|nvidia driver version: \d|\bgpus?(?: (?:vendor|brand|model))?\W{1,16}nvidia\b",
+    r"geforce ~ \bgeforce (?:rtx|gtx|mx)",
+    *("automatically detected platform cuda", "nvrm:"),
+)
+_INTEL = _evidence(
+    *("+xpu", "torch.xpu", "ur_result_error", "runtimeerror: ur error", "level_zero", "intel_extension_for_pytorch"),
+    *("intel arc", "intel(r) arc", "oneapi/", "oneapi\\", "ggml_sycl", "pi_error_"),
+)
+# ROCm does not exist on macOS, whatever the card is.
+_APPLE = _evidence(
+    *(
+        "mps backend",
+        "os: macos",
+        "ggml_metal",
+        "macbook",
+        "darwin kernel",
+        "apple m1",
+        "apple m2",
+        "apple m3",
+        "apple m4",
+    ),
+    *("mpsgraph", "[metal::", "device='mps", "device type mps", "aarch64-apple-darwin", "arm64-apple-darwin"),
+    r"macos ~ \bmacos \d\d",
+)
+# An NVIDIA GPU by its name, or its compiler.
 _NVIDIA = _evidence(
     r"nvidia ~ nvidia (?:geforce|rtx|gtx|tesla|quadro|titan|a\d{2,3}|h\d{3}|b\d{3}|l\d|gb?\d|gh\d|dgx|jetson)"
     r"|nvidia-smi \d|nvidia-smi detects|nvidia driver version: \d|runtime: nvidia",
@@ -133,16 +181,23 @@ def vendor_of(text: str) -> Vendor:
     """The vendor a paste speaks of: an AMD GPU wins, then an NVIDIA one, then AMD's words that both print."""
     cleaned = clean(text)
     lower = lowered(cleaned)
-    found = _first(_AMD, _without(lower, _WEAK), cleaned)
-    if found is not None:
-        return Vendor(AMD, *found)
-    found = _first(_NVIDIA, lower, cleaned)
-    if found is not None:
-        return Vendor(NVIDIA, *found)
+    amd = _without(lower, _WEAK)
+    for name, evidence, words in (
+        (AMD, _ROCM_AT_WORK, amd),
+        (APPLE, _APPLE, lower),
+        (AMD, _AMD_GPU, amd),
+        (NVIDIA, _NVIDIA_GPU, lower),
+        (INTEL, _INTEL, lower),
+        (AMD, _AMD_SOFTWARE, amd),
+        (NVIDIA, _NVIDIA, lower),
+    ):
+        found = _first(evidence, words, cleaned)
+        if found is not None:
+            return Vendor(name, *found)
     found = _first(_CUDA_BUILD, lower, cleaned)
     if found is not None:
         return Vendor(UNKNOWN, *found, cuda_build=True)
-    found = _first(_AMD, _without(lower, _EMPTY), cleaned)
+    found = _first(_AMD_SOFTWARE, _without(lower, _EMPTY), cleaned)
     return Vendor(UNKNOWN) if found is None else Vendor(AMD, *found)
 
 

@@ -20,7 +20,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rocport.facts._toml import FACTS, read_toml
+from rocport.facts._toml import FACTS, read_range, read_toml
+from rocport.model.holds import EVERYWHERE, Range
 
 _LIBRARIES = read_toml(FACTS / "shared_libraries.toml")
 
@@ -90,7 +91,9 @@ class Failure:
     cuda_build: bool = False
     """True: a CUDA build fails in this way on a machine without an NVIDIA GPU, so nothing in the log need name AMD."""
     nvidia_too: bool = False
-    """True: an NVIDIA machine prints the same words, so that it is held back where a log has no word of AMD."""
+    """True: an NVIDIA machine prints the same words, so that it is doubted where a log has no word of AMD."""
+    where: Range = EVERYWHERE
+    """The versions of `applies` that are known as numbers."""
 
 
 def compile_signature(text: str) -> Signature:
@@ -167,8 +170,9 @@ _FIELDS = {
     "near_miss": list,
     "cuda_build": bool,
     "nvidia_too": bool,
+    "where": dict,
 }
-_OPTIONAL: dict[str, Any] = {"applies": "", "near_miss": [], "cuda_build": False, "nvidia_too": False}
+_OPTIONAL: dict[str, Any] = {"applies": "", "near_miss": [], "cuda_build": False, "nvidia_too": False, "where": {}}
 
 
 def _parse(area: str, table: Mapping[str, Any]) -> Failure:
@@ -205,6 +209,7 @@ def _parse(area: str, table: Mapping[str, Any]) -> Failure:
         near_miss=tuple(text.strip("\n") for text in values["near_miss"]),
         cuda_build=values["cuda_build"],
         nvidia_too=values["nvidia_too"],
+        where=read_range(values["where"]),
     )
 
 

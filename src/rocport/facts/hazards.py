@@ -9,7 +9,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from rocport.facts._toml import FACTS, read_toml
+from rocport.facts._toml import FACTS, read_range, read_toml
 from rocport.facts.errors import FactError
 from rocport.model.holds import EVERYWHERE, Range
 
@@ -57,6 +57,4 @@ def hazard(identifier: str) -> Hazard:
 
 
 def _hazard(area: str, record: dict[str, Any]) -> Hazard:
-    where = record.pop("where", {})
-    target = {name: tuple(values) for name, values in where.pop("target", {}).items()}
-    return Hazard(area=area, **record, where=Range(**where, target=target))
+    return Hazard(area=area, **record, where=read_range(record.pop("where", {})))

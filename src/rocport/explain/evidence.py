@@ -1,0 +1,178 @@
+"""How sure a match is: what the rest of the paste says for it and against it.
+
+A signature is words, and words have been wrong: a remark at the start of a log that ends well, a message of another
+vendor's stack, a cause that speaks of a wheel where no wheel is. So every match is put to the same questions, whatever
+its record says; each answer against it is a doubt, and a match with a doubt is shown as a possible cause, not claimed.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rocport.explain.match import Match
+from rocport.explain.text import Block
+from rocport.explain.vendor import UNKNOWN, Vendor
+from rocport.facts._toml import FACTS, read_toml
+from rocport.facts.failures import Failure
+from rocport.model.targets import GfxTarget
+from rocport.model.versions import RocmVersion
+
+GENERAL = 15
+"""A failure of at most this specificity only says what its words mean."""
+VAGUE = 60
+"""Below it a failure names a class of causes."""
+NEAR = 40
+"""Lines between two messages of one failure: a traceback with its causes."""
+RIVAL = 8
+"""Two failures whose specificity differs by less are equally good readings of a log."""
+
+_INFORMS = re.compile(r"(?:^|[\s\[(|<])(?:INFO|DEBUG|TRACE|VERBOSE|Info2?|info|debug)(?=[\s\]:|)>])")
+_FAILS = re.compile(
+    r"error\b|exception|fatal|abort|traceback|assert|terminat|segfault|segmentation|\bfailed\b|\bfailure\b",
+    re.IGNORECASE,
+)
+_WARNS = re.compile(r"\bwarn(?:ing)?\b|\bWARN(?:ING)?\b|^\[W\d|^W\d{4} ", re.IGNORECASE)
+_ENDS = re.compile(
+    r"^\s{0,20}(?:[\w.]{0,80}(?:Error|Exception)\b|(?:fatal )?error:|E: |FAILED:|Aborted|Segmentation fault|Traceback)"
+    r"|core dumped|: (?:fatal )?error: ",
+    re.MULTILINE,
+)
+_WELL = re.compile(
+    r"successfully installed|prompt executed in|application startup complete|server is listening|server listening on"
+    r"|\beval time =|tokens per second|\btest passed|\d passed in |\[100%\] built target|build succeeded"
+    r"|finished successfully|completed successfully|\[(?:rocm|cuda|gpu)device\(|http/1\.[01]\" 200"
+    r"|cuda(?:\.is_available\(\))?(?: available)?: true|hsa agents\b",
+    re.IGNORECASE,
+)
+
+
+def informs(line: str) -> bool:
+    """True for a line its program marks as information, and that speaks of no error."""
+    return bool(_INFORMS.search(line[:200])) and not _FAILS.search(line)
+
+
+def warns(line: str) -> bool:
+    """True for a line its program marks as a warning."""
+    return bool(_WARNS.search(line[:160]))
+
+
+@dataclass
+class Setting:
+    """What the whole of a paste shows, gathered block by block: which programs, where it last failed and last went well
+    (line numbers, 0: nowhere)."""
+
+    programs: set[str] = field(default_factory=set)
+    failed: int = 0
+    well: int = 0
+
+    def add(self, block: Block) -> None:
+        lower = block.lower
+        for name, (_, seen) in _subjects().items():
+            if name not in self.programs and any(text in lower for text in seen):
+                self.programs.add(name)
+        self.failed = _last(_ENDS, block, self.failed)
+        self.well = _last(_WELL, block, self.well)
+
+
+@dataclass(frozen=True)
+class Known:
+    """Versions and targets that a paste names."""
+
+    rocm: RocmVersion | None = None
+    torch: str | None = None
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    targets: tuple[GfxTarget, ...] = ()
+
+
+def _last(pattern: re.Pattern[str], block: Block, before: int) -> int:
+    position = -1
+    for match in pattern.finditer(block.text):
+        position = match.end()
+    return before if position < 0 else block.first_line + block.text.count("\n", 0, position)
+
+
+@functools.lru_cache(maxsize=1)
+def _subjects() -> Mapping[str, tuple[frozenset[str], tuple[str, ...]]]:
+    table = read_toml(FACTS / "subjects.toml")["subjects"]
+    return {name: (frozenset(row["named"]), tuple(row["seen"])) for name, row in table.items()}
+
+
+@functools.lru_cache(maxsize=1024)
+def subjects_of(title: str) -> tuple[str, ...]:
+    """The programs and systems that a title names."""
+    words = set(re.findall(r"[A-Za-z0-9][\w.\-+']*", title))
+    return tuple(name for name, (named, _) in _subjects().items() if named & words)
+
+
+def weigh(matches: Sequence[Match], setting: Setting, vendor: Vendor, known: Known) -> tuple[Match, ...]:
+    """The matches with their doubts, in the same order. A match without one is a claim."""
+    weighed = [replace(match, doubts=tuple(_doubts(match, setting, vendor, known))) for match in matches]
+    claims = [match for match in weighed if not match.doubts]
+    rivals = {match.failure.id: rival for match in claims for rival in claims if _disagree(match, rival)}
+    rivals |= {match.failure.id: better for match in claims for better in weighed if _better_read(match, better)}
+    return tuple(
+        replace(match, doubts=(f"line {rival.lines[0]} speaks for another cause: {rival.failure.id}",))
+        if (rival := rivals.get(match.failure.id))
+        else match
+        for match in weighed
+    )
+
+
+def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Iterable[str]:
+    failure, last = match.failure, match.lines[-1]
+    if vendor.name == UNKNOWN and not vendor.cuda_build and (failure.nvidia_too or not _amd_words(failure)):
+        yield "nothing says whose GPU this is, and machines without one of AMD print it too"
+    if failure.specificity <= GENERAL:
+        yield "many causes print these words"
+    if failure.certainty == "low":
+        yield "known from one report"
+    subjects = subjects_of(failure.title)
+    if subjects and not setting.programs.intersection(subjects):
+        yield f"nothing in the paste is of {' or '.join(subjects)}"
+    if match.informs:
+        yield "the log says it as information, not as an error"
+    if setting.well > last and setting.failed <= last:
+        yield f"the log goes on and ends well (line {setting.well})"
+    elif match.warns and setting.failed > last:
+        yield f"a warning; the error that ended the run is on line {setting.failed}"
+    if not failure.where.covers(rocm=known.rocm, torch=known.torch, targets=known.targets, libraries=known.libraries):
+        yield f"it holds for {failure.where}, and the paste shows other versions"
+
+
+def _disagree(match: Match, rival: Match) -> bool:
+    """True where two claims far from each other explain a log equally well, and neither is a warning."""
+    return (
+        match.failure.area != rival.failure.area
+        and not (match.warns or rival.warns)
+        and abs(match.failure.specificity - rival.failure.specificity) < RIVAL
+        and min(abs(a - b) for a in match.lines for b in rival.lines) > NEAR
+    )
+
+
+def _better_read(match: Match, doubted: Match) -> bool:
+    """True where a vague claim rests on lines that a more specific match, itself in doubt, reads in another way."""
+    return (
+        bool(doubted.doubts)
+        and match.failure.specificity < VAGUE <= doubted.failure.specificity
+        and set(doubted.lines).issuperset(match.lines)
+    )
+
+
+_AMD_WORDS = re.compile(
+    r"hip|roc|amd|gfx|hsa|miopen|kfd|aotriton|rccl|comgr|tensile|ck_tile|composable|radeon|xnack|migraphx|zluda|directml"
+    r"|wavefront|aiter",
+    re.IGNORECASE,
+)
+
+
+def _amd_words(failure: Failure) -> bool:
+    """True where the failure's own messages name AMD's stack, or where it is the mistake of a CUDA build."""
+    return failure.cuda_build or any(_names_amd(signature.text) for signature in failure.signatures)
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_amd(text: str) -> bool:
+    return bool(_AMD_WORDS.search(text))
