@@ -54,7 +54,7 @@ def test_hip_without_a_build_number_leaves_all_patches():
 
 
 def test_release_lookup():
-    assert rocm_release(RocmVersion.parse("6.4")).version == "6.4.3"
+    assert rocm_release(RocmVersion.parse("6.4")).version == "6.4.4"
     assert rocm_release(RocmVersion.parse("6.4.1")).prefix == "/opt/rocm-6.4.1"
     with pytest.raises(FactError):
         rocm_release(RocmVersion.parse("4.4"))

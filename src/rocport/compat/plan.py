@@ -19,7 +19,7 @@ from rocport.compat.packages import CONSTRAINTS, Item, evaluate
 from rocport.compat.wants import Want
 from rocport.facts.attention import attention_of
 from rocport.facts.platforms import Driver, System, amd_torch, driver_of, kernels_of, windows_targets
-from rocport.facts.rocm import TorchRelease, WheelChannel, torch_releases, wheel_channel, wheel_channels
+from rocport.facts.rocm import TorchRelease, WheelChannel, channels_of, torch_releases, wheel_channel, wheel_channels
 
 if TYPE_CHECKING:
     from rocport.model.targets import GfxTarget
@@ -143,7 +143,7 @@ def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tup
     channels = {channel.name: channel for channel in wheel_channels()}
     found = []
     for release in torch_releases():
-        for name in (*release.rocm, *_other_channels(release)):
+        for name in channels_of(release):
             channel = channels.get(name)
             if channel is not None:
                 sure = _weaker(release.sure, channel.sure)
@@ -151,7 +151,8 @@ def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tup
                 found.append((candidate, channel.targets, channel.unsure))
         for build in amd_torch():
             if release.version in build.torch and _is_for(target, build.products):
-                listed = target.official is not None and target.official.products
+                official = target.official is not None and target.official.products
+                listed = target.name in build.named if build.named else official
                 sure = build.sure if listed else _weaker(build.sure, "reported")
                 kinds, links = build.kinds or KINDS, build.how == "links"
                 candidate = Candidate(
@@ -163,19 +164,13 @@ def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tup
 
 def builds_of(release: TorchRelease) -> tuple[str, ...]:
     """ROCm releases that a torch release is published for, by pytorch.org and by AMD."""
-    own = (*release.rocm, *_other_channels(release))
+    own = channels_of(release)
     return tuple(dict.fromkeys((*own, *(build.rocm for build in amd_torch() if release.version in build.torch))))
 
 
 def _is_for(target: GfxTarget, products: str) -> bool:
     """True when a build that AMD names for `products` is for a target; all but the CDNA ones count as Radeon."""
     return products == "" or (products == "instinct") == (target.product_class == "instinct")
-
-
-def _other_channels(release: TorchRelease) -> tuple[str, ...]:
-    """Further channels of pytorch.org: the plain version numbers before any word about AMD's own builds."""
-    plain = re.split(r"[;,]", release.other_rocm.split("AMD")[0])
-    return tuple(part.strip() for part in plain if re.fullmatch(r"\d+\.\d+(\.\d+)?", part.strip()))
 
 
 def _weaker(*sure: str) -> str:

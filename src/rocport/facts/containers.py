@@ -30,7 +30,7 @@ def container_images() -> tuple[ContainerImage, ...]:
 
 def development_image(ubuntu: str = "") -> ContainerImage:
     """The image with ROCm's compilers and libraries, on a release of Ubuntu where there is one for it."""
-    found = [image for image in container_images() if image.ubuntu]
+    found = [image for image in container_images() if "/dev-" in image.name]
     return next((image for image in found if image.ubuntu == ubuntu), found[0])
 
 

@@ -52,7 +52,8 @@ class AmdTorch:
     """Versions of torch that AMD serves for a ROCm release. `products`: `instinct`, `radeon` (and Ryzen), or empty.
 
     `kinds`: systems it is known for (empty: all); `how`: `index`, or `links` for a page of wheels; `channel`: whose
-    targets it carries; `python`: the versions there are wheels for (empty: not known).
+    targets it carries; `python`: the versions there are wheels for (empty: not known); `named`: the targets that the
+    source has a command for (empty: those of AMD's own list).
     """
 
     rocm: str
@@ -65,6 +66,7 @@ class AmdTorch:
     how: str = "index"
     channel: str = "multi-arch"
     python: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def kernels_of(target: str, system: System | None) -> tuple[Kernel, ...]:
 
 def amd_torch() -> tuple[AmdTorch, ...]:
     """AMD's own builds, newest ROCm first."""
-    lists = ("torch", "kinds", "python")
+    lists = ("torch", "kinds", "python", "named")
     return tuple(
         AmdTorch(**{**record, **{key: tuple(record[key]) for key in lists if key in record}})
         for record in _data()["amd_torch"]

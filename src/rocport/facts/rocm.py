@@ -29,21 +29,24 @@ class RocmRelease:
 
 @dataclass(frozen=True)
 class TorchRelease:
-    """One PyTorch release (major.minor). `rocm`: channels of the stable wheels; `index`: the first of them."""
+    """One PyTorch release (major.minor). `rocm`: the channel pytorch.org points at, `other_rocm` what else it serves;
+    `index`: the first of them; `patches`: its releases; `note`: what is known of channels that are not listed."""
 
     version: str
     released: str
     python_min: str
     python_max: str
     rocm: tuple[str, ...]
-    other_rocm: str
+    other_rocm: tuple[str, ...]
     triton: tuple[str, ...]
+    patches: tuple[str, ...]
     torchvision: str
     glibc_min: str
     index: str
     source: str
     sure: str
     python_max_experimental: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,14 @@ def torch_releases() -> tuple[TorchRelease, ...]:
     """All PyTorch releases, newest first."""
     records = []
     for record in read_toml(FACTS / "torch_rocm.toml")["torch"]:
-        records.append(TorchRelease(**{**record, "rocm": tuple(record["rocm"]), "triton": tuple(record["triton"])}))
+        lists = {key: tuple(record[key]) for key in ("rocm", "other_rocm", "triton", "patches")}
+        records.append(TorchRelease(**{**record, **lists}))
     return tuple(sorted(records, key=lambda r: TorchVersion.parse(r.version), reverse=True))
+
+
+def channels_of(release: TorchRelease) -> tuple[str, ...]:
+    """Every channel of pytorch.org that serves a release: the one it points at first."""
+    return (*release.rocm, *release.other_rocm)
 
 
 def torch_release(version: TorchVersion) -> TorchRelease:

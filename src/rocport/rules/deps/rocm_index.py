@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from rocport.facts.rocm import torch_releases
+from rocport.facts.rocm import channels_of, torch_releases
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
@@ -72,11 +72,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
 @cache
 def _channels() -> tuple[tuple[str, str], ...]:
     """(torch, its ROCm channels on pytorch.org as text), newest first."""
-    return tuple(
-        (item.version, " ".join((*item.rocm, item.other_rocm.partition("AMD")[0])))
-        for item in torch_releases()
-        if item.rocm
-    )
+    return tuple((item.version, " ".join(channels_of(item))) for item in torch_releases() if item.rocm)
 
 
 def _newest() -> str:

@@ -1,0 +1,143 @@
+"""The facts against made-up snapshots in the formats of their sources: what agrees is right, what differs is named."""
+
+from __future__ import annotations
+
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+import refresh_facts
+from fact_sources import bitsandbytes, documentation, pytorch, therock
+from fact_sources.claim import Claim
+from fact_sources.snapshot import Snapshot
+
+MATRIX = """
+ROCM_ARCHES_DICT = {{
+    "nightly": ["9.9"],
+    "release": {rocm},
+}}
+PYTHON_ARCHES_DICT = {{
+    "release": {python},
+}}
+CURRENT_STABLE_VERSION = "{version}"
+"""
+
+
+def put(folder: Path, repository: str, path: str, text: str) -> None:
+    file = folder / repository.replace("/", "+") / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def state(found: list[Claim], name: str) -> str:
+    return next(claim.state for claim in found if claim.name == name)
+
+
+def test_an_empty_snapshot_decides_nothing(tmp_path, capsys, monkeypatch):
+    found = list(refresh_facts.claims(Snapshot(tmp_path)))
+    assert found and {claim.state for claim in found} == {"not checked"}
+    assert {claim.half for claim in found} == {"aside", "looked at"}
+    monkeypatch.setattr("sys.argv", ["refresh_facts.py", str(tmp_path), "--check"])
+    assert refresh_facts.main() == 0
+    assert "not checked" in capsys.readouterr().out
+
+
+def test_the_matrix_of_every_release_is_read_from_its_history(tmp_path):
+    repository, path = pytorch.MATRIX
+    folder = tmp_path / repository.replace("/", "+")
+    folder.mkdir()
+    git = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    for version, rocm in (("2.8.0", ["6.3", "6.4"]), ("2.9.0", ["6.3", "6.4"]), ("2.9.1", ["6.4"])):
+        put(tmp_path, repository, path, MATRIX.format(rocm=rocm, python=["3.10", "3.14", "3.14t"], version=version))
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-qm", version], check=True)
+    seen = pytorch.released(Snapshot(tmp_path))
+    assert [one.version for one in seen] == ["2.8.0", "2.9.0", "2.9.1"]
+    assert seen[-1].rocm == ("6.4",) and seen[-1].python == ("3.10", "3.14")
+    found = list(pytorch.claims(Snapshot(tmp_path)))
+    assert state(found, "torch 2.9: channels") == state(found, "torch 2.9: Python") == "right"
+    assert state(found, "torch 2.8: Python") == "wrong" and state(found, "torch 2.7: channels") == "not checked"
+
+
+def test_channels_are_compared_target_by_target(tmp_path):
+    rust = '"rocm6.1" => Ok(Self::Rocm61),\n(TorchBackend::Rocm61, AmdGpuArchitecture::Gfx900),\n'
+    put(tmp_path, *pytorch.UV, rust)
+    wrong = next(c for c in pytorch.claims(Snapshot(tmp_path)) if c.name == "wheels of rocm6.1: targets")
+    assert wrong.state == "wrong" and wrong.source_says == "gfx900"
+    script = 'PYTORCH_ROCM_ARCH="gfx908;gfx90a"\nelif [[ "$GPU_ARCH_VERSION" == *"7.14"* ]]; then\n'
+    put(tmp_path, *pytorch.BUILD, script)
+    assert state(list(pytorch.claims(Snapshot(tmp_path))), "wheels of rocm7.14: targets") == "wrong"
+
+
+def test_therocks_exclusions_and_device_extras(tmp_path):
+    cmake = """therock_add_amdgpu_target(gfx1100 "a (b)" FAMILY x
+  EXCLUDE_TARGET_PROJECTS
+    hipSPARSELt # why
+)
+therock_add_amdgpu_target(gfx942 "c" FAMILY y)
+"""
+    assert therock.excluded(cmake) == {"gfx1100": {"hipSPARSELt"}, "gfx942": set()}
+    put(tmp_path, therock.THEROCK, therock.TARGETS, cmake)
+    put(tmp_path, therock.THEROCK, therock.RELEASES, "| AMD X | gfx1100    | `device-gfx1100` |\n")
+    put(tmp_path, therock.THEROCK, therock.SUPPORTED, "## ROCm on Windows\n| **RDNA3** | **gfx1100** | ✅ |\n")
+    found = list(therock.claims(Snapshot(tmp_path)))
+    assert state(found, "gfx1100: hipSPARSELt") == state(found, "gfx1100: hipBLASLt") == "right"
+    assert state(found, "gfx90a: hipBLASLt") == "not checked"
+    assert state(found, "multi-arch: targets") == state(found, "Windows: targets") == "wrong"
+
+
+def test_documents_of_releases_products_versions_and_drivers(tmp_path):
+    days = "   * - `10.1.0 <https://x>`__\n     - October 5, 2026\n\n   * - `6.1.0 <x>`__\n     - Apr 17, 2024\n"
+    put(tmp_path, documentation.DOCS, documentation.VERSIONS, days)
+    gpus = "AMD Radeon:\n  AMD Radeon RX 7900 XTX:\n    gfx: gfx1100\n  AMD Radeon RX 7600:\n    gfx: gfx1100\n"
+    put(tmp_path, documentation.DOCS, documentation.GPUS, gpus)
+    put(tmp_path, documentation.DOCS, documentation.DRIVERS, "  AMD Instinct MI300X:\n    amdgpu: [*amdgpu_31_1_0]\n")
+    table = "ROCm Version,6.1.0\n  :doc:`RCCL <rccl:index>`,2.18.6\n  :doc:`HIP <hip:index>`,6.1.40091\n,\n"
+    put(tmp_path, *documentation.HISTORY, table)
+    found = list(documentation.claims(Snapshot(tmp_path)))
+    assert state(found, "ROCm 10.1.0: date") == "right" and state(found, "ROCm 6.1.0: date") == "wrong"
+    assert state(found, "product Radeon RX 7900 XTX") == "right"
+    assert state(found, "product Radeon RX 7600") == "wrong"
+    assert state(found, "driver for ROCm 10.0") == "wrong" and state(found, "ROCm 6.1.0: HIP") == "right"
+    versions = documentation.library_versions(Snapshot(tmp_path))
+    assert versions["RCCL", "6.1.0"][0] == "2.18.6"
+
+
+def test_install_pages_say_what_an_index_serves(tmp_path):
+    page = """.. |PKG| replace:: https://example.org/whl/
+.. |VER| replace:: rocm10.1.0
+
+.. selected:: rocm-ver=10.1.0
+      .. selected:: gfx=gfx1100
+            .. selected:: os=linux
+                  python -m pip install --index-url |PKG| \\
+                      "torch[device-gfx1100]==2.14.0+|VER|" \\
+                      "torchvision[device-gfx1100]==0.29+|VER|" \\
+                      "torchaudio==2.11.0.3+|VER|"
+"""
+    (row,) = documentation.installed(page)
+    assert (row.rocm, row.index, row.target, row.system) == ("10.1.0", "https://example.org/whl/", "gfx1100", "linux")
+    assert (row.torch, row.torchvision, row.torchaudio) == ("2.14.0", "0.29", "2.11.0.3")
+    put(tmp_path, documentation.ECOSYSTEM, documentation.PAGE.format("10.1.0"), page)
+    found = list(documentation.claims(Snapshot(tmp_path)))
+    assert state(found, "AMD's index for ROCm 10.1.0") == "wrong"
+    assert state(found, "AMD's torch for ROCm 10.1.0, radeon, linux") == "wrong"
+
+
+def test_libraries_inside_a_wheel_and_in_a_workflow(tmp_path):
+    workflow = '  build-rocm:\n    matrix:\n        rocm_version: ["6.4.4", "7.14.0"]\n'
+    assert bitsandbytes.built(workflow) == ["6.4", "7.14"]
+    (tmp_path / "wheels").mkdir()
+    name = tmp_path / "wheels" / "bitsandbytes-0.50.2-py3-none-manylinux_2_24_x86_64.whl"
+    with zipfile.ZipFile(name, "w") as wheel:
+        wheel.writestr("bitsandbytes/libbitsandbytes_rocm64.so", b"\x7fELF" + bytes(60))
+    found = list(bitsandbytes.claims(Snapshot(tmp_path)))
+    assert state(found, "bitsandbytes 0.50.0: libraries") == state(found, "gfx1100: bitsandbytes") == "wrong"
+    assert state(found, "bitsandbytes 0.49.0: libraries") == "not checked"
+
+
+@pytest.mark.parametrize("source", ["a page", "https://github.com/o/n/blob/1a2b/docs/x.md"])
+def test_a_citation_that_the_snapshot_lacks_is_not_read(tmp_path, source):
+    assert Snapshot(tmp_path).cited(source)[1] is None

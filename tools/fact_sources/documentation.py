@@ -1,0 +1,225 @@
+"""AMD's documentation repositories: releases, products, library versions, drivers, install pages, images."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from fact_sources.claim import Claim, listed
+from fact_sources.snapshot import Snapshot
+from rocport.facts.containers import container_images
+from rocport.facts.platforms import amd_torch, driver_of
+from rocport.facts.products import targets_of_processor
+from rocport.facts.rocm import rocm_releases
+from rocport.facts.targets import targets_of_product
+
+DOCS = "ROCm/rocm-docs"
+VERSIONS, GPUS = "docs/release/versions.rst", "docs/data/gpus.yaml"
+DRIVERS, COMPONENTS = "docs/data/driver-firmware-support.yaml", "docs/data/components-previous.yaml"
+HISTORY = ("ROCm/ROCm", "docs/compatibility/compatibility-matrix-historical-6.0.csv")
+CORE = ("ROCm/legacy-rocm-build", "docs/compatibility/include/core-sdk-components-linux.rst")
+ECOSYSTEM = "AMD-Ecosystem/ai-ecosystem"
+PAGE, DOCKER = (
+    "docs/frameworks/pytorch/include/rocm{}-pip-install.rst",
+    "docs/frameworks/pytorch/include/rocm{}-docker.rst",
+)
+LIBRARIES = (
+    "Composable Kernel",
+    "HIP",
+    "MIOpen",
+    "RCCL",
+    "hipBLAS",
+    "hipBLASLt",
+    "hipCUB",
+    "hipFFT",
+    "hipRAND",
+    "hipSOLVER",
+    "hipSPARSE",
+    "hipSPARSELt",
+    "MIGraphX",
+    "MIVisionX",
+    "rocAL",
+    "rocBLAS",
+    "rocDecode",
+    "rocFFT",
+    "rocJPEG",
+    "rocPRIM",
+    "rocRAND",
+    "rocSOLVER",
+    "rocSPARSE",
+    "rocThrust",
+    "rocWMMA",
+    "hipTensor",
+    "RPP",
+)
+
+
+@dataclass(frozen=True)
+class Installed:
+    """One command of an install page: what is installed from where, for a target (`all`: any) and a system."""
+
+    rocm: str
+    index: str
+    target: str
+    system: str
+    torch: str
+    torchvision: str
+    torchaudio: str
+
+
+def release_days(text: str) -> dict[str, str]:
+    """ROCm version -> day of its release, from the list of versions."""
+    found = {}
+    for version, day in re.findall(r"\* - `(\d+\.\d+\.\d+) <[^>]*>`__\s+- (\w+ \d+, \d{4})", text):
+        form = "%B %d, %Y" if len(day.split()[0]) > 3 or day.startswith("May") else "%b %d, %Y"
+        found[version] = datetime.strptime(day, form).date().isoformat()
+    return found
+
+
+def products(text: str) -> dict[str, str]:
+    """Product -> target, from the documentation's table of GPUs."""
+    return {
+        name.removeprefix("AMD ").strip('"'): gfx
+        for name, gfx in re.findall(r"^  (AMD [^\n]+):\n    gfx: (gfx\w+)$", text, re.MULTILINE)
+    }
+
+
+def library_versions(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, str]]:
+    """(library, ROCm) -> (version, text it was read in)."""
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    text = snapshot.text(*HISTORY)
+    rows = list(csv.reader(text.splitlines())) if text else []
+    for row in rows[1:]:
+        name = re.match(r"\s*:doc:`([^<`]+?) <", row[0]) if row else None
+        for rocm, version in zip(rows[0][1:], row[1:], strict=False):
+            if name and name[1] in LIBRARIES and re.fullmatch(r"[\d.]+", version.strip()):
+                found[name[1], rocm.strip()] = version.strip(), ":".join(HISTORY)
+    text = snapshot.text(*CORE) or ""
+    release = re.search(r"docs-(\d+\.\d+)/", text)
+    for name, version in re.findall(r"`([A-Za-z ]+?) ([\d.]+) <", text):
+        if release and name in LIBRARIES:
+            found[name, f"{release[1]}.0"] = version, ":".join(CORE)
+    text = snapshot.text(DOCS, COMPONENTS) or ""
+    release = re.search(r"rtd_version_slug: docs-([\d.]+)", text)
+    for name, version in re.findall(r"^    ([^\s:][^:\n]*):\n      version: ([\d.]+)$", text, re.MULTILINE):
+        if release and name in LIBRARIES:
+            found[name, release[1]] = version, f"{DOCS}:{COMPONENTS}"
+    return found
+
+
+def drivers(text: str) -> list[str]:
+    """amdgpu drivers that an Instinct GPU's row names, newest first."""
+    row = re.search(r"AMD Instinct MI300X:.*?amdgpu: \[([^\]]*)\]", text, re.DOTALL)
+    return [name.strip().removeprefix("*amdgpu_").replace("_", ".") for name in row[1].split(",")] if row else []
+
+
+def installed(text: str) -> list[Installed]:
+    """Every pip command of an install page."""
+    names = dict(re.findall(r"^\.\. \|(\w+)\| replace:: (\S+)$", text, re.MULTILINE))
+    text = re.sub(r"\|(\w+)\|", lambda match: names.get(match[1], match[0]), text)
+    found, rocm, target, system = [], "", "", ""
+    for line in re.sub(r"\\\n\s*", " ", text).splitlines():
+        chosen = re.match(r"\s*\.\. selected:: (rocm-ver|fam|gfx|os)=(\S+)", line)
+        if chosen:
+            rocm = chosen[2] if chosen[1] == "rocm-ver" else rocm
+            target = chosen[2] if chosen[1] in ("fam", "gfx") else target
+            system = chosen[2] if chosen[1] == "os" else system
+        index = re.search(r"pip install --index-url (\S+)", line)
+        pins = dict(re.findall(r'"(torch\w*)(?:\[[^\]]*\])?==([^"+]+)\+', line))
+        if index and {"torch", "torchvision", "torchaudio"} <= set(pins):
+            found.append(
+                Installed(rocm, index[1], target, system, pins["torch"], pins["torchvision"], pins["torchaudio"])
+            )
+    return found
+
+
+def images(text: str) -> list[str]:
+    """Names of the images that a docker page pulls."""
+    return list(dict.fromkeys(re.findall(r"rocm/pytorch:[\w.-]+", text)))
+
+
+def _days(snapshot: Snapshot) -> Iterator[Claim]:
+    days = release_days(snapshot.text(DOCS, VERSIONS) or "")
+    for release in rocm_releases():
+        if "versions.rst" in release.source or "historical" in release.source:
+            said = release.date
+            yield Claim(
+                f"ROCm {release.version}: date",
+                "rocm_releases.toml",
+                said,
+                days.get(release.version),
+                f"{DOCS}:{VERSIONS}",
+            )
+    first = min((release.version for release in rocm_releases()), key=lambda v: tuple(map(int, v.split("."))))
+    for version, day in days.items():
+        if tuple(map(int, version.split("."))) >= tuple(map(int, first.split("."))):
+            known = next((r.date for r in rocm_releases() if r.version == version), "unknown")
+            yield Claim(f"ROCm {version}: known", "rocm_releases.toml", known, day, f"{DOCS}:{VERSIONS}")
+
+
+def _products(snapshot: Snapshot) -> Iterator[Claim]:
+    for name, gfx in products(snapshot.text(DOCS, GPUS) or "").items():
+        said = listed(targets_of_product(name) or targets_of_processor(name)) or "unknown"
+        yield Claim(f"product {name}", "targets, products.toml", said, gfx, f"{DOCS}:{GPUS}")
+
+
+def _hip(snapshot: Snapshot) -> Iterator[Claim]:
+    versions = library_versions(snapshot)
+    for release in rocm_releases():
+        says, text = versions.get(("HIP", release.version), ("", ""))
+        if says.startswith("6.1.3283"):  # what the matrix prints for 6.0; hipcc prints 6.0
+            says = says.replace("6.1.", "6.0.")
+        said = release.hip if release.hip.count(".") == 2 else ".".join(release.hip.split(".")[:2])
+        short = says if said.count(".") == 2 else ".".join(says.split(".")[:2])
+        yield Claim(f"ROCm {release.version}: HIP", "rocm_releases.toml", said, short or None, text)
+
+
+def _drivers(snapshot: Snapshot) -> Iterator[Claim]:
+    known = drivers(snapshot.text(DOCS, DRIVERS) or "")
+    record = driver_of("10.0")
+    said = record.known if record else "unknown"
+    says = f"{known[-1]} to {known[0]}" if known else None
+    yield Claim("driver for ROCm 10.0", "platforms.toml", said, says, f"{DOCS}:{DRIVERS}")
+
+
+def _pages(snapshot: Snapshot) -> Iterator[Claim]:
+    for rocm in sorted({build.rocm for build in amd_torch() if build.how == "index"}):
+        path = PAGE.format(rocm)
+        rows = installed(snapshot.text(ECOSYSTEM, path) or "")
+        for system in ("linux", "windows"):
+            for products_, mark in (("instinct", "gfx942"), ("radeon", "gfx1100")):
+                if system == "windows" and products_ == "instinct":
+                    continue
+                builds = [
+                    build
+                    for build in amd_torch()
+                    if build.rocm == rocm
+                    and build.products in ("", products_)
+                    and (not build.kinds or system in build.kinds)
+                ]
+                said = listed(version for build in builds for version in build.torch) or "none"
+                chosen = [row for row in rows if row.system == system and row.target == mark]
+                says = listed(row.torch.rpartition(".")[0] for row in chosen) or "none" if rows else None
+                name = f"AMD's torch for ROCm {rocm}, {products_}, {system}"
+                yield Claim(name, "platforms.toml", said, says, f"{ECOSYSTEM}:{path}")
+        said = listed(build.index for build in amd_torch() if build.rocm == rocm)
+        says = listed(row.index for row in rows) if rows else None
+        yield Claim(f"AMD's index for ROCm {rocm}", "platforms.toml", said, says, f"{ECOSYSTEM}:{path}")
+
+
+def _images(snapshot: Snapshot) -> Iterator[Claim]:
+    path = DOCKER.format("10.1.0")
+    said = {image.name for image in container_images()}
+    for name in images(snapshot.text(ECOSYSTEM, path) or ""):
+        yield Claim(
+            f"image {name}", "container_images.toml", name if name in said else "unknown", name, f"{ECOSYSTEM}:{path}"
+        )
+
+
+def claims(snapshot: Snapshot) -> Iterator[Claim]:
+    """Every claim that AMD's documentation decides."""
+    for part in (_days, _products, _hip, _drivers, _pages, _images):
+        yield from part(snapshot)
