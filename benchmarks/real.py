@@ -1,6 +1,6 @@
 """How much of a hundred real repositories compiles for AMD GPUs after `rocport port`?
 
-    python benchmarks/real.py --work DIR [--mirror DIR] [--only NAME ...] [--half tuned|aside] [--sample N]
+    python benchmarks/real.py --work DIR [--mirror DIR] [--only NAME ...] [--half tuned|aside] [--listed 1|2] [--sample N]
         [--units N] [--target GFX[,GFX]] [--objects] [--peers] [--json FILE]
 
 The repositories are those of real.toml, each at its commit. They are cloned from their public address, or, with
@@ -55,6 +55,8 @@ class Repository:
     kind: str
     commit: str
     looked_at: bool = False
+    listed: int = 1
+    """Which list: 2 was written down later, when the first had been tuned on for a while."""
     submodules: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -71,7 +73,14 @@ class Repository:
 def repositories(path: Path = LIST) -> list[Repository]:
     """The list, in its order."""
     return [
-        Repository(raw["name"], raw["kind"], raw["commit"], raw.get("looked_at", False), raw.get("with", {}))
+        Repository(
+            raw["name"],
+            raw["kind"],
+            raw["commit"],
+            raw.get("looked_at", False),
+            raw.get("listed", 1),
+            raw.get("with", {}),
+        )
         for raw in read_toml(path)["repository"]
     ]
 
@@ -271,6 +280,7 @@ def main() -> None:
     parser.add_argument("--mirror", type=Path, help="folder of git directories OWNER+NAME/repo")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--half", choices=("tuned", "aside"))
+    parser.add_argument("--listed", type=int, choices=(1, 2), help="only the repositories of this list")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="N repositories, the same in every run")
     parser.add_argument("--units", type=int, default=0, metavar="N", help="at most N units a repository")
     parser.add_argument("--target", default=DEFAULT_TARGETS, metavar="GFX[,GFX]")
@@ -287,6 +297,7 @@ def main() -> None:
         for repository in repositories()
         if (not arguments.only or {repository.name, repository.name.split("/")[1]} & set(arguments.only))
         and (not arguments.half or repository.aside == (arguments.half == "aside"))
+        and arguments.listed in (None, repository.listed)
     ]
     for repository in drawn(listed, arguments.sample):
         kept = results / f"{repository.folder}.json"

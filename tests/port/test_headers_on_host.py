@@ -74,3 +74,13 @@ def test_a_template_that_calls_a_device_function_is_read(toolchain: Toolchain, t
         assert "nothing_of_the_kind" in _errors(
             compiler, "c++14", toolchain, tmp_path, text.replace("ldcs", "nothing_of_the_kind")
         )
+
+
+def test_bfloat16_works_in_a_host_source(toolchain: Toolchain, tmp_path: Path) -> None:
+    """hip/hip_bf16.h of HIP 6 names the GPU's builtins in any compilation."""
+    text = (
+        '#include "rocport_bf16.h"\n'
+        "int main() { return __bfloat162float(__float2bfloat16(1.5f)) + float(__hip_bfloat16(1.5f)) == 3.0f ? 0 : 1; }\n"
+    )
+    for compiler in _compilers(toolchain):
+        assert _errors(compiler, "c++17", toolchain, tmp_path, text) == ""

@@ -14,7 +14,7 @@
 #define ROCPORT_HOST_DEVICE __host__ __device__ inline __attribute__((always_inline))
 #endif
 
-// HIP gives a plain C++ compiler half as a type without functions, and cannot be read by one where bfloat16 is declared.
+// HIP gives a plain C++ compiler half as a type without functions.
 #if defined(ROCPORT_HOST_ONLY)
 #include <hip/hip_fp16.h>
 #else

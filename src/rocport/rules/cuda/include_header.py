@@ -52,6 +52,8 @@ RULE = Rule(
             absent=("cooperative_groups/reduce.h",),
         ),
         Example("#include <curand.h>\n", path="a.c", contains=('#include "rocport_hiprand.h"',)),
+        Example("#include <cuda_bf16.h>\n", contains=("#include <hip/hip_bf16.h>",)),
+        Example("#include <cuda_bf16.h>\n", path="a.cpp", contains=('#include "rocport_bf16.h"',)),
     ),
     clean=(
         "#include <vector>\n",
@@ -115,6 +117,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 # hipRAND's own header is no C.
                 yield _ours(source, directive, name, "rocport_hiprand.h")
                 continue
+            if name.startswith("cuda_bf16.") and any(context.project.reached_by(source.path, end) for end in _HOST):
+                # HIP's own header is for its compiler only.
+                yield _ours(source, directive, name, "rocport_bf16.h")
+                continue
             yield _finding(source, directive, symbol, start, end)
         elif named and directive.name in (b"define", b"if", b"elif"):
             yield from _mentioned(source, directive, context)
@@ -147,6 +153,8 @@ OTHERS = frozenset(
         "cuda/std/utility",
     ]
 )
+# Sources that the host's compiler compiles.
+_HOST = (".cpp", ".cc", ".cxx")
 # Headers whose functions a header of the port has.
 _OURS = {"cooperative_groups/reduce.h": "rocport_cg.h", "cooperative_groups/scan.h": "rocport_cg.h"}
 _OURS["cooperative_groups/memcpy_async.h"] = "rocport_cg.h"
