@@ -1,7 +1,7 @@
 """How much of a hundred real repositories compiles for AMD GPUs after `rocport port`?
 
-    python benchmarks/real.py --work DIR [--mirror DIR] [--only NAME ...] [--half tuned|aside] [--listed 1|2] [--sample N]
-        [--units N] [--target GFX[,GFX]] [--objects] [--peers] [--json FILE]
+    python benchmarks/real.py --work DIR [--mirror DIR] [--only NAME ...] [--half tuned|aside] [--listed 1|2]
+        [--sample N] [--units N] [--target GFX[,GFX]] [--objects] [--peers] [--json FILE]
 
 The repositories are those of real.toml, each at its commit. They are cloned from their public address, or, with
 `--mirror`, read from git directories `OWNER+NAME/repo` below that folder. Each is ported as a new user would, and the

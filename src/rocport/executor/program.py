@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from rocport.facts.lookup import serves_link
 from rocport.model import HANGING_S
 from rocport.project.cmake import commands
 from rocport.project.languages import SOURCES, suffix_of
+from rocport.sandbox import why_not
 from rocport.syntax.includes import spelled_includes
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -179,9 +181,33 @@ def _included_by_others(source: Path, sources: list[Path]) -> bool:
 def _from_makefile(folder: Path, makefile: Path, confined: bool) -> Program | None:
     """Asks `make -n` for the commands. Nothing of the build is executed; `$(shell ...)` of the Makefile is, and writes
     nothing outside a temporary folder where it is confined."""
+    build, run = _asked(folder, makefile, confined, (), ("run",))
+    if not build and not run:
+        return None
+    return _from_commands(folder, build if _STAND_IN in build or "hipcc" in build else run, run)
+
+
+def makefile_units(folder: Path) -> list[Unit]:
+    """The units that the folder's Makefile compiles, there and in the folders that it enters, each with its flags.
+
+    Asked by `make -n`, confined; empty where there is no Makefile, no make, or no way to confine it.
+    """
+    makefile = next((folder / name for name in _MAKEFILES if (folder / name).is_file()), None)
+    if makefile is None or why_not():
+        return []
+    (build,) = _asked(folder.resolve(), makefile.resolve(), True, ())
+    return [
+        Unit(source, tuple(flags), plain and source.suffix == ".c")
+        for plain, flags, sources, _, _ in _compilations(build, folder.resolve())
+        for source in sources
+    ]
+
+
+def _asked(folder: Path, makefile: Path, confined: bool, *targets: tuple[str, ...]) -> list[str]:
+    """What `make -n` prints for each list of targets; empty without make."""
     make = shutil.which("make") or shutil.which("gmake")
     if make is None:
-        return None
+        return ["" for _ in targets]
     with tempfile.TemporaryDirectory() as scratch:
         compiler = Path(scratch) / "bin" / "hipcc"
         compiler.parent.mkdir()
@@ -203,14 +229,31 @@ def _from_makefile(folder: Path, makefile: Path, confined: bool) -> Program | No
                 for name in ("CC", "CXX", "NVCC")
                 if re.search(rf"^\s*{name}\s*[:?]?=\s*\S*(?:hipcc|nvcc)", text, re.MULTILINE)
             ]
+        command = [make, "-n", "-B", "-k", "-w", "-C", str(folder), "-f", str(makefile), *variables]
+        limits = Limits(seconds=HANGING_S, confined=confined)
+        return [run_process([*command, *words], Path(scratch), env, limits).stdout for words in targets]
 
-        def ask(*targets: str) -> str:
-            command = [make, "-n", "-B", "-k", "--no-print-directory", "-C", str(folder), "-f", str(makefile)]
-            limits = Limits(seconds=HANGING_S, confined=confined)
-            return run_process([*command, *variables, *targets], Path(scratch), env, limits).stdout
 
-        build, run = ask(), ask("run")
-    return _from_commands(folder, build if _STAND_IN in build or "hipcc" in build else run, run)
+def _compilations(text: str, folder: Path) -> Iterator[tuple[bool, list[str], list[Path], bool, list[str]]]:
+    """Of each compiler command that `make -n` prints: is it a C compiler's, flags, sources, does it only compile,
+    libraries. Each line starts in the folder that make has entered."""
+    entered = [folder]
+    for line in re.sub(r"\\\n", " ", text).splitlines():
+        if match := _ENTERS.match(line):
+            entered.append(Path(match[1]))
+        elif _LEAVES.match(line):
+            entered = entered[:-1] or [folder]
+        where = entered[-1]
+        for words in _commands(line):
+            if words[0] == "cd" and len(words) > 1:
+                where = (where / words[1]).resolve()
+            elif _is_compiler(words[0]):
+                plain = Path(words[0]).name.partition("-")[0] in ("cc", "gcc", "clang", "mpicc")
+                yield plain, *_parse(words[1:], where)
+
+
+_ENTERS = re.compile(r"g?make(?:\[\d+\])?: Entering directory '(.*)'")
+_LEAVES = re.compile(r"g?make(?:\[\d+\])?: Leaving directory")
 
 
 def _commands(text: str) -> list[list[str]]:
@@ -239,16 +282,8 @@ def _is_compiler(word: str) -> bool:
 def _from_commands(folder: Path, build: str, run: str) -> Program | None:
     units: dict[str, Unit] = {}
     link: list[str] = []
-    where = folder
-    for words in _commands(build):
-        if words[0] == "cd" and len(words) > 1:
-            where = (where / words[1]).resolve()
-            continue
-        if not _is_compiler(words[0]):
-            continue
-        flags, sources, compiling, libraries = _parse(words[1:], where)
+    for plain, flags, sources, compiling, libraries in _compilations(build, folder):
         for source in sources:
-            plain = Path(words[0]).name.partition("-")[0] in ("cc", "gcc", "clang", "mpicc")
             units[str(source)] = Unit(source, tuple(flags), plain and source.suffix == ".c")
         if not compiling:
             link = libraries

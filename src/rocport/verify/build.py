@@ -42,6 +42,7 @@ from rocport.toolchain import Toolchain, find
 from rocport.toolchain.compiler import Kind, Language, as_path, system_folders
 from rocport.verify import diagnostics
 from rocport.verify.cache import Cache, Fingerprints, read_depfile
+from rocport.verify.made import as_made
 from rocport.verify.precompiled import Precompiled
 from rocport.verify.torch_headers import (
     TorchHeaders,
@@ -110,6 +111,7 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     if path == root and not options.only and not options.all_units:
         left_out = tuple(unit.path for unit in units if not unit.named)
         units = [unit for unit in units if unit.named]
+    units = as_made(project, units)
     if not units:
         raise VerifyError(f"{path}: no translation unit found (.cu, .hip, or a host source that includes GPU headers)")
     cache = Cache(options.cache, Fingerprints(root))

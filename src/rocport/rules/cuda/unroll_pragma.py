@@ -1,7 +1,7 @@
 """`#pragma unroll` in front of what is no loop: nvcc passes over it, clang stops.
 
-Only a loop can follow it in clang ("expected a for, while, or do-while loop to follow '#pragma unroll'"). Where it stands
-in front of another statement it does nothing in CUDA either, and is left out. A loop behind a label, and a second
+Only a loop can follow it in clang ("expected a for, while, or do-while loop to follow '#pragma unroll'"). Where it
+stands in front of another statement it does nothing in CUDA either, and is left out. A loop behind a label, and a second
 pragma in between, are fine in both.
 """
 
@@ -36,9 +36,9 @@ RULE = Rule(
     clean=(
         "__device__ void f(int *p) {\n#pragma unroll\n  for (int i = 0; i < 4; i++) p[i] = 0;\n}\n",
         "__device__ void f(int *p) {\n#pragma unroll 2\n#pragma clang fp contract(off)\n  while (*p) --*p;\n}\n",
-        "#define EACH(i) for (int i = 0; i < 4; i++)\n__device__ void f(int *p) {\n#pragma unroll\n  EACH(i) p[i] = 0;\n}\n",
+        "#define EACH(i) for (int i = 0; i < 4; i++)\nvoid f(int *p) {\n#pragma unroll\n  EACH(i) p[i] = 0;\n}\n",
         "#pragma unroll\n",
-        "__device__ void f(int *p) {\n#pragma unroll\n#if N > 2\n  for (int i = 0; i < N; i++)\n#endif\n  p[0] = 0;\n}\n",
+        "void f(int *p) {\n#pragma unroll\n#if N > 2\n  for (int i = 0; i < N; i++)\n#endif\n  p[0] = 0;\n}\n",
     ),
     sources=("https://clang.llvm.org/docs/AttributeReference.html#pragma-unroll-pragma-nounroll",),
 )

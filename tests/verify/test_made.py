@@ -1,0 +1,49 @@
+"""A unit is compiled with the flags that its Makefile gives it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rocport.project.tree import Unit, read_project
+from rocport.sandbox import why_not
+from rocport.verify.made import as_made
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None or bool(why_not()), reason=why_not() or "no make")
+
+
+def _unit(root: Path, path: str) -> Unit:
+    project = read_project(root)
+    return next(unit for unit in as_made(project, project.units()) if unit.path == path)
+
+
+def test_flags_behind_conditions_variables_and_another_makefile(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "os").mkdir()
+    (tmp_path / "Makefile").write_text("all:\n\t$(MAKE) -C src DEEP=7\n")
+    (tmp_path / "src" / "Makefile").write_text(
+        "NVCC = hipcc\nOS_DIR := ../os\nifneq ($(DEEP),)\nFLAGS += -DLINUX -DDEPTH=$(DEEP)\nendif\n"
+        "ifdef NEVER\nFLAGS += -DNEVER\nendif\nFLAGS += -I$(OS_DIR) -std=c++20\n"
+        "all: a.o\n%.o: %.cu\n\t@echo $<; $(NVCC) $(FLAGS) -c $< -o $@\n"
+    )
+    (tmp_path / "src" / "a.cu").write_text("__global__ void k() {}\n")
+    unit = _unit(tmp_path, "src/a.cu")
+    assert (unit.defines, unit.includes[0], unit.standard) == (("LINUX", "DEPTH=7"), "os", 20)
+
+
+def test_what_make_does_not_name_stays_as_it_was_read(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("CFLAGS = -DREAD\nall:\n\techo nothing\na.o: a.cu\n\thipcc $(CFLAGS) -c a.cu\n")
+    (tmp_path / "a.cu").write_text("__global__ void k() {}\n")
+    assert _unit(tmp_path, "a.cu").defines == ("READ",)
+
+
+def test_folders_outside_the_tree_are_not_taken(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "Makefile").write_text("UP = $(abspath ..)\nall:\n\thipcc -I$(UP) -I/etc -DX -c a.cu\n")
+    (root / "a.cu").write_text("__global__ void k() {}\n")
+    unit = _unit(root, "a.cu")
+    assert unit.defines == ("X",)
+    assert set(unit.includes) == {"."}
