@@ -1,8 +1,8 @@
 """`#pragma unroll` in front of what is no loop: nvcc passes over it, clang stops.
 
 Only a loop can follow it in clang ("expected a for, while, or do-while loop to follow '#pragma unroll'"). Where it
-stands in front of another statement it does nothing in CUDA either, and is left out. A loop behind a label, and a second
-pragma in between, are fine in both.
+stands in front of another statement it does nothing in CUDA either, and is left out. A loop behind a label, and a
+second pragma in between, are fine in both.
 """
 
 from __future__ import annotations
