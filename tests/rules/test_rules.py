@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import snapshot
 
 from rocport.model import PHASES, Applicability, Context, Example, Finding, Options, ProjectIndex
 from rocport.port import compat
@@ -67,6 +68,12 @@ def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None
         assert not ported.compat or compat.render(ported.compat), "every name is one the generated module has"
         again = _port(example.path, text.encode(), _scan(example.path, text.encode(), context))
         assert again.data is None, "a gated place is silent: a second port changes nothing"
+    number = loaded.rule.examples.index(example)
+    told = snapshot.told(mine, data, text.encode())
+    if snapshot.WRITE:
+        snapshot.write(loaded.rule.name, number, example.path, told)
+    else:
+        assert told == snapshot.kept(loaded.rule.name, number), snapshot.__doc__
 
 
 @pytest.mark.parametrize(("loaded", "example"), _cases("clean"))
