@@ -37,7 +37,10 @@ ALLOWED = {
     "runtime": {"facts"},
     "report": set(),
     "fleet": {"report", "port", "scan", "project", "facts", "toolchain", "sandbox", "verify"},
-    "agent": {"report", "port", "scan", "rules", "explain", "facts", "toolchain", "verify"},
+    "agent": {
+        *("report", "port", "scan", "rules", "explain", "facts", "toolchain", "verify"),
+        *("project", "syntax", "binding"),
+    },
 }
 TORCH = {"ops", "runtime", "numerics", "integrations"}
 

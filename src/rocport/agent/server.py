@@ -12,6 +12,7 @@ from mcp_types import ToolAnnotations
 
 from rocport import __version__
 from rocport.agent import tasks, tools
+from rocport.agent.accept import accept
 
 _INSTRUCTIONS = """\
 rocport takes a CUDA / PyTorch repository to a correct run on an AMD GPU. Begin with scan or port (a diff; nothing is
@@ -22,7 +23,7 @@ _READING: tuple[Callable[..., Any], ...] = (
     tools.scan, tools.port, tools.verify_build, tools.verify_nvidia_unchanged, tools.explain, tools.page,
     tools.counterpart, tools.compat, tools.doctor, tasks.task,
 )  # fmt: skip
-_WRITING: tuple[Callable[..., Any], ...] = (tools.apply_port, tools.run, tasks.accept)
+_WRITING: tuple[Callable[..., Any], ...] = (tools.apply_port, tools.run, accept)
 
 
 def make_server() -> MCPServer[Any]:

@@ -1,22 +1,28 @@
-"""The loop that closes MANUAL sites: a bundle for one site, and an edit that is taken only when its check passes."""
+"""One MANUAL site of a port, with what a person or an agent needs to write it: the code and what it touches, the rule's
+page, what ROCm has for its names, and how the edit will be checked (`rocport.agent.accept`)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
 from rocport import api
-from rocport.agent.tools import ToolError, build_options, page
-from rocport.model import Applicability
+from rocport.agent.tools import ToolError, build_options, counterpart, page
+from rocport.binding.collect import collect
+from rocport.model import Applicability, Finding
 from rocport.port import manifest
-from rocport.port.files import write_atomic
+from rocport.project.tree import read_project
 from rocport.report.json import finding_object
+from rocport.syntax.cuda import CudaSource
 
 _AROUND = 25
 
 
 class Task(TypedDict):
-    """One site: what is to be written there, and how it will be checked."""
+    """One site: what is to be written there, and how it will be checked. `touches` are the definitions of the project
+    (macros, functions, types, globals) that the site's lines name, with their place in the sources; `counterparts` what
+    ROCm has for the names of CUDA's."""
 
     site: str
     file: str
@@ -24,23 +30,16 @@ class Task(TypedDict):
     code: str
     first_line: int
     rule: str
+    touches: list[dict[str, Any]]
+    counterparts: list[dict[str, Any]]
     others: list[str]
-    check: str
-
-
-class Verdict(TypedDict):
-    """Whether an edit was taken. `errors` are of the check that refused it; the file is then as it was."""
-
-    accepted: bool
-    file: str
-    errors: list[dict[str, Any]]
-    how: str
+    check: list[str]
 
 
 def task(port_path: str, site: str = "") -> Task:
-    """A MANUAL site of a port: its code, the rule's page and the check. `site` is `path:line` of the sources; without
-    it the first that is left."""
-    root, source, known = _port(port_path)
+    """A MANUAL site of a port: its code and what it touches, the rule's page, ROCm's counterparts, the checks. `site`
+    is `path:line` of the sources; without it the first that is left."""
+    root, source, known = opened(port_path)
     patch = api.port(api.read(source, skip=frozenset({root.resolve()}), whole=True))
     left = {f"{f.path}:{f.line}": f for f in patch.findings if f.applicability is Applicability.MANUAL}
     if not left:
@@ -51,8 +50,11 @@ def task(port_path: str, site: str = "") -> Task:
     finding = left[chosen]
     output = next((name for name, record in known.files.items() if record.source == finding.path), finding.path)
     lines = (root / output).read_text(encoding="utf-8", errors="replace").splitlines()
-    marked = _marked(lines, finding.line, (source / finding.path).read_bytes())
+    data = (source / finding.path).read_bytes()
+    marked = _marked(lines, finding.line, data)
     first = max(marked - _AROUND, 1)
+    cuda = any(item.path == finding.path and item.language == "cuda" for item in patch.tree.sources)
+    names = _names(finding, data) if cuda else []
     return Task(
         site=chosen,
         file=output,
@@ -60,41 +62,19 @@ def task(port_path: str, site: str = "") -> Task:
         code="\n".join(lines[first - 1 : marked + _AROUND]),
         first_line=first,
         rule=page(finding.rule)["text"],
+        touches=list(_touched(source, finding.path, names)),
+        counterparts=[dict(row) for name in names if (row := counterpart(name))["known"]],
         others=[name for name in left if name != chosen],
-        check=f"every unit that reads {output} compiles for {', '.join(build_options().targets)}; `accept` runs it",
+        check=[
+            f"every unit that reads {output} compiles for {', '.join(build_options().targets)}",
+            "every program that reads it and builds for the CPU passes at wavefront width 32 and 64, alike",
+            "the NVIDIA path is what it was",
+        ],
     )
 
 
-def accept(port_path: str, file: str, text: str, targets: tuple[str, ...] = ()) -> Verdict:
-    """Replace a file of a port by `text`, and keep it only when no unit of the port fails that did not fail before, and
-    the file's own unit compiles. The file is written in one step and put back when the check refuses."""
-    from rocport.toolchain import ToolchainError
-    from rocport.verify.build import VerifyError
-
-    root, _, known = _port(port_path)
-    path = root / file
-    if file not in known.files or not path.resolve().is_relative_to(root.resolve()):
-        raise ToolError(f"{file}: not a file that the port wrote; `task` names the file to edit")
-    before = path.read_bytes()
-    options = build_options(targets)
-    try:
-        failing = _failing(api.verify(root, "build", options).to_json())
-        write_atomic(path, text.encode())
-        taken = False
-        try:
-            after = api.verify(root, "build", options).to_json()
-            new = [unit for key, unit in _failing(after).items() if key not in failing or unit["path"] == file]
-            taken = not new
-        finally:
-            if not taken:
-                write_atomic(path, before)
-    except (ToolchainError, VerifyError) as error:
-        raise ToolError(str(error)) from error
-    errors = [{"unit": u["path"], "target": u["target"], "reason": u["reason"], "errors": u["errors"]} for u in new]
-    return Verdict(accepted=taken, file=file, errors=errors, how=after["how"])
-
-
-def _port(path: str) -> tuple[Path, Path, manifest.Manifest]:
+def opened(path: str) -> tuple[Path, Path, manifest.Manifest]:
+    """The folder of a port, that of its sources, and its manifest. Raises ToolError."""
     root = Path(path)
     try:
         known, source = manifest.open_port(root)
@@ -103,8 +83,27 @@ def _port(path: str) -> tuple[Path, Path, manifest.Manifest]:
     return root, source, known
 
 
-def _failing(body: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    return {(unit["path"], unit["target"]): unit for unit in body["units"] if unit["status"] == "fail"}
+def _names(finding: Finding, data: bytes) -> list[str]:
+    """The names in the lines of a finding, each once."""
+    source = CudaSource(finding.path, data)
+    places = range(len(source.texts))
+    inside = (at for at in places if finding.line <= source.line(source.starts[at]) <= finding.end_line)
+    return list(dict.fromkeys(source.texts[at].decode() for at in inside if source.is_ident(at)))
+
+
+def _touched(root: Path, path: str, names: list[str]) -> Iterator[dict[str, Any]]:
+    """Where the project defines the names, in a file or what it includes."""
+    project = read_project(root)
+    for file in sorted(project.closure(path)[0]):
+        data = (root / file).read_bytes()
+        source = CudaSource(file, data)
+        lines = data.decode("utf-8", "replace").splitlines()
+        for found in collect(source, [name.encode() for name in names if name.encode() in source.names]):
+            if found.kind != "alias" and found.defined:
+                yield {
+                    "name": found.name.decode(), "kind": found.kind, "file": file, "line": found.line,
+                    "text": lines[found.line - 1].strip(),
+                }  # fmt: skip
 
 
 def _marked(lines: list[str], line: int, source: bytes) -> int:
