@@ -57,4 +57,5 @@ def hazard(identifier: str) -> Hazard:
 
 
 def _hazard(area: str, record: dict[str, Any]) -> Hazard:
-    return Hazard(area=area, **record, where=read_range(record.pop("where", {})))
+    where = read_range(record.pop("where", {}))
+    return Hazard(area=area, **record, where=where)
