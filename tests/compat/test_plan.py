@@ -20,9 +20,9 @@ from rocport.facts.targets import SURE, all_targets, load_target
 from rocport.model.versions import TorchVersion
 
 
-def plan(gfx, wants="", python="3.12", system=None):
+def plan(gfx, wants="", python="3.12", system=None, rocm=""):
     known = find_system(system) if system else None
-    return make_plan(Request(load_target(gfx), python, known, parse_wants(wants)))
+    return make_plan(Request(load_target(gfx), python, known, parse_wants(wants), (), rocm))
 
 
 def status(found, name):
@@ -177,7 +177,7 @@ def test_bitsandbytes_libraries_are_named_after_hip_not_rocm():
 
 
 def test_what_the_facts_do_not_have_is_called_unknown():
-    found = plan("gfx1100")
+    found = plan("gfx1103", "torch==2.14.*", rocm="7.14")
     assert found.driver is None and "is not in the facts" in plan_text(found)
     assert "no ROCm channel for it is in the facts" in " ".join(found.notes)
 

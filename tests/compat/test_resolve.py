@@ -34,9 +34,18 @@ def test_an_index_that_is_not_reached_is_stood_in_for(monkeypatch: pytest.Monkey
     said = CliRunner().invoke(command, [*ASKED, "--resolve", "--json"])
     data = json.loads(said.output)
     assert said.exit_code == 0 and data["complete"] is True
-    assert {step["state"] for step in data["resolution"]["steps"]} == {"stand-ins"}
+    assert {step["state"] for step in data["resolution"]["steps"]} == {"recorded"} and data["not_recorded"] == []
     assert seen[1][-2:] == ["--find-links", "wheels"] and "--index-url" not in seen[1]
     assert all(words[-1] == "wheels" and "-c" in words for words in seen[2:])
+
+
+def test_stand_ins_for_what_no_index_is_recorded_to_hold_are_no_complete_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resolve, "_pip", fake_pip({"--index-url": UNREACHED}, []))
+    asked = ["--gpu", "RX 7900 XTX", "--python", "3.12", "--rocm", "7.14", "--want", "torch==2.14.*", "--resolve"]
+    data = json.loads(CliRunner().invoke(command, [*asked, "--json"]).output)
+    assert data["works"] and not data["complete"] and data["not_recorded"] == ["torch"]
+    assert {step["state"] for step in data["resolution"]["steps"]} == {"stand-ins"}
+    assert "index: not recorded" in CliRunner().invoke(command, asked).output
 
 
 def test_a_conflict_is_no_complete_plan(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,8 @@ DRIVERS, COMPONENTS = "docs/data/driver-firmware-support.yaml", "docs/data/compo
 HISTORY = ("ROCm/ROCm", "docs/compatibility/compatibility-matrix-historical-6.0.csv")
 CORE = ("ROCm/legacy-rocm-build", "docs/compatibility/include/core-sdk-components-linux.rst")
 ECOSYSTEM = "AMD-Ecosystem/ai-ecosystem"
+READ = {"10.1.0": "2026-11-22", "10.0.0": "2026-11-22", "7.14.1": "2026-11-22"}
+"""ROCm -> the day its install page was read."""
 PAGE, DOCKER = (
     "docs/frameworks/pytorch/include/rocm{}-pip-install.rst",
     "docs/frameworks/pytorch/include/rocm{}-docker.rst",

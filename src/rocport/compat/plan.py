@@ -18,6 +18,7 @@ from rocport.compat.candidate import Candidate
 from rocport.compat.packages import CONSTRAINTS, Item, evaluate
 from rocport.compat.wants import Want
 from rocport.facts.attention import attention_of
+from rocport.facts.listings import Listing, recorded
 from rocport.facts.platforms import Driver, System, amd_torch, driver_of, kernels_of, windows_targets
 from rocport.facts.rocm import TorchRelease, WheelChannel, channels_of, torch_releases, wheel_channel, wheel_channels
 
@@ -93,6 +94,16 @@ class Plan:
     alternatives: tuple[Alternative, ...]
     refused: tuple[Refused, ...]
     notes: tuple[str, ...]
+    records: tuple[Listing, ...] = ()
+    """What the chosen index is recorded to hold of this torch, for this Python, system and target."""
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """What the plan takes from torch's index without a record that the index has it."""
+        names = ("torch", *(item.want.key for item in self.items if item.with_torch))
+        lacks = {name for record in self.records for name, _ in record.lacks}
+        there = {name for name in names if any(record.version_of(name) is not None for record in self.records)}
+        return tuple(name for name in names if name not in there or name in lacks)
 
     @property
     def complete(self) -> bool:
@@ -113,7 +124,7 @@ def make_plan(request: Request) -> Plan:
         else:
             good.append(candidate)
     judged = [(candidate, _items(request, candidate)) for candidate in good]
-    judged.sort(key=lambda pair: _rank(*pair))
+    judged.sort(key=lambda pair: _rank(pair[0], pair[1], bool(_records(request, pair[0]))))
     if not judged:
         items = tuple(evaluate(want, request.target, None, request.python, request.system) for want in request.wants)
         every = _few([reason for _, reason in refused])
@@ -135,7 +146,15 @@ def make_plan(request: Request) -> Plan:
         alternatives=tuple(Alternative(candidate, _lost(items, others)) for candidate, others in judged[1:4]),
         refused=(*_few(newer), *_parts(request.target, chosen)),
         notes=(*request.notes, *_notes(request, chosen, items)),
+        records=_records(request, chosen),
     )
+
+
+def _records(request: Request, chosen: Candidate) -> tuple[Listing, ...]:
+    wanted = next((want.specifier for want in request.wants if want.key == "torch"), "")
+    system = request.system.kind if request.system is not None else "linux"
+    release, target = chosen.release.version, request.target.name
+    return recorded(chosen.index, chosen.rocm, release, wanted, request.python, system, target)
 
 
 def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tuple[str, ...]]]:
@@ -251,14 +270,17 @@ def _items(request: Request, candidate: Candidate) -> tuple[Item, ...]:
     )
 
 
-def _rank(candidate: Candidate, items: tuple[Item, ...]) -> tuple[int, int, int, int, tuple[int, ...], int]:
-    """Small is better: what does not work, then how sure the torch build is, then the newest."""
+def _rank(
+    candidate: Candidate, items: tuple[Item, ...], is_recorded: bool
+) -> tuple[int, int, int, bool, bool, tuple[int, ...], int]:
+    """Small is better: what does not work, then how sure the torch build is, whether its index is recorded to hold it,
+    then the newest."""
     broken = sum(item.status == "no" for item in items)
     apart = sum(item.status == "separate" for item in items)
     doubt = SURE_ORDER.index(candidate.sure) // 2
     newest = tuple(-part for part in Version(candidate.release.version).release)
     rocm = -Version(candidate.rocm).release[0] * 100 - Version(candidate.rocm).release[1]
-    return broken, doubt, apart, candidate.owner != "pytorch.org", newest, rocm
+    return broken, doubt, apart, not is_recorded, candidate.owner != "pytorch.org", newest, rocm
 
 
 def _few(refused: list[Refused]) -> tuple[Refused, ...]:

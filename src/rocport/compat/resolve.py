@@ -31,7 +31,8 @@ _OPTIONS = ("--dry-run", "--quiet", "--disable-pip-version-check", "--no-input",
 
 @dataclass(frozen=True)
 class Step:
-    """One install command. `state`: resolved, stand-ins (an index was not reached), conflict or failed."""
+    """One install command. `state`: resolved, recorded or stand-ins (an index was not reached; it is recorded to hold
+    what stood in for it, or not), conflict or failed."""
 
     command: str
     state: str
@@ -48,12 +49,12 @@ class Resolution:
     @property
     def resolved(self) -> bool:
         """True when pip found versions for every command."""
-        return all(step.state in ("resolved", "stand-ins") for step in self.steps)
+        return all(step.state in ("resolved", "recorded", "stand-ins") for step in self.steps)
 
     @property
-    def everything(self) -> bool:
-        """True when no wheel stood in for one that was not reached."""
-        return all(step.state == "resolved" for step in self.steps)
+    def proven(self) -> bool:
+        """True when every package was found in its index, or its index is recorded to hold it."""
+        return all(step.state in ("resolved", "recorded") for step in self.steps)
 
 
 def resolve_plan(plan: Plan, python: str = sys.executable) -> Resolution:
@@ -77,19 +78,23 @@ def _step(command: str, python: str, folder: Path, plan: Plan, beside: list[str]
     option = next((word for word in words if word in ("--index-url", "--find-links")), "")
     if not option:
         done = _pip(python, [*words, *beside], folder)
-        return _judged(command, done, "stand-ins" if "wheels" in beside else "resolved")
+        return _judged(command, done, "resolved" if "wheels" not in beside else _stood_in(plan))
     done = _pip(python, words, folder)
     if done.returncode and _UNREACHED.search(done.stderr):
         (folder / "wheels").mkdir(exist_ok=True)
         pins = [_stand_in(folder / "wheels", name, version) for name, version in _torch_family(plan)]
         beside[:] = ["--find-links", "wheels"]
         _constrain(folder, pins)
-        return _judged(command, _pip(python, [*_without_index(words), *beside], folder), "stand-ins")
+        return _judged(command, _pip(python, [*_without_index(words), *beside], folder), _stood_in(plan))
     beside[:] = ["--extra-index-url" if option == "--index-url" else option, words[words.index(option) + 1]]
     _constrain(
         folder, [f"{name}=={version.split('+')[0].rpartition('.')[0]}.*" for name, version in _torch_family(plan)]
     )
     return _judged(command, done, "resolved")
+
+
+def _stood_in(plan: Plan) -> str:
+    return "stand-ins" if plan.unrecorded else "recorded"
 
 
 def _constrain(folder: Path, pins: list[str]) -> None:
@@ -132,12 +137,20 @@ def _torch_family(plan: Plan) -> Iterator[tuple[str, str]]:
     release = chosen.release
     wanted = next((want.specifier for want in plan.request.wants if want.key == "torch"), "")
     exact = re.fullmatch(r"==(\d+\.\d+\.\d+)", wanted)
-    yield "torch", f"{exact.group(1) if exact else release.version + '.0'}+rocm{chosen.rocm}"
+    record = next((record for record in plan.records if record.packages), None) or next(iter(plan.records), None)
+    beside = dict(record.packages) if record else {}
+    torch = exact.group(1) if exact else record.torch if record else f"{release.version}.0"
+    yield "torch", f"{torch}+rocm{chosen.rocm}"
     if release.torchvision:
-        yield "torchvision", f"{release.torchvision}.0+rocm{chosen.rocm}"
-    yield "torchaudio", f"{release.version}.0+rocm{chosen.rocm}"
+        yield "torchvision", f"{_full(beside.get('torchvision') or release.torchvision)}+rocm{chosen.rocm}"
+    yield "torchaudio", f"{_full(beside.get('torchaudio') or release.version)}+rocm{chosen.rocm}"
     for triton in release.triton[:1]:
         yield "triton", triton if triton.count(".") == 2 else f"{triton}.0"
+
+
+def _full(version: str) -> str:
+    """`0.29` -> `0.29.0`"""
+    return version if version.count(".") > 1 else f"{version}.0"
 
 
 def _stand_in(folder: Path, name: str, version: str) -> str:

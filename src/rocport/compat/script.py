@@ -17,7 +17,11 @@ def plan_script(plan: Plan, kind: str) -> str:
     powershell = any(mark in line for line in plan.commands for mark in _WINDOWS_ONLY)
     if powershell != (kind == "windows"):
         raise ValueError("the plan is for Windows" if powershell else "the plan is for Linux; give --os windows11")
-    head = [f"{plan.chosen.title}, for {plan.request.target.name}. {dated()}", "pip has not resolved it yet."]
+    head = [
+        f"{plan.chosen.title}, for {plan.request.target.name}. {dated()}",
+        "pip has not resolved it yet.",
+        _record(plan),
+    ]
     head += [f"Left out: {item.want.text}: {item.text}" for item in plan.items if not item.works]
     comment = [f"# {' '.join(line.split())}" for line in head]
     if kind == "docker":
@@ -35,6 +39,12 @@ def plan_script(plan: Plan, kind: str) -> str:
     else:
         first.append("test -e /dev/kfd || { echo 'no /dev/kfd: install the amdgpu driver first' >&2; exit 1; }")
     return "\n".join([*first, *plan.commands]) + "\n"
+
+
+def _record(plan: Plan) -> str:
+    if plan.unrecorded:
+        return f"That torch's index has it is not recorded: {', '.join(plan.unrecorded)}."
+    return f"Torch's index is recorded to hold {plan.records[0].text}."
 
 
 def _docker(plan: Plan, comment: list[str]) -> list[str]:

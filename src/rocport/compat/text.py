@@ -16,7 +16,15 @@ from rocport.facts.rocm import TorchRelease
 from rocport.model.targets import GfxTarget
 from rocport.model.versions import TorchVersion
 
-PLAN_FACTS = ("packages", "platforms.toml", "rocm_releases.toml", "targets", "torch_rocm.toml", "torch_wheels.toml")
+PLAN_FACTS = (
+    "packages",
+    "platforms.toml",
+    "rocm_releases.toml",
+    "targets",
+    "torch_rocm.toml",
+    "torch_wheels.toml",
+    "wheel_listings.csv",
+)
 TABLE_FACTS = ("pytorch_support.toml", "targets", "torch_rocm.toml")
 _TITLES = {
     "library": "ROCm libraries under torch",
@@ -37,7 +45,7 @@ def plan_text(plan: Plan, resolution: Resolution | None = None) -> str:
         release = plan.chosen.release
         lines.append(f"torch: {plan.chosen.title} ({plan.chosen.sure}: {plan.chosen.source})")
         lines.append(f"triton: {' or '.join(release.triton) or 'not known'}; torchvision: {release.torchvision}")
-        lines += [_driver(plan), *(f"kernel: {kernel}" for kernel in plan.kernels), "", "Commands:"]
+        lines += [_index(plan), _driver(plan), *(f"kernel: {kernel}" for kernel in plan.kernels), "", "Commands:"]
         lines += [f"  {command}" for command in plan.commands]
         lines += _resolution_lines(resolution)
         if plan.settings:
@@ -70,13 +78,27 @@ def _resolution_lines(resolution: Resolution | None) -> list[str]:
     if resolution is None:
         return ["", "Not resolved: pip has not been asked whether these versions go together (--resolve asks it)."]
     lines = [f"  {step.state:9} {step.command}{': ' + step.said if step.said else ''}" for step in resolution.steps]
-    if not resolution.everything and resolution.resolved:
-        lines.append("  stand-ins: torch's index was not reached; empty wheels of the versions above stood for it")
+    if any(step.state in ("recorded", "stand-ins") for step in resolution.steps):
+        lines.append(
+            "  recorded, stand-ins: torch's index was not reached; empty wheels stood for its packages, of versions"
+        )
+        lines.append("  that the index is recorded to hold (recorded) or of the facts' (stand-ins: it may lack them)")
     return ["", f"Resolved by pip of Python {resolution.python}:", *lines]
 
 
 def _cite(source: str, sure: str) -> str:
     return f" ({sure}: {source})" if source else ""
+
+
+def _index(plan: Plan) -> str:
+    """What the index is recorded to hold, and what is not known to be there."""
+    assert plan.chosen is not None
+    missing = ", ".join(plan.unrecorded)
+    if "torch" in plan.unrecorded:
+        return f"index: not recorded: nobody has read what {plan.chosen.index} holds for this request"
+    lacks = [record.text for record in plan.records if record.lacks]
+    said = f"index: {next((record for record in plan.records if not record.lacks), plan.records[0]).text}"
+    return f"{said}; not recorded: {missing}{' (' + '; '.join(lacks) + ')' if lacks else ''}" if missing else said
 
 
 def _driver(plan: Plan) -> str:
@@ -89,18 +111,21 @@ def _driver(plan: Plan) -> str:
 
 
 def plan_data(plan: Plan, resolution: Resolution | None = None) -> dict[str, Any]:
-    """The plan as JSON: schema `rocport.compat/1`. `complete` is true only for what pip has resolved."""
+    """The plan as JSON: schema `rocport.compat/1`. `complete` is true only for what pip has resolved from packages that
+    the indexes have, or are recorded to have."""
     request = plan.request
     return {
         "schema": "rocport.compat/1",
         "facts_as_of": as_of(*PLAN_FACTS).isoformat(),
         "works": plan.complete,
-        "complete": plan.complete and resolution is not None and resolution.resolved,
+        "complete": plan.complete and resolution is not None and resolution.proven,
         "resolution": dataclasses.asdict(resolution) if resolution else None,
         "gpu": {"target": request.target.name, "family": request.target.family, "products": request.target.products},
         "python": request.python,
         "os": request.system.id if request.system else None,
         "torch": _candidate(plan.chosen) if plan.chosen else None,
+        "index": [dataclasses.asdict(record) for record in plan.records],
+        "not_recorded": plan.unrecorded if plan.chosen else (),
         "commands": plan.commands,
         "environment": [dataclasses.asdict(setting) for setting in plan.settings],
         "driver": dataclasses.asdict(plan.driver) if plan.driver else None,
