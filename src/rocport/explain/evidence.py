@@ -24,6 +24,8 @@ GENERAL = 15
 """A failure of at most this specificity only says what its words mean."""
 VAGUE = 60
 """Below it a failure names a class of causes."""
+CLEAR = 80
+"""From here on a failure's message names the thing itself."""
 NEAR = 40
 """Lines between two messages of one failure: a traceback with its causes."""
 RIVAL = 8
@@ -138,6 +140,8 @@ def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Ite
         yield f"the log goes on and ends well (line {setting.well})"
     elif match.warns and setting.failed > last:
         yield f"a warning; the error that ended the run is on line {setting.failed}"
+    elif match.warns and failure.specificity < CLEAR:
+        yield "only a warning, and nothing failed"
     if not failure.where.covers(rocm=known.rocm, torch=known.torch, targets=known.targets, libraries=known.libraries):
         yield f"it holds for {failure.where}, and the paste shows other versions"
 
