@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from rocport.convergence import clues
 from rocport.convergence.elsewhere import BLOCK_BARRIER, WHOLE_WARP, meets_of
 from rocport.convergence.structure import LOOPS, Statement, statements
+from rocport.convergence.turns import equal
 from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, by_name, integer, joined
 from rocport.model import ProjectIndex
 from rocport.syntax.cuda import CudaSource
@@ -580,6 +581,11 @@ class _Walk:
                 break  # once more would change nothing
         self.recording = recording
         value = self._value(statement.condition)
+        if value.level:
+            recording, self.recording = self.recording, False
+            if equal(self.source, statement, lambda first, last: self._value((first, last))):
+                value = PLAIN
+            self.recording = recording
         if self.recording:
             self.body.loops.append(Place(statement, tuple(self.guards)))
         self._under(Guard(statement, _as_condition(value)), statement.body)

@@ -29,6 +29,9 @@ _FLAGS = re.compile(
 _FINDS_CUDA = re.compile(
     r"(?:^|/)Find(?:CUDA|cuda|CUDNN|cuDNN|CuDNN|NCCL|Nccl|CUB|NVTX|NvToolsExt|TensorRT)\w*\.cmake$"
 )
+_NOTHING = re.compile(r"\bCUDA_(?:SEPARABLE_COMPILATION|RESOLVE_DEVICE_SYMBOLS)\s+(?:OFF|FALSE|0)\b")
+"""Properties set to what they are without CUDA."""
+_OWN = re.compile(r"\s*(\w+)\s+[\"']?[\w.;-]+[\"']?\s*\Z")
 _PACKAGE = re.compile(r"^\s*(?:CUDA\w*|CUDNN|cuDNN|NCCL|CUDA11|cub|CUB|Thrust|CUTLASS|NvidiaCutlass|nvtx\d*)\b")
 _OLD = frozenset(
     {
@@ -127,6 +130,8 @@ RULE = Rule(
         Example("if(CUDA_FOUND)\nendif()\n", contains=("if(USE_ROCM OR CUDA_FOUND)",), path="CMakeLists.txt"),
     ),
     clean=(
+        Example("set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)\n", path="CMakeLists.txt"),
+        Example('set(CUDA_ARCH "61")\nadd_definitions(-DARCH=${CUDA_ARCH})\n', path="CMakeLists.txt"),
         Example(
             "if(USE_ROCM)\n  enable_language(HIP)\nelse()\n  enable_language(CUDA)\nendif()\n", path="CMakeLists.txt"
         ),
@@ -149,10 +154,13 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     if is_amd_path(source.path) or _FINDS_CUDA.search(source.path):
         return
     above = cmake_gate.roots(source, context)
+    own = frozenset(
+        match[1] for command in source.commands if command.name == "set" and (match := _OWN.match(command.arguments))
+    )
     for command in source.commands:
         if command.gated or names_amd(command.arguments):
             continue
-        message = _what(command.name, command.arguments)
+        message = _what(command.name, command.arguments, own)
         if not message and cmake_gate.links_driver(source, command, context):
             message = "cuda: a CUDA library"
         builds = not message and cmake_gate.builds(source, command) and not _followed(source, command)
@@ -179,9 +187,12 @@ def _followed(source: BuildSource, command: CMakeCommand) -> bool:
     return bool(later) and later[0].name == "if" and names_amd(later[0].arguments)
 
 
-def _what(name: str, arguments: str) -> str:
-    """Why a command breaks without CUDA; empty when it does not."""
+def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
+    """Why a command breaks without CUDA; empty when it does not. `own`: variables the file gives a plain value."""
+    arguments = _NOTHING.sub("", arguments)
     words = arguments.split()
+    if name == "set" and words[:1] == ["CUDA_PROPAGATE_HOST_FLAGS"]:
+        return ""
     if name in ("find_package", "include") and _PACKAGE.match(arguments):
         return f"{name}({words[0]}): no CUDA toolkit on ROCm"
     if name == "enable_language" and "CUDA" in words:
@@ -213,7 +224,7 @@ def _what(name: str, arguments: str) -> str:
     if name in cmake_gate.COMPILE and re.search(r"\$<COMPILE_LANG(?:UAGE|_AND_ID):CUDA\b", arguments):
         return "options of CUDA's files alone: HIP's would go without"
     listed = _LISTED.search(arguments)
-    if listed:
+    if listed and listed[0].strip("${}") not in own:
         return f"{listed[0]}: empty without the CUDA toolkit"
     if name.startswith(("target_link", "link_", "set", "list")):
         library, _ = cuda_library(arguments)

@@ -2,9 +2,9 @@
 
 The build, or NVIDIA's compiler, defines it where it finds CUDA. On ROCm nobody does, so the GPU code is left out in
 silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional
-also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the project defines.
-Every other is named once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port
-changes nothing here, as the macro is the build's to define.
+also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the project defines,
+or that has a twin for AMD in the file. Every other is named once a file: which conditionals hold GPU code and which
+CUDA's own has to be read. The port changes nothing here, as the macro is the build's to define.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ RULE = Rule(
         "#if defined(HAVE_CUDA) || defined(HAVE_ROCM)\nvoid f();\n#endif\n",
         "#ifndef USE_CUDA\nint cpu;\n#endif\n",
         "int HAVE_CUDA_DEVICES = 1;\n",
+        "#ifdef ACC_GPU_CUDA_ENABLED\nvoid f();\n#endif\n#ifdef ACC_GPU_HIP_ENABLED\nvoid f();\n#endif\n",
         "#define USE_CUDA 1\n#if USE_CUDA\nvoid f();\n#endif\n",
         "#ifdef MY_CUDA_TOOLS_H\nvoid f();\n#endif\n",
         "#ifdef BARRACUDA\nvoid f();\n#endif\n",
@@ -89,9 +90,15 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
         return False
     if name.endswith((b"_DEBUG", b"_DISABLED")):
         return False
-    if name in context.project.macros:
+    if name in context.project.macros or _has_twin(source, name, context):
         return False
     return not any(
         (directive := source.directive_of(at)) is not None and directive.name == b"define" and at == directive.first + 2
         for at in source.find(name)
     )
+
+
+def _has_twin(source: CudaSource, name: bytes, context: Context) -> bool:
+    """True where the project asks for the same of AMD under a name of its own: `ACC_GPU_CUDA` and `ACC_GPU_HIP`."""
+    twins = {name.replace(word, other) for word in (b"CUDA", b"NVIDIA") for other in (b"HIP", b"ROCM", b"AMD")} - {name}
+    return not twins.isdisjoint(source.names) or any(twin in context.project.macros for twin in twins)

@@ -31,6 +31,7 @@ from rocport.binding.branches import (
     branches,
     respects_hip,
 )
+from rocport.convergence.values import integer
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace, replace_range
 from rocport.rules.cuda.inline_ptx import unportable
@@ -73,6 +74,7 @@ RULE = Rule(
             "__device__ double atomicAdd(double *a, double b);\n#endif\n",
             contains=('#include "rocport_platform.h"', "defined(__HIP_DEVICE_COMPILE__) && ROCPORT_CUDA_ARCH < 600"),
         ),
+        Example("#if CUDART_VERSION >= 11000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 11000",)),
         Example("#if CUDART_VERSION >= 9000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 9000",)),
         Example(
             "__device__ void f(float *d) {\n"
@@ -164,6 +166,7 @@ def _condition(
             applicability=Applicability.SAFE,
         )
         return
+    settled = all(_is_settled(source, directive, at) for at in positions)
     yield finding(
         RULE,
         source,
@@ -172,8 +175,24 @@ def _condition(
         last=last,
         edits=edits,
         headers=[HEADER],
+        applicability=Applicability.SAFE if settled else Applicability.REVIEW,
         fix="see that the branch suits AMD GPUs",
     )
+
+
+_OLDEST = {ARCH: 500, b"CUDART_VERSION": 9000, b"CUDA_VERSION": 9000, b"__CUDACC_VER_MAJOR__": 9}
+"""What every GPU and toolkit in use is at least: CUDA 12 builds for sm_50 and later."""
+_COMPARED = (b"<", b"<=", b">", b">=", b"==", b"!=")
+
+
+def _is_settled(source: CudaSource, directive: Directive, at: int) -> bool:
+    """True for a name that is asked whether it is defined, or compared with a version that all in use have passed."""
+    if _asks_defined(source, directive, at):
+        return True
+    oldest, number = _OLDEST.get(source.texts[at]), integer(source.at(at + 2))
+    if oldest is None or number is None or source.at(at + 1) not in _COMPARED or number > oldest:
+        return False
+    return number < oldest or source.at(at + 1) in (b"<", b">=")
 
 
 def _holds_device_functions(source: CudaSource, chain: Chain) -> bool:
@@ -271,6 +290,7 @@ def _counterparts(names: list[bytes]) -> str:
 
 def _elsewhere(source: CudaSource, seen: set[int]) -> Iterator[Finding]:
     """Uses outside `#if`: in macro bodies and in code."""
+    lines: set[int] = set()
     for position in sorted(source.find(*CUDA_NAMES)):
         directive = source.directive_of(position)
         if directive is not None and (directive.first in seen or directive.name in (b"include", b"error", b"pragma")):
@@ -287,12 +307,16 @@ def _elsewhere(source: CudaSource, seen: set[int]) -> Iterator[Finding]:
                     applicability=Applicability.SAFE,
                 )
             continue
+        line = source.line(source.starts[position])
+        # One look at a line is enough, however many parts of a version it puts together.
+        once = Applicability.SAFE if line in lines else Applicability.REVIEW
+        lines.add(line)
         if name != ARCH:
-            yield _plain(source, position, _RENAMED[name], Applicability.REVIEW, (HEADER,))
+            yield _plain(source, position, _RENAMED[name], once, (HEADER,))
         elif directive is not None and _for_conditionals(source, directive):
-            yield _plain(source, position, b"ROCPORT_CUDA_ARCH", Applicability.REVIEW, (HEADER,))
+            yield _plain(source, position, b"ROCPORT_CUDA_ARCH", once, (HEADER,))
         else:
-            yield _plain(source, position, b"ROCPORT_CUDA_ARCH_VALUE", Applicability.REVIEW, (HEADER,))
+            yield _plain(source, position, b"ROCPORT_CUDA_ARCH_VALUE", once, (HEADER,))
 
 
 def _for_conditionals(source: CudaSource, directive: Directive) -> bool:

@@ -73,6 +73,7 @@ RULE = Rule(
         Example(
             "WITH_CUDA = False\nif ok():\n    WITH_CUDA = CUDA_HOME is not None or torch.version.hip\n", path="setup.py"
         ),
+        Example("WITH_CUDA = torch.cuda.is_available()\n", path="setup.py"),
         Example("'''Set CUDA_HOME first.'''\nCUDA_HOMEPAGE = 1\n", path="setup.py"),
     ),
     sources=("https://github.com/pytorch/pytorch/blob/main/torch/utils/cpp_extension.py",),
@@ -83,6 +84,14 @@ def _sets_for_hip(source: PythonSource, node: ast.Assign) -> bool:
     """`WITH_CUDA = CUDA_HOME is not None or torch.version.hip`: the script knows ROCm."""
     targets = {target.id for target in node.targets if isinstance(target, ast.Name)}
     return "WITH_CUDA" in targets and names_amd(ast.unparse(node.value))
+
+
+def _from_toolkit(source: PythonSource, node: ast.Name | ast.Attribute) -> bool:
+    """True for `WITH_CUDA = CUDA_HOME is not None`; `torch.cuda.is_available()` is true on ROCm."""
+    statement = source.statement(node)
+    if not isinstance(node.ctx, ast.Store) or not isinstance(statement, ast.Assign):
+        return False
+    return not _NAMES.isdisjoint(source.words(statement.value)) or "nvcc" in ast.unparse(statement.value)
 
 
 def _beside_hip(source: PythonSource, node: ast.expr) -> bool:
@@ -100,7 +109,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     for node in source.find(ast.Name, ast.Attribute):
         name = node.id if isinstance(node, ast.Name) else node.attr
         wanted = name in _NAMES and isinstance(node.ctx, ast.Load) and not _beside_hip(source, node)
-        if wanted or (script and name == "WITH_CUDA" and isinstance(node.ctx, ast.Store) and not hip):
+        if wanted or (script and name == "WITH_CUDA" and not hip and _from_toolkit(source, node)):
             nodes.append(node)
     for constant, text in source.strings:
         if (text in _NAMES or text.endswith("_CUDA_VERSION")) and isinstance(

@@ -140,8 +140,10 @@ def _asked(source: PythonSource, test: ast.AST) -> list[str]:
 
 
 def _own(first: set[str], context: Context, path: str) -> bool:
-    """True for a package of the tree itself."""
+    """True for a package of the tree itself, or an extension module that it builds from a source of the name."""
     files = context.project.files
+    if any(file.endswith((f"/{name}.cpp", f"/{name}.cu", f"/{name}.cc")) for name in first for file in files):
+        return True
     return any(
         f"{name}/__init__.py" in files or f"{name}.py" in files or f"src/{name}/__init__.py" in files for name in first
     )
