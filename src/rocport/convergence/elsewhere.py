@@ -40,19 +40,26 @@ _IDLE = re.compile(rb"\b(?:%s)\s*\([^;]*,\s*0[uUlL]*\s*\)" % IDLE_READS.pattern)
 _LOOP = re.compile(rb"\b(?:for|while|do|goto)\b")
 _BRACE = re.compile(rb"[{}]")
 _PARENTHESIS = re.compile(rb"[()]")
+_NOT_CALLS = frozenset(
+    b"if for while switch return sizeof static_cast reinterpret_cast min max atomicAdd assert".split()
+)
 _MOST = 6
 """Statements of a function that does no more than read a flag or try a lock."""
 
 
-def meets_of(data: bytes) -> dict[bytes, frozenset[str]]:
-    """Device functions and macros a file defines -> what they hold, themselves or in another of the file."""
+Meets = dict[bytes, frozenset[str]]
+Calls = dict[bytes, frozenset[bytes]]
+
+
+def meets_of(data: bytes) -> tuple[Meets, Calls]:
+    """Device functions and macros a file defines -> what they hold, themselves or in another of the file; and the names
+    of other files that they call."""
     bodies: dict[bytes, list[bytes]] = {}
     for name, body in (*_functions(data), *_macros(data)):
         bodies.setdefault(name, []).append(body)
     found = {name: frozenset(kind for body in own for kind in _kinds(body)) for name, own in bodies.items()}
-    calls = {
-        name: {call for body in own for call in _NAME.findall(body)} & found.keys() for name, own in bodies.items()
-    }
+    every = {name: {call for body in own for call in _NAME.findall(body)} for name, own in bodies.items()}
+    calls = {name: called & found.keys() for name, called in every.items()}
     changed = any(found.values())
     while changed:
         changed = False
@@ -60,7 +67,10 @@ def meets_of(data: bytes) -> dict[bytes, frozenset[str]]:
             more = found[name].union(*(found[call] & {BLOCK, WARP_MEETS} for call in called))
             if more != found[name]:
                 found[name], changed = more, True
-    return found
+    outward = {
+        name: frozenset(call for call in called - found.keys() if call[:2] != b"__") for name, called in every.items()
+    }
+    return found, {name: called - _NOT_CALLS for name, called in outward.items() if called - _NOT_CALLS}
 
 
 def _functions(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -231,7 +231,7 @@ class Unit:
                 if source.at(at + 1) in (b"(", b"<") and kind is not None:
                     found[at] = Operation(kind, at, via=name)
         lambdas = list(self._lambdas())
-        own = meets_of(source.data) if lambdas else {}
+        own = meets_of(source.data)[0] if lambdas else {}
         for name, (first, last) in lambdas:
             inside = {found[at].kind for at in found if first <= at < last}
             inside |= {kind for word in own.keys() & source.texts[first:last] for kind in own[word]}

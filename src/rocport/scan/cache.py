@@ -162,13 +162,17 @@ def pack_names(names: FileNames) -> list[Any]:
         ],
         names.includes,
         {name.decode("latin-1"): sorted(kinds) for name, kinds in names.meets.items()},
+        {
+            name.decode("latin-1"): [call.decode("latin-1") for call in sorted(called)]
+            for name, called in names.calls.items()
+        },
         {name.decode("latin-1"): reads for name, reads in names.carrying.items()},
     ]
 
 
 def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`."""
-    device, macros, included, torch_extension, ptx, definitions, includes, meets, carrying = packed
+    device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying = packed
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -191,6 +195,10 @@ def unpack_names(packed: list[Any]) -> FileNames:
         ),
         tuple(includes),
         {name.encode("latin-1"): frozenset(kinds) for name, kinds in meets.items()},
+        {
+            name.encode("latin-1"): frozenset(call.encode("latin-1") for call in called)
+            for name, called in calls.items()
+        },
         {name.encode("latin-1"): reads for name, reads in carrying.items()},
     )
 

@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from typing import Any, TypeVar, cast
 
 from rocport.binding import binder, candidates, collect
-from rocport.convergence.elsewhere import meets_of
+from rocport.convergence.elsewhere import BLOCK, WARP_MEETS, meets_of
 from rocport.model import (
     Applicability,
     Context,
@@ -250,7 +250,30 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
     if cache is not None:
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
     index = build_index(tree.paths, (found[file.path] for file in sources), holding_ptx(found))
-    return replace(index, **_definitions(found))
+    return _through_files(replace(index, **_definitions(found)), found)
+
+
+def _through_files(index: ProjectIndex, names: Mapping[str, FileNames]) -> ProjectIndex:
+    """The index in which a function that calls one of another file of its units holds what that one holds."""
+    held = {name for name, items in index.meets.items() if any(kinds & {BLOCK, WARP_MEETS} for _, kinds in items)}
+    fresh = set(held)
+    while fresh:
+        found: dict[bytes, list[tuple[str, frozenset[str]]]] = {}
+        for path, item in names.items():
+            for name, called in item.calls.items():
+                own = dict(index.meets[name])[path]
+                for call in called & fresh:
+                    more = index.meets_elsewhere(call, path, False) & {BLOCK, WARP_MEETS} - own
+                    if more:
+                        found.setdefault(name, []).append((path, more))
+        meets = dict(index.meets)
+        for name, added in found.items():
+            more_of: dict[str, frozenset[str]] = {}
+            for path, kinds in added:
+                more_of[path] = more_of.get(path, frozenset()) | kinds
+            meets[name] = tuple((path, kinds | more_of.get(path, frozenset())) for path, kinds in meets[name])
+        index, fresh = replace(index, meets=meets), set(found)
+    return index
 
 
 def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
@@ -271,8 +294,9 @@ def _names(file: SourceFile) -> FileNames:
     data = file.content
     if not isinstance(data, bytes):
         return FileNames()
+    meets, calls = meets_of(data)
     own = collect(CudaSource(file.path, data, known_names()), candidates(data, bound_names()))
-    return replace(names_of(data), definitions=own, includes=tuple(include_names(data)), meets=meets_of(data))
+    return replace(names_of(data), definitions=own, includes=tuple(include_names(data)), meets=meets, calls=calls)
 
 
 def _keys(files: Iterable[SourceFile], around: Callable[[SourceFile], tuple[str, ...]]) -> dict[str, str]:

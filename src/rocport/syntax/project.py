@@ -47,6 +47,7 @@ class FileNames:
     definitions: tuple[Definition, ...] = ()
     includes: tuple[str, ...] = ()
     meets: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
+    calls: Mapping[bytes, frozenset[bytes]] = field(default_factory=dict)
     carrying: Mapping[bytes, bool] = field(default_factory=dict)
 
 

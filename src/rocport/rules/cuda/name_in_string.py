@@ -7,6 +7,7 @@ No compiler looks into strings, so what they name is not there on ROCm and is mi
   of NVIDIA's products looked for in a device's
 - commands that run NVIDIA's tools (`nvcc -ptx ...`, `nvidia-smi`), and options of its run-time compiler (`sm_80`)
 - files of NVIDIA's code (`.ptx`, `.cubin`, `.fatbin`) and its paths (`/usr/local/cuda`, `/proc/driver/nvidia`)
+- variables of the device named by a string, and `.cu` files that the program reads to compile them at run time
 - mangled names that spell a CUDA type (`_Z6kernelP11CUstream_st`)
 
 Nothing is edited. Text that is only printed is left out: usage lines, messages of error checks.
@@ -46,6 +47,9 @@ RULE = Rule(
         ),
         Example('bool f(cudaDeviceProp p) { return strstr(p.name, "H100") != nullptr; }\n'),
         Example('const char *name = "_Z1kP11CUstream_st";\n'),
+        Example('void f(float *h) { cudaMemcpyToSymbol("coeffs", h, 64); }\n', contains=('"coeffs"',)),
+        Example('auto f(int a) { return std::string("--gpu-architecture=sm_") + std::to_string(a); }\n'),
+        Example('nvrtcProgram f() { std::ifstream in("kernels/add.cu"); return make(in); }\n'),
         Example('const char *options[] = {"--gpu-architecture=compute_80"};\n'),
     ),
     clean=(
@@ -74,6 +78,8 @@ _CODE = re.compile(rb"[\w%}/.*-]*\.(?:ptx|cubin|fatbin)$|^\.(?:ptx|cubin|fatbin)
 _PLACE = re.compile(rb"/usr/local/cuda|/proc/driver/nvidia|/dev/nvidia|/opt/cuda\b|CUDA_(?:HOME|PATH|ROOT)\b")
 _OPTION = re.compile(rb"-arch[= ]|--gpu-architecture|-gencode|^-?-?arch=|code=|^(?:sm|compute)_\d")
 _ARCH = re.compile(rb"(?:sm|compute)_(?:\d|%|$)")
+_BUILT = re.compile(rb"(?:^|[=,])(?:sm|compute)_$|^--?(?:gpu-architecture|gpu-code|arch)=$")
+"""The first part of an option that is put together from the numbers of a device."""
 _MANGLED = re.compile(rb"_Z\w*\d(?:CUstream_st|CUevent_st|CUgraph_st|cuda\w+|CU\w+_st|__half2?|__nv_bfloat16\w*)\w*")
 _PRODUCT = re.compile(
     rb"(?i)\b(?:nvidia|tesla|geforce|quadro|[rg]tx ?\d*|titan|jetson|orin|xavier|(?:[ahvplt]|gb|gh|b)\d{1,3}0?s?)\b"
@@ -82,6 +88,11 @@ _SYMBOLS = frozenset(
     b"dlsym dlvsym GetProcAddress cuGetProcAddress cuGetProcAddress_v2 cudaGetDriverEntryPoint SDL_LoadFunction "
     b"cudaGetDriverEntryPointByVersion lib_sym get_symbol".split()
 )
+_BY_SYMBOL = frozenset(
+    b"cudaMemcpyToSymbol cudaMemcpyFromSymbol cudaMemcpyToSymbolAsync cudaMemcpyFromSymbolAsync cudaGetSymbolAddress "
+    b"cudaGetSymbolSize".split()
+)
+_COMPILERS = frozenset(b"nvrtcCreateProgram nvrtcCompileProgram jitify JitCache nvrtcProgram".split())
 _COMPARES = frozenset(
     b"strcmp strncmp strcasecmp strncasecmp strstr find compare count at contains starts_with".split()
 )
@@ -123,6 +134,13 @@ def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] |
     if _LIBRARY.search(value):
         return f'"{shown}" is a library of CUDA\'s: it is not there on ROCm', "load ROCm's library in its place on AMD"
     called = _callee(source, position)
+    if called in _BY_SYMBOL and re.fullmatch(rb"[A-Za-z_]\w*", value):
+        return f'the variable "{shown}" is named by a string: HIP looks up no name', "pass the variable itself"
+    if value.endswith((b".cu", b".cuh")) and called not in _NOT_READ and not _COMPILERS.isdisjoint(source.names):
+        return (
+            f'"{shown}" is read as text: the ported file includes headers of the port, which hiprtc has to be shown',
+            "pass -I with the folder of the port, and see that the text compiles with hiprtc",
+        )
     listed = not called and not _SYMBOLS.isdisjoint(source.names) and source.at(position - 1) in (b"{", b",", b"=")
     if value in _api() and (listed or called in _SYMBOLS or _looks_up(source, position)):
         symbol = load().identifiers[value]
@@ -143,7 +161,8 @@ def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] |
             f'"{shown}" is a file of NVIDIA machine code or PTX: AMD GPUs run code objects',
             "build it with hipcc --genco",
         )
-    if _ARCH.search(value) and _OPTION.search(value) and called not in _PRINTS:
+    built = _BUILT.search(value) is not None
+    if (built or (_ARCH.search(value) and _OPTION.search(value))) and called not in _PRINTS:
         return (
             f'"{shown}" chooses an NVIDIA architecture: the compiler for HIP refuses it',
             "pass --offload-arch=gfx...",
@@ -159,6 +178,7 @@ _PRINTS = frozenset(
     b"printf fprintf sprintf snprintf puts fputs perror cout cerr LOG warn error info throw runtime_error print assert "
     b"fatal log debug TORCH_CHECK AT_ERROR check CHECK".split()
 )
+_NOT_READ = _PRINTS | {b"nvrtcCreateProgram"}
 
 
 def _callee(source: CudaSource, position: int) -> bytes:

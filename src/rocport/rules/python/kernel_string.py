@@ -2,11 +2,12 @@
 Plain kernels are the same language in HIP, and torch's `load_inline` translates API names. What neither does: inline
 PTX, warp intrinsics with 32-bit masks, CUDA-only headers and macros, and PTX text as such; they fail when they are
 compiled, on the user's machine, or count 32 lanes where there are 64. Right when the string is made for the platform.
-One finding a string, at the first construct.
+One finding a string, at the first construct, and one where a `.cu` file of the tree is read to be compiled so.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +19,8 @@ from rocport.syntax.python import PythonSource
 
 _PTX = re.compile(rb"^\s*\.(?:version\s+\d|target\s+sm_|visible\s+\.entry)", re.MULTILINE)
 _ROUTINE = re.compile(rb"^(?:cu(?:da|blas|rand)\w*|#\s*include.*(?:cuda_runtime|cuda_fp16|cuda_bf16|cuda)\.h.*)$")
+_COMPILERS = (b"RawModule", b"RawKernel", b"SourceModule", b"nvrtcCreateProgram")
+_READS = ("open", "read_text", "read_bytes", "get_data", "read")
 
 RULE = Rule(
     name="kernel-in-python-string",
@@ -25,7 +28,7 @@ RULE = Rule(
     severity=Severity.BREAKS_RUN,
     applicability=Applicability.MANUAL,
     languages=PYTHON,
-    triggers=frozenset({b"__global__", b"__device__", b".visible .entry", b".target sm_"}),
+    triggers=frozenset({b"__global__", b"__device__", b".visible .entry", b".target sm_", *_COMPILERS}),
     phase=2,
     holds="hiprtc of every release; torch's hipify up to 2.13",
     examples=(
@@ -33,6 +36,7 @@ RULE = Rule(
             'k = RawKernel(r"""\n__global__ void f(int* x) {\n  *x = __shfl_sync(0xffffffff, *x, 0);\n}\n""", "f")\n',
             path="m.py",
         ),
+        Example("m = cupy.RawModule(code=Path('k.cu').read_text())\n", path="m.py"),
         Example("PTX = '''\n.version 7.0\n.target sm_80\n.visible .entry f() { ret; }\n'''\n", path="m.py"),
     ),
     clean=(
@@ -40,6 +44,7 @@ RULE = Rule(
             'k = cupy.RawKernel(r"""\nextern "C" __global__ void f(float* x) { x[threadIdx.x] *= 2.f; }\n""", "f")\n',
             path="m.py",
         ),
+        Example("m = cupy.RawModule(code=CODE)\nprint('k.cu')\n", path="m.py"),
         Example("print('a __global__ function calls __shfl_sync')\n", path="m.py"),
         Example('"""Docs: __global__ void f() { __syncwarp(); }"""\n', path="m.py"),
     ),
@@ -48,6 +53,8 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
+    if any(name in source.data for name in _COMPILERS):
+        yield from _read_as_text(source)
     wanted: dict[object, tuple[list[str], int]] = {}
     for node, text in source.strings:
         data = text.encode("utf-8", "replace")
@@ -71,3 +78,22 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         line = min(whole.line + below, whole.end_line)
         start = source.starts[line - 1] if below and line > whole.line else whole.span.start
         yield replace(whole, line=line, span=Span(start, whole.span.end))
+
+
+def _read_as_text(source: PythonSource) -> Iterator[Finding]:
+    """`RawModule(code=Path("k.cu").read_text())`: the port translates the file, whose headers hiprtc is not shown."""
+    for node, text in source.strings:
+        if not text.endswith((".cu", ".cuh")) or not any(
+            isinstance(parent, ast.Call) and ast.unparse(parent.func).endswith(_READS)
+            for parent, _ in source.ancestors(node)
+        ):
+            continue
+        item = finding(
+            RULE,
+            source,
+            node,
+            f"{text} is read as text to be compiled at run time: the ported file includes headers of the port",
+            fix="pass -I with the folder of the port to hiprtc, or choose the file by torch.version.hip",
+            confidence=Confidence.MEDIUM,
+        )
+        yield replace(item, applicability=Applicability.REVIEW)
