@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from datetime import datetime
 
 from fact_sources.claim import Claim, listed
 from fact_sources.snapshot import Snapshot
+from rocport.facts import rocm_libraries
 from rocport.facts.containers import container_images
 from rocport.facts.platforms import amd_torch, driver_of
 from rocport.facts.products import targets_of_processor
 from rocport.facts.rocm import rocm_releases
+from rocport.facts.rocm_libraries import LIBRARIES_CSV
 from rocport.facts.targets import targets_of_product
 
 DOCS = "ROCm/rocm-docs"
@@ -221,7 +224,32 @@ def _images(snapshot: Snapshot) -> Iterator[Claim]:
         )
 
 
+def _libraries(snapshot: Snapshot) -> Iterator[Claim]:
+    versions = library_versions(snapshot)
+    for record in rocm_libraries.library_versions():
+        says, text = versions.get((record.library, record.rocm), (None, record.source))
+        yield Claim(f"{record.library} in ROCm {record.rocm}", LIBRARIES_CSV.name, record.version, says, text)
+
+
+def write(snapshot: Snapshot) -> str:
+    """Rewrite the versions of libraries that the snapshot has a source for; keep the others."""
+    new = library_versions(snapshot)
+    rows = {
+        (name, rocm): (version, "https://github.com/{}/blob/HEAD/{}".format(*text.split(":", 1)))
+        for (name, rocm), (version, text) in new.items()
+    }
+    for record in rocm_libraries.library_versions():
+        rows.setdefault((record.library, record.rocm), (record.version, record.source))
+    order = sorted(rows, key=lambda key: (key[0].lower(), tuple(map(int, key[1].split(".")))))
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(rocm_libraries.COLUMNS)
+    writer.writerows((*key, *rows[key]) for key in order)
+    LIBRARIES_CSV.write_text(buffer.getvalue(), encoding="utf-8")
+    return f"{LIBRARIES_CSV.name}: {len(new)} of {len(rows)} rows from sources"
+
+
 def claims(snapshot: Snapshot) -> Iterator[Claim]:
     """Every claim that AMD's documentation decides."""
-    for part in (_days, _products, _hip, _drivers, _pages, _images):
+    for part in (_days, _products, _hip, _libraries, _drivers, _pages, _images):
         yield from part(snapshot)

@@ -11,10 +11,11 @@ from rocport.compat.plan import Plan
 from rocport.compat.resolve import Resolution
 from rocport.facts.attention import attention_of
 from rocport.facts.dates import as_of, dated
-from rocport.facts.pytorch import KINDS, Feature, features, state_in
-from rocport.facts.rocm import TorchRelease
+from rocport.facts.pytorch import KINDS, Feature, beyond, changes, features, state_in
+from rocport.facts.rocm import TorchRelease, channels_of
+from rocport.facts.rocm_libraries import version_in
 from rocport.model.targets import GfxTarget
-from rocport.model.versions import TorchVersion
+from rocport.model.versions import RocmVersion, TorchVersion
 
 PLAN_FACTS = (
     "packages",
@@ -25,12 +26,13 @@ PLAN_FACTS = (
     "torch_wheels.toml",
     "wheel_listings.csv",
 )
-TABLE_FACTS = ("pytorch_support.toml", "targets", "torch_rocm.toml")
+TABLE_FACTS = ("pytorch_changes.toml", "pytorch_support.toml", "rocm_libraries.csv", "targets", "torch_rocm.toml")
 _TITLES = {
     "library": "ROCm libraries under torch",
     "dtype": "Data types",
     "module": "Modules",
     "domain": "Domain libraries",
+    "change": "What this build has that older ones lack",
 }
 _MARK = {"ok": "works", "build": "builds", "separate": "apart", "no": "NO", "unknown": "unknown"}
 
@@ -168,14 +170,24 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
 def tables_data(release: TorchRelease, target: GfxTarget | None, rocm: str = "") -> dict[str, Any]:
     """Support tables of a torch release, and of a target where the facts split by it: schema `rocport.support/1`."""
     torch = TorchVersion.parse(release.version)
-    tables: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+    asked = rocm or next(iter(channels_of(release)), "")
+    version = RocmVersion.parse(asked) if asked else None
+    tables: dict[str, list[dict[str, Any]]] = {kind: [] for kind in (*KINDS, "change")}
     for feature in features():
         row = dataclasses.asdict(feature)
-        del row["kind"], row["target_library"]
-        row["state"] = state_in(feature, torch)
+        del row["kind"], row["target_library"], row["until_torch"], row["until_rocm"]
+        row["state"] = state_in(feature, torch, version)
+        row["note"] = "; ".join(filter(None, (feature.note, beyond(feature, torch, version))))
+        if feature.kind == "library":
+            library = version_in(feature.name, asked) if asked else None
+            row["version"] = library.version if library else ""
         if target is not None:
             row["on_target"] = _on_target(target, feature, release.version)
         tables[feature.kind].append(row)
+    for change in changes():
+        if change.in_build(torch, version) and (target is None or not change.target or target.name in change.target):
+            row = {key: getattr(change, key) for key in ("name", "text", "torch", "rocm", "source", "sure")}
+            tables["change"].append(row)
     return {
         "schema": "rocport.support/1",
         "facts_as_of": as_of(*TABLE_FACTS).isoformat(),
@@ -210,22 +222,31 @@ def _matrix(has: bool) -> str:
     return "matrix instructions" if has else "no matrix instructions"
 
 
+def _change(row: dict[str, Any]) -> str:
+    return f"- {row['name']}: {row['text']} (torch {row['torch']}, ROCm {row['rocm']})"
+
+
 def tables_markdown(data: dict[str, Any]) -> str:
     """The same as Markdown."""
     where = f" on {data['target']}" if data["target"] else ""
     lines = [f"# torch {data['torch']} on ROCm {', '.join(data['rocm']) or '(channel not known)'}{where}"]
     for kind, rows in data["tables"].items():
+        if kind == "change":
+            lines += ["", f"## {_TITLES[kind]}", "", *map(_change, rows), *([] if rows else ["nothing is documented"])]
+            continue
         head = ["Name", "State", "Purpose", "Since torch", "Since ROCm", "Note"]
         if data["target"]:
             head.insert(2, data["target"])
         if kind == "library":
             head.insert(head.index("Since torch"), "Used in")
+            head.insert(1, "Version")
         lines += ["", f"## {_TITLES[kind]}", "", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
         for row in rows:
             cells = [f"`{row['name']}`" if kind in ("dtype", "module") else row["name"], row["state"], row["purpose"]]
             if data["target"]:
                 cells.insert(2, row["on_target"])
             if kind == "library":
+                cells.insert(1, row["version"])
                 cells.append(", ".join(f"`{name}`" for name in row["used_in"]))
             cells += [row["torch"], row["rocm"], row["note"]]
             lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
