@@ -276,3 +276,39 @@ def test_an_mlx_checkpoint_is_not_called_unquantized(tmp_path: Path) -> None:
     assert "not quantized" not in text
     alone = read_model(tmp_path / "config.json").quantization
     assert alone is not None and (alone.method, alone.bits, alone.blocksizes) == ("mlx", (4,), ())
+
+
+@pytest.mark.parametrize(
+    ("gfx", "bnb", "says"),
+    [
+        ("gfx942", "0.50.2", "loads its -bnb-4bit checkpoints"),
+        ("gfx942", "0.49.1", "quantizes the 16-bit weights instead"),
+        ("gfx1100", "0.49.1", "loads its -bnb-4bit checkpoints"),
+        ("gfx1100", "0.48.2", "quantizes the 16-bit weights instead"),
+        ("gfx1100", "0.45.5", "turns 4-bit loading off"),
+        ("gfx942", None, ""),
+    ],
+)
+def test_what_unsloth_does_with_a_prequantized_checkpoint(tmp_path, gfx, bnb, says):
+    """As its device_type.py decides, from the version of bitsandbytes and the width of the wavefront."""
+    path = config(tmp_path, quantization_config=FOUR_BIT)
+    found = [s.text for s in decide(path, load_target(gfx), bnb).statements if s.topic == "unsloth"]
+    about = [text for text in found if "-bnb-4bit" in text or "4-bit loading" in text]
+    assert len(about) == (1 if says else 0) and all(says in text for text in about)
+    assert any("UNSLOTH_ALLOW_PREQUANTIZED" in text for text in found)
+
+
+def test_where_compiling_and_bfloat16_are_off(tmp_path):
+    path = config(tmp_path)
+    by = {s.topic: s for s in decide(path, load_target("gfx906")).statements}
+    assert by["compile"].verdict == "change" and by["compile"].do == "TORCHDYNAMO_DISABLE=1"
+    texts = [s.text + s.do for s in decide(path, load_target("gfx906")).statements if s.topic == "unsloth"]
+    assert any("TORCH_COMPILE_DISABLE" in t for t in texts) and any("dtype=torch.float16" in t for t in texts)
+    assert not {"compile", "unsloth"} & {s.topic for s in decide(path, load_target("gfx942")).statements}
+
+
+@pytest.mark.parametrize(("gfx", "verdict"), [("gfx942", "ok"), ("gfx1100", "ok"), ("gfx1030", "change")])
+def test_llm_int8_needs_hipblaslt(tmp_path, gfx, verdict):
+    path = config(tmp_path, quantization_config={"quant_method": "bitsandbytes", "load_in_8bit": True})
+    load = [s for s in decide(path, load_target(gfx), "0.50.2").statements if s.topic == "load"]
+    assert [s.verdict for s in load] == [verdict] and "hipBLASLt" in load[0].text + load[0].do

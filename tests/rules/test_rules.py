@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,10 @@ def _port(path: str, data: bytes, findings: list[Finding]) -> Ported:
 def _context(path: str, data: bytes, options: dict[str, str]) -> Context:
     ptx = frozenset(filter(None, [options.get("ptx")]))
     project: ProjectIndex = build_index([path], [names_of(data)], ptx)
-    return Context(Options(warp=options.get("warp", "logical32"), layout=options.get("layout", "hip")), project)
+    if pinned := options.get("bitsandbytes"):
+        project = replace(project, pins={"bitsandbytes": (pinned,)})
+    targets = tuple(filter(None, [options.get("target")]))
+    return Context(Options(options.get("warp", "logical32"), targets, layout=options.get("layout", "hip")), project)
 
 
 def _cases(kind: str) -> list[object]:

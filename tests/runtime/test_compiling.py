@@ -64,3 +64,21 @@ def test_inductor_report_names_setting_and_variable():
     assert "max_autotune is True, PyTorch ships False" in text
     assert "triton.cudagraphs is True" in text
     assert "TORCHINDUCTOR_MAX_AUTOTUNE=1 is set" in text
+
+
+def test_nothing_is_compiled_where_the_facts_say_that_it_goes_wrong(monkeypatch):
+    from rocport.facts.targets import all_targets
+
+    off = [t for t in all_targets() if any(s.state == "no" for s in t.library("torch.compile"))]
+    assert [t.name for t in off] == ["gfx906"]
+    monkeypatch.setattr(compiling, "is_rocm", lambda: True)
+    monkeypatch.setattr(compiling, "target", lambda: off[0])
+    monkeypatch.setattr(torch, "compile", lambda fn, **kw: "compiled")
+    monkeypatch.delenv("TORCH_COMPILE_DISABLE", raising=False)
+    with pytest.warns(UserWarning, match="gfx906: not compiled"):
+        assert runtime.compile(abs) is abs
+    assert runtime.compile(abs, backend="eager") == "compiled"
+    monkeypatch.setenv("TORCH_COMPILE_DISABLE", "0")
+    assert runtime.compile(abs) == "compiled"
+    other = next(t for t in all_targets() if t.name == "gfx942")
+    assert not runtime.compile_decision(rocm=True, on=other).eager

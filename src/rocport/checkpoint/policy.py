@@ -83,7 +83,8 @@ def decide(
     load = _load(model, target, bitsandbytes)
     widened = any(s.verdict == "change" and s.do.startswith(_DEQUANTIZE) for s in load)
     form = "16-bit" if widened else _stored_as(model)
-    statements = [*load, *_dtype(model, target), *_attention(target), *_memory(model, target, memory_bytes, form)]
+    statements = [*load, *_dtype(model, target), *_attention(target), *_compile(target)]
+    statements += [*_unsloth(model, target, bitsandbytes), *_memory(model, target, memory_bytes, form)]
     if training is not None:
         statements.append(_training(model, memory_bytes, form, training))
     return Policy(model, target, bitsandbytes, tuple(statements))
@@ -102,8 +103,7 @@ def _load(model: Model, target: GfxTarget, bitsandbytes: str | None) -> list[Sta
         kernels = _kernels(target)
         if kernels.verdict == "change":
             return [replace(kernels, do=f"{_DEQUANTIZE}: rocport model convert SRC DST --to fp16")]
-        text = "8-bit weights have no block size; whether the int8 product works on this target is not in the facts"
-        return [kernels, Statement("load", "unknown", text, "", "unverified")]
+        return [kernels, _int8(target)]
     if quantization.method == "fp8":
         return [_load_fp8(quantization, target)]
     if quantization.method == "mlx":
@@ -139,6 +139,43 @@ def _kernels(target: GfxTarget) -> Statement:
     text = f"the bitsandbytes {record.versions} wheel has no kernels for {target.name}: quantized weights do not load"
     do = f"{_DEQUANTIZE}: rocport model convert SRC DST --to fp16"
     return Statement("load", "change", text, record.source, record.sure, do)
+
+
+def _int8(target: GfxTarget) -> Statement:
+    """Whether the product of LLM.int8 runs: bitsandbytes has hipBLASLt compute it."""
+    records = target.library("hipBLASLt")
+    if not records:
+        text = f"LLM.int8 needs hipBLASLt, and whether it serves {target.name} is not in the facts"
+        return Statement("load", "unknown", text, "", "unverified")
+    record = records[-1]
+    if record.state == "yes":
+        text = f"LLM.int8 weights load as is: its product is hipBLASLt's, which serves {target.name}"
+        text += "; bitsandbytes 0.50.2 multiplies in fp32 where hipBLASLt has nothing for a shape"
+        return Statement("load", "ok", text, record.source, record.sure)
+    text = f"LLM.int8 has hipBLASLt compute its product, which does not serve {target.name}"
+    do = f"{_DEQUANTIZE}: rocport model convert SRC DST --to fp16"
+    return Statement("load", "change", text, record.source, record.sure, do)
+
+
+def _compile(target: GfxTarget) -> list[Statement]:
+    """Where torch.compile is known to go wrong as a whole."""
+    return [
+        Statement("compile", "change", f"torch.compile: {s.versions}", s.source, s.sure, "TORCHDYNAMO_DISABLE=1")
+        for s in target.library("torch.compile")
+        if s.state == "no"
+    ]
+
+
+def _unsloth(model: Model, target: GfxTarget, bitsandbytes: str | None) -> list[Statement]:
+    """What Unsloth does with a model of this kind, where it loads it. Advice for its users, who alone have to act."""
+    four = model.quantization is not None and model.quantization.method == "bitsandbytes-4bit"
+    return [
+        Statement("unsloth", "ok", rule.text, rule.source, rule.sure, rule.do)
+        for rule in package("unsloth").policies
+        if rule.covers(target, bitsandbytes)
+        and (four or rule.topic not in ("prequantized", "variable"))
+        and (rule.topic != "prequantized" or _kernels(target).verdict != "change")
+    ]
 
 
 def _since(size: int, target: GfxTarget) -> tuple[str, str, str] | None:

@@ -20,10 +20,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from rocport.facts._toml import FACTS, read_toml
 from rocport.facts.errors import FactError
+from rocport.model.targets import GfxTarget
 
 STATES = ("torch-index", "wheel", "python", "separate", "build", "fork", "partial", "cuda-only")
 
@@ -38,6 +40,33 @@ class BlocksizeRule:
     since: str
     source: str
     sure: str
+
+
+@dataclass(frozen=True)
+class PolicyRule:
+    """What a package decides by itself on AMD GPUs: on wavefronts of `wavefront` lanes (0: of either width), on
+    `targets` (empty: every), with or without bf16 matrix instructions (None: either), for versions of bitsandbytes (a
+    specifier; empty: every). `do`: what its users can do instead."""
+
+    topic: str
+    text: str
+    source: str
+    sure: str
+    do: str = ""
+    wavefront: int = 0
+    targets: tuple[str, ...] = ()
+    bf16_matrix: bool | None = None
+    bitsandbytes: str = ""
+
+    def covers(self, target: GfxTarget, bitsandbytes: str | None) -> bool:
+        """Whether it is what happens on a target; a version that is not known is in no range."""
+        if self.wavefront not in (0, target.wavefront) or self.bf16_matrix not in (None, target.bf16_matrix):
+            return False
+        if self.targets and target.name not in self.targets:
+            return False
+        if not self.bitsandbytes:
+            return True
+        return bitsandbytes is not None and SpecifierSet(self.bitsandbytes).contains(bitsandbytes, prereleases=True)
 
 
 @dataclass(frozen=True)
@@ -100,6 +129,7 @@ class Package:
     env: tuple[tuple[str, str], ...] = ()
     blocksizes: tuple[BlocksizeRule, ...] = ()
     wheels: tuple[NativeWheel, ...] = ()
+    policies: tuple[PolicyRule, ...] = ()
     module: str = ""
     index_needs: tuple[str, ...] = ()
     """What it needs from torch's own index, where the default one serves CUDA builds."""
@@ -152,7 +182,10 @@ def package(name: str) -> Package:
 def _load(data: dict[str, Any]) -> Package:
     rules = tuple(BlocksizeRule(**{**rule, "sizes": tuple(rule["sizes"])}) for rule in data.pop("blocksize", ()))
     wheels = tuple(NativeWheel(**{**wheel, "builds": tuple(wheel["builds"])}) for wheel in data.pop("wheel", ()))
+    policies = tuple(
+        PolicyRule(**{**rule, "targets": tuple(rule.get("targets", ()))}) for rule in data.pop("policy", ())
+    )
     env = tuple(data.pop("env", {}).items())
     for key in ("aliases", "targets", "native_targets", "channels", "index_needs"):
         data[key] = tuple(data.get(key, ()))
-    return Package(**data, env=env, blocksizes=rules, wheels=wheels)
+    return Package(**data, env=env, blocksizes=rules, wheels=wheels, policies=policies)

@@ -10,11 +10,15 @@ from typing import Any, TypeVar, cast
 import torch
 from packaging.version import Version
 
-from rocport.runtime.machine import is_rocm
+from rocport.model import GfxTarget
+from rocport.runtime.machine import is_rocm, target
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 Mode = str | None
+
+OVERRIDE = "TORCH_COMPILE_DISABLE"
+"""PyTorch's own switch: 0 says that the user wants torch.compile where it is off by default."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +72,27 @@ VARIABLES = {
 
 @dataclass(frozen=True)
 class CompileDecision:
-    """The mode that will be used and why it differs from the one asked for (empty: it does not)."""
+    """The mode that will be used and why it differs from the one asked for (empty: it does not). `eager`: nothing is
+    compiled, because the target's compiled code is not to be trusted."""
 
     mode: Mode
     reason: str = ""
+    eager: bool = False
 
 
-def compile_decision(mode: Mode = None, *, rocm: bool | None = None, torch_version: str = "") -> CompileDecision:
-    """What `compile(fn, mode=mode)` will do; pure, so that it can be asked for another platform or version."""
-    rocm = is_rocm() if rocm is None else rocm
+def compile_decision(
+    mode: Mode = None, *, rocm: bool | None = None, torch_version: str = "", on: GfxTarget | None = None
+) -> CompileDecision:
+    """What `compile(fn, mode=mode)` will do; pure, so that it can be asked for another platform, version or target."""
+    if rocm is None:
+        rocm = is_rocm()
+        on = target() if rocm and on is None else on
     if not rocm:
         return CompileDecision(mode)
+    if on is not None:
+        for record in on.library("torch.compile"):
+            if record.state == "no":
+                return CompileDecision(mode, f"{on.name}: not compiled: {record.versions}: {record.source}", True)
     version = Version(torch_version or torch.__version__.split("+")[0])
     for hazard in HAZARDS:
         in_range = Version(hazard.since) <= version and (not hazard.until or version < Version(hazard.until))
@@ -119,10 +133,14 @@ def compile(
 ) -> F:
     """`torch.compile(fn, mode=mode, ...)`, with the mode replaced on ROCm where it is known to go wrong.
 
-    `on_change` receives the reason when the mode is replaced; without it a UserWarning carries it. `options` is passed
-    through: an explicit option is the caller's.
+    On a target whose facts say that Inductor's code is not to be trusted, `fn` itself comes back; another `backend`, or
+    TORCH_COMPILE_DISABLE=0 in the environment, compiles all the same. `on_change` receives the reason when the mode is
+    replaced or nothing is compiled; without it a UserWarning carries it. `options` is passed through: an explicit
+    option is the caller's.
     """
     decision = compile_decision(mode)
+    if decision.eager and (arguments.get("backend", "inductor") != "inductor" or os.environ.get(OVERRIDE) == "0"):
+        decision = CompileDecision(mode)
     if decision.reason:
         if on_change is not None:
             on_change(decision.reason)
@@ -130,4 +148,6 @@ def compile(
             import warnings
 
             warnings.warn(decision.reason, UserWarning, stacklevel=2)
+    if decision.eager:
+        return fn
     return cast(F, torch.compile(fn, mode=decision.mode, options=options, **arguments))

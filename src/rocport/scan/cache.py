@@ -121,6 +121,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         [name + b"\1" + bytes([reads]) for name, reads in sorted(project.carrying.items())],
         [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
         [repr(item).encode() for item in sorted(project.includes.items())],
+        [repr(item).encode() for item in sorted(project.pins.items())],
         [
             name + repr([(path, sorted(kinds)) for path, kinds in items]).encode()
             for name, items in sorted(project.meets.items())

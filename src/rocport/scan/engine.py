@@ -27,6 +27,7 @@ from rocport.model import (
     SourceTree,
     Span,
 )
+from rocport.project import pins as pinning
 from rocport.project.build import BuildSource
 from rocport.rules import LoadedRule, discover
 from rocport.rules.cuda.warp_common import counts_in_wavefronts
@@ -250,7 +251,7 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
     if cache is not None:
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
     index = build_index(tree.paths, (found[file.path] for file in sources), holding_ptx(found))
-    return _through_files(replace(index, **_definitions(found)), found)
+    return _through_files(replace(index, **_definitions(found), pins=_pins(tree)), found)
 
 
 def _through_files(index: ProjectIndex, names: Mapping[str, FileNames]) -> ProjectIndex:
@@ -274,6 +275,20 @@ def _through_files(index: ProjectIndex, names: Mapping[str, FileNames]) -> Proje
             meets[name] = tuple((path, kinds | more_of.get(path, frozenset())) for path, kinds in meets[name])
         index, fresh = replace(index, meets=meets), set(found)
     return index
+
+
+_PINNED = ("bitsandbytes",)
+"""Packages whose version decides what a rule finds in other files."""
+
+
+def _pins(tree: SourceTree) -> dict[str, tuple[str, ...]]:
+    texts = [
+        data
+        for file in tree.files
+        if (file.language in pinning.LANGUAGES or file.path.endswith("setup.py"))
+        and isinstance(data := file.content, bytes)
+    ]
+    return {name: found for name in _PINNED if (found := pinning.pins(texts, name))}
 
 
 def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
@@ -376,7 +391,10 @@ class Scan:
         self.outside = replace(
             context,
             project=ProjectIndex(
-                files=project.files, torch_extension=project.torch_extension, ptx_sources=project.ptx_sources
+                files=project.files,
+                torch_extension=project.torch_extension,
+                ptx_sources=project.ptx_sources,
+                pins=project.pins,
             ),
         )
 

@@ -1,6 +1,6 @@
-"""4-bit block size 64 of bitsandbytes: its kernels did not take it on wavefronts of 64 lanes before 0.50.
-History: 128 was the smallest on every AMD GPU until 0.49.1; 64 is allowed on 32-lane wavefronts since 0.49.0 and the
-default everywhere since 0.49.2; kernels for 32 and 64 on CDNA came with 0.50.0. So a default of 64 is a hazard for
+"""4-bit block size 64 of bitsandbytes: its kernels did not take it on wavefronts of 64 lanes before 0.49.2.
+History: 128 was the smallest on every AMD GPU before 0.49.0; 64 is allowed on 32-lane wavefronts since 0.49.0, on 64
+lanes and as the default since 0.49.2; 32 on 64 lanes came with 0.50.0. So a default of 64 is a hazard for
 older releases only, and gates must ask the wavefront and not "is ROCm": a test that excludes HIP as a whole is wrong on
 RDNA. Other users of the word `blocksize` are left alone.
 """
@@ -77,10 +77,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             RULE,
             source,
             node,
-            "block size 64: not in the kernels for 64-lane wavefronts before bitsandbytes 0.50",
-            fix="bitsandbytes >= 0.50, or 128 with 64-lane wavefronts; ask the wavefront size, not whether it is ROCm",
+            "block size 64: not in the kernels for 64-lane wavefronts before bitsandbytes 0.49.2",
+            fix="bitsandbytes >= 0.49.2, or 128 on 64-lane wavefronts; ask the wavefront, not whether it is ROCm",
             confidence=Confidence.LOW,
-            holds="bitsandbytes < 0.50 with 64-lane wavefronts, < 0.49 on every AMD GPU",
+            holds="bitsandbytes < 0.49.2 with 64-lane wavefronts, < 0.49 on every AMD GPU",
         )
         others = [other for other in nodes if other.lineno == node.lineno]
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])

@@ -1,0 +1,69 @@
+"""One of two processes of the FSDP2 QLoRA check: `fsdp_lora.py MODEL OUT RANK`. Exit code 0 when it holds."""
+
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+from peft import LoraConfig, get_peft_model
+
+from rocport.integrations.fsdp import restore, save, shard
+from rocport.integrations.peft import with_layers
+from rocport.integrations.transformers import load
+
+FOLDER, OUT, RANK = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+
+
+def made(sharded: bool):
+    """A model with its adapters, the same in every run, and its optimizer."""
+    torch.manual_seed(0)
+    model = get_peft_model(load(FOLDER), with_layers(LoraConfig(r=4, target_modules="all-linear"))).train()
+    if sharded:
+        shard(model)
+        weight = model.base_model.model.model.layers[0].mlp.up_proj.base_layer.weight
+        assert weight.dtype == torch.uint8 and weight.to_local().numel() * 2 == weight.numel()
+    return model, torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
+
+
+def trained(model, optimizer, steps, mine):
+    """The loss of each step, over all rows; `mine`: each process takes one of two."""
+    losses = []
+    for step in steps:
+        tokens = torch.randint(0, 128, (2, 9), generator=torch.Generator().manual_seed(step % 2))
+        own = tokens[RANK : RANK + 1] if mine else tokens
+        loss = model(own, labels=own).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        mean = loss.detach().clone()
+        if mine:
+            dist.all_reduce(mean)
+            mean /= 2
+        losses.append(mean.item())
+    return losses
+
+
+def main() -> None:
+    store = dist.FileStore(os.environ["RENDEZVOUS"], 2)
+    dist.init_process_group("gloo", store=store, rank=RANK, world_size=2, timeout=timedelta(seconds=600))
+    alone = trained(*made(False), range(4), False)
+    pair = made(True)
+    together = trained(*pair, range(2), True)
+    save(*pair, OUT)
+    later = trained(*pair, range(2, 4), True)
+    resumed = made(True)
+    restore(*resumed, OUT)
+    again = trained(*resumed, range(2, 4), True)
+    print("one process ", [f"{loss:.5f}" for loss in alone])
+    print("two processes", [f"{loss:.5f}" for loss in together + later], "resumed", [f"{loss:.5f}" for loss in again])
+    torch.testing.assert_close(torch.tensor(together + later), torch.tensor(alone), rtol=1e-5, atol=1e-5)
+    assert again == later and alone[2] < alone[0]
+    stored = dcp.FileSystemReader(OUT).read_metadata().state_dict_metadata
+    assert len(stored) == 2 * 14 * 4 and all("lora_" in name for name in stored), "the packed weights are not stored"
+    dist.destroy_process_group()
+
+
+main()

@@ -1,0 +1,34 @@
+"""QLoRA on two processes: the losses of one, and a run that goes on from what was saved."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+pytest.importorskip("peft", reason="peft is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+
+from rocport.checkpoint.convert import Options, convert  # noqa: E402
+
+
+# 15 s of CPU: two processes, each with its own torch, transformers and PEFT.
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
+def test_two_processes_train_as_one_and_go_on(tmp_path: Path):
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=128, hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=16,
+    )  # fmt: skip
+    transformers.LlamaForCausalLM(config).float().save_pretrained(tmp_path / "dense")
+    convert(tmp_path / "dense", tmp_path / "nf4", Options("nf4b64"))
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "RENDEZVOUS": str(tmp_path / "rendezvous")}
+    script = [sys.executable, str(Path(__file__).with_name("fsdp_lora.py")), tmp_path / "nf4", tmp_path / "state"]
+    ranks = [
+        subprocess.Popen([*script, str(rank)], env=environment, stderr=subprocess.PIPE, text=True) for rank in range(2)
+    ]
+    for rank in ranks:
+        _, errors = rank.communicate(timeout=3600)
+        assert rank.returncode == 0, errors[-2000:]
