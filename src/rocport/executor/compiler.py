@@ -13,12 +13,14 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from rocport.model import HANGING_S, cache_folder
+from rocport.model.locks import locked
 from rocport.toolchain import ToolchainError
 from rocport.toolchain import find as find_toolchain
 
@@ -194,19 +196,23 @@ def runtime_objects(compiler: HostCompiler, *, flags: tuple[str, ...] = (), widt
     if all(path.is_file() for path in objects):
         return objects
     folder.mkdir(parents=True, exist_ok=True)
-    for source, target in zip(sources, objects, strict=True):
-        if target.is_file():
-            continue
-        with tempfile.NamedTemporaryFile(dir=folder, suffix=".o", delete=False) as handle:
-            partial = Path(handle.name)
-        done = subprocess.run(
-            [*command, "-I", str(INCLUDE), "-c", str(source), "-o", str(partial)],
-            capture_output=True, text=True, timeout=HANGING_S, check=False, env=compiler.env,
-        )  # fmt: skip
-        if done.returncode:
-            partial.unlink(missing_ok=True)
-            raise CompilerError(
-                f"the executor's runtime does not compile ({source.name}):\n{done.stderr.strip()[-2000:]}"
-            )
-        partial.replace(target)
+    with locked(folder), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for failure in pool.map(partial(_compile_part, command, compiler), sources, objects):
+            if failure:
+                raise CompilerError(f"the executor's runtime does not compile {failure}")
     return objects
+
+
+def _compile_part(command: Sequence[str], compiler: HostCompiler, source: Path, target: Path) -> str:
+    """Compiles a file of the runtime where that is still to do; else what went wrong."""
+    if target.is_file():
+        return ""
+    unfinished = target.with_suffix(".partial")
+    done = subprocess.run(
+        [*command, "-I", str(INCLUDE), "-c", str(source), "-o", str(unfinished)],
+        capture_output=True, text=True, timeout=HANGING_S, check=False, env=compiler.env,
+    )  # fmt: skip
+    if done.returncode:
+        return f"({source.name}):\n{done.stderr.strip()[-2000:]}"
+    unfinished.replace(target)
+    return ""

@@ -31,8 +31,9 @@ from rocport.executor.compiler import (
     runtime_objects,
     thrust_include,
 )
+from rocport.executor.prelude import cut, precompiled
 from rocport.executor.process import run_process
-from rocport.executor.program import Program, Unit, find_header, with_flags
+from rocport.executor.program import TORCH_PRELUDE, Program, Unit, find_header, with_flags
 from rocport.executor.report import read_report, sanitizer_hazards
 from rocport.executor.rewrite import RewriteError, rewrite
 from rocport.facts.errors import FactError
@@ -259,7 +260,9 @@ class CpuExecutor:
             return target
         plain = folder / f"{stem}.ii"
         flags = self._flags(unit, options)
-        preload = ["-include", "hip/hip_runtime.h"] if unit.source.suffix in (".cu", ".hip") else []
+        # PyTorch's prelude holds it already: all units of an extension begin alike.
+        has_runtime = unit.source.suffix not in (".cu", ".hip") or TORCH_PRELUDE in unit.flags
+        preload = [] if has_runtime else ["-include", "hip/hip_runtime.h"]
         preprocess = [
             compiler.path,
             "-E",
@@ -272,12 +275,8 @@ class CpuExecutor:
             *preload,
             str(unit.source),
         ]
-        text = self._preprocess(preprocess, unit)
-        try:
-            rewritten = rewrite(text, plain_shared=options.sanitize, everywhere=options.instrument, module=module)
-        except RewriteError as error:
-            raise BuildError(f"{unit.source}: {error}") from error
-        plain.write_bytes(rewritten.text)
+        whole = self._preprocess(preprocess, unit)
+        before, own = cut(whole, unit.source)
         command = [
             compiler.path, "-x", "c++-cpp-output", f"-std={_standard(_asked(unit))}",
             *compiler.base_flags, *mode, options.optimize,
@@ -288,7 +287,21 @@ class CpuExecutor:
         command += [flag for flag in unit.flags if flag.startswith("-f")]
         if module:
             command.append("-fPIC")
-        self._step([*command, "-c", str(plain), "-o", str(target)], unit.source.name, "compile")
+        shared = precompiled(before, compiler, command) if before else []
+
+        def compile_text(text: bytes, *more: str) -> None:
+            try:
+                done = rewrite(text, plain_shared=options.sanitize, everywhere=options.instrument, module=module)
+            except RewriteError as error:
+                raise BuildError(f"{unit.source}: {error}") from error
+            plain.write_bytes(done.text)
+            self._step([*command, *more, "-c", str(plain), "-o", str(target)], unit.source.name, "compile")
+
+        if shared:
+            with contextlib.suppress(BuildError):  # what is wrong is said of the whole text
+                compile_text(own, *shared)
+                return target
+        compile_text(whole)
         return target
 
     def _preprocess(self, command: list[str], unit: Unit) -> bytes:

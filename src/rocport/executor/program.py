@@ -25,6 +25,8 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _LEVELS_UP = 5
 _MOST_FOLDERS = 4000
 _STAND_IN = "rocport-hipcc"
+TORCH_PRELUDE = "rpx_torch/prelude.h"
+"""What every unit of a PyTorch extension reads first; it includes HIP's runtime header."""
 
 # Flags that take a value in the next word.
 _PAIRED = frozenset(

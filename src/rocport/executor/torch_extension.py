@@ -21,7 +21,7 @@ from rocport.executor.compiler import HERE, executor_cache
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.limits import Limits
 from rocport.executor.process import run_process
-from rocport.executor.program import Program, ProgramError, Unit
+from rocport.executor.program import TORCH_PRELUDE, Program, ProgramError, Unit
 from rocport.model import HANGING_S
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, suffix_of
 
@@ -196,7 +196,7 @@ def interpreter_program(extensions: Sequence[Extension], folder: Path, environme
     units: list[Unit] = []
     for extension in extensions:
         named = (f"-DTORCH_EXTENSION_NAME={extension.name.rpartition('.')[2]}", "-DTORCH_API_INCLUDE_EXTENSION_H")
-        prelude = ("-include", "rpx_torch/prelude.h")
+        prelude = ("-include", TORCH_PRELUDE)
         units += [
             Unit(source, (f"-I{source.parent}", *extension.flags, *shared, *named, *prelude))
             for source in extension.sources

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -11,8 +10,6 @@ import subprocess
 import tarfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ from typing import Any
 from rocport.facts._toml import read_toml
 from rocport.model import cache_folder
 from rocport.model.digest import file_sha256
+from rocport.model.locks import locked
 from rocport.scan.revision import extract
 
 _PYPI = re.compile(r"pypi:([A-Za-z0-9][\w.-]*)==([\w.!+-]+)")
@@ -110,15 +108,6 @@ def _hash_of(folder: Path) -> str:
         if ".git" not in path.relative_to(folder).parts and path.is_file() and not path.is_symlink():
             state.update(os.fsencode(path.relative_to(folder)) + b"\0" + file_sha256(path).encode())
     return state.hexdigest()
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file: what several workers need is made by one of them."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 def fetch(source: Source, work: Path, mirror: Path | None = None) -> Path:

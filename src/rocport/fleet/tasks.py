@@ -19,7 +19,7 @@ from typing import Any
 
 import rocport
 from rocport import api
-from rocport.fleet.sources import Source, SourceError, fetch, locked
+from rocport.fleet.sources import Source, SourceError, fetch
 from rocport.fleet.store import Store, key_of, open_store, read_result
 from rocport.model import (
     Applicability,
@@ -33,6 +33,7 @@ from rocport.model import (
     Span,
     cache_folder,
 )
+from rocport.model.locks import locked
 from rocport.model.report import anchor
 from rocport.model.verification import Diagnostic, KernelFinding, KernelUse, Status, UnitResult, Verification
 from rocport.port import manifest

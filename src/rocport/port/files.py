@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from rocport.model.locks import locked
 
 
 def sha256(data: bytes) -> str:
@@ -41,17 +42,12 @@ def alone(folder: Path) -> Iterator[None]:
     Raises BusyError where another rocport writes there.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BusyError(f"{folder}: another rocport writes there; run again when it has ended") from None
-        except OSError:
-            pass  # a file system without locks
+
+    def refuse() -> None:
+        raise BusyError(f"{folder}: another rocport writes there; run again when it has ended") from None
+
+    with locked(folder, refuse):
         yield
-    finally:
-        os.close(handle)
 
 
 class BusyError(Exception):

@@ -8,8 +8,6 @@ unpacked with dpkg-deb. The result has the layout of a ROCm installation (`inclu
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -18,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ from typing import Any
 from rocport.facts.targets import default_targets
 from rocport.model import HANGING_S
 from rocport.model.digest import file_sha256
+from rocport.model.locks import locked
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -286,7 +285,8 @@ def install(
         raise SdkError(f"{target} exists and is not a rocport SDK; move it away or set ROCPORT_SDK to another folder")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(target.parent / f".{target.name}.lock", log):
+        waiting = "another rocport is installing this SDK; waiting for it"
+        with locked(target.parent / f".{target.name}.lock", lambda: log(waiting)):
             _mend(target)
             if not force and read_manifest(target) is not None:
                 return target, False
@@ -541,18 +541,6 @@ def self_test(clang: Path, root: Path, scratch: Path) -> None:
             + _tail(done.stderr, 3)
         )
     raise SdkError(f"the compiler could not build a test kernel: {_tail(done.stderr, 5)}")
-
-
-@contextlib.contextmanager
-def _locked(path: Path, log: Log) -> Iterator[None]:
-    """Hold an exclusive lock on `path`; waits for another process."""
-    with path.open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            log("another rocport is installing this SDK; waiting for it")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def _tail(text: str, lines: int = 2) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from rocport.facts.targets import all_targets
 from rocport.model import HANGING_S, cache_folder
+from rocport.model.locks import locked
 from rocport.toolchain import Toolchain
 
 HERE = Path(__file__).resolve().parent
@@ -91,9 +91,7 @@ def build_libraries(toolchain: Toolchain) -> Path:
     folder = cache_folder() / "isa" / "lib" / _digest(parts, described)
     if (folder / "done").is_file():
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with (folder.parent / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # a build in parallel asks once a unit
+    with locked(folder.parent / "lock"):  # a build in parallel asks once a unit
         if not (folder / "done").is_file():
             _build_all(folder, toolchain, defines)
     return folder
