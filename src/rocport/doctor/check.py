@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 from rocport.doctor.machine import Evidence, Machine
+from rocport.facts.hazards import fill, findings
 
 STATUSES = ("ok", "skipped", "warn", "fail")
 """From best to worst."""
@@ -102,6 +103,29 @@ def problem(
         needs_reboot=reboot,
         needs_relogin=relogin,
         env=dict(env or {}),
+    )
+
+
+def says(identifier: str, evidence: Iterable[Evidence | None], status: str = "", **values: object) -> Result:
+    """The row `identifier` of facts/hazards (`[[finding]]`) as a result, its `{name}`s filled from `values`.
+
+    `status` is for a row that leaves it to the check. Raises KeyError for a row that is not there.
+    """
+    row = findings()[identifier]
+    return problem(
+        status or row.status,
+        fill(row.message, values),
+        evidence,
+        fill(row.consequence, values),
+        [fill(line, values) for line in row.fix],
+        fill(row.verify, values),
+        sudo="sudo" in row.needs,
+        reboot="reboot" in row.needs,
+        relogin="relogin" in row.needs,
+        env={
+            fill(name, values): fill(value, values) if isinstance(value, str) else None
+            for name, value in row.env.items()
+        },
     )
 
 

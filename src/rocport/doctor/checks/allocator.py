@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Evidence, Machine
 from rocport.doctor.versions import parsed_rocm, torch_version
 
@@ -34,14 +34,11 @@ def run(machine: Machine) -> Iterator[Result]:
     for setting in caching:
         if str(setting.value) not in ("", "0"):
             results.append(
-                problem(
-                    "warn",
-                    f"{setting.name}={setting.value} switches the caching allocator off",
+                says(
+                    "allocator.switches-caching-allocator-off",
                     [setting.evidence],
-                    "Every tensor asks the driver for memory: very slow. It is a debugging aid.",
-                    (f"unset {setting.name}",),
-                    f"env | grep {setting.name}",
-                    env={setting.name: None},
+                    setting_name=setting.name,
+                    setting=setting.value,
                 )
             )
     if results:
@@ -59,46 +56,19 @@ def _problems(machine: Machine, found: list[tuple[str, str, Evidence]], refused:
         if expandable and split is not None:
             rest = ",".join(f"{k}:{v}" for k, v in chosen.items() if k != "max_split_size_mb")
             affected = rocm is None or rocm.release >= (7, 14, 0) or torch is None or torch.release >= (2, 12, 0)
-            yield problem(
-                "fail" if affected else "warn",
-                f"max_split_size_mb together with expandable_segments in {name}",
+            yield says(
+                "allocator.max-split-size-mb-together-expandable-segments",
                 [evidence],
-                "Memory that is in use reads back as zeros: on ROCm 7.14 with torch 2.12 and later in 19 of 20 runs "
-                "(RDNA4; also reported on RDNA3). On ROCm 7.2 reserved memory grows to the whole VRAM instead.",
-                (f"export {name}={rest.replace('expandable_segments:true', 'expandable_segments:True')}",),
-                VERIFY,
-                env={name: rest.replace("expandable_segments:true", "expandable_segments:True")},
+                name=name,
+                rest=rest.replace("expandable_segments:true", "expandable_segments:True"),
+                status="fail" if affected else "warn",
             )
         elif expandable and torch is not None and torch.release < (2, 11, 0) and torch.flavour == "rocm":
-            yield problem(
-                "warn",
-                f"expandable_segments is not supported by torch {torch} on ROCm",
-                [evidence],
-                "It is ignored with a warning; from torch 2.11 on it works.",
-                (f"unset {name}",),
-                VERIFY,
-                env={name: None},
-            )
+            yield says("allocator.expandable-segments-not-supported-torch-rocm", [evidence], torch=torch, name=name)
         if split is not None and split.isdigit() and int(split) < 20:
-            yield problem(
-                "fail",
-                f"max_split_size_mb:{split} is below 20",
-                [evidence],
-                "torch ends with 'max_split_size_mb too small' at the first use of the GPU.",
-                (f"export {name}=max_split_size_mb:128",),
-                VERIFY,
-                env={name: "max_split_size_mb:128"},
-            )
+            yield says("allocator.max-split-size-mb-below-20", [evidence], split=split, name=name)
         if re.search(r"[a-z_]+\s*=", text.lower()):
-            yield problem(
-                "fail",
-                f"{name}={text}: options are written with ':', not '='",
-                [evidence],
-                "'Unrecognized CachingAllocator option' at the first use of the GPU.",
-                (f"export {name}={text.replace('=', ':')}",),
-                VERIFY,
-                env={name: text.replace("=", ":")},
-            )
+            yield says("allocator.options-written", [evidence], name=name, text=text, mended=text.replace("=", ":"))
     names = [n for n, _, e in found if e.source == "env"]
     if len(set(names)) > 1:
         yield problem(
@@ -110,11 +80,7 @@ def _problems(machine: Machine, found: list[tuple[str, str, Evidence]], refused:
             VERIFY,
         )
     if refused and not found:
-        yield problem(
-            "warn",
-            "torch refused or ignored an allocator option",
+        yield says(
+            "allocator.torch-refused-or-ignored-allocator",
             [s.evidence for s in machine.symptoms("allocator-too-small", "expandable-unsupported")],
-            "max_split_size_mb has to be 20 or more; expandable_segments needs torch 2.11 on ROCm.",
-            ("env | grep ALLOC_CONF",),
-            VERIFY,
         )

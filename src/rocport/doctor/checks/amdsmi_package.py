@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import parsed_rocm
 
@@ -17,16 +17,9 @@ def run(machine: Machine) -> Result:
     rocm = parsed_rocm(machine)
     vllm = machine.package("vllm")
     if told or (vllm is not None and package is None and machine.probed("packages-complete") and machine.gpus):
-        return problem(
-            "fail",
-            "vLLM finds no platform: the amdsmi package is missing or of another release",
+        return says(
+            "amdsmi-package.vllm-finds-no-platform-amdsmi",
             [*(s.evidence for s in told), vllm.evidence if vllm else None],
-            "vLLM runs on 'UnspecifiedPlatform' and cannot start an engine.",
-            (
-                "pip install /opt/rocm/share/amd_smi  # ROCm up to 10.0, in an install that has it",
-                "pip install amd-smi  # ROCm 10.1 and later",
-            ),
-            "python -c 'import amdsmi; amdsmi.amdsmi_init()'",
         )
     if package is None:
         return skipped("amdsmi is not installed, or not in the list")
@@ -34,12 +27,11 @@ def run(machine: Machine) -> Result:
     mine = (int(match[1]), int(match[2])) if match else None
     # its own numbers before ROCm 7 (24.7.1, 25.x); ROCm's since
     if rocm is not None and mine is not None and mine < (20, 0) and mine != rocm.release[:2]:
-        return problem(
-            "warn",
-            f"{package.name} {package.version} beside ROCm {rocm}",
+        return says(
+            "amdsmi-package.beside-rocm",
             [package.evidence],
-            "Its wrapper looks for functions that this release's library does not have (AttributeError, KeyError).",
-            ("pip uninstall -y amdsmi", "pip install /opt/rocm/share/amd_smi"),
-            "python -c 'import amdsmi; amdsmi.amdsmi_init()'",
+            package_name=package.name,
+            package_version=package.version,
+            rocm=rocm,
         )
     return ok(f"{package.name} {package.version}", package.evidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import kernel_version
 
@@ -20,41 +20,23 @@ def run(machine: Machine) -> Result:
     if kernel is None or fact is None:
         return skipped("the kernel's version is not known")
     if kernel < _release(target.linux_since):
-        return problem(
-            "fail",
-            f"kernel {fact.value} is older than {target.linux_since}, the first that ROCm lists for {target.name}",
+        return says(
+            "apu-kernel.kernel-older-first-rocm-lists",
             [fact.evidence, *(s.evidence for s in faults)],
-            "Memory access faults and GPU hangs under load.",
-            ("sudo apt install linux-oem-24.04d  # Ubuntu 24.04; elsewhere kernel 6.18.4 or later",),
-            "uname -r",
-            sudo=True,
-            reboot=True,
+            fact=fact.value,
+            target_linux_since=target.linux_since,
+            target_name=target.name,
         )
     if faults:
-        return problem(
-            "warn",
-            "memory access faults: known with the MES firmware 0x83 of linux-firmware 20251125",
-            [*(s.evidence for s in faults), fact.evidence],
-            "Runs end with 'Memory access fault by GPU node'.",
-            (
-                "# use linux-firmware 20251111, or one after 20251125 that took the firmware back",
-                "sudo grep -i mes /sys/kernel/debug/dri/*/amdgpu_firmware_info",
-            ),
-            "dmesg | grep -i 'memory access fault'",
-            sudo=True,
-            reboot=True,
-        )
+        return says("apu-kernel.memory-access-faults-known-mes", [*(s.evidence for s in faults), fact.evidence])
     better = target.linux_recommended
     if better and kernel < _release(better) and "-oem" not in fact.value:
-        return problem(
-            "warn",
-            f"kernel {fact.value} is older than {better}, recommended for {target.name} unless it is the OEM kernel",
+        return says(
+            "apu-kernel.kernel-older-recommended-unless-oem",
             [fact.evidence],
-            "Hangs under load are reported with kernels that lack the fixes.",
-            (f"# update to kernel {better} or later, or Ubuntu's OEM kernel",),
-            "uname -r",
-            sudo=True,
-            reboot=True,
+            fact=fact.value,
+            better=better,
+            target_name=target.name,
         )
     return ok(f"kernel {fact.value}", fact.evidence)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import torch_version
 from rocport.facts.attention import attention_of
@@ -41,15 +41,6 @@ def run(machine: Machine) -> Iterator[Result]:
                 gpu.evidence[0],
             )
         else:
-            yield problem(
-                "warn",
-                f"{target.name}: fused attention is experimental and switched off",
-                [gpu.evidence[0]],
-                "Attention runs as plain math: slower, and it needs memory for the whole score matrix.",
-                (
-                    "export TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1",
-                    "# then compare with math once: some releases fail",
-                ),
-                VERIFY,
-                env={"TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL": "1"},
+            yield says(
+                "attention.fused-attention-experimental-switched-off", [gpu.evidence[0]], target_name=target.name
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import torch_version
 
@@ -20,12 +20,5 @@ def run(machine: Machine) -> Result:
         return ok(f"{names} has none: fp16 is faster there than bf16, which is emulated", without[0][0].evidence[0])
     if without:
         gpu, target = without[0]
-        return problem(
-            "warn",
-            f"{target.name} has no bf16 matrix instructions, and torch says bf16 is supported",
-            [gpu.evidence[0]],
-            "bf16 works, emulated and slow: fp16 is several times faster on this GPU.",
-            ("# choose torch.float16 for models on this GPU",),
-            "python -c 'import torch; print(torch.cuda.is_bf16_supported())'",
-        )
+        return says("bf16.no-bf16-matrix-instructions-torch", [gpu.evidence[0]], target_name=target.name)
     return ok(f"{targets[0][1].name} has them", targets[0][0].evidence[0])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from packaging.version import Version
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Evidence, Machine
 from rocport.doctor.versions import hip_version, package_version
 
@@ -19,14 +19,7 @@ def run(machine: Machine) -> Iterator[Result]:
     failed = machine.symptoms("bnb-no-code")
     gpus = list(machine.targets())
     if failed and not gpus:
-        yield problem(
-            "fail",
-            "the bitsandbytes library has no code for this GPU",
-            [s.evidence for s in failed],
-            "Kernels end with 'invalid device function'.",
-            ("# build it: cmake -DCOMPUTE_BACKEND=hip -DBNB_ROCM_ARCH=gfxNNNN -S . && cmake --build .",),
-            VERIFY,
-        )
+        yield says("bnb-arch.bitsandbytes-library-no-code-gpu", [s.evidence for s in failed])
         return
     if version is None or not gpus:
         yield skipped("bitsandbytes or the GPU's gfx is not known")

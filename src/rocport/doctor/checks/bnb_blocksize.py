@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from packaging.version import Version
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import package_version
 
@@ -17,14 +17,7 @@ def run(machine: Machine) -> Result:
     told = machine.symptoms("bnb-blocksize")
     if version is None or fact is None:
         if told:
-            return problem(
-                "fail",
-                "a checkpoint's block size is refused",
-                [s.evidence for s in told],
-                "It was written with another block size than this build takes.",
-                ("pip install -U 'bitsandbytes>=0.50'",),
-                "python -m bitsandbytes",
-            )
+            return says("bnb-blocksize.checkpoint-block-size-refused", [s.evidence for s in told])
         return skipped("bitsandbytes is not known")
     widths = {g.wavefront for g in machine.gpus if g.wavefront}
     if version >= Version("0.49.2"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from packaging.version import Version
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import package_version
 
@@ -31,14 +31,10 @@ def run(machine: Machine) -> Result:
     if rocm is not None:
         libraries = machine.setting("bnb_libraries")
         if libraries is not None and f"rocm{rocm.value}" not in str(libraries.value).split():
-            return problem(
-                "fail",
-                f"BNB_ROCM_VERSION={rocm.value}: there is no libbitsandbytes_rocm{rocm.value}",
+            return says(
+                "bnb-environment.bnb-rocm-version-no-libbitsandbytes-rocm",
                 [rocm.evidence, libraries.evidence],
-                "bitsandbytes cannot load its library.",
-                ("unset BNB_ROCM_VERSION",),
-                "python -m bitsandbytes",
-                env={"BNB_ROCM_VERSION": None},
+                rocm=rocm.value,
             )
         return ok(f"BNB_ROCM_VERSION={rocm.value}", rocm.evidence)
     return ok("not set") if machine.probed("env-complete") else skipped("the environment is not known")

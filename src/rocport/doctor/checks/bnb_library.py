@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import hip_version, package_version
 from rocport.facts.packages import package
@@ -18,36 +18,20 @@ def run(machine: Machine) -> Result:
     fact = machine.version("bitsandbytes")
     base = [fact.evidence if fact else None]
     if symbol:
-        return problem(
-            "fail",
-            "the bitsandbytes library does not fit this ROCm: a symbol is undefined",
-            [*base, *(s.evidence for s in symbol)],
-            "Builds of the ROCm forks (0.43 to 0.45) break with another ROCm; every 4-bit and 8-bit call fails.",
-            ("pip uninstall -y bitsandbytes", UPGRADE),
-            VERIFY,
-        )
+        return says("bnb-library.bitsandbytes-library-not-fit-rocm", [*base, *(s.evidence for s in symbol)])
     if missing:
         wanted = machine.setting("bnb_wanted_library")
         name = str(wanted.value) if wanted else ""
         why = "it has no library for this ROCm"
         if name.startswith("rocm8") or name.startswith("rocm9"):
             why = f"it looks for {name}, major * 10 + minor of HIP 7.1x: bitsandbytes before 0.50 computes it wrong"
-        return problem(
-            "fail",
-            f"bitsandbytes cannot load its library: {why}",
-            [*base, *(s.evidence for s in missing[:2])],
-            "The import goes on without native code, and the first 4-bit or 8-bit call fails.",
-            (UPGRADE, "# or build from source with the ROCm in use: cmake -DCOMPUTE_BACKEND=hip -S ."),
-            VERIFY,
+        return says(
+            "bnb-library.bitsandbytes-cannot-load-library", [*base, *(s.evidence for s in missing[:2])], why=why
         )
     if machine.symptoms("bnb-no-gpu"):
-        return problem(
-            "fail",
-            "bitsandbytes found no ROCm in torch and loaded its CPU library",
+        return says(
+            "bnb-library.bitsandbytes-found-no-rocm-torch",
             [*base, *(s.evidence for s in machine.symptoms("bnb-no-gpu"))],
-            "Quantization runs on the CPU.",
-            ("# install a ROCm build of torch: see torch-build",),
-            VERIFY,
         )
     works = machine.setting("bnb_works")
     if works is not None:
@@ -62,14 +46,7 @@ def run(machine: Machine) -> Result:
     libraries = machine.setting("bnb_libraries")
     names = str(libraries.value).split() if libraries is not None else []
     if libraries is not None and not names:
-        return problem(
-            "fail",
-            f"bitsandbytes {version} is installed without any ROCm library",
-            [*base, libraries.evidence],
-            "4-bit and 8-bit calls fail on the GPU.",
-            (UPGRADE,),
-            VERIFY,
-        )
+        return says("bnb-library.bitsandbytes-installed-without-any-rocm", [*base, libraries.evidence], version=version)
     builds = tuple(f"{name[4]}.{name[5:]}" for name in names if name.startswith("rocm") and name[5:])
     asked = (hip.major, hip.minor)
     taken = wheel.library_for(asked, builds)

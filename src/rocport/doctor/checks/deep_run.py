@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("deep-run", "work on the GPU", ("H078", "H097", "H098", "H102"), silent=True)
@@ -16,17 +16,7 @@ def run(machine: Machine) -> Iterator[Result]:
         return
     crashed, failed = machine.symptoms("deep-crashed"), machine.symptoms("deep-failed")
     for symptom in crashed:
-        yield problem(
-            "fail",
-            f"the test process ended early: {symptom.evidence.text}",
-            [symptom.evidence],
-            "torch cannot be used as it is installed: the process crashes or hangs.",
-            (
-                "AMD_SERIALIZE_KERNEL=3 AMD_LOG_LEVEL=3 python your_program.py 2>log  # shows the last call",
-                "sudo dmesg | tail",
-            ),
-            "rocport doctor --deep",
-        )
+        yield says("deep-run.test-process-ended-early", [symptom.evidence], text=symptom.evidence.text)
     for symptom in failed:
         name = symptom.evidence.text.split(":")[0]
         yield problem(
@@ -42,13 +32,6 @@ def run(machine: Machine) -> Iterator[Result]:
     done = [s for s in machine.facts.settings if s.name.startswith("deep_") and s.value]
     seen = machine.setting("torch_sees_gpu")
     if seen is not None and not seen.value:
-        yield problem(
-            "fail" if machine.gpus else "warn",
-            "torch.cuda.is_available() is False",
-            [seen.evidence],
-            "Nothing runs on the GPU.",
-            ("rocport doctor  # the other checks name the reason",),
-            "python -c 'import torch; print(torch.cuda.is_available())'",
-        )
+        yield says("deep-run.torch-cuda-is-available-false", [seen.evidence], status="fail" if machine.gpus else "warn")
     elif done and not (crashed or failed):
         yield ok(f"{len(done)} steps ran: {', '.join(s.name[5:] for s in done)}", *(s.evidence for s in done))

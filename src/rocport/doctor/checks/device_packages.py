@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("device-packages", "device packages of pip-installed ROCm", ("H052", "H053"))
@@ -24,17 +24,11 @@ def run(machine: Machine) -> Iterator[Result]:
         if gpu.hardware in devices:
             yield ok(f"rocm-sdk-device-{gpu.hardware}", devices[gpu.hardware].evidence)
         else:
-            yield problem(
-                "fail",
-                f"the device package of {gpu.hardware} is missing ({', '.join(sorted(devices))} installed)",
+            yield says(
+                "device-packages.device-package-missing-installed",
                 [gpu.evidence[0], *(p.evidence for p in devices.values())],
-                "The libraries have no kernels for this GPU.",
-                (
-                    f"pip install --index-url https://repo.amd.com/rocm/whl-multi-arch/ 'rocm[device-{gpu.hardware}]' "
-                    f"'torch[device-{gpu.hardware}]'",
-                    "rocm-sdk init",
-                ),
-                "rocm-sdk targets",
+                gpu_hardware=gpu.hardware,
+                devices=", ".join(sorted(devices)),
             )
     if not wanted:
         yield skipped("no GPU whose gfx is known", sdk.evidence)

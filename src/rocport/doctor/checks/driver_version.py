@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import parsed_rocm
 
@@ -27,14 +27,5 @@ def run(machine: Machine) -> Result:
     # from 30.10 on the driver has its own numbers; before, it carried the kernel's (6.8.5, 6.10.5, 6.12.12, 6.14.14)
     number = tuple(int(n or 0) for n in match.groups())
     if number[0] < 30 and rocm.major >= 10:
-        return problem(
-            "warn",
-            f"amdgpu {driver.value} is older than the drivers that ROCm {rocm} lists (30.10.2 to 31.60.0)",
-            [driver.evidence],
-            "Not tested together: HSA_STATUS_ERROR, hipErrorNoDevice or hangs may follow.",
-            (f"# install a driver that the matrix lists: {SOURCE}",),
-            "cat /sys/module/amdgpu/version",
-            sudo=True,
-            reboot=True,
-        )
+        return says("driver-version.amdgpu-older-drivers-rocm-lists", [driver.evidence], driver=driver.value, rocm=rocm)
     return ok(f"amdgpu {driver.value}", driver.evidence)

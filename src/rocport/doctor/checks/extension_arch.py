@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("extension-arch", "extensions carry this gfx", ("H043", "H082", "H108"), silent=True)
@@ -30,29 +30,23 @@ def run(machine: Machine) -> Iterator[Result]:
         for gpu in gpus:
             generic = gpu.target.llvm_generic if gpu.target else ""
             if gpu.runtime_gfx not in names and generic not in names:
-                yield problem(
-                    "fail",
-                    f"{item.package} carries no code for {gpu.runtime_gfx} ({', '.join(sorted(names))})",
+                yield says(
+                    "extension-arch.carries-no-code",
                     [item.evidence, gpu.evidence[0]],
-                    "Its first kernel ends with 'invalid device function'.",
-                    (
-                        f"export PYTORCH_ROCM_ARCH={gpu.runtime_gfx}",
-                        f"pip install --no-build-isolation --no-binary {item.package} --force-reinstall {item.package}",
-                    ),
-                    f"rocport doctor --json | grep {item.package}",
+                    item_package=item.package,
+                    gpu_runtime_gfx=gpu.runtime_gfx,
+                    names=", ".join(sorted(names)),
                 )
                 break
             mismatch = _xnack(
                 item.targets, gpu.runtime_gfx, next((s.features for s in gpu.sightings if s.features), "")
             )
             if mismatch:
-                yield problem(
-                    "fail",
-                    f"{item.package} is built for {mismatch}, and the GPU runs otherwise",
+                yield says(
+                    "extension-arch.built-gpu-runs-otherwise",
                     [item.evidence, gpu.evidence[0]],
-                    "'hipErrorNoBinaryForGpu': the xnack mode of code and GPU has to be the same.",
-                    ("export HSA_XNACK=1  # for code built with xnack+; unset it for xnack-",),
-                    "rocminfo | grep xnack",
+                    item_package=item.package,
+                    mismatch=mismatch,
                 )
                 break
         else:

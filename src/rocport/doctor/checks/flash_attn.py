@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from packaging.version import InvalidVersion, Version
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("flash-attn", "flash-attn", ("H081", "H082"))
@@ -25,19 +25,14 @@ def run(machine: Machine) -> Result:
         except InvalidVersion:
             old = True
     if told or (built is not None and not built.value and not on and old and machine.gpus):
-        return problem(
-            "fail",
-            "flash-attn has no CK library here, and its Triton backend is not switched on",
+        return says(
+            "flash-attn.flash-attn-no-ck-library",
             [
                 *(s.evidence for s in told),
                 package.evidence if package else None,
                 built.evidence if built else None,
                 switch.evidence if switch else None,
             ],
-            "The import ends with \"No module named 'flash_attn_2_cuda'\". The value has to be TRUE in capitals.",
-            ("export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE",),
-            "python -c 'import flash_attn'",
-            env={"FLASH_ATTENTION_TRITON_AMD_ENABLE": "TRUE"},
         )
     if built is None:
         return skipped("whether its library was built is not in what was read", package.evidence if package else None)

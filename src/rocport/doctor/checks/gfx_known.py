@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.facts.targets import early_name_of, forks, is_older_than_rocm
 
@@ -19,40 +19,21 @@ def run(machine: Machine) -> Iterator[Result]:
     for gpu in named:
         target = gpu.target
         if target is None and is_older_than_rocm(gpu.gfx):
-            yield problem(
-                "fail",
-                f"{gpu.label}: GCN 1 to 4 are not supported by current ROCm",
-                gpu.evidence,
-                "No library or wheel carries code for it.",
-                ("# use Vulkan or OpenCL programs on this card",),
-                "rocminfo | grep -m1 'Name: *gfx'",
-            )
+            yield says("gfx-known.gcn-1-4-not-supported", gpu.evidence, gpu_label=gpu.label)
         elif early_name_of(gpu.gfx):
-            yield problem(
-                "warn",
-                f"{gpu.label}: {gpu.gfx} is an early name of {early_name_of(gpu.gfx)}",
+            yield says(
+                "gfx-known.early-name",
                 gpu.evidence,
-                f"Builds for {early_name_of(gpu.gfx)} do not run on early silicon; LLVM dropped the name in 2025.",
-                ("# a driver and ROCm of the released product report the final name",),
-                "rocminfo | grep -m1 'Name: *gfx'",
+                gpu_label=gpu.label,
+                gpu_gfx=gpu.gfx,
+                earlier=early_name_of(gpu.gfx),
             )
         elif target is None:
-            yield problem(
-                "fail",
-                f"{gpu.label}: {gpu.gfx} is not a target of AMD's ROCm",
-                gpu.evidence,
-                f"It belongs to a fork ({forks()}) or to a chip newer than these facts. AMD's "
-                "wheels and libraries carry no code for it; rocport's advice on versions does not hold.",
-                ("# use the vendor's own builds of torch, Triton and bitsandbytes",),
-                "python -c 'import torch; print(torch.cuda.get_arch_list())'",
+            yield says(
+                "gfx-known.not-target-amd-rocm", gpu.evidence, gpu_label=gpu.label, gpu_gfx=gpu.gfx, forks=forks()
             )
         elif not target.released:
-            yield problem(
-                "warn",
-                f"{gpu.label}: {gpu.gfx} is not a released product",
-                gpu.evidence,
-                "Only compilers know the name so far.",
-            )
+            yield says("gfx-known.not-released-product", gpu.evidence, gpu_label=gpu.label, gpu_gfx=gpu.gfx)
     if all(g.target is not None and g.target.released and not early_name_of(g.gfx) for g in named):
         yield ok(
             "; ".join(f"{t.name} is {t.family}" for t in dict.fromkeys(g.target for g in named) if t is not None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Gpu, Machine
 from rocport.facts.errors import FactError
 from rocport.facts.targets import load_target
@@ -76,21 +76,12 @@ def _set(machine: Machine, value: object) -> Result:
         wanted = f"gfx{int(parts[0])}{int(parts[1]):x}{int(parts[2]):x}"
     same = [g for g in machine.gpus if g.hardware == wanted]
     if wanted and same and len(same) == len(machine.gpus):
-        return problem(
-            "warn",
-            f"HSA_OVERRIDE_GFX_VERSION={value} names the GPU's own target {wanted}",
-            [evidence],
-            "Without effect today; on another GPU it will disguise that one.",
-            ("unset HSA_OVERRIDE_GFX_VERSION",),
-            "env | grep HSA_OVERRIDE",
-            env={"HSA_OVERRIDE_GFX_VERSION": None},
+        return says(
+            "gfx-override.hsa-override-gfx-version-names-gpu-own-target", [evidence], value=value, wanted=wanted
         )
-    return problem(
-        "warn",
-        f"HSA_OVERRIDE_GFX_VERSION={value} is set: every GPU is treated as {wanted or 'another target'}",
+    return says(
+        "gfx-override.hsa-override-gfx-version-set-every-gpu-treated",
         [evidence],
-        "Right only between targets of one instruction set (10.3.x, 11.0.x); across them crashes and wrong results.",
-        ("unset HSA_OVERRIDE_GFX_VERSION",),
-        "rocminfo | grep -m1 'Name: *gfx'",
-        env={"HSA_OVERRIDE_GFX_VERSION": None},
+        value=value,
+        wanted=wanted or "another target",
     )

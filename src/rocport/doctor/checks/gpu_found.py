@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Evidence, Machine
 
 CHECK = Check("gpu-found", "AMD GPU", ("H028", "H128"))
@@ -37,17 +37,11 @@ def run(machine: Machine) -> Result:
     if machine.symptoms("module-not-loaded", "kfd-permission", "kfd-invalid", "kfd-memory", "kfd-missing"):
         return skipped("the driver could not be opened: see the checks on it")
     if machine.live:
-        return problem(
-            "warn",
-            "no AMD GPU in this machine",
+        return says(
+            "gpu-found.no-amd-gpu-machine",
             [
                 Evidence("pci", "/sys/bus/pci/devices", "no AMD display or accelerator function"),
                 *(s.evidence for s in machine.facts.settings if s.name in ("amdgpu_loaded", "nvidia_gpu", "wsl")),
             ],
-            "Nothing can be run on a GPU here. rocport still works: scan, port, verify (static, cross-compile for a "
-            "gfx target, kernels on the CPU) and `compat --gpu NAME` need none; `doctor --from FILE` reads another "
-            "machine's output.",
-            ("rocport compat --gpu 'RX 7900 XTX'", "rocport doctor --from rocminfo.txt"),
-            "lspci -nn | grep -Ei 'vga|display|3d' | grep 1002:",
         )
     return skipped("the captured text shows no GPU")

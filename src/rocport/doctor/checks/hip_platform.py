@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("hip-platform", "HIP platform", ("H111",))
@@ -14,25 +14,12 @@ def run(machine: Machine) -> Result:
     evidence = env.evidence if env else told.evidence if told else None
     amd = any(g.gfx or g.chip_targets for g in machine.gpus)
     if value.startswith("nvidia") and amd:
-        return problem(
-            "fail",
-            "HIP_PLATFORM is nvidia on a machine with an AMD GPU",
-            [evidence],
-            "hipcc calls nvcc, and what it builds does not run here.",
-            ("export HIP_PLATFORM=amd",),
-            "hipconfig --platform",
-            env={"HIP_PLATFORM": "amd"},
-        )
+        return says("hip-platform.hip-platform-nvidia-machine-amd-gpu", [evidence])
     nvcc, home = machine.setting("nvcc"), machine.env("CUDA_HOME") or machine.env("CUDA_PATH")
     if not value and amd and (nvcc is not None or home is not None) and not machine.flag("nvidia_gpu"):
-        return problem(
-            "warn",
-            "a CUDA toolkit is on PATH or in CUDA_HOME beside an AMD GPU",
+        return says(
+            "hip-platform.cuda-toolkit-path-or-cuda-home",
             [nvcc.evidence if nvcc else None, home.evidence if home else None],
-            "hipcc and build systems may choose it.",
-            ("export HIP_PLATFORM=amd",),
-            "hipconfig --platform",
-            env={"HIP_PLATFORM": "amd"},
         )
     if value:
         return ok(f"HIP_PLATFORM is {value}", evidence)

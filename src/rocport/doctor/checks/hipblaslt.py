@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Evidence, Machine
 from rocport.doctor.versions import in_range, torch_version
 
@@ -44,12 +44,4 @@ def run(machine: Machine) -> Iterator[Result]:
 
 
 def _fatal(evidence: list[Evidence | None]) -> Result:
-    return problem(
-        "fail",
-        "this torch raises where hipBLASLt does not know the GPU",
-        evidence,
-        "Matrix products end with 'Attempting to use hipBLASLt on a unsupported architecture!'.",
-        ("export TORCH_BLAS_PREFER_HIPBLASLT=0", "# or torch 2.6 and later"),
-        VERIFY,
-        env={"TORCH_BLAS_PREFER_HIPBLASLT": "0"},
-    )
+    return says("hipblaslt.torch-raises-where-hipblaslt", evidence)

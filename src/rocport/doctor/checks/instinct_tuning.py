@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("instinct-tuning", "Instinct tuning", ("H105", "H112"))
@@ -21,14 +21,9 @@ def run(machine: Machine) -> Iterator[Result]:
     several = nodes is not None and int(nodes.value) > 1
     if told or (balancing is not None and balancing.value == 1 and several):
         found = True
-        yield problem(
-            "warn",
-            "automatic NUMA balancing is on, with several NUMA nodes",
+        yield says(
+            "instinct-tuning.automatic-numa-balancing-several-numa",
             [*(s.evidence for s in told), balancing.evidence if balancing else None, nodes.evidence if nodes else None],
-            "AMD advises to switch it off for training (RCCL varies), and says that this may hurt other workloads.",
-            ("sudo sysctl kernel.numa_balancing=0",),
-            "cat /proc/sys/kernel/numa_balancing",
-            sudo=True,
         )
     mi300 = any(target.family == "CDNA3" for _, target in machine.targets())
     if mi300 and machine.probed("env-complete") and machine.env("HIP_FORCE_DEV_KERNARG") is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("integrated-gpu", "integrated GPU beside a card", ("H018", "H069", "H076"))
@@ -23,15 +23,11 @@ def run(machine: Machine) -> Result:
     if chosen is not None:
         return ok(f"{chosen.name}={chosen.value} chooses", chosen.evidence)
     indices = ",".join(str(g.index) for g in cards)
-    return problem(
-        "warn",
-        f"{apus[0].label} is listed beside {cards[0].label}",
+    return says(
+        "integrated-gpu.listed-beside",
         [apus[0].evidence[0], cards[0].evidence[0]],
-        f"Work that lands on the {apus[0].gfx} fails (rocBLAS has no TensileLibrary for it in most builds) or is slow, "
-        "and installers that read the first gfx choose for the wrong GPU.",
-        (
-            f"export HIP_VISIBLE_DEVICES={indices}",
-            "# check the order first, HIP may count otherwise; or switch the integrated GPU off in the firmware",
-        ),
-        "python -c 'import torch; print(torch.cuda.get_device_properties(0).gcnArchName)'",
+        apus_label=apus[0].label,
+        cards_label=cards[0].label,
+        apus_gfx=apus[0].gfx,
+        indices=indices,
     )

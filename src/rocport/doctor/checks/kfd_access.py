@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Evidence, Machine
 
 CHECK = Check(
@@ -23,71 +23,22 @@ def run(machine: Machine) -> Result:
     contained = machine.setting("container")
     unsupported = machine.symptoms("kfd-unsupported")
     if machine.symptoms("pcie-atomics"):
-        return problem(
-            "fail",
-            "the driver skipped the GPU: its PCIe slot does not pass atomics",
-            [s.evidence for s in machine.symptoms("pcie-atomics")],
-            "The GPU has no KFD node. Cards before RDNA need PCIe atomics from the CPU to the slot.",
-            ("# move the card to a slot that is wired to the CPU: no riser, chipset slot or Thunderbolt dock",),
-            "ls /sys/class/kfd/kfd/topology/nodes",
-        )
+        return says("kfd-access.driver-skipped-gpu-pcie-slot", [s.evidence for s in machine.symptoms("pcie-atomics")])
     error, evidence = _error(machine)
     if error == errno.EACCES or error == errno.EPERM:
         return _denied(machine, evidence, contained is not None)
     if error == errno.ENOMEM:
-        return problem(
-            "fail",
-            "opening /dev/kfd gives ENOMEM: the kernel's driver does not support this GPU for compute",
-            [*evidence, *(s.evidence for s in unsupported)],
-            CONSEQUENCE,
-            (
-                "# a newer kernel or driver may know the chip; those before Vega are not supported any more",
-                "sudo dmesg | grep -i kfd",
-            ),
-            VERIFY,
-            sudo=True,
-            reboot=True,
-        )
+        return says("kfd-access.opening-dev-kfd-gives-enomem", [*evidence, *(s.evidence for s in unsupported)])
     if error == errno.EINVAL:
-        return problem(
-            "fail",
-            "opening /dev/kfd gives EINVAL: kernel driver and user space do not fit, or the node is stale",
-            evidence,
-            CONSEQUENCE,
-            (
-                "sudo dmesg | grep -iE 'kfd|amdgpu' | tail -40",
-                "# update the amdgpu driver (or kernel) to one that ROCm lists, reboot, recreate the container",
-            ),
-            VERIFY,
-            sudo=True,
-            reboot=True,
-        )
+        return says("kfd-access.opening-dev-kfd-gives-einval", evidence)
     if error == errno.ENOENT:
         if machine.live and not machine.gpus and not machine.flag("amdgpu_loaded"):
             return skipped("no AMD GPU on the PCI bus, so no /dev/kfd is expected", *evidence)
         if contained is not None:
-            return problem(
-                "fail",
-                "/dev/kfd is not in this container",
-                [*evidence, contained.evidence],
-                CONSEQUENCE,
-                (
-                    'docker run --device=/dev/kfd --device=/dev/dri --group-add "$(stat -c %g /dev/kfd)" '
-                    "--security-opt seccomp=unconfined --ipc=host ...",
-                ),
-                VERIFY,
-            )
-        return problem(
-            "fail",
-            "/dev/kfd is missing",
-            evidence,
-            CONSEQUENCE,
-            ("sudo modprobe amdgpu", "sudo dmesg | grep -i kfd"),
-            VERIFY,
-            sudo=True,
-        )
+            return says("kfd-access.dev-kfd-not-container", [*evidence, contained.evidence])
+        return says("kfd-access.dev-kfd-missing", evidence)
     if error:
-        return problem("fail", "/dev/kfd cannot be opened", evidence, CONSEQUENCE, ("ls -l /dev/kfd",), VERIFY)
+        return says("kfd-access.dev-kfd-cannot-opened", evidence)
     if node is not None:
         return ok("opens read-write", node.evidence)
     owner, groups = machine.setting("kfd_group"), machine.setting("user_groups")

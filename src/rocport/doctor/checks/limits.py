@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import parsed_rocm
 
@@ -33,28 +33,10 @@ def run(machine: Machine) -> Iterator[Result]:
     many = len(machine.gpus) > 1
     if memlock is not None and many and 0 <= int(memlock.value) < 64 * MIB:
         found = True
-        yield problem(
-            "warn",
-            f"locked memory is limited to {int(memlock.value) // 1024} KiB",
-            [memlock.evidence],
-            "RDMA and RCCL between nodes fail with 'Cannot allocate memory'.",
-            (
-                "ulimit -l unlimited",
-                "# lasting: memlock in /etc/security/limits.conf, LimitMEMLOCK=, --ulimit memlock=-1",
-            ),
-            "ulimit -l",
-            relogin=True,
-        )
+        yield says("limits.locked-memory-limited-kib", [memlock.evidence], kib=int(memlock.value) // 1024)
     rocm = parsed_rocm(machine)
     if files is not None and rocm is not None and rocm.release[:2] == (7, 14) and 0 <= int(files.value) <= 1024:
         found = True
-        yield problem(
-            "warn",
-            f"{files.value} open files, and ROCm 7.14 opens one for every mapping of expandable segments",
-            [files.evidence],
-            "'hipMemCreate: out of memory' while VRAM is free; mended in ROCm 10.",
-            ("ulimit -n 1048576",),
-            "ulimit -n",
-        )
+        yield says("limits.open-files-rocm-7-14", [files.evidence], files=files.value)
     if not found:
         yield ok("large enough", *(s.evidence for s in (shm, memlock, files) if s is not None))

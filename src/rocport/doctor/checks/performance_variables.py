@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check(
@@ -83,26 +83,12 @@ def run(machine: Machine) -> Iterator[Result]:
     tuning = machine.env("PYTORCH_TUNABLEOP_TUNING")
     if tunable is not None and str(tunable.value) == "1" and tuning is None:
         found = True
-        yield problem(
-            "warn",
-            "PYTORCH_TUNABLEOP_ENABLED=1 also tunes, unless tuning is switched off",
-            [tunable.evidence],
-            "First calls are 20 to 40 times slower, and tuning runs beyond its time limit.",
-            ("export PYTORCH_TUNABLEOP_TUNING=0  # with a results file from a tuning run",),
-            "env | grep TUNABLEOP",
-            env={"PYTORCH_TUNABLEOP_TUNING": "0"},
-        )
+        yield says("performance-variables.pytorch-tunableop-enabled-1-also-tunes-unless", [tunable.evidence])
     queues = machine.env("GPU_MAX_HW_QUEUES")
     if queues is not None and not any(target.product_class == "instinct" for _, target in machine.targets()):
         found = True
-        yield problem(
-            "warn",
-            f"GPU_MAX_HW_QUEUES={queues.value} is advice for training on Instinct",
-            [queues.evidence],
-            "Elsewhere it serializes streams or asks for too many queues.",
-            ("unset GPU_MAX_HW_QUEUES",),
-            "env | grep GPU_MAX_HW_QUEUES",
-            env={"GPU_MAX_HW_QUEUES": None},
+        yield says(
+            "performance-variables.gpu-max-hw-queues-advice-training-instinct", [queues.evidence], queues=queues.value
         )
     if not found:
         yield ok("none is set") if machine.probed("env-complete") else skipped("the environment is not known")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.facts.rocm import torch_releases
 
@@ -23,22 +23,15 @@ def run(machine: Machine) -> Result:
     low = tuple(int(n) for n in newest.python_min.split("."))
     installed = machine.version("torch")
     if mine < low and installed is None and machine.gpus:
-        return problem(
-            "warn",
-            f"Python {python.value}: the wheels of torch {newest.version} begin with {newest.python_min}",
+        return says(
+            "python-version.python-wheels-torch-begin",
             [python.evidence],
-            "pip says 'no matching distribution' or takes an old torch.",
-            (f"# create the environment with Python {newest.python_min} to {newest.python_max}",),
-            "python --version",
+            python=python.value,
+            newest_version=newest.version,
+            newest_python_min=newest.python_min,
+            newest_python_max=newest.python_max,
         )
     libc = re.match(r"(\d+)\.(\d+)", glibc.value) if glibc else None
     if glibc and libc and (int(libc[1]), int(libc[2])) < (2, 28) and machine.gpus:
-        return problem(
-            "warn",
-            f"glibc {glibc.value} is older than 2.28, which current wheels need",
-            [glibc.evidence],
-            "pip finds no wheel.",
-            ("# use a distribution of 2019 or later, or a container",),
-            "ldd --version | head -1",
-        )
+        return says("python-version.glibc-older-2-28", [glibc.evidence], glibc=glibc.value)
     return ok(f"Python {python.value}", python.evidence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Evidence, Machine
 from rocport.doctor.versions import torch_version
 from rocport.facts.rocm import parse_hip
@@ -47,37 +47,26 @@ def run(machine: Machine) -> Iterator[Result]:
     tag = version.rocm if version else None
     if len(trees) > 1:
         found = True
-        yield problem(
-            "warn",
-            f"several ROCm releases: {', '.join('.'.join(map(str, k)) for k in sorted(trees))}",
+        yield says(
+            "rocm-trees.several-rocm-releases",
             [f.evidence for f in installed],
-            "hipcc of one release builds extensions that load the libraries of another.",
-            ("# choose one: export ROCM_PATH=/opt/rocm-X.Y.Z, and take the others out of PATH and LD_LIBRARY_PATH",),
-            "hipcc --version",
+            trees=", ".join(".".join(map(str, k)) for k in sorted(trees)),
         )
     elif tag is not None and installed and not _same(tag, RocmVersion.parse(installed[0].value)):
         found = True
-        yield problem(
-            "warn",
-            f"torch is built for ROCm {tag}, the system has ROCm {installed[0].value}",
+        yield says(
+            "rocm-trees.torch-built-rocm-system-rocm",
             [installed[0].evidence, _torch_evidence(machine)],
-            "Harmless for the wheel, which carries its own libraries; extensions built here use the other release.",
-            ("# build extensions with the ROCm of torch: rocport compat names the pair",),
-            "hipcc --version",
+            tag=tag,
+            installed_first=installed[0].value,
         )
     built, runtime = machine.version("torch_hip"), machine.version("hip")
     if built is not None and runtime is not None and not found:
         mine, other = parse_hip(built.value), parse_hip(runtime.value)
         if mine is not None and other is not None and mine != other:
             found = True
-            yield problem(
-                "warn",
-                f"torch is built with HIP {mine} and runs on HIP {other}",
-                [built.evidence, runtime.evidence],
-                "The runtime is not the one of the build: another ROCm's libraries are loaded, or the system's were "
-                "updated. Usually harmless within one minor release.",
-                ("env | grep LD_LIBRARY_PATH",),
-                "python -m torch.utils.collect_env | grep -i hip",
+            yield says(
+                "rocm-trees.torch-built-hip-runs-hip", [built.evidence, runtime.evidence], mine=mine, other=other
             )
     if not found:
         roots = [s for s in machine.facts.settings if s.name == "rocm_root"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from packaging.version import Version
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import package_version
 
@@ -20,14 +20,7 @@ def run(machine: Machine) -> Result:
         evidence = [s.evidence for s in told] + ([missing.evidence] if missing else [])
         if not guesses:
             return ok("not installed, and nothing here needs it", *evidence)
-        return problem(
-            "warn",
-            "rocminfo is missing, and bitsandbytes before 0.50 asks it for the wavefront width",
-            evidence,
-            "It then takes 64, which is wrong on RDNA and refuses block size 64.",
-            ("pip install -U 'bitsandbytes>=0.50'", 'rocm-sdk init && export PATH="$(rocm-sdk path --bin):$PATH"'),
-            "rocminfo | head -1",
-        )
+        return says("rocminfo-tool.rocminfo-missing-bitsandbytes-before-0", evidence)
     if machine.probed("rocminfo"):
         return ok("runs")
     return skipped("not looked for")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Evidence, Gpu, Machine
 from rocport.doctor.versions import torch_version
 from rocport.facts.rocm import WheelChannel, channel_of_torch, wheel_channel, wheel_channels
@@ -21,14 +21,7 @@ def run(machine: Machine) -> Iterator[Result]:
     listed = machine.setting("torch_arch_list")
     extras = [p for p in machine.facts.packages if p.name.startswith(("amd-torch-device-", "rocm-sdk-device-"))]
     if failed and not gpus:
-        yield problem(
-            "fail",
-            "a kernel has no code for the GPU it was started on",
-            [s.evidence for s in failed],
-            "The program ends with 'invalid device function'.",
-            ("rocport doctor --from rocminfo.txt collect_env.txt  # with both, the wheel and the GPU can be compared",),
-            VERIFY,
-        )
+        yield says("torch-arch.kernel-no-code-gpu-was", [s.evidence for s in failed])
         return
     if not gpus:
         yield skipped("no GPU whose gfx is known")
@@ -116,11 +109,4 @@ def _without_torch(gpus: list[Gpu]) -> Iterator[Result]:
                 VERIFY,
             )
         else:
-            yield problem(
-                "warn",
-                f"no published torch wheel carries {gfx}",
-                gpu.evidence[:1],
-                "torch has to be built from source for it.",
-                (f"# PYTORCH_ROCM_ARCH={gfx} python -m pip wheel .",),
-                VERIFY,
-            )
+            yield says("torch-arch.no-published-torch-wheel-carries", gpu.evidence[:1], gfx=gfx)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import torch_version
 from rocport.facts.errors import FactError
@@ -54,13 +54,13 @@ def run(machine: Machine) -> Iterator[Result]:
             why = "it is built for another ROCm" if other else "it has no +rocm tag"
             if apart:
                 why = f"torch {torch.value} goes with {package.name} {expected}"
-            yield problem(
-                "fail" if apart else "warn",
-                f"{package.name} {package.version} is not of this torch: {why}",
+            yield says(
+                "torch-family.another-release",
                 [package.evidence, torch.evidence],
-                "'operator torchvision::nms does not exist' or an undefined symbol at import.",
-                ("# reinstall all of them from the index that torch came from, in one command",),
-                f"python -c 'import {package.name}; print({package.name}.__version__)'",
+                package_name=package.name,
+                package_version=package.version,
+                why=why,
+                status="fail" if apart else "warn",
             )
     if not found:
         yield ok("one build", torch.evidence, *(p.evidence for p in others))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import hip_version, rocm_version, torch_version
 from rocport.facts.rocm import releases_of_hip
@@ -35,10 +35,5 @@ def run(machine: Machine) -> Result:
     if releases:
         return ok(f"HIP {hip} is of ROCm {', '.join(releases[:4])}", built.evidence if built else fact.evidence)
     if resolved is None:
-        return problem(
-            "warn",
-            f"no ROCm release carries HIP {hip}, as far as rocport knows",
-            [built.evidence if built else fact.evidence],
-            "A fork, a preview, or newer than these facts: advice on versions does not hold.",
-        )
+        return says("torch-versions.no-rocm-release-carries-hip", [built.evidence if built else fact.evidence], hip=hip)
     return ok(f"HIP {hip}", fact.evidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("triton-packages", "one Triton only", ("H047",))
@@ -19,11 +19,10 @@ def run(machine: Machine) -> Result:
     keep = "triton-rocm" if machine.package("triton-rocm") else "pytorch-triton-rocm"
     if keep not in names:
         keep = "triton"
-    return problem(
-        "fail",
-        f"{' and '.join(f'{p.name} {p.version}' for p in found)} are installed together",
+    return says(
+        "triton-packages.installed-together",
         [p.evidence for p in found],
-        "They write the same files: the one installed last wins, and removing one breaks the other.",
-        (f"pip uninstall -y {names}", f"# then install {keep} again from the index that torch came from"),
-        "python -c 'import triton; print(triton.__version__, triton.__file__)'",
+        found=" and ".join(f"{p.name} {p.version}" for p in found),
+        names=names,
+        keep=keep,
     )

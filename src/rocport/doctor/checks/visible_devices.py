@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("visible-devices", "visible devices", ("H057", "H058", "H059", "H060", "H061", "H062"))
@@ -34,14 +34,11 @@ def run(machine: Machine) -> Iterator[Result]:
     hip, cuda, rocr = (env.get(n) for n in NAMES[:3])
     if hip and cuda and hip.value != cuda.value and not empty:
         found = True
-        yield problem(
-            "fail",
-            f"HIP_VISIBLE_DEVICES={hip.value} and CUDA_VISIBLE_DEVICES={cuda.value} differ",
+        yield says(
+            "visible-devices.hip-visible-devices-cuda-visible-devices-differ",
             [hip.evidence, cuda.evidence, *(s.evidence for s in told)],
-            "HIP reads one, Ray and others the other; Ray 2.45 and later refuse.",
-            ("unset CUDA_VISIBLE_DEVICES", "# under Ray: export RAY_EXPERIMENTAL_NOSET_HIP_VISIBLE_DEVICES=1"),
-            VERIFY,
-            env={"CUDA_VISIBLE_DEVICES": None},
+            hip=hip.value,
+            cuda=cuda.value,
         )
     inner = hip or cuda
     if rocr and inner and not empty:
@@ -63,36 +60,20 @@ def run(machine: Machine) -> Iterator[Result]:
         over = [i for i in _indices(str(inner.value)) if i >= len(machine.gpus)]
         if over:
             found = True
-            yield problem(
-                "fail",
-                f"{inner.name}={inner.value} names GPU {over[0]}, and there are {len(machine.gpus)}",
+            yield says(
+                "visible-devices.names-gpu",
                 [inner.evidence],
-                "'invalid device ordinal', or no GPU at all.",
-                (f"unset {inner.name}",),
-                VERIFY,
-                env={inner.name: None},
+                inner_name=inner.name,
+                inner=inner.value,
+                over_first=over[0],
+                gpus=len(machine.gpus),
             )
     if "GPU_DEVICE_ORDINAL" in env:
         found = True
-        yield problem(
-            "warn",
-            "GPU_DEVICE_ORDINAL is set",
-            [env["GPU_DEVICE_ORDINAL"].evidence],
-            "It hides GPUs from HIP and OpenCL, and few programs expect it.",
-            ("unset GPU_DEVICE_ORDINAL",),
-            VERIFY,
-            env={"GPU_DEVICE_ORDINAL": None},
-        )
+        yield says("visible-devices.gpu-device-ordinal-set", [env["GPU_DEVICE_ORDINAL"].evidence])
     if told and not found:
         found = True
-        yield problem(
-            "fail",
-            "a program refused the combination of visible-device variables",
-            [s.evidence for s in told],
-            "It ends at start.",
-            ("env | grep VISIBLE_DEVICES", "# set HIP_VISIBLE_DEVICES only"),
-            VERIFY,
-        )
+        yield says("visible-devices.program-refused-combination-visible-device", [s.evidence for s in told])
     if not found:
         yield ok(", ".join(f"{e.name}={e.value}" for e in env.values()), *(e.evidence for e in env.values()))
 

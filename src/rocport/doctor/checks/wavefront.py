@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Machine
 
 CHECK = Check("wavefront", "wavefront width", ("H125",), silent=True)
@@ -15,13 +15,13 @@ def run(machine: Machine) -> Result:
     for gpu in told:
         target = gpu.target
         if target is not None and gpu.wavefront not in target.wavefronts:
-            return problem(
-                "warn",
-                f"GPU {gpu.index} reports a wavefront of {gpu.wavefront}, and {target.name} has {target.wavefronts}",
+            return says(
+                "wavefront.gpu-reports-wavefront",
                 gpu.evidence,
-                "One of the two is wrong: the target is disguised, or the text is damaged.",
-                ("grep wave_front_size /sys/class/kfd/kfd/topology/nodes/*/properties",),
-                "rocminfo | grep 'Wavefront Size'",
+                gpu_index=gpu.index,
+                gpu_wavefront=gpu.wavefront,
+                target_name=target.name,
+                target_wavefronts=target.wavefronts,
             )
     widths = sorted({g.wavefront for g in told if g.wavefront})
     if len(widths) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.doctor.check import Check, Result, ok, problem, skipped
+from rocport.doctor.check import Check, Result, ok, says, skipped
 from rocport.doctor.machine import Machine
 from rocport.doctor.versions import parsed_rocm
 
@@ -23,38 +23,19 @@ def run(machine: Machine) -> Iterator[Result]:
     ]
     if rdna2:
         found = True
-        yield problem(
-            "fail",
-            f"{rdna2[0].label} ({rdna2[0].hardware or rdna2[0].gfx}) is not supported on WSL",
+        yield says(
+            "wsl.not-supported-wsl",
             [wsl.evidence, *rdna2[0].evidence],
-            "Calls into the GPU hang without a message.",
-            ("# run Linux itself, or Windows with native builds; WSL supports RDNA3, RDNA3.5 and RDNA4",),
-            "python -c 'import torch; print(torch.ones(1, device=\"cuda\"))'",
+            rdna2_label=rdna2[0].label,
+            target=rdna2[0].hardware or rdna2[0].gfx,
         )
     bundled = machine.setting("torch_bundles_hsa")
     if bundled is not None and rocm is not None and rocm.release < (7, 2, 0):
         found = True
-        yield problem(
-            "fail",
-            "torch carries the HSA runtime for Linux itself, which finds no GPU on WSL",
-            [bundled.evidence, wsl.evidence],
-            "torch.cuda.is_available() is False although rocminfo shows the GPU.",
-            (
-                "# WSL builds of ROCm up to 7.1: remove the copy in the wheel, so that /opt/rocm's is used",
-                f"rm {bundled.value}*",
-            ),
-            "python -c 'import torch; print(torch.cuda.is_available())'",
-        )
+        yield says("wsl.torch-carries-hsa-runtime-linux", [bundled.evidence, wsl.evidence], bundled=bundled.value)
     seen = machine.setting("torch_sees_gpu")
     if seen is not None and not seen.value:
         found = True
-        yield problem(
-            "warn",
-            "torch sees no GPU on WSL",
-            [seen.evidence, wsl.evidence],
-            "From ROCm 7.2 on, librocdxg.so must be where the wheel's runtime looks for it.",
-            ("ldconfig -p | grep rocdxg", "# put librocdxg.so beside libhsa-runtime64.so of the wheel"),
-            "python -c 'import torch; print(torch.cuda.is_available())'",
-        )
+        yield says("wsl.torch-sees-no-gpu-wsl", [seen.evidence, wsl.evidence])
     if not found:
         yield ok("no /dev/kfd is expected; amd-smi does not work here, take sizes from torch", wsl.evidence)
