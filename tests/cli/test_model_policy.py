@@ -54,7 +54,8 @@ def test_for_the_gpu_of_a_capture(model, tmp_path):
 
 
 def test_bad_calls(model, tmp_path):
-    assert call("--target", "gfx942").exit_code == 2
+    assert call("--bitsandbytes", "0.50.2").exit_code == 2
+    assert call("--model", model, "--target", "gfx942", "--rocm", "x").exit_code == 2
     assert call("--model", model, "--target", "gfx943").exit_code == 2
     assert "gfx942" in call("--model", model, "--target", "gfx943").output
     assert "no such file" in call("--model", tmp_path / "absent", "--target", "gfx942").output

@@ -15,8 +15,11 @@ from rocport.checkpoint.errors import CheckpointError
 from rocport.checkpoint.memory import Training, needed
 from rocport.checkpoint.model import Model, Quantization, read_model
 from rocport.facts.attention import attention_of
+from rocport.facts.errors import FactError
 from rocport.facts.packages import package
+from rocport.facts.rocm import rocm_release
 from rocport.model.targets import GfxTarget
+from rocport.model.versions import RocmVersion
 
 VERDICTS = ("ok", "change", "no", "unknown")
 GIB = 1 << 30
@@ -68,11 +71,14 @@ def decide(
     bitsandbytes: str | None = None,
     memory_bytes: int | None = None,
     training: Training | None = None,
+    torch: str | None = None,
+    rocm: str | None = None,
 ) -> Policy:
     """The policy for the model at `path` (folder, config.json or .safetensors).
 
-    `bitsandbytes` is the installed version, `memory_bytes` what the GPU may use, `training` a step to count. Raises
-    CheckpointError for a path that is no model and for a version that is none; OSError when it cannot be read.
+    `bitsandbytes` is the installed version, `memory_bytes` what the GPU may use, `training` a step to count,
+    `torch` and `rocm` the versions that load it (None: not said). Raises CheckpointError for a path that is no model
+    and for a version that is none; OSError when it cannot be read.
     """
     if bitsandbytes is not None:
         try:
@@ -80,10 +86,10 @@ def decide(
         except InvalidVersion as error:
             raise CheckpointError(f"{bitsandbytes!r} is no version of bitsandbytes; expected such as 0.50.2") from error
     model = read_model(Path(path))
-    load = _load(model, target, bitsandbytes)
+    load = [*_load(model, target, bitsandbytes), *_library(model, bitsandbytes, rocm)]
     widened = any(s.verdict == "change" and s.do.startswith(_DEQUANTIZE) for s in load)
     form = "16-bit" if widened else _stored_as(model)
-    statements = [*load, *_dtype(model, target), *_attention(target), *_compile(target)]
+    statements = [*load, *_dtype(model, target), *_attention(target, torch), *_compile(target)]
     statements += [*_unsloth(model, target, bitsandbytes), *_memory(model, target, memory_bytes, form)]
     if training is not None:
         statements.append(_training(model, memory_bytes, form, training))
@@ -287,8 +293,29 @@ def _dtype(model: Model, target: GfxTarget) -> list[Statement]:
     return [Statement("dtype", "change", text, source, sure, "torch_dtype=torch.float16")]
 
 
-def _attention(target: GfxTarget) -> list[Statement]:
-    answer = attention_of(target)
+def _library(model: Model, bitsandbytes: str | None, rocm: str | None) -> list[Statement]:
+    """Which of the wheel's libraries a ROCm's HIP takes, where both are known."""
+    method = model.quantization.method if model.quantization is not None else ""
+    if rocm is None or not method.startswith("bitsandbytes"):
+        return []
+    wheel = package("bitsandbytes").wheel_of(bitsandbytes or BITSANDBYTES_RECOMMENDED)
+    try:
+        hip = rocm_release(RocmVersion.parse(rocm)).hip
+    except FactError:
+        hip = ""
+    if wheel is None or not hip:
+        return [Statement("bitsandbytes", "unknown", f"which library ROCm {rocm} takes is not known", "", "unverified")]
+    major, minor = (int(part) for part in hip.split(".")[:2])
+    taken = wheel.library_for((major, minor))
+    if not taken:
+        text = f"no library for HIP {major}.{minor} of ROCm {rocm} among {', '.join(wheel.builds)}"
+        return [Statement("bitsandbytes", "no", text, wheel.source, wheel.sure)]
+    text = f"ROCm {rocm} (HIP {major}.{minor}) takes the library for HIP {taken}"
+    return [Statement("bitsandbytes", "ok", text, wheel.source, wheel.sure)]
+
+
+def _attention(target: GfxTarget, torch: str | None) -> list[Statement]:
+    answer = attention_of(target, torch)
     record = answer.record
     if record is None:
         text = f"whether torch has fused attention for {target.name} is not in the facts; attn_implementation='sdpa'"

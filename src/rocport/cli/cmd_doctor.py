@@ -61,7 +61,9 @@ _MARK = {
     help="Say how this model (folder, config.json or .safetensors) loads here: as is or converted, block size, type, "
     "attention, memory.",
 )
-@click.option("--target", metavar="GFX[,GFX]", help="With --model: for these targets instead of this machine's GPUs.")
+@click.option("--target", metavar="GFX[,GFX]", help="As if these were the GPUs.")
+@click.option("--torch", metavar="VERSION", help="As if this torch were installed, such as 2.9.")
+@click.option("--rocm", metavar="VERSION", help="As if torch were built for this ROCm, such as 7.1.1.")
 @click.option("--bitsandbytes", metavar="VERSION", help="With --model: assume this version of bitsandbytes.")
 @click.option("-v", "--verbose", is_flag=True, help="Show also what is ok or skipped, with evidence.")
 @click.pass_context
@@ -78,6 +80,8 @@ def command(
     python: Path | None,
     model: Path | None,
     target: str | None,
+    torch: str | None,
+    rocm: str | None,
     bitsandbytes: str | None,
     verbose: bool,
 ) -> None:
@@ -85,6 +89,7 @@ def command(
 
     Exit code: 0 nothing found, 1 a warning or a failure, 2 usage error. Nothing is changed without being asked.
     """
+    from rocport.cli.model_policy import checked_build
     from rocport.doctor.diagnosis import diagnose
 
     if captures and not sources:
@@ -97,22 +102,31 @@ def command(
         fmt = "json"
     if model is not None and fmt not in ("text", "json"):
         raise click.UsageError(f"--model prints text and json, not {fmt}")
-    if model is None and (target or bitsandbytes):
-        raise click.UsageError("--target and --bitsandbytes go with --model PATH")
+    if model is None and bitsandbytes:
+        raise click.UsageError("--bitsandbytes goes with --model PATH")
+    if deep and (target or torch or rocm):
+        raise click.UsageError("--deep runs what is installed; --target, --torch and --rocm ask of something else")
+    build = checked_build(torch, rocm)
     if model is not None and target:
         from rocport.cli.model_policy import named_targets, report
 
-        ctx.exit(report(model, named_targets(target), bitsandbytes, fmt == "json"))
+        ctx.exit(report(model, named_targets(target), bitsandbytes, fmt == "json", build=build))
     readings = _readings([*sources, *captures]) if sources else []
     if readings and all(reading.foreign for reading in readings) and fmt == "text":
         _print_foreign(readings)
         ctx.exit(0)
     machine = _machine([*sources, *captures], deep, python, readings)
+    if model is None and (target or torch or rocm):
+        from rocport.cli.model_policy import named_targets
+        from rocport.doctor.assume import assume
+
+        names = tuple(one.name for one, _ in named_targets(target)) if target else ()
+        machine = assume(machine, names, torch or "", rocm or "")
     if model is not None:
         from rocport.cli.model_policy import installed_bitsandbytes, machine_targets, report
 
         version = bitsandbytes or installed_bitsandbytes(machine)
-        ctx.exit(report(model, machine_targets(machine), version, fmt == "json"))
+        ctx.exit(report(model, machine_targets(machine), version, fmt == "json", build=build))
     diagnosis = diagnose(machine)
     if fix_id is not None:
         ctx.exit(_fix(diagnosis, fix_id, dry_run))

@@ -21,6 +21,8 @@ def command() -> None:
 @command.command("inspect", context_settings=SETTINGS)
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--target", metavar="GFX[,GFX]", help="For these targets instead of this machine's GPUs.")
+@click.option("--torch", metavar="VERSION", help="Assume this torch, such as 2.9.")
+@click.option("--rocm", metavar="VERSION", help="Assume this ROCm, such as 7.1.1.")
 @click.option("--bitsandbytes", metavar="VERSION", help="Assume this version of bitsandbytes.")
 @click.option("--batch", type=click.IntRange(1), help="Memory for training: sequences a step.")
 @click.option("--sequence", type=click.IntRange(1), help="Tokens a sequence.")
@@ -33,6 +35,8 @@ def inspect(
     ctx: click.Context,
     path: Path,
     target: str | None,
+    torch: str | None,
+    rocm: str | None,
     bitsandbytes: str | None,
     batch: int | None,
     sequence: int | None,
@@ -46,7 +50,7 @@ def inspect(
     The answer of `rocport doctor --model`. Exit code: 0 it loads as is, 1 something has to be done or is not known.
     """
     from rocport.checkpoint.memory import Training
-    from rocport.cli.model_policy import installed_bitsandbytes, machine_targets, named_targets, report
+    from rocport.cli.model_policy import checked_build, installed_bitsandbytes, machine_targets, named_targets, report
 
     training = None
     if batch is not None or sequence is not None or lora_rank is not None or checkpointing:
@@ -58,7 +62,7 @@ def inspect(
 
         machine = read_machine()
         targets, bitsandbytes = machine_targets(machine), bitsandbytes or installed_bitsandbytes(machine)
-    ctx.exit(report(path, targets, bitsandbytes, as_json, training))
+    ctx.exit(report(path, targets, bitsandbytes, as_json, training, checked_build(torch, rocm)))
 
 
 @command.command("convert", context_settings=SETTINGS)

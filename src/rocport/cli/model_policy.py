@@ -20,13 +20,17 @@ def report(
     bitsandbytes: str | None,
     as_json: bool,
     training: Training | None = None,
+    build: tuple[str | None, str | None] = (None, None),
 ) -> int:
-    """Print one policy a target, given with the bytes its GPU has (None: not known). 0 when all load as is, else 1."""
+    """Print one policy a target, given with the bytes its GPU has (None: not known). 0 when all load as is, else 1.
+
+    `build`: the torch and the ROCm to assume (None: not said).
+    """
     from rocport.checkpoint import CheckpointError
     from rocport.checkpoint.policy import decide, policy_data, policy_text
 
     try:
-        found = [decide(path, target, bitsandbytes, memory, training) for target, memory in targets]
+        found = [decide(path, target, bitsandbytes, memory, training, *build) for target, memory in targets]
     except (CheckpointError, OSError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
@@ -34,6 +38,23 @@ def report(
     else:
         click.echo("\n".join(policy_text(policy) for policy in found), nl=False)
     return 0 if all(policy.verdict == "ok" for policy in found) else 1
+
+
+def checked_build(torch: str | None, rocm: str | None) -> tuple[str | None, str | None]:
+    """`--torch` and `--rocm`, as given. Raises click.BadParameter for what is no version."""
+    from rocport.model.versions import RocmVersion, TorchVersion, VersionError
+
+    try:
+        if torch is not None:
+            TorchVersion.parse(torch)
+    except VersionError as error:
+        raise click.BadParameter(str(error), param_hint="--torch") from error
+    try:
+        if rocm is not None:
+            RocmVersion.parse(rocm)
+    except VersionError as error:
+        raise click.BadParameter(str(error), param_hint="--rocm") from error
+    return torch, rocm
 
 
 def named_targets(names: str) -> list[tuple[GfxTarget, int | None]]:
