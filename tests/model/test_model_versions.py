@@ -35,6 +35,7 @@ def test_versions_are_ordered_by_number_and_a_missing_patch_is_nought() -> None:
     assert RocmVersion.parse("7.2") == RocmVersion.parse("7.2.0-extra")
     assert RocmVersion.parse("7.2") != RocmVersion.parse("7.2.1")
     assert hash(RocmVersion.parse("7.2")) == hash(RocmVersion.parse("7.2.0"))
+    assert not RocmVersion.parse("7.2") < RocmVersion.parse("7.2.0"), "equal ones are not ordered"
     assert RocmVersion(7, 2).patch is None
     assert str(RocmVersion(7, 2, 0)) == "7.2.0"
 
@@ -80,6 +81,7 @@ def test_torch_versions_are_ordered_without_their_tag() -> None:
     assert TorchVersion.parse("2.9.1+cpu") == TorchVersion.parse("2.9.1+rocm7.2")
     assert len({TorchVersion.parse("2.9.1+cpu"), TorchVersion.parse("2.9.1")}) == 1
     assert TorchVersion.parse("2.9") == TorchVersion.parse("2.9.0")
+    assert not TorchVersion.parse("2.9") < TorchVersion.parse("2.9.0"), "equal ones are not ordered"
     assert TorchVersion.parse("2.9.1").release == (2, 9, 1)
     assert TorchVersion.parse("2.9.1") != "2.9.1"
     with pytest.raises(TypeError):
