@@ -67,6 +67,10 @@ RULE = Rule(
             "#ifdef __CUDACC__\n#define HD __host__ __device__\n#endif\n",
             contains=("#if defined(__CUDACC__) || defined(__HIPCC__)",),
         ),
+        Example(
+            "#define NEW __CUDA_ARCH__ >= 700\n#define NUMBER __CUDA_ARCH__ / 10\n#if NEW\nint x = NUMBER;\n#endif\n",
+            contains=("#define NEW ROCPORT_CUDA_ARCH >= 700", "#define NUMBER ROCPORT_CUDA_ARCH_VALUE / 10"),
+        ),
         Example("#ifdef __CUDACC_RTC__\nint x;\n#endif\n", contains=("|| defined(__HIPCC_RTC__)",)),
         Example("#ifndef __NVCC__\nint x;\n#endif\n", contains=("#if !defined(__NVCC__) && !defined(__HIPCC__)",)),
         Example(

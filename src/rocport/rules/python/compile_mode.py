@@ -50,6 +50,7 @@ RULE = Rule(
         ),
         Example("f = torch.compile(f, mode='max-autotune-no-cudagraphs')\n", path="m.py"),
         Example("os.environ['MODE'] = 'reduce-overhead'\n", absent=("_rocm_compat",), path="m.py"),
+        Example("options = {'mode': 'reduce-overhead'}\n", contains=("{'mode': (_rocm_compat.",), path="m.py"),
         Example(
             "torch._inductor.config.triton.cudagraphs = True\n",
             contains=("if not _rocm_compat.IS_ROCM:\n    torch._inductor.config.triton.cudagraphs = True\n",),
@@ -60,6 +61,7 @@ RULE = Rule(
         Example("f = torch.compile(f)\ng = torch.compile(g, mode='default')\n", path="m.py"),
         Example("mode = 'default' if is_rocm else 'reduce-overhead'\n", path="m.py"),
         Example("torch._inductor.config.triton.cudagraphs = False\n", path="m.py"),
+        Example("SPEED = {'reduce-overhead': 'fast'}\nKNOWN = ['max-autotune']\n", path="m.py"),
     ),
     sources=("https://github.com/pytorch/pytorch/issues/187715", "https://github.com/pytorch/helion/pull/3471"),
 )
