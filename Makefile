@@ -7,7 +7,7 @@ TORCH  ?= torch==2.13.0
 # What is imported is compiled then; compiling all of 200 MB of Python takes longer than unpacking it.
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: env demo docs screenshots sdk lint types test bench clean
+.PHONY: env demo docs screenshots sdk lint types test pytest clean
 
 $(BIN)/rocport: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -43,10 +43,14 @@ lint: env
 types: env
 	$(BIN)/mypy
 
-# The SDK is fetched while the test environment is installed, and the types are checked beside it.
+# The SDK is fetched while the test environment is installed, and the types are checked beside the tests: no core waits.
 test:
-	$(MAKE) --no-print-directory -j2 --output-sync=target sdk lint types
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+	$(MAKE) --no-print-directory -j2 --output-sync=target sdk lint
+	$(MAKE) --no-print-directory -j2 types pytest
+
+# Tests that start a make of their own must not meet this one's settings.
+pytest: env
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/pytest -n $(JOBS) --dist loadgroup
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from rocport.cli import main
+
 pytest.importorskip("torch", reason="capture runs PyTorch programs")
 pytest.importorskip("msgpack", reason="golden files need msgpack")
 
@@ -31,14 +33,23 @@ print("script says", scale)
 
 
 @pytest.fixture
-def rocport(tmp_path: Path) -> Run:
+def rocport(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """The command in this process, which has torch already; what it starts are processes of their own."""
     (tmp_path / "script.py").write_text(_SCRIPT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
 
-    def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", _MAIN, *words], capture_output=True, text=True, cwd=tmp_path, timeout=3600,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "NO_COLOR": "1", **variables},
-        )  # fmt: skip
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        capfd.readouterr()
+        with monkeypatch.context() as own, pytest.raises(SystemExit) as ended:
+            own.setattr(sys, "argv", ["rocport", *words])
+            for stream in ("stdout", "stderr"):
+                own.setattr(sys, stream, getattr(sys, stream))  # put back: main() wraps them
+            main()
+        said = capfd.readouterr()
+        assert ended.value.code is None or isinstance(ended.value.code, int)
+        return subprocess.CompletedProcess(words, ended.value.code or 0, said.out, said.err)
 
     return run
 
