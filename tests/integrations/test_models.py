@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -18,6 +21,7 @@ from rocport.checkpoint.memory import Shape, Training, needed  # noqa: E402
 from rocport.cli import cli  # noqa: E402
 from rocport.integrations.transformers import RocportConfig, load  # noqa: E402
 
+ROOT = Path(__file__).parents[2]
 TOKENS = torch.randint(0, 128, (1, 7), generator=torch.Generator().manual_seed(0))
 GREEDY = {"max_new_tokens": 8, "do_sample": False, "pad_token_id": 0}
 
@@ -219,3 +223,29 @@ def test_the_memory_of_a_step_is_what_autograd_saves(sizes):
     shape = Shape(hidden, 2, heads * head, keys * head, mlp, 64)
     counted = needed(shape, 0, Training(2, 96, 4, "adamw", False)).activations
     assert kept is not None and abs(counted - measured) < 0.06 * measured
+
+
+def _words_and_numbers(text):
+    """Without rates; numbers apart, as decoding and training may differ in the last digits between machines."""
+    text = re.sub(r"\([\d.]+ tokens/s\)", "", text)
+    number = r"(?<![\w.-])\d+\.\d+(?![\w.])"
+    return re.sub(number, "#", text).split(), [float(x) for x in re.findall(number, text)]
+
+
+def test_the_transcript_of_the_page_is_what_its_commands_print(tmp_path, monkeypatch):
+    """From an MLX checkpoint to a LoRA step on the CPU: docs/checkpoint.md, as tools/model_transcript.py prints it."""
+    pytest.importorskip("peft", reason="peft is not installed")
+    pytest.importorskip("mlx.core", reason="mlx[cpu] is not installed")
+    spec = importlib.util.spec_from_file_location("transcript", ROOT / "tools" / "model_transcript.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    tool.checkpoint(tmp_path / "mlx-4bit")
+    monkeypatch.chdir(tmp_path)
+    printed = []
+    for command in tool.commands():
+        result = CliRunner().invoke(cli, command.split()[1:], catch_exceptions=False)
+        assert result.exit_code in (0, 1), result.output
+        printed.append(f"$ {command}\n{result.stdout}")
+    assert len(printed) == 4
+    got, want = _words_and_numbers("".join(printed)), _words_and_numbers(tool.shown())
+    assert got[0] == want[0] and got[1] == pytest.approx(want[1], rel=0.02)

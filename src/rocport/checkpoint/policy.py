@@ -346,7 +346,8 @@ def _memory(model: Model, target: GfxTarget, memory_bytes: int | None, wanted: s
         return [Statement("memory", "unknown", text, "", "unverified")]
     large = model.large or 0
     sizes = _sizes(count, large)
-    text = f"{count / 1e9:.2f} billion weights: " + ", ".join(f"{_gib(n)} in {name}" for name, n in sizes.items())
+    weights = f"{count / 1e9:.2f} billion" if count >= 1e8 else f"{count / 1e6:.2f} million"
+    text = f"{weights} weights: " + ", ".join(f"{_gib(n)} in {name}" for name, n in sizes.items())
     text += " (4- and 8-bit keep embeddings and head in 16-bit)"
     if model.cache_bytes_per_token:
         text += f"; cache {_gib(model.cache_bytes_per_token * 1024)} for 1024 tokens"
@@ -409,7 +410,9 @@ def _stored_as(model: Model) -> str:
 
 
 def _gib(size: int | float | None) -> str:
-    return f"{(size or 0) / GIB:.2f} GiB"
+    """A size in GiB, or in MiB where that says nothing."""
+    size = size or 0
+    return f"{size / GIB:.2f} GiB" if size >= GIB / 10 else f"{size / (1 << 20):.2f} MiB"
 
 
 def policy_text(policy: Policy) -> str:

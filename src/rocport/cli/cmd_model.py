@@ -118,7 +118,7 @@ def convert(
                 "bytes_out": size,
                 "kept": dict(work.kept),
             }
-            text = f"would convert {len(work.weights)} weights in {len(work.shards)} shards, {size / 1e9:.2f} GB"
+            text = f"would convert {len(work.weights)} weights in {len(work.shards)} shards, {_size(size)}"
             click.echo(json.dumps(data) if as_json else text)
             ctx.exit(EXIT_FINDINGS)
         result = run(src, dst, options, (lambda _: None) if quiet else lambda line: click.echo(line, err=True))
@@ -132,7 +132,7 @@ def convert(
         ctx.exit(EXIT_CLEAN)
     click.echo(f"{dst}: {result.weights} weights in {result.shards + result.resumed} shards", nl=False)
     click.echo(f" ({result.resumed} from an earlier run)" if result.resumed else "", nl=False)
-    click.echo(f", {result.bytes_out / 1e9:.2f} GB; {result.checked_values} values checked against a second decoder")
+    click.echo(f", {_size(result.bytes_out)}; {result.checked_values} values checked against a second decoder")
     if result.error is not None:
         largest, mean = result.error
         click.echo(f"change by re-quantizing, relative to each block's maximum: {mean:.4f} rms, {largest:.4f} largest")
@@ -141,6 +141,10 @@ def convert(
     for name, reason in result.kept.items():
         click.echo(f"  {name} stays dense: {reason}")
     ctx.exit(EXIT_CLEAN)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.2f} GB" if count >= 1e8 else f"{count / 1e6:.2f} MB"
 
 
 def _needs_torch(*packages: str) -> None:
