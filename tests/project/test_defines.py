@@ -39,6 +39,14 @@ def test_a_condition_is_answered_part_by_part() -> None:
     assert python_defines("if os.getenv('X') and ready:\n    f('-DB')\n") == []
 
 
+def test_text_that_is_put_together_is_left_out() -> None:
+    text = """
+flags = ["-DA", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-DB=" + b, "-DC=%d" % c, "-DD={}".format(d)] + ["-DE"]
+flags += ["-DF"] if torch.version.cuda else ["-DG"]
+"""
+    assert python_defines(text) == ["A", "E", "F"]
+
+
 def test_a_file_of_python_2() -> None:
     assert python_defines("print 'x'\n") == []
 

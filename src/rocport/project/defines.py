@@ -53,9 +53,7 @@ def _of_statements(body: list[ast.stmt]) -> Iterator[str]:
 
 def _of_expression(statement: ast.stmt) -> Iterator[str]:
     macros = "macro" in ast.unparse(statement).lower()
-    for node in ast.walk(statement):
-        if isinstance(node, ast.IfExp) and not _answer(node.test):
-            continue
+    for node in _whole(statement):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if match := _FLAG.fullmatch(node.value.strip()):
                 yield match[1]
@@ -65,6 +63,28 @@ def _of_expression(statement: ast.stmt) -> Iterator[str]:
                 continue
             if re.fullmatch(r"[A-Za-z_]\w*", name.value):
                 yield name.value if value.value is None else f"{name.value}={value.value!s}"
+
+
+def _whole(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what is in it, without the pieces of text that is put together, and without the other arm of `a if b
+    else c` where the condition is about the GPU."""
+    yield node
+    if isinstance(node, ast.IfExp) and (answer := _answer(node.test)) is not None:
+        yield from _whole(node.body if answer else node.orelse)
+        return
+    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.BinOp) and _is_text(node.left)):
+        return
+    if isinstance(node, ast.Attribute) and _is_text(node.value):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _whole(child)
+
+
+def _is_text(node: ast.expr) -> bool:
+    """A literal, or text that begins with one."""
+    if isinstance(node, ast.BinOp):
+        return _is_text(node.left)
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _answer(test: ast.expr) -> bool | None:
