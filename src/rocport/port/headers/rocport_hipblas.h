@@ -15,4 +15,26 @@
 #endif
 #include <hipblas/hipblas.h>
 
+#if defined(__cplusplus)
+namespace rocport {
+
+// cuBLAS's overloads for old programs take the compute type as a data type, too.
+inline hipblasComputeType_t compute_type(hipDataType type) {
+  switch (type) {
+    case HIP_R_16F:
+      return HIPBLAS_COMPUTE_16F;
+    case HIP_R_32F:
+      return HIPBLAS_COMPUTE_32F;
+    case HIP_R_64F:
+      return HIPBLAS_COMPUTE_64F;
+    case HIP_R_32I:
+      return HIPBLAS_COMPUTE_32I;
+    default:
+      return static_cast<hipblasComputeType_t>(-1);  // refused by hipBLAS
+  }
+}
+
+}  // namespace rocport
+#endif
+
 #endif  // ROCPORT_HIPBLAS_H

@@ -1,8 +1,8 @@
 """The compute type of `cublasGemmEx` given as a data type: `CUDA_R_32F` where hipBLAS wants `HIPBLAS_COMPUTE_32F`.
 cuBLAS 11 and later take either, by an overload for old programs. hipBLAS has one function with an enumerator of its
 own, so `cudaDataType_t compute_type = CUDA_R_16F;` does not convert and the call does not compile (tried with the
-headers of 6.4). Right on both platforms: `cublasComputeType_t` and `CUBLAS_COMPUTE_16F` (32F, 64F, 32I), which are
-translated.
+headers of 6.4). The port converts where the call is, as cuBLAS's overload does: `CUDA_R_16F` is `COMPUTE_16F`, and
+so for 32F, 64F and 32I. Right everywhere; a value that cuBLAS refuses is refused by hipBLAS, too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.common import finding, insert
 from rocport.syntax.cuda import CudaSource
 
 # Place of the compute type among the arguments.
@@ -21,15 +21,19 @@ RULE = Rule(
     name="blas-compute-type",
     summary="compute type of a product given as a data type",
     severity=Severity.BREAKS_BUILD,
-    applicability=Applicability.MANUAL,
+    applicability=Applicability.SAFE,
     phase=2,
     triggers=frozenset(_CALLS),
     examples=(
         Example(
             "void f() { cudaDataType_t compute = CUDA_R_32F;\n"
-            "cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, compute, g); }\n"
+            "cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, compute, g); }\n",
+            contains=("rocport::compute_type(compute), g)", "hipDataType compute = HIP_R_32F;"),
         ),
-        Example("void f() { cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, CUDA_R_32F, g); }\n"),
+        Example(
+            "void f() { cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, CUDA_R_32F, g); }\n",
+            contains=("rocport::compute_type(HIP_R_32F), g)", '#include "rocport_hipblas.h"'),
+        ),
     ),
     clean=(
         "void f() { cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, CUBLAS_COMPUTE_32F, g); }\n",
@@ -41,23 +45,22 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    if source.path.endswith(".c"):
+        return
     texts = source.texts
-    variables: set[bytes] = set()
+    given = {
+        texts[position + 1]
+        for kind in _DATA_TYPES
+        for position in source.positions(kind)
+        if source.at(position + 2) in (b"=", b";", b",", b")")
+    }
     for name, place in _CALLS.items():
         for position in source.find(name):
             if source.at(position + 1) != b"(" or position + 1 not in source.pairs:
                 continue
             argument = _argument(source, position + 1, place)
-            if argument is None:
-                continue
-            if texts[argument].startswith(b"CUDA_R_"):
+            if argument is not None and (texts[argument].startswith(b"CUDA_R_") or texts[argument] in given):
                 yield _finding(source, argument)
-            elif source.is_ident(argument):
-                variables.add(texts[argument])
-    for kind in _DATA_TYPES:
-        for position in source.positions(kind):
-            if source.at(position + 1) in variables and source.at(position + 2) in (b"=", b";", b",", b")"):
-                yield _finding(source, position)
 
 
 def _argument(source: CudaSource, open_: int, place: int) -> int | None:
@@ -81,6 +84,7 @@ def _finding(source: CudaSource, position: int) -> Finding:
         RULE,
         source,
         position,
-        f"{source.texts[position].decode()} as compute type: hipBLAS takes its own enumerator only",
-        fix="cublasComputeType_t and CUBLAS_COMPUTE_16F, 32F, 64F or 32I",
+        f"{source.texts[position].decode()} as compute type: hipBLAS takes its own enumerator only, the port converts",
+        edits=[insert(source.starts[position], b"rocport::compute_type("), insert(source.end(position), b")")],
+        headers=["rocport_hipblas.h"],
     )

@@ -3,7 +3,11 @@
 `BlockedToWarpStriped`, `BLOCK_LOAD_WARP_TRANSPOSE` and `StoreDirectWarpStriped` place item `i` of a thread at
 `i * warp + lane` of its warp's part. With 64-lane wavefronts the items lie elsewhere than code that indexes by
 `threadIdx.x / 32` looks for them, and a block of 32 threads, or of an odd number of warps, is no multiple of the warp,
-which the layouts ask for. A load and a store of the same kind cancel each other out. REVIEW, once a line.
+which the layouts ask for. REVIEW, once a line.
+
+`BLOCK_LOAD_WARP_TRANSPOSE` and `BLOCK_STORE_WARP_TRANSPOSE` use the warp on the way only: what a thread gets is the
+same for `BLOCK_LOAD_TRANSPOSE`, which takes a block of any size. Where the size is a multiple of 64 threads they stay;
+otherwise the port takes the latter, which costs a barrier: SAFE.
 """
 
 from __future__ import annotations
@@ -11,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.common import finding, insert
+from rocport.rules.cuda.definitions import arguments
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
@@ -32,6 +37,13 @@ _LAYOUTS = frozenset(
         b"WARP_STORE_TRANSPOSE",
     }
 )
+# What gives a thread the same items without a part for the warp.
+_ON_THE_WAY = {
+    b"BLOCK_LOAD_WARP_TRANSPOSE": b"BLOCK_LOAD_TRANSPOSE",
+    b"BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED": b"BLOCK_LOAD_TRANSPOSE",
+    b"BLOCK_STORE_WARP_TRANSPOSE": b"BLOCK_STORE_TRANSPOSE",
+    b"BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED": b"BLOCK_STORE_TRANSPOSE",
+}
 _OF_WARP = (b"WARP_LOAD", b"WARP_STORE")
 
 RULE = Rule(
@@ -42,10 +54,21 @@ RULE = Rule(
     phase=3,
     triggers=_LAYOUTS,
     examples=(
-        Example("using L = cub::BlockLoad<int, 32, 4, cub::BLOCK_LOAD_WARP_TRANSPOSE>;\n"),
+        Example(
+            "using L = cub::BlockLoad<int, 32, 4, cub::BLOCK_LOAD_WARP_TRANSPOSE>;\n",
+            contains=("((32) % 64 ? hipcub::BLOCK_LOAD_TRANSPOSE : hipcub::BLOCK_LOAD_WARP_TRANSPOSE)>;",),
+        ),
+        Example(
+            "template <class T, int N, bool E> struct S { using L = cub::BlockStore<vec<T, 2>, N, 1, "
+            "E ? cub::BLOCK_STORE_WARP_TRANSPOSE : cub::BLOCK_STORE_DIRECT>; };\n",
+            contains=("E ? ((N) % 64 ? hipcub::BLOCK_STORE_TRANSPOSE : hipcub::BLOCK_STORE_WARP_TRANSPOSE) :",),
+        ),
         Example("__device__ void f(X &x, int (&v)[4]) { x.BlockedToWarpStriped(v, v); }\n"),
     ),
-    clean=("using L = cub::BlockLoad<int, 128, 4, cub::BLOCK_LOAD_TRANSPOSE>;\n",),
+    clean=(
+        "using L = cub::BlockLoad<int, 128, 4, cub::BLOCK_LOAD_TRANSPOSE>;\n",
+        "using L = cub::BlockLoad<int, 128, 4, cub::BLOCK_LOAD_WARP_TRANSPOSE>;\n",
+    ),
     sources=("hipcub/backend/rocprim/block/block_exchange.hpp of ROCm 6.4",),
 )
 
@@ -59,6 +82,25 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         if name.startswith(_OF_WARP) and b"32" in source.texts[position : position + 6]:
             continue
+        threads = _block(source, position) if name in _ON_THE_WAY else b""
+        if threads.isdigit() and int(threads) % 64 == 0:
+            continue
+        if threads and source.at(position - 1) == b"::":
+            owner = source.at(position - 2)
+            instead = (b"hipcub" if owner == b"cub" else owner) + b"::" + _ON_THE_WAY[name]
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"{name.decode()} asks for a block of whole wavefronts; {_ON_THE_WAY[name].decode()} gives each thread "
+                "the same items with a block of any size",
+                applicability=Applicability.SAFE,
+                edits=[
+                    insert(source.starts[position - 2], b"((" + threads + b") % 64 ? " + instead + b" : "),
+                    insert(source.end(position), b")"),
+                ],
+            )
+            continue
         lines.add(line)
         yield finding(
             RULE,
@@ -68,3 +110,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             fix="index the items by the wavefront's width, or take a layout of the block (BLOCK_LOAD_TRANSPOSE, "
             "BlockedToStriped); let the block be a multiple of 64 threads",
         )
+
+
+def _block(source: CudaSource, position: int) -> bytes:
+    """The text of the block size in `BlockLoad<T, size, items, ... position ...>`; empty outside of such a list."""
+    for start in range(position - 1, max(position - 200, 0), -1):
+        if source.at(start) != b"<" or source.at(start - 1) not in (b"BlockLoad", b"BlockStore"):
+            continue
+        close = source.angle_end(start)
+        if close is None or close < position:
+            continue
+        parts = arguments(source, start, close)
+        first, last = parts[1] if len(parts) > 1 else (0, 0)
+        return source.text(first, last).strip() if first < last <= position else b""
+    return b""

@@ -52,6 +52,10 @@ RULE = Rule(
             absent=("cooperative_groups/reduce.h",),
         ),
         Example("#include <curand.h>\n", path="a.c", contains=('#include "rocport_hiprand.h"',)),
+        Example(
+            "#include <cuda_gl_interop.h>\n",
+            contains=("#include <hip/hip_runtime.h>\n#include <hip/hip_gl_interop.h>\n",),
+        ),
         Example("#include <cuda_bf16.h>\n", contains=("#include <hip/hip_bf16.h>",)),
         Example("#include <cuda_bf16.h>\n", path="a.cpp", contains=('#include "rocport_bf16.h"',)),
     ),
@@ -159,6 +163,10 @@ _HOST = (".cpp", ".cc", ".cxx")
 _OURS = {"cooperative_groups/reduce.h": "rocport_cg.h", "cooperative_groups/scan.h": "rocport_cg.h"}
 _OURS["cooperative_groups/memcpy_async.h"] = "rocport_cg.h"
 _OURS |= dict.fromkeys(("cuda_pipeline.h", "cuda_pipeline_primitives.h"), "rocport_pipeline.h")
+
+
+# Headers of HIP's that lean on another, where CUDA's includes it.
+_BEFORE = {"hip/hip_gl_interop.h": b"<hip/hip_runtime.h>\n#include "}
 
 
 def _ours(source: CudaSource, directive: Directive, name: str, header: str) -> Finding:
@@ -294,5 +302,5 @@ def _finding(source: CudaSource, directive: Directive, symbol: Symbol, start: in
         last=directive.last - 1,
         applicability=Applicability.REVIEW if symbol.note else Applicability.SAFE,
         routine=not symbol.note and not symbol.cuda.startswith(_LISTED),
-        edits=[Edit(Span(start, end), f"<{symbol.hip}>".encode())],
+        edits=[Edit(Span(start, end), _BEFORE.get(symbol.hip, b"") + f"<{symbol.hip}>".encode())],
     )
