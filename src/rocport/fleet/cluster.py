@@ -12,6 +12,7 @@ from rocport.fleet.child import Ended, Limits
 from rocport.fleet.tasks import Places, Task
 
 _CONNECT_S = 10.0
+_POLL_S = 0.5
 _RETRIES = 20
 """Of a task whose node or worker process is gone: Ray's own; a task that ends its child is the driver's to count."""
 
@@ -39,8 +40,14 @@ def runner(address: str, limits: Limits) -> tuple[Callable[[Task, Places], Ended
         remote = remote.options(memory=limits.memory)
 
     def run(task: Task, places: Places) -> Ended:
+        given = remote.remote(task, places, limits)
         try:
-            ended: Ended = ray.get(remote.remote(task, places, limits))
+            while not ray.wait([given], timeout=_POLL_S)[0]:
+                if child.STOP.is_set():
+                    # The worker's end is the end of its child.
+                    ray.cancel(given, force=True)
+                    return Ended("limit", "interrupted")
+            ended: Ended = ray.get(given)
         except ray.exceptions.RayError as error:
             return Ended("lost", f"{type(error).__name__}: {str(error).splitlines()[0]}")
         return ended

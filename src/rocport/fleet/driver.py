@@ -70,6 +70,7 @@ def lead(
     """Do every step of every repository, `options.workers` at a time."""
     fleet = Fleet([Row(source) for source in sources])
     code = tasks.code_hash()
+    child.STOP.clear()
     queue: deque[tuple[Row, Task]] = deque()
     ready: deque[tuple[Row, Task, int]] = deque()
     total = done = 0

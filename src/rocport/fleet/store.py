@@ -69,7 +69,7 @@ class FolderStore:
 
 
 class RemoteStore:
-    """A place of fsspec. Object stores put an object in one step; whether one is there is asked before."""
+    """A place of fsspec: object stores put an object in one step, and only where there is none."""
 
     def __init__(self, url: str) -> None:
         import fsspec
@@ -88,7 +88,10 @@ class RemoteStore:
         if self.system.exists(path):
             return False
         self.system.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
-        self.system.pipe_file(path, data)
+        try:
+            self.system.pipe_file(path, data, mode="create")
+        except FileExistsError:
+            return False
         return True
 
     def names(self, folder: str) -> list[str]:
@@ -101,6 +104,7 @@ class RemoteStore:
 
 def open_store(url: str) -> Store:
     """The store at a folder or URL. Raises ImportError where fsspec is needed and missing."""
+    url = url.removeprefix("file://")
     return RemoteStore(url) if "://" in url else FolderStore(Path(url))
 
 
