@@ -4,10 +4,11 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 JOBS   ?= $(shell nproc)
 TORCH  ?= torch==2.13.0
+VERSION ?= dev
 # What is imported is compiled then; compiling all of 200 MB of Python takes longer than unpacking it.
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: env demo docs screenshots sdk lint types test pytest clean
+.PHONY: env demo docs docs-version screenshots sdk lint types test pytest clean
 
 $(BIN)/rocport: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +32,10 @@ demo: $(BIN)/rocport sdk
 docs: env
 	$(PIP) -e ".[docs]"
 	$(BIN)/mkdocs build --strict
+
+# The site of a version, committed to the branch gh-pages of this clone beside those of other versions.
+docs-version: docs
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/mike deploy --update-aliases $(VERSION) latest
 
 screenshots: env
 	$(BIN)/pytest -q -n 0 tests/report/test_html.py tests/fleet -k screenshot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shutil
@@ -314,3 +315,18 @@ def test_screenshot_of_numbers(show: Any) -> None:
     page = show(done.stdout.decode())
     assert page.locator("#layer-by-layer circle").count() == 164
     _screenshot(page, "numbers")
+
+
+def test_screenshot_of_the_scoreboard(show: Any) -> None:
+    """docs/scoreboard.md is what its data says, and the page of the same data opens."""
+    root = EXAMPLES.parent
+    spec = importlib.util.spec_from_file_location("scoreboard", root / "benchmarks" / "scoreboard.py")
+    assert spec is not None and spec.loader is not None
+    board = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(board)
+    data = json.loads((root / "benchmarks" / "results" / "scoreboard.json").read_text(encoding="utf-8"))
+    assert (root / "docs" / "scoreboard.md").read_text(encoding="utf-8") == board.markdown(data)
+    page = show(render(board.report(data)))
+    rows = page.locator("#from-pypi tbody tr").count() + page.locator("#from-git tbody tr").count()
+    assert rows == len(data["packages"]) >= 100
+    _screenshot(page, "scoreboard")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,26 +18,37 @@ from rocport.toolchain import ToolchainError, find
 HERE = Path(__file__).resolve().parents[2]
 
 
-def test_the_site_builds(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocs", reason="mkdocs is in the extra [docs]")
-    pytest.importorskip("material", reason="mkdocs-material is in the extra [docs]")
-    site = tmp_path / "site"
-    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)]
-    done = subprocess.run(words, cwd=HERE, capture_output=True, text=True, check=False)
+def test_the_site_of_a_version_builds(tmp_path: Path) -> None:
+    """`mike deploy` builds it strictly and commits it: in a clone, with the pages as they lie here."""
+    for name in ("mkdocs", "material", "mike"):
+        pytest.importorskip(name, reason=f"{name} is in the extra [docs]")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", "--shared", str(HERE), str(clone)], check=True)
+    for name in ("docs", "tools"):
+        shutil.copytree(HERE / name, clone / name, dirs_exist_ok=True)
+    for name in ("README.md", "mkdocs.yml"):
+        shutil.copyfile(HERE / name, clone / name)
+    own = {**os.environ, "PYTHONPATH": str(HERE / "src"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for name in ("AUTHOR", "COMMITTER"):
+        own |= {f"GIT_{name}_NAME": "test", f"GIT_{name}_EMAIL": "test@example.org"}
+    words = [str(Path(sys.executable).with_name("mike")), "deploy", "--update-aliases", "0.0", "latest"]
+    done = subprocess.run(words, cwd=clone, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "WARNING -" not in done.stderr
-    for name in (
-        "index",
-        "verified",
-        "tutorials",
-        "generated/failures/index",
-        "generated/facts/index",
-        "search/search_index",
-    ):
-        assert (site / f"{name}.html").is_file() or (site / f"{name}.json").is_file(), name
-    rules = {path.stem for path in (site / "generated" / "rules").glob("*.html")} - {"index"}
+    assert "WARNING" not in done.stderr, done.stderr
+
+    def read(name: str) -> str:
+        shown = subprocess.run(["git", "-C", str(clone), "show", f"gh-pages:{name}"], capture_output=True, check=True)
+        return shown.stdout.decode()
+
+    assert json.loads(read("versions.json")) == [{"version": "0.0", "title": "0.0", "aliases": ["latest"]}]
+    listed = ["git", "-C", str(clone), "ls-tree", "-r", "--name-only", "gh-pages", "0.0/"]
+    files = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()
+    for name in ("index.html", "tutorials.html", "generated/failures/index.html", "generated/facts/index.html",
+                 "search/search_index.json", "report.png", "scoreboard.png"):  # fmt: skip
+        assert f"0.0/{name}" in files, name
+    rules = {Path(name).stem for name in files if name.startswith("0.0/generated/rules/")} - {"index"}
     assert rules == {loaded.rule.name for loaded in discover()}
-    verified = (site / "verified.html").read_text(encoding="utf-8")
+    verified = read("0.0/verified.html")
     assert "benchmarks/facts.py" in verified and re.search(r"<td>20\d\d-\d\d-\d\d</td>", verified)
 
 
