@@ -84,6 +84,8 @@ FAULT = "RuntimeError: HIP error: invalid device function\n"
         (f"{FAULT}retry\nSuccessfully installed torch-2.9.1+rocm7.2\n", "ends well (line 3)"),
         ("[W1 HIPAllocatorConfig.h:29] Warning: expandable_segments not supported on this platform\n"
          "Traceback (most recent call last):\nKeyError: 'weights'\n", "on line 3"),
+        ("-- set CK_USE_XDL for gfx942\n[3/9] Building HIP object a.o\n", "only names it"),
+        ("/opt/amdgpu/share/libdrm/amdgpu.ids: No such file or directory\nKeyError: 'x'\n", "on line 2"),
         (f"torch 2.9.1\n{FAULT}" + "-\n" * 50 + "ImportError: librocblas.so.5: cannot open shared object file\n", ""),
     ],
 )  # fmt: skip
@@ -123,7 +125,8 @@ def test_a_cuda_build_without_a_gpu_keeps_only_that_mistake() -> None:
     build = "torch version ........ 2.3.1+cu121\nRuntimeError: Error building extension 'fused_adam'\n"
     assert read_bytes(build.encode(), "log").matches == ()
     library = "OSError: libcublas.so.12: cannot open shared object file: No such file or directory\n"
-    assert [m.failure.id for m in read_bytes(library.encode(), "log").matches] == ["cuda-library-needed-on-rocm"]
+    assert [m.failure.id for m in read_bytes(library.encode(), "log").possible] == ["cuda-library-needed-on-rocm"]
+    assert read_bytes(f"{library}gfx1100\n".encode(), "log").matches
     assert "no GPU is named" in CliRunner().invoke(cli, ["explain", "-"], input=library).stdout
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from rocport.explain.codes import find_codes
-from rocport.explain.evidence import Setting, informs, warns
+from rocport.explain.evidence import Setting, failed, informs, warns
 from rocport.explain.match import Match
 from rocport.explain.text import Block, lowered, read_blocks
 from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
@@ -23,6 +23,8 @@ MAX_COUNT = 10_000
 MAX_SPAN = 5
 """A message wrapped over more lines than this is not put together."""
 WINDOW = 700
+BESIDE = 3
+"""Lines before and after one that names a thing, in which the log may say what is wrong with it."""
 SUSPECTS = 8
 
 _SUSPECT = re.compile(r"(?:[Ee]rror\b|ERROR\b|Error:|FAILED|[Ff]atal|Exception|Traceback|Aborted|Segmentation fault)")
@@ -48,9 +50,10 @@ class _Seen:
         self.count = 0
         self.text = ""
         self.values: dict[str, str] = {}
-        self.informs = self.warns = True
+        self.informs = self.warns = self.named = True
 
-    def add(self, line: int, text: str, values: dict[str, str]) -> None:
+    def add(self, line: int, text: str, values: dict[str, str], named: bool = False) -> None:
+        self.named = self.named and named
         if line <= self.last:
             return
         self.last = line
@@ -64,7 +67,14 @@ class _Seen:
 
     def match(self) -> Match:
         return Match(
-            self.failure, tuple(self.lines), self.count, self.text, self.values, informs=self.informs, warns=self.warns
+            self.failure,
+            tuple(self.lines),
+            self.count,
+            self.text,
+            self.values,
+            informs=self.informs,
+            warns=self.warns,
+            named=self.named,
         )
 
 
@@ -81,16 +91,18 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
     for block in read_blocks(stream):
         squeezed = block.squeezed
         setting.add(block)
-        found: dict[str, list[tuple[int, str, dict[str, str]]]] = {}
+        found: dict[str, list[tuple[int, str, dict[str, str], bool]]] = {}
         for failure, signature, probe in probes:
             if probe in squeezed and seen[failure.id].count < MAX_COUNT:
-                found.setdefault(failure.id, []).extend(_search(block, signature))
+                hits = found.setdefault(failure.id, [])
+                for line, text, values in _search(block, signature):
+                    hits.append((line, text, values, not (signature.states or _states_beside(block, line))))
         if failures is None:
             for failure, line, text in find_codes(block):
                 seen.setdefault(failure.id, _Seen(failure)).add(line, text, {})
         for failure_id, hits in found.items():
-            for line, text, values in sorted(hits, key=lambda hit: hit[0]):
-                seen[failure_id].add(line, text, values)
+            for line, text, values, named in sorted(hits, key=lambda hit: hit[0]):
+                seen[failure_id].add(line, text, values, named)
         suspects.extend(_suspects(block, suspects[-1][0] if suspects else 0))
         lines = max(lines, block.first_line + block.text.count("\n") - block.text.endswith("\n"))
     matched = sorted((item.match() for item in seen.values() if item.count), key=rank)
@@ -144,6 +156,12 @@ def _search(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict
         if wrapped:
             yield from wrapped
             return
+
+
+def _states_beside(block: Block, line: int) -> bool:
+    """True where the line or one of its neighbours says that something failed."""
+    at = line - block.first_line
+    return any(failed(text) for text in block.lines[max(0, at - BESIDE) : at + BESIDE + 1])
 
 
 def _search_lines(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict[str, str]]]:

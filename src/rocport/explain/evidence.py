@@ -36,7 +36,12 @@ _FAILS = re.compile(
     r"error\b|exception|fatal|abort|traceback|assert|terminat|segfault|segmentation|\bfailed\b|\bfailure\b",
     re.IGNORECASE,
 )
-_WARNS = re.compile(r"\bwarn(?:ing)?\b|\bWARN(?:ING)?\b|^\[W\d|^W\d{4} ", re.IGNORECASE)
+_STUCK = re.compile(
+    rf"{_FAILS.pattern}|exit (?:code|status):? [-1-9]|cannot|not found|no such|undefined|undeclared|unsupported"
+    r"|core dumped",
+    re.IGNORECASE,
+)
+_WARNS = re.compile(r"(?<!NCCL )\bwarn(?:ing)?\b|^\[W\d|^W\d{4} ", re.IGNORECASE)  # NCCL's errors are WARN
 _ENDS = re.compile(
     r"^\s{0,20}(?:[\w.]{0,80}(?:Error|Exception)\b|(?:fatal )?error:|E: |FAILED:|Aborted|Segmentation fault|Traceback)"
     r"|core dumped|: (?:fatal )?error: ",
@@ -54,6 +59,11 @@ _WELL = re.compile(
 def informs(line: str) -> bool:
     """True for a line its program marks as information, and that speaks of no error."""
     return bool(_INFORMS.search(line[:200])) and not _FAILS.search(line)
+
+
+def failed(line: str) -> bool:
+    """True for a line that speaks of an error."""
+    return bool(_STUCK.search(line[:1000]))
 
 
 def warns(line: str) -> bool:
@@ -125,7 +135,7 @@ def weigh(matches: Sequence[Match], setting: Setting, vendor: Vendor, known: Kno
 
 def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Iterable[str]:
     failure, last = match.failure, match.lines[-1]
-    if vendor.name == UNKNOWN and not vendor.cuda_build and (failure.nvidia_too or not _amd_words(failure)):
+    if vendor.name == UNKNOWN and (failure.nvidia_too or vendor.cuda_build or not _amd_words(failure)):
         yield "nothing says whose GPU this is, and machines without one of AMD print it too"
     if failure.specificity <= GENERAL:
         yield "many causes print these words"
@@ -134,12 +144,14 @@ def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Ite
     subjects = subjects_of(failure.title)
     if subjects and not setting.programs.intersection(subjects):
         yield f"nothing in the paste is of {' or '.join(subjects)}"
+    if match.named:
+        yield "the log only names it, and nothing beside it failed"
     if match.informs:
         yield "the log says it as information, not as an error"
     if setting.well > last and setting.failed <= last:
         yield f"the log goes on and ends well (line {setting.well})"
-    elif match.warns and setting.failed > last:
-        yield f"a warning; the error that ended the run is on line {setting.failed}"
+    elif (match.warns or failure.harmless) and setting.failed > last:
+        yield f"a remark; the error that ended the run is on line {setting.failed}"
     elif match.warns and failure.specificity < CLEAR:
         yield "only a warning, and nothing failed"
     if not failure.where.covers(rocm=known.rocm, torch=known.torch, targets=known.targets, libraries=known.libraries):
@@ -167,14 +179,14 @@ def _better_read(match: Match, doubted: Match) -> bool:
 
 _AMD_WORDS = re.compile(
     r"hip|roc|amd|gfx|hsa|miopen|kfd|aotriton|rccl|comgr|tensile|ck_tile|composable|radeon|xnack|migraphx|zluda|directml"
-    r"|wavefront|aiter",
+    r"|wavefront|aiter|group render",
     re.IGNORECASE,
 )
 
 
 def _amd_words(failure: Failure) -> bool:
-    """True where the failure's own messages name AMD's stack, or where it is the mistake of a CUDA build."""
-    return failure.cuda_build or any(_names_amd(signature.text) for signature in failure.signatures)
+    """True where the failure's own messages name AMD's stack."""
+    return any(_names_amd(signature.text) for signature in failure.signatures)
 
 
 @functools.lru_cache(maxsize=4096)

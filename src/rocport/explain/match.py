@@ -24,6 +24,8 @@ class Match:
     """Seen only on lines that the program marks as information."""
     warns: bool = False
     """Seen only on lines that the program marks as information or as a warning."""
+    named: bool = False
+    """Seen only where a line names the thing and nothing beside it says what is wrong."""
     doubts: tuple[str, ...] = ()
     """What speaks against it, in words; empty: it is claimed."""
 

@@ -48,10 +48,15 @@ class Block:
 
         A line that repeats between the same neighbours is left out: logs repeat themselves.
         """
-        lines = self.text.split("\n")
+        lines = self.lines
         triples = dict.fromkeys(zip(lines, [*lines[1:], ""], [*lines[2:], "", ""], strict=False))
         kept = "\n".join(first for first, _, _ in triples)
         return lowered("".join(_PREFIXES.sub("", kept).split()))
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text."""
+        return self.text.split("\n")
 
     @cached_property
     def lower(self) -> str:
@@ -60,7 +65,7 @@ class Block:
 
     @cached_property
     def _lines(self) -> list[str]:
-        return [_PREFIX.sub("", line, count=1) if _PREFIX.match(line) else line for line in self.text.split("\n")]
+        return [_PREFIX.sub("", line, count=1) if _PREFIX.match(line) else line for line in self.lines]
 
     @cached_property
     def flowed(self) -> tuple[str, list[int]]:

@@ -72,7 +72,7 @@ _AMD_SOFTWARE = _evidence(
     r"__shfl_ ~ __shfl_\w{2,9}_sync.{0,60}__shfl_",
 )
 # Words of AMD that an NVIDIA machine prints as well: collect_env's empty lines, ollama's list of variables and
-# libraries, back ends that were tried, paths of torch and Triton. They count only where nothing names an NVIDIA GPU.
+# libraries, back ends that were tried, paths of torch and Triton. They are evidence of nothing.
 _WEAK = _evidence(
     *(
         rf"{word} ~ {word}[:=] ?(?:n/a|could not collect|none|false|(?=[ \]\n]))"
@@ -89,13 +89,7 @@ _WEAK = _evidence(
     r"aiter ~ (?:def |async |__|\.|\()aiter",
     r"rocm ~ (?:requirements|dockerfile)[\w.\-]{0,12}rocm",
 )
-_EMPTY = _evidence(
-    *("amd64", "hsa256", "with radeon", ": n/a", ": could not collect"),
-    *(
-        rf"{word} ~ {word}[^\n]{{0,30}}: (?:n/a|could not collect|none|false)"
-        for word in ("rocm used", "hip runtime", "miopen runtime")
-    ),
-)
+
 
 _CARDS = (
     "v100|a10g?|a30|a40|a100|a800|h20|h100|h200|h800|b200|b300|gh200|gb200|l20|l40s?|p40|p100|k80"  # no word of English
@@ -197,8 +191,7 @@ def vendor_of(text: str) -> Vendor:
     found = _first(_CUDA_BUILD, lower, cleaned)
     if found is not None:
         return Vendor(UNKNOWN, *found, cuda_build=True)
-    found = _first(_AMD_SOFTWARE, _without(lower, _EMPTY), cleaned)
-    return Vendor(UNKNOWN) if found is None else Vendor(AMD, *found)
+    return Vendor(UNKNOWN)
 
 
 def _without(lower: str, words: Evidence) -> str:

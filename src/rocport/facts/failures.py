@@ -45,6 +45,19 @@ KINDS: Mapping[str, str] = {
 }
 """Placeholder kind -> pattern. None repeats a group, so a signature is matched in time linear in its window."""
 
+STATES = re.compile(
+    r"error|exception|fatal|abort|assert|traceback|fail|fault|segf|terminat|illegal|invalid|refus|denied|reject|bug\b"
+    r"|\brip:|\bnot?\b|n't\b|cannot|could|unable|unsupported|unknown|unrecogni|undefined|undeclared|missing|without"
+    r"|mismatch|timeout|timed|exceed|out of|larger|too |\bonly\b|\bbut\b|differ|conflict|inconsist|unmet|unsatisf"
+    r"|ambiguous|impossible|incompatible|require|must|should|please|expected|warn|experimental|deprecated|dropping|skip|disable"
+    r"|more than|lost|hang|hung|reset|kill|oom|broken|unrecover|oversubscribed|evicted|freeing|recover|redefin|follows"
+    r"|is empty|multiple|duplicate|unreadable|problem|detected for|environment variable detected|no_pubkey|expkeysig"
+    r"|nans was|poison|closed|exit (?:code|status)|signal|sig(?:segv|abrt)|inactivated|auto balancing|is full|overwrite"
+    r"|recommends|older",
+    re.IGNORECASE,
+)
+"""Words with which a message says that something is wrong."""
+
 CERTAINTIES = ("high", "medium", "low")
 MAX_ANY = 2
 _PLACEHOLDER = re.compile(r"\{(\*|[a-z_]+(?::[a-z]+)?)\}")
@@ -64,6 +77,8 @@ class Signature:
     pattern: re.Pattern[str]
     literal: str
     """The longest piece of fixed text, in lower case: a log without it cannot match."""
+    states: bool
+    """False where the text only names a file, variable or function: what is wrong with it has to stand beside it."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +107,8 @@ class Failure:
     """True: a CUDA build fails in this way on a machine without an NVIDIA GPU, so nothing in the log need name AMD."""
     nvidia_too: bool = False
     """True: an NVIDIA machine prints the same words, so that it is doubted where a log has no word of AMD."""
+    harmless: bool = False
+    """True: programs go on after it as if nothing had been, so that it is not why a run ended."""
     where: Range = EVERYWHERE
     """The versions of `applies` that are known as numbers."""
 
@@ -119,7 +136,8 @@ def compile_signature(text: str) -> Signature:
     literal = max(literals, key=lambda piece: len(piece.strip())).strip()
     if len(literal) < _MIN_LITERAL:
         raise FailureFactError(f"signature {text!r}: needs {_MIN_LITERAL} characters of fixed text in one piece")
-    return Signature(text, re.compile("".join(pieces), re.IGNORECASE), literal.lower())
+    states = STATES.search("".join(literals)) is not None
+    return Signature(text, re.compile("".join(pieces), re.IGNORECASE), literal.lower(), states)
 
 
 def _literal_pattern(text: str) -> str:
@@ -170,9 +188,17 @@ _FIELDS = {
     "near_miss": list,
     "cuda_build": bool,
     "nvidia_too": bool,
+    "harmless": bool,
     "where": dict,
 }
-_OPTIONAL: dict[str, Any] = {"applies": "", "near_miss": [], "cuda_build": False, "nvidia_too": False, "where": {}}
+_OPTIONAL: dict[str, Any] = {
+    "applies": "",
+    "near_miss": [],
+    "cuda_build": False,
+    "nvidia_too": False,
+    "harmless": False,
+    "where": {},
+}
 
 
 def _parse(area: str, table: Mapping[str, Any]) -> Failure:
@@ -209,6 +235,7 @@ def _parse(area: str, table: Mapping[str, Any]) -> Failure:
         near_miss=tuple(text.strip("\n") for text in values["near_miss"]),
         cuda_build=values["cuda_build"],
         nvidia_too=values["nvidia_too"],
+        harmless=values["harmless"],
         where=read_range(values["where"]),
     )
 
