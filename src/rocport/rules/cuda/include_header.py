@@ -60,6 +60,7 @@ RULE = Rule(
         Example("#include <cuda_bf16.h>\n", path="a.cpp", contains=('#include "rocport_bf16.h"',)),
     ),
     clean=(
+        "#include <nvtx3/nvtx3.hpp>\n",
         "#include <vector>\n",
         '#include "my_cuda_runtime.h"\n',
     ),
@@ -107,7 +108,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             symbol = table.header(name)
             if symbol is None:
                 yield from _by_path(source, directive, context)
-            if symbol is None or name in OTHERS:
+            if symbol is None or name in OTHERS or symbol.library in _ELSEWHERE:
                 continue
             angle = source.data[start : start + 1] == b"<"
             if is_project_file(name, source, context):
