@@ -23,9 +23,10 @@ def equal(source: CudaSource, loop: Statement, read: Callable[[int, int], Value]
         return False
     counter = source.at(first)
     begin = _initial(source, loop.head[0], first, counter)
-    bound = (first + 2, last)
-    if last - first == 3 and source.is_ident(first + 2):
-        bound = _initial(source, loop.head[0], first, source.at(first + 2)) or bound
+    behind = first + 3 if source.at(first + 1) == b">" and source.at(first + 2) == b"=" else first + 2  # `>=` is two
+    bound = (behind, last)
+    if last - behind == 1 and source.is_ident(behind):
+        bound = _initial(source, loop.head[0], first, source.at(behind)) or bound
     step = _step(source, last, loop.head[1], counter)
     if begin is None or step is None or read(*step).level != UNIFORM:
         return False

@@ -81,7 +81,7 @@ RULE = Rule(
     ),
     clean=(
         "__global__ void k(float *x, int n, int c) { __shared__ float s[64]; int i = threadIdx.x;\n"
-        "for (int t = i, end = n * c + i; t < end; t += c) { s[i] = x[t]; __syncthreads(); x[t] = s[63 - i]; "
+        "for (int t = n * c + i, end = i; t >= end; t -= c) { s[i] = x[t]; __syncthreads(); x[t] = s[63 - i]; "
         "__syncthreads(); } }\n",
         "__global__ void k(int *p, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;\n"
         "  __shared__ int s[64]; s[threadIdx.x] = p[i]; __syncthreads(); p[i] = s[0];\n}\n",

@@ -78,6 +78,7 @@ RULE = Rule(
             "__device__ double atomicAdd(double *a, double b);\n#endif\n",
             contains=('#include "rocport_platform.h"', "defined(__HIP_DEVICE_COMPILE__) && ROCPORT_CUDA_ARCH < 600"),
         ),
+        Example("#if __CUDA_ARCH__ >= 300 && CUDART_VERSION < 8000\nint x;\n#endif\n"),
         Example("#if CUDART_VERSION >= 11000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 11000",)),
         Example("#if CUDART_VERSION >= 9000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 9000",)),
         Example(
@@ -193,10 +194,13 @@ def _is_settled(source: CudaSource, directive: Directive, at: int) -> bool:
     """True for a name that is asked whether it is defined, or compared with a version that all in use have passed."""
     if _asks_defined(source, directive, at):
         return True
-    oldest, number = _OLDEST.get(source.texts[at]), integer(source.at(at + 2))
-    if oldest is None or number is None or source.at(at + 1) not in _COMPARED or number > oldest:
+    # `>=` is two tokens.
+    twice = source.at(at + 1) == b">" and source.at(at + 2) == b"="
+    relation = b">=" if twice else source.at(at + 1)
+    oldest, number = _OLDEST.get(source.texts[at]), integer(source.at(at + 3 if twice else at + 2))
+    if oldest is None or number is None or relation not in _COMPARED or number > oldest:
         return False
-    return number < oldest or source.at(at + 1) in (b"<", b">=")
+    return number < oldest or relation in (b"<", b">=")
 
 
 def _holds_device_functions(source: CudaSource, chain: Chain) -> bool:

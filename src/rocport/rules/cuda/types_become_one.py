@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+from rocport.binding.scopes import Kind, Scopes
 from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
@@ -32,13 +33,24 @@ _SAME_IN_CUDA = (
 
 _ERRORS = frozenset({b"CUresult", b"cudaError_t", b"cudaError"})
 
+
+@cache
+def _merged() -> dict[bytes, bytes]:
+    """CUDA type -> HIP type, for the HIP types that several CUDA types become."""
+    found: dict[str, list[bytes]] = {}
+    for name, symbol in load().identifiers.items():
+        if symbol.kind == "type" and symbol.hip:
+            found.setdefault(symbol.hip, []).append(name)
+    return {name: hip.encode() for hip, names in found.items() if len(names) > 1 for name in names}
+
+
 RULE = Rule(
     name="types-become-one",
     summary="overloads for two CUDA types that are one in HIP",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.REVIEW,
     phase=2,
-    triggers=frozenset({b"CUresult", b"cudaError_t", b"nvrtcResult", b"cublasComputeType_t", b"cudaDataType_t"}),
+    triggers=frozenset(_merged()),
     examples=(
         Example(
             "void check(cudaError_t e) { if (e) throw 1; }\nvoid check(CUresult e) { if (e) throw 2; }\n",
@@ -52,6 +64,11 @@ RULE = Rule(
         Example(
             "template <class E> bool driver(E) { return std::is_same<E, CUresult>::value; }\nusing R = cudaError_t;\n"
         ),
+        Example(
+            "struct Encoder {\n  void add(const cudaKernelNodeParams &p);\n"
+            "  void add(const CUDA_KERNEL_NODE_PARAMS &p);\n};\n",
+            contains=("void add(const hipKernelNodeParams &p);", "#if !ROCPORT_HIP"),
+        ),
         Example("using Any = std::variant<cudaError_t, CUresult>;\n"),
     ),
     clean=(
@@ -62,16 +79,6 @@ RULE = Rule(
     ),
     sources=("hip/hip_runtime_api.h of ROCm 6.4: hipError_t",),
 )
-
-
-@cache
-def _merged() -> dict[bytes, bytes]:
-    """CUDA type -> HIP type, for the HIP types that several CUDA types become."""
-    found: dict[str, list[bytes]] = {}
-    for name, symbol in load().identifiers.items():
-        if symbol.kind == "type" and symbol.hip:
-            found.setdefault(symbol.hip, []).append(name)
-    return {name: hip.encode() for hip, names in found.items() if len(names) > 1 for name in names}
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
@@ -159,8 +166,12 @@ def _head(source: CudaSource, position: int) -> tuple[bytes, int, int, bytes, bo
         behind = close + 1
         while source.at(behind) in (b"const", b"noexcept"):
             behind += 1
-        if declares and before not in (b"return", b"else") and source.at(behind) == b"{":
-            return b"function", at, close, source.at(at - 1), True
+        if (
+            declares
+            and before not in (b"return", b"else")
+            and (source.at(behind) == b"{" or (source.at(behind) == b";" and _in_class(source, at)))
+        ):
+            return b"function" if source.at(behind) == b"{" else b"member", at, close, source.at(at - 1), True
     if opening == b"<" and source.is_ident(at - 1) and source.at(at - 2) in (b"struct", b"class"):
         close_angle = source.angle_end(at)
         if close_angle is not None and source.at(close_angle + 1) in (b"{", b":"):
@@ -168,13 +179,18 @@ def _head(source: CudaSource, position: int) -> tuple[bytes, int, int, bytes, bo
     return None
 
 
+def _in_class(source: CudaSource, position: int) -> bool:
+    inside = next(Scopes(source).enclosing(position), None)
+    return inside is not None and inside.kind is Kind.CLASS
+
+
 def _second(
     source: CudaSource, position: int, last: int, name: bytes, other: bytes, subject: bytes
 ) -> Iterator[Finding]:
     body = last + 1
-    while body < len(source.texts) and source.at(body) != b"{":
+    while body < len(source.texts) and source.at(body) not in (b"{", b";"):
         body += 1
-    end = source.pairs.get(body)
+    end = source.pairs.get(body) if source.at(body) == b"{" else body
     if end is None:
         return
     if source.at(end + 1) == b";" and source.at(last) == b">":
