@@ -1,33 +1,41 @@
 """The same questions put to every command: what a GPU, a torch and a package do together. Answers must not differ.
 
-    python benchmarks/facts.py [--show]
+    python benchmarks/facts.py [--show] [--sources SNAPSHOT]
 
-Each question is asked of `rocport doctor --from` (a paste with that GPU and torch), `rocport compat` (a plan for just
-that torch and ROCm), the support tables, and `rocport doctor --model`, where they have an answer. It prints how many
-questions were asked, how many got two answers or more, and how many disagree.
+Each question is asked of `rocport doctor --from` (a paste with that GPU and torch), `rocport doctor --target --torch
+--rocm`, `rocport compat` (a plan for just that torch and ROCm), its tables and its matrix, `rocport doctor --model` and
+`rocport scan`, where they have an answer. It prints how many questions were asked, how many got two answers or more,
+and how many disagree. `--sources`: also the claims that tools/refresh_facts.py checks against a snapshot of sources.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from rocport.checkpoint.policy import _attention
-from rocport.compat.plan import Plan, Request, make_plan
+from rocport.compat.plan import Plan, Request, builds_of, make_plan
 from rocport.compat.text import tables_data
 from rocport.compat.wants import parse_wants
+from rocport.doctor.assume import assume
 from rocport.doctor.diagnosis import Diagnosis, diagnose
 from rocport.explain.reading import read_bytes
 from rocport.facts.dates import as_of
-from rocport.facts.rocm import torch_release
-from rocport.facts.targets import all_targets
+from rocport.facts.rocm import torch_release, torch_releases, wheel_channel, wheel_channels
+from rocport.facts.targets import all_targets, load_target
+from rocport.facts.wheel_matrix import in_library, in_torch
 from rocport.model.targets import GfxTarget
 from rocport.model.versions import TorchVersion
+from rocport.rules.deps.rocm_index import _serves
 
 BUILDS = (("2.5", "6.2"), ("2.8", "6.4"), ("2.9", "6.3"), ("2.10", "7.1"), ("2.13", "7.2"), ("2.14", "7.14"))
 """torch and the channel of pytorch.org it is asked for."""
 
+EMPTY = read_bytes(b"Linux\n", "paste").machine
 PASTE = """Collecting environment information...
 PyTorch version: {torch}.0+rocm{rocm}
 Is debug build: False
@@ -46,18 +54,38 @@ def questions() -> Iterator[tuple[str, dict[str, str]]]:
             paste = PASTE.format(torch=torch, rocm=rocm, gfx=target.name).encode()
             diagnosis = diagnose(read_bytes(paste, "paste").machine)
             plan = make_plan(Request(target, None, None, parse_wants(f"torch=={torch}.*"), (), rocm))
-            yield f"does the wheel serve it: {where}", _wheel(diagnosis, plan)
+            assumed = diagnose(assume(EMPTY, (target.name,), torch, rocm))
+            yield f"does the wheel serve it: {where}", _wheel(diagnosis, assumed, plan, target, rocm)
             yield f"flash attention: {where}", _flash(diagnosis, plan, target, torch)
             yield f"Triton: {where}", _triton(diagnosis, plan, target)
+    for release in torch_releases():
+        for channel in wheel_channels():
+            if channel.owner == "pytorch" and release.rocm:
+                yield f"is torch {release.version} on rocm{channel.name}", _served(release.version, channel.name)
 
 
-def _wheel(diagnosis: Diagnosis, plan: Plan) -> dict[str, str]:
+def _served(torch: str, channel: str) -> dict[str, str]:
+    said = {"scan": "yes" if _serves(torch, channel) else "no"}
+    said["tables"] = "yes" if channel in builds_of(torch_release(TorchVersion.parse(torch))) else "no"
+    wanted = parse_wants(f"torch=={torch}.*")
+    plan = make_plan(Request(load_target("gfx90a"), None, None, wanted, (), channel))  # in every channel
+    builds = (plan.chosen, *(other.candidate for other in plan.alternatives))
+    served = any(build is not None and (build.owner, build.rocm) == ("pytorch.org", channel) for build in builds)
+    said["compat"] = "yes" if served else "no"
+    return said
+
+
+def _wheel(diagnosis: Diagnosis, assumed: Diagnosis, plan: Plan, target: GfxTarget, rocm: str) -> dict[str, str]:
     said = {"compat": "yes" if plan.chosen is not None else "no"}
+    channel = wheel_channel(rocm)
+    state, blas = in_torch(channel, target).state, in_library(channel, "rocBLAS", target).state
+    said["matrix"] = "unsure" if state == "unknown" else "no" if "no" in (state, blas) else "yes"
     if plan.chosen is not None and plan.chosen.sure == "unverified":
         said["compat"] = "unsure"
-    result = diagnosis.result("torch-arch")
-    if result is not None:
-        said["doctor"] = {"ok": "yes", "fail": "no", "warn": "no"}.get(result.status, "unsure")
+    for name, asked in (("doctor", diagnosis), ("doctor --torch", assumed)):
+        result = asked.result("torch-arch")
+        if result is not None:
+            said[name] = {"ok": "yes", "fail": "no", "warn": "no"}.get(result.status, "unsure")
     return said
 
 
@@ -77,9 +105,10 @@ def _flash(diagnosis: Diagnosis, plan: Plan, target: GfxTarget, torch: str) -> d
         said["tables"] = "switch" if row["on_target"].startswith("with ") else row["on_target"]
     if said.get("tables") == "yes" and row["state"] == "no":
         said["tables"] = "no"
-    model = _attention(target)[0]
-    if "AOTriton kernels for" in model.text:
-        said["--model"] = "no"
+    model = _attention(target, torch)[0]
+    if model.verdict != "unknown":
+        switch = "EXPERIMENTAL" in model.text
+        said["--model"] = "no" if "AOTriton kernels for" in model.text else "switch" if switch else "yes"
     return said
 
 
@@ -96,7 +125,9 @@ def _triton(diagnosis: Diagnosis, plan: Plan, target: GfxTarget) -> dict[str, st
 def main() -> int:
     parser = argparse.ArgumentParser(description="The same questions put to every command.")
     parser.add_argument("--show", action="store_true", help="print every disagreement")
-    show = parser.parse_args().show
+    parser.add_argument("--sources", type=Path, metavar="SNAPSHOT", help="check the facts against this snapshot, too")
+    options = parser.parse_args()
+    show = options.show
     asked, compared, differ = 0, 0, Counter[str]()
     for question, said in questions():
         asked += 1
@@ -107,7 +138,12 @@ def main() -> int:
                 print(question, said)
     print(f"facts as of {as_of()}: {asked} questions, {compared} with two answers or more, ", end="")
     print(f"{differ.total()} disagreements", dict(differ) if differ else "")
-    return 1 if differ else 0
+    if options.sources is None:
+        print("sources: not checked (--sources SNAPSHOT)")
+        return 1 if differ else 0
+    tool = Path(__file__).parents[1] / "tools" / "refresh_facts.py"
+    done = subprocess.run([sys.executable, str(tool), str(options.sources), "--check"], check=False)
+    return 1 if differ or done.returncode else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Targets and libraries: TheRock's target table, its device extras and its Windows list; AOTriton's build."""
+"""Targets and libraries: TheRock's tables, the device packages PyTorch mirrors from AMD's index, AOTriton's build."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from rocport.facts.targets import all_targets
 
 THEROCK = "ROCm/TheRock"
 REF = "89553ce"
-TARGETS, RELEASES, SUPPORTED = "cmake/therock_amdgpu_targets.cmake", "RELEASES.md", "SUPPORTED_GPUS.md"
+TARGETS, SUPPORTED = "cmake/therock_amdgpu_targets.cmake", "SUPPORTED_GPUS.md"
+MIRROR = ("pytorch/test-infra", "s3_management/update_dependencies.py")
 AOTRITON = ("ROCm/aotriton", "CMakeLists.txt", "30ae967")
 LIBRARIES = {
     "hipBLASLt": "hipBLASLt",
@@ -52,10 +53,10 @@ def claims(snapshot: Snapshot) -> Iterator[Claim]:
         if records and "aotriton" in records[-1].source.lower():
             says = None if not triton else "yes" if target.name in triton else "no"
             yield Claim(f"{target.name}: AOTriton", "targets", records[-1].state, says, ":".join(AOTRITON[:2]))
-    extras = re.findall(r"\| (gfx\w+)\s+\| `device-gfx\w+`", snapshot.text(THEROCK, RELEASES, REF) or "")
+    mirrored = re.findall(r'"rocm-sdk-device-(gfx\w+)": \[\{"project": "torch_rocm"', snapshot.text(*MIRROR) or "")
     channel = wheel_channel("multi-arch")
-    says = listed(extras) if extras else None
-    yield Claim("multi-arch: targets", "torch_wheels.toml", listed(channel.targets), says, f"{THEROCK}:{RELEASES}")
+    says = listed(mirrored) if mirrored else None
+    yield Claim("multi-arch: targets", "torch_wheels.toml", listed(channel.targets), says, ":".join(MIRROR))
     _, _, windows = (snapshot.text(THEROCK, SUPPORTED, REF) or "").partition("## ROCm on Windows")
     listed_there = re.findall(r"\|\s+\**(gfx\w+?)\**\s+\|\s+✅", windows)
     said = listed(windows_targets().targets)

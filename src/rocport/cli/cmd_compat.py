@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     help="Print the support tables of a torch version (libraries, dtypes, modules) instead.",
 )
 @click.option(
+    "--matrix", is_flag=True, help="Print which wheels and libraries in them have code for which target instead."
+)
+@click.option(
     "--format",
     "fmt",
     type=click.Choice(["text", "json", "markdown"]),
@@ -55,6 +58,7 @@ def command(
     wanted: tuple[str, ...],
     files: tuple[Path, ...],
     tables: str | None,
+    matrix: bool,
     fmt: str | None,
     script: str | None,
     resolve: bool,
@@ -66,6 +70,11 @@ def command(
     or is not known, 2 usage error.
     """
     fmt = "json" if as_json else fmt
+    if matrix:
+        if wanted or files or python or script or resolve or tables:
+            raise click.UsageError("--matrix goes with --gpu, --os, --rocm and --format only")
+        _matrix(gpu, system, rocm, fmt or "markdown")
+        return
     if tables is not None:
         if wanted or files or python or system or script or resolve:
             raise click.UsageError("--tables goes with --gpu, --rocm and --format only")
@@ -146,6 +155,21 @@ def _target(gpu: str | None) -> GfxTarget:
             f"this machine {seen}; name one with --gpu 'RX 7900 XTX' or --gpu {wave_target(32).name}"
         )
     return next(iter(found.values()))
+
+
+def _matrix(gpu: str | None, system: str | None, rocm: str | None, fmt: str) -> None:
+    from rocport.compat.matrix import matrix_data, matrix_markdown
+    from rocport.facts.errors import FactError
+    from rocport.facts.platforms import find_system
+
+    if fmt == "text":
+        raise click.UsageError("--matrix prints --format markdown or json")
+    try:
+        kind = find_system(system).kind if system else "linux"
+    except FactError as error:
+        raise click.BadParameter(str(error), param_hint="--os") from error
+    data = matrix_data(kind, (_target(gpu),) if gpu is not None else (), rocm or "")
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False) if fmt == "json" else matrix_markdown(data).rstrip())
 
 
 def _tables(torch: str, gpu: str | None, rocm: str | None, fmt: str) -> None:

@@ -211,10 +211,10 @@ def _refuse(
         why = f"carries no code for {request.target.name}"
         return Refused(candidate.title, why, candidate.source, candidate.sure)
     if candidate.owner == "pytorch.org":
-        channel = wheel_channel(candidate.rocm)
-        if request.target.name in channel.no_rocblas:
+        blas = wheel_channel(candidate.rocm).library("rocBLAS")
+        if blas is not None and request.target.name in blas.lacks:
             why = f"its rocBLAS has no kernels for {request.target.name}: the first matrix product fails"
-            return Refused(candidate.title, why, channel.no_rocblas_source, "reported")
+            return Refused(candidate.title, why, blas.source, blas.sure)
     if request.rocm and not _is_release(candidate.rocm, request.rocm):
         return Refused(candidate.title, f"is not for ROCm {request.rocm}", candidate.source, "measured", unasked=True)
     if system is not None and system.kind == "windows":

@@ -50,11 +50,21 @@ class TorchRelease:
 
 
 @dataclass(frozen=True)
+class WheelLibrary:
+    """Targets that a library inside the wheels of a channel is known to have code for, and known to lack."""
+
+    name: str
+    source: str
+    sure: str
+    has: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class WheelChannel:
     """The gfx targets compiled into the torch wheels of one channel (`7.2`, or `multi-arch` of AMD).
 
-    `unsure` are targets that sources disagree about; `no_rocblas` those whose matrix products fail, because the
-    rocBLAS of the wheel has no kernels for them.
+    `unsure` are targets that sources disagree about; `libraries` what is known of the libraries beside torch.
     """
 
     name: str
@@ -64,8 +74,17 @@ class WheelChannel:
     sure: str
     unsure: tuple[str, ...] = ()
     note: str = ""
-    no_rocblas: tuple[str, ...] = ()
-    no_rocblas_source: str = ""
+    libraries: tuple[WheelLibrary, ...] = ()
+
+    def library(self, name: str) -> WheelLibrary | None:
+        """The record of `rocBLAS`, `hipBLASLt`, ...; None when nothing is known of it in this channel."""
+        return next((library for library in self.libraries if library.name == name), None)
+
+    @property
+    def no_rocblas(self) -> tuple[str, ...]:
+        """Targets whose matrix products fail, because the rocBLAS of the wheel has no kernels for them."""
+        blas = self.library("rocBLAS")
+        return blas.lacks if blas else ()
 
 
 @dataclass(frozen=True)
@@ -145,8 +164,12 @@ def wheel_channels() -> tuple[WheelChannel, ...]:
     """All channels, in the order of the file (oldest first, AMD's multi-arch index last)."""
     channels = []
     for record in read_toml(FACTS / "torch_wheels.toml")["channel"]:
-        lists = {key: tuple(record.get(key, ())) for key in ("targets", "unsure", "no_rocblas")}
-        channels.append(WheelChannel(**{**record, **lists}))
+        lists = {key: tuple(record.get(key, ())) for key in ("targets", "unsure")}
+        libraries = tuple(
+            WheelLibrary(**{**one, **{key: tuple(one.get(key, ())) for key in ("has", "lacks")}})
+            for one in record.pop("library", ())
+        )
+        channels.append(WheelChannel(**{**record, **lists}, libraries=libraries))
     return tuple(channels)
 
 

@@ -70,9 +70,9 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
 
 
 @cache
-def _channels() -> tuple[tuple[str, str], ...]:
-    """(torch, its ROCm channels on pytorch.org as text), newest first."""
-    return tuple((item.version, " ".join(channels_of(item))) for item in torch_releases() if item.rocm)
+def _channels() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """(torch, its ROCm channels on pytorch.org), newest first."""
+    return tuple((item.version, channels_of(item)) for item in torch_releases() if item.rocm)
 
 
 def _newest() -> str:
@@ -80,16 +80,10 @@ def _newest() -> str:
 
 
 def _last_torch(rocm: str) -> str:
-    return next((torch for torch, channels in _channels() if _named(rocm, channels)), "")
+    return next((torch for torch, channels in _channels() if rocm in channels), "")
 
 
 def _serves(torch: str, rocm: str) -> bool:
-    """True where the facts do not know the torch release either."""
+    """True where the facts do not know the torch release either. Channels are compared whole: 6.2.4 is not 6.2."""
     known = [channels for release, channels in _channels() if torch == release or torch.startswith(release + ".")]
-    return not known or any(_named(rocm, channels) for channels in known)
-
-
-def _named(rocm: str, channels: str) -> bool:
-    """`5.4.2` is of the stream 5.4."""
-    short = ".".join(rocm.split(".")[:2])
-    return any(re.search(rf"(?<![\d.]){re.escape(name)}(?![\d])", channels) for name in (rocm, short))
+    return not known or any(rocm in channels for channels in known)
