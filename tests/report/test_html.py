@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,9 @@ from rocport.model import (
     Severity,
     Span,
 )  # fmt: skip
+from rocport.model.verification import Diagnostic, KernelUse, Status, UnitResult, Verification
 from rocport.report.html import Page, diff, render, render_page
+from rocport.verify.reports import of_build
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\u2028'\"&"
@@ -279,6 +282,54 @@ def test_ten_thousand_findings_open(show: Any) -> None:
     assert page.locator("details").count() == 200
     page.locator("#file").focus()
     assert page.locator("#file option").count() == 10_001
+
+
+def _opens(page: Any, command: str, *headings: str) -> None:
+    """The page of a command has its title, evidence, its sections, and no link into nowhere."""
+    assert page.locator("h1").inner_text().startswith(f"{command} of ") and page.locator("#verdict").inner_text()
+    shown = page.locator("main > section:not([hidden]) > h2").all_inner_texts()
+    assert set(headings) <= set(shown), shown
+    inside = {link.get_attribute("href") for link in page.locator("a[href^='#']").all()}
+    assert not [href for href in inside if not page.locator(href).count()]
+
+
+def test_the_page_of_each_command(show: Any, tmp_path: Path) -> None:
+    """Those that need no compiler, as the commands write them."""
+    source, both = tmp_path / "tree", tmp_path / "both"
+    shutil.copytree(EXAMPLES / "turned", source)
+    written = CliRunner().invoke(cli, ["port", str(source), "--layout", "both", "--out", str(both), "--format", "html"])
+    unchanged = ["verify", str(both), "--level", "nvidia-unchanged", "--format", "html"]
+    commands = (
+        (
+            "scan",
+            CliRunner().invoke(cli, ["scan", str(source), "--format", "html"]),
+            ("Work left, by file", "Findings"),
+        ),
+        ("port", written, ("Work left, by file", "Findings")),
+        ("verify", CliRunner().invoke(cli, unchanged), ()),
+        ("doctor", CliRunner().invoke(cli, ["doctor", "--format", "html"]), ()),
+    )
+    for command, done, headings in commands:
+        assert done.stdout.startswith("<!DOCTYPE html>"), (command, done.output[-300:])
+        _opens(show(done.stdout), command, *headings)
+
+
+def test_the_page_of_a_build(show: Any) -> None:
+    """Units by target, an error's line, and what each kernel uses of a target as a plot."""
+    kernel = KernelUse("_Z1kPf", 40, 0, 16, 0, 0, 0, 1024, 64, 1024, 8)
+    error = Diagnostic("b.hip", 3, 1, "no such name", "b.cu", 3)
+    units = (
+        UnitResult("a.hip", "host", Status.OK),
+        UnitResult("a.hip", "gfx942", Status.OK, kernels=(kernel,)),
+        UnitResult("a.hip", "gfx1100", Status.OK, kernels=(replace(kernel, wavefront=32, occupancy=16),)),
+        UnitResult("b.hip", "gfx942", Status.FAIL, errors=(error,)),
+    )
+    page = show(render(of_build(Verification("build", "here/port", ("gfx942", "gfx1100"), "said how", units))))
+    kernels = "Kernels: registers, LDS, spills and occupancy"
+    _opens(page, "verify", "Build", kernels)
+    section = page.locator("section", has=page.get_by_role("heading", name=kernels))
+    assert section.locator("svg.plot circle").count() == 2 and section.locator("tbody tr").count() == 2
+    assert "b.hip:3: no such name" in page.locator("#build").inner_text()
 
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"

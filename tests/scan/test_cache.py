@@ -140,3 +140,14 @@ def test_names_survive_the_way_through_the_cache() -> None:
     names = names_of(b'#include <torch/extension.h>\n#define A "\xff"\n__device__ int f(int x) { return x; }\n')
     assert names.macros and names.device_functions and names.torch_extension
     assert caching.unpack_names(caching.pack_names(names)) == names
+
+
+def test_another_rocport_reads_nothing_that_an_older_one_packed(
+    tree: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = Cache(own_cache / "scan.sqlite")
+    monkeypatch.setattr(caching, "code_fingerprint", lambda: "older")
+    monkeypatch.setattr(caching, "pack_names", lambda names: ["of", "another", "shape"])
+    _scan(tree, cache)
+    monkeypatch.undo()
+    assert _scan(tree, cache) == _scan(tree, None)

@@ -64,7 +64,7 @@ def test_the_tutorials_run(tmp_path: Path) -> None:
     shim.chmod(0o755)
     own = {**os.environ, "PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(HERE / "src")}
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 7
     outputs = []
     for block in blocks:
         done = subprocess.run(
@@ -76,3 +76,4 @@ def test_the_tutorials_run(tmp_path: Path) -> None:
         outputs.append(done.stdout)
     assert "warp-rnnt" in outputs[0] and "warp-" in outputs[1] and "1 of 1 translation units compile" in outputs[2]
     assert "NVIDIA path unchanged" in outputs[3] and (tmp_path / "page.html").is_file()
+    assert "to be accepted:" in outputs[5] and "3 of 3 repositories ported" in outputs[6]

@@ -240,7 +240,8 @@ def _ordered(findings: Iterable[Finding]) -> list[Finding]:
 def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> ProjectIndex:
     """Collect the names of the whole tree."""
     sources = [file for file in tree.files if file.language == "cuda"]
-    keys = _keys(sources, lambda file: ("names, ptx, definitions, meets and carries",)) if cache is not None else {}
+    words = ("names", caching.code_fingerprint()) if cache is not None else ()
+    keys = _keys(sources, lambda file: words) if cache is not None else {}
     known = cache.get(set(keys.values())) if cache is not None else {}
     found: dict[str, FileNames] = {
         path: caching.unpack_names(known[mark]) for path, mark in keys.items() if mark in known
