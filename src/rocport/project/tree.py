@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
 from rocport.project.cmake import without_comments
 from rocport.project.defines import cmake_defines, python_defines
+from rocport.project.jit import python_loads
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
 from rocport.project.named import named_of, patterns
 from rocport.syntax.includes import spelled_includes
@@ -66,6 +69,8 @@ class Unit:
     """What it includes, directly or through files of the tree, and is not in the tree; as spelled."""
     defines: tuple[str, ...] = ()
     """Macros its build defines whatever its options."""
+    computed: tuple[str, ...] = ()
+    """Macros whose value its build computes when it runs: `NAME (file)`."""
     standard: int = 0
     """The newest C++ standard its build asks for where that is 20 or later; 0: none."""
     relocatable: bool = False
@@ -96,8 +101,14 @@ class BuildFile:
     """Its macros are for the sources of its own folder only: a Makefile's."""
     sources: tuple[str, ...] = ()
     """The sources it names, and patterns of sources."""
+    computed: tuple[str, ...] = ()
+    """Macros whose value is known only when the build runs, each with the file that computes it."""
+    of_a_call: bool = False
+    """It stands for one call, whose macros are for its sources only."""
 
     def governs(self, path: str) -> bool:
+        if self.of_a_call:
+            return any(fnmatchcase(path, posixpath.join(self.folder, source)) for source in self.sources)
         return not self.folder or path.startswith(f"{self.folder}/")
 
 
@@ -217,6 +228,11 @@ class Project:
             quoted_only = [folder for folder, only_quoted in folders.items() if only_quoted]
             builds = [build for build in self.builds if build.governs(path)]
             named = [folder for build in builds for folder in build.includes]
+            nearest = next((build.folder for build in builds if not build.of_a_call), "")
+            defines = _one_each(
+                define for build in builds if build.folder == nearest or not build.beside for define in build.defines
+            )
+            known = {define.partition("=")[0] for define in defines}
             units.append(
                 Unit(
                     path,
@@ -224,11 +240,11 @@ class Project:
                     tuple(dict.fromkeys([*named, *sorted(inferred), ".", *self._usual_folders])),
                     tuple(sorted(quoted_only)),
                     tuple(sorted(outside)),
-                    _one_each(
-                        define
-                        for build in builds
-                        if build.folder == builds[0].folder or not build.beside
-                        for define in build.defines
+                    defines,
+                    tuple(
+                        dict.fromkeys(
+                            name for build in builds for name in build.computed if name.split()[0] not in known
+                        )
                     ),
                     max((build.standard for build in builds), default=0),
                     any(build.relocatable for build in builds),
@@ -276,14 +292,23 @@ def read_project(root: Path, foreign: Path | None = None) -> Project:
                 device.add(path)
             includes[path] = tuple(spelled_includes(data))
     builds = [_build_file(root, path, text) for path, text in build_texts]
+    builds += [call for path, text in build_texts if path.endswith(".py") for call in _calls(path, text, files)]
     return Project(
         root=root,
         files=frozenset(files),
         includes=includes,
         device=frozenset(device),
-        builds=tuple(sorted(builds, key=lambda build: (-len(PurePosixPath(build.folder).parts), build.folder))),
+        builds=tuple(
+            sorted(
+                builds, key=lambda build: (not build.of_a_call, -len(PurePosixPath(build.folder).parts), build.folder)
+            )
+        ),
         foreign=foreign,
     )
+
+
+def _nearest_first(build: BuildFile) -> tuple[bool, int, str]:
+    return not build.of_a_call, -len(PurePosixPath(build.folder).parts), build.folder
 
 
 # As written in -std= and CMAKE_CXX_STANDARD -> the standard, where it is newer than the compiler's default.
@@ -302,6 +327,17 @@ def _build_file(root: Path, path: str, text: str) -> BuildFile:
         beside=makefile,
         sources=patterns(text),
     )
+
+
+def _calls(path: str, text: str, files: set[str]) -> Iterator[BuildFile]:
+    """The extensions that a Python file builds when it runs, from the folder above it that has their sources."""
+    for call in python_loads(text):
+        folders = [parent.as_posix() for parent in PurePosixPath(path).parents]
+        for folder in ["" if folder == "." else folder for folder in folders]:
+            if any(posixpath.normpath(posixpath.join(folder, source)) in files for source in call.sources):
+                computed = tuple(f"{name} ({path})" for name in call.computed)
+                yield BuildFile(folder, (), call.defines, 0, False, False, call.sources, computed, of_a_call=True)
+                break
 
 
 def _defines(path: str, text: str) -> list[str]:

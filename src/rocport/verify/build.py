@@ -57,6 +57,8 @@ _MISSING_HEADER = re.compile(r"'([^'\n]+)' file not found")
 _LACKING = re.compile(r"error: (?:use of undeclared|unknown type name|no (?:member|type) named|'[^']+' file not)")
 DEFAULT_TIMEOUT_S = HANGING_S
 _FORMAT = "4"
+ASSUMED = 64
+"""Stands for a macro whose value a program computes when it builds its extension: a size, in all that were seen."""
 # Findings with which a kernel cannot be launched, or is not the program's.
 _FATAL = frozenset({"lds-over-limit", "kernel-without-code"})
 _ERROR_LIMIT = 30
@@ -127,6 +129,8 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     done = "syntax checked" if options.syntax_only else "cross-compiled"
     done += " with PyTorch's headers precompiled" if options.precompiled and torch is not None else ""
     how = f"{done} for {targets} with {toolchain.summary()}; not linked on the host and not run"
+    if computed := sorted({name for unit in units for name in unit.computed}):
+        how += f"; computed when the build runs, tried with {ASSUMED}: {', '.join(computed)}"
     return Verification("build", str(path), options.targets, how, tuple(results), left_out)
 
 
@@ -281,7 +285,11 @@ class _Builder:
         if outcome.code is None:
             return replace(result, status=Status.FAIL, reason=f"did not compile within {self.options.timeout_s:g} s")
         if outcome.code != 0:
-            return self._failed(result, outcome.text)
+            failed = self._failed(result, outcome.text)
+            if (assumed := self._assumed(unit)) and failed.status is Status.FAIL:
+                reason = f"its build computes {', '.join(assumed)}: give the values with -D; tried with {ASSUMED}"
+                return replace(failed, status=Status.SKIP, reason=reason)
+            return failed
         findings = tuple(self._found(outcome, target)) if target != HOST else ()
         launches = all(finding.code not in _FATAL for finding in findings)
         return replace(result, findings=findings, status=Status.OK if launches else Status.FAIL)
@@ -333,6 +341,11 @@ class _Builder:
         macros = [f"-D{define}" for define in (*unit.defines, *self.options.defines) if define not in shared]
         return frozenset([*(f"-I{folder}" for folder in folders), *quoted, *macros])
 
+    def _assumed(self, unit: Unit) -> list[str]:
+        """The macros of a unit whose value is known to nobody yet."""
+        given = {define.partition("=")[0] for define in self.options.defines}
+        return [name for name in unit.computed if name.split()[0] not in given]
+
     def command(self, unit: Unit, target: str) -> list[str]:
         """The compiler's command line, without output files; run in the tree's root."""
         language: Language = {"hip": "hip", "c": "c"}.get(unit.language, "c++")  # type: ignore[assignment]
@@ -346,6 +359,7 @@ class _Builder:
             std = max(std or "", self.torch.std)
         elif unit.python and (python := python_include()) is not None:
             system.append(python)
+        defines += [f"{name.split()[0]}={ASSUMED}" for name in self._assumed(unit)]
         extra = [f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics"]
         extra += ["-ftemplate-backtrace-limit=0"]
         for folder in unit.quote_includes:

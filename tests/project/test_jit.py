@@ -1,0 +1,44 @@
+"""What a program that builds its extension when it runs says of sources and macros."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocport.project.jit import Loaded, python_loads
+from rocport.project.tree import read_project
+
+MODEL = """
+import os
+from torch.utils.cpp_extension import load
+HEAD = int(os.environ["HEAD"])
+CHUNK = 16
+flags = ["-O3", f"-D_C_={CHUNK}", f"-D_N_={HEAD}", "-DT=" + str(HEAD)]
+flags += ["-DFAST"]
+load(name="op", sources=["cuda/op.cpp", f"cuda/op{'_v' + version}.cu"], extra_cuda_cflags=flags)
+load(name="other", sources=["cuda/other.cu"], extra_cflags=["-DOTHER=%d" % HEAD, "-D W=2"])
+config.load(path)
+"""
+
+
+def test_macros_and_sources_of_each_call() -> None:
+    first, second = python_loads(MODEL)
+    assert first == Loaded(("cuda/op.cpp", "cuda/op_v*.cu"), ("_C_=16", "FAST"), ("_N_", "T"))
+    assert second == Loaded(("cuda/other.cu",), ("W=2",), ("OTHER",))
+
+
+def test_a_file_that_does_not_parse_has_none() -> None:
+    assert python_loads("print 'x'\n") == []
+
+
+def test_a_call_counts_for_its_sources_only(tmp_path: Path) -> None:
+    """RWKV's model.py stands in src/, its program runs in the folder above, where cuda/ is."""
+    for name in ("src", "cuda"):
+        (tmp_path / "run" / name).mkdir(parents=True)
+    (tmp_path / "run/src/model.py").write_text(MODEL.replace("import load", "import load  # cpp_extension"))
+    for name in ("op.cpp", "op_v6.cu", "other.cu"):
+        (tmp_path / "run/cuda" / name).write_text("#include <hip/hip_runtime.h>\n")
+    units = {unit.path: unit for unit in read_project(tmp_path).units()}
+    assert units["run/cuda/op_v6.cu"].defines == ("_C_=16", "FAST")
+    assert units["run/cuda/op_v6.cu"].computed == ("_N_ (run/src/model.py)", "T (run/src/model.py)")
+    assert units["run/cuda/other.cu"].defines == ("W=2",)
+    assert units["run/cuda/other.cu"].computed == ("OTHER (run/src/model.py)",)
