@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,7 @@ def test_constraints_hold_the_rocm_build_of_torch(tmp_path: Path) -> None:
 
 def test_the_release_asked_for_is_taken(tmp_path: Path) -> None:
     new = made(tmp_path, {"requirements.txt": "torch\n"}, dataclasses.replace(Options(), torch="2.9"))
-    assert active(new["constraints-rocm.txt"])[0].startswith("torch==2.9.0+rocm")
+    assert active(new["constraints-rocm.txt"])[0].startswith("torch==2.9.1+rocm6.4")
 
 
 @pytest.mark.parametrize("text", ["numpy\n", ""])
@@ -94,10 +95,33 @@ def test_dockerfile_on_a_rocm_image(tmp_path: Path) -> None:
     assert "NVIDIA_VISIBLE" not in text and "cuda-toolkit" not in text and "nvidia-cudnn" not in text
     assert 'ENV PYTORCH_ROCM_ARCH="gfx90a;' in text and "ENV ROCM_PATH=/opt/rocm\n" in text
     assert "    git\nCOPY requirements-rocm.txt constraints-rocm.txt .\n" in text
-    assert "RUN pip install torch==2.5.1 --index-url https://download.pytorch.org/whl/rocm" in text
-    assert "RUN pip install numpy\n" in text and "RUN pip install -r requirements-rocm.txt\n" in text
+    torch = re.search(
+        r"RUN pip install torch==2\S+\+rocm(\S+) --index-url https://download.pytorch.org/whl/rocm(\S+)", text
+    )
+    assert torch and torch[1] == torch[2] and torch.start() < text.index("RUN pip install numpy\n")
+    assert "RUN pip install -r requirements-rocm.txt\n" in text
     assert text.endswith('CMD ["python", "main.py"]\n')
     assert "--device=/dev/kfd" in text
+
+
+def test_rocms_torch_comes_before_what_needs_it_and_settings_are_checked(tmp_path: Path) -> None:
+    steps = """FROM nvidia/cuda:12.4.1-devel-ubuntu22.04
+ENV HSA_OVERRIDE_GFX_VERSION=10.3.0
+RUN TORCHINDUCTOR_MAX_AUTOTUNE=1 pip install numpy
+COPY requirements.txt .
+RUN pip install -e .
+RUN pip install -r requirements.txt
+"""
+    files = {"Dockerfile": steps, "requirements.txt": "torch==2.4.0\n"}
+    added = made(tmp_path / "one", files)["Dockerfile.rocm"].splitlines()
+    torch = next(at for at, row in enumerate(added) if row.startswith("RUN pip install --index-url"))
+    assert torch < next(at for at, row in enumerate(added) if "numpy" in row) < added.index("RUN pip install -e .")
+    assert not any(row.startswith("ENV HSA_OVERRIDE") for row in added)
+    assert any(row.startswith("# TORCHINDUCTOR_MAX_AUTOTUNE=1 below: ") for row in added)
+    last = "RUN pip3 install torch==2.4.0 --extra-index-url https://download.pytorch.org/whl/cu124\n"
+    moved = made(tmp_path / "two", {**files, "Dockerfile": steps + last})["Dockerfile.rocm"]
+    assert moved.count("download.pytorch.org") == 1 and moved.index("torch==2.") < moved.index("-e .")
+    assert "torch==2.4.0" not in moved
 
 
 def test_dockerfile_of_pytorch_s_image(tmp_path: Path) -> None:

@@ -80,7 +80,8 @@ therock_add_amdgpu_target(gfx942 "c" FAMILY y)
 """
     assert therock.excluded(cmake) == {"gfx1100": {"hipSPARSELt"}, "gfx942": set()}
     put(tmp_path, therock.THEROCK, therock.TARGETS, cmake)
-    put(tmp_path, therock.THEROCK, therock.RELEASES, "| AMD X | gfx1100    | `device-gfx1100` |\n")
+    mirror = '    "rocm-sdk-device-gfx1100": [{"project": "torch_rocm", "target": "rocm7.14"}],\n'
+    put(tmp_path, *therock.MIRROR, mirror)
     put(tmp_path, therock.THEROCK, therock.SUPPORTED, "## ROCm on Windows\n| **RDNA3** | **gfx1100** | ✅ |\n")
     found = list(therock.claims(Snapshot(tmp_path)))
     assert state(found, "gfx1100: hipSPARSELt") == state(found, "gfx1100: hipBLASLt") == "right"

@@ -54,12 +54,37 @@ def _ported(tree: PortedTree, path: str, text: str) -> str:
         changed = _row(row, chosen, own)
         if changed is not None:
             rows.append(changed)
-    return _head(path) + "\n".join(_checked(_closed(rows), chosen))
+    return _head(path) + "\n".join(_checked(_ordered(_closed(rows), chosen, own), chosen))
+
+
+_PIP = re.compile(r"^\s*RUN\b.*\bpip3?\s+install\b")
+
+
+def _ordered(rows: list[str], chosen: Wheels, own: bool) -> list[str]:
+    """ROCm's torch before the first other `pip install` of its stage: one that came first would bring CUDA's, or
+    build an extension against none. A step that spans lines stays where it is."""
+    stages: list[list[str]] = [[]]
+    for row in rows:
+        if _FROM.match(row):
+            stages.append([])
+        stages[-1].append(row)
+    found: list[str] = []
+    for stage in stages:
+        first = next((at for at, row in enumerate(stage) if _PIP.match(row)), None)
+        torch = next((at for at, row in enumerate(stage) if _PIP.match(row) and chosen.index in row), None)
+        if first is not None and torch is not None and first < torch and not stage[torch].rstrip().endswith("\\"):
+            if not stage[torch - 1].rstrip().endswith("\\"):
+                stage.insert(first, stage.pop(torch))
+        elif first is not None and torch is None and own and any(requirements.REQUIREMENTS in row for row in stage):
+            stage.insert(first, f"RUN {chosen.install()}")
+        found += stage
+    return found
 
 
 def _checked(rows: list[str], chosen: Wheels) -> list[str]:
-    """Without the variables that the checks of `rocport doctor` would have unset, each named in a comment."""
-    named = {name: value for row in rows for name, value in _variables(row)}
+    """Without the ENV variables that the checks of `rocport doctor` would have unset, each named in a comment; one that
+    a RUN sets is named above it."""
+    named = {name: value for row in rows for name, value in (*_variables(row), *_run_variables(row))}
     if not named:
         return rows
     text = "\n".join((f"PyTorch version: {chosen.torch}.0+rocm{chosen.rocm}", *(f"{k}={v}" for k, v in named.items())))
@@ -68,13 +93,14 @@ def _checked(rows: list[str], chosen: Wheels) -> list[str]:
         for result in diagnose(machine_from_text(text, "Dockerfile")).results
         if result.status in ("warn", "fail")
         for name, value in result.env.items()
-        if value is None and name in named
+        if name in named and value != named[name]
     }
     found: list[str] = []
     for row in rows:
         here = [(name, value) for name, value in _variables(row) if name in wrong]
         if not here:
-            found.append(row)
+            said = [f"# {name}={value} below: {wrong[name]}" for name, value in _run_variables(row) if name in wrong]
+            found += [*said, row]
             continue
         found += [f"# {name}={value} left out: {wrong[name]}" for name, value in here]
         kept = [f'{name}="{value}"' for name, value in _variables(row) if name not in wrong]
@@ -97,6 +123,12 @@ def _variables(row: str) -> list[tuple[str, str]]:
         return []
     pairs = [word.partition("=") for word in words]
     return [(name, value) for name, equals, value in pairs if equals]
+
+
+def _run_variables(row: str) -> list[tuple[str, str]]:
+    """What a RUN of one line sets for its commands: `RUN export A=1 && ...`, `RUN A=1 pip ...`."""
+    match = re.match(r"^\s*RUN\s+(.*)$", row, re.IGNORECASE)
+    return re.findall(r"(?:^|&&|;|\bexport)\s*([A-Z][A-Z0-9_]*)=([^\s;&\"']+)", match[1]) if match else []
 
 
 def _head(path: str) -> str:
@@ -124,6 +156,10 @@ def _row(row: str, chosen: Wheels, own: bool) -> str | None:
     row = _WHEELS.sub(rf"\g<1>rocm{chosen.rocm}", row)
     row = re.sub(r"--extra-index-url(?=[= ]https://download\.pytorch\.org/whl/rocm)", "--index-url", row)
     row = re.sub(r"(\btorch(?:vision|audio)?==[\d.]+)\+cu\d+", r"\1", row)
+    if chosen.index in row:
+        for name, version in chosen.pins:
+            row = re.sub(rf"\b{name}[=~<>]=?[\w.+*]+", f"{name}=={version}", row)
+        row = re.sub(r"\b(torchaudio|triton)[=~<>]=?[\w.+*]+", r"\1", row)
     if own:
         row = re.sub(
             r"(COPY\s+(?:--\S+\s+)*)requirements\.txt\b",

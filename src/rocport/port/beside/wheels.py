@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rocport.facts.rocm import TorchRelease, torch_releases, wheel_channels
+from rocport.facts.listings import Listing, recorded
+from rocport.facts.rocm import TorchRelease, channels_of, torch_releases, wheel_channel
+from rocport.facts.targets import default_targets
 from rocport.model import Options
 
 
@@ -24,23 +26,44 @@ class Wheels:
 
 
 def wheels(options: Options) -> Wheels:
-    """The release of `--torch` and `--rocm` where it is known; else the newest whose wheels were looked into."""
-    looked_into = {
-        channel.name for channel in wheel_channels() if channel.owner == "pytorch" and channel.sure == "measured"
-    }
+    """The release of `--torch` and `--rocm` where it is known; else the newest with a record in its index and
+    measured code objects."""
     known = [release for release in torch_releases() if release.rocm and release.index]
     asked = [release for release in known if _asked(release, options)]
-    (first, *_) = asked or [release for release in known if release.rocm[0] in looked_into]
-    rocm = first.rocm[0]
-    pins = [("torch", f"{first.version}.0+rocm{rocm}")]
-    if first.torchvision:
-        pins.append(("torchvision", f"{first.torchvision}.0+rocm{rocm}"))
-    return Wheels(first.version, rocm, first.index, tuple(pins))
+    if asked:
+        release = asked[0]
+        channels = [name for name in channels_of(release) if options.rocm is None or _is_of(options, name)]
+        return _wheels(release, channels[0], _records(release, channels[0]))
+    for release in known:
+        for channel in channels_of(release):
+            found = _records(release, channel)
+            if found and wheel_channel(channel).sure == "measured":
+                return _wheels(release, channel, found)
+    raise AssertionError("no release of torch is recorded in wheel_listings.csv")
+
+
+def _records(release: TorchRelease, channel: str) -> tuple[Listing, ...]:
+    index, target = release.index.removesuffix(release.rocm[0]) + channel, default_targets()[0]
+    return recorded(index, channel, release.version, "", None, "linux", target)
+
+
+def _wheels(release: TorchRelease, channel: str, records: tuple[Listing, ...]) -> Wheels:
+    """Pins of a torch whose torchvision is named by a record; else of the first patch, which both have."""
+    record = next((record for record in records if record.version_of("torchvision")), None)
+    torch = record.torch if record else f"{release.version}.0"
+    pins = [("torch", f"{torch}+rocm{channel}")]
+    if release.torchvision:
+        named = record.version_of("torchvision") if record else None
+        pins.append(("torchvision", f"{named or release.torchvision + '.0'}+rocm{channel}"))
+    return Wheels(release.version, channel, release.index.removesuffix(release.rocm[0]) + channel, tuple(pins))
+
+
+def _is_of(options: Options, channel: str) -> bool:
+    return f"{options.rocm}.".startswith(f"{channel}.")
 
 
 def _asked(release: TorchRelease, options: Options) -> bool:
     if options.torch is None and options.rocm is None:
         return False
     torch = options.torch is None or f"{options.torch}.".startswith(f"{release.version}.")
-    rocm = options.rocm is None or any(str(options.rocm).startswith(name) for name in release.rocm)
-    return torch and rocm
+    return torch and (options.rocm is None or any(_is_of(options, name) for name in channels_of(release)))
