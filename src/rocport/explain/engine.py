@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from rocport.explain.codes import find_codes
-from rocport.explain.evidence import Setting, failed, informs, warns
+from rocport.explain.evidence import VAGUE, Setting, failed, informs, warns
 from rocport.explain.match import Match
 from rocport.explain.text import Block, lowered, read_blocks
 from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
@@ -96,7 +96,8 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
             if probe in squeezed and seen[failure.id].count < MAX_COUNT:
                 hits = found.setdefault(failure.id, [])
                 for line, text, values in _search(block, signature):
-                    hits.append((line, text, values, not (signature.states or _states_beside(block, line))))
+                    states = signature.states or (failure.specificity >= VAGUE and _states_beside(block, line))
+                    hits.append((line, text, values, not states))
         if failures is None:
             for failure, line, text in find_codes(block):
                 seen.setdefault(failure.id, _Seen(failure)).add(line, text, {})

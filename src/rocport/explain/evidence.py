@@ -145,7 +145,7 @@ def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Ite
     if subjects and not setting.programs.intersection(subjects):
         yield f"nothing in the paste is of {' or '.join(subjects)}"
     if match.named:
-        yield "the log only names it, and nothing beside it failed"
+        yield "the log only names it, and does not say that it failed"
     if match.informs:
         yield "the log says it as information, not as an error"
     if setting.well > last and setting.failed <= last:
