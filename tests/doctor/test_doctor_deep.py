@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
+from rocport.cli import cmd_doctor
 from rocport.doctor import deep
 from rocport.doctor.diagnosis import diagnose
 from rocport.doctor.gpus import resolve
 from rocport.doctor.host import Host
 from rocport.doctor.machine import Machine
+from rocport.doctor.workflows import PRELUDE, WORKFLOWS
 
 GOOD = """noise
 {"step": "import", "status": "ok", "value": {"torch": "2.13.0+rocm7.2", "hip": "7.2.1", "rocm": null, "cuda": null,
@@ -63,8 +70,53 @@ def test_an_interpreter_that_cannot_run(tmp_path):
     assert notes and not facts.sightings
 
 
-def test_the_script_runs_here(tmp_path):
-    """With whatever torch there is: the import step reports, and nothing else runs without a GPU."""
-    facts, _ = deep.probe(Host(env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}), 120)
+def test_the_script_runs_here(tmp_path, monkeypatch):
+    """With whatever torch there is: the import step reports, and no kernel runs without a GPU."""
+    monkeypatch.setattr(deep, "WORKFLOWS", {})
+    facts, _ = deep.probe(Host(env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}), 3600)
     steps = {s.name for s in facts.settings if s.name.startswith("deep_")}
     assert "deep_import" in steps
+
+
+IMPORTED = '{"step": "import", "status": "ok", "value": {"available": true, "bitsandbytes": true}}'
+FAULT = "Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f. Reason: Page not present."
+
+
+@pytest.mark.parametrize(
+    ("name", "ending", "said"),
+    [
+        ("Linear4bit", f"echo '{FAULT}' >&2; kill -ABRT $$", "memory-access-fault"),
+        ("Linear8bitLt", "echo 'HIP error: invalid device function' >&2; exit 1", "invalid-device-function"),
+        ("AdamW8bit", "echo 'AssertionError: the loss went from 2.0 to 2.0 in 20 steps of AdamW8bit' >&2; exit 1", ""),
+        ("fully_shard", "exec sleep 60", ""),
+    ],
+)  # fmt: skip
+def test_a_workflow_that_fails_takes_no_other_along_and_is_explained(tmp_path, name, ending, said):
+    """A stand-in for the interpreter that fails in a known way in one workflow."""
+    host = fake_python(
+        tmp_path,
+        f"""case "$2" in
+*{name}*) {ending} ;;
+*"done("*) echo '{{"device": "cuda"}}' ;;
+*) echo '{IMPORTED}' ;;
+esac""",
+    )
+    facts, notes = deep.probe(host, 2)
+    ended = {s.name[5:]: s.value for s in facts.settings if s.name.startswith("deep_")}
+    failed = [workflow for workflow, ok in ended.items() if not ok]
+    assert len(ended) == 5 and notes == []
+    assert name in deep.WORKFLOWS[failed[0]] and len(failed) == 1
+    result = diagnose(machine(facts)).result("deep-run")
+    assert result.status == "fail" and failed[0] in result.message
+    (reading,) = cmd_doctor._deep_readings(machine(facts))
+    claimed = [match.failure.id for match in reading.matches]
+    assert claimed[:1] == [said] if said else claimed == []
+
+
+def test_the_workflows_run_on_the_cpu():
+    """All four one after the other in one process: an import of torch each would be three more."""
+    pytest.importorskip("bitsandbytes")
+    script = PRELUDE + "".join(WORKFLOWS.values())
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=3600)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)["device"] for line in done.stdout.split("\n") if line.startswith("{")] == ["cpu"] * 4

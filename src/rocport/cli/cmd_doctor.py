@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ _MARK = {
 )
 @click.option("--fix", "fix_id", metavar="ID", help="Show the fix of one check, and run it after asking.")
 @click.option("--dry-run", is_flag=True, help="With --fix: print the commands and run nothing.")
-@click.option("--deep", is_flag=True, help="Also import torch in a child process and run small work on the GPU.")
+@click.option("--deep", is_flag=True, help="Also run torch: small kernels, 4-bit, LLM.int8, an 8-bit optimizer, FSDP.")
 @click.option(
     "--python",
     "python",
@@ -128,6 +129,7 @@ def command(
         version = bitsandbytes or installed_bitsandbytes(machine)
         ctx.exit(report(model, machine_targets(machine), version, fmt == "json", build=build))
     diagnosis = diagnose(machine)
+    readings += _deep_readings(machine)
     if fix_id is not None:
         ctx.exit(_fix(diagnosis, fix_id, dry_run))
     if export:
@@ -222,6 +224,18 @@ def _readings(sources: list[Path]) -> list[Reading]:
     except CaptureError as error:
         raise click.ClickException(str(error)) from error
     return found
+
+
+def _deep_readings(machine: Machine) -> list[Reading]:
+    """What the failed workflows of `--deep` printed, read as a paste."""
+    from rocport.doctor.deep import OUTPUT
+    from rocport.explain import read_stream
+
+    outputs = [s for s in machine.facts.settings if machine.live and s.name.startswith(OUTPUT)]
+    return [
+        read_stream(BytesIO(str(s.value).encode()), f"deep {s.name[len(OUTPUT) :]}", "amd" if machine.gpus else "")
+        for s in outputs
+    ]
 
 
 def _print_foreign(readings: list[Reading]) -> None:

@@ -1,7 +1,8 @@
 """`--deep`: import torch in a child process and run small work on the GPU, each step with its outcome.
 
 The child is this file's SCRIPT, run by the interpreter whose packages are examined. It prints one JSON object a step,
-so a step that hangs or kills the process still leaves those before it.
+so a step that hangs or kills the process still leaves those before it. The workflows of bitsandbytes and FSDP follow,
+each in a child of its own (`workflows`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from pathlib import Path
 from rocport.doctor.host import Host
 from rocport.doctor.machine import Evidence, Facts, Setting, Sighting, Symptom, VersionFact
 from rocport.doctor.probes.names import gfx_of
+from rocport.doctor.workflows import NEEDS, WORKFLOWS, Outcome, run
 
 SECONDS = 180.0
-STEPS = ("import", "devices", "kernel", "matmul", "sdpa", "compile", "bnb-4bit", "bnb-8bit")
+STEPS = ("import", "devices", "kernel", "matmul", "sdpa", "compile")
+OUTPUT = "output_of_"
+"""What a failed workflow printed is the setting of this name and the workflow's."""
 
 SCRIPT = r"""
 import importlib.util, json, sys, time
@@ -38,6 +42,7 @@ def imported():
     import torch
     return {"torch": torch.__version__, "hip": getattr(torch.version, "hip", None),
             "rocm": getattr(torch.version, "rocm", None), "cuda": torch.version.cuda,
+            "bitsandbytes": importlib.util.find_spec("bitsandbytes") is not None,
             "available": torch.cuda.is_available(), "arch_list": torch.cuda.get_arch_list()}
 
 def devices():
@@ -74,31 +79,10 @@ def compiled():
     x = torch.linspace(0, 1, 4096)
     return close(f(x.cuda()), torch.sin(x) * 2 + x.sum(), 1e-2)
 
-def bnb4():
-    from bitsandbytes import functional as F
-    torch.manual_seed(0)
-    x = torch.randn(256, 256, device="cuda", dtype=torch.float16)
-    packed, state = F.quantize_4bit(x, quant_type="nf4")
-    error = float((F.dequantize_4bit(packed, state).float() - x.float()).abs().mean())
-    assert error < 0.12, f"mean error {error} of the NF4 round trip, expected below 0.12"
-    return {"blocksize": state.blocksize, "mean_error": error}
-
-def bnb8():
-    from bitsandbytes import functional as F
-    torch.manual_seed(0)
-    x = torch.randn(256, 256, device="cuda")
-    packed, state = F.quantize_blockwise(x)
-    error = float((F.dequantize_blockwise(packed, state).float() - x.float()).abs().mean())
-    assert error < 0.03, f"mean error {error} of the 8-bit round trip, expected below 0.03"
-    return error
-
 if step("import", imported) and torch.cuda.is_available():
     step("devices", devices)
     for name, work in (("kernel", kernel), ("matmul", matmul), ("sdpa", sdpa), ("compile", compiled)):
         step(name, work)
-    if importlib.util.find_spec("bitsandbytes") is not None:
-        step("bnb-4bit", bnb4)
-        step("bnb-8bit", bnb8)
 """
 
 
@@ -142,7 +126,25 @@ def probe(host: Host, seconds: float = SECONDS) -> tuple[Facts, list[str]]:
         text = f"{ended} in step {following!r}" + (f": {tail[0][:300]}" if tail else "")
         notes.append(f"deep: {text}")
         facts = facts + Facts(symptoms=(Symptom("deep-crashed", Evidence("deep", python, text)),))
+    if any(setting.name == "deep_import" and setting.value for setting in facts.settings):
+        for name in WORKFLOWS:
+            if NEEDS.get(name) != "bitsandbytes" or _has_bitsandbytes(output):
+                facts = facts + _outcome(run(python, name, host.env, seconds), python)
     return facts, notes
+
+
+def _has_bitsandbytes(output: bytes) -> bool:
+    return b'"bitsandbytes": true' in output
+
+
+def _outcome(outcome: Outcome, python: str) -> Facts:
+    """A workflow's end as facts."""
+    evidence = Evidence("deep", python, f"{outcome.name}: {'ok' if outcome.ok else 'failed'}, {outcome.value}")
+    settings = [Setting(f"deep_{outcome.name}", outcome.ok, evidence)]
+    if outcome.ok:
+        return Facts(settings=tuple(settings))
+    settings.append(Setting(f"{OUTPUT}{outcome.name}", outcome.output, evidence))
+    return Facts(settings=tuple(settings), symptoms=(Symptom("deep-failed", evidence),))
 
 
 def parse(output: str, where: str) -> tuple[Facts, list[str]]:

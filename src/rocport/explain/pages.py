@@ -40,7 +40,7 @@ def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
     if not reading.matches:
         found = "no failure is certain" if reading.possible else "no known failure found"
         yield f"{name}: {diagnosis.lines} lines read, {found}."
-        yield from _possible_lines(reading)
+        yield from failure_lines(reading)
         if diagnosis.suspects:
             yield ""
             yield "Lines that look like errors:"
@@ -52,7 +52,6 @@ def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
         return
     yield f"{name}: {diagnosis.lines} lines read, {_count(len(reading.matches), 'known failure')} found."
     yield from failure_lines(reading)
-    yield from _possible_lines(reading)
     if reading.general:
         yield ""
         if show_all:
@@ -107,10 +106,11 @@ def _possible_lines(reading: Reading) -> Iterator[str]:
 
 
 def failure_lines(reading: Reading) -> Iterator[str]:
-    """Each failure of a reading, most specific first."""
+    """Each failure of a reading, most specific first, then what may be the cause."""
     for match in reading.matches:
         yield ""
         yield from _match_lines(match, reading.name)
+    yield from _possible_lines(reading)
 
 
 def _check_lines(reading: Reading) -> Iterator[str]:

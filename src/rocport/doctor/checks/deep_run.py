@@ -26,12 +26,14 @@ def run(machine: Machine) -> Iterator[Result]:
             "The same call in your program fails or gives wrong numbers."
             if name != "import"
             else "torch cannot be imported.",
-            ("rocport explain -  # paste the message",),
+            ("# what it printed is explained below; in full: rocport doctor --deep --json",),
             "rocport doctor --deep",
         )
     done = [s for s in machine.facts.settings if s.name.startswith("deep_") and s.value]
     seen = machine.setting("torch_sees_gpu")
     if seen is not None and not seen.value:
         yield says("deep-run.torch-cuda-is-available-false", [seen.evidence], status="fail" if machine.gpus else "warn")
+        if done[1:] and not failed:
+            yield ok(f"on the CPU: {', '.join(s.name[5:] for s in done[1:])}", *(s.evidence for s in done[1:]))
     elif done and not (crashed or failed):
         yield ok(f"{len(done)} steps ran: {', '.join(s.name[5:] for s in done)}", *(s.evidence for s in done))
