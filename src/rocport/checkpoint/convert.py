@@ -23,10 +23,19 @@ from typing import TYPE_CHECKING, Any
 
 from rocport.checkpoint import codec
 from rocport.checkpoint.errors import CheckpointError
+from rocport.checkpoint.gguf_model import gguf_weights, read_gguf_checkpoint
 from rocport.checkpoint.model import is_kept, read_config
 from rocport.checkpoint.quantstate import DTYPES, MARK, find_quantized
 from rocport.checkpoint.stored import Blocks, Dense, Weight, find_weights
-from rocport.checkpoint.tensorfile import Checkpoint, Tensor, TensorFile, encode_header, read_checkpoint, read_header
+from rocport.checkpoint.tensorfile import (
+    MAX_HEADER_BYTES,
+    Checkpoint,
+    Tensor,
+    TensorFile,
+    encode_header,
+    read_checkpoint,
+    read_header,
+)
 from rocport.model.digest import file_sha256
 
 if TYPE_CHECKING:
@@ -154,9 +163,9 @@ def plan(src: Path, options: Options) -> Plan:
         raise CheckpointError(f"type {options.to!r}: expected auto, {', '.join(TYPES)}, nf4b64, fp4b64 or affine4g64")
     if match is not None and match["block"] and int(match["block"]) not in BLOCKSIZES:
         raise CheckpointError(f"block size {match['block']}: bitsandbytes takes {', '.join(map(str, BLOCKSIZES))}")
-    checkpoint = read_checkpoint(src)
+    checkpoint = read_gguf_checkpoint(src) if src.suffix == ".gguf" and src.is_file() else read_checkpoint(src)
     tensors = checkpoint.tensors
-    stored = find_weights(tensors, _config(checkpoint))
+    stored = gguf_weights(checkpoint) if checkpoint.config else find_weights(tensors, _config(checkpoint))
     if options.dense or options.blocksize is not None:
         if not stored:
             raise CheckpointError(
@@ -185,6 +194,8 @@ def plan(src: Path, options: Options) -> Plan:
 
 
 def _config(checkpoint: Checkpoint) -> dict[str, Any]:
+    if checkpoint.config is not None:
+        return dict(checkpoint.config)
     path = checkpoint.root / "config.json"
     return read_config(path) if path.is_file() else {}
 
@@ -276,7 +287,7 @@ def convert(src: Path, dst: Path, options: Options, log: Callable[[str], None] =
     resumed = checked = done = 0
     errors = _Errors()
     for shard in work.shards:
-        name = shard.file.path.name
+        name = shard.file.written
         if _finished(dst, record, name):
             resumed += 1
             log(f"{name}: finished by an earlier run")
@@ -354,11 +365,11 @@ def _open_destination(work: Plan, src: Path, dst: Path) -> dict[str, Any]:
 def _header_digest(path: Path) -> str:
     with path.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
-        return hashlib.sha256(stream.read(length)).hexdigest()
+        return hashlib.sha256(stream.read(min(length, MAX_HEADER_BYTES))).hexdigest()
 
 
 def _check_space(work: Plan, record: dict[str, Any], dst: Path) -> None:
-    need = sum(shard.nbytes for shard in work.shards if shard.file.path.name not in record["shards"])
+    need = sum(shard.nbytes for shard in work.shards if shard.file.written not in record["shards"])
     free = shutil.disk_usage(dst).free
     if need + 64 * 1024 * 1024 > free:
         raise CheckpointError(f"{dst}: needs {need / 1e9:.1f} GB, {free / 1e9:.1f} GB are free")
@@ -533,17 +544,16 @@ def _check_values(weight: Weight, written: Tensor) -> int:
 def _write_index(work: Plan, dst: Path) -> None:
     if work.checkpoint.index is None:
         return
-    mapping = {entry.name: shard.file.path.name for shard in work.shards for entry in shard.entries}
+    mapping = {entry.name: shard.file.written for shard in work.shards for entry in shard.entries}
     index = {"metadata": {"total_size": work.bytes_out}, "weight_map": dict(sorted(mapping.items()))}
     _write_json(dst / work.checkpoint.index.name, index)
 
 
 def _write_config(work: Plan, dst: Path) -> None:
     """config.json that says what the weights are now."""
-    source = work.checkpoint.root / "config.json"
-    if not source.is_file():
+    config = _config(work.checkpoint)
+    if not config:
         return
-    config = read_config(source)
     options = work.options
     if options.blocksize is None or not all(isinstance(weight, Blocks) for weight in work.weights.values()):
         config.pop("quantization_config", None)
@@ -593,7 +603,7 @@ def _is_model_folder(root: Path) -> bool:
 
 def _check_whole(work: Plan, dst: Path) -> None:
     """The finished folder reads as one checkpoint with exactly the planned tensors."""
-    path = dst if work.checkpoint.index is not None or len(work.shards) > 1 else dst / work.shards[0].file.path.name
+    path = dst if work.checkpoint.index is not None or len(work.shards) > 1 else dst / work.shards[0].file.written
     written = read_checkpoint(path).tensors
     planned = {entry.name for shard in work.shards for entry in shard.entries}
     if set(written) != planned:

@@ -1,4 +1,4 @@
-"""The header of a GGUF file: what model it is and how its tensors are stored; no weight is read.
+"""The header of a GGUF file: what model it is, and how and where its tensors are stored.
 
 Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (version 2 and 3, little-endian).
 """
@@ -27,11 +27,13 @@ MOST = 1 << 24
 
 @dataclass(frozen=True)
 class GgufFile:
-    """`metadata` leaves out arrays longer than 64. `tensors`: name to (type, shape, elements)."""
+    """`metadata` leaves out arrays longer than 64. `tensors`: name to (type, shape, elements); `starts`: where each
+    begins in the file, in bytes."""
 
     path: Path
     metadata: dict[str, Any]
     tensors: dict[str, tuple[str, tuple[int, ...], int]]
+    starts: dict[str, int]
 
 
 def read_gguf(path: Path) -> GgufFile:
@@ -81,7 +83,7 @@ def _read(path: Path, stream: BinaryIO) -> GgufFile:
     for _ in range(entries):
         key = _text(path, stream)
         metadata[key] = _value(path, stream, _number(stream, "<I"))
-    found = {}
+    found, starts = {}, {}
     for _ in range(tensors):
         name = _text(path, stream)
         rank = _number(stream, "<I")
@@ -89,9 +91,13 @@ def _read(path: Path, stream: BinaryIO) -> GgufFile:
             raise CheckpointError(f"{path}: {name} has {rank} dimensions; expected at most 8")
         shape = tuple(_number(stream, "<Q") for _ in range(rank))
         kind = _number(stream, "<I")
-        stream.read(8)
+        starts[name] = _number(stream, "<Q")
         elements = 1
         for size in shape:
             elements *= size
         found[name] = (TYPES.get(kind, f"type {kind}"), shape[::-1], elements)
-    return GgufFile(path, metadata, found)
+    align = metadata.get("general.alignment", 32)
+    if not isinstance(align, int) or not 0 < align <= 1 << 20:
+        raise CheckpointError(f"{path}: general.alignment is {align!r}; expected a number of bytes")
+    data = -(-stream.tell() // align) * align
+    return GgufFile(path, metadata, found, {name: data + start for name, start in starts.items()})

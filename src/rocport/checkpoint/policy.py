@@ -122,7 +122,7 @@ def _load(model: Model, target: GfxTarget, bitsandbytes: str | None) -> list[Sta
         return [Statement("load", "change", text, "src/rocport/ops/modules/affine.py", "measured", do)]
     if quantization.method == "gguf":
         text = f"GGUF, most of it {quantization.quant_type}: llama.cpp loads it as it is; transformers dequantizes it"
-        do = "rocport.integrations.transformers.load(PATH, form='nf4b64') quantizes again; or llama.cpp built for HIP"
+        do = "rocport model convert SRC DST --to nf4b64 (or fp16), for Llama and Qwen; or llama.cpp built for HIP"
         return [Statement("load", "change", text, _GGUF, "documented", do)]
     if quantization.method in ("awq", "gptq"):
         text = f"vLLM 0.14 and 0.15.1 list {quantization.method.upper()} as not supported on AMD GPUs"

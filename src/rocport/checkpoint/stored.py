@@ -12,6 +12,8 @@
 | gptq4g128, ... | GPTQ | `X.qweight` [K * bits / 32, N], `X.qzeros`, `X.scales` [G, N], `X.g_idx` [K] |
 | awq4g128, ... | AutoAWQ (GEMM) | `X.qweight` [K, N / 8], `X.qzeros`, `X.scales` [G, N]; nibbles interleaved |
 
+| Q4_K, Q8_0, ... | llama.cpp's GGUF | blocks of 32 or 256 values (`gguf_blocks`); rows of q and k in another order |
+
 Sources: bitsandbytes 0.50.2, MLX 0.32, transformers 5.23 (integrations/mxfp4.py, finegrained_fp8.py), GPTQModel and
 AutoAWQ 0.2.9 (`utils/packing_utils.py`). `value` decodes one value in plain Python and shares nothing with `values`.
 """

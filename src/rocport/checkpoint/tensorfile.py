@@ -89,6 +89,11 @@ class TensorFile:
     tensors: tuple[Tensor, ...]
     metadata: Mapping[str, str]
 
+    @property
+    def written(self) -> str:
+        """The name of its converted form."""
+        return self.path.name if self.path.suffix == ".safetensors" else "model.safetensors"
+
 
 def read_header(path: Path) -> TensorFile:
     """Parse and check the header of one safetensors file.
@@ -155,11 +160,13 @@ def encode_header(tensors: Iterable[tuple[str, str, tuple[int, ...], int]], meta
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """All safetensors files of a model. `index` is the file that maps names to files, None for a single file."""
+    """All safetensors files of a model. `index` is the file that maps names to files, None for a single file. `config`
+    is what stands for config.json in a file that says it itself (GGUF)."""
 
     root: Path
     files: tuple[TensorFile, ...]
     index: Path | None
+    config: Mapping[str, Any] | None = None
 
     @property
     def tensors(self) -> dict[str, Tensor]:

@@ -93,9 +93,9 @@ def convert(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Convert the checkpoint SRC (a folder or a .safetensors file) into the new folder DST, without a GPU.
+    """Convert the checkpoint SRC (a folder, a .safetensors or .gguf file) into the new folder DST, without a GPU.
 
-    Reads bitsandbytes 4- and 8-bit, MLX, fp8, mxfp4, GPTQ, AWQ and dense weights. Works shard by shard in bounded
+    Reads bitsandbytes 4- and 8-bit, MLX, fp8, mxfp4, GPTQ, AWQ, GGUF and dense weights. Works shard by shard in bounded
     memory, checks what it wrote, and continues an interrupted run when called again. Dense weights are exact: the
     values the format's own library computes. Quantizing is lossy; the change is printed.
     """

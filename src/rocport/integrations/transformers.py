@@ -25,6 +25,8 @@ from transformers.quantizers import HfQuantizer, register_quantization_config, r
 from transformers.utils.quantization_config import QuantizationConfigMixin
 
 from rocport.checkpoint import CheckpointError
+from rocport.checkpoint.gguf import read_gguf
+from rocport.checkpoint.gguf_model import CLASSES, gguf_weights, read_gguf_checkpoint
 from rocport.checkpoint.model import is_kept, read_config
 from rocport.checkpoint.stored import Blocks, Int8, Weight, Words, find_weights
 from rocport.checkpoint.tensorfile import Checkpoint, Tensor, read_checkpoint
@@ -191,7 +193,8 @@ def load(
 
     `dtype` is that of dense weights and of the computation, by default what config.json says. `form` packs what is
     dense or decoded, as RocportConfig does; without it, it stays dense. `fused` puts our norm, activation and rotary
-    embedding in. `kwargs` go to `from_pretrained`. A `.gguf` file is decoded by transformers. Raises CheckpointError
+    embedding in. `kwargs` go to `from_pretrained`. A `.gguf` file of an
+    architecture that `rocport.checkpoint.gguf_model` does not name is decoded by transformers. Raises CheckpointError
     for a folder that is no model or whose weights are stored in a way that is not read; ValueError for another form.
     """
     path = Path(path)
@@ -208,6 +211,10 @@ def load(
 
 
 def _from_gguf(path: Path, dtype: torch.dtype | None, kwargs: dict[str, Any]) -> PreTrainedModel:
+    if read_gguf(path).metadata.get("general.architecture") in CLASSES:
+        checkpoint = read_gguf_checkpoint(path)
+        said = dict(checkpoint.config or {})
+        return _from_checkpoint(path, checkpoint, said, gguf_weights(checkpoint), dtype, kwargs)
     return AutoModelForCausalLM.from_pretrained(
         path.parent, gguf_file=path.name, dtype=dtype or torch.bfloat16, **kwargs
     )
@@ -218,7 +225,18 @@ def _from_folder(path: Path, dtype: torch.dtype | None, kwargs: dict[str, Any]) 
     if not said:
         raise CheckpointError(f"{path}: holds no config.json; expected a model folder")
     checkpoint = read_checkpoint(path)
-    weights = find_weights(checkpoint.tensors, said)
+    return _from_checkpoint(path, checkpoint, said, find_weights(checkpoint.tensors, said), dtype, kwargs)
+
+
+def _from_checkpoint(
+    path: Path,
+    checkpoint: Checkpoint,
+    said: dict[str, Any],
+    weights: dict[str, Weight],
+    dtype: torch.dtype | None,
+    kwargs: dict[str, Any],
+) -> PreTrainedModel:
+    """The model that config.json, or what stands for it, describes, with these weights."""
     config = AutoConfig.for_model(
         said.get("model_type"), **{k: v for k, v in said.items() if k not in ("model_type", "quantization")}
     )
