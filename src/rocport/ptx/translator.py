@@ -278,7 +278,7 @@ class Translator:
         if wanted.startswith("__half"):
             self.need(FP16)
         if wanted.startswith("__hip_bfloat"):
-            self.need("<hip/hip_bf16.h>")
+            self.need("rocport_bf16.h")
         return f"rocport::bit_cast<{wanted}>({value})"
 
     def write(self, text: str, type_: str, value: str) -> None:
