@@ -25,6 +25,7 @@ def _rules(path: str, text: str) -> list[tuple[str, int]]:
     [
         ("a/b.cu", "cuda"),
         ("setup.py", "python"),
+        ("src/Makefile.bkp", "other"),
         ("CMakeLists.txt", "cmake"),
         ("cmake/x.cmake", "cmake"),
         ("requirements/dev.txt", "requirements"),

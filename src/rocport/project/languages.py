@@ -49,6 +49,8 @@ _LANGUAGES = {
     ".bzl": "bazel",
     ".hip": "hip",
 }
+_BACKUPS = (".bak", ".bkp", ".orig", ".old", ".save", ".rej")
+"""What nobody builds."""
 _NAMES = {
     "meson.build": "meson",
     "BUILD": "bazel",
@@ -79,7 +81,7 @@ def language_of(path: str) -> str:
         return "cmake"
     if name.startswith(("dockerfile", "containerfile")) and suffix not in (".py", ".md", ".sh"):
         return "docker"
-    if name.startswith(("makefile", "gnumakefile")) and suffix not in (".py", ".am"):
+    if name.startswith(("makefile", "gnumakefile")) and suffix not in (".py", ".am", *_BACKUPS):
         return "make"
     if suffix in (".txt", ".in") and ("requirements" in path.lower() or "constraints" in stem):
         return "requirements"

@@ -66,14 +66,17 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     view = branches(source, context.project.torch_extension)
     properties = not _PROPERTIES.isdisjoint(source.names)
+    lines: set[int] = set()
     for position in source.find(b"major", *_QUERIES):
         member = source.at(position) == b"major"
         if member and (not properties or source.at(position - 1) not in (b".", b"->") or _is_printed(source, position)):
             continue
         if source.directive_of(position) is not None and not member:
             continue
-        if view.is_dead(source.starts[position]) or amd_only(source, position):
+        line = source.line(source.starts[position])
+        if line in lines or view.is_dead(source.starts[position]) or amd_only(source, position):
             continue
+        lines.add(line)
         yield finding(
             RULE,
             source,

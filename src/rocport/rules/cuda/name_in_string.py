@@ -36,6 +36,7 @@ RULE = Rule(
         Example('void *f() { return dlopen("libcudart.so.12", 1); }\n', contains=("libcudart.so.12",)),
         Example('void *f(void *h) { return dlsym(h, "cudaMalloc"); }\n', contains=('"cudaMalloc"',)),
         Example('const char *names[] = {"cuInit"};\nvoid *f(void *h) { return dlsym(h, names[0]); }\n'),
+        Example('void *f(std::string s) { return dlopen((std::string("libcu") + s + ".so").c_str(), 1); }\n'),
         Example('bool f(std::string s) { return s.find("CUDA error") != std::string::npos; }\n'),
         Example('int f() { return system("nvidia-smi -L"); }\n', contains=("nvidia-smi",)),
         Example('bool f(const char *s) { return !strcmp(s, "cudaErrorInvalidValue"); }\n'),
@@ -67,6 +68,9 @@ _LIBRARY = re.compile(
     rb"|nvrtc[\w-]*|nvidia-ml|nvml|nvToolsExt|nvJitLink|cupti|nvcuvid|nvidia-encode|nppc|npp\w*|nvjpeg|cufile|nvcuda|nvinfer)"
     rb"(?:(?:32|64)?_[\d_]+)?(?:\.so(?:\.[\d.%sd]*)?|\.dylib|\.dll)$"
 )
+_PART = re.compile(rb"(?:.*/)?lib(?:cu|nv)[a-z]*[.-]?(?:so\.?)?$")
+"""The first part of a name that is put together."""
+_OPENS = frozenset(b"dlopen dlmopen LoadLibrary LoadLibraryA SDL_LoadObject".split())
 _TOOLS = (
     rb"(?:nvcc|ptxas|fatbinary|cuobjdump|nvdisasm|nvprof|nsys|ncu|cuda-memcheck|compute-sanitizer|cuda-gdb|nvidia-smi)"
 )
@@ -133,6 +137,8 @@ def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] |
     shown = value[:60].decode("utf-8", "replace")
     if _LIBRARY.search(value):
         return f'"{shown}" is a library of CUDA\'s: it is not there on ROCm', "load ROCm's library in its place on AMD"
+    if _PART.match(value) and not _OPENS.isdisjoint(source.names):
+        return f'"{shown}" begins the name of a library of CUDA\'s: it is not there on ROCm', "load ROCm's in its place"
     called = _callee(source, position)
     if called in _BY_SYMBOL and re.fullmatch(rb"[A-Za-z_]\w*", value):
         return f'the variable "{shown}" is named by a string: HIP looks up no name', "pass the variable itself"

@@ -33,7 +33,7 @@ RULE = Rule(
     ),
     sources=(
         "https://en.cppreference.com/w/cpp/preprocessor/impl (the pragma operator)",
-        "a directive is not made by replacement: ISO C++ [cpp.rescan] 3; nvcc's EDG front end takes #pragma all the same",
+        "ISO C++ [cpp.rescan] 3: replacement makes no directive; the front end of nvcc takes #pragma all the same",
     ),
 )
 

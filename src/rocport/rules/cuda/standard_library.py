@@ -3,8 +3,8 @@
 `rocport_std.h` has what most CUDA code takes from them under the same names: `cuda::std`'s traits, array, tuple,
 complex, limits and mathematics over the host's standard library and HIP's device functions, `cuda::atomic` and
 `cuda::atomic_ref` with their orders and scopes over the compiler's atomics, `cuda::ceil_div`. The names stay as they
-are. A name that the header does not have, and other headers of libcu++ (barriers, pipelines, memory resources), are
-MANUAL.
+are. A name that the header does not have, waiting for an atomic object (`wait`, `notify_one`), and other headers of
+libcu++ (barriers, pipelines, memory resources), are MANUAL.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ RULE = Rule(
             "__global__ void k() { __shared__ cuda::std::complex<float> z[32]; z[threadIdx.x] = {1, 2}; }\n",
             contains=('#include "rocport_std.h"', "__shared__ cuda::std::complex<float> z[32];"),
         ),
+        Example("__device__ cuda::atomic<int> n;\n__device__ void f() { n.wait(0); }\n", contains=("n.wait(0)",)),
         Example("__device__ float f(float x) { return cuda::std::lgamma(x); }\n", contains=("cuda::std::lgamma",)),
         Example(
             "#ifdef USE_ROCM\nnamespace cuda { namespace std = ::std; }\n#endif\n",
@@ -122,6 +123,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     view = branches(source, context.project.torch_extension)
     yield from _aliases(source)
     yield from _atomics(source)
+    yield from _waits(source)
     lines: set[tuple[int, bytes]] = set()
     for position in source.find(b"cuda"):
         if not _is_std(source, position) or supported(source, position) or source.qualified(position):
@@ -176,6 +178,31 @@ def _atomics(source: CudaSource) -> Iterator[Finding]:
             headers=[HEADER],
         )
         return
+
+
+_WAITS = (b"wait", b"notify_one", b"notify_all")
+
+
+def _waits(source: CudaSource) -> Iterator[Finding]:
+    """`flag.wait(0)`, `flag.notify_one()` in a file with cuda's atomic objects: the header has no waiting."""
+    used = {source.at(at + 2) for at in source.find(b"cuda")} | {source.at(at + 4) for at in source.find(b"cuda")}
+    if used.isdisjoint({b"atomic", b"atomic_ref"}):
+        return
+    for position in sorted(source.find(*_WAITS)):
+        empty = source.at(position + 2) == b")"
+        if source.at(position - 1) not in (b".", b"->") or source.at(position + 1) != b"(":
+            continue
+        if empty == (source.at(position) == b"wait") or amd_only(source, position):
+            continue  # event.wait() and cv.notify_one(lock) are something else
+        yield finding(
+            RULE,
+            source,
+            position,
+            f"{source.at(position).decode()}() of an atomic object is not in {HEADER}: lanes of a wavefront cannot wait "
+            "for one another",
+            last=position + 1,
+            fix="poll load() from one lane of a wavefront, of a value that another block or the host stores",
+        )
 
 
 def _is_std(source: CudaSource, position: int) -> bool:

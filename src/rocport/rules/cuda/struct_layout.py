@@ -45,6 +45,7 @@ RULE = Rule(
         "void f(cudaDeviceProp *a, cudaDeviceProp p) { memcpy(a, &p, sizeof(p)); }\n",
         "__device__ double f(double4 q) { return q.x; }\n",
         "struct V { float4 q; };\n",
+        "template <> struct Types<double> { typedef double4 vec4_t; };\n",
     ),
     sources=(
         "hip/amd_detail/amd_hip_vector_types.h of ROCm 6.4: alignof(double4) is 32",
@@ -75,7 +76,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         scope = next(scopes.enclosing(position), None)
         if scope is None or scope.kind is not Kind.CLASS or source.at(position + 2) not in (b";", b",", b"[", b"="):
             continue
-        if source.at(position - 1) == b"static":
+        if source.at(position - 1) in (b"static", b"typedef"):
             continue
         text = f"{source.at(position).decode()} is aligned to 32 bytes in HIP and to 16 in CUDA before 13"
         yield _finding(source, position, text)
