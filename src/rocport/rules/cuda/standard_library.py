@@ -198,8 +198,8 @@ def _waits(source: CudaSource) -> Iterator[Finding]:
             RULE,
             source,
             position,
-            f"{source.at(position).decode()}() of an atomic object is not in {HEADER}: lanes of a wavefront cannot wait "
-            "for one another",
+            f"{source.at(position).decode()}() of an atomic object is not in {HEADER}: lanes of a wavefront cannot "
+            "wait for one another",
             last=position + 1,
             fix="poll load() from one lane of a wavefront, of a value that another block or the host stores",
         )
