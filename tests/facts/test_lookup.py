@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from rocport.facts.lookup import (
@@ -51,15 +53,20 @@ def test_every_user_answers_for_a_link_name_as_the_facts_do(name):
             assert not expected or f"-l{expected}" in made
         if language == "cmake":
             target = cmake_target_of(name)
-            assert bool(found.edits) == bool(target.hip and not target.dropped)
-            assert not target.hip or target.hip in made
+            assert bool(found.edits) == bool(target.hip or target.dropped)
+            assert target.hip in made if target.hip else not target.dropped or "if(NOT USE_ROCM)" in made
 
 
 @pytest.mark.parametrize(("target", "hip"), CMAKE)
 def test_a_cmake_target_becomes_what_the_facts_say(target, hip):
     (found,) = findings(cmake_cuda, "CMakeLists.txt", f"target_link_libraries(x PRIVATE {target} m)\n", "cmake")
     made = b"".join(edit.text for edit in found.edits).decode()
-    assert (hip in made and f"find_package({rocm_package(hip)} REQUIRED)" in made) if hip else not made
+    if hip:
+        assert hip in made and f"find_package({rocm_package(hip)} REQUIRED)" in made
+    else:
+        dropped = counterpart("cmake", target).dropped
+        assert bool(made) == dropped, "a name that is left out takes nothing else with it"
+        assert not dropped or re.search(r"target_link_libraries\(x PRIVATE +m\)", made)
 
 
 def test_every_target_of_rocm_has_its_package_and_link_names_agree_with_targets():

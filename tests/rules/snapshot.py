@@ -1,6 +1,6 @@
 """What a rule makes of each of its examples, as text kept beside the tests: a change of it is a change of the product.
 
-`ROCPORT_SNAPSHOTS=write pytest -n 0 tests/rules/test_rules.py -k fires` writes them anew; read the difference before
+`ROCPORT_SNAPSHOTS=write pytest -n 0 tests/rules/test_rules.py` writes them anew; read the difference before
 you keep it.
 """
 

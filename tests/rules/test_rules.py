@@ -80,6 +80,22 @@ def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None
         assert told == snapshot.kept(loaded.rule.name, number), snapshot.__doc__
 
 
+PROGRAMS = [place for place in sorted((Path(__file__).parent / "cases").iterdir()) if place.suffix != ".txt"]
+
+
+@pytest.mark.parametrize("place", PROGRAMS, ids=lambda place: place.name)
+def test_rule_finds_in_its_program_what_is_kept_beside_it(place: Path) -> None:
+    """Programs of many corners, named for a rule; `.native` in the name stands for `--warp native`."""
+    name, data = place.name.partition(".")[0], place.read_bytes()
+    path = {".cmake": "CMakeLists.txt", ".py": "setup.py"}.get(place.suffix, place.name)
+    context = _context(path, data, {"warp": "native"} if ".native." in place.name else {})
+    told = snapshot.told([item for item in _scan(path, data, context) if item.rule == name], data, data)
+    kept = place.with_suffix(place.suffix + ".txt")
+    if snapshot.WRITE:
+        kept.write_text(told, encoding="utf-8")
+    assert told == kept.read_text(encoding="utf-8"), snapshot.__doc__
+
+
 @pytest.mark.parametrize(("loaded", "example"), _cases("clean"))
 def test_rule_is_silent_on_its_near_miss(loaded: LoadedRule, example: Example | str) -> None:
     case = example if isinstance(example, Example) else Example(example)

@@ -181,10 +181,10 @@ def _names_a_library() -> re.Pattern[str]:
 
 def _linked(name: str, arguments: str, *, driver: bool) -> list[str] | None:
     packages: list[str] = []
-    unknown = False
+    unknown = dropped = False
 
     def other(match: re.Match[str]) -> str:
-        nonlocal unknown
+        nonlocal unknown, dropped
         if match["target"]:
             row = counterpart("cmake", match["target"])
             if row is None and not match["target"].startswith("CUDA::"):
@@ -192,6 +192,7 @@ def _linked(name: str, arguments: str, *, driver: bool) -> list[str] | None:
         else:
             row = cmake_target_of(match["name"] or (match["package"] or match["variable"] or "cudart").lower())
         if row is not None and row.dropped:
+            dropped = True
             return ""
         package = rocm_package(row.hip) if row is not None else ""
         if row is None or not package:
@@ -203,10 +204,16 @@ def _linked(name: str, arguments: str, *, driver: bool) -> list[str] | None:
     first = re.match(r"\s*\S+", arguments)
     kept = first.end() if first and name.startswith("target_") else 0
     listed = re.sub(r"(?<![\w:./$-])cuda(?![\w:./-])", "-lcuda", arguments[kept:]) if driver else arguments[kept:]
-    text = arguments[:kept] + _names_a_library().sub(other, listed)
-    if unknown or not packages:
+    rest = _names_a_library().sub(other, listed)
+    if unknown or not (packages or dropped):
         return None
+    if not set(rest.split()) - _SCOPES:
+        return []
+    text = (arguments[:kept] + rest).rstrip(" ")
     return [*(f"find_package({package} REQUIRED)" for package in dict.fromkeys(packages)), f"{name}({text})"]
+
+
+_SCOPES = frozenset({"PRIVATE", "PUBLIC", "INTERFACE"})
 
 
 def _cuda_flags(words: Sequence[str]) -> bool:

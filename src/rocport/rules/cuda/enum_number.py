@@ -263,45 +263,55 @@ _LOOKS_UP = frozenset({b"at", b"find", b"count", b"contains"})
 
 def _used_as_number(source: CudaSource, position: int, name: bytes) -> str:
     """What the variable of the type at a token is used for that only a number is; empty for all else."""
-    before, after = source.at(position - 1), source.at(position + 1)
-    if before in (b".", b"->"):
-        # The member of an object: what stands before the object.
-        first = position - 2
-        while source.at(first - 1) in (b".", b"->"):
-            first -= 2
-        before = source.at(first - 1)
+    start, after = _object_start(source, position), source.at(position + 1)
+    before, earlier = source.at(start - 1), source.at(start - 2)
     if before in _INTEGERS | {b"*", b"&", b"const"} or after in (b"(", b"::") or source.at(position - 1) == b"::":
         return ""
-    opening = position - 1
-    if before == b")" and source.at(position - 2) in _INTEGERS and source.at(position - 3) == b"(":
+    if before == b")" and earlier in _INTEGERS and source.at(start - 3) == b"(":
         return "becomes a number"
-    if before == b"(" and source.at(position - 2) == b">" and source.at(position - 3) in _INTEGERS:
-        return "becomes a number" if source.at(position - 5) == b"static_cast" else ""
-    if before == b"(" and after == b")" and source.at(position - 2) in _NUMBERS:
+    if before == b"(" and earlier == b">" and source.at(start - 3) in _INTEGERS:
+        return "becomes a number" if source.at(start - 5) == b"static_cast" else ""
+    if before == b"(" and after == b")" and earlier in _NUMBERS:
         return "becomes a number"
-    if before == b"[" and after == b"]" and (source.is_ident(opening - 1) or source.at(opening - 1) == b"]"):
+    if before == b"[" and after == b"]" and (source.is_ident(start - 2) or earlier == b"]"):
         return _INDEX
     if after in (b"==", b"!=") or before in (b"==", b"!="):
-        other = source.at(position + 2 if after in (b"==", b"!=") else position - 2)
+        other = source.at(position + 2 if after in (b"==", b"!=") else start - 2)
         zero = name in _NO_ZERO and other in (b"0", b"0u")
         return "is compared with a number" if kind_of(other) == NUMBER and not zero else ""
     if after in _COUNTS - {b"&", b"*", b"[", b"<", b">"} or before in _COUNTS - {b"&", b"*", b"<", b"["}:
         return "is counted with"
-    if before == b"(" and source.at(position - 2) == b"switch" and after == b")":
-        return "is compared with a number" if _numbered_cases(source, position + 2) else ""
-    if before == b"(" and after == b")" and source.at(position - 2) in _LOOKS_UP:
-        return "is looked up among numbers" if _keyed_by_integer(source, source.at(position - 4)) else ""
+    if before == b"(" and earlier == b"switch" and after == b")":
+        return "is compared with a number" if _numbered_cases(source, position + 2, name) else ""
+    if before == b"(" and after == b")" and earlier in _LOOKS_UP:
+        return "is looked up among numbers" if _keyed_by_integer(source, source.at(start - 4)) else ""
     if name in _NO_ZERO:
         return ""
-    condition = before == b"(" and after == b")" and source.at(position - 2) in (b"if", b"while")
+    if after == b";" and before == b"return" and _returned_type(source, start - 1) in _NUMBERS:
+        return "is returned as a number"
+    if after in (b";", b",") and before == b"=" and source.is_ident(start - 2) and _is_integer(source, start - 2):
+        return "becomes a number"
+    condition = before == b"(" and after == b")" and earlier in (b"if", b"while")
     asked = before == b"!" or after in _ASKS or (before in (b"&&", b"||") and after in (b")", b"&&", b"||", b";", b"?"))
     return "is asked whether it is zero" if condition or asked else ""
 
 
-def _numbered_cases(source: CudaSource, open_: int) -> bool:
+def _object_start(source: CudaSource, position: int) -> int:
+    """First token of `a[i].b->member` for the member at a token; the token itself where it is no member."""
+    start = position
+    while source.at(start - 1) in (b".", b"->"):
+        start -= 2
+        while source.at(start) in (b"]", b")") and start in source.pairs and source.is_ident(source.pairs[start] - 1):
+            start = source.pairs[start] - 1
+    return start
+
+
+def _numbered_cases(source: CudaSource, open_: int, name: bytes) -> bool:
+    """True for a switch over the type with `case 1:`, and with `case 0:` unless its enumerator is 0 in HIP too."""
     close = source.pairs.get(open_, open_)
+    same = (b"0",) if name in _NO_ZERO else ()
     return any(
-        source.at(at) == b"case" and kind_of(source.at(at + 1)) == NUMBER and source.at(at + 1) != b"0"
+        source.at(at) == b"case" and kind_of(source.at(at + 1)) == NUMBER and source.at(at + 1) not in same
         for at in range(open_, close)
     )
 

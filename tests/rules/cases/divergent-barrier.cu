@@ -1,0 +1,46 @@
+__global__ void early(int *p, int n) {
+    __shared__ int s[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    s[threadIdx.x] = p[i];
+    __syncthreads();
+    p[i] = s[0];
+}
+__global__ void one_side(int *p) {
+    if (threadIdx.x < 32) { p[0] = 1; __syncthreads(); }
+    p[1] = 2;
+    __syncthreads();
+}
+__global__ void one_side_last(int *p) {
+    if (threadIdx.x < 32) { p[0] = 1; __syncthreads(); }
+}
+__global__ void both(int *p) {
+    if (threadIdx.x / 32 == 0) { p[0] = 1; __syncthreads(); p[1] = 2; }
+    else { p[2] = 3; __syncthreads(); p[3] = 4; }
+}
+__global__ void chosen(int *p) {
+    switch (threadIdx.x & 1) {
+    case 0: p[0] = 1; __syncthreads(); break;
+    case 1: p[1] = 1; break;
+    }
+}
+__global__ void looped(int *p, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) { p[i] = i; __syncthreads(); }
+    for (int round = 0; round < 4; ++round) {
+        if (threadIdx.x == 0) continue;
+        if (p[0] > 3) break;
+        __syncthreads();
+    }
+}
+__device__ void waits(int *p) { if (threadIdx.x == 0) { p[0] = 1; __syncthreads(); } }
+__device__ void leaves(int *p) { if (threadIdx.x > 3) return; p[1] = 2; __syncthreads(); }
+__global__ void calls(int *p) { waits(p); __syncthreads(); for (int i = 0; i < 2; ++i) leaves(p); }
+__global__ void exact(int *p) {
+    if (threadIdx.x == 0) { if (threadIdx.x < 64) __syncthreads(); }
+    while (p[threadIdx.x]) { __syncthreads(); }
+}
+__global__ void whole_block(int *p, int n) {
+    if (n > 3) { __syncthreads(); }
+    if (blockIdx.x == 0) { __syncthreads(); } else { return; }
+    p[0] = n;
+}

@@ -1,0 +1,24 @@
+#include <cub/cub.cuh>
+template <typename T, int N> __global__ void k(T *p) {
+    using Reduce = cub::WarpReduce<T>;
+    using Narrow = cub::WarpReduce<T, 16>;
+    typedef cub::WarpScan<T, 32> Scan;
+    using Load = cub::WarpLoad<T, 4, cub::WARP_LOAD_DIRECT>;
+    using Sort = cub::WarpMergeSort<T, 4, 32>;
+    using Half = cub::WarpExchange<T, N>;
+    using Odd = cub::WarpReduce<std::pair<T, (3 > 2)>, N>;
+    using Broken = cub::WarpReduce;
+    p[0] = cub::LaneId() + cub::WarpId();
+    p[1] = cub::WarpMask<16>(3);
+    p[2] = CUB_PTX_WARP_THREADS + CUB_WARP_THREADS(0) + CUB_LOG_WARP_THREADS(0);
+    p[3] = CUB_PTX_LOG_WARP_THREADS;
+    p[4] = own::LaneId();
+}
+#define THREADS CUB_PTX_WARP_THREADS
+#if CUB_PTX_WARP_THREADS > 16
+#endif
+#ifdef __HIP_PLATFORM_AMD__
+int wide = cub::LaneId();
+#endif
+template <template <typename, int> class R> struct Takes {};
+Takes<cub::WarpReduce> taken;
