@@ -155,6 +155,9 @@ def rows_a_program(block: int) -> int:
 BACKWARD_A_UNIT = 2
 """Programs of the backward a multiprocessor: one computes while another waits. Best of six on an NVIDIA H200."""
 
+SUM = (128, 16, 4)
+"""Programs' shares and columns a step of `sum_parts`, and its warps. Best of six on an NVIDIA H200."""
+
 
 class _Plan:
     """The launches for rows of one shape, type and device. `bias` makes it a layer norm."""
@@ -195,9 +198,9 @@ class _Plan:
             }  # fmt: skip
             given = ("grad", "x", "weight", "means", "scales", "grad_x", "parts")
             rows = Launch(norm_backward, (programs,), given, fixed, num_warps=warps)
-            fixed = {"P": programs, "D": self.width, "DEEP": 64, "WIDE": 32}
-            grid = (triton.cdiv(self.width, 32), 2 if self.mean else 1)
-            self._back[shared] = programs, rows, Launch(sum_parts, grid, ("parts", "out"), fixed, num_warps=4)
+            fixed = {"P": programs, "D": self.width, "DEEP": SUM[0], "WIDE": SUM[1]}
+            grid = (triton.cdiv(self.width, SUM[1]), 2 if self.mean else 1)
+            self._back[shared] = programs, rows, Launch(sum_parts, grid, ("parts", "out"), fixed, num_warps=SUM[2])
         return self._back[shared]
 
 

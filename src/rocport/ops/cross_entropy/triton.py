@@ -19,9 +19,9 @@ LOG2E = tl.constexpr(1.4426950408889634)
 
 
 @triton.jit
-def row_losses(logits, target, kept_rows, T, V, IGNORE, BLOCK: tl.constexpr):
+def row_losses(logits, target, kept_rows, mean, T, V, IGNORE, BLOCK: tl.constexpr, ONE: tl.constexpr):
     """kept_rows[row]: the loss, 0 where the target is IGNORE; kept_rows[T + row]: the logarithm of the sum of
-    exponentials."""
+    exponentials. ONE: there is no other row, and what `mean_loss` would write is written here."""
     row = tl.program_id(0).to(tl.int64)
     # A lane keeps the largest of its own elements, eight at a time: no barrier in the loop, and one exponential more
     # for eight elements than the sum needs.
@@ -41,7 +41,13 @@ def row_losses(logits, target, kept_rows, T, V, IGNORE, BLOCK: tl.constexpr):
     wanted = tl.load(target + row)
     kept = wanted != IGNORE
     hit = tl.load(logits + row * V + wanted, mask=kept, other=0.0).to(tl.float32)
-    tl.store(kept_rows + row, tl.where(kept, log_sum - hit, 0.0))
+    loss = tl.where(kept, log_sum - hit, 0.0)
+    if ONE:
+        number = kept.to(tl.float32)
+        tl.store(mean, loss / number)
+        tl.store(kept_rows + 2, 1.0 / number)
+    else:
+        tl.store(kept_rows + row, loss)
 
 
 @triton.jit
@@ -74,6 +80,10 @@ def logit_gradients(logits, target, kept_rows, grad, out, T, V, IGNORE, BLOCK: t
 BLOCK = 2048
 THREADS = 256
 """Eight logits a lane, so that each loads 128 bits whatever the wavefront."""
+FORWARD_THREADS = 128
+"""Sixteen logits a lane: two loads at a time. NVIDIA H200, 4096 x 32000, microseconds: 67.4, with 256 threads 70.4."""
+MEAN = (2048, 512)
+"""Losses at a time and threads of the one program that takes their mean: it alone keeps the GPU waiting."""
 
 
 class _Plan:
@@ -82,12 +92,14 @@ class _Plan:
     def __init__(self, logits: torch.Tensor, ignore_index: int) -> None:
         self.count, width = logits.shape
         count = warps(THREADS, logits.device)
-        fixed = {"T": self.count, "V": width, "IGNORE": ignore_index, "BLOCK": BLOCK}
+        fixed = {"T": self.count, "V": width, "IGNORE": ignore_index, "BLOCK": BLOCK, "ONE": self.count == 1}
         self.losses = Launch(
-            row_losses, (self.count,), ("logits", "target", "kept_rows"), fixed, num_warps=count
+            row_losses, (self.count,), ("logits", "target", "kept_rows", "mean"), fixed,
+            num_warps=warps(FORWARD_THREADS, logits.device),
         )  # fmt: skip
-        few = {"T": self.count, "IGNORE": ignore_index, "BLOCK": 1024}
-        self.mean = Launch(mean_loss, (1,), ("kept_rows", "target", "mean"), few, num_warps=4)
+        few = {"T": self.count, "IGNORE": ignore_index, "BLOCK": MEAN[0]}
+        given = ("kept_rows", "target", "mean")
+        self.mean = Launch(mean_loss, (1,), given, few, num_warps=warps(MEAN[1], logits.device))
         given = ("logits", "target", "kept_rows", "grad", "out")
         grid = (self.count, triton.cdiv(width, BLOCK))
         self.gradients = Launch(logit_gradients, grid, given, fixed, num_warps=count)
@@ -97,8 +109,9 @@ class _Plan:
         kept_rows = torch.empty(2 * self.count + 1, dtype=torch.float32, device=logits.device)
         mean = torch.empty((), dtype=torch.float32, device=logits.device)
         if self.count:
-            self.losses(logits, target, kept_rows)
-        self.mean(kept_rows, target, mean)
+            self.losses(logits, target, kept_rows, mean)
+        if self.count != 1:
+            self.mean(kept_rows, target, mean)
         return mean, kept_rows
 
 

@@ -1,4 +1,4 @@
-"""Rotary embedding in Triton: one pass over q and one over k, out of place, forward and backward."""
+"""Rotary embedding in Triton: one launch over q and k, out of place, forward and backward."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from rocport.runtime.machine import Platform
 
 
 @triton.jit
-def rope_kernel(
-    x, cos, sin, out, S, H, D, D_HALF, batch_stride, row_stride,
+def turn_heads(
+    x, cos, sin, out, position, batch, block, S, H, D, D_HALF, batch_stride, row_stride,
     SIGN: tl.constexpr, INTERLEAVED: tl.constexpr, HEADS: tl.constexpr, HALF: tl.constexpr, REST: tl.constexpr,
 ):  # fmt: skip
-    """HEADS heads of one token: program axes are position, heads, batch. The strides are those of the tables, that of
-    the batch 0 when all share one. REST covers what of a head is left as it is, 0 when nothing is."""
-    position, batch = tl.program_id(0), tl.program_id(2).to(tl.int64)
+    """HEADS heads of one token. The strides are those of the tables, that of the batch 0 when all share one. REST
+    covers what of a head is left as it is, 0 when nothing is."""
     token = batch * S + position
-    head = tl.program_id(1) * HEADS + tl.arange(0, HEADS)
+    head = block * HEADS + tl.arange(0, HEADS)
     at = tl.arange(0, HALF)
     known = at < D_HALF
     start = (token * H + head)[:, None] * D
@@ -46,23 +45,47 @@ def rope_kernel(
         tl.store(out + start + after[None, :], tl.load(x + start + after[None, :], mask=left), mask=left)
 
 
-SETTINGS = (2048, 4)
-"""Pairs and warps of a program."""
+@triton.jit
+def rope_kernel(
+    q, k, cos, sin, out_q, out_k, S, H_Q, H_K, D, D_HALF, batch_stride, row_stride, BLOCKS_OF_Q, BLOCKS,
+    SIGN: tl.constexpr, INTERLEAVED: tl.constexpr, HEADS: tl.constexpr, HALF: tl.constexpr, REST: tl.constexpr,
+):  # fmt: skip
+    """Program axes are the BLOCKS of heads (first those of q) of each position, so that programs side by side read on
+    from each other, and batch."""
+    position, block = tl.program_id(0) // BLOCKS, tl.program_id(0) % BLOCKS
+    batch = tl.program_id(1).to(tl.int64)
+    if block < BLOCKS_OF_Q:
+        turn_heads(
+            q, cos, sin, out_q, position, batch, block, S, H_Q, D, D_HALF, batch_stride, row_stride,
+            SIGN, INTERLEAVED, HEADS, HALF, REST,
+        )  # fmt: skip
+    else:
+        turn_heads(
+            k, cos, sin, out_k, position, batch, block - BLOCKS_OF_Q, S, H_K, D, D_HALF, batch_stride, row_stride,
+            SIGN, INTERLEAVED, HEADS, HALF, REST,
+        )  # fmt: skip
 
 
-def rotation(x: torch.Tensor, cos: torch.Tensor, interleaved: bool, sign: int) -> Launch:
-    """The launch that turns x [B, S, H, D] by `sign` times the angle, to be given x, cos, sin and out."""
-    batch, length, count, dim = x.shape
+SETTINGS = (1024, 4)
+"""Pairs and warps of a program. Best of eight on an NVIDIA H200."""
+
+
+def rotation(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, interleaved: bool, sign: int) -> Launch:
+    """The launch that turns q and k [B, S, H, D] by `sign` times the angle, to be given them, cos, sin and outputs."""
+    batch, length, count, dim = q.shape
     pairs = cos.shape[-1]
     half = triton.next_power_of_2(pairs)
-    heads = min(triton.next_power_of_2(count), max(1, SETTINGS[0] // half))
+    heads = min(triton.next_power_of_2(max(count, k.shape[2])), max(1, SETTINGS[0] // half))
+    blocks_of_q = triton.cdiv(count, heads)
+    blocks = blocks_of_q + triton.cdiv(k.shape[2], heads)
     fixed = {
-        "S": length, "H": count, "D": dim, "D_HALF": pairs, "batch_stride": 0 if cos.shape[0] == 1 else cos.stride(0),
+        "S": length, "H_Q": count, "H_K": k.shape[2], "D": dim, "D_HALF": pairs,
+        "BLOCKS_OF_Q": blocks_of_q, "BLOCKS": blocks, "batch_stride": 0 if cos.shape[0] == 1 else cos.stride(0),
         "row_stride": cos.stride(1), "SIGN": sign, "INTERLEAVED": interleaved, "HEADS": heads, "HALF": half,
         "REST": triton.next_power_of_2(dim - 2 * pairs) if dim > 2 * pairs else 0,
     }  # fmt: skip
-    grid = (length, triton.cdiv(count, heads), batch)
-    return Launch(rope_kernel, grid, ("x", "cos", "sin", "out"), fixed, num_warps=SETTINGS[1])
+    grid = (length * blocks, batch)
+    return Launch(rope_kernel, grid, ("q", "k", "cos", "sin", "out_q", "out_k"), fixed, num_warps=SETTINGS[1])
 
 
 def tables(cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -73,22 +96,19 @@ def tables(cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Te
 
 
 class _Plan:
-    """The launches for q and k, forward and back."""
+    """The launches forward and back."""
 
     def __init__(self, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool):
         cos, _ = tables(cos, sin)
         self.strides = cos.stride()
-        self.forward, self.backward = (
-            tuple(rotation(x, cos, interleaved, sign) for x in (q, k)) for sign in (1, -1)
-        )  # fmt: skip
+        self.forward, self.backward = (rotation(q, k, cos, interleaved, sign) for sign in (1, -1))
 
     def turn(
-        self, launches: tuple[Launch, ...], q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+        self, launch: Launch, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         q, k = q.contiguous(), k.contiguous()
         turned = torch.empty_like(q), torch.empty_like(k)
-        launches[0](q, cos, sin, turned[0])
-        launches[1](k, cos, sin, turned[1])
+        launch(q, k, cos, sin, *turned)
         return turned
 
 
@@ -141,6 +161,8 @@ def refuse(
     for tensor in (q, k):
         if tensor.dtype not in (torch.float32, torch.float16, torch.bfloat16):
             return f"needs float32, float16 or bfloat16, have {tensor.dtype}"
+    if q.shape[:2] != k.shape[:2] or q.shape[3] != k.shape[3] or q.dtype != k.dtype:
+        return f"needs q and k that differ in heads only, have {tuple(q.shape)} and {tuple(k.shape)}"
     if cos.requires_grad or sin.requires_grad:
         return "gives no gradient of the angles"
     return refuse_triton(platform)
