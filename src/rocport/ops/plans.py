@@ -22,6 +22,7 @@ import torch
 
 from rocport.ops import library
 from rocport.ops.dispatch import VARIABLE, Operator, Tier, operator
+from rocport.ops.experts import by_expert
 from rocport.ops.formats import QuantTensor
 from rocport.runtime import machine
 
@@ -234,4 +235,9 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         q, (experts,) = _saved(ctx)
-        return library.gather_gradient(grads[0], _weight(q, ctx.dtype), experts), None, None, None
+        grad, weight = grads[0].to(ctx.dtype), _weight(q, ctx.dtype)
+        if not direct(grad):
+            return library.gather_gradient(grad, weight, experts), None, None, None
+        # A matrix a row, as a traced gradient takes them, would be 48 GiB for 2048 tokens of 8 experts of 768 x 2048.
+        each = by_expert(grad.reshape(-1, q.shape[1]), weight, experts.reshape(-1))
+        return each.view(*experts.shape, -1).sum(1) if experts.dim() == 2 else each, None, None, None
