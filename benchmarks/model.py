@@ -2,22 +2,30 @@
 
     python benchmarks/model.py layers --out benchmarks/results/model-layers-h200.json
     python benchmarks/model.py llama --out benchmarks/results/model-llama-h200.json
+    python benchmarks/model.py moe --out benchmarks/results/model-moe-h200.json
     python benchmarks/model.py rows --out benchmarks/results/model-rows-h200.json
 
 `layers`: host time (until the call returns, the device kept idle) and wall time (calls queued, then waited for) of one
 layer. `llama`: eight layers of Llama 3.1 8B's shapes with random weights, NF4 nested, each library in a process of its
 own: greedy decoding at batch 1 by Hugging Face `generate`, one token of it as a CUDA graph, LoRA steps of 4 x 512
 tokens, prefill of 2048. "rocport" has our layers alone, "rocport fused" our norm, activation and rope as well
-(`rocport.integrations.fused`). `rows`: NF4 and affine 4-bit at 1 to 512 rows of x, for 40 matrices of public models, in
-CUDA graphs, with more weights than the L2 cache holds; what is not reached in `--seconds` is not in the rows.
-`tiles`: what other tile sizes and splits of K would have taken for the same matrices.
+(`rocport.integrations.fused`). `moe`: the same with eight layers of Qwen3-30B-A3B's shapes, 128 experts, 8 a token;
+the experts are affine 4-bit in groups of 64 (as MLX stores them) with us, NF4 linear layers in a loop with bitsandbytes
+(as transformers 4 had them), LoRA beside the projections of the attention. `rows`: NF4 and affine 4-bit at 1 to 512
+rows of x, for 40 matrices of public models, in CUDA graphs, with more weights than the L2 cache holds; what is not
+reached in `--seconds` is not in the rows. `tiles`: what other tile sizes and splits of K would have taken for the same
+matrices. `mma`: the same for the kernel of up to 16 rows, each configuration first checked against the dequantized
+weight. Each run ends with the bars it shows, met or missed; those of `rows` also for the half of the matrices that no
+choice was fitted to.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import hashlib
 import importlib.util
+import itertools
 import json
 import statistics
 import subprocess
@@ -32,12 +40,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import triton
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 from rocport import ops
 from rocport.integrations.fused import fuse
 from rocport.ops.decode import arguments
 from rocport.ops.modules import Linear4bit, QuantizedLinear, SwitchLinear
+from rocport.ops.quantized_matmul import mma as quantized_mma
 from rocport.ops.quantized_matmul import triton as quantized_triton
 
 DEVICE = torch.device("cuda")
@@ -171,12 +181,12 @@ def replaced(model: torch.nn.Module, make: Callable[[torch.nn.Linear], torch.nn.
 LIBRARIES = ("bf16", "bf16 fused", "bitsandbytes", "rocport", "rocport fused")
 
 
-def llama() -> None:
-    """Decoding, a LoRA step and a prefill of a Llama, one process a library: memory is not shared."""
+def whole(name: str) -> None:
+    """Decoding, a LoRA step and a prefill of a model, one process a library: memory is not shared."""
     logits: dict[str, torch.Tensor] = {}
     with tempfile.TemporaryDirectory() as folder:
         for library in LIBRARIES:
-            command = [sys.executable, __file__, "llama", "--library", library, "--folder", folder]
+            command = [sys.executable, __file__, name, "--library", library, "--folder", folder]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
             rows = [line for line in done.stdout.splitlines() if line.startswith("{")]
             record(**(json.loads(rows[-1]) if rows else {"library": library, "failed": f"exit code {done.returncode}"}))
@@ -189,30 +199,91 @@ def llama() -> None:
             record(what=f"logits against {against}", library=library, relative=round(error.item(), 5))
 
 
-def llama_of(library: str, folder: Path) -> None:
-    """One library's row, as JSON; its logits go to the folder."""
-    from transformers import LlamaConfig, LlamaForCausalLM
+class SwitchExperts(torch.nn.Module):
+    """transformers' experts with ours: two `SwitchLinear`, gate and up in one as theirs."""
 
-    config = LlamaConfig(
-        vocab_size=128256, hidden_size=4096, intermediate_size=14336, num_hidden_layers=8, num_attention_heads=32,
-        num_key_value_heads=8, max_position_embeddings=8192, rope_theta=500000.0, tie_word_embeddings=False,
-    )  # fmt: skip
+    def __init__(self, theirs: torch.nn.Module, fused: bool) -> None:
+        super().__init__()
+        self.both, self.down = (
+            SwitchLinear.from_weight(weight.detach()) for weight in (theirs.gate_up_proj, theirs.down_proj)
+        )
+        self.act = ops.swiglu if fused else lambda gate, up: torch.nn.functional.silu(gate) * up
+
+    def forward(self, x: torch.Tensor, index: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        inner = self.act(*self.both(x, index).chunk(2, -1))
+        each = self.down(inner.flatten(0, 1), index.reshape(-1, 1)).view(*index.shape, -1)
+        return torch.bmm(weights.to(each.dtype).unsqueeze(1), each).squeeze(1)
+
+
+class LoopedExperts(torch.nn.Module):
+    """Each expert three linear layers of bitsandbytes, those that are hit one after the other."""
+
+    def __init__(self, theirs: torch.nn.Module) -> None:
+        super().__init__()
+        self.each = torch.nn.ModuleList()
+        for both, last in zip(theirs.gate_up_proj.detach(), theirs.down_proj.detach(), strict=True):
+            parts = []
+            for weight in (*both.chunk(2), last):
+                linear = torch.nn.Linear(weight.shape[1], weight.shape[0], bias=False, device="meta")
+                linear.weight = torch.nn.Parameter(weight, requires_grad=False)
+                parts.append(bitsandbytes_linear(linear))
+            self.each.append(torch.nn.ModuleList(parts))
+
+    def forward(self, x: torch.Tensor, index: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        out = torch.zeros_like(x)
+        for number in index.unique().tolist():
+            token, place = torch.where(index == number)
+            gate, up, down = self.each[number]
+            rows = x[token]
+            inner = down(torch.nn.functional.silu(gate(rows)) * up(rows))
+            out.index_add_(0, token, (inner * weights[token, place, None]).to(out.dtype))
+        return out
+
+
+def model_of(name: str, library: str) -> tuple[torch.nn.Module, Any]:
+    """The model with the library's layers, and its configuration."""
+    from transformers import LlamaConfig, LlamaForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM
+
+    if name == "llama":
+        config = LlamaConfig(
+            vocab_size=128256, hidden_size=4096, intermediate_size=14336, num_hidden_layers=8, num_attention_heads=32,
+            num_key_value_heads=8, max_position_embeddings=8192, rope_theta=500000.0, tie_word_embeddings=False,
+        )  # fmt: skip
+        make = LlamaForCausalLM
+    else:
+        config = Qwen3MoeConfig(
+            vocab_size=151936, hidden_size=2048, intermediate_size=6144, moe_intermediate_size=768,
+            num_hidden_layers=8, num_attention_heads=32, num_key_value_heads=4, head_dim=128, num_experts=128,
+            num_experts_per_tok=8, norm_topk_prob=True, max_position_embeddings=8192, tie_word_embeddings=False,
+        )  # fmt: skip
+        make = Qwen3MoeForCausalLM
     makers: dict[str, Callable[[torch.nn.Linear], torch.nn.Module]] = {
         "bf16": lambda linear: linear,
         "bitsandbytes": bitsandbytes_linear,
         "rocport": Linear4bit.from_linear,
     }
+    with torch.device(DEVICE):
+        torch.manual_seed(1)
+        model = make(config).to(BF16).eval()
+    model.requires_grad_(False)
+    replaced(model, makers[library.split()[0]])
+    for layer in model.model.layers if name == "moe" else ():
+        if library == "bitsandbytes":
+            layer.mlp.experts = LoopedExperts(layer.mlp.experts)
+        elif library.startswith("rocport"):
+            layer.mlp.experts = SwitchExperts(layer.mlp.experts, library.endswith("fused"))
+    if library.endswith("fused"):
+        fuse(model)
+    return model, config
+
+
+def whole_of(name: str, library: str, folder: Path) -> None:
+    """One library's row, as JSON; its logits go to the folder."""
+    model, config = model_of(name, library)
     torch.manual_seed(0)
     tokens = torch.randint(0, config.vocab_size, (4, 513), device=DEVICE)
     prompt, long = tokens[:1, :16], torch.randint(0, config.vocab_size, (1, 2048), device=DEVICE)
     generation = {"max_new_tokens": 64, "min_new_tokens": 64, "do_sample": False, "pad_token_id": 0}
-    with torch.device(DEVICE):
-        torch.manual_seed(1)
-        model = LlamaForCausalLM(config).to(BF16).eval()
-    model.requires_grad_(False)
-    replaced(model, makers[library.split()[0]])
-    if library.endswith("fused"):
-        fuse(model)
     gc.collect()
     torch.cuda.empty_cache()
     resident = torch.cuda.memory_allocated() / 2**30
@@ -226,7 +297,9 @@ def llama_of(library: str, folder: Path) -> None:
             torch.cuda.synchronize()
             if index:
                 rates.append(64 / (time.perf_counter() - begin))
-        graphed = graphed_token_us(model, config)
+        # A loop over experts asks the device which are hit: a graph cannot hold it.
+        looped = name == "moe" and library == "bitsandbytes"
+        graphed = "loops over experts on the host" if looped else graphed_token_us(model, config)
         prefill = wall_us(lambda: model(long, logits_to_keep=1), 5) / 1e3
     gc.collect()
     torch.cuda.empty_cache()
@@ -246,7 +319,7 @@ def llama_of(library: str, folder: Path) -> None:
         times.append(time.perf_counter() - begin)
         losses.append(loss.item())
     row = {
-        "what": "llama 8 layers", "library": library, "decode_tokens_s": round(statistics.median(rates), 1),
+        "what": f"{name} 8 layers", "library": library, "decode_tokens_s": round(statistics.median(rates), 1),
         "graphed_token_us": graphed,
         "prefill_2048_ms": round(prefill, 2), "lora_step_ms": round(statistics.median(times[3:]) * 1e3, 2),
         "resident_GiB": round(resident, 2), "lora_peak_GiB": round(torch.cuda.max_memory_allocated() / 2**30, 2),
@@ -305,6 +378,8 @@ SHAPES = (
 """N, K of projections: Llama 3 8B, gpt-oss-20b, Qwen3-30B-A3B, Llama 2 7B and 13B, Llama 3 70B, Llama 3.2 1B and 3B,
 Qwen2.5 7B and 32B, Gemma 2 9B, Phi-3 mini."""
 BEYOND_L2 = 200_000_000
+WARM_MS = 8.0
+"""Replays before the timed ones: after a pause (a compilation, a capture) the same kernel took up to 11 % longer."""
 
 
 def graph_us(calls: Sequence[Callable[[], object]], repeats: int = 7) -> float:
@@ -316,15 +391,18 @@ def graph_us(calls: Sequence[Callable[[], object]], repeats: int = 7) -> float:
     with torch.cuda.graph(graph):
         for call in calls:
             call()
-    times = []
-    for index in range(repeats + 3):
+    times: list[float] = []
+    spent = 0.0
+    while spent < WARM_MS or len(times) < repeats:
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
         graph.replay()
         end.record()
         end.synchronize()
-        if index >= 3:
-            times.append(begin.elapsed_time(end) * 1e3 / len(calls))
+        took = begin.elapsed_time(end)
+        spent += took
+        if spent >= WARM_MS:
+            times.append(took * 1e3 / len(calls))
     return round(statistics.median(times), 2)
 
 
@@ -337,7 +415,7 @@ def rows(seconds: float) -> None:
         packed = {}
         for name in ("nf4b64", "affine4g64"):
             q = ops.quantize(weight, name)
-            packed[name] = [q] + [q.to("cpu").to(DEVICE) for _ in range(copies - 1)]
+            packed[name] = [q] + [copied(q) for _ in range(copies - 1)]
         wide = [weight.clone() for _ in range(max(2, BEYOND_L2 // (n * k * 2)))]
         theirs = bitsandbytes_weights(weight, copies) if importlib.util.find_spec("bitsandbytes") else []
         for m in ROWS:
@@ -373,7 +451,7 @@ def tiles(seconds: float) -> None:
                 return
             q = ops.quantize(torch.randn(n, k, device=DEVICE, dtype=BF16) * k**-0.5, name)
             copies = [arguments(q)] + [
-                arguments(q.to("cpu").to(DEVICE)) for _ in range(max(1, min(24, BEYOND_L2 // (n * k // 2)) - 1))
+                arguments(copied(q)) for _ in range(max(1, min(24, BEYOND_L2 // (n * k // 2)) - 1))
             ]
             x = torch.randn(m, k, device=DEVICE, dtype=BF16)
             chosen = quantized_triton.tile_config(ops.dispatch.Platform("cuda", capability=(9, 0)), m, n, k)
@@ -386,6 +464,84 @@ def tiles(seconds: float) -> None:
                         [partial(quantized_triton.run_tiles, x, a, n, None, config) for a in copies], 5
                     )  # fmt: skip
             record(format=name, N=n, K=k, M=m, chosen=f"{chosen.bn}x{chosen.split}", **times)
+
+
+MMA_CONFIGS = {
+    1: ((4, 1, 4, 128, False), (8, 1, 4, 128, False), (4, 1, 2, 128, True), (8, 1, 2, 128, True), (8, 1, 2, 80, False),
+        (8, 1, 1, 80, True), (16, 1, 1, 64, False), (16, 1, 2, 64, False), (2, 1, 4, 128, False), (2, 1, 4, 200, True),
+        (4, 2, 2, 128, False), (8, 2, 2, 128, False), (8, 2, 1, 128, True), (4, 2, 1, 128, True),
+        (4, 1, 8, 200, False), (4, 1, 4, 200, True), (2, 2, 2, 200, True)),
+    2: ((8, 1, 2, 128, False), (4, 1, 2, 128, False), (8, 1, 1, 128, True), (8, 1, 1, 80, False), (4, 2, 1, 128, False),
+        (8, 2, 1, 128, False), (4, 2, 2, 200, False), (4, 2, 1, 168, True), (16, 1, 1, 80, False)),
+    4: ((8, 1, 1, 128, False), (4, 1, 1, 128, False), (8, 2, 1, 168, False), (4, 2, 1, 168, False),
+        (4, 1, 2, 200, False), (2, 2, 1, 168, False)),
+}  # fmt: skip
+"""Fields of `MmaConfig` by eights of rows."""
+
+
+def mma_call(x: torch.Tensor, a: Any, n: int, config: quantized_mma.MmaConfig) -> Callable[[], torch.Tensor]:
+    launch = quantized_mma.mma_launch(x, a, n, None, config)
+
+    def call() -> torch.Tensor:
+        out = x.new_empty((x.shape[0], n))
+        launch(x, out)
+        return out
+
+    return call
+
+
+def mma(seconds: float) -> None:
+    """Configurations of the kernel of few rows, beside dense bf16 and what served these rows before."""
+    begin = time.monotonic()
+    wrong = 0
+    for name in ("nf4b64", "affine4g64", "nf4b128", "affine4g32", "mxfp4", "fp4b64"):
+        for dtype in (BF16, torch.float16):
+            every = dtype == BF16 and name in ("nf4b64", "affine4g64")
+            for m, (n, k) in itertools.product((1, 2, 5, 8, 13, 16, 31), ((4096, 4096), (40, 2880), (1280, 640))):
+                if k % ops.Format.parse(name).group:
+                    continue
+                nested = name == "nf4b64" and m in (2, 16)
+                q = ops.quantize(torch.randn(n, k, device=DEVICE, dtype=dtype), name, nested=nested)
+                x = torch.randn(m, k, device=DEVICE, dtype=dtype)
+                want = x.double() @ ops.dequantize(q, torch.float64).T
+                configs = MMA_CONFIGS[triton.next_power_of_2(triton.cdiv(m, 8))]
+                for config in configs if every and not nested else configs[:1]:
+                    got = mma_call(x, arguments(q), n, quantized_mma.MmaConfig(*config))()
+                    error = ((got.double() - want).norm() / want.norm()).item()
+                    if not error < 4e-3:
+                        wrong += 1
+                        if wrong < 40:
+                            record(wrong=name, dtype=str(dtype), N=n, K=k, M=m, config=str(config), error=error)
+    record(checked_s=round(time.monotonic() - begin, 1), wrong=wrong)
+    if wrong > 20:
+        return
+    for n, k in SHAPES:
+        weight = torch.randn(n, k, device=DEVICE, dtype=BF16) * k**-0.5
+        copies = max(2, min(64, BEYOND_L2 // (n * k // 2)))
+        packed = {name: ops.quantize(weight, name) for name in ("nf4b64", "affine4g64")}
+        held = {name: [q] + [copied(q) for _ in range(copies - 1)] for name, q in packed.items()}
+        wide = [weight.clone() for _ in range(max(2, min(64, BEYOND_L2 // (n * k * 2))))]
+        for m in (1, 4, 8, 16, 32):
+            if time.monotonic() - begin > seconds:
+                record(N=n, K=k, M=m, left_out=f"{seconds} s are over")
+                return
+            x = torch.randn(m, k, device=DEVICE, dtype=BF16)
+            row = {"N": n, "K": k, "M": m}
+            row["bf16_us"] = graph_us([partial(torch.nn.functional.linear, x, w) for w in wide], 5)
+            for name, few in held.items():
+                row[f"{name}_before_us"] = graph_us(
+                    [partial(ops.quantized_matmul, x, q, tier="triton") for q in few], 5
+                )
+                for config in MMA_CONFIGS[triton.next_power_of_2(triton.cdiv(m, 8))]:
+                    chosen = quantized_mma.MmaConfig(*config)
+                    row[f"{name} {config}"] = graph_us([mma_call(x, arguments(q), n, chosen) for q in few], 5)
+            record(**row)
+
+
+def copied(q: ops.QuantTensor) -> ops.QuantTensor:
+    """The same weight elsewhere in memory."""
+    parts = {name: getattr(q, name) for name in ("codes", "scales", "biases", "absmax2", "offset")}
+    return replace(q, **{name: part.clone() for name, part in parts.items() if part is not None})
 
 
 def bitsandbytes_weights(weight: torch.Tensor, copies: int) -> list[tuple[torch.Tensor, Any]]:
@@ -404,25 +560,86 @@ def bitsandbytes_matmul(x: torch.Tensor, codes: torch.Tensor, state: Any) -> tor
     return torch.nn.functional.linear(x, bnb.dequantize_4bit(codes, state))
 
 
+def fitted(row: dict[str, Any]) -> bool:
+    """A choice of tiles or configurations was fitted to this matrix; the others are set aside."""
+    return int(hashlib.sha256(f"{row['N']} {row['K']}".encode()).hexdigest(), 16) % 2 == 0
+
+
+def bars(rows: list[dict[str, Any]]) -> list[str]:
+    """What the rows show of the bars: wanted, found, met or missed."""
+    lines: list[tuple[str, str, float, bool]] = []
+
+    def least(what: str, wanted: float, value: float) -> None:
+        lines.append((what, f">= {wanted}", value, value >= wanted))
+
+    def most(what: str, wanted: float, value: float) -> None:
+        lines.append((what, f"<= {wanted}", value, value <= wanted))
+
+    def of(what: str, library: str) -> dict[str, Any]:
+        return next((row for row in rows if row.get("what") == what and row.get("library") == library), {})
+
+    dense = of("linear M=1 forward", "dense").get("host_us")
+    for library in ("Linear4bit", "QuantizedLinear") if dense else ():
+        ours, peer = (of("linear M=1 forward+backward", one).get("host_us") for one in (library, "bitsandbytes"))
+        most(
+            f"host time of {library} at M = 1 / dense layer", 1.3, of("linear M=1 forward", library)["host_us"] / dense
+        )
+        if peer:
+            most(f"host time of {library} forward and backward / bitsandbytes", 1.0, ours / peer)
+    for name in ("SwitchLinear", "rms_norm", "swiglu", "rope", "cross_entropy") if dense else ():
+        most(f"host time of {name} at M = 1, us", 40, of(name, "rocport")["host_us"])
+        most(f"host time of {name} at M = 1 / dense layer", 1.3, of(name, "rocport")["host_us"] / dense)
+    for name in ("llama", "moe"):
+        bf16, peer = (of(f"{name} 8 layers", library) for library in ("bf16", "bitsandbytes"))
+        for library in ("rocport", "rocport fused") if bf16 and peer else ():
+            ours, label = of(f"{name} 8 layers", library), f"{name}, {library}: "
+            least(label + "decode / bitsandbytes", 1.3, ours["decode_tokens_s"] / peer["decode_tokens_s"])
+            if not isinstance(ours["graphed_token_us"], str) and not isinstance(bf16["graphed_token_us"], str):
+                least(label + "token in a graph, bf16 / ours", 1.5, bf16["graphed_token_us"] / ours["graphed_token_us"])
+            least(label + "LoRA step, bitsandbytes / ours", 1.1, peer["lora_step_ms"] / ours["lora_step_ms"])
+            least(label + "prefill, bf16 / ours", 0.9, bf16["prefill_2048_ms"] / ours["prefill_2048_ms"])
+            most(label + "memory, ours / bitsandbytes", 1.0, ours["lora_peak_GiB"] / peer["lora_peak_GiB"])
+    timed_rows = [row for row in rows if "nf4b64_packed_us" in row or "nf4b64_first_us" in row]
+    for half in (False, True):
+        some = [row for row in timed_rows if fitted(row) == half]
+        for name in ("nf4b64", "affine4g64") if some else ():
+            label = f"{name}, {'fitted' if half else 'set aside'}, {len(some)} rows: "
+            if "bitsandbytes_us" in some[0]:
+                ratios = [row["bitsandbytes_us"] / row[f"{name}_us"] for row in some]
+                least(label + "median of bitsandbytes / ours", 1.6, statistics.median(ratios))
+                least(label + "least of bitsandbytes / ours", 1.0, min(ratios))
+            # Where dequantizing first is what is chosen, both are one code, timed twice.
+            ratios = [row[f"{name}_first_us"] / row[f"{name}_us"] for row in some]
+            least(label + "least of dequantize + matmul / ours", 0.97, min(ratios))
+            ratios = [row["bf16_us"] / row[f"{name}_us"] for row in some if 2 <= row["M"] <= 8]
+            least(label + "M = 2 to 8, least of bf16 / ours", 1.0, min(ratios))
+            lines.append((label + "M = 2 to 8, median of bf16 / ours", "", statistics.median(ratios), True))
+    return [
+        f"{what:<75} {wanted:>8} {value:8.2f} {'' if met else 'missed'}".rstrip() for what, wanted, value, met in lines
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=("layers", "llama", "rows", "tiles"))
+    parser.add_argument("what", choices=("layers", "llama", "moe", "rows", "tiles", "mma"))
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--seconds", type=float, default=600.0, help="of `rows` and `tiles`")
-    parser.add_argument("--library", choices=LIBRARIES, help="of `llama`: this one, in this process")
+    parser.add_argument("--seconds", type=float, default=600.0, help="of `rows`, `tiles` and `mma`")
+    parser.add_argument("--library", choices=LIBRARIES, help="of `llama` and `moe`: this one, in this process")
     parser.add_argument("--folder", type=Path)
     chosen = parser.parse_args()
     if chosen.library:
-        llama_of(chosen.library, chosen.folder)
+        whole_of(chosen.what, chosen.library, chosen.folder)
         return
-    timed_out = {"rows": rows, "tiles": tiles}
+    timed_out = {"rows": rows, "tiles": tiles, "mma": mma}
     if chosen.what in timed_out:
         timed_out[chosen.what](chosen.seconds)
+    elif chosen.what == "layers":
+        layers()
     else:
-        {"layers": layers, "llama": llama}[chosen.what]()
+        whole(chosen.what)
+    for line in bars(found):
+        print(line)
     if chosen.out:
-        import triton
-
         head = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "triton": triton.__version__}
         chosen.out.write_text(json.dumps(head | {"rows": found}, indent=1) + "\n")
 

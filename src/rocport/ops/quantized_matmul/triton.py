@@ -44,9 +44,10 @@ AFFINE_TILES_AT_MOST = 64
 """Rows of x up to which tiles beat dequantizing and the matmul library. NVIDIA H200, N = 14336, K = 4096, microseconds,
 tiles / dequantize: NF4 57 / 77 at 128 rows, 109 / 81 at 255; affine 4-bit 51 / 74 at 64, 79 / 75 at 128."""
 TILES_AT_MOST_BELOW = ((2**24, 64), (2**25, 96))
-AFFINE_TILES_AT_MOST_BELOW = ((2**24, 48),)
+AFFINE_TILES_AT_MOST_BELOW = ((2**24, 48), (2**22, 32), (3 * 2**19, 16))
 """Elements of W below which fewer rows do: a small matrix is soon dequantized. NVIDIA H200, dequantize / tiles: NF4
-0.77 to 0.99 at 128 rows below 2^24 elements, 0.99 and more at 64; affine 0.90 to 1.05 at 64."""
+0.77 to 0.99 at 128 rows below 2^24 elements, 0.99 and more at 64; affine 0.90 to 1.05 at 64, 0.96 at 48 rows of
+N = 1280, K = 2880, 0.96 at 24 of N = 512."""
 
 
 @triton.jit
@@ -445,29 +446,39 @@ def sum_kernel(parts, bias, out, numel, N, BIAS: tl.constexpr, SPLIT: tl.constex
 
 
 @cache
-def permute_code(kind: str, high_first: bool, dtype: torch.dtype) -> str:
-    """PTX that looks up the eight 4-bit codes of a word, $8, in the table of `kind` rounded to `dtype`: $0 to $7.
+def permute_words(kind: str, dtype: torch.dtype) -> tuple[int, ...]:
+    """The 16 entries of the table of `kind` rounded to `dtype` as operands of `prmt`: four words of their low bytes,
+    four of their high bytes."""
+    bits: list[int] = table(kind, torch.device("cpu"), dtype).view(torch.int16).tolist()
+    return tuple(
+        sum((bits[first + i] >> 8 * byte & 255) << 8 * i for i in range(4))
+        for byte in (0, 1)
+        for first in (0, 4, 8, 12)
+    )
+
+
+@cache
+def permute_code(words: tuple[object, ...], high_first: bool, word: str, base: object, pairs: bool) -> str:
+    """PTX that looks up the eight 4-bit codes of `word` in the table of `permute_words`: $0 to $7, or with `pairs`
+    $0 to $3, two side by side in each. Operands may be immediate or named; `base` is 0x32103210.
 
     `prmt` picks four bytes of eight by a selector of four nibbles, which the codes themselves are. A table of 16
     entries of two bytes is four such tables: low and high byte, entries below and from 8. 21 instructions for eight
     codes, no memory."""
-    cpu = torch.device("cpu")
-    bits: list[int] = table(kind, cpu, dtype).view(torch.int16).tolist()
-    words = []
-    for byte in (0, 1):
-        for first in (0, 4, 8, 12):
-            words.append(sum((bits[first + i] >> 8 * byte & 255) << 8 * i for i in range(4)))
-    code = ["{ .reg .b32 s, m, a, b, l, h, o;", "and.b32 s, $8, 0x77777777;", "shr.u32 m, $8, 1;"]
+    code = ["{ .reg .b32 s, m, a, b, l, h, o;", f"and.b32 s, {word}, 0x77777777;", f"shr.u32 m, {word}, 1;"]
     # Nibble j of m: byte j of the lower half of the table (j) or of the upper (4 + j).
-    code += ["and.b32 m, m, 0x44444444;", "or.b32 m, m, 0x32103210;"]
+    code += ["and.b32 m, m, 0x44444444;", f"or.b32 m, m, {base};"]
     for half in (0, 4):
         for byte, to in ((0, "l"), (1, "h")):
             low = words[4 * byte : 4 * byte + 4]
-            code.append(f"prmt.b32 a, {low[0]:#x}, {low[1]:#x}, s; prmt.b32 b, {low[2]:#x}, {low[3]:#x}, s;")
+            code.append(f"prmt.b32 a, {low[0]}, {low[1]}, s; prmt.b32 b, {low[2]}, {low[3]}, s;")
             code.append(f"prmt.b32 {to}, a, b, m;")
         for pair, selector in enumerate(("0x4051", "0x6273") if high_first else ("0x5140", "0x7362")):
             at = half + 2 * pair
-            code.append(f"prmt.b32 o, l, h, {selector}; mov.b32 {{${at}, ${at + 1}}}, o;")
+            if pairs:
+                code.append(f"prmt.b32 ${at // 2}, l, h, {selector};")
+            else:
+                code.append(f"prmt.b32 o, l, h, {selector}; mov.b32 {{${at}, ${at + 1}}}, o;")
         if half == 0:
             code.append("shr.u32 s, s, 16; shr.u32 m, m, 16;")
     return " ".join([*code, "}"])
@@ -603,7 +614,9 @@ def tiles_launch(
         # 16-bit subtraction is an instruction on NVIDIA; CDNA3 goes through fp32.
         ptx = takes_ptx(x.device)
         fixed["MAGIC"] = ptx
-        fixed["PERMUTE"] = permute_code(a.kind, a.flat, x.dtype) if ptx and a.lut and a.bits == 4 else ""
+        fixed["PERMUTE"] = ""
+        if ptx and a.lut and a.bits == 4:
+            fixed["PERMUTE"] = permute_code(permute_words(a.kind, x.dtype), a.flat, "$8", 0x32103210, False)
     tiles = Launch(kernel, grid, ("x", "bias", "out"), fixed, **options)
     if split == 1:
         return tiles, None
