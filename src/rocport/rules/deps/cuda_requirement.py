@@ -31,6 +31,7 @@ RULE = Rule(
         Example("--extra-index-url https://download.pytorch.org/whl/cu121\n", path="requirements.txt"),
         Example("x:\n\tgit clone https://github.com/Dao-AILab/flash-attention.git\n", path="Makefile"),
         Example("RUN pip install nvidia-cudnn-cu12\n", path="Dockerfile"),
+        Example('dependencies = ["torch==2.4.0+cu121", "tensorrt", "cupy-cuda12x"]\n', path="pyproject.toml"),
     ),
     clean=(
         Example("numpy\ntransformers>=4.40\n", path="requirements.txt"),
@@ -42,7 +43,7 @@ RULE = Rule(
 
 _REQUIREMENT = re.compile(r"^\s*[-\"'\[ ]*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[=<>~!@;,\"'\]\s]|$)")
 _ALONE = re.compile(r"^([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?\s*(?:(?:[=<>~!]=?|@)\s*\S.*)?$")
-_INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba|uv)\s+(?:install|add)\b(.*)")
+_INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba|uv)\s+(?:install|add)\b([^&;|]*)")
 _CLONE = re.compile(r"\bgit clone\b.*/([\w.-]+?)(?:\.git)?(?:\s|$)")
 _CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
@@ -62,28 +63,28 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     for line in source.lines:
         if line.gated or names_amd(line.text):
             continue
-        tag = WHEEL_TAG.search(line.text)
+        troubled = {name: said for name in _names(source.language, line.text) if (said := trouble(name))}
+        rest = line.text
+        for name in troubled:
+            rest = rest.replace(name, "")
+        tag = WHEEL_TAG.search(rest)
         if tag:
+            troubled[tag[0]] = f"{tag[0].strip()}: CUDA's wheels"
+        if troubled:
+            fixes = [_TAG_FIX] if tag else []
+            fixes += [_NAME_FIX] if len(troubled) > len(fixes) else []
             yield found(
                 RULE,
                 source,
                 line,
-                f"{tag[0].strip()}: CUDA's wheels",
-                fix="a requirements file for ROCm with --index-url of the rocm wheels, not --extra-index-url",
+                "; ".join(dict.fromkeys(troubled.values())),
+                fix="; ".join(fixes),
+                confidence=Confidence.HIGH if tag else Confidence.MEDIUM,
             )
-            continue
-        for name in _names(source.language, line.text):
-            message = trouble(name)
-            if message:
-                yield found(
-                    RULE,
-                    source,
-                    line,
-                    message,
-                    fix="move it to a requirements file or extra for CUDA; rocport compat says what serves it on ROCm",
-                    confidence=Confidence.MEDIUM,
-                )
-                break
+
+
+_TAG_FIX = "a requirements file for ROCm with --index-url of the rocm wheels, not --extra-index-url"
+_NAME_FIX = "move it to a requirements file or extra for CUDA; rocport compat says what serves it on ROCm"
 
 
 def _names(language: str, text: str) -> list[str]:
@@ -96,9 +97,9 @@ def _names(language: str, text: str) -> list[str]:
     cloned = _CLONE.search(text)
     if cloned:
         return [cloned[1]]
-    installed = _INSTALL.search(text)
+    installed = [word for part in _INSTALL.findall(text) for word in part.split()]
     if installed:
-        words = (re.split(r"[=<>~!\[@]", word.strip("\"'"))[0] for word in installed[1].split())
+        words = (re.split(r"[=<>~!\[@]", word.strip("\"'"))[0] for word in installed)
         return [word for word in words if word and not word.startswith("-")]
     if language == "yaml":
         match = _REQUIREMENT.match(text) if re.match(r"^\s*- [\w.-]+(?:\[.*\])?\s*(?:[=<>~].*)?$", text) else None

@@ -74,12 +74,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if branch:
             nodes.append(node)
             said[node] = f"clones {branch[1]} of a project: its CUDA branch"
-        for name in names:
-            message = trouble(name)
-            if message:
-                nodes.append(node)
-                said[node] = message
-                break
+        messages = [message for name in names if (message := trouble(name))]
+        if messages:
+            nodes.append(node)
+            said[node] = "; ".join(dict.fromkeys(messages))
     gate = Gate(source)
     for node in open_places(source, nodes):
         item = finding(
