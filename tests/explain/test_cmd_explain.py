@@ -92,3 +92,28 @@ def test_an_empty_log_is_no_failure(tmp_path: Path) -> None:
     code, out, _ = invoke(str(log))
     assert code == 0
     assert "0 lines read" in out
+
+
+@pytest.mark.parametrize("fmt", ["sarif", "markdown", "github", "html"])
+def test_a_paste_is_reported_in_the_formats_of_the_other_commands(fmt: str) -> None:
+    code, out, _ = invoke("-", "--format", fmt, stdin=LOG)
+    assert code == 1
+    assert "invalid-device-function" in out
+    assert "stdin" in out
+
+
+def test_format_json_is_json_and_a_page_has_no_other_format() -> None:
+    assert invoke("-", "--format", "json", stdin=LOG) == invoke("-", "--json", stdin=LOG)
+    code, _, err = invoke("invalid-device-function", "--format", "sarif")
+    assert code == 2
+    assert "text and json, not sarif" in err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--rocm", "sixty"), ("--target", "gfx00"), ("--torch", "newest")], ids=lambda value: value
+)
+def test_an_option_that_names_no_version_or_gpu_is_a_usage_error(option: str, value: str) -> None:
+    code, _, err = invoke("-", option, value, stdin=LOG)
+    assert code == 2
+    assert f"{option}: " in err
+    assert value in err

@@ -148,7 +148,8 @@ def command(
 
 def _report(diagnosis: Diagnosis, readings: list[Reading]) -> Report:
     """The diagnosis for the report formats: a finding for each check that warns or fails and for each known failure."""
-    from rocport.explain.pages import failure_lines, reading_data
+    from rocport.explain.pages import reading_data
+    from rocport.explain.report import findings_of, sections_of
     from rocport.facts.dates import as_of, dated
     from rocport.model import Applicability, Finding, Mark, Report, Section, Severity, Span
 
@@ -166,14 +167,7 @@ def _report(diagnosis: Diagnosis, readings: list[Reading]) -> Report:
         )
         for result in bad
     ]  # fmt: skip
-    findings += [
-        Finding(
-            match.failure.id, reading.name, Span(0, 0), match.lines[0], match.lines[0], match.failure.title,
-            Severity.BREAKS_RUN, Applicability.MANUAL, 0,
-        )
-        for reading in readings
-        for match in reading.matches
-    ]  # fmt: skip
+    findings += [finding for reading in readings for finding in findings_of(reading)]
     sections = [
         Section("GPUs", ("GPU",), tuple((_gpu_line(gpu),) for gpu in diagnosis.machine.gpus) or (("none",),)),
         Section("Versions", ("what", "version"), tuple(diagnosis.versions().items())),
@@ -190,11 +184,7 @@ def _report(diagnosis: Diagnosis, readings: list[Reading]) -> Report:
             ),
             dated(),
         ),
-        *(
-            Section(f"Known failures in {reading.name}", ("what",), tuple((line,) for line in failure_lines(reading)))
-            for reading in readings
-            if reading.matches
-        ),
+        *(section for reading in readings for section in sections_of(reading)),
     ]  # fmt: skip
     counts = {status: sum(result.status == status for result in diagnosis.results) for status in _MARK}
     words = f"{counts['fail']} failed, {counts['warn']} warnings, {counts['ok']} ok, {counts['skipped']} skipped"

@@ -11,6 +11,9 @@ from typing import Any
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+from rocport.cli.common import emit, make_options
+from rocport.model import Options
+from rocport.report import formats
 
 
 @click.command("explain", context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,10 +21,23 @@ from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 @click.option("--list", "list_all", is_flag=True, help="Name every known failure and rule.")
 @click.option("--all", "show_all", is_flag=True, help="Also show the general failures and unexplained error lines.")
 @click.option("--vendor", type=click.Choice(["amd", "nvidia"]), help="Whose GPU it is, where the paste does not say.")
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+@click.option("--target", metavar="GFX[,GFX]", help="Which GPUs, where the paste does not say.")
+@click.option("--rocm", metavar="VERSION", help="Which ROCm, such as 10.1; wins over what the paste says.")
+@click.option("--torch", metavar="VERSION", help="Which PyTorch; wins over what the paste says.")
+@click.option("--format", "fmt", type=click.Choice(formats()), default="text", show_default=True, help="Output format.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
 def command(
-    ctx: click.Context, subject: str | None, list_all: bool, show_all: bool, vendor: str | None, as_json: bool
+    ctx: click.Context,
+    subject: str | None,
+    list_all: bool,
+    show_all: bool,
+    vendor: str | None,
+    target: str | None,
+    rocm: str | None,
+    torch: str | None,
+    fmt: str,
+    as_json: bool,
 ) -> None:
     """Explain SUBJECT: anything pasted (a file, or - for stdin), a rule, a failure by its id, or a status code
     (hipErrorNoDevice).
@@ -31,26 +47,31 @@ def command(
     found; 0: none was, and what to collect is printed; 2: SUBJECT is nothing known or cannot be read. A file wins over
     a rule of the same name; ./NAME always means the file.
     """
+    fmt = "json" if as_json else fmt
+    is_paste = subject is not None and (subject == "-" or Path(subject).exists())
+    if fmt not in ("text", "json") and (list_all or not is_paste):
+        raise click.UsageError(f"a page and the list are text and json, not {fmt}; {fmt} is for a paste")
     if list_all:
-        _print_list(as_json)
+        _print_list(fmt == "json")
         ctx.exit(EXIT_CLEAN)
     if subject is None:
         raise click.UsageError("name a log file, - for stdin, a rule or a failure; --list names them all")
-    if subject == "-" or Path(subject).exists():
-        ctx.exit(_explain_log(subject, show_all, as_json, vendor or ""))
+    if is_paste:
+        ctx.exit(_explain_log(subject, show_all, fmt, vendor or "", make_options(target, rocm, torch)))
     page, data = _page(subject)
-    click.echo(json.dumps(data, indent=2) if as_json else page)
+    click.echo(json.dumps(data, indent=2) if fmt == "json" else page)
 
 
-def _explain_log(subject: str, show_all: bool, as_json: bool, vendor: str) -> int:
+def _explain_log(subject: str, show_all: bool, fmt: str, vendor: str, options: Options) -> int:
     from rocport.explain import read_stream
     from rocport.explain.pages import reading_data, reading_text
+    from rocport.explain.report import reading_report
     from rocport.facts.dates import as_of, dated
 
     name = "stdin" if subject == "-" else subject
     try:
         if subject == "-":
-            reading = read_stream(sys.stdin.buffer, name, vendor)
+            reading = read_stream(sys.stdin.buffer, name, vendor, options)
         else:
             with Path(subject).open("rb") as stream:
                 if stream.read(4).startswith((b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX")):
@@ -58,13 +79,16 @@ def _explain_log(subject: str, show_all: bool, as_json: bool, vendor: str) -> in
                         f"{subject} is compressed; unpack it and pipe it: zcat ... | rocport explain -"
                     )
                 stream.seek(0)
-                reading = read_stream(stream, name, vendor)
+                reading = read_stream(stream, name, vendor, options)
     except OSError as error:
         raise click.UsageError(f"cannot read {name}: {error.strerror or error}; expected a log file or -") from error
-    if as_json:
-        click.echo(json.dumps({**reading_data(reading), "facts_as_of": as_of("failures").isoformat()}, indent=2))
-    else:
+    data = {**reading_data(reading), "facts_as_of": as_of("failures").isoformat()}
+    if fmt == "json":
+        click.echo(json.dumps(data, indent=2))
+    elif fmt == "text":
         click.echo(f"{reading_text(reading, show_all)}\n{dated('failures')}")
+    else:
+        emit(reading_report(reading, data, dated("failures")), fmt)
     return EXIT_FINDINGS if reading.matches else EXIT_CLEAN
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from rocport.model import Report
+    from rocport.model import Options, Report
     from rocport.scan.config import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -100,6 +100,16 @@ def make_targets(target: str) -> tuple[str, ...]:
         return config.options(config.Settings(target=_listed(target))).targets
     except config.ConfigError as error:
         raise click.BadParameter(str(error), param_hint="--target") from error
+
+
+def make_options(target: str | None, rocm: str | None, torch: str | None) -> Options:
+    """What `--target`, `--rocm` and `--torch` name. Raises click.UsageError."""
+    from rocport.scan import config
+
+    try:
+        return config.options(config.Settings(target=_listed(target or ""), rocm=rocm or "", torch=torch or ""))
+    except config.ConfigError as error:
+        raise click.UsageError(f"--{error}") from error
 
 
 def without_collector() -> None:
