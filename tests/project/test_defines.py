@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.project.defines import cmake_defines, python_defines
+from rocport.project.defines import cmake_defines, python_defines, python_undefines
 
 SETUP = """
 import os, torch
@@ -45,6 +45,12 @@ flags = ["-DA", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-DB=" + b, "-DC=%d" % c, "-D
 flags += ["-DF"] if torch.version.cuda else ["-DG"]
 """
     assert python_defines(text) == ["A", "E", "F"]
+
+
+def test_macros_that_are_taken_back() -> None:
+    """As a port writes it: torch defines the macro on ROCm, and the build wants half's operators."""
+    text = "flags = ['-U__HIP_NO_HALF_OPERATORS__', '-DA'] if _IS_ROCM else ['-U__CUDA_NO_HALF_OPERATORS__']\n"
+    assert (python_undefines(text), python_defines(text)) == (["__HIP_NO_HALF_OPERATORS__"], ["A"])
 
 
 def test_a_file_of_python_2() -> None:

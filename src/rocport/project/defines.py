@@ -14,7 +14,7 @@ from rocport.project.cmake import CMakeCommand, commands
 from rocport.syntax.amd import names_amd
 from rocport.syntax.python import parse
 
-_FLAG = re.compile(r"-D\s*([A-Za-z_]\w*(?:=.*)?)", re.S)
+_FLAG = re.compile(r"-D\s*([A-Za-z_]\w*(?:=.*)?)|(-U\s*[A-Za-z_]\w*)", re.S)
 _GPU = re.compile(r"cuda|hip\b|_hip|rocm|gpu|\bnvcc\b|linux|posix", re.I)
 _AGAINST = re.compile(r"\bNOT\b|Windows|win32|\bnt\b|MSVC", re.I)
 _OTHERWISE = re.compile(
@@ -28,6 +28,15 @@ _CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=[\w.+\"\\-]*)?)\Z")
 
 def python_defines(text: str) -> list[str]:
     """`NAME` or `NAME=VALUE` of every flag `-DNAME` and every pair of a list of macros in a Python build file."""
+    return [macro for macro in _macros(text) if not macro.startswith("-U")]
+
+
+def python_undefines(text: str) -> list[str]:
+    """`NAME` of every flag `-UNAME`: what torch defines and the build does not want, `__HIP_NO_HALF_OPERATORS__`."""
+    return [macro[2:].strip() for macro in _macros(text) if macro.startswith("-U")]
+
+
+def _macros(text: str) -> list[str]:
     try:
         tree = parse(text)
     except (SyntaxError, ValueError):
@@ -56,7 +65,7 @@ def _of_expression(statement: ast.stmt) -> Iterator[str]:
     for node in _whole(statement):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if match := _FLAG.fullmatch(node.value.strip()):
-                yield match[1]
+                yield match[1] or match[2]
         elif macros and isinstance(node, ast.Tuple) and len(node.elts) == 2:
             name, value = node.elts
             if not (isinstance(name, ast.Constant) and isinstance(value, ast.Constant) and isinstance(name.value, str)):

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
 from rocport.project.cmake import without_comments
-from rocport.project.defines import cmake_defines, python_defines
+from rocport.project.defines import cmake_defines, python_defines, python_undefines
 from rocport.project.jit import python_loads
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
 from rocport.project.named import named_of, patterns
@@ -69,6 +69,8 @@ class Unit:
     """What it includes, directly or through files of the tree, and is not in the tree; as spelled."""
     defines: tuple[str, ...] = ()
     """Macros its build defines whatever its options."""
+    undefines: tuple[str, ...] = ()
+    """Macros its build takes back."""
     computed: tuple[str, ...] = ()
     """Macros whose value its build computes when it runs: `NAME (file)`."""
     standard: int = 0
@@ -101,6 +103,8 @@ class BuildFile:
     """Its macros are for the sources of its own folder only: a Makefile's."""
     sources: tuple[str, ...] = ()
     """The sources it names, and patterns of sources."""
+    undefines: tuple[str, ...] = ()
+    """Macros it takes back."""
     computed: tuple[str, ...] = ()
     """Macros whose value is known only when the build runs, each with the file that computes it."""
     of_a_call: bool = False
@@ -241,6 +245,7 @@ class Project:
                     tuple(sorted(quoted_only)),
                     tuple(sorted(outside)),
                     defines,
+                    tuple(dict.fromkeys(name for build in builds for name in build.undefines)),
                     tuple(
                         dict.fromkeys(
                             name for build in builds for name in build.computed if name.split()[0] not in known
@@ -326,6 +331,7 @@ def _build_file(root: Path, path: str, text: str) -> BuildFile:
         relocatable=_RELOCATABLE.search(text) is not None,
         beside=makefile,
         sources=patterns(text),
+        undefines=tuple(python_undefines(text)) if path.endswith(".py") else (),
     )
 
 
@@ -336,7 +342,7 @@ def _calls(path: str, text: str, files: set[str]) -> Iterator[BuildFile]:
         for folder in ["" if folder == "." else folder for folder in folders]:
             if any(posixpath.normpath(posixpath.join(folder, source)) in files for source in call.sources):
                 computed = tuple(f"{name} ({path})" for name in call.computed)
-                yield BuildFile(folder, (), call.defines, 0, False, False, call.sources, computed, of_a_call=True)
+                yield BuildFile(folder, (), call.defines, 0, False, False, call.sources, (), computed, True)
                 break
 
 

@@ -361,7 +361,7 @@ class _Builder:
             system.append(python)
         defines += [f"{name.split()[0]}={ASSUMED}" for name in self._assumed(unit)]
         extra = [f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics"]
-        extra += ["-ftemplate-backtrace-limit=0"]
+        extra += ["-ftemplate-backtrace-limit=0", *(f"-U{name}" for name in unit.undefines)]
         for folder in unit.quote_includes:
             extra += ["-iquote", as_path(folder)]
         if unit.relocatable and target != HOST:

@@ -35,8 +35,14 @@ RULE = Rule(
             "template <int K> void run(float d) { k<K><<<1, 1>>>(F(d)); }\n",
             contains=("{ __host__ __device__ F(float d)",),
         ),
+        Example(
+            "template <class T> class P { public: __device__ P(T *d) {} };\n"
+            "template <class T> struct M { using Q = P<T>; operator Q() const { return Q(0); } };\n",
+            contains=("public: __host__ __device__ P(T *d)",),
+        ),
     ),
     clean=(
+        "template <class T> struct P { __device__ P(T *d) {} };\nusing Q = P<int>;\n__device__ void f() { Q q(0); }\n",
         "struct F { __device__ F(float d) : d(d) {} float d; };\n__global__ void k(float *p) { F f(*p); }\n",
         "struct F { __host__ __device__ F(float d) {} };\nvoid run(float d) { F f(d); }\n",
         "struct F { __device__ F(float d) {} __host__ F(int n) {} };\nvoid run(int n) { F f(n); }\n",
@@ -58,7 +64,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         ours = [position for position in positions if not _for_host(source, position)]
         if not ours or len(ours) < len(positions) or _others(source, name, len(ours)):
             continue
-        if not any(_makes(source, position) for position in source.find(name)):
+        if not any(_makes(source, position) for position in source.find(*_names(source, name))):
             continue
         for position in ours:
             yield finding(
@@ -68,6 +74,14 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 f"host code makes {name.decode()} with a constructor for the device only, as nvcc lets a template do",
                 edits=[insert(source.starts[position], b"__host__ ")],
             )
+
+
+def _names(source: CudaSource, name: bytes) -> Iterator[bytes]:
+    """The class and what `using X = Name<...>;` calls it."""
+    yield name
+    for position in source.find(name):
+        if source.at(position - 1) == b"=" and source.at(position - 3) == b"using":
+            yield source.at(position - 2)
 
 
 def _for_host(source: CudaSource, position: int) -> bool:
