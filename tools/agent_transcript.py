@@ -52,14 +52,12 @@ class Session:
         self.parts.append(text)
 
     async def call(self, name: str, /, keys: tuple[str, ...] = (), **arguments: Any) -> dict[str, Any]:
-        """The answer of a tool, shown: all of it, or some keys."""
+        """The answer of a tool, shown: all of it, or what lies under some keys (`gpu.target`)."""
         result = await self.client.call_tool(name, arguments)
         assert not result.is_error, result.content
         answer: dict[str, Any] = result.structured_content
-        self._show(
-            f"{name} {json.dumps(_short(arguments))}",
-            {key: answer[key] for key in keys} | {"...": ""} if keys else answer,
-        )
+        shown = {key: _under(answer, key.split(".")) for key in keys} | {"...": "..."} if keys else answer
+        self._show(f"{name} {json.dumps(_short(arguments))}", shown)
         return answer
 
     async def refused(self, name: str, /, **arguments: Any) -> None:
@@ -73,6 +71,13 @@ class Session:
         for place, name in self.places:
             text = text.replace(json.dumps(place)[1:-1], name)
         self.parts.append(f"```\n> {asked}\n```\n\n```json\n{text}\n```\n")
+
+
+def _under(value: Any, path: list[str]) -> Any:
+    """What lies under a path of keys; of a list, what lies there in each item."""
+    if not path:
+        return value
+    return [_under(item, path) for item in value] if isinstance(value, list) else _under(value[path[0]], path[1:])
 
 
 def _short(value: Any, depth: int = 4) -> Any:
@@ -104,9 +109,13 @@ async def work(session: Session) -> None:
     await session.call("apply_port", path="turned", out="turned-hip")
     await session.call("verify_build", path="turned-hip")
     session.say("## Questions on the way\n")
-    await session.call("explain", ("vendor", "matches"), text=_LOG)
+    await session.call("explain", ("vendor.name", "matches.id", "matches.title", "matches.cause"), text=_LOG)
     await session.call(
-        "compat", ("works", "gpu", "python", "os"), gpu="RX 7900 XTX", system="ubuntu-24.04", python="3.12"
+        "compat",
+        ("works", "gpu.target", "python", "os", "torch.owner"),
+        gpu="RX 7900 XTX",
+        system="ubuntu-24.04",
+        python="3.12",
     )
     await session.call("counterpart", name="cudaMemcpyAsync")
     await session.refused("counterpart", name="cudaMalloc", kind="thing")
