@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from rocport.checkpoint import CheckpointError, gguf_blocks  # noqa: E402
 from rocport.checkpoint.convert import Options, convert, plan  # noqa: E402
 from rocport.checkpoint.gguf import TYPES  # noqa: E402
+from rocport.checkpoint.model import read_model  # noqa: E402
 
 HALVES = {
     "Q4_0": (0,), "Q4_1": (0, 2), "Q5_0": (0,), "Q5_1": (0, 2), "Q8_0": (0,), "Q2_K": (80, 82), "Q3_K": (108,),
@@ -112,6 +113,9 @@ def test_qwen_keeps_its_rows(tmp_path: Path) -> None:
     work = plan(tmp_path / "x.gguf", Options())
     stored = gguf_blocks.decode("F16", random_blocks("F16", 16 * 32, 2))
     assert np.array_equal(work.weights["model.layers.0.self_attn.k_proj.weight"].values(0, 16 * 32), stored)
+    known = read_model(tmp_path / "x.gguf")
+    assert known.shape is not None and (known.shape.hidden, known.shape.mlp) == (32, 64)
+    assert known.cache_bytes_per_token == 2 * 2 * 1 * 16 * 2
     assert work.checkpoint.config is not None and work.checkpoint.config["architectures"] == ["Qwen2ForCausalLM"]
 
 

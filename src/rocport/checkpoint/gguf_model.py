@@ -91,7 +91,7 @@ def read_gguf_checkpoint(path: Path) -> Checkpoint:
         if not shape or shape[-1] % count or start + elements // count * size > end:
             raise CheckpointError(f"{path}: {name} {shape} in blocks of {count} does not fit; the file is cut short")
         tensors.append(Tensor(_renamed(path, name), form, shape, path, start, start + elements // count * size))
-    return Checkpoint(path.parent, (TensorFile(path, tuple(tensors), {"format": "pt"}),), None, _config(file, kind))
+    return Checkpoint(path.parent, (TensorFile(path, tuple(tensors), {"format": "pt"}),), None, config_of(file, kind))
 
 
 def _renamed(path: Path, name: str) -> str:
@@ -118,7 +118,7 @@ def gguf_weights(checkpoint: Checkpoint) -> dict[str, Weight]:
     return found
 
 
-def _config(file: GgufFile, kind: str) -> dict[str, Any]:
+def config_of(file: GgufFile, kind: str) -> dict[str, Any]:
     """config.json from the metadata. Raises CheckpointError where a size is missing."""
 
     def number(key: str, otherwise: Any = None) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from rocport.checkpoint.errors import CheckpointError
 from rocport.checkpoint.gguf import read_gguf
+from rocport.checkpoint.gguf_model import CLASSES, config_of
 from rocport.checkpoint.memory import Shape
 from rocport.checkpoint.quantstate import find_quantized
 from rocport.checkpoint.tensorfile import Checkpoint, read_checkpoint
@@ -149,7 +150,12 @@ def _gguf(path: Path) -> Model:
     dense = {"F16": "float16", "BF16": "bfloat16", "F32": "float32"}.get(main, "")
     quantization = None if dense else Quantization("gguf", main)
     kind = str(file.metadata.get("general.architecture", ""))
-    return Model(path, kind, dense, quantization, kinds.total(), True, large, path.stat().st_size, None)
+    try:
+        said = config_of(file, kind) if kind in CLASSES else {}
+    except CheckpointError:
+        said = {}
+    cache, shape = _cache(said, kind), _shape(said, kind)
+    return Model(path, kind, dense, quantization, kinds.total(), True, large, path.stat().st_size, cache, shape)
 
 
 _GGUF_KEPT = ("token_embd", "output.")
@@ -262,7 +268,7 @@ def _count(checkpoint: Checkpoint, packed: Mapping[str, int]) -> tuple[int | Non
         elif name.startswith(beside) or name in groups:
             continue
         elif tensor.dtype in _FLOATS:
-            if "scale" in name.rsplit(".", 1)[-1]:
+            if "scale" in name.rsplit(".", 1)[-1] or name.endswith(".SCB"):
                 continue
             total += tensor.elements
             if len(tensor.shape) == 2 and not is_kept(name):
