@@ -31,6 +31,21 @@ def test_shells_take_it(kind):
 def test_powershell():
     text = script("windows")
     assert "Activate.ps1" in text and "export " not in text and "grep" not in text
+    steps = "\n".join(row for row in text.splitlines() if not row.startswith("#"))
+    assert steps.count('"') % 2 == 0 and steps.count("'") % 2 == 0 and "&&" not in steps
+    assert "$PSNativeCommandUseErrorActionPreference = $true" in steps  # else a pip that fails does not stop the script
+
+
+def test_powershell_parses_it(tmp_path):
+    program = shutil.which("pwsh") or shutil.which("powershell")
+    if program is None:
+        pytest.skip("no pwsh here: the syntax of the PowerShell script was not checked")
+    file = tmp_path / "plan.ps1"
+    file.write_text(script("windows"), encoding="utf-8")
+    parser = "[System.Management.Automation.Language.Parser]"
+    read = f"$e = $null; [void]{parser}::ParseFile('{file}', [ref]$null, [ref]$e); $e"
+    done = subprocess.run([program, "-NoProfile", "-Command", read], capture_output=True, text=True, check=True)
+    assert not done.stdout.strip(), done.stdout
 
 
 def test_dockerfile():
@@ -42,6 +57,15 @@ def test_dockerfile():
 def test_conda():
     text = script("conda")
     assert "  - python=3.12\n" in text and "#   pip install --index-url" in text
+    yaml = pytest.importorskip("yaml")
+    data = yaml.safe_load(text)
+    assert (data["name"], data["channels"]) == ("rocm", ["conda-forge"]) and "pip" in data["dependencies"]
+    assert all(isinstance(value, str) for value in data.get("variables", {}).values())
+
+
+@pytest.mark.parametrize("kind", ["linux", "docker", "conda"])
+def test_scripts_say_what_the_index_is_recorded_to_hold(kind):
+    assert "Torch's index is recorded to hold torch 2." in script(kind)
 
 
 def test_a_plan_for_windows_is_no_linux_script():

@@ -7,6 +7,7 @@ from rocport.facts.containers import development_image
 from rocport.facts.dates import dated
 
 KINDS = ("linux", "wsl", "windows", "docker", "conda")
+_STOP = ("$ErrorActionPreference = 'Stop'", "$PSNativeCommandUseErrorActionPreference = $true")
 _WINDOWS_ONLY = ("Activate.ps1", "$env:", "Select-String")
 
 
@@ -29,7 +30,7 @@ def plan_script(plan: Plan, kind: str) -> str:
     if kind == "conda":
         return "\n".join(_conda(plan, comment)) + "\n"
     if kind == "windows":
-        return "\n".join([*comment, "$ErrorActionPreference = 'Stop'", *plan.commands]) + "\n"
+        return "\n".join([*comment, *_STOP, *plan.commands]) + "\n"
     first = ["#!/usr/bin/env bash", *comment, "set -euo pipefail"]
     if kind == "wsl":
         first += [
