@@ -63,7 +63,7 @@ FORMS = {
     "left": "if ({c}) {{ {one} return; }}\n  {two} a[3] = v;\n  {two}",
     "choice": "v = ({c}) ? {one_call} : {two_call};",
 }
-SCOPES = ("inline", "function", "header", "other-file", "lambda", "method")
+SCOPES = ("inline", "function", "header", "two-headers", "other-file", "lambda", "method")
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,13 @@ def _files(text: str, form: str, scope: str, condition: str) -> dict[str, str]:
     elif scope == "header":
         more["meet.cuh"] = "#pragma once\n" + _HEAD + functions.replace("__device__", "__device__ inline")
         head += '#include "meet.cuh"\n'
+    elif scope == "two-headers":
+        inner = functions.replace("int one", "int inner_one").replace("int two", "int inner_two")
+        more["meet.cuh"] = "#pragma once\n" + _HEAD + inner.replace("__device__", "__device__ inline")
+        more["between.cuh"] = '#pragma once\n#include "meet.cuh"\n' + "".join(
+            f"__device__ inline int {name}(int v) {{ return inner_{name}(v); }}\n" for name in ("one", "two")
+        )
+        head += '#include "between.cuh"\n'
     elif scope == "other-file":
         more["meet.cu"] = _HEAD + functions
         head += "__device__ int one(int v);\n__device__ int two(int v);\n"

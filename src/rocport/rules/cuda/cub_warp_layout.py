@@ -93,8 +93,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 source,
                 position,
                 f"{name.decode()} asks for a block of whole wavefronts; {_ON_THE_WAY[name].decode()} gives each thread "
-                "the same items with a block of any size",
-                applicability=Applicability.SAFE,
+                "the same items with a block of any size, through one exchange in shared memory of its own size",
+                applicability=Applicability.REVIEW,
+                fix="see that nothing else counts on the size of its TempStorage",
                 edits=[
                     insert(source.starts[position - 2], b"((" + threads + b") % 64 ? " + instead + b" : "),
                     insert(source.end(position), b")"),
