@@ -152,7 +152,10 @@ def _totals(rows: list[dict[str, Any]]) -> Section:
         cells += [sum(one[name] for one in some) for name in ("safe", "review", "manual")]
         cells += [f"{ok} of {ok + fail}", skip]
         cells += [_silent(compared, tool) for tool in ("rocport", *PEERS)]
-        cells += [_peer_units(compared, tool) for tool in PEERS]
+        for tool in PEERS:
+            tried = [one for one in some if "of" in one["peers"].get(tool, ())]
+            ours = f", where rocport's port: {sum(one['ok'] for one in tried)}" if tried else ""
+            cells.append(_peer_units([one["peers"] for one in tried], tool) + ours)
         lines.append(tuple(cells))
     columns = (
         "from",
