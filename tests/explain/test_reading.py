@@ -50,6 +50,7 @@ def test_an_nvidia_log_gets_a_sentence_and_silence(log: str) -> None:
         ("AMD Ryzen 7 5800H with Radeon Graphics; NVIDIA GeForce GTX 1650", "nvidia"),
         ("CUBLAS_STATUS_INTERNAL_ERROR when calling `cublasCreate(handle)`", "nvidia"),
         ("### GPU\n\nAMD\n", "amd"),
+        ("ROCM Version                 : Could not collect\nCUDA Archs: Not Set; ROCm: Disabled\n", "unknown"),
     ],
 )
 def test_vendor(text: str, vendor: str) -> None:

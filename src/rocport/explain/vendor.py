@@ -75,14 +75,15 @@ _AMD_SOFTWARE = _evidence(
 # libraries, back ends that were tried, paths of torch and Triton. They are evidence of nothing.
 _WEAK = _evidence(
     *(
-        rf"{word} ~ {word}[:=] ?(?:n/a|could not collect|none|false|(?=[ \]\n]))"
+        rf"{word} ~ {word} *[:=] ?(?:n/a|could not collect|none|false|(?=[ \]\n]))"
         for word in ("rocm used to build pytorch", "hip runtime version", "miopen runtime version", "rocm version")
     ),
     *(
         rf"{word} ~ {word}[:=] ?(?:n/a|none|false|(?=[ \]\n]))"
         for word in ("hip_visible_devices", "rocr_visible_devices", "hsa_override_gfx_version", "is_rocm")
     ),
-    *("amd64", "hsa256", "rocm platform is not available", "with radeon", "torch.version.hip", "rocm.py", "rocm.txt"),
+    *("amd64", "hsa256", "rocm: disabled"),
+    *("rocm platform is not available", "with radeon", "torch.version.hip", "rocm.py", "rocm.txt"),
     *("nvidia or amd", "nvidia and amd", "nvidia/amd", "amd or nvidia", "amd and nvidia", "amd/nvidia"),
     r"rocm_v ~ \brocm_v\d(?:_\d)?\b",
     r"hipify ~ hipify\w*",
