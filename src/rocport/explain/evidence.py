@@ -55,6 +55,15 @@ _WELL = re.compile(
     re.IGNORECASE,
 )
 
+# A part of whatever the pattern matches: asking for these first is a hundred times as fast on a block without.
+_END_WORDS = (
+    *("Error", "Exception", "error:", "E: ", "FAILED:", "Aborted", "Segmentation fault", "Traceback", "core dumped"),
+)
+_WELL_WORDS = (
+    *("success", "prompt executed", "startup complete", "listening", "eval time", "tokens per second", "passed"),
+    *("build succeeded", "[100%]", "device(", "http/1.", "true", "hsa agents"),
+)
+
 
 def informs(line: str) -> bool:
     """True for a line its program marks as information, and that speaks of no error."""
@@ -85,8 +94,10 @@ class Setting:
         for name, (_, seen) in _subjects().items():
             if name not in self.programs and any(text in lower for text in seen):
                 self.programs.add(name)
-        self.failed = _last(_ENDS, block, self.failed)
-        self.well = _last(_WELL, block, self.well)
+        if any(word in block.text for word in _END_WORDS):
+            self.failed = _last(_ENDS, block, self.failed)
+        if any(word in lower for word in _WELL_WORDS):
+            self.well = _last(_WELL, block, self.well)
 
 
 @dataclass(frozen=True)
