@@ -14,6 +14,14 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 from rocport.checkpoint.convert import Options, convert  # noqa: E402
 
 
+def test_a_torch_that_cannot_shard_integers_is_refused(monkeypatch):
+    from rocport.integrations.fsdp import shard
+
+    monkeypatch.setattr(torch, "__version__", "2.11.0+cu128")
+    with pytest.raises(RuntimeError, match="needs torch 2"):
+        shard(torch.nn.Linear(2, 2))
+
+
 # 15 s of CPU: two processes, each with its own torch, transformers and PEFT.
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
 def test_two_processes_train_as_one_and_go_on(tmp_path: Path):
