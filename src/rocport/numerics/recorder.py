@@ -202,6 +202,18 @@ _STORABLE = frozenset(
 )  # fmt: skip
 
 
+def _left_alone(function: Any) -> bool:
+    """Tells torch.compile not to trace a function nor what it calls, without loading it; False where this PyTorch has
+    no such switch."""
+    try:
+        frames = torch._C._dynamo.eval_frame
+        skip = frames._FrameAction.SKIP
+        frames.set_code_exec_strategy(function.__code__, frames._FrameExecStrategy(skip, skip))
+    except (AttributeError, TypeError):
+        return False
+    return True
+
+
 class Recorder(TorchDispatchMode):
     """Records while it is active: `with Recorder(part, config): ...`. See the module."""
 
@@ -380,6 +392,12 @@ class Recorder(TorchDispatchMode):
         return replace(record, stored="full" if whole else "sample")
 
     # -- operators -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """PyTorch asks when the class is made. Its own way to leave a mode out of torch.compile loads that at the first
+        operator, 3 s of a processor, and most programs compile nothing."""
+        return not _left_alone(cls.__torch_dispatch__)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
