@@ -16,12 +16,12 @@ import bitsandbytes as bnb  # noqa: E402
 import numpy as np  # noqa: E402
 
 from rocport.checkpoint import CheckpointError  # noqa: E402
-from rocport.checkpoint.codec import dynamic_map  # noqa: E402
 from rocport.checkpoint.convert import Options, convert, plan  # noqa: E402
 from rocport.checkpoint.gguf import read_gguf  # noqa: E402
 from rocport.checkpoint.model import read_model  # noqa: E402
 from rocport.checkpoint.stored import find_weights  # noqa: E402
 from rocport.checkpoint.tensorfile import read_checkpoint  # noqa: E402
+from rocport.facts.codes import dynamic_map  # noqa: E402
 
 CONFIG = {"model_type": "llama", "torch_dtype": "bfloat16"}
 
@@ -220,7 +220,7 @@ def test_what_is_not_read_says_so(tmp_path: Path) -> None:
 
 
 def test_the_dynamic_map_is_bitsandbytes() -> None:
-    assert torch.equal(torch.from_numpy(dynamic_map()), bnb.functional.create_dynamic_map().sort().values)
+    assert torch.equal(torch.tensor(dynamic_map()), bnb.functional.create_dynamic_map().sort().values)
 
 
 def test_gguf(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from rocport import ops
+from rocport.facts.codes import dynamic_map
 from rocport.ops.formats import Format, QuantTensor, as_int32
 from rocport.ops.quantize.triton import BUCKET_SHIFT, LOWEST_EXPONENT, buckets, decision_points
-from rocport.ops.tables import dynamic_map, table
+from rocport.ops.tables import table
 
 CPU = torch.device("cpu")
 

@@ -59,33 +59,6 @@ def encode(values: Floats, code: Floats, blocksize: int) -> tuple[Bytes, Floats]
     return packed, absmax
 
 
-NF4 = (
-    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453,
-    -0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0.0,
-    0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
-    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
-)  # fmt: skip
-"""4-bit NormalFloat (QLoRA, arXiv 2305.14314, appendix E)."""
-_FP4 = (0.0, 0.0052083334885537624, 0.6666666865348816, 1.0, 0.3333333432674408, 0.5, 0.1666666716337204, 0.25)
-CODES = {"nf4": NF4, "fp4": (*_FP4, *(-value for value in _FP4))}
-
-
-def dynamic_map() -> Floats:
-    """The signed 8-bit dynamic type, increasing, of nested scales (arXiv 1511.04561)."""
-    import numpy as np
-
-    values = [np.float32(0), np.float32(1)]
-    for decade in range(7):
-        # As torch's linspace: from both ends to the middle, the step in fp32, the product not rounded.
-        count = 2**decade
-        low, at = float(np.float32(0.1)), np.arange(count + 1)
-        step = float(np.float32((np.float32(1) - np.float32(0.1)) / np.float32(count)))
-        edges = np.where(at < (count + 1) // 2, low + step * at, 1 - step * (count - at)).astype(np.float32)
-        steps = list(np.float32(10.0 ** (decade - 6)) * ((edges[:-1] + edges[1:]) / np.float32(2)))
-        values += steps + [-step for step in steps]
-    return np.sort(np.array(values, np.float32))
-
-
 def encode_affine(values: Floats, bits: int, group: int, dtype: str) -> tuple[Bytes, bytes, bytes]:
     """Rows of float32 [R, K] -> (words, scales, biases) as MLX's `quantize` gives them; scales and biases as `dtype`.
 

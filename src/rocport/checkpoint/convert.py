@@ -36,6 +36,7 @@ from rocport.checkpoint.tensorfile import (
     read_checkpoint,
     read_header,
 )
+from rocport.facts.codes import CODES, dynamic_map
 from rocport.model.digest import file_sha256
 
 if TYPE_CHECKING:
@@ -453,7 +454,7 @@ def _blocks(weight: Weight, to: Packed, later: dict[str, bytes], errors: _Errors
     """Packed nibbles of bitsandbytes' blocks; what follows them in the file is left in `later`, by role."""
     import numpy as np
 
-    code = np.array(codec.CODES[to.kind], np.float32)
+    code = np.array(CODES[to.kind], np.float32)
     scales: list[Floats] = []
     change = norm = 0.0
     for values in weight.pieces(_step(weight.unit, to.group)):
@@ -468,7 +469,7 @@ def _blocks(weight: Weight, to: Packed, later: dict[str, bytes], errors: _Errors
     later["code"] = codec.to_bytes(code, "F32")
     offset = 0.0
     if to.nested:
-        nested_code = codec.dynamic_map()
+        nested_code = np.array(dynamic_map(), np.float32)
         quantized, outer, offset = codec.encode_scales(absmax, nested_code, NESTED_BLOCKSIZE)
         later["absmax8"] = quantized.tobytes()
         later["nested_absmax"] = codec.to_bytes(outer, "F32")

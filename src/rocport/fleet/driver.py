@@ -12,11 +12,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from rocport.fleet import child, tasks
+from rocport.fleet import child
 from rocport.fleet.child import Ended
 from rocport.fleet.sources import Source
 from rocport.fleet.store import Store, read_result
 from rocport.fleet.tasks import BUILD, PAGE, PREPARE, RUN, Places, Task
+from rocport.model.digest import code_digest
 
 Runner = Callable[[Task, Places], Ended]
 Progress = Callable[[int, int, str], None]
@@ -69,7 +70,7 @@ def lead(
 ) -> Fleet:
     """Do every step of every repository, `options.workers` at a time."""
     fleet = Fleet([Row(source) for source in sources])
-    code = tasks.code_hash()
+    code = code_digest(by_content=True)
     child.STOP.clear()
     queue: deque[tuple[Row, Task]] = deque()
     ready: deque[tuple[Row, Task, int]] = deque()

@@ -7,7 +7,6 @@ was found into one page. A step that needs the port makes it where it is missing
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import shutil
 import time
@@ -86,17 +85,6 @@ def from_json(data: Mapping[str, Any]) -> tuple[Task, Places]:
     task["source"] = Source(**task["source"])
     task |= {name: tuple(task[name]) for name in ("targets", "units", "parts")}
     return Task(**task), Places(**data["places"])
-
-
-@functools.cache
-def code_hash() -> str:
-    """Hash of everything in the package."""
-    root = Path(rocport.__file__).parent
-    state = hashlib.sha256()
-    for path in sorted(root.rglob("*")):
-        if path.is_file() and path.suffix != ".pyc":
-            state.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return state.hexdigest()
 
 
 def perform(task: Task, places: Places) -> dict[str, Any]:

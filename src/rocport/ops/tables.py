@@ -1,4 +1,4 @@
-"""Code tables of the lookup formats: what value each code stands for, before its block's scale."""
+"""The code tables of `rocport.facts.codes` as tensors."""
 
 from __future__ import annotations
 
@@ -6,34 +6,7 @@ from functools import cache
 
 import torch
 
-NF4 = (
-    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453,
-    -0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0.0,
-    0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
-    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
-)  # fmt: skip
-"""4-bit NormalFloat, increasing (QLoRA, arXiv 2305.14314, appendix E)."""
-
-_FP4 = (0.0, 0.0052083334885537624, 0.6666666865348816, 1.0, 0.3333333432674408, 0.5, 0.1666666716337204, 0.25)
-FP4 = (*_FP4, *(-value for value in _FP4))
-"""The 4-bit float of bitsandbytes: sign, two exponent bits, one mantissa bit, scaled so that the largest is 1."""
-
-_E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
-E2M1 = (*_E2M1, *(-value for value in _E2M1))
-"""The element type of mxfp4 and nvfp4 (OCP Microscaling Formats 1.0, section 5.3.3)."""
-
-CODES = {"nf4": NF4, "fp4": FP4, "mxfp4": E2M1, "nvfp4": E2M1}
-
-
-@cache
-def dynamic_map() -> tuple[float, ...]:
-    """The signed 8-bit dynamic type, increasing: seven decades, 2^i linear steps in decade i - 6 (arXiv 1511.04561)."""
-    values = [0.0, 1.0]
-    for i in range(7):
-        edges = torch.linspace(0.1, 1, 2**i + 1, dtype=torch.float32)
-        steps = (10 ** (i - 6) * ((edges[:-1] + edges[1:]) / 2)).tolist()
-        values += steps + [-step for step in steps]
-    return tuple(sorted(values))
+from rocport.facts.codes import CODES, dynamic_map
 
 
 @cache

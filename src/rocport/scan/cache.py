@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import rocport
 from rocport.model import (
     Applicability,
     Confidence,
@@ -26,6 +25,7 @@ from rocport.model import (
     Span,
     cache_folder,
 )
+from rocport.model.digest import code_digest
 from rocport.syntax.project import FileNames
 
 # Packages whose code or data decides what a scan finds.
@@ -98,15 +98,7 @@ def default_path(environ: Mapping[str, str] = os.environ) -> Path:
 
 def code_fingerprint() -> str:
     """Changes with every file of rocport that decides what a scan finds."""
-    digest = hashlib.blake2b(rocport.__version__.encode(), digest_size=16)
-    root = Path(rocport.__file__).parent
-    for package in DECIDING:
-        for folder, folders, files in os.walk(root / package):
-            folders[:] = sorted(name for name in folders if name != "__pycache__")
-            for name in sorted(files):
-                status = os.stat(os.path.join(folder, name))
-                digest.update(f"{folder}/{name}:{status.st_size}:{status.st_mtime_ns}\n".encode())
-    return digest.hexdigest()
+    return code_digest(DECIDING)
 
 
 def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> str:
