@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -73,9 +74,22 @@ def test_an_interpreter_that_cannot_run(tmp_path):
 def test_the_script_runs_here(tmp_path, monkeypatch):
     """With whatever torch there is: the import step reports, and no kernel runs without a GPU."""
     monkeypatch.setattr(deep, "WORKFLOWS", {})
-    facts, _ = deep.probe(Host(env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}), 3600)
+    (tmp_path / "torch.py").write_text("raise SystemExit('the torch.py of the folder was imported')")
+    monkeypatch.chdir(tmp_path)
+    facts, notes = deep.probe(Host(env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}), 3600)
     steps = {s.name for s in facts.settings if s.name.startswith("deep_")}
-    assert "deep_import" in steps
+    assert "deep_import" in steps and notes == []
+
+
+def test_children_start_outside_the_users_folder(tmp_path, monkeypatch):
+    """Also with an interpreter named relative to that folder (`--python .venv`)."""
+    says = """if [ -e json.py ] || [ -e torch.py ]; then exit 7; fi
+case "$2" in *"done("*) echo '{"device": "cpu"}' ;; *) echo "$IMPORTED" ;; esac"""
+    fake_python(tmp_path / "venv", says)
+    (tmp_path / "torch.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    facts, notes = deep.probe(Host(env={"VIRTUAL_ENV": "venv", "PATH": "/usr/bin:/bin", "IMPORTED": IMPORTED}), 3600)
+    assert notes == [] and [s.value for s in facts.settings if s.name.startswith("deep_")] == [True] * 5
 
 
 IMPORTED = '{"step": "import", "status": "ok", "value": {"available": true, "bitsandbytes": true}}'
@@ -88,7 +102,7 @@ FAULT = "Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7f. 
         ("Linear4bit", f"echo '{FAULT}' >&2; kill -ABRT $$", "memory-access-fault"),
         ("Linear8bitLt", "echo 'HIP error: invalid device function' >&2; exit 1", "invalid-device-function"),
         ("AdamW8bit", "echo 'AssertionError: the loss went from 2.0 to 2.0 in 20 steps of AdamW8bit' >&2; exit 1", ""),
-        ("fully_shard", "exec sleep 60", ""),
+        ("fully_shard", "exec sleep 3600", ""),
     ],
 )  # fmt: skip
 def test_a_workflow_that_fails_takes_no_other_along_and_is_explained(tmp_path, name, ending, said):
@@ -101,7 +115,7 @@ def test_a_workflow_that_fails_takes_no_other_along_and_is_explained(tmp_path, n
 *) echo '{IMPORTED}' ;;
 esac""",
     )
-    facts, notes = deep.probe(host, 2)
+    facts, notes = deep.probe(host, 3600, each=2 if "sleep" in ending else 3600)
     ended = {s.name[5:]: s.value for s in facts.settings if s.name.startswith("deep_")}
     failed = [workflow for workflow, ok in ended.items() if not ok]
     assert len(ended) == 5 and notes == []
@@ -115,8 +129,10 @@ esac""",
 
 def test_the_workflows_run_on_the_cpu():
     """All four one after the other in one process: an import of torch each would be three more."""
-    pytest.importorskip("bitsandbytes")
+    pytest.importorskip("bitsandbytes", reason="three of the four workflows need bitsandbytes")
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "-1"}
     script = PRELUDE + "".join(WORKFLOWS.values())
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=3600)
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3600, env=env)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line)["device"] for line in done.stdout.split("\n") if line.startswith("{")] == ["cpu"] * 4

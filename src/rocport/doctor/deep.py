@@ -15,9 +15,10 @@ from pathlib import Path
 from rocport.doctor.host import Host
 from rocport.doctor.machine import Evidence, Facts, Setting, Sighting, Symptom, VersionFact
 from rocport.doctor.probes.names import gfx_of
-from rocport.doctor.workflows import NEEDS, WORKFLOWS, Outcome, run
+from rocport.doctor.workflows import NEEDS, WORKFLOWS, Outcome, run, run_script
 
 SECONDS = 180.0
+"""Limit of each child, against a hang."""
 STEPS = ("import", "devices", "kernel", "matmul", "sdpa", "compile")
 OUTPUT = "output_of_"
 """What a failed workflow printed is the setting of this name and the workflow's."""
@@ -99,18 +100,12 @@ def interpreter(host: Host) -> str:
     return sys.executable
 
 
-def probe(host: Host, seconds: float = SECONDS) -> tuple[Facts, list[str]]:
-    """Run the child; facts, and what there is to say of it. A hang ends after `seconds` and names the step."""
+def probe(host: Host, seconds: float = SECONDS, each: float = 0.0) -> tuple[Facts, list[str]]:
+    """Run the children; facts, and what there is to say of it. A hang ends after `seconds` and names the step; `each`
+    is the limit of a workflow, 0: the same."""
     python = interpreter(host)
     try:
-        done = subprocess.run(
-            [python, "-c", SCRIPT],
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            env=dict(host.env),
-            timeout=seconds,
-            check=False,
-        )
+        done = run_script(python, SCRIPT, host.env, seconds)
         output, errors, ended = done.stdout, done.stderr, f"exit code {done.returncode}"
         failed = done.returncode != 0
     except subprocess.TimeoutExpired as late:
@@ -129,7 +124,7 @@ def probe(host: Host, seconds: float = SECONDS) -> tuple[Facts, list[str]]:
     if any(setting.name == "deep_import" and setting.value for setting in facts.settings):
         for name in WORKFLOWS:
             if NEEDS.get(name) != "bitsandbytes" or _has_bitsandbytes(output):
-                facts = facts + _outcome(run(python, name, host.env, seconds), python)
+                facts = facts + _outcome(run(python, name, host.env, each or seconds), python)
     return facts, notes
 
 

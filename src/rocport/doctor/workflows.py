@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-SECONDS = 240.0
 TAIL = 16_000
 """Characters kept of what a failed workflow printed."""
 
@@ -118,13 +119,29 @@ class Outcome:
     output: str = ""
 
 
-def run(python: str, name: str, env: Mapping[str, str], seconds: float = SECONDS) -> Outcome:
-    """Run one workflow in a process of its own. A hang ends after `seconds`."""
-    command = [python, "-c", PRELUDE + WORKFLOWS[name]]
-    try:
-        child = subprocess.run(
-            command, capture_output=True, stdin=subprocess.DEVNULL, env=dict(env), timeout=seconds, check=False
+def run_script(python: str, script: str, env: Mapping[str, str], seconds: float) -> subprocess.CompletedProcess[bytes]:
+    """Run `script` in a process of its own, in an empty folder.
+
+    `-c` puts the working directory first on the child's sys.path: in the user's, a `torch.py` of a repository would be
+    imported in torch's place. (`-P` would be the way from Python 3.11 on.) Raises TimeoutExpired after `seconds` and
+    OSError where `python` cannot be run.
+    """
+    with tempfile.TemporaryDirectory(prefix="rocport-deep-", ignore_cleanup_errors=True) as empty:
+        return subprocess.run(
+            [str(Path(python).absolute()), "-c", script],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            cwd=empty,
+            env=dict(env),
+            timeout=seconds,
+            check=False,
         )
+
+
+def run(python: str, name: str, env: Mapping[str, str], seconds: float) -> Outcome:
+    """Run one workflow in a process of its own. A hang ends after `seconds`."""
+    try:
+        child = run_script(python, PRELUDE + WORKFLOWS[name], env, seconds)
         output, errors, ended = child.stdout, child.stderr, f"exit code {child.returncode}"
     except subprocess.TimeoutExpired as late:
         output, errors, ended = late.stdout or b"", late.stderr or b"", f"no end after {seconds:.0f} s"
