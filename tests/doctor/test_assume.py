@@ -54,6 +54,25 @@ def test_a_rocm_alone_keeps_the_torch():
     assert [gpu.gfx for gpu in machine.gpus] == ["gfx1100"]
 
 
+@pytest.mark.parametrize("value", ["unknown-build", "2.x"])
+def test_a_torch_that_is_no_version_is_not_known(tmp_path, value):
+    log = tmp_path / "paste.txt"
+    log.write_text(PASTE.replace("2.4.0+rocm6.0", value))
+    result = CliRunner().invoke(command, ["--from", str(log), "--rocm", "7.2", "--json"])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    data = json.loads(result.output)
+    assert data["versions"]["torch"] is None and data["versions"]["rocm"] == "7.2"
+    assert f"no known torch, as '{value}' is no version" in data["notes"][-1]
+
+
+def test_a_torch_alone_keeps_the_rocm():
+    machine = assume(paste(), torch="2.9")
+    assert diagnose(machine).versions()["rocm"] == "6.0" and machine.version("torch").value == "2.9.0+rocm6.0"
+    assert machine.version("torch_hip") and "its own ROCm 6.0" in machine.notes[-1]
+    assert diagnose(machine).result("torch-versions").status != "skipped"
+    assert assume(paste(), torch="2.9+cu128").version("rocm") is None
+
+
 def test_on_the_command_line(tmp_path):
     asked = ["--target", "gfx906", "--torch", "2.9", "--rocm", "6.4", "--json"]
     data = json.loads(CliRunner().invoke(command, asked).output)
