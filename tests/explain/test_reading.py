@@ -10,7 +10,9 @@ from click.testing import CliRunner
 
 from rocport.cli import cli
 from rocport.explain import read_bytes, read_stream
+from rocport.explain.pages import MOST_POSSIBLE
 from rocport.explain.vendor import vendor_of
+from rocport.facts.failures import load_failures
 from rocport.model.context import Options
 from rocport.model.versions import RocmVersion
 
@@ -55,6 +57,30 @@ def test_an_nvidia_log_gets_a_sentence_and_silence(log: str) -> None:
 )
 def test_vendor(text: str, vendor: str) -> None:
     assert vendor_of(text).name == vendor
+
+
+SEVEN = (
+    *("allocator-max-split-size-small", "allocator-split-size-with-expandable-segments", "bnb-double-quant-cpu-xpu"),
+    *("bnb-blocksize-64-refused", "flash-attn-ck-module-missing", "syncwarp-redefined", "allocator-option-rejected"),
+)
+MANY = "\n\n".join(failure.example for failure in load_failures() if failure.id in SEVEN)
+"""Causes of which none is certain, as nothing says whose GPU it is."""
+
+
+def test_possible_causes_beyond_the_first_few_are_counted_and_all_shows_them(tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    log.write_text(MANY + "\n\n\n\nx\nfoo: error: never seen\n")
+    possible = read_bytes(log.read_bytes(), "log").possible
+    last = possible[-1].failure.id
+    assert len(possible) > MOST_POSSIBLE
+    for command in (["explain", str(log)], ["doctor", "--from", str(log)]):
+        said = CliRunner().invoke(cli, command).stdout
+        assert f"and {len(possible) - MOST_POSSIBLE} more (rocport explain --all FILE" in said and last not in said
+        assert "rocport explain --vendor amd FILE" in said
+    for form in ("text", "markdown", "html"):
+        said = CliRunner().invoke(cli, ["explain", "--all", "--format", form, str(log)]).stdout
+        assert last in said and "foo: error: never seen" in said, form
+        assert last not in CliRunner().invoke(cli, ["explain", "--format", form, str(log)]).stdout, form
 
 
 def test_what_nvidia_machines_print_too_is_no_claim_without_a_word_of_amd() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from packaging.version import Version
 
+from rocport.facts import targets
 from rocport.facts.errors import FactError
 from rocport.facts.targets import (
     SURE,
@@ -53,6 +54,11 @@ def test_the_traps_are_right():
 def test_features_are_not_part_of_the_name():
     assert load_target("gfx942:sramecc+:xnack-").name == "gfx942"
     assert load_target(" GFX1100 ").name == "gfx1100"
+
+
+def test_the_folder_is_read_once():
+    """A long rocminfo asks for the names at each of its agents."""
+    assert targets.target_names() is targets.target_names()
 
 
 def test_an_unknown_target_names_what_comes_close():

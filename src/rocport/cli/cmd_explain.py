@@ -88,7 +88,7 @@ def _explain_log(subject: str, show_all: bool, fmt: str, vendor: str, options: O
     elif fmt == "text":
         click.echo(f"{reading_text(reading, show_all)}\n{dated('failures')}")
     else:
-        emit(reading_report(reading, data, dated("failures")), fmt)
+        emit(reading_report(reading, data, dated("failures"), show_all), fmt)
     return EXIT_FINDINGS if reading.matches else EXIT_CLEAN
 
 

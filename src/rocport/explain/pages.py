@@ -40,7 +40,7 @@ def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
     if not reading.matches:
         found = "no failure is certain" if reading.possible else "no known failure found"
         yield f"{name}: {diagnosis.lines} lines read, {found}."
-        yield from failure_lines(reading)
+        yield from failure_lines(reading, show_all)
         if diagnosis.suspects:
             yield ""
             yield "Lines that look like errors:"
@@ -51,21 +51,25 @@ def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
         yield from (f"  - {step}" for step in COLLECT)
         return
     yield f"{name}: {diagnosis.lines} lines read, {_count(len(reading.matches), 'known failure')} found."
-    yield from failure_lines(reading)
-    if reading.general:
+    yield from failure_lines(reading, show_all)
+    if show_all:
+        yield from general_lines(reading)
+    elif reading.general:
         yield ""
-        if show_all:
-            for match in reading.general:
-                yield from _match_lines(match, name)
-                yield ""
-        else:
-            ids = ", ".join(match.failure.id for match in reading.general)
-            yield f"The same lines also fit, in general: {ids} (--all shows them)."
-    if show_all and diagnosis.suspects:
+        ids = ", ".join(match.failure.id for match in reading.general)
+        yield f"The same lines also fit, in general: {ids} (--all shows them)."
+    yield from _check_lines(reading)
+
+
+def general_lines(reading: Reading) -> Iterator[str]:
+    """What `--all` adds: the general failures in full, and the lines that look like errors."""
+    for match in reading.general:
+        yield ""
+        yield from _match_lines(match, reading.name)
+    if reading.diagnosis.suspects:
         yield ""
         yield "Lines that look like errors and are not explained above:"
-        yield from (f"  {name}:{line}: {text}" for line, text in diagnosis.suspects)
-    yield from _check_lines(reading)
+        yield from (f"  {reading.name}:{line}: {text}" for line, text in reading.diagnosis.suspects)
 
 
 def who_lines(reading: Reading) -> Iterator[str]:
@@ -89,28 +93,32 @@ def who_lines(reading: Reading) -> Iterator[str]:
         yield "Nothing in it says whose GPU this is; what follows is for an AMD GPU."
 
 
-def _possible_lines(reading: Reading) -> Iterator[str]:
-    """What may be the cause, least doubted first, each with what speaks against it."""
+def _possible_lines(reading: Reading, show_all: bool) -> Iterator[str]:
+    """What may be the cause, least doubted first, each with what speaks against it; the first few unless `show_all`."""
     if not reading.possible:
         return
     yield ""
     yield "Possible causes, not certain:"
-    for match in reading.possible[:MOST_POSSIBLE]:
+    shown = reading.possible if show_all else reading.possible[:MOST_POSSIBLE]
+    for match in shown:
         failure = match.failure
         yield f"  {reading.name}:{match.lines[0]}: {failure.title} [{failure.id}]"
         yield from _wrapped("  not certain: ", "; ".join(match.doubts))
         if not reading.matches:
             yield from _wrapped("  if it is so: ", match.filled(failure.fix[0]))
+    left = len(reading.possible) - len(shown)
+    if left:
+        yield f"  and {left} more (rocport explain --all FILE shows them)"
     if reading.vendor == UNKNOWN:
-        yield "  --vendor amd says whose GPU it is."
+        yield "  rocport explain --vendor amd FILE says whose GPU it is."
 
 
-def failure_lines(reading: Reading) -> Iterator[str]:
+def failure_lines(reading: Reading, show_all: bool = False) -> Iterator[str]:
     """Each failure of a reading, most specific first, then what may be the cause."""
     for match in reading.matches:
         yield ""
         yield from _match_lines(match, reading.name)
-    yield from _possible_lines(reading)
+    yield from _possible_lines(reading, show_all)
 
 
 def _check_lines(reading: Reading) -> Iterator[str]:

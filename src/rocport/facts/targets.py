@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from rocport.facts._toml import FACTS, read_toml
@@ -44,7 +45,12 @@ def decode_gfx_target_version(value: int) -> str:
 
 def target_names() -> tuple[str, ...]:
     """Names of all targets, in order of architecture."""
-    names = (path.stem for path in _FOLDER.glob("gfx*.toml"))
+    return _names(_FOLDER)
+
+
+@functools.cache
+def _names(folder: Path) -> tuple[str, ...]:
+    names = (path.stem for path in folder.glob("gfx*.toml"))
     return tuple(sorted(names, key=lambda name: (len(name.split("-")[0]), name)))
 
 
