@@ -73,3 +73,23 @@ def test_on_the_command_line():
     assert data["os"] == "windows" and {row["owner"] for row in data["rows"]} == {"amd"}
     assert matrix_data("linux")["rows"]
     assert CliRunner().invoke(command, ["--matrix", "--want", "torch"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("rocm", "system", "channels"),
+    [("7.1.1", "ubuntu24.04", {"7.1"}), ("7.2.1", "ubuntu24.04", {"7.2"}), ("7.1", "ubuntu24.04", {"7.1"}),
+     ("7.14.1", "ubuntu24.04", {"multi-arch"}), ("10.1.0", "windows11", {"multi-arch"})],
+)  # fmt: skip
+def test_a_release_has_the_channels_that_its_plan_takes(rocm, system, channels):
+    said = CliRunner().invoke(command, ["--matrix", "--rocm", rocm, "--os", system, "--json"])
+    assert said.exit_code == 0 and {row["channel"] for row in json.loads(said.output)["rows"]} == channels, said.output
+
+
+@pytest.mark.parametrize(
+    ("rocm", "system", "says"),
+    [("banana", "ubuntu24.04", "no ROCm release"), ("9.9.9", "ubuntu24.04", "there are wheels for 10.1.0"),
+     ("9.9", "ubuntu24.04", "name one of them"), ("7.1", "windows11", "on windows")],
+)  # fmt: skip
+def test_a_release_without_wheels_is_refused(rocm, system, says):
+    said = CliRunner().invoke(command, ["--matrix", "--rocm", rocm, "--os", system])
+    assert said.exit_code == 2 and says in " ".join(said.output.replace("│", " ").split()), said.output

@@ -11,6 +11,7 @@ import sys
 import tarfile
 import time
 from collections import Counter
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,25 @@ def test_of_two_results_the_first_stays(url: str, tmp_path: Path) -> None:
     assert read_result(store, "k") is None and store.names("results") == []
     assert write_result(store, "k", {"n": 1}) and not write_result(store, "k", {"n": 2})
     assert read_result(store, "k") == {"n": 1} and store.names("results") == ["results/k.json"]
+    assert store.write("results/cut.json", b'{"n": ') and read_result(store, "cut") is None
+    assert write_result(store, "cut", {"n": 3}) and read_result(store, "cut") == {"n": 3}, "half a result is none"
+
+
+def test_a_result_has_its_name_when_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is in the extra [fleet]")
+    from fsspec.implementations.local import LocalFileOpener
+
+    store = open_store(f"local://{tmp_path}")
+
+    def killed(opened: LocalFileOpener, data: bytes) -> None:
+        opened.f.write(data[:3])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(LocalFileOpener, "write", killed)
+        write_result(store, "k", {"n": 1})
+    assert store.read("results/k.json") is None and store.names("results") == []
+    assert write_result(store, "k", {"n": 2}) and read_result(store, "k") == {"n": 2}
 
 
 def lead(
@@ -220,7 +240,8 @@ def test_killed_interrupted_and_a_killed_worker(tmp_path: Path, listed: Path) ->
     third = _start(listed, out, "--store", url)
     _until(lambda: members(third.pid)[1:] or third.poll() is not None)
     for pid in members(third.pid)[1:2]:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it may have ended just now
+            os.kill(pid, signal.SIGKILL)
     said, notes = third.communicate()
     assert third.returncode == 0, notes
     data = json.loads(said)

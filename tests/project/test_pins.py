@@ -19,7 +19,8 @@ def test_specifiers_are_read_from_requirement_lines():
 @pytest.mark.parametrize(
     ("specifier", "below"),
     [("==0.45.5", True), ("<0.49", True), (">=0.43", False), ("~=0.45.0", True), ("!=0.49.2", False),
-     ("==0.51.3", False), ("<=0.49.2", False), ("==0.49.*", False), ("<0.49.2,>=0.40", True)],
+     ("==0.51.3", False), ("<=0.49.2", False), ("==0.49.*", False), ("<0.49.2,>=0.40", True),
+     ("===foo", True), (">=0.43,===foo", True)],
 )  # fmt: skip
 def test_a_specifier_that_keeps_a_version_out(specifier, below):
     assert stays_below(specifier, "0.49.2", ("0.50.0",)) is below

@@ -70,6 +70,8 @@ def command(
     or is not known, 2 usage error.
     """
     fmt = "json" if as_json else fmt
+    if rocm is not None and not re.fullmatch(r"\d{1,2}\.\d{1,2}(\.\d{1,2})?", rocm):
+        raise click.BadParameter(f"{rocm!r} is no ROCm release; expected such as 7.1.1", param_hint="--rocm")
     if matrix:
         if wanted or files or python or script or resolve or tables:
             raise click.UsageError("--matrix goes with --gpu, --os, --rocm and --format only")
@@ -91,8 +93,6 @@ def command(
 
     if python is not None and not re.fullmatch(r"3\.\d{1,2}", python):
         raise click.BadParameter(f"{python!r} is no Python version; expected such as 3.12", param_hint="--python")
-    if rocm is not None and not re.fullmatch(r"\d{1,2}\.\d{1,2}(\.\d{1,2})?", rocm):
-        raise click.BadParameter(f"{rocm!r} is no ROCm release; expected such as 7.1.1", param_hint="--rocm")
     if script is not None and fmt is not None:
         raise click.UsageError("--script goes without --json and --format")
     if resolve and script is not None:
@@ -158,6 +158,7 @@ def _target(gpu: str | None) -> GfxTarget:
 
 
 def _matrix(gpu: str | None, system: str | None, rocm: str | None, fmt: str) -> None:
+    from rocport.compat import CompatError
     from rocport.compat.matrix import matrix_data, matrix_markdown
     from rocport.facts.errors import FactError
     from rocport.facts.platforms import find_system
@@ -168,7 +169,11 @@ def _matrix(gpu: str | None, system: str | None, rocm: str | None, fmt: str) -> 
         kind = find_system(system).kind if system else "linux"
     except FactError as error:
         raise click.BadParameter(str(error), param_hint="--os") from error
-    data = matrix_data(kind, (_target(gpu),) if gpu is not None else (), rocm or "")
+    targets = (_target(gpu),) if gpu is not None else ()
+    try:
+        data = matrix_data(kind, targets, rocm or "")
+    except CompatError as error:
+        raise click.BadParameter(str(error), param_hint="--rocm") from error
     click.echo(json.dumps(data, indent=2, ensure_ascii=False) if fmt == "json" else matrix_markdown(data).rstrip())
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from rocport.compat import CompatError
+from rocport.compat.plan import KINDS, is_release
 from rocport.facts.dates import as_of, dated
-from rocport.facts.rocm import wheel_channels
+from rocport.facts.platforms import amd_torch
+from rocport.facts.rocm import WheelChannel, wheel_channels
 from rocport.facts.targets import all_targets
 from rocport.facts.wheel_matrix import LIBRARIES, in_library, in_torch
 from rocport.model.targets import GfxTarget
@@ -15,12 +18,12 @@ _MARK = {"yes": "yes", "no": "no", "switch": "switch", "unknown": "?"}
 
 
 def matrix_data(system: str, targets: tuple[GfxTarget, ...] = (), rocm: str = "") -> dict[str, Any]:
-    """Schema `rocport.matrix/1`: a row for each channel and target (all by default) that torch has code for."""
-    channels = [
-        c for c in wheel_channels() if not rocm or c.name == rocm or (c.owner == "amd" and rocm.count(".") == 2)
-    ]
+    """Schema `rocport.matrix/1`: a row for each channel and target (all by default) that torch has code for.
+
+    Raises CompatError when no wheel is known for a ROCm release on the system.
+    """
     rows = []
-    for channel in channels:
+    for channel in _channels(system, rocm):
         for target in targets or all_targets():
             torch = in_torch(channel, target, system)
             if torch.state == "no" and not targets:
@@ -37,6 +40,23 @@ def matrix_data(system: str, targets: tuple[GfxTarget, ...] = (), rocm: str = ""
                 }
             )
     return {"schema": "rocport.matrix/1", "facts_as_of": as_of(*FACTS).isoformat(), "os": system, "rows": rows}
+
+
+def _channels(system: str, rocm: str) -> list[WheelChannel]:
+    """The channels whose wheels are for a ROCm release (all without one), as the plans take them."""
+    if not rocm:
+        return list(wheel_channels())
+    builds = [build for build in amd_torch() if system in (build.kinds or KINDS)]
+    carried = {build.channel for build in builds if is_release(build.rocm, rocm)}
+    served = [channel for channel in wheel_channels() if system != "windows" or channel.owner == "amd"]
+    found = [channel for channel in served if channel.name in carried or is_release(channel.name, rocm)]
+    if not found:
+        names = (*(build.rocm for build in builds), *(channel.name for channel in served if channel.owner != "amd"))
+        raise CompatError(
+            f"no torch wheel is known for ROCm {rocm} on {system}; there are wheels for "
+            f"{', '.join(dict.fromkeys(names))}: name one of them, or leave --rocm out for all"
+        )
+    return found
 
 
 def matrix_markdown(data: dict[str, Any]) -> str:

@@ -215,7 +215,7 @@ def _refuse(
         if blas is not None and request.target.name in blas.lacks:
             why = f"its rocBLAS has no kernels for {request.target.name}: the first matrix product fails"
             return Refused(candidate.title, why, blas.source, blas.sure)
-    if request.rocm and not _is_release(candidate.rocm, request.rocm):
+    if request.rocm and not is_release(candidate.rocm, request.rocm):
         return Refused(candidate.title, f"is not for ROCm {request.rocm}", candidate.source, "measured", unasked=True)
     if system is not None and system.kind == "windows":
         known = windows_targets()
@@ -244,7 +244,7 @@ def _refuse(
     return None
 
 
-def _is_release(rocm: str, asked: str) -> bool:
+def is_release(rocm: str, asked: str) -> bool:
     """True when `7.1.1` or `7.1` was asked of 7.1.1; 7.1 of pytorch.org does not answer to 7.1.1."""
     return rocm.split(".")[: asked.count(".") + 1] == asked.split(".")
 

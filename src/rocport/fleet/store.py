@@ -1,7 +1,7 @@
 """Results by what they were made from: a folder, or a place fsspec knows (s3://, gs://, memory://).
 
 An entry is written once: of two that are written under one key the first stays. A result that is there is never made
-again; one that is not was not made, or was lost with its worker, and is made again.
+again; one that is not, or cannot be read, was not made, or was lost with its worker, and is made again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import tempfile
+import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -27,8 +28,8 @@ class Store(Protocol):
     def read(self, name: str) -> bytes | None:
         """None where nothing is stored."""
 
-    def write(self, name: str, data: bytes) -> bool:
-        """Store what is not there yet; False where something is."""
+    def write(self, name: str, data: bytes, replace: bool = False) -> bool:
+        """Store what is not there yet; False where something is and is not to be replaced."""
 
     def names(self, folder: str) -> list[str]:
         """The names below a folder."""
@@ -46,7 +47,7 @@ class FolderStore:
         except OSError:
             return None
 
-    def write(self, name: str, data: bytes) -> bool:
+    def write(self, name: str, data: bytes, replace: bool = False) -> bool:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)
@@ -55,11 +56,15 @@ class FolderStore:
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.link(temporary, path)
+            if replace:
+                os.replace(temporary, path)
+            else:
+                os.link(temporary, path)
         except FileExistsError:
             return False
         finally:
-            os.unlink(temporary)
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
         return True
 
     def names(self, folder: str) -> list[str]:
@@ -69,12 +74,16 @@ class FolderStore:
 
 
 class RemoteStore:
-    """A place of fsspec: object stores put an object in one step, and only where there is none."""
+    """A place of fsspec: object stores put an object in one step, and only where there is none; elsewhere (sftp, smb) a
+    file gets its name when it is whole, where the file system can rename."""
 
     def __init__(self, url: str) -> None:
         import fsspec
 
         self.system, self.root = fsspec.core.url_to_fs(url)
+        base = fsspec.AbstractFileSystem
+        in_steps = getattr(self.system.pipe_file, "__func__", None) is base.pipe_file
+        self._renames = in_steps and getattr(self.system.mv, "__func__", None) is not base.mv
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -83,13 +92,19 @@ class RemoteStore:
             return None
         return data
 
-    def write(self, name: str, data: bytes) -> bool:
+    def write(self, name: str, data: bytes, replace: bool = False) -> bool:
         path = f"{self.root}/{name}"
-        if self.system.exists(path):
+        if not replace and self.system.exists(path):
             return False
-        self.system.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+        folder, last = path.rsplit("/", 1)
+        self.system.makedirs(folder, exist_ok=True)
         try:
-            self.system.pipe_file(path, data, mode="create")
+            if self._renames:
+                temporary = f"{folder}/.{last}.{uuid.uuid4().hex}"
+                self.system.pipe_file(temporary, data)
+                self.system.mv(temporary, path)
+            else:
+                self.system.pipe_file(path, data, mode="overwrite" if replace else "create")
         except FileExistsError:
             return False
         return True
@@ -99,7 +114,8 @@ class RemoteStore:
             found = self.system.ls(f"{self.root}/{folder}", detail=False)
         except FileNotFoundError:
             return []
-        return sorted(f"{folder}/{name.rsplit('/', 1)[1]}" for name in found)
+        last = (name.rsplit("/", 1)[1] for name in found)
+        return sorted(f"{folder}/{name}" for name in last if not name.startswith("."))
 
 
 def open_store(url: str) -> Store:
@@ -109,12 +125,15 @@ def open_store(url: str) -> Store:
 
 
 def read_result(store: Store, key: str) -> dict[str, Any] | None:
-    """The result under a key; None where there is none."""
+    """The result under a key; None where there is none, or one that a killed worker left half written."""
     data = store.read(f"results/{key}.json")
-    result: dict[str, Any] | None = None if data is None else json.loads(data)
-    return result
+    with suppress(ValueError):
+        result: dict[str, Any] | None = None if data is None else json.loads(data)
+        return result
+    return None
 
 
 def write_result(store: Store, key: str, result: Mapping[str, Any]) -> bool:
-    """Store a result; False where there was one."""
-    return store.write(f"results/{key}.json", (json.dumps(result) + "\n").encode())
+    """Store a result, over one that cannot be read; False where there was one that can."""
+    name, data = f"results/{key}.json", (json.dumps(result) + "\n").encode()
+    return store.write(name, data) or (read_result(store, key) is None and store.write(name, data, replace=True))

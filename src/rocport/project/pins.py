@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 LANGUAGES = frozenset({"requirements", "toml", "docker"})
 """Of files that are read for them; setup.py is another."""
@@ -36,5 +36,13 @@ def stays_below(specifier: str, version: str, known: Iterable[str] = ()) -> bool
     allowed = SpecifierSet(specifier)
     named = [part.version.rstrip(".*") for part in allowed]
     least = Version(version)
-    candidates = [text for text in (version, *known, *named, "9999") if Version(text) >= least]
+    candidates = [text for text in (version, *known, *named, "9999") if _reaches(text, least)]
     return not any(allowed.contains(text, prereleases=True) for text in candidates)
+
+
+def _reaches(text: str, least: Version) -> bool:
+    """Whether a text is a version, and `least` or later; `===` may name anything."""
+    try:
+        return Version(text) >= least
+    except InvalidVersion:
+        return False
