@@ -11,12 +11,14 @@ from collections.abc import Callable
 import pytest
 
 from rocport import explain
+from rocport.convergence import elsewhere
 from rocport.model import Context, Options, Problem
 from rocport.project import defines
 from rocport.project.build import BuildSource
 from rocport.project.cmake import commands
 from rocport.project.languages import language_of
 from rocport.rules import discover
+from rocport.rules.deps import install_order
 from rocport.scan.engine import scan_file
 from rocport.syntax.project import build_index, names_of
 
@@ -212,6 +214,25 @@ def test_readers_are_linear(name: str) -> None:
     pieces = {"setup.py": (b"a ",), "log": (b"a ",)}.get(name, (b"a", b" "))
     for piece in pieces:
         assert growth(READERS[name], piece, SMALL) <= WIDE, (name, piece)
+
+
+@pytest.mark.parametrize(
+    "piece", [b"__device__ f(\n", b"__device__ f()\n", b"__device__ if()\n", b"__device__ ", b"__device__ x;\n"]
+)
+def test_device_functions_are_found_in_linear_time(piece: bytes) -> None:
+    assert growth(lambda data: elsewhere.meets_of(data + b"f("), piece, 8 * SMALL) <= WIDE
+
+
+@pytest.mark.parametrize("piece", [b"pip install ", b"pip install .[", b"a "])
+def test_a_line_of_installations_is_read_in_linear_time(piece: bytes) -> None:
+    def read(data: bytes) -> None:
+        list(
+            install_order.check(
+                BuildSource("a.sh", data, "shell"), Context(Options(), build_index([], [], frozenset()))
+            )
+        )
+
+    assert growth(read, piece, 4 * SMALL) <= WIDE
 
 
 @pytest.mark.parametrize("path", ["a.cu", "CMakeLists.txt", "Makefile", "setup.py"])

@@ -34,9 +34,15 @@ def test_two_processes_train_as_one_and_go_on(tmp_path: Path):
     convert(tmp_path / "dense", tmp_path / "nf4", Options("nf4b64"))
     environment = os.environ | {"OMP_NUM_THREADS": "1", "RENDEZVOUS": str(tmp_path / "rendezvous")}
     script = [sys.executable, str(Path(__file__).with_name("fsdp_lora.py")), tmp_path / "nf4", tmp_path / "state"]
-    ranks = [
-        subprocess.Popen([*script, str(rank)], env=environment, stderr=subprocess.PIPE, text=True) for rank in range(2)
-    ]
-    for rank in ranks:
-        _, errors = rank.communicate(timeout=3600)
-        assert rank.returncode == 0, errors[-2000:]
+    logs = [tmp_path / f"rank{rank}.log" for rank in range(2)]
+    ranks: list[subprocess.Popen[bytes]] = []
+    try:
+        for rank, log in enumerate(logs):
+            with log.open("wb") as errors:
+                ranks.append(subprocess.Popen([*script, str(rank)], env=environment, stderr=errors))
+        for process, log in zip(ranks, logs, strict=True):
+            assert process.wait(timeout=3600) == 0, log.read_text(errors="replace")[-2000:]
+    finally:  # a rank whose peer failed waits for it
+        for process in ranks:
+            process.kill()
+            process.wait()

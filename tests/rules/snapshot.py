@@ -45,9 +45,16 @@ def kept(rule: str, number: int) -> str | None:
     return _sections(rule).get(number)
 
 
-def write(rule: str, number: int, path: str, text: str) -> None:
-    """Keep what is told of an example."""
-    sections = _heads(rule) | {number: f"== {number} {path}\n{text}"}
+def numbers(rule: str) -> list[int]:
+    """The examples that something is kept of, as they stand in the file."""
+    return list(_sections(rule))
+
+
+def write(rule: str, number: int, path: str, text: str, count: int) -> None:
+    """Keep what is told of an example; drop what is beyond the `count` examples of the rule."""
+    sections = {key: section for key, section in _heads(rule).items() if key < count} | {
+        number: f"== {number} {path}\n{text}"
+    }
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / f"{rule}.txt").write_text("".join(sections[key] for key in sorted(sections)), encoding="utf-8")
 

@@ -75,7 +75,7 @@ def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None
     number = loaded.rule.examples.index(example)
     told = snapshot.told(mine, data, text.encode())
     if snapshot.WRITE:
-        snapshot.write(loaded.rule.name, number, example.path, told)
+        snapshot.write(loaded.rule.name, number, example.path, told, len(loaded.rule.examples))
     else:
         assert told == snapshot.kept(loaded.rule.name, number), snapshot.__doc__
 

@@ -31,10 +31,13 @@ def test_a_finding_is_told_with_its_edit_and_the_lines_that_change() -> None:
 def test_what_is_written_is_read_back_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "FOLDER", tmp_path)
     for number, text in ((2, "two\n"), (0, "nought\nmore\n"), (2, "again\n")):
-        snapshot.write("a-rule", number, "kernel.cu", text)
+        snapshot.write("a-rule", number, "kernel.cu", text, 3)
     assert (tmp_path / "a-rule.txt").read_text() == "== 0 kernel.cu\nnought\nmore\n== 2 kernel.cu\nagain\n"
     assert [snapshot.kept("a-rule", number) for number in range(3)] == ["nought\nmore\n", None, "again\n"]
+    snapshot.write("a-rule", 0, "kernel.cu", "alone\n", 1)
+    assert (tmp_path / "a-rule.txt").read_text() == "== 0 kernel.cu\nalone\n", "examples that are gone go"
 
 
-def test_there_is_a_snapshot_for_every_rule_and_for_nothing_else() -> None:
-    assert {place.stem for place in snapshot.FOLDER.glob("*.txt")} == {loaded.rule.name for loaded in discover()}
+def test_there_is_a_snapshot_for_every_example_and_for_nothing_else() -> None:
+    kept = {place.stem: snapshot.numbers(place.stem) for place in snapshot.FOLDER.glob("*.txt")}
+    assert kept == {loaded.rule.name: list(range(len(loaded.rule.examples))) for loaded in discover()}

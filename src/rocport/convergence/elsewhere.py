@@ -6,6 +6,7 @@ The walk over a file (`flow`) knows its own functions; of those in headers and o
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from rocport.convergence.clues import IDLE_READS, LOAD, SWAPS
@@ -17,7 +18,7 @@ BLOCK_BARRIER = re.compile(rb"\b(?:bar|barrier)\.(?:cta\.)?sync(?:\.aligned)?(?:
 """A barrier of the whole block in PTX; one with another number or a count of threads is a named barrier."""
 
 _FUNCTION = re.compile(rb"\b__(?:device|global)__\b")
-_NAME = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_NAME = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
 _DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\\r?\n|\\.)*)")
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
 _BARRIER = re.compile(
@@ -39,7 +40,7 @@ _SWAP = re.compile(rb"\b(?:%s)\s*\(|\batom\.[\w.:]*(?:cas|exch)" % SWAPS.pattern
 _IDLE = re.compile(rb"\b(?:%s)\s*\([^;]*,\s*0[uUlL]*\s*\)" % IDLE_READS.pattern)
 _LOOP = re.compile(rb"\b(?:for|while|do|goto)\b")
 _BRACE = re.compile(rb"[{}]")
-_PARENTHESIS = re.compile(rb"[()]")
+_MARK = re.compile(rb"[();{]")
 _NOT_CALLS = frozenset(
     b"if for while switch return sizeof static_cast reinterpret_cast min max atomicAdd assert".split()
 )
@@ -74,23 +75,28 @@ def meets_of(data: bytes) -> tuple[Meets, Calls]:
 
 
 def _functions(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """(name, body) of the device functions; comments and strings are not told from code."""
-    end = 0
+    """(name, body) of the device functions; comments and strings are not told from code. Each byte of what stands
+    before a body is looked at once, however many heads are open."""
+    if _FUNCTION.search(data) is None:
+        return
+    behind, marks = _partners(data)
+    end, named = 0, None
     for match in _FUNCTION.finditer(data):
         if match.start() < end:
             continue
-        at = match.end()
-        while (named := _NAME.search(data, at)) is not None and named.group(1) in _NOT_NAMES:
-            at = _behind(data, named.end() - 1, b"(", b")")
-        if named is None:
-            return
-        if b";" in data[match.end() : named.start()] or b"{" in data[match.end() : named.start()]:
+        if named is None or named.start() < match.end():
+            named = _NAME.search(data, match.end())
+            while named is not None and named.group(1) in _NOT_NAMES:
+                named = _NAME.search(data, behind.get(named.end() - 1, len(data)))
+            if named is None:
+                return
+        if marks[bisect_left(marks, match.end())] < named.start():
             continue
-        at = _behind(data, named.end() - 1, b"(", b")")
-        open_, stop = data.find(b"{", at), data.find(b";", at)
-        if open_ < 0 or 0 <= stop < open_:
+        at = behind.get(named.end() - 1, len(data))
+        open_ = marks[bisect_left(marks, at)]
+        if data[open_ : open_ + 1] != b"{":
             continue
-        end = _behind(data, open_, b"{", b"}")
+        end = _body_end(data, open_)
         yield named.group(1), data[open_:end]
 
 
@@ -101,12 +107,26 @@ def _macros(data: bytes) -> Iterator[tuple[bytes, bytes]]:
             yield match.group(1), match.group(2)
 
 
-def _behind(data: bytes, at: int, opening: bytes, closing: bytes) -> int:
-    """Behind the partner of the bracket at `at`, or the end."""
+def _partners(data: bytes) -> tuple[dict[int, int], list[int]]:
+    """Position of `(` -> behind its partner, for those that have one; where `;` and `{` are, then the end."""
+    behind: dict[int, int] = {}
+    marks: list[int] = []
+    opened: list[int] = []
+    for match in _MARK.finditer(data):
+        if match.group() == b"(":
+            opened.append(match.start())
+        elif match.group() != b")":
+            marks.append(match.start())
+        elif opened:
+            behind[opened.pop()] = match.end()
+    return behind, [*marks, len(data)]
+
+
+def _body_end(data: bytes, at: int) -> int:
+    """Behind the partner of the brace at `at`, or the end."""
     depth = 0
-    pattern = _BRACE if opening == b"{" else _PARENTHESIS
-    for match in pattern.finditer(data, at):
-        depth += 1 if match.group() == opening else -1
+    for match in _BRACE.finditer(data, at):
+        depth += 1 if match.group() == b"{" else -1
         if depth == 0:
             return match.end()
     return len(data)

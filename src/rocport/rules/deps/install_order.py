@@ -34,9 +34,11 @@ RULE = Rule(
     sources=("https://pip.pypa.io/en/stable/cli/pip_install/#satisfying-requirements",),
 )
 
-_PROJECT = re.compile(r"\b(?:pip3?|uv pip)\s+install\b[^&;|#]*\s(?:-e\s+)?[\"']?\.(?:/)?(?:\[[^\]]*\])?[\"']?(?=\s|$)")
+_COMMAND = re.compile(r"[^&;|#]*[&;|#]?")
+_INSTALL = re.compile(r"\b(?:pip3?|uv pip)\s+install\b")
+_PROJECT = re.compile(r"\s(?:-e\s+)?[\"']?\.(?:/)?(?:\[[^\[\]]*\])?[\"']?(?=\s|$)")
 _SETUP = re.compile(r"\bpython3?\s+setup\.py\s+(?:install|develop)\b")
-_TORCH = re.compile(r"\b(?:pip3?|uv pip)\s+install\b[^&;|#]*\s[\"']?torch(?=[=<>~!\s\"'\[]|$)")
+_TORCH = re.compile(r"\s[\"']?torch(?=[=<>~!\s\"'\[]|$)")
 
 
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
@@ -46,8 +48,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     for line in source.lines:
         if source.language == "docker" and re.match(r"(?i)\s*FROM\s", line.text):
             early = []  # a stage of its own
-        project, torch = _PROJECT.search(line.text) or _SETUP.search(line.text), _TORCH.search(line.text)
-        if torch and not (project and project.start() < torch.start()):
+        project, torch = _installed(line.text)
+        if torch is not None and not (project is not None and project < torch):
             for first in early:
                 yield found(
                     RULE,
@@ -58,5 +60,22 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                     confidence=Confidence.MEDIUM,
                 )
             return
-        if project:
+        if project is not None:
             early.append(line)
+
+
+def _installed(text: str) -> tuple[int | None, int | None]:
+    """Where the first commands of a line begin that install the project and torch; each command is read once."""
+    project = torch = None
+    for command in _COMMAND.finditer(text):
+        install = _INSTALL.search(command[0])
+        if install is None:
+            continue
+        at = command.start() + install.start()
+        if project is None and _PROJECT.search(command[0], install.end()):
+            project = at
+        if torch is None and _TORCH.search(command[0], install.end()):
+            torch = at
+    if project is None and (setup := _SETUP.search(text)):
+        project = setup.start()
+    return project, torch
