@@ -119,9 +119,33 @@ RUN pip install -r requirements.txt
     assert not any(row.startswith("ENV HSA_OVERRIDE") for row in added)
     assert any(row.startswith("# TORCHINDUCTOR_MAX_AUTOTUNE=1 below: ") for row in added)
     last = "RUN pip3 install torch==2.4.0 --extra-index-url https://download.pytorch.org/whl/cu124\n"
-    moved = made(tmp_path / "two", {**files, "Dockerfile": steps + last})["Dockerfile.rocm"]
+    plain = steps.replace("COPY requirements.txt .\n", "")
+    moved = made(tmp_path / "two", {**files, "Dockerfile": plain + last})["Dockerfile.rocm"]
     assert moved.count("download.pytorch.org") == 1 and moved.index("torch==2.") < moved.index("-e .")
     assert "torch==2.4.0" not in moved
+
+
+@pytest.mark.parametrize(
+    ("between", "step"),
+    [("COPY requirements.txt .\n", "-r requirements.txt"), ("WORKDIR /src\n", "torch ."), ("ARG V=2.4\n", "torch"),
+     ("", "-r requirements.txt torch"), ("", "torch . "), ("", "torch && make"), ("", "torch; make"),
+     ("", "--requirement=needed.txt torch")],
+)  # fmt: skip
+def test_a_step_that_needs_what_stands_above_it_stays_there(tmp_path: Path, between: str, step: str) -> None:
+    index = "https://download.pytorch.org/whl/cu124"
+    steps = f"RUN pip install numpy\n{between}RUN pip install --index-url {index} {step}\n"
+    files = {"Dockerfile": f"FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\n{steps}"}
+    first, *rest = (row for row in made(tmp_path, files)["Dockerfile.rocm"].splitlines() if row.startswith("RUN"))
+    assert first.startswith("RUN pip install --index-url") and "torch==2." in first
+    assert rest[0] == "RUN pip install numpy" and step.split()[0] in rest[1] and len(rest) == 2
+
+
+def test_a_range_of_versions_is_replaced_whole(tmp_path: Path) -> None:
+    row = "RUN pip install 'torch>=2.1,<2.5' 'torchaudio~=2.1 , !=2.2' numpy --index-url "
+    index = "https://download.pytorch.org/whl/cu124"
+    files = {"Dockerfile": f"FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\n{row}{index}\n"}
+    ported = made(tmp_path, files)["Dockerfile.rocm"]
+    assert re.search(r"'torch==2[\d.]+\+rocm[\d.]+' 'torchaudio' numpy --index", ported)
 
 
 def test_dockerfile_of_pytorch_s_image(tmp_path: Path) -> None:

@@ -16,6 +16,12 @@ def test_specifiers_are_read_from_requirement_lines():
     assert pins([b"bitsandbytes-foundation>=2"], "bitsandbytes") == ()
 
 
+@pytest.mark.parametrize("text", ["{}x", "[a]{}x", "==1{}x", "==1{},x"])
+def test_a_run_of_blanks_is_read_once(text):
+    """Reading 64,000 blanks as blanks before and after a list of extras took minutes."""
+    assert pins([f"bitsandbytes{text.format(' ' * 64000)}".encode()], "bitsandbytes") in ((), ("==1",))
+
+
 @pytest.mark.parametrize(
     ("specifier", "below"),
     [("==0.45.5", True), ("<0.49", True), (">=0.43", False), ("~=0.45.0", True), ("!=0.49.2", False),

@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 LANGUAGES = frozenset({"requirements", "toml", "docker"})
 """Of files that are read for them; setup.py is another."""
-_VERSIONS = r"[ \t]*(?:\[[\w, -]*\])?[ \t]*((?:(?:[=!~]=|[<>]=?|===)[ \t]*[\w.*+!-]+[ \t]*,?[ \t]*)+)"
+_VERSIONS = r"[ \t]*(?:\[[\w, -]*\][ \t]*)?((?:(?:[=!~]=|[<>]=?|===)[ \t]*[\w.*+!-]+(?:[ \t]*,)?[ \t]*)+)"
 
 
 @cache

@@ -24,6 +24,8 @@ _NVIDIA = re.compile(r"^\s*(?:ENV|ARG)\s+(?:NVIDIA_|CUDNN_|NCCL_VERSION)\w*[=\s]
 _APT = re.compile(
     r"(?<=\s)(?:cuda-[\w.-]+|libcu(?:blas|sparse|solver|dnn|rand|fft)[\w.=*+-]*|libnccl[\w.=*+-]*)(?=\s|$)"
 )
+_RANGE = r"[=~<>!]=?[\w.+*]+(?:[ \t]*,[ \t]*[=~<>!]=?[\w.+*]+)*"
+"""What follows a package's name: every comparator."""
 _WHEELS = re.compile(r"(https?://download\.pytorch\.org/whl/)cu\d+")
 
 
@@ -58,11 +60,18 @@ def _ported(tree: PortedTree, path: str, text: str) -> str:
 
 
 _PIP = re.compile(r"^\s*RUN\b.*\bpip3?\s+install\b")
+_SETS = re.compile(r"^\s*(?:COPY|ADD|ARG|ENV|WORKDIR|SHELL|USER)\b", re.IGNORECASE)
+_TORCH_ONLY = re.compile(r"^\s*RUN\s+(?:python3?\s+-m\s+)?pip3?\s+install\s+(\S[^;&|<>$`\\]*)$")
+_OF_TORCH = re.compile(
+    r"-U|-q|--(?:upgrade|pre|no-cache-dir|force-reinstall|quiet)"
+    r"|(?:torch|torchvision|torchaudio|triton)(?![\w.-])(?:\[[\w,]*\])?[\w.+*=~!,-]*"
+)
 
 
 def _ordered(rows: list[str], chosen: Wheels, own: bool) -> list[str]:
     """ROCm's torch before the first other `pip install` of its stage: one that came first would bring CUDA's, or
-    build an extension against none. A step that spans lines stays where it is."""
+    build an extension against none. Its row is moved where it needs nothing that stands between; else torch alone is
+    installed there, and the row finds it."""
     stages: list[list[str]] = [[]]
     for row in rows:
         if _FROM.match(row):
@@ -72,13 +81,21 @@ def _ordered(rows: list[str], chosen: Wheels, own: bool) -> list[str]:
     for stage in stages:
         first = next((at for at, row in enumerate(stage) if _PIP.match(row)), None)
         torch = next((at for at, row in enumerate(stage) if _PIP.match(row) and chosen.index in row), None)
-        if first is not None and torch is not None and first < torch and not stage[torch].rstrip().endswith("\\"):
-            if not stage[torch - 1].rstrip().endswith("\\"):
-                stage.insert(first, stage.pop(torch))
+        if first is not None and torch is not None and first < torch:
+            stage.insert(first, stage.pop(torch) if _moves(stage, first, torch) else f"RUN {chosen.install()}")
         elif first is not None and torch is None and own and any(requirements.REQUIREMENTS in row for row in stage):
             stage.insert(first, f"RUN {chosen.install()}")
         found += stage
     return found
+
+
+def _moves(stage: list[str], first: int, torch: int) -> bool:
+    """True where the row of torch installs torch's packages and nothing else, and no row between sets what it sees."""
+    match = _TORCH_ONLY.match(stage[torch])
+    if match is None or stage[torch - 1].rstrip().endswith("\\") or any(map(_SETS.match, stage[first:torch])):
+        return False
+    words = re.sub(r"--(?:extra-)?index-url[= ]\S+", "", match[1]).replace('"', "").replace("'", "").split()
+    return all(_OF_TORCH.fullmatch(word) for word in words)
 
 
 def _checked(rows: list[str], chosen: Wheels) -> list[str]:
@@ -158,8 +175,8 @@ def _row(row: str, chosen: Wheels, own: bool) -> str | None:
     row = re.sub(r"(\btorch(?:vision|audio)?==[\d.]+)\+cu\d+", r"\1", row)
     if chosen.index in row:
         for name, version in chosen.pins:
-            row = re.sub(rf"\b{name}[=~<>]=?[\w.+*]+", f"{name}=={version}", row)
-        row = re.sub(r"\b(torchaudio|triton)[=~<>]=?[\w.+*]+", r"\1", row)
+            row = re.sub(rf"\b{name}{_RANGE}", f"{name}=={version}", row)
+        row = re.sub(rf"\b(torchaudio|triton){_RANGE}", r"\1", row)
     if own:
         row = re.sub(
             r"(COPY\s+(?:--\S+\s+)*)requirements\.txt\b",

@@ -127,6 +127,9 @@ RULE = Rule(
             contains=("target_link_libraries(x PRIVATE roc::rccl hiptensor::hiptensor)",),
             path="CMakeLists.txt",
         ),
+        Example(
+            "set(CUDA_VERSION 12)\ninclude_directories(${CUDA_VERSION} ${CUDA_INCLUDE_DIRS})\n", path="CMakeLists.txt"
+        ),
         Example("if(CUDA_FOUND)\nendif()\n", contains=("if(USE_ROCM OR CUDA_FOUND)",), path="CMakeLists.txt"),
     ),
     clean=(
@@ -223,8 +226,8 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
         return f"{flag[0].strip()}: nvcc only"
     if name in cmake_gate.COMPILE and re.search(r"\$<COMPILE_LANG(?:UAGE|_AND_ID):CUDA\b", arguments):
         return "options of CUDA's files alone: HIP's would go without"
-    listed = _LISTED.search(arguments)
-    if listed and listed[0].strip("${}") not in own:
+    listed = next((match for match in _LISTED.finditer(arguments) if match[0].strip("${}") not in own), None)
+    if listed:
         return f"{listed[0]}: empty without the CUDA toolkit"
     if name.startswith(("target_link", "link_", "set", "list")):
         library, _ = cuda_library(arguments)

@@ -140,13 +140,20 @@ def _asked(source: PythonSource, test: ast.AST) -> list[str]:
 
 
 def _own(first: set[str], context: Context, path: str) -> bool:
-    """True for a package of the tree itself, or an extension module that it builds from a source of the name."""
+    """True for a package of the tree itself, or an extension module that it builds from a source of the name. A source
+    named as a known package (`csrc/flash_attn.cu`) does not make that package the tree's own."""
     files = context.project.files
-    if any(file.endswith((f"/{name}.cpp", f"/{name}.cu", f"/{name}.cc")) for name in first for file in files):
+    sources = {f"{name}{suffix}" for name in _built(first) for suffix in (".cpp", ".cu", ".cc")}
+    if sources and any(file.rpartition("/")[2] in sources for file in files):
         return True
     return any(
         f"{name}/__init__.py" in files or f"{name}.py" in files or f"src/{name}/__init__.py" in files for name in first
     )
+
+
+def _built(first: set[str]) -> set[str]:
+    """The names that can be an extension module of the tree."""
+    return {name for name in first if name not in CUDA_ONLY or _WHEEL.search(name)}
 
 
 def _in_function(source: PythonSource, node: ast.AST) -> bool:

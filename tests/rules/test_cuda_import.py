@@ -1,0 +1,31 @@
+"""An import of a CUDA-only package is reported whatever the tree's own sources are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocport.model import Options
+from rocport.scan.engine import scan_tree
+from rocport.scan.tree import read_tree
+
+
+@pytest.mark.parametrize(
+    ("line", "source", "reported"),
+    [
+        ("import flash_attn", "csrc/flash_attn.cu", True),
+        ("import tensorrt", "tensorrt.cpp", True),
+        ("from cuda import cudart", "src/cuda.cc", True),
+        ("import scan_cuda", "csrc/scan_cuda.cpp", False),
+        ("import scan_cuda", "scan_cuda.cpp", False),
+        ("import marlin_cuda", "csrc/marlin_cuda.cpp", False),
+        ("import scan_cuda", "csrc/other_scan_cuda.cpp", True),
+    ],
+)
+def test_a_source_of_the_name(tmp_path: Path, line: str, source: str, reported: bool) -> None:
+    (tmp_path / source).parent.mkdir(exist_ok=True)
+    (tmp_path / source).write_text("int x;\n")
+    (tmp_path / "model.py").write_text(f"{line}\n")
+    rules = {finding.rule for finding in scan_tree(read_tree(tmp_path), Options()).findings}
+    assert ("cuda-only-import" in rules) == reported
