@@ -12,9 +12,13 @@ from typing import Any
 
 import pytest
 
+from rocport import api
 from rocport.agent import tasks, tools
 from rocport.agent.accept import accept
+from rocport.model.verification import Status, UnitResult, Verification
 from rocport.toolchain import ToolchainError, find
+from rocport.verify import build, functional
+from rocport.verify.nvidia import TreeError
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = """\
@@ -117,3 +121,75 @@ def test_what_cannot_be_answered_is_said_with_the_next_step(tmp_path: Path) -> N
         accept(str(tmp_path / "port"), "../tree/a.cu", SOURCE)
     with pytest.raises(tools.ToolError, match="32 or 64"):
         tools.run("x.hip", 16)
+
+
+def _port(tmp_path: Path, text: str) -> Path:
+    """The port of one file, `b.cu`."""
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "b.cu").write_text(f"#include <cuda_runtime.h>\n{text}\n")
+    tools.apply_port(str(tmp_path / "one"), str(tmp_path / "port"))
+    return tmp_path / "port" / "b.cu"
+
+
+def test_an_edit_that_no_compiler_judges_is_refused(tmp_path: Path) -> None:
+    try:
+        find()
+    except ToolchainError as error:
+        pytest.skip(f"no HIP compiler: {error}")
+    file = _port(tmp_path, "__global__ void b(int *x) { *x = 1; }")
+    right, port = file.read_text(), str(file.parent)
+    skipped = accept(port, "b.cu", "#include <no/such.h>\n" + right, ("gfx942",))
+    assert not skipped["accepted"] and file.read_text() == right
+    assert {(error["unit"], error["target"]) for error in skipped["errors"]} == {("b.cu", "host"), ("b.cu", "gfx942")}
+    assert "no/such.h> is not on this machine" in skipped["errors"][0]["reason"]
+    file.write_text("#include <no/such.h>\n#error\n")
+    unjudged = accept(port, "b.cu", "#include <no/such.h>\n" + right, ("gfx942",))
+    assert unjudged["accepted"] and any("not judged by a compiler" in said for said in unjudged["how"])
+    file.write_text("#error\n")
+    skipped = accept(port, "b.cu", "#include <no/such.h>\n", ("gfx942",))
+    assert not skipped["accepted"] and file.read_text() == "#error\n"
+
+
+def test_an_edit_after_which_a_program_runs_no_more_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What compiles need not link, or be a program at all. The compiler and the runs are told here."""
+
+    def verify(path: Path, _: object) -> functional.FunctionalVerification:
+        verdict = functional.Verdict.NOT_BUILT if "missing()" in path.read_text() else functional.Verdict.PASS
+        return functional.FunctionalVerification("told", (functional.ProgramResult(path.name, str(path), verdict, ""),))
+
+    compiled = Verification("build", "", (), "told", (UnitResult("b.cu", "host", Status.OK),))
+    monkeypatch.setattr(build, "verify", lambda path, options: compiled)
+    monkeypatch.setattr(functional, "verify", verify)
+    file = _port(tmp_path, "int main() {}")
+    right, port = file.read_text(), str(file.parent)
+    gone = accept(port, "b.cu", "void other() {}\n", ("gfx942",))
+    assert not gone["accepted"] and gone["errors"][0]["verdict"] == "gone" and file.read_text() == right
+    unlinked = accept(port, "b.cu", "void missing();\nint main() { missing(); }\n", ("gfx942",))
+    assert not unlinked["accepted"] and unlinked["ran"] == {"b.cu": "not built"} and file.read_text() == right
+    assert "built and run before the edit" in unlinked["errors"][0]["reason"]
+    assert accept(port, "b.cu", "int main() { return 0; }\n", ("gfx942",))["ran"] == {"b.cu": "pass"}
+
+
+@pytest.mark.parametrize("words", [["accept", "port", "a.cu", "tree/a.cu"], ["task", "port"]])
+def test_a_file_that_is_not_there_is_an_error_and_not_a_crash(tree: Path, words: list[str]) -> None:
+    tools.apply_port(str(tree), str(tree.parent / "port"))
+    (tree.parent / "port" / "a.cu").unlink()
+    done = subprocess.run(
+        [sys.executable, "-m", "rocport", *words], cwd=tree.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and "Error: port/a.cu: No such file or directory" in done.stderr, done.stderr
+
+
+def test_a_tree_that_cannot_be_compared_is_an_error(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def verify(path: Path, level: str, *_: object) -> Any:
+        if level == "build":
+            return Verification("build", str(path), (), "", ())
+        raise TreeError("x: Permission denied")
+
+    out = tmp_path / "port"
+    tools.apply_port(str(tree), str(out))
+    monkeypatch.setattr(api, "verify", verify)
+    with pytest.raises(tools.ToolError, match="Permission denied"):
+        accept(str(out), "a.cu", SOURCE)

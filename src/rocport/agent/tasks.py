@@ -49,8 +49,11 @@ def task(port_path: str, site: str = "") -> Task:
         raise ToolError(f"{chosen}: no such site; there are {', '.join(list(left)[:10])}")
     finding = left[chosen]
     output = next((name for name, record in known.files.items() if record.source == finding.path), finding.path)
-    lines = (root / output).read_text(encoding="utf-8", errors="replace").splitlines()
-    data = (source / finding.path).read_bytes()
+    try:
+        lines = (root / output).read_text(encoding="utf-8", errors="replace").splitlines()
+        data = (source / finding.path).read_bytes()
+    except OSError as error:
+        raise unreadable(error, root / output) from error
     marked = _marked(lines, finding.line, data)
     first = max(marked - _AROUND, 1)
     cuda = any(item.path == finding.path and item.language == "cuda" for item in patch.tree.sources)
@@ -81,6 +84,11 @@ def opened(path: str) -> tuple[Path, Path, manifest.Manifest]:
     except manifest.NotAPortError as error:
         raise ToolError(f"{error}; write one with apply_port") from error
     return root, source, known
+
+
+def unreadable(error: OSError, path: Path) -> ToolError:
+    """What to say of a file of a port that cannot be read or written."""
+    return ToolError(f"{error.filename or path}: {error.strerror or error}; `rocport port` writes what a port lacks")
 
 
 def _names(finding: Finding, data: bytes) -> list[str]:
