@@ -284,6 +284,17 @@ def test_ten_thousand_findings_open(show: Any) -> None:
     assert page.locator("#file option").count() == 10_001
 
 
+def test_a_printer_sees_every_body_and_leaves_the_page_as_it_was(show: Any) -> None:
+    """`beforeprint` returns when the bodies are drawn, not when a queued event comes; `afterprint` folds them."""
+    page = show(render(_report([_finding(f"{n:03}.cu", 1, Applicability.MANUAL) for n in range(150)])))
+    page.locator("#list summary").nth(1).press("Enter")
+    counts = "[...document.querySelectorAll('#list details')].map((one) => one.querySelectorAll('.finding').length)"
+    printed = page.evaluate(f"(() => {{ dispatchEvent(new Event('beforeprint')); return {counts}; }})()")
+    assert printed == [1] * 150
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(counts) == [0, 1] + [0] * 98 and page.locator("#list details[open]").count() == 1
+
+
 def _opens(page: Any, command: str, *headings: str) -> None:
     """The page of a command has its title, evidence, its sections, and no link into nowhere."""
     assert page.locator("h1").inner_text().startswith(f"{command} of ") and page.locator("#verdict").inner_text()
@@ -368,15 +379,23 @@ def test_screenshot_of_numbers(show: Any) -> None:
     _screenshot(page, "numbers")
 
 
-def test_screenshot_of_the_scoreboard(show: Any) -> None:
-    """docs/scoreboard.md is what its data says, and the page of the same data opens."""
+def _scoreboard() -> tuple[Any, dict[str, Any]]:
+    """The program that writes the scoreboard, and its data."""
     root = EXAMPLES.parent
     spec = importlib.util.spec_from_file_location("scoreboard", root / "benchmarks" / "scoreboard.py")
     assert spec is not None and spec.loader is not None
     board = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(board)
-    data = json.loads((root / "benchmarks" / "results" / "scoreboard.json").read_text(encoding="utf-8"))
-    assert (root / "docs" / "scoreboard.md").read_text(encoding="utf-8") == board.markdown(data)
+    return board, json.loads((root / "benchmarks" / "results" / "scoreboard.json").read_text(encoding="utf-8"))
+
+
+def test_the_scoreboard_of_the_docs_is_what_its_data_says() -> None:
+    board, data = _scoreboard()
+    assert (EXAMPLES.parent / "docs" / "scoreboard.md").read_text(encoding="utf-8") == board.markdown(data)
+
+
+def test_screenshot_of_the_scoreboard(show: Any) -> None:
+    board, data = _scoreboard()
     page = show(render(board.report(data)))
     rows = page.locator("#from-pypi tbody tr").count() + page.locator("#from-git tbody tr").count()
     assert rows == len(data["packages"]) >= 100

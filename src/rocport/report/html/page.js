@@ -125,6 +125,9 @@
   };
   const PAGE = 100;
   let limit = PAGE;
+  // The toggle event is queued: who needs a body at once, as a printer does, calls what draws it.
+  const drawers = new WeakMap();
+  const unfold = (details) => { details.open = true; drawers.get(details)?.(); };
   const show = () => {
     const text = $("search").value.trim().toLowerCase();
     const rule = $("rule").value;
@@ -148,13 +151,16 @@
       const groups = ["manual", "review", "safe"].map((kind) => [kind, findings.filter((finding) => finding.applicability === kind).length]).filter(([, number]) => number);
       const details = make("details", {}, make("summary", {}, make("code", {}, file.path), " ", ...groups.map(([kind, number]) => make("span", { class: "tag " + tone[kind] }, `${number} ${words[kind]}`)),
         data.effort[file.path] ? make("span", { class: "dim" }, hours(data.effort[file.path])) : null));
-      details.addEventListener("toggle", () => {
+      details.dataset.path = file.path;
+      const draw = () => {
         if (!details.open || details.querySelector(".body")) return;
         const body = make("div", { class: "body" }, ...findings.slice(0, 500).map(sentence));
         if (findings.length > 500) body.append(make("p", { class: "dim" }, `${findings.length - 500} more: narrow the filters.`));
         if (file.rows.length) body.append(make("div", { class: "wide" }, table(file, findings)));
         details.append(body);
-      });
+      };
+      drawers.set(details, draw);
+      details.addEventListener("toggle", draw);
       list.append(details);
     }
     if (parts.length > limit) {
@@ -178,7 +184,21 @@
     const next = all[now < 0 ? 0 : Math.min(Math.max(now + (event.key === "j" ? 1 : -1), 0), all.length - 1)];
     if (next) { next.focus(); next.scrollIntoView({ block: "nearest" }); }
   });
-  addEventListener("beforeprint", () => { limit = Infinity; show(); for (const details of document.querySelectorAll("details")) details.open = true; });
+  let printed = null;
+  addEventListener("beforeprint", () => {
+    printed ??= { limit, opened: new Set([...$("list").querySelectorAll("details[open]")].map((details) => details.dataset.path)) };
+    limit = Infinity;
+    show();
+    for (const details of document.querySelectorAll("details")) unfold(details);
+  });
+  addEventListener("afterprint", () => {
+    if (!printed) return;
+    const { opened } = printed;
+    ({ limit } = printed);
+    printed = null;
+    show();
+    for (const details of $("list").querySelectorAll("details")) if (opened.has(details.dataset.path)) unfold(details);
+  });
 
   // ---- sections: a table, sorted by its headings, and a plot
   const text = (cell) => (Array.isArray(cell) ? cell[0] : cell === null ? "" : String(cell));
@@ -224,7 +244,9 @@
       heads.push(head);
     });
     put();
-    addEventListener("beforeprint", () => { shown = order.length; put(); });
+    let printed = 0;
+    addEventListener("beforeprint", () => { printed ||= shown; shown = order.length; put(); });
+    addEventListener("afterprint", () => { shown = printed || shown; printed = 0; put(); });
     return [make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body), more];
   };
   const svg = (tag, attributes, ...children) => { make.svg.add(tag); return make(tag, attributes, ...children); };
