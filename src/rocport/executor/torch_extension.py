@@ -23,6 +23,7 @@ from rocport.executor.limits import Limits
 from rocport.executor.process import run_process
 from rocport.executor.program import TORCH_PRELUDE, Program, ProgramError, Unit
 from rocport.model import HANGING_S
+from rocport.model.locks import locked
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, suffix_of
 
 INCLUDE_TORCH = HERE / "include_torch"
@@ -250,9 +251,10 @@ def build_interpreter(program: Program, environment: Environment, executor: Exec
     """
     folder = executor_cache() / "extension" / _fingerprint(program, environment, executor, options)
     executable = folder / "program"
-    if not (folder / "done").is_file():
-        executable = executor.build(program, folder, options)
-        (folder / "done").write_text("")
+    with locked(folder.with_name(f"{folder.name}.lock")):  # a second process would link over what the first one runs
+        if not (folder / "done").is_file():
+            executable = executor.build(program, folder, options)
+            (folder / "done").write_text("")
     return executable
 
 

@@ -39,8 +39,10 @@ class SourceFile:
         return data
 
     def read(self) -> bytes:
-        """The bytes whatever they are; those of a file no rule reads are not kept. Raises OSError."""
-        if self.language != "other" and isinstance(self.content, bytes):
+        """The bytes whatever they are; those of a file no rule reads are kept only where its content was asked for.
+        Raises OSError."""
+        asked = self.language != "other" or "content" in self.__dict__
+        if asked and isinstance(self.content, bytes):
             return self.content
         return (self.root / self.path).read_bytes()
 

@@ -74,16 +74,16 @@ def adopt(tree: SourceTree) -> SourceTree:
             problems.append(Problem(file.path, message))
         elif name in included and _names_it(file.path, included[name]) and _is_text(file):
             adopted[file.path] = SourceFile(file.root, file.path, "cuda", file.size)
-        elif suffix in _UNREAD and file.size <= _LARGEST and (found := _CUDA.search(file.read())):
+        elif suffix in _UNREAD and file.size <= _LARGEST and (found := _CUDA.search(_text(file))):
             shown = found.group().decode("latin-1")
             message = f"holds CUDA ({shown}) in a language that is not read here; copied: port it by hand"
             problems.append(Problem(file.path, message))
         elif _BUILD_SYSTEM.fullmatch(name.lower()):
-            if file.size <= _LARGEST and (found := _ASKS_CUDA.search(file.read())):
+            if file.size <= _LARGEST and (found := _ASKS_CUDA.search(_text(file))):
                 shown = found.group().decode("latin-1")
                 message = f"asks for CUDA ({shown}) in a build system that is not read here; copied: port it by hand"
                 problems.append(Problem(file.path, message))
-        elif suffix not in _DATA and file.size <= _LARGEST and (needs := _device_text(file.read())):
+        elif suffix not in _DATA and file.size <= _LARGEST and (needs := _device_text(_text(file))):
             message = f"device code that is compiled at run time and uses {needs}; copied: translate it by hand"
             problems.append(Problem(file.path, message))
     if not adopted and not problems:
@@ -92,9 +92,14 @@ def adopt(tree: SourceTree) -> SourceTree:
     return replace(tree, files=files, problems=(*tree.problems, *problems))
 
 
+def _text(file: SourceFile) -> bytes:
+    """What a file holds, kept for who copies it; nothing for what is no text."""
+    return file.content if isinstance(file.content, bytes) else b""
+
+
 def _device_text(data: bytes) -> str:
     """What the text of a kernel uses that hiprtc does not take as it is; empty for prose and plain kernels."""
-    if b"__global__" not in data or b"\0" in data or not _KERNEL.search(data):
+    if b"__global__" not in data or not _KERNEL.search(data):
         return ""
     begins = _PROSE.match(data)
     if begins is None or not _CODE_LINE.match(begins[1]):
