@@ -24,21 +24,26 @@ def equal(source: CudaSource, loop: Statement, read: Callable[[int, int], Value]
     counter = source.at(first)
     begin = _initial(source, loop.head[0], first, counter)
     behind = first + 3 if source.at(first + 1) == b">" and source.at(first + 2) == b"=" else first + 2  # `>=` is two
-    bound = (behind, last)
+    bound, names = (behind, last), {counter}
     if last - behind == 1 and source.is_ident(behind):
         bound = _initial(source, loop.head[0], first, source.at(behind)) or bound
+        names.add(source.at(behind))
     step = _step(source, last, loop.head[1], counter)
     if begin is None or step is None or read(*step).level != UNIFORM:
         return False
     starts, ends = _differing(source, *begin, read), _differing(source, *bound, read)
     if starts is None or starts != ends:
         return False
-    kept = {counter, *(word for _, text in starts for word in text)}
+    kept = {*names, *(word for _, text in starts for word in text)}
     inside = range(loop.head[1] + 1, loop.last)
-    return not any(
-        source.at(at) in kept and (source.at(at + 1) in _CHANGES or source.at(at - 1) in (b"++", b"--", b"&"))
-        for at in inside
-    )
+    return not any(source.at(at) in kept and _changes(source, at) for at in inside)
+
+
+def _changes(source: CudaSource, at: int) -> bool:
+    """True for a name that is assigned, stepped, or whose address is taken. `>>=` is three tokens."""
+    behind = source.at(at + 1)
+    shifted = behind == b">" and source.texts[at + 2 : at + 4] == [b">", b"="]
+    return shifted or behind in _CHANGES or source.at(at - 1) in (b"++", b"--", b"&")
 
 
 def _initial(source: CudaSource, first: int, last: int, name: bytes) -> tuple[int, int] | None:
@@ -74,7 +79,10 @@ def _differing(
     sign, start, at = b"+", first, first
     while at <= last:
         text = source.at(at) if at < last else b"+"
-        if text in (b"?", b"<<", b">>", b"&", b"|", b"^", b"&&", b"||"):
+        if text == b"<" and source.is_ident(at - 1) and (end := source.angle_end(at)) is not None and end < last:
+            at = end + 1
+            continue
+        if text in (b"?", b"<", b">", b"<<", b"&", b"|", b"^", b"&&", b"||"):  # `>>` and `>=` begin with `>`
             return None
         if at == last or (text in (b"+", b"-") and at > start):
             if read(start, at).level != UNIFORM:

@@ -78,11 +78,26 @@ RULE = Rule(
             "__global__ void k(int *p) {\n  auto meet = [&] { __syncthreads(); };\n"
             "  if (threadIdx.x < 32) { p[0] = 1; meet(); } else { meet(); p[1] = p[0]; }\n}\n"
         ),
+        Example(
+            "__global__ void k(int *x, int *s, int n, int c) {\n  int i = threadIdx.x;\n"
+            "  for (int t = i, end = n + i; t < end; t += c) { if (x[t] > 0) end = t; __syncthreads(); s[i] = 1; }\n}\n"
+        ),
+        Example(
+            "__global__ void k(int *x, int *s, int n, int c) {\n  int i = threadIdx.x;\n"
+            "  for (int t = n + i >> 5; t < c + i >> 5; t += 1) { s[i] = x[t]; __syncthreads(); }\n}\n"
+        ),
+        Example(
+            "__global__ void k(int *x, int *s, int n, int c) {\n  int i = threadIdx.x;\n"
+            "  for (int t = i; t < n + i; t += c) { t >>= int(x[t]); __syncthreads(); s[i] = 1; }\n}\n"
+        ),
     ),
     clean=(
         "__global__ void k(float *x, int n, int c) { __shared__ float s[64]; int i = threadIdx.x;\n"
         "for (int t = n * c + i, end = i; t >= end; t -= c) { s[i] = x[t]; __syncthreads(); x[t] = s[63 - i]; "
         "__syncthreads(); } }\n",
+        "__global__ void k(float *x, int n, int c) { __shared__ float s[64]; int i = threadIdx.x;\n"
+        "for (int t = static_cast<int>(threadIdx.x); t < n + static_cast<int>(threadIdx.x); t += c) { "
+        "s[i] = x[t]; __syncthreads(); x[t] = s[63 - i]; __syncthreads(); } }\n",
         "__global__ void k(int *p, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;\n"
         "  __shared__ int s[64]; s[threadIdx.x] = p[i]; __syncthreads(); p[i] = s[0];\n}\n",
         "__global__ void k(int *p, int n) {\n  if (n > 4) { p[0] = 1; __syncthreads(); } else __syncthreads();\n}\n",
