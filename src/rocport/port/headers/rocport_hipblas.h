@@ -34,6 +34,8 @@ inline hipblasComputeType_t compute_type(hipDataType type) {
   }
 }
 
+inline hipblasComputeType_t compute_type(hipblasComputeType_t type) { return type; }
+
 }  // namespace rocport
 #endif
 

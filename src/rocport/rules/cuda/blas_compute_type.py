@@ -2,7 +2,8 @@
 cuBLAS 11 and later take either, by an overload for old programs. hipBLAS has one function with an enumerator of its
 own, so `cudaDataType_t compute_type = CUDA_R_16F;` does not convert and the call does not compile (tried with the
 headers of 6.4). The port converts where the call is, as cuBLAS's overload does: `CUDA_R_16F` is `COMPUTE_16F`, and
-so for 32F, 64F and 32I. Right everywhere; a value that cuBLAS refuses is refused by hipBLAS, too.
+so for 32F, 64F and 32I. Right everywhere; a value that cuBLAS refuses is refused by hipBLAS, too: SAFE. C has no
+overloads and converts one enumeration to the other in silence, to a value that means something else: MANUAL.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ RULE = Rule(
     name="blas-compute-type",
     summary="compute type of a product given as a data type",
     severity=Severity.BREAKS_BUILD,
-    applicability=Applicability.SAFE,
+    applicability=Applicability.MANUAL,
     phase=2,
     triggers=frozenset(_CALLS),
     examples=(
@@ -34,6 +35,11 @@ RULE = Rule(
             "void f() { cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, CUDA_R_32F, g); }\n",
             contains=("rocport::compute_type(HIP_R_32F), g)", '#include "rocport_hipblas.h"'),
         ),
+        Example(
+            "void f() { cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, CUDA_R_32F, g); }\n",
+            absent=("rocport",),
+            path="gemm.c",
+        ),
     ),
     clean=(
         "void f() { cublasGemmEx(h, a, b, m, n, k, &x, A, d, l, B, d, l, &y, C, d, l, CUBLAS_COMPUTE_32F, g); }\n",
@@ -45,8 +51,6 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if source.path.endswith(".c"):
-        return
     texts = source.texts
     given = {
         texts[position + 1]
@@ -80,11 +84,22 @@ def _argument(source: CudaSource, open_: int, place: int) -> int | None:
 
 
 def _finding(source: CudaSource, position: int) -> Finding:
+    if source.path.endswith(".c"):
+        return finding(
+            RULE,
+            source,
+            position,
+            f"{source.texts[position].decode()} as compute type: hipBLAS takes its own, and C converts in silence",
+            applicability=Applicability.MANUAL,
+            severity=Severity.WRONG_RESULT,
+            fix="give HIPBLAS_COMPUTE_16F, _32F, _64F or _32I",
+        )
     return finding(
         RULE,
         source,
         position,
         f"{source.texts[position].decode()} as compute type: hipBLAS takes its own enumerator only, the port converts",
+        applicability=Applicability.SAFE,
         edits=[insert(source.starts[position], b"rocport::compute_type("), insert(source.end(position), b")")],
         headers=["rocport_hipblas.h"],
     )
