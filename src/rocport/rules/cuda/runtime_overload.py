@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace_range
 from rocport.rules.cuda.definitions import arguments
+from rocport.rules.cuda.warp_common import is_definition, is_name_only
 from rocport.syntax.cuda import CudaSource
 
 _DEFAULTS = {b"cudaLaunchCooperativeKernel": (b"0", b"0")}
@@ -48,6 +49,8 @@ RULE = Rule(
     clean=(
         "void f() { cudaGraphInstantiate(&e, g, NULL, NULL, 0); cudaEventCreate(&e); }\n",
         "void f() { cudaHostGetDevicePointer((void **)&d, h, 0); }\n",
+        "cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e, cudaGraph_t g);\n",
+        "void f() { X::cudaEventCreate(a, b); }\n",
         "void f() { cudaLaunchCooperativeKernel((void *)k, 1, 32, args, 0, s); }\n",
     ),
     sources=("hip/hip_runtime_api.h of ROCm 6.4", "cuda_runtime.h of CUDA 12"),
@@ -57,7 +60,7 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in source.find(*RULE.triggers):
         name = source.texts[position]
-        if source.at(position - 1) in (b".", b"->") or name in context.project.macros:
+        if name in context.project.macros or is_name_only(source, position) or is_definition(source, position):
             continue
         called = source.at(position + 1) == b"(" and position + 1 in source.pairs
         given = arguments(source, position + 1, source.pairs[position + 1]) if called else []

@@ -33,6 +33,7 @@ RULE = Rule(
         'void f() { std::printf("x"); }\n',
         '__global__ void k() { printf("x"); }\n',
         "__device__ void f(char *a) { mine::memcpy(a); }\n",
+        "__device__ void f(char *a, char *b) { cuda::std::memcpy(a, b, 4); mine::std::printf(a); }\n",
     ),
     sources=("hip/amd_detail/amd_device_functions.h and amd_hip_runtime.h of ROCm 6.4",),
 )
@@ -41,8 +42,13 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for name in sorted(source.names & _NAMES):
         for position in source.find(name):
-            qualified = source.at(position - 1) == b"::" and source.at(position - 2) == b"std"
-            if not qualified or source.at(position + 1) != b"(" or not source.in_device(position):
+            of_std = source.at(position - 1) == b"::" and source.at(position - 2) == b"std"
+            if (
+                not of_std
+                or source.qualified(position - 2)
+                or source.at(position + 1) != b"("
+                or not source.in_device(position)
+            ):
                 continue
             yield finding(
                 RULE,
