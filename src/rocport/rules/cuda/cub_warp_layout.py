@@ -7,7 +7,7 @@ which the layouts ask for. REVIEW, once a line.
 
 `BLOCK_LOAD_WARP_TRANSPOSE` and `BLOCK_STORE_WARP_TRANSPOSE` use the warp on the way only: what a thread gets is the
 same for `BLOCK_LOAD_TRANSPOSE`, which takes a block of any size. Where the size is a multiple of 64 threads they stay;
-otherwise the port takes the latter, which costs a barrier: SAFE.
+otherwise the port takes the latter, which costs a barrier: REVIEW, as its TempStorage has another size.
 """
 
 from __future__ import annotations
@@ -63,6 +63,23 @@ RULE = Rule(
             "E ? cub::BLOCK_STORE_WARP_TRANSPOSE : cub::BLOCK_STORE_DIRECT>; };\n",
             contains=("E ? ((N) % 64 ? hipcub::BLOCK_STORE_TRANSPOSE : hipcub::BLOCK_STORE_WARP_TRANSPOSE) :",),
         ),
+        Example(
+            "using L = ::cub::BlockLoad<int, 32, 4, ::cub::BLOCK_LOAD_WARP_TRANSPOSE>;\n",
+            contains=("((32) % 64 ? ::hipcub::BLOCK_LOAD_TRANSPOSE : ::hipcub::BLOCK_LOAD_WARP_TRANSPOSE)>;",),
+        ),
+        Example(
+            "using L = cub::BlockLoad<int, 32, 4, cub::BlockLoadAlgorithm::BLOCK_LOAD_WARP_TRANSPOSE>;\n",
+            contains=(
+                "4, ((32) % 64 ? hipcub::BlockLoadAlgorithm::BLOCK_LOAD_TRANSPOSE : hipcub::BlockLoadAlgorithm::",
+            ),
+        ),
+        Example(
+            "using L = at_cuda_detail::cub::BlockLoad<int, 32, 4, at_cuda_detail::cub::BLOCK_LOAD_WARP_TRANSPOSE>;\n",
+            contains=(
+                "((32) % 64 ? at_cuda_detail::cub::BLOCK_LOAD_TRANSPOSE : ",
+                "_TRANSPOSE : at_cuda_detail::cub::BLOCK_LOAD_WARP_TRANSPOSE)>;",
+            ),
+        ),
         Example("__device__ void f(X &x, int (&v)[4]) { x.BlockedToWarpStriped(v, v); }\n"),
     ),
     clean=(
@@ -85,9 +102,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         threads = _block(source, position) if name in _ON_THE_WAY else b""
         if threads.isdigit() and int(threads) % 64 == 0:
             continue
-        if threads and source.at(position - 1) == b"::":
-            owner = source.at(position - 2)
-            instead = (b"hipcub" if owner == b"cub" else owner) + b"::" + _ON_THE_WAY[name]
+        start = _qualifier(source, position)
+        if threads and start < position and source.at(start) != b">":
+            words = source.texts[start:position]
+            outermost = 1 if words[0] == b"::" else 0
+            if words[outermost] == b"cub":
+                words[outermost] = b"hipcub"
+            instead = b"".join(words) + _ON_THE_WAY[name]
             yield finding(
                 RULE,
                 source,
@@ -97,7 +118,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 applicability=Applicability.REVIEW,
                 fix="see that nothing else counts on the size of its TempStorage",
                 edits=[
-                    insert(source.starts[position - 2], b"((" + threads + b") % 64 ? " + instead + b" : "),
+                    insert(source.starts[start], b"((" + threads + b") % 64 ? " + instead + b" : "),
                     insert(source.end(position), b")"),
                 ],
             )
@@ -111,6 +132,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             fix="index the items by the wavefront's width, or take a layout of the block (BLOCK_LOAD_TRANSPOSE, "
             "BlockedToStriped); let the block be a multiple of 64 threads",
         )
+
+
+def _qualifier(source: CudaSource, position: int) -> int:
+    """First token of the `::a::b::` before a name."""
+    while source.at(position - 1) == b"::":
+        position -= 2 if source.qualified(position) else 1
+    return position
 
 
 def _block(source: CudaSource, position: int) -> bytes:
