@@ -3,8 +3,8 @@
 The build, or NVIDIA's compiler, defines it where it finds CUDA. On ROCm nobody does, so the GPU code is left out in
 silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional
 also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the project defines,
-or that has a twin for AMD in the file. Every other is named once a file: which conditionals hold GPU code and which
-CUDA's own has to be read. The port changes nothing here, as the macro is the build's to define.
+or that has a twin for AMD in a conditional of the file. Every other is named once a file: which conditionals hold GPU
+code and which CUDA's own has to be read. The port changes nothing here, as the macro is the build's to define.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _HARMLESS = frozenset(
     b"__CUDA_ARCH_HAS_FEATURE__ CUDA_API_PER_THREAD_DEFAULT_STREAM __CUDA_API_PER_THREAD_DEFAULT_STREAM".split()
 )
 _CONDITIONALS = (b"if", b"ifdef", b"elif")
+_ASKING = (*_CONDITIONALS, b"ifndef", b"elifdef", b"elifndef")
 
 RULE = Rule(
     name="own-cuda-guard",
@@ -43,6 +44,7 @@ RULE = Rule(
         Example("#ifdef CUDA_ENABLED\nvoid f();\n#endif\n"),
         Example("#if defined(GPU_CUDA) || defined(FAST)\nvoid f();\n#endif\n"),
         Example("#if __CUDA_ARCH_LIST__ >= 700\nvoid f();\n#endif\n"),
+        Example("#undef HAVE_HIP\nint HAVE_AMD;\n#ifdef HAVE_CUDA\nvoid f();\n#endif\n"),
         Example("#ifdef WITH_CUDA\nvoid f();\n#endif\n", contains=("#ifdef WITH_CUDA",)),
     ),
     clean=(
@@ -90,7 +92,7 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
         return False
     if name.endswith((b"_DEBUG", b"_DISABLED")):
         return False
-    if name in context.project.macros or _has_twin(source, name, context):
+    if name in context.project.macros or _has_twin(source, name):
         return False
     return not any(
         (directive := source.directive_of(at)) is not None and directive.name == b"define" and at == directive.first + 2
@@ -98,7 +100,11 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
     )
 
 
-def _has_twin(source: CudaSource, name: bytes, context: Context) -> bool:
-    """True where the project asks for the same of AMD under a name of its own: `ACC_GPU_CUDA` and `ACC_GPU_HIP`."""
+def _has_twin(source: CudaSource, name: bytes) -> bool:
+    """True where a conditional asks for the same of AMD under a name of its own: `ACC_GPU_CUDA` and `ACC_GPU_HIP`."""
     twins = {name.replace(word, other) for word in (b"CUDA", b"NVIDIA") for other in (b"HIP", b"ROCM", b"AMD")} - {name}
-    return not twins.isdisjoint(source.names) or any(twin in context.project.macros for twin in twins)
+    return any(
+        (directive := source.directive_of(at)) is not None and directive.name in _ASKING
+        for twin in twins & source.names
+        for at in source.find(twin)
+    )

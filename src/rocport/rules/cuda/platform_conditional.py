@@ -80,6 +80,7 @@ RULE = Rule(
         ),
         Example("#if __CUDA_ARCH__ >= 300 && CUDART_VERSION < 8000\nint x;\n#endif\n"),
         Example("#if CUDART_VERSION >= 11000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 11000",)),
+        Example("#if __CUDA_ARCH__ >= 7 * 100\nint x;\n#endif\n", contains=("#if ROCPORT_CUDA_ARCH >= 7 * 100",)),
         Example("#if CUDART_VERSION >= 9000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 9000",)),
         Example(
             "__device__ void f(float *d) {\n"
@@ -197,8 +198,11 @@ def _is_settled(source: CudaSource, directive: Directive, at: int) -> bool:
     # `>=` is two tokens.
     twice = source.at(at + 1) == b">" and source.at(at + 2) == b"="
     relation = b">=" if twice else source.at(at + 1)
-    oldest, number = _OLDEST.get(source.texts[at]), integer(source.at(at + 3 if twice else at + 2))
+    oldest, number = _OLDEST.get(source.texts[at]), integer(source.at(behind := at + 3 if twice else at + 2))
     if oldest is None or number is None or relation not in _COMPARED or number > oldest:
+        return False
+    rest = [text for text in source.texts[behind + 1 : directive.last] if text != b"\\"]
+    if rest and rest[0] not in (b"&&", b"||", b")"):  # the 7 of `7 * 100`
         return False
     return number < oldest or relation in (b"<", b">=")
 
