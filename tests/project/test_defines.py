@@ -53,8 +53,9 @@ def test_macros_that_are_taken_back() -> None:
     assert (python_undefines(text), python_defines(text)) == (["__HIP_NO_HALF_OPERATORS__"], ["A"])
 
 
-def test_a_file_of_python_2() -> None:
+def test_a_file_of_python_2_or_deeper_than_python_follows_has_none() -> None:
     assert python_defines("print 'x'\n") == []
+    assert python_defines(f"flags = {' + '.join(['b'] * 2000)}\n") == []
 
 
 def test_cmake() -> None:

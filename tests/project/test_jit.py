@@ -42,3 +42,27 @@ def test_a_call_counts_for_its_sources_only(tmp_path: Path) -> None:
     assert units["run/cuda/op_v6.cu"].computed == ("_N_ (run/src/model.py)", "T (run/src/model.py)")
     assert units["run/cuda/other.cu"].defines == ("W=2",)
     assert units["run/cuda/other.cu"].computed == ("OTHER (run/src/model.py)",)
+
+
+def test_names_that_stand_in_themselves_and_in_each_other_are_read_once() -> None:
+    """Each level multiplied the one before: 60 to the 8th."""
+    lists = "".join(f"s{at} = [{', '.join([f's{at}', f's{at + 1}'] * 30)}]\n" for at in range(8))
+    texts = "".join(f't{at} = f"{f"{{t{at + 1}}}" * 60}"\n' for at in range(8))
+    call = "load('x', ['a.cu'], extra_cflags=[*s0, f'-DT={t0}', '-DLAST'])\n"
+    (found,) = python_loads(f"{lists}{texts}s1 += ['-DIN_S']\n{call}")
+    assert (found.defines, found.computed) == (("IN_S", "LAST"), ("T",))
+
+
+def test_a_sum_deeper_than_python_follows_has_none() -> None:
+    assert python_loads(f"load('x', ['a' + {' + '.join(['b'] * 2000)}])\n") == []
+
+
+def test_sources_beside_the_folder_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "py").mkdir()
+    (tmp_path / "csrc").mkdir()
+    (tmp_path / "py/run.py").write_text(
+        "from torch.utils.cpp_extension import load\nload('x', ['../csrc/k.cu'], extra_cuda_cflags=['-DN=4'])\n"
+    )
+    (tmp_path / "csrc/k.cu").write_text("__global__ void k() {}\n")
+    (unit,) = read_project(tmp_path).units()
+    assert unit.defines == ("N=4",)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None or bool(why_not()),
 
 def _unit(root: Path, path: str) -> Unit:
     project = read_project(root)
-    return next(unit for unit in as_made(project, project.units()) if unit.path == path)
+    return next(unit for unit in as_made(project, project.units())[0] if unit.path == path)
 
 
 def test_flags_behind_conditions_variables_and_another_makefile(tmp_path: Path) -> None:
@@ -47,3 +47,28 @@ def test_folders_outside_the_tree_are_not_taken(tmp_path: Path) -> None:
     unit = _unit(root, "a.cu")
     assert unit.defines == ("X",)
     assert set(unit.includes) == {"."}
+
+
+def _folders(root: Path, recipes: dict[str, str]) -> None:
+    for name, text in recipes.items():
+        (root / name).mkdir()
+        (root / name / "Makefile").write_text(f"CFLAGS = -DREAD\n{text}")
+        (root / name / f"{name}.cu").write_text("__global__ void k() {}\n")
+
+
+def test_a_makefile_that_prints_what_is_no_place_is_said_and_stays_as_read(tmp_path: Path) -> None:
+    printed = "all:\n\t+@printf 'cd x\\000y\\n'\n\thipcc -DMADE -c a.cu\n"
+    _folders(tmp_path, {"a": printed, "b": "all:\n\thipcc -DMADE -c b.cu\n"})
+    project = read_project(tmp_path)
+    units, (unanswered,) = as_made(project, project.units())
+    assert [unit.defines for unit in units] == [("READ",), ("MADE",)]
+    assert unanswered.startswith("a (") and "cannot be read" in unanswered
+
+
+def test_makefiles_that_hang_are_said_and_have_one_limit_together(tmp_path: Path) -> None:
+    hangs = "X := $(shell sleep infinity)\nall:\n\thipcc -DMADE -c a.cu\n"
+    _folders(tmp_path, {"a": hangs, "b": "all:\n\thipcc -DMADE -c b.cu\n"})
+    project = read_project(tmp_path)
+    units, unanswered = as_made(project, project.units(), together_s=1)
+    assert [unit.defines for unit in units] == [("READ",), ("READ",)]
+    assert "did not end" in unanswered[0] and "not asked" in unanswered[1]

@@ -189,24 +189,32 @@ def _from_makefile(folder: Path, makefile: Path, confined: bool) -> Program | No
     return _from_commands(folder, build if _STAND_IN in build or "hipcc" in build else run, run)
 
 
-def makefile_units(folder: Path) -> list[Unit]:
+def makefile_units(folder: Path, seconds: float = HANGING_S) -> list[Unit]:
     """The units that the folder's Makefile compiles, there and in the folders that it enters, each with its flags.
 
     Asked by `make -n`, confined; empty where there is no Makefile, no make, or no way to confine it.
+
+    Raises:
+        ProgramError: make did not answer within `seconds`, or names places that cannot be (`cd a\\0b`).
     """
     makefile = next((folder / name for name in _MAKEFILES if (folder / name).is_file()), None)
     if makefile is None or why_not():
         return []
-    (build,) = _asked(folder.resolve(), makefile.resolve(), True, ())
-    return [
-        Unit(source, tuple(flags), plain and source.suffix == ".c")
-        for plain, flags, sources, _, _ in _compilations(build, folder.resolve())
-        for source in sources
-    ]
+    (build,) = _asked(folder.resolve(), makefile.resolve(), True, (), seconds=seconds)
+    try:
+        return [
+            Unit(source, tuple(flags), plain and source.suffix == ".c")
+            for plain, flags, sources, _, _ in _compilations(build, folder.resolve())
+            for source in sources
+        ]
+    except (ValueError, OSError, RuntimeError) as error:
+        raise ProgramError(f"{makefile}: the commands that make -n prints cannot be read: {error}") from error
 
 
-def _asked(folder: Path, makefile: Path, confined: bool, *targets: tuple[str, ...]) -> list[str]:
-    """What `make -n` prints for each list of targets; empty without make."""
+def _asked(
+    folder: Path, makefile: Path, confined: bool, *targets: tuple[str, ...], seconds: float = HANGING_S
+) -> list[str]:
+    """What `make -n` prints for each list of targets; empty without make. Raises ProgramError where it hangs."""
     make = shutil.which("make") or shutil.which("gmake")
     if make is None:
         return ["" for _ in targets]
@@ -232,8 +240,14 @@ def _asked(folder: Path, makefile: Path, confined: bool, *targets: tuple[str, ..
                 if re.search(rf"^\s*{name}\s*[:?]?=\s*\S*(?:hipcc|nvcc)", text, re.MULTILINE)
             ]
         command = [make, "-n", "-B", "-k", "-w", "-C", str(folder), "-f", str(makefile), *variables]
-        limits = Limits(seconds=HANGING_S, confined=confined)
-        return [run_process([*command, *words], Path(scratch), env, limits).stdout for words in targets]
+        limits = Limits(seconds=seconds, confined=confined)
+        printed = []
+        for words in targets:
+            done = run_process([*command, *words], Path(scratch), env, limits)
+            if done.timed_out:
+                raise ProgramError(f"{makefile}: make -n did not end within {seconds:.0f} s")
+            printed.append(done.stdout)
+        return printed
 
 
 def _compilations(text: str, folder: Path) -> Iterator[tuple[bool, list[str], list[Path], bool, list[str]]]:

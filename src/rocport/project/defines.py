@@ -38,10 +38,9 @@ def python_undefines(text: str) -> list[str]:
 
 def _macros(text: str) -> list[str]:
     try:
-        tree = parse(text)
-    except (SyntaxError, ValueError):
+        return list(dict.fromkeys(_of_statements(parse(text).body)))
+    except (SyntaxError, ValueError, RecursionError):
         return []
-    return list(dict.fromkeys(_of_statements(tree.body)))
 
 
 def _of_statements(body: list[ast.stmt]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rocport.syntax.python import parse
 
@@ -18,6 +18,8 @@ _FLAGS = frozenset({"extra_cflags", "extra_cuda_cflags"})
 _MACRO = re.compile(r"-D\s*([A-Za-z_]\w*)(?:=(.*))?", re.S)
 _UNKNOWN = "\0"
 _DEEPEST = 8
+_LONGEST = 4096
+"""Characters of a value; a flag is shorter."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,22 @@ class Loaded:
     """Macros whose value is not in the file."""
 
 
+@dataclass
+class _Names:
+    assigned: dict[str, list[ast.expr]]
+    values: dict[str, str] = field(default_factory=dict)
+    """What each name puts into a text: read once."""
+
+
 def python_loads(text: str) -> list[Loaded]:
-    """The calls of a Python file; none for a file that does not parse."""
+    """The calls of a Python file; none for a file that does not parse, or nests deeper than Python follows."""
     try:
-        tree = parse(text)
-    except (SyntaxError, ValueError):
+        return _loads(parse(text))
+    except (SyntaxError, ValueError, RecursionError):
         return []
+
+
+def _loads(tree: ast.Module) -> list[Loaded]:
     assigned: dict[str, list[ast.expr]] = defaultdict(list)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -44,10 +56,11 @@ def python_loads(text: str) -> list[Loaded]:
                     assigned[target.id].append(node.value)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             assigned[node.target.id].append(node.value)
-    return [found for node in ast.walk(tree) if isinstance(node, ast.Call) for found in _loaded(node, assigned)]
+    names = _Names(assigned)
+    return [found for node in ast.walk(tree) if isinstance(node, ast.Call) for found in _loaded(node, names)]
 
 
-def _loaded(call: ast.Call, assigned: dict[str, list[ast.expr]]) -> Iterator[Loaded]:
+def _loaded(call: ast.Call, names: _Names) -> Iterator[Loaded]:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     sources = given.get("sources") or (call.args[1] if len(call.args) > 1 else None)
@@ -55,57 +68,63 @@ def _loaded(call: ast.Call, assigned: dict[str, list[ast.expr]]) -> Iterator[Loa
         return
     defines: list[str] = []
     computed: list[str] = []
-    for flag in (text for key in sorted(_FLAGS & given.keys()) for text in _texts(given[key], assigned, _DEEPEST)):
+    for flag in (text for key in sorted(_FLAGS & given.keys()) for text in _texts(given[key], names, _DEEPEST, set())):
         if match := _MACRO.fullmatch(flag.strip()):
             if _UNKNOWN in flag:
                 computed.append(match[1])
             else:
                 defines.append(flag.strip()[2:].strip())
-    spelled = (text.replace(_UNKNOWN, "*").removeprefix("./") for text in _texts(sources, assigned, _DEEPEST))
+    spelled = (text.replace(_UNKNOWN, "*").removeprefix("./") for text in _texts(sources, names, _DEEPEST, set()))
     yield Loaded(tuple(spelled), tuple(dict.fromkeys(defines)), tuple(dict.fromkeys(computed)))
 
 
-def _texts(node: ast.expr, assigned: dict[str, list[ast.expr]], depth: int) -> Iterator[str]:
-    """The texts in an expression, names followed to what is assigned to them."""
-    text = _text(node, assigned, depth)
+def _texts(node: ast.expr, names: _Names, depth: int, seen: set[str]) -> Iterator[str]:
+    """The texts in an expression, names followed to what is assigned to them, each once: `flags = [*flags, "-O3"]`."""
+    text = _text(node, names, depth)
     if text is not None:
         yield text
     elif depth and isinstance(node, ast.Name):
-        for value in assigned.get(node.id, ()):
-            yield from _texts(value, assigned, depth - 1)
+        if node.id not in seen:
+            seen.add(node.id)
+            for value in names.assigned.get(node.id, ()):
+                yield from _texts(value, names, depth - 1, seen)
     elif depth:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
-                yield from _texts(child, assigned, depth - 1)
+                yield from _texts(child, names, depth - 1, seen)
 
 
-def _text(node: ast.expr, assigned: dict[str, list[ast.expr]], depth: int) -> str | None:
+def _text(node: ast.expr, names: _Names, depth: int) -> str | None:
     """An expression that is text, as far as the file tells it; None for anything else."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
         return "".join(
-            str(part.value) if isinstance(part, ast.Constant) else _value(part.value, assigned, depth)
+            str(part.value) if isinstance(part, ast.Constant) else _value(part.value, names, depth)
             for part in node.values
             if isinstance(part, ast.Constant | ast.FormattedValue)
         )
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
-        left = _text(node.left, assigned, depth)
+        left = _text(node.left, names, depth)
         if left is None or isinstance(node.op, ast.Mod):
             return None if left is None else left.partition("%")[0] + _UNKNOWN
-        return left + _value(node.right, assigned, depth)
+        return left + _value(node.right, names, depth)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        left = _text(node.func.value, assigned, depth)
+        left = _text(node.func.value, names, depth)
         return None if left is None else left.partition("{")[0] + _UNKNOWN
     return None
 
 
-def _value(node: ast.expr, assigned: dict[str, list[ast.expr]], depth: int) -> str:
+def _value(node: ast.expr, names: _Names, depth: int) -> str:
     """What an expression puts into a text: a constant of the file, or unknown."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("str", "int") and len(node.args) == 1:
-        return _value(node.args[0], assigned, depth)
-    if isinstance(node, ast.Name) and depth and len(assigned.get(node.id, ())) == 1:
-        return _value(assigned[node.id][0], assigned, depth - 1)
-    return _text(node, assigned, depth) or _UNKNOWN
+        return _value(node.args[0], names, depth)
+    if isinstance(node, ast.Name) and depth and len(names.assigned.get(node.id, ())) == 1:
+        if node.id not in names.values:
+            names.values[node.id] = _UNKNOWN
+            value = _value(names.assigned[node.id][0], names, depth - 1)
+            names.values[node.id] = value if len(value) <= _LONGEST else _UNKNOWN
+        return names.values[node.id]
+    return _text(node, names, depth) or _UNKNOWN

@@ -112,7 +112,8 @@ class BuildFile:
 
     def governs(self, path: str) -> bool:
         if self.of_a_call:
-            return any(fnmatchcase(path, posixpath.join(self.folder, source)) for source in self.sources)
+            spelled = (posixpath.normpath(posixpath.join(self.folder, source)) for source in self.sources)
+            return any(fnmatchcase(path, source) for source in spelled)
         return not self.folder or path.startswith(f"{self.folder}/")
 
 
@@ -303,11 +304,7 @@ def read_project(root: Path, foreign: Path | None = None) -> Project:
         files=frozenset(files),
         includes=includes,
         device=frozenset(device),
-        builds=tuple(
-            sorted(
-                builds, key=lambda build: (not build.of_a_call, -len(PurePosixPath(build.folder).parts), build.folder)
-            )
-        ),
+        builds=tuple(sorted(builds, key=_nearest_first)),
         foreign=foreign,
     )
 

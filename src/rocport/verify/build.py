@@ -113,7 +113,7 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     if path == root and not options.only and not options.all_units:
         left_out = tuple(unit.path for unit in units if not unit.named)
         units = [unit for unit in units if unit.named]
-    units = as_made(project, units)
+    units, unanswered = as_made(project, units)
     if not units:
         raise VerifyError(f"{path}: no translation unit found (.cu, .hip, or a host source that includes GPU headers)")
     cache = Cache(options.cache, Fingerprints(root))
@@ -131,6 +131,8 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     how = f"{done} for {targets} with {toolchain.summary()}; not linked on the host and not run"
     if computed := sorted({name for unit in units for name in unit.computed}):
         how += f"; computed when the build runs, tried with {ASSUMED}: {', '.join(computed)}"
+    if unanswered:
+        how += f"; flags as read, where make did not answer: {', '.join(unanswered)}"
     return Verification("build", str(path), options.targets, how, tuple(results), left_out)
 
 

@@ -2,39 +2,57 @@
 
 A Makefile puts its flags together from variables, conditions and `$(shell ...)`; reading its text finds some of them.
 Make itself is asked, confined, and what it says of a unit stands in place of what was read. Where it says nothing of a
-unit (another goal compiles it, or there is no make), what was read stays.
+unit (another goal compiles it, or there is no make), what was read stays; a folder that does not answer is said.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from rocport.executor.program import ProgramError, makefile_units
 from rocport.executor.program import Unit as Compiled
-from rocport.executor.program import makefile_units
 from rocport.project.tree import Project, Unit
 
 _NEWER = re.compile(r"-std=(?:c|gnu)\+\+2[0a3b]")
 _STANDARD = {"0": 20, "a": 20, "3": 23, "b": 23}
 
 
-def as_made(project: Project, units: Iterable[Unit]) -> list[Unit]:
-    """The units, those that a Makefile of the tree compiles with its flags."""
+_EACH_S, _TOGETHER_S = 120.0, 600.0
+"""Against a Makefile that hangs; make answers within a second."""
+
+
+def as_made(
+    project: Project, units: Iterable[Unit], each_s: float = _EACH_S, together_s: float = _TOGETHER_S
+) -> tuple[list[Unit], list[str]]:
+    """The units, those that a Makefile of the tree compiles with its flags; the folders of which make said nothing
+    that can be read within the limits, each with the reason."""
     units = list(units)
     root = project.root.resolve()
     waiting = {unit.path for unit in units if unit.named}
     folders = {build.folder for build in project.builds if build.beside}
     made: dict[str, Compiled] = {}
+    unanswered: list[str] = []
+    until = time.monotonic() + together_s
     for folder in sorted(folders, key=lambda folder: (folder.count("/"), folder)):
         if not any(path.startswith(f"{folder}/" if folder else "") for path in waiting):
             continue
-        for unit in makefile_units(root / folder):
+        left = until - time.monotonic()
+        try:
+            if left <= 0:
+                raise ProgramError(f"not asked, all Makefiles together took {together_s:.0f} s")
+            answer = makefile_units(root / folder, min(each_s, left))
+        except ProgramError as error:
+            unanswered.append(f"{folder or '.'} ({error})")
+            continue
+        for unit in answer:
             if unit.source.is_relative_to(root):
                 made.setdefault(unit.source.relative_to(root).as_posix(), unit)
         waiting -= made.keys()
-    return [_with(root, unit, made[unit.path].flags) if unit.path in made else unit for unit in units]
+    return [_with(root, unit, made[unit.path].flags) if unit.path in made else unit for unit in units], unanswered
 
 
 def _with(root: Path, unit: Unit, flags: tuple[str, ...]) -> Unit:
