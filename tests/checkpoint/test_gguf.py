@@ -57,7 +57,9 @@ def text(value: str) -> bytes:
     return struct.pack("<Q", len(value)) + value.encode()
 
 
-def write(path: Path, kind: str, matrices: str = "Q8_0", **more: int) -> dict[str, tuple[tuple[int, ...], str]]:
+def write(
+    path: Path, kind: str, matrices: str = "Q8_0", *, biases: bool = False, **more: int
+) -> dict[str, tuple[tuple[int, ...], str]]:
     """A file of two layers, hidden 32 and 64 between, two heads and one for keys, vocabulary 48."""
     sizes = {"attn_q": (32, 32), "attn_k": (16, 32), "attn_v": (16, 32), "attn_output": (32, 32),
              "ffn_gate": (64, 32), "ffn_up": (64, 32), "ffn_down": (32, 64)}  # fmt: skip
@@ -66,6 +68,9 @@ def write(path: Path, kind: str, matrices: str = "Q8_0", **more: int) -> dict[st
         for name, shape in sizes.items():
             tensors[f"blk.{layer}.{name}.weight"] = (shape, "F16" if name == "attn_k" else matrices)
         tensors |= {f"blk.{layer}.{name}.weight": ((32,), "F32") for name in ("attn_norm", "ffn_norm")}
+        if biases:
+            names = ("attn_q", "attn_k", "attn_v", "attn_output")
+            tensors |= {f"blk.{layer}.{name}.bias": (sizes[name][:1], "F32") for name in names}
     tensors |= {"output_norm.weight": ((32,), "F32"), "output.weight": ((48, 32), "Q4_0")}
     numbers = {"block_count": 2, "embedding_length": 32, "feed_forward_length": 64, "attention.head_count": 2,
                "attention.head_count_kv": 1, "context_length": 64, "vocab_size": 48} | more  # fmt: skip
@@ -74,7 +79,7 @@ def write(path: Path, kind: str, matrices: str = "Q8_0", **more: int) -> dict[st
     head += text("general.architecture") + struct.pack("<I", 8) + text(kind)
     head += text(f"{kind}.attention.layer_norm_rms_epsilon") + struct.pack("<If", 6, 1e-6)
     for key, value in numbers.items():
-        head += text(f"{kind}.{key}") + struct.pack("<II", 4, value)
+        head += text(key if key.startswith("split.") else f"{kind}.{key}") + struct.pack("<II", 4, value)
     data = b""
     for seed, (name, (shape, form)) in enumerate(tensors.items()):
         head += text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape[::-1], codes[form], len(data))
@@ -137,3 +142,31 @@ def test_what_is_not_read_is_named(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(CheckpointError, match="stored as IQ4_NL, which is not decoded"):
         plan(path, Options())
+
+
+def test_a_part_of_a_model_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x-00001-of-00002.gguf"
+    write(path, "llama", **{"split.count": 2})
+    with pytest.raises(CheckpointError, match=r"one part of 2 \(split.count\).*llama-gguf-split --merge"):
+        plan(path, Options())
+    write(path, "llama", **{"split.count": 1})
+    assert len(plan(path, Options()).weights) == 16
+    write(path, "llama", block_count=3)
+    with pytest.raises(CheckpointError, match=r"no blk\.2\.attn_q\.weight; expected it in each of 3 layers"):
+        plan(path, Options())
+
+
+def test_it_is_computed_in_bfloat16_where_nothing_else_is_said(tmp_path: Path) -> None:
+    load = pytest.importorskip("rocport.integrations.transformers", reason="transformers is not installed").load
+    write(tmp_path / "x.gguf", "llama")
+    assert load(tmp_path / "x.gguf").dtype == torch.bfloat16
+
+
+def test_biases_of_q_and_k_are_turned_as_their_rows(tmp_path: Path) -> None:
+    load = pytest.importorskip("rocport.integrations.transformers", reason="transformers is not installed").load
+    seed = list(write(tmp_path / "x.gguf", "llama", biases=True)).index("blk.0.attn_q.bias")
+    stored = np.frombuffer(random_blocks("F32", 32, seed), np.float32).reshape(2, 8, 2)
+    bias = load(tmp_path / "x.gguf", dtype=torch.float32).model.layers[0].self_attn.q_proj.bias.detach().numpy()
+    assert np.array_equal(bias, stored.transpose(0, 2, 1).reshape(-1))
+    convert(tmp_path / "x.gguf", tmp_path / "dense", Options("fp32"))
+    assert np.array_equal(load(tmp_path / "dense").model.layers[0].self_attn.q_proj.bias.detach().numpy(), bias)

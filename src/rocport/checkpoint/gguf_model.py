@@ -29,6 +29,7 @@ _LAYER = {
     "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
 }  # fmt: skip
 _OTHER = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
+_QUERY_BIAS = "blk.0.attn_q.bias"
 _IN_A_LAYER = re.compile(r"blk\.(\d+)\.(\w+)\.(weight|bias)")
 
 
@@ -43,7 +44,7 @@ class GgufWeight(Weight):
         t = self.tensor
         self.name, self.layout, self.shape, self.parts = t.name, t.dtype, t.shape, (t,)
         self.dtype = {"BF16": "bfloat16", "F32": "float32"}.get(t.dtype, "float16")
-        self.unit = t.shape[-1]
+        self.unit = 1 if self.heads and len(t.shape) == 1 else t.shape[-1]  # a bias is turned as its matrix's rows are
         self._row = self.unit // gguf_blocks.SIZES[t.dtype][0] * gguf_blocks.SIZES[t.dtype][1]
 
     def _stored_row(self, row: int) -> int:
@@ -74,12 +75,19 @@ class GgufWeight(Weight):
 def read_gguf_checkpoint(path: Path) -> Checkpoint:
     """The file as one of transformers' checkpoints.
 
-    Raises CheckpointError for an architecture, a tensor or a type that is not read; OSError.
+    Raises CheckpointError for an architecture, a tensor or a type that is not read, one part of a split file, or one
+    without a layer's tensors; OSError.
     """
     file = read_gguf(path)
+    if isinstance(parts := file.metadata.get("split.count"), int) and parts > 1:
+        raise CheckpointError(
+            f"{path}: is one part of {parts} (split.count); expected the model in one file. Join the parts with "
+            "llama.cpp's `llama-gguf-split --merge FIRST OUTPUT`"
+        )
     kind = str(file.metadata.get("general.architecture", ""))
     if kind not in CLASSES:
         raise CheckpointError(f"{path}: architecture {kind!r} is not read from GGUF; expected {', '.join(CLASSES)}")
+    config = config_of(file, kind)
     tensors = []
     end = path.stat().st_size
     for name, (form, shape, elements) in file.tensors.items():
@@ -91,7 +99,24 @@ def read_gguf_checkpoint(path: Path) -> Checkpoint:
         if not shape or shape[-1] % count or start + elements // count * size > end:
             raise CheckpointError(f"{path}: {name} {shape} in blocks of {count} does not fit; the file is cut short")
         tensors.append(Tensor(_renamed(path, name), form, shape, path, start, start + elements // count * size))
-    return Checkpoint(path.parent, (TensorFile(path, tuple(tensors), {"format": "pt"}),), None, config_of(file, kind))
+    _expect_every_layer(file, kind, config["num_hidden_layers"])
+    return Checkpoint(path.parent, (TensorFile(path, tuple(tensors), {"format": "pt"}),), None, config)
+
+
+def _expect_every_layer(file: GgufFile, kind: str, layers: float) -> None:
+    expected = [f"{what}.weight" for what in _LAYER if what not in ("attn_q_norm", "attn_k_norm")]
+    if _QUERY_BIAS in file.tensors:
+        biased = ("attn_q", "attn_k", "attn_v") if kind == "qwen2" else ("attn_q", "attn_k", "attn_v", "attn_output")
+        expected += [f"{what}.bias" for what in biased]
+    layer = 0
+    while layer < layers:
+        for what in expected:
+            if f"blk.{layer}.{what}" not in file.tensors:
+                raise CheckpointError(
+                    f"{file.path}: holds no blk.{layer}.{what}; expected it in each of {layers} layers (block_count). "
+                    "Fetch the whole model in one file, or read it with llama.cpp"
+                )
+        layer += 1
 
 
 def _renamed(path: Path, name: str) -> str:
@@ -113,6 +138,8 @@ def gguf_weights(checkpoint: Checkpoint) -> dict[str, Weight]:
     found: dict[str, Weight] = {}
     for name, tensor in checkpoint.tensors.items():
         turned = heads.get(name.split(".")[-2], 0) if paired else 0
+        if turned and len(tensor.shape) == 1 and tensor.dtype not in ("F32", "F16", "BF16"):
+            raise CheckpointError(f"{tensor.path}: {name} is stored as {tensor.dtype}; expected a bias in F32 or F16")
         if turned or len(tensor.shape) > 1 or tensor.dtype not in ("F32", "F16", "BF16"):
             found[name] = GgufWeight(tensor, turned)
     return found
@@ -141,4 +168,5 @@ def config_of(file: GgufFile, kind: str) -> dict[str, Any]:
         "max_position_embeddings": number("context_length", 2048),
         "rms_norm_eps": number("attention.layer_norm_rms_epsilon", 1e-5),
         "rope_theta": number("rope.freq_base", 10000.0), "tie_word_embeddings": "output.weight" not in file.tensors,
+        "attention_bias": _QUERY_BIAS in file.tensors,
     }  # fmt: skip

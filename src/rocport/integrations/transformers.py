@@ -191,7 +191,8 @@ def load(
 ) -> PreTrainedModel:
     """The causal language model in the folder `path` on `device`, whatever its weights are stored as.
 
-    `dtype` is that of dense weights and of the computation, by default what config.json says. `form` packs what is
+    `dtype` is that of dense weights and of the computation, by default what config.json says, or bfloat16 for a
+    `.gguf` file. `form` packs what is
     dense or decoded, as RocportConfig does; without it, it stays dense. `fused` puts our norm, activation and rotary
     embedding in. `kwargs` go to `from_pretrained`. A `.gguf` file of an
     architecture that `rocport.checkpoint.gguf_model` does not name is decoded by transformers. Raises CheckpointError
@@ -214,7 +215,7 @@ def _from_gguf(path: Path, dtype: torch.dtype | None, kwargs: dict[str, Any]) ->
     if read_gguf(path).metadata.get("general.architecture") in CLASSES:
         checkpoint = read_gguf_checkpoint(path)
         said = dict(checkpoint.config or {})
-        return _from_checkpoint(path, checkpoint, said, gguf_weights(checkpoint), dtype, kwargs)
+        return _from_checkpoint(path, checkpoint, said, gguf_weights(checkpoint), dtype or torch.bfloat16, kwargs)
     return AutoModelForCausalLM.from_pretrained(
         path.parent, gguf_file=path.name, dtype=dtype or torch.bfloat16, **kwargs
     )
