@@ -182,3 +182,22 @@ def test_masks_and_sinks_that_do_not_meet_are_named():
         ops.dispatch.Platform("cpu"), *half, -1, -1, 0.125, torch.zeros(1, 1, 6, 8), None
     )
     assert "rounds what is added from torch.float32" in rows[1].refused and rows[-1].chosen
+
+
+def test_a_mask_of_one_column_and_sinks():
+    q, k, v = torch.randn(1, 3, 2, 8), torch.randn(1, 5, 2, 8), torch.randn(1, 5, 2, 8)
+    options = {"mask": torch.ones(1, 1, 3, 1, dtype=torch.bool), "sinks": torch.randn(2)}
+    eager = ops.sdpa(q, k, v, **options, tier="eager")
+    torch.testing.assert_close(ops.sdpa(q, k, v, **options, tier="pytorch"), eager)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("scale", [0.125, 4.0])
+def test_sinks_beyond_the_range_of_the_type(dtype, scale):
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(1, 3, 4, 64).to(dtype) for _ in range(3))
+    sinks = torch.tensor([float("-inf"), 60000.0, -60000.0, 0.5])
+    options = {"sinks": sinks.to(dtype), "causal": True, "scale": scale}
+    eager = ops.sdpa(q, k, v, **options, tier="eager")
+    assert eager[:, :, 0].any() and not eager[:, :, 1].any()
+    torch.testing.assert_close(ops.sdpa(q, k, v, **options, tier="pytorch"), eager, rtol=2e-2, atol=2e-2)

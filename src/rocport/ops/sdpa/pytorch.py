@@ -30,6 +30,7 @@ def run(
         q, k, v = _with_sinks(q, k, v, sinks, scale)
         nothing = None
         if seen is not None:
+            seen = seen.expand(*seen.shape[:-1], sk)
             seen = torch.nn.functional.pad(seen, (1, 0), value=True if seen.dtype == torch.bool else 0.0)
     elif seen is not None and nothing is not None:
         seen = seen | nothing if seen.dtype == torch.bool else seen.masked_fill(nothing, 0.0)
@@ -61,7 +62,10 @@ def _with_sinks(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """q, k and v with the sinks among them, in heads eight elements longer: kernels take multiples of eight."""
     pad = torch.nn.functional.pad
-    column = (sinks / scale).to(q.dtype).view(1, 1, -1, 1).expand(*q.shape[:3], 1)
+    # Infinity times the 0 of the other keys would be NaN in every score; scores are taken in fp32 at least.
+    wide = torch.promote_types(q.dtype, torch.float32)
+    most = min(torch.finfo(q.dtype).max, torch.finfo(torch.float32).max / 2) / max(1.0, abs(scale))
+    column = (sinks.to(wide) / scale).clamp(-most, most).to(q.dtype).view(1, 1, -1, 1).expand(*q.shape[:3], 1)
     key = pad(k.new_ones(k.shape[0], 1, k.shape[2], 1), (k.shape[3], 7))
     q = torch.cat((q, pad(column, (0, 7))), 3)
     return q, torch.cat((key, pad(k, (0, 8))), 1), pad(v, (0, 0, 0, 0, 1, 0))
