@@ -290,7 +290,9 @@ class _Builder:
             failed = self._failed(result, outcome.text)
             if (assumed := self._assumed(unit)) and failed.status is Status.FAIL:
                 reason = f"its build computes {', '.join(assumed)}: give the values with -D; tried with {ASSUMED}"
-                return replace(failed, status=Status.SKIP, reason=reason)
+                blamed = diagnostics.name_macros(outcome.text, (name.split()[0] for name in assumed))
+                status = Status.SKIP if blamed else Status.FAIL
+                return replace(failed, status=status, reason=reason)
             return failed
         findings = tuple(self._found(outcome, target)) if target != HOST else ()
         launches = all(finding.code not in _FATAL for finding in findings)

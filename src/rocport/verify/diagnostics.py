@@ -6,7 +6,7 @@ import difflib
 import functools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -133,6 +133,25 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
         found.append(pending)
     unique = list(dict.fromkeys(found))[:limit]
     return tuple(_complete(diagnostic, origins) for diagnostic in unique)
+
+
+_OF_CUDA = re.compile(r"'(?:__)?(?:cu|nv)[a-z]*[A-Z_]\w*'")
+
+
+def name_macros(text: str, macros: Iterable[str]) -> bool:
+    """Whether a compiler's errors come from a value of these macros: the line of one, or of its notes, names one of
+    them, and none of the others is about a name of CUDA's, which no value would mend."""
+    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, macros))})\b")
+    errors: list[tuple[str, list[str]]] = []
+    inside = False
+    for raw in text.splitlines():
+        if (match := _LINE.match(raw)) and match[4] != "note":
+            if inside := match[4] in ("error", "fatal error"):
+                errors.append((match[5], [match[5]]))
+        elif inside and not _INCLUDED.match(raw):
+            errors[-1][1].append(match[5] if match else raw)
+    others = [message for message, lines in errors if not word.search("\n".join(lines))]
+    return len(others) < len(errors) and not any(explain(one) or _OF_CUDA.search(one) for one in others)
 
 
 _DANGEROUS = re.compile(r"\[-W(?:return-type|uninitialized|sometimes-uninitialized|infinite-recursion)\]$")
