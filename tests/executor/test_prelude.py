@@ -8,7 +8,7 @@ import pytest
 
 from rocport.executor.base import BuildError, BuildOptions
 from rocport.executor.cpu import CpuExecutor
-from rocport.executor.prelude import cut
+from rocport.executor.prelude import cut, precompiled
 from rocport.executor.program import load_program, with_flags
 
 _LONG = b"int x;\n" * 40_000
@@ -60,3 +60,16 @@ def test_programs_share_it_and_say_the_same_without(
     assert said[0] == said[1]
     assert "wrong.hip:3:" in said[0] and "'missing'" in said[0]
     assert len(list((tmp_path / "cache" / "executor" / "prelude").glob("*/prelude.pch"))) == 1
+
+
+def test_another_rewriter_takes_none_of_this_ones(
+    executor: CpuExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if executor.compiler.kind != "clang":
+        pytest.skip("only clang precompiles here")
+    monkeypatch.setenv("ROCPORT_CACHE", str(tmp_path / "cache"))
+    command = [executor.compiler.path, "-std=gnu++17", "-x", "c++"]
+    first = precompiled(b"int x;\n", executor.compiler, command)
+    assert first and precompiled(b"int x;\n", executor.compiler, command) == first
+    monkeypatch.setattr("rocport.executor.prelude._rewriter", lambda: "a later one")
+    assert precompiled(b"int x;\n", executor.compiler, command) not in ([], first)

@@ -1,13 +1,15 @@
 """What stands before a unit's own text, precompiled: parsing the executor's headers is most of what a small unit costs.
 
-The text that the preprocessor put before the unit's own decides, with the compiler and its flags, under which name the
-precompiled header is kept; so it serves exactly the units that begin with the same bytes, and no macro, include folder
-or edit of a header can make it stale. Only clang makes them; whatever goes wrong, the unit is compiled as a whole.
+The text that the preprocessor put before the unit's own decides, with the compiler, its flags and rocport's rewriter,
+under which name the precompiled header is kept; so it serves exactly the units that begin with the same bytes, and no
+macro, include folder or edit of a header can make it stale. Only clang makes
+them; whatever goes wrong, the unit is compiled as a whole.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import re
@@ -19,6 +21,7 @@ from pathlib import Path
 from rocport.executor.compiler import HostCompiler, executor_cache
 from rocport.executor.rewrite import rewrite
 from rocport.model import HANGING_S
+from rocport.model.digest import file_sha256
 from rocport.model.locks import locked
 
 _KEPT_BYTES = 1 << 30  # 9 MB each; with PyTorch's headers over 100
@@ -52,7 +55,8 @@ def precompiled(before: bytes, compiler: HostCompiler, command: Sequence[str]) -
         status = Path(compiler.path).stat()
     except OSError:
         return []
-    made_by = repr((list(command), compiler.version, status.st_size, status.st_mtime_ns))
+    # The header holds the text as this rocport rewrites it.
+    made_by = repr((list(command), compiler.version, status.st_size, status.st_mtime_ns, _rewriter()))
     shelf = executor_cache() / "prelude"
     place = shelf / hashlib.sha256(made_by.encode() + b"\0" + before).hexdigest()[:32]
     header = place / "prelude.pch"
@@ -61,6 +65,11 @@ def precompiled(before: bytes, compiler: HostCompiler, command: Sequence[str]) -
     with contextlib.suppress(OSError):
         os.utime(place)
     return ["-Xclang", "-include-pch", "-Xclang", str(header)]
+
+
+@functools.cache
+def _rewriter() -> str:
+    return file_sha256(Path(__file__).with_name("rewrite.py"))
 
 
 def _make(place: Path, header: Path, before: bytes, compiler: HostCompiler, command: Sequence[str]) -> bool:
