@@ -181,8 +181,8 @@ def _included_by_others(source: Path, sources: list[Path]) -> bool:
 
 
 def _from_makefile(folder: Path, makefile: Path, confined: bool) -> Program | None:
-    """Asks `make -n` for the commands. Nothing of the build is executed; `$(shell ...)` of the Makefile is, and writes
-    nothing outside a temporary folder where it is confined."""
+    """Asks `make -n` for the commands. It executes `$(shell ...)`, recipe lines with `+` or `$(MAKE)` and rules that
+    remake an included makefile, and nothing else; where confined, they write nothing of the tree."""
     build, run = _asked(folder, makefile, confined, (), ("run",))
     if not build and not run:
         return None
