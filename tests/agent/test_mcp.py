@@ -9,6 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -77,8 +78,15 @@ def test_a_client_scans_ports_and_asks(tree: Path, tmp_path: Path) -> None:
         assert "warp-mask-constant: " in listed.contents[0].text
         page = await client.read_resource("rocport://rules/inline-ptx")
         assert "PTX" in page.contents[0].text
+        report = await client.read_resource("rocport://report/" + quote(str(tmp_path / "port"), safe=""))
+        assert report.contents[0].text.startswith("<!DOCTYPE html>") and "a.cu" in report.contents[0].text
 
     _served(use)
+
+
+def test_a_folder_that_is_no_port_has_no_page(tmp_path: Path) -> None:
+    with pytest.raises(tools.ToolError, match="run `rocport port` first"):
+        tools.report(str(tmp_path))
 
 
 def test_long_answers_come_in_pages(tree: Path) -> None:

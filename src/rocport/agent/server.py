@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError as Refusal
+from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp_types import ToolAnnotations
 
 from rocport import __version__
@@ -27,7 +28,7 @@ _WRITING: tuple[Callable[..., Any], ...] = (tools.apply_port, tools.run, accept)
 
 
 def make_server() -> MCPServer[Any]:
-    """A server with every tool, and the list and pages of the rules as resources."""
+    """A server with every tool; the rules, their pages and the page of a port are resources."""
     server: MCPServer[Any] = MCPServer("rocport", version=__version__, instructions=_INSTRUCTIONS)
     for function in _READING:
         server.tool(annotations=ToolAnnotations(read_only_hint=True))(_told(function))
@@ -45,6 +46,14 @@ def make_server() -> MCPServer[Any]:
     def rule(name: str) -> str:
         """The page of a rule."""
         return tools.page(name)["text"]
+
+    # The folder of a port, as the tools take it: `rocport report` reads nothing but a port.
+    anywhere = ResourceSecurity(exempt_params={"port"})
+
+    @server.resource("rocport://report/{port}", mime_type="text/html", security=anywhere)
+    def report(port: str) -> str:
+        """The page about a port; `port` is its folder, percent-encoded (`%2F` for `/`)."""
+        return tools.report(port)
 
     return server
 

@@ -11,6 +11,7 @@ import io
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
@@ -216,6 +217,16 @@ def doctor() -> dict[str, Any]:
     return _command("doctor", "--json")
 
 
+def report(port_path: str) -> str:
+    """The page that `rocport report` writes about a port, which nothing is compiled or run for. Raises ToolError."""
+    with tempfile.TemporaryDirectory(prefix="rocport-") as folder:
+        out = Path(folder) / "report.html"
+        done = _child("report", str(_folder(port_path)), "--no-build", "--out", str(out))
+        if done.returncode:
+            raise ToolError(_said(done))
+        return out.read_text(encoding="utf-8")
+
+
 def build_options(targets: Sequence[str] = ()) -> BuildOptions:
     """How a port is compiled: for `targets`, or one of each wavefront width."""
     from rocport.facts.targets import one_of_each_width
@@ -277,6 +288,11 @@ def _command(*words: str) -> dict[str, Any]:
     try:
         body: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise ToolError(said[-1].removeprefix("Error: ") if said else f"rocport {words[0]} said nothing") from None
+        raise ToolError(_said(done)) from None
     return body
+
+
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    """The last line of a command that failed."""
+    said = (done.stderr or done.stdout).strip().splitlines()
+    return said[-1].removeprefix("Error: ") if said else f"rocport {done.args[3]} said nothing"
