@@ -80,17 +80,23 @@ def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None
         assert told == snapshot.kept(loaded.rule.name, number), snapshot.__doc__
 
 
-PROGRAMS = [place for place in sorted((Path(__file__).parent / "cases").iterdir()) if place.suffix != ".txt"]
+CASES = Path(__file__).parent / "cases"
+PROGRAMS = [
+    pytest.param(place, warp, id=f"{place.name}-{warp}")
+    for place in sorted(CASES.iterdir())
+    for warp in ("logical32", "native")
+    if place.suffix != ".txt" and (warp == "logical32" or (CASES / f"{place.name}.native.txt").exists())
+]
 
 
-@pytest.mark.parametrize("place", PROGRAMS, ids=lambda place: place.name)
-def test_rule_finds_in_its_program_what_is_kept_beside_it(place: Path) -> None:
-    """Programs of many corners, named for a rule; `.native` in the name stands for `--warp native`."""
-    name, data = place.name.partition(".")[0], place.read_bytes()
+@pytest.mark.parametrize(("place", "warp"), PROGRAMS)
+def test_rule_finds_in_its_program_what_is_kept_beside_it(place: Path, warp: str) -> None:
+    """Programs of many corners, named for a rule; what `--warp native` finds is kept in a `.native.txt`."""
+    data = place.read_bytes()
     path = {".cmake": "CMakeLists.txt", ".py": "setup.py"}.get(place.suffix, place.name)
-    context = _context(path, data, {"warp": "native"} if ".native." in place.name else {})
-    told = snapshot.told([item for item in _scan(path, data, context) if item.rule == name], data, data)
-    kept = place.with_suffix(place.suffix + ".txt")
+    findings = _scan(path, data, _context(path, data, {"warp": warp}))
+    told = snapshot.told([item for item in findings if item.rule == place.stem], data, data)
+    kept = place.with_name(place.name + (".native.txt" if warp == "native" else ".txt"))
     if snapshot.WRITE:
         kept.write_text(told, encoding="utf-8")
     assert told == kept.read_text(encoding="utf-8"), snapshot.__doc__
