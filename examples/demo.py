@@ -44,21 +44,31 @@ def left_for_you(report: Path) -> str:
     return f"{len(files)} of {total} files {'is' if len(files) == 1 else 'are'} for you: {places}."
 
 
+def not_compiled(build: Path) -> tuple[bool, str]:
+    """(whether a unit failed to compile, one sentence about the units that were not tried and why)."""
+    units = json.loads(build.read_text(encoding="utf-8"))["units"]
+    skipped = {unit["path"]: unit["reason"] for unit in units if unit["status"] == "skip"}
+    places = "; ".join(f"{path}: {reason}" for path, reason in sorted(skipped.items()))
+    return any(unit["status"] == "fail" for unit in units), f"Not compiled here: {places}." if places else ""
+
+
 def main() -> int:
     OUT.mkdir(exist_ok=True)
     name, page = SOURCE.name, OUT / "report.html"
     port = ["port", str(SOURCE), "--out", str(PORT), "--target", TARGETS]
     rocport(*port, show=f"port {name} --target {TARGETS}")
     rocport(*port, "--format", "json", output=OUT / "report.json")
-    built = rocport(
-        "verify", str(PORT), "--level", "build", "--target", TARGETS,
-        show=f"verify {name}-hip --level build --target {TARGETS}",
-    )  # fmt: skip
+    build = ["verify", str(PORT), "--level", "build", "--target", TARGETS]
+    rocport(*build, show=f"verify {name}-hip --level build --target {TARGETS}")
+    rocport(*build, "--format", "json", output=OUT / "build.json")
+    failed, left_out = not_compiled(OUT / "build.json")
     ran = rocport("verify", str(PORT), "--level", "functional", show=f"verify {name}-hip --level functional")
     rocport("report", str(PORT), "--out", str(page), "--run", show=f"report {name}-hip --run")
     print(f"\n{left_for_you(OUT / 'report.json')}")
+    if left_out:
+        print(left_out)
     print(f"Next: open {page.relative_to(HERE.parent)}, and port your own repository: rocport port PATH")
-    return built or ran
+    return int(failed) or ran
 
 
 if __name__ == "__main__":
