@@ -19,7 +19,7 @@ from rocport.syntax.conditionals import chains
 from rocport.syntax.cuda import CudaSource
 
 _WIDE = {b"64": b"32", b"63": b"31", b"6": b"5", b"0x3f": b"0x1f", b"0x40": b"0x20"}
-_LOG = re.compile(rb"\w+[ \t]*[ \t=({][ \t]*6\b")
+_LOG = re.compile(rb"[ \t=({]6\b")
 _SUFFIX = re.compile(rb"[uUlL]+\Z")
 _AMD_WORD = re.compile(rb"(?i)(?:hip|rocm|amd|cdna|gfx|wave64|gcn)")
 _NVIDIA_WORD = re.compile(rb"(?i)(?:cuda|nvidia|nvcc|wave32)")
