@@ -2,7 +2,8 @@
 """Public CUDA programs through the port and the ISA executor: what compiles, links, runs, and passes its own check.
 
     python benchmarks/isa_programs.py --work DIR [--mirror DIR] [--half tuned|aside] [--units N] [--minutes M]
-        [--seconds 60] [--targets gfx942,gfx1100] [--only TEXT ...] [--keep] [--json FILE]
+        [--seconds 60] [--patience 8] [--targets gfx942,gfx1100] [--only TEXT ...] [--part 1/2] [--keep]
+        [--json FILE]
 
 The programs are those of isa_programs.toml: public repositories, each at its commit, fetched as benchmarks/real.py does
 (`--mirror`: git directories `OWNER+NAME/repo`). Each repository is ported once, each program built for the targets with
@@ -10,8 +11,9 @@ rocport's runtime and run on each, in the list's sizes. They are taken in the or
 run cut short (`--units`, `--minutes`) is a fair sample. A program checks itself when it prints a word of success or of
 failure.
 
-A run may take `--seconds` on idle cores: its limit grows with the load of the machine, and one that took more processor
-time than that on every core is out of time, too. Seconds printed are of a processor, without the kernels' translation.
+A run may take the processor time that two cores have in `--seconds`: the kernel counts it (RLIMIT_CPU), so that other
+work on the machine puts no program out of time; by the clock it may take `--patience` times as long. The translation of
+kernels is another process and does not count there; the seconds printed are of a processor, with it.
 
 Results lie in DIR/programs, one file a program; one that was measured with the same sources of rocport is not measured
 again, with `--keep` neither one that was measured with others (how many is said). One line a program; failures with
@@ -23,6 +25,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -62,6 +65,7 @@ _RIGHT = re.compile(
     re.IGNORECASE,
 )
 _UNMATCHED = re.compile(r"non-matching [^\n]*: [1-9]", re.IGNORECASE)
+_CORES = 2
 _ENDED = ("pass", "ended", "wrong", "status", "out of time")
 
 
@@ -154,7 +158,7 @@ def verdict(result: RunResult) -> tuple[str, str]:
     return ("pass" if _RIGHT.search(result.stdout) else "ended"), ""
 
 
-def measure(one: Listed, place: Path, scratch: Path, targets: list[str], seconds: float) -> dict[str, Any]:
+def measure(one: Listed, place: Path, scratch: Path, targets: list[str], limits: Limits) -> dict[str, Any]:
     """Build and run one program of a port; the row that is kept."""
     row: dict[str, Any] = {"name": one.name, "aside": one.aside}
     executor = IsaExecutor()
@@ -173,16 +177,11 @@ def measure(one: Listed, place: Path, scratch: Path, targets: list[str], seconds
     arguments = one.arguments if one.arguments is not None else program.runs[0] if program.runs else ()
     folder = program.folder
     for target in targets:
-        # A machine that does other work gives a run less of its processors: it waits longer, and counts processor time.
-        busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-        limits = Limits(seconds=seconds * busy)
         before = os.times()
         result = executor.run(executable, arguments, folder, RunOptions(width_of(target), target=target, limits=limits))
         after = os.times()
         spent = after.children_user + after.children_system - before.children_user - before.children_system
         kind, why = verdict(result)
-        if spent > seconds * (os.cpu_count() or 1):
-            kind = "out of time"
         row["runs"][target] = {
             "verdict": kind,
             "cause": why,
@@ -229,9 +228,11 @@ def main() -> int:
     parser.add_argument("--half", choices=["tuned", "aside"])
     parser.add_argument("--units", type=int, default=0, help="at most N programs (of the half)")
     parser.add_argument("--minutes", type=float, default=0, help="start no program after M minutes")
-    parser.add_argument("--seconds", type=float, default=60.0, help="limit of one run")
+    parser.add_argument("--seconds", type=float, default=60.0, help="limit of one run on two cores")
+    parser.add_argument("--patience", type=float, default=8.0, help="how many times as long it may take by the clock")
     parser.add_argument("--targets", default="gfx942,gfx1100")
     parser.add_argument("--only", nargs="*", default=[], metavar="TEXT", help="programs whose name holds one")
+    parser.add_argument("--part", default="1/1", metavar="I/N", help="every Nth program, from the Ith")
     parser.add_argument("--keep", action="store_true", help="take results and ports of other sources of rocport")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
@@ -253,8 +254,11 @@ def main() -> int:
         and (not given.only or any(text in one.name for text in given.only))
     ]
     chosen = chosen[: given.units] if given.units else chosen
+    first, every_nth = map(int, given.part.split("/"))
+    chosen = chosen[first - 1 :: every_nth]
     print(f"{len(every)} programs listed, {len(chosen)} chosen")
     began = time.monotonic()
+    limits = Limits(seconds=given.seconds * given.patience, processor_seconds=math.ceil(_CORES * given.seconds))
     rows: list[dict[str, Any]] = []
     older = 0
     for one in chosen:
@@ -270,7 +274,7 @@ def main() -> int:
             scratch = work / "build" / hashlib.sha256(one.name.encode()).hexdigest()[:12]
             try:
                 place = ported(one.repository, obtain(one.repository, work, given.mirror), work, key, given.keep)
-                row = measure(one, place, scratch, targets, given.seconds)
+                row = measure(one, place, scratch, targets, limits)
             except ProgramError as error:
                 row = {"name": one.name, "aside": one.aside, "step": "port", "cause": str(error)}
             shutil.rmtree(scratch, ignore_errors=True)

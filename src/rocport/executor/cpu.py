@@ -23,6 +23,8 @@ from rocport.executor.base import (
     RunResult,
     Trust,
 )
+from rocport.executor.blas import VARIABLE as BLAS_VARIABLE
+from rocport.executor.blas import blas_library
 from rocport.executor.compiler import (
     INCLUDE,
     CompilerError,
@@ -340,6 +342,7 @@ class CpuExecutor:
         with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
             report = Path(scratch) / "report"
             env = {
+                BLAS_VARIABLE: blas_library(),
                 **os.environ,
                 "ROCPORT_WAVE": str(options.width),
                 "ROCPORT_ORDER": options.order,

@@ -11,6 +11,8 @@ class Limits:
     """What a run may use."""
 
     seconds: float = 120.0
+    processor_seconds: int = 0
+    """Of every process, on all its cores; one that takes more is ended by SIGXCPU. 0: no limit."""
     memory_bytes: int = 8 << 30
     output_bytes: int = 8 << 20
     files: int = 65536

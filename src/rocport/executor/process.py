@@ -83,6 +83,7 @@ def run_process(
             else:
                 _signal(process, signal.SIGKILL)
             process.wait()
+        timed_out |= bool(limits.processor_seconds) and status == -signal.SIGXCPU
         seconds = time.monotonic() - started
         texts = [_tail(stream, limits.output_bytes) for stream in (out, err)]
     return Finished(status, texts[0], texts[1], seconds, timed_out)
@@ -107,6 +108,8 @@ def _limiter(limits: Limits, memory: bool) -> Callable[[], None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
         size = max(limits.output_bytes, 1 << 30)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        if limits.processor_seconds:
+            resource.setrlimit(resource.RLIMIT_CPU, (limits.processor_seconds, limits.processor_seconds + 1))
         if memory:
             # Data, not address space: stacks are reserved and not used.
             resource.setrlimit(resource.RLIMIT_DATA, (limits.memory_bytes, limits.memory_bytes))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain loops behind hipBLAS and rocBLAS: column-major, double accumulation for single precision.
+// Plain loops behind hipBLAS and rocBLAS: column-major, double accumulation for single precision. Large products are
+// those of rpx/product.h.
 #pragma once
 
 #include <cmath>
@@ -11,23 +12,28 @@
 #include "hip/hip_complex.h"
 #include "hip/hip_fp16.h"
 #include "hip/library_types.h"
+#include "rpx/product.h"
 
 namespace rpx {
 namespace blas {
 
-// Arithmetic on each element type: what to accumulate in, conversion both ways.
+// Arithmetic on each element type: what to accumulate in (and in large products: integers in double are exact to 2^53),
+// conversion both ways.
 template <class T> struct Element {
   using Sum = std::conditional_t<std::is_integral<T>::value, long long, double>;
+  using Work = std::conditional_t<std::is_same<T, float>::value, float, double>;
   static Sum load(T v) { return static_cast<Sum>(v); }
   static T store(Sum v) { return static_cast<T>(v); }
 };
 template <> struct Element<__half> {
   using Sum = double;
+  using Work = float;
   static double load(__half v) { return static_cast<float>(v); }
   static __half store(double v) { return __half(static_cast<float>(v)); }
 };
 template <> struct Element<__hip_bfloat16> {
   using Sum = double;
+  using Work = float;
   static double load(__hip_bfloat16 v) { return static_cast<float>(v); }
   static __hip_bfloat16 store(double v) { return __hip_bfloat16(static_cast<float>(v)); }
 };
@@ -47,6 +53,7 @@ struct Complex {
 };
 template <class R> struct Element<HIP_vector_type<R, 2>> {
   using Sum = Complex;
+  using Work = std::complex<R>;
   static Complex load(HIP_vector_type<R, 2> v) { return {v.x, v.y}; }
   static HIP_vector_type<R, 2> store(Complex v) { return HIP_vector_type<R, 2>(static_cast<R>(v.re), static_cast<R>(v.im)); }
 };
@@ -62,6 +69,34 @@ inline double square(Complex v) { return v.re * v.re + v.im * v.im; }
 
 enum Op { kNone, kTranspose, kConjugate };
 
+// Element types that BLAS and LAPACK know.
+template <class T> constexpr bool kOfBlas = sizeof(typename Element<T>::Work) == sizeof(T) && !std::is_integral<T>::value;
+
+inline char letter(Op op) { return op == kNone ? 'N' : op == kTranspose ? 'T' : 'C'; }
+template <class Sum, class W> Sum from_work(W v) {
+  if constexpr (std::is_same<Sum, Complex>::value) return {v.real(), v.imag()};
+  else return static_cast<Sum>(v);
+}
+// A matrix in the type that a large product is computed in: as it lies, where it is of this type, else in `copy`.
+template <class W, class T> const W *as_work(long rows, long columns, const T *p, long ld, std::vector<W> &copy) {
+  if constexpr (std::is_same<W, T>::value || (!std::is_floating_point<W>::value && sizeof(W) == sizeof(T))) {
+    return reinterpret_cast<const W *>(p);
+  } else {
+    copy.resize(static_cast<std::size_t>(rows * columns));
+    for (long j = 0; j < columns; ++j)
+      for (long i = 0; i < rows; ++i) {
+        const auto v = Element<T>::load(p[i + j * ld]);
+        if constexpr (std::is_floating_point<W>::value) copy[static_cast<std::size_t>(i + j * rows)] = static_cast<W>(v);
+        else copy[static_cast<std::size_t>(i + j * rows)] = W(static_cast<typename W::value_type>(v.re), static_cast<typename W::value_type>(v.im));
+      }
+    return copy.data();
+  }
+}
+// Multiplications up to which loops make a product; they sum single precision in double.
+constexpr long kSmall = 64 * 64 * 64;
+// The order up to which loops factorize.
+constexpr long kSmallOrder = 64;
+
 // C = alpha op(A) op(B) + beta C. A and B may be narrower than C. Where C lies over A or B, it is written last: BLAS
 // leaves that undefined, a GPU's tiles often get it right, and programs rely on it.
 template <class A, class B, class C, class S>
@@ -73,15 +108,24 @@ void gemm(Op ta, Op tb, long m, long n, long k, S alpha, const A *a, long lda, c
   };
   const bool late = over(a, lda, ta == kNone ? k : m, sizeof(A)) || over(b, ldb, tb == kNone ? n : k, sizeof(B));
   std::vector<Sum> column(static_cast<std::size_t>(m > 0 ? m : 0)), all;
-  if (late) all.reserve(static_cast<std::size_t>(m * n));
-  auto store = [&](long j, const Sum *from) {
+  auto store = [&](long j, auto value) {
     for (long i = 0; i < m; ++i) {
-      Sum v = Sum(alpha) * from[i];
+      Sum v = Sum(alpha) * value(i);
       // BLAS: with beta zero, C need not hold numbers.
       if (!(Sum(beta) == Sum(0))) v += Sum(beta) * Sum(Element<C>::load(c[i + j * ldc]));
       c[i + j * ldc] = Element<C>::store(v);
     }
   };
+  if (m * n * k > kSmall) {
+    using W = typename Element<C>::Work;
+    std::vector<W> from_a, from_b, result(static_cast<std::size_t>(m * n));
+    const long ra = ta == kNone ? m : k, ca = ta == kNone ? k : m, rb = tb == kNone ? k : n, cb = tb == kNone ? n : k;
+    const W *x = as_work(ra, ca, a, lda, from_a), *y = as_work(rb, cb, b, ldb, from_b);
+    product(letter(ta), letter(tb), m, n, k, x, from_a.empty() ? lda : ra, y, from_b.empty() ? ldb : rb, result.data());
+    for (long j = 0; j < n; ++j) store(j, [&](long i) { return from_work<Sum>(result[static_cast<std::size_t>(i + j * m)]); });
+    return;
+  }
+  if (late) all.reserve(static_cast<std::size_t>(m * n));
   for (long j = 0; j < n; ++j) {
     for (long i = 0; i < m; ++i) column[i] = Sum(0);
     for (long p = 0; p < k; ++p) {
@@ -98,9 +142,9 @@ void gemm(Op ta, Op tb, long m, long n, long k, S alpha, const A *a, long lda, c
       }
     }
     if (late) all.insert(all.end(), column.begin(), column.end());
-    else store(j, column.data());
+    else store(j, [&](long i) { return column[static_cast<std::size_t>(i)]; });
   }
-  for (long j = 0; late && j < n; ++j) store(j, all.data() + j * m);
+  for (long j = 0; late && j < n; ++j) store(j, [&](long i) { return all[static_cast<std::size_t>(i + j * m)]; });
 }
 
 template <class T> void gemv(Op t, long m, long n, T alpha, const T *a, long lda, const T *x, long incx, T beta, T *y, long incy) {
@@ -124,6 +168,10 @@ template <class T> void trsm(bool left, bool upper, Op t, bool unit, long m, lon
   using E = Element<T>;
   using Sum = typename E::Sum;
   const long order = left ? m : n, others = left ? n : m;
+  if constexpr (kOfBlas<T>) {
+    const char side = left ? 'L' : 'R', triangle = upper ? 'U' : 'L', op = letter(t), diagonal = unit ? 'U' : 'N';
+    if (order > kSmallOrder && fortran(Letter<typename E::Work>::value, "trsm", &side, &triangle, &op, &diagonal, &m, &n, &alpha, a, &lda, b, &ldb)) return;
+  }
   auto at = [&](long i, long j) {  // op(A)
     Sum v = E::load(t == kNone ? a[i + j * lda] : a[j + i * lda]);
     return t == kConjugate ? conj(v) : v;
@@ -150,6 +198,10 @@ template <class T> void trsm(bool left, bool upper, Op t, bool unit, long m, lon
 template <class T> void syrk(bool upper, Op t, long n, long k, T alpha, const T *a, long lda, T beta, T *c, long ldc, bool hermitian) {
   using E = Element<T>;
   using Sum = typename E::Sum;
+  if constexpr (kOfBlas<T>) {
+    const char triangle = upper ? 'U' : 'L', op = letter(t);
+    if (!hermitian && n > kSmallOrder && fortran(Letter<typename E::Work>::value, "syrk", &triangle, &op, &n, &k, &alpha, a, &lda, &beta, c, &ldc)) return;
+  }
   for (long j = 0; j < n; ++j)
     for (long i = upper ? 0 : j; i < (upper ? j + 1 : n); ++i) {
       Sum sum(0);
@@ -167,6 +219,14 @@ template <class T> void syrk(bool upper, Op t, long n, long k, T alpha, const T 
 // LU with partial pivoting; pivots are 1-based rows (none when `pivot` is null). Returns the first zero pivot, 1-based, or 0.
 template <class T> int getrf(long m, long n, T *a, long lda, int *pivot) {
   using E = Element<T>;
+  if constexpr (kOfBlas<T>) {
+    std::vector<long> rows(static_cast<std::size_t>(std::min(m, n)));
+    long failed = 0;
+    if (pivot && rows.size() > kSmallOrder && fortran(Letter<typename E::Work>::value, "getrf", &m, &n, a, &lda, rows.data(), &failed)) {
+      narrow(rows, pivot);
+      return static_cast<int>(failed);
+    }
+  }
   int info = 0;
   for (long j = 0; j < (m < n ? m : n); ++j) {
     long best = j;
@@ -219,6 +279,11 @@ template <class T> int getri(long n, const T *a, long lda, const int *pivot, T *
 template <class T> int potrf(bool upper, long n, T *a, long lda) {
   using E = Element<T>;
   using Sum = typename E::Sum;
+  if constexpr (kOfBlas<T>) {
+    const char triangle = upper ? 'U' : 'L';
+    long failed = 0;
+    if (n > kSmallOrder && fortran(Letter<typename E::Work>::value, "potrf", &triangle, &n, a, &lda, &failed)) return static_cast<int>(failed);
+  }
   auto at = [&](long i, long j) -> T & { return upper ? a[j + i * lda] : a[i + j * lda]; };  // of the lower factor
   auto value = [&](long i, long j) { return upper ? conj(E::load(at(i, j))) : E::load(at(i, j)); };
   auto put = [&](long i, long j, Sum v) { at(i, j) = E::store(upper ? conj(v) : v); };

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "rpx/product.h"
+
 namespace rpx {
 namespace dense {
 
@@ -143,12 +145,37 @@ inline void svd(Matrix a, Matrix &u, std::vector<double> &s, Matrix &v) {
   complete(u, have);
 }
 
+// The order up to which rotations are fast enough.
+constexpr int kSmallOrder = 64;
+
+// A = U diag(S) V^T by LAPACK, where there is one.
+inline bool svd_of_lapack(Matrix a, Matrix &u, std::vector<double> &s, Matrix &v) {
+  const char all = 'A';
+  long m = a.rows, n = a.columns, most = -1, failed = 0;
+  double size = 0;
+  std::vector<long> integers(static_cast<std::size_t>(8 * std::min(m, n)));
+  Matrix vt(a.columns, a.columns);
+  s.resize(static_cast<std::size_t>(std::min(m, n)));
+  auto run = [&](double *work) {
+    return blas::fortran('d', "gesdd", &all, &m, &n, a.values.data(), &m, s.data(), u.values.data(), &m, vt.values.data(), &n, work, &most, integers.data(), &failed);
+  };
+  if (!run(&size)) return false;
+  most = static_cast<long>(size);
+  std::vector<double> work(static_cast<std::size_t>(most));
+  run(work.data());
+  for (int j = 0; j < v.columns; ++j)
+    for (int i = 0; i < v.rows; ++i) v(i, j) = vt(j, i);
+  return !failed;
+}
+
 // LAPACK's gesvd: jobu and jobv are 'A' (all), 'S' (the first min(m, n)) or 'N'.
 template <class T> void gesvd(char jobu, char jobv, int m, int n, const T *a, int lda, T *s, T *u, int ldu, T *vt, int ldv) {
   const int k = std::min(m, n);
   Matrix left(m, m), right(n, n);
   std::vector<double> values;
-  if (m >= n) {
+  if (k > kSmallOrder && svd_of_lapack(Matrix(m, n, a, lda), left, values, right)) {
+    // Done.
+  } else if (m >= n) {
     svd(Matrix(m, n, a, lda), left, values, right);
   } else {
     Matrix whole(m, n, a, lda), transposed(n, m);
@@ -169,6 +196,25 @@ template <class T> int symmetric(bool vectors, bool upper, int n, T *a, int lda,
   Matrix m(n, n), v(n, n);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) m(i, j) = static_cast<double>((upper ? i <= j : i >= j) ? a[i + static_cast<std::size_t>(j) * lda] : a[j + static_cast<std::size_t>(i) * lda]);
+  if (n > kSmallOrder) {
+    const char job = vectors ? 'V' : 'N', triangle = 'U';
+    std::vector<double> values(static_cast<std::size_t>(n)), work(1);
+    std::vector<long> integers(1);
+    long order = n, most = -1, most_integers = -1, failed = 0;
+    auto run = [&] {
+      return blas::fortran('d', "syevd", &job, &triangle, &order, m.values.data(), &order, values.data(), work.data(), &most, integers.data(), &most_integers, &failed);
+    };
+    if (run()) {
+      most = static_cast<long>(work[0]), most_integers = 5 * order + 3;
+      work.resize(static_cast<std::size_t>(most)), integers.resize(static_cast<std::size_t>(most_integers));
+      run();
+      if (!failed) {
+        if (vectors) m.store(a, lda);
+        std::copy(values.begin(), values.end(), w);
+        return 1;
+      }
+    }
+  }
   for (int i = 0; i < n; ++i) v(i, i) = 1;
   int sweep = 0;
   for (; sweep < 100; ++sweep) {

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocport.executor.blas import blas_library
 from rocport.facts.targets import all_targets
 from rocport.model import HANGING_S, cache_folder
 from rocport.model.locks import locked
@@ -81,6 +82,7 @@ def build_libraries(toolchain: Toolchain) -> Path:
         LibraryError: one does not compile.
     """
     defines = {
+        "RPX_BLAS_LIBRARY": blas_library(),
         "ROCPORT_PYTHON": sys.executable,
         "ROCPORT_SOURCE": str(SOURCE),
         "ROCPORT_ISA_CACHE": str(cache_folder() / "isa" / "programs"),
@@ -138,10 +140,7 @@ def _build(library: _Library, toolchain: Toolchain, folder: Path, defines: Seque
         flags = [*plain, "-Wall", "-Wextra", "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
     sources = [HERE / f"{name}.cpp" for name in library.sources] or [HERE / "libraries" / f"{library.name}.cpp"]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        jobs = [
-            pool.submit(_object, source, [*flags, *(defines if source.stem == "launch" else ())], folder, toolchain)
-            for source in sources
-        ]
+        jobs = [pool.submit(_object, source, [*flags, *_own(defines, source)], folder, toolchain) for source in sources]
         objects = [job.result() for job in jobs]
     soname = f"lib{library.name}.so.{library.version}"
     link = [
@@ -168,6 +167,12 @@ def _build(library: _Library, toolchain: Toolchain, folder: Path, defines: Seque
         for spelling in (f"lib{name}.so", f"lib{name}.so.{library.version}"):
             if spelling != soname:
                 (folder / spelling).symlink_to(soname)
+
+
+def _own(defines: Sequence[str], source: Path) -> list[str]:
+    """The definitions that a source asks for: what it does not ask for must not compile it again."""
+    prefix = "-DRPX_" if source.parent != HERE else "-DROCPORT_" if source.stem == "launch" else "none"
+    return [define for define in defines if define.startswith(prefix)]
 
 
 def _object(source: Path, flags: Sequence[str], folder: Path, toolchain: Toolchain) -> Path:
