@@ -2,7 +2,9 @@
 
 python benchmarks/isa.py forms|speed|translate|warp|kernels [gfx942 gfx1100 ...] [--out benchmarks/results/isa.jsonl]
 
-`kernels` is resumable: cases that --out holds are not run again. Exit code 1 where a bar is missed or a result differs.
+`kernels` runs every call of rocport.ops.codegen, each at the smallest size that makes the very kernels (name,
+signature, constants, options) that it makes at full size. It is resumable: cases that --out holds are not run again.
+`--half`: labels are halved by their CRC-32. Exit code 1 where a bar is missed or a result differs.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +27,7 @@ sys.path.insert(0, str(ROOT / "src"))
 import numpy as np
 
 from rocport.executor.isa import Module, load
+from rocport.facts.targets import load_target
 from rocport.toolchain import find
 
 BARS = {"saxpy": 1e9, "shuffles": 2e8, "lds": 2e8}
@@ -187,16 +191,23 @@ def warp(targets: list[str], cases: int = 200) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def kernels(targets: list[str], done: set[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    """Every operator of codegen's set, cut to few rows, run as machine code; the launches' kernels are named."""
+def kernels(targets: list[str], done: set[tuple[str, str]], half: str) -> Iterator[dict[str, Any]]:
+    """Every kernel of codegen's calls, at the smallest size that makes the same kernels as the full one."""
     import torch
 
     from rocport.ops import codegen
+    from rocport.runtime.machine import Platform
 
     sys.path.insert(0, str(ROOT / "benchmarks"))
-    from isa_cases import cases
+    from isa_cases import cases, first_half
+
+    def wanted(label: str) -> bool:
+        return half == "all" or first_half(label) == (half == "first")
 
     for target in targets:
+        known = {
+            codegen.key(launch): launch for launch in codegen.launches(Platform("rocm", target=load_target(target)))
+        }
         modules: dict[bytes, Module] = {}
         origins: dict[str, str] = {}
 
@@ -213,26 +224,65 @@ def kernels(targets: list[str], done: set[tuple[str, str]]) -> Iterator[dict[str
             threads = compiled.metadata.num_warps * kernel.descriptor.wave
             module.launch(name, grid, (threads,), given, dynamic_lds=compiled.metadata.shared)
 
-        for label, got, want, limit in cases():
-            if (target, label) in done:
+        right: set[Any] = set()
+        for size, call in cases(target, lambda label: wanted(label) and (target, label) not in done):
+            if not wanted(call.label) or (target, call.label) in done:
                 continue
-            start = time.perf_counter()
-            row: dict[str, Any] = {"bench": "kernels", "target": target, "case": label}
+            start, before = time.perf_counter(), time.process_time()
+            row: dict[str, Any] = {
+                "bench": "kernels", "target": target, "case": call.label, "size": size,
+                "half": "first" if first_half(call.label) else "second",
+            }  # fmt: skip
             try:
                 with codegen.executing(target, run) as made:
-                    results = got()
-                expected = want()
-                error = max(_relative(a, b) for a, b in zip(results, expected, strict=True))
-                row |= {"kernels": sorted({launch.name for launch in made}), "relative error": error}
-                row["met"] = error <= limit
+                    results = _tensors(call.run())
+                expected = _tensors(call.eager())
+                error = max(_apart(a, b, call.limit) for a, b in zip(results, expected, strict=True))
+                row |= {
+                    "kernels": sorted({launch.name for launch in made}), "relative error": error,
+                    "known": sorted({zlib.crc32(repr(codegen.key(launch)).encode()) for launch in made
+                                     if codegen.key(launch) in known}),
+                    "met": error <= call.limit,
+                }  # fmt: skip
+                if row["met"]:
+                    right |= {codegen.key(launch) for launch in made} & set(known)
             except Exception as error:
                 row |= {"error": f"{type(error).__name__}: {error}"[:300], "met": False}
             row["seconds"] = round(time.perf_counter() - start, 1)
+            row["of a processor"] = round(time.process_time() - before, 1)
             row["forms"] = len(origins)
             yield row
+        yield {
+            "bench": "kernels of this run", "target": target, "known": len(known), "right": len(right),
+            "untranslated": sorted(k for k, how in origins.items() if how == "untranslated"),
+        }  # fmt: skip
 
 
-def _relative(a: Any, b: Any) -> float:
+def counted(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What all rows of --out come to: kernels of the operators that ran and are right, by target and half."""
+    for target in sorted({r["target"] for r in rows}):
+        last = {r["case"]: r for r in rows if r["target"] == target}.values()
+        ran = {k for r in last for k in r.get("known", [])}
+        wrong = {k for r in last if not r["met"] for k in r.get("known", [])}
+        halves = {
+            half: f"{sum(r['met'] for r in last if r['half'] == half)} of {sum(r['half'] == half for r in last)}"
+            for half in ("first", "second")
+        }
+        yield {"bench": "kernels counted", "target": target, "kernels": len(ran), "wrong": len(wrong), "cases": halves}
+
+
+def _tensors(result: Any) -> list[Any]:
+    """The parts of a packed matrix, or the tensors of a result."""
+    parts = getattr(result, "parts", None)
+    if parts is not None:
+        return [part for part in parts if part is not None]
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def _apart(a: Any, b: Any, limit: float) -> float:
+    """The relative error of a result; where the same bits are wanted, the share of elements that differ."""
+    if limit == 0:
+        return float(((a != b) & ~((a != a) & (b != b))).double().mean())
     a, b = a.double(), b.double()
     return float((a - b).norm() / b.norm().clamp_min(1e-30))
 
@@ -241,9 +291,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["forms", "speed", "translate", "kernels", "warp"])
     parser.add_argument("targets", nargs="*", default=["gfx942", "gfx1100"])
+    parser.add_argument("--half", choices=["first", "second", "all"], default="all", help="of the kernels' cases")
     parser.add_argument("--out", type=Path, help="append JSON lines there")
     arguments = parser.parse_args()
-    done = set()
+    done: set[tuple[str, str]] = set()
+    rows: list[dict[str, Any]] = []
     if arguments.out and arguments.out.exists():
         rows = [json.loads(line) for line in arguments.out.read_text(encoding="utf-8").splitlines()]
         done = {(r["target"], r["case"]) for r in rows if r["bench"] == "kernels" and r["met"]}
@@ -252,15 +304,19 @@ def main() -> int:
         "speed": lambda: speed(arguments.targets),
         "translate": lambda: translation(arguments.targets),
         "warp": lambda: warp(arguments.targets),
-        "kernels": lambda: kernels(arguments.targets, done),
+        "kernels": lambda: kernels(arguments.targets, done, arguments.half),
     }
     missed = 0
     for row in benches[arguments.what]():
         missed += row.get("met") is False
         print(json.dumps(row), flush=True)
+        rows.append(row)
         if arguments.out:
             with arguments.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
+    if arguments.what == "kernels":
+        for row in counted([row for row in rows if row["bench"] == "kernels"]):
+            print(json.dumps(row), flush=True)
     return 1 if missed else 0
 
 

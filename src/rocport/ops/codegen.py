@@ -7,10 +7,11 @@ and more than 1024 threads a workgroup.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -23,6 +24,8 @@ from triton.runtime.jit import JITFunction
 from rocport.facts.targets import compiled_targets, load_target
 from rocport.model import GfxTarget
 from rocport.ops.formats import Format, QuantTensor
+from rocport.ops.quantize import eager as quantize_eager
+from rocport.ops.quantize.eager import nest
 from rocport.runtime.machine import Platform, assume
 
 TARGETS = compiled_targets()
@@ -210,6 +213,60 @@ def report(launch: Launch, target: str) -> Report:
     )
 
 
+@dataclass(frozen=True)
+class Call:
+    """One call of an operator: what runs its kernels, what says what they compute, and how far apart they may be."""
+
+    label: str
+    run: Callable[[], Any]
+    eager: Callable[[], Any]
+    limit: float
+    """Relative error; 0: the same bits."""
+
+
+class Empty:
+    """Operands whose contents are never read."""
+
+    def dense(self, *shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
+        return torch.empty(shape, dtype=dtype)
+
+    def below(self, top: int, count: int) -> torch.Tensor:
+        """Whole numbers from 0 to `top` - 1."""
+        return torch.empty(count, dtype=torch.int64)
+
+    def packed(self, name: str, shape: tuple[int, ...], nested: bool = False) -> QuantTensor:
+        return example(name, shape, nested=nested)
+
+
+class Drawn(Empty):
+    """Random operands. A packed matrix repeats 61 rows, so that large ones are cheap: no tile's rows repeat with it."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def dense(self, *shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
+        return torch.randn(shape, generator=self.generator).to(dtype)
+
+    def below(self, top: int, count: int) -> torch.Tensor:
+        return torch.randint(top, (count,), generator=self.generator)
+
+    def packed(self, name: str, shape: tuple[int, ...], nested: bool = False) -> QuantTensor:
+        rows, k = math.prod(shape[:-1]), shape[-1]
+        few = quantize_eager.run(self.dense(61, k), Format.parse(name))
+        times = -(-rows // 61)
+
+        def repeated(part: torch.Tensor | None) -> torch.Tensor | None:
+            if part is None:
+                return None
+            whole = part.reshape(61, -1).repeat(times, 1)[:rows]
+            return whole.flatten() if few.format.flat else whole.reshape(*shape[:-1], -1)
+
+        codes, scales = repeated(few.codes), repeated(few.scales)
+        assert codes is not None and scales is not None
+        whole = QuantTensor(few.format, shape, few.dtype, codes, scales, repeated(few.biases))
+        return nest(whole) if nested else whole
+
+
 def example(
     name: str, shape: tuple[int, ...], dtype: torch.dtype = torch.bfloat16, nested: bool = False
 ) -> QuantTensor:
@@ -240,76 +297,131 @@ FORMATS = (
 ROWS = (1, 8, 32, 64, 128)
 
 
-def both_ways(function: Callable[..., torch.Tensor], *inputs: Any) -> None:
-    """The forward and the backward of `function`."""
+def both_ways(operands: Empty, function: Callable[..., torch.Tensor], *inputs: Any) -> list[torch.Tensor]:
+    """The result of `function`, and the gradients of the inputs that want one."""
     out = function(*inputs)
-    out.backward(torch.empty_like(out))  # type: ignore[no-untyped-call]
+    leaves = [x for x in inputs if isinstance(x, torch.Tensor) and x.requires_grad]
+    weights = operands.dense(*out.shape, dtype=out.dtype)
+    return [out.detach(), *torch.autograd.grad(out, leaves, weights)]
 
 
-def calls() -> Iterator[tuple[str, Callable[[], object]]]:
-    """Every Triton kernel of the operators, in every configuration its launch code picks, with a label."""
+BF16 = 8e-3
+"""Relative error of results rounded to bfloat16."""
+
+
+def calls(operands: Empty | None = None, size: int = SHAPE[0]) -> Iterator[Call]:
+    """Every Triton kernel of the operators, in every configuration its launch code picks, with a label.
+
+    `size` stands for the rows of a weight and of what is normalized. A smaller one may pick other configurations:
+    whether it does is for the caller to compare.
+    """
+    from rocport import ops
     from rocport.ops.cross_entropy import triton as cross_entropy
+    from rocport.ops.dequantize import eager as dequantize_eager
     from rocport.ops.dequantize import triton as dequantize
+    from rocport.ops.gather_qmm import eager as gather_eager
     from rocport.ops.gather_qmm import triton as gather
+    from rocport.ops.grouped_mm import eager as grouped_eager
     from rocport.ops.grouped_mm import triton as grouped
     from rocport.ops.norms import norm
     from rocport.ops.quantize import triton as quantize
     from rocport.ops.quantized_matmul import triton as matmul
+    from rocport.ops.rope import eager as rope_eager
     from rocport.ops.rope import triton as rope
     from rocport.ops.softmax import triton as softmax
     from rocport.ops.swiglu import triton as swiglu
 
-    dense = torch.empty(SHAPE, dtype=torch.bfloat16)
+    given = operands or Empty()
+    k = SHAPE[1]
+
+    def product(label: str, x: torch.Tensor, q: QuantTensor) -> Call:
+        return Call(
+            label, partial(matmul.run, x, q), lambda: x.float() @ dequantize_eager.run(q, torch.float32).T, BF16
+        )
+
+    def unpacked(label: str, q: QuantTensor) -> Call:
+        types = (q, torch.bfloat16)
+        return Call(label, partial(dequantize.run, *types), partial(dequantize_eager.run, *types), 0.0)
+
+    dense = given.dense(size, k)
     for name in FORMATS:
         fmt = Format.parse(name)
-        q = example(name, SHAPE)
-        yield f"quantize {name}", partial(quantize.run, dense, fmt)
-        yield f"dequantize {name}", partial(dequantize.run, q, torch.bfloat16)
+        q = given.packed(name, (size, k))
+        yield Call(f"quantize {name}", partial(quantize.run, dense, fmt), partial(quantize_eager.run, dense, fmt), 0.0)
+        yield unpacked(f"dequantize {name}", q)
         for rows in ROWS:
             if rows == 1 or (32 % fmt.bits == 0 and (rows == 64 or name in ("affine4g64", "nf4b64"))):
-                x = torch.empty((rows, SHAPE[1]), dtype=torch.bfloat16)
-                yield f"matmul {name} M={rows}", partial(matmul.run, x, q)
+                yield product(f"matmul {name} M={rows}", given.dense(rows, k), q)
     for name in ("affine4g64", "nf4b64"):
-        for shape in ((16384, 4096), (4096, 16384)):
-            x = torch.empty((1, shape[1]), dtype=torch.bfloat16)
-            yield f"matmul {name} M=1 N={shape[0]} K={shape[1]}", partial(matmul.run, x, example(name, shape))
-    nested = example("nf4b64", SHAPE, nested=True)
-    yield "dequantize nf4b64 nested", lambda: dequantize.run(nested, torch.bfloat16)
-    yield "matmul nf4b64 nested M=1", lambda: matmul.run(torch.empty((1, SHAPE[1]), dtype=torch.bfloat16), nested)
-    experts = example("affine4g64", (8, *SHAPE))
-    x = torch.empty((8, SHAPE[1]), dtype=torch.bfloat16)
-    index = torch.empty(8, dtype=torch.int64)
-    yield "gather affine4g64", lambda: gather.run(x, experts, index)
-    heads = torch.empty((1, 64, 32, 128), dtype=torch.bfloat16)
-    angle = torch.empty((1, 64, 64), dtype=torch.float32)
-    yield "rope", partial(rope.run, heads, heads, angle, angle, False)
-    target = torch.empty(SHAPE[0], dtype=torch.int64)
+        for shape in ((4 * size, k), (size, 4 * k)):
+            label = f"matmul {name} M=1 N={4 * SHAPE[0] if shape[1] == k else SHAPE[0]} K={shape[1]}"
+            yield product(label, given.dense(1, shape[1]), given.packed(name, shape))
+    nested = given.packed("nf4b64", (size, k), nested=True)
+    yield unpacked("dequantize nf4b64 nested", nested)
+    yield product("matmul nf4b64 nested M=1", given.dense(1, k), nested)
+    picked = given.dense(8, k), given.packed("affine4g64", (8, size, k)), given.below(8, 8)
+    yield Call("gather affine4g64", partial(gather.run, *picked), partial(gather_eager.run, *picked), BF16)
+    heads, angle = given.dense(1, 64, 32, 128), given.dense(1, 64, 64, dtype=torch.float32)
+    turned = heads, heads, angle.cos(), angle.sin(), False
+    yield Call("rope", partial(rope.run, *turned), partial(rope_eager.run, *turned), BF16)
+
+    def both(
+        label: str, function: Callable[..., torch.Tensor], eager: Callable[..., torch.Tensor], *inputs: Any
+    ) -> Call:
+        seed = type(given)
+        return Call(
+            label, lambda: both_ways(seed(), function, *inputs), lambda: both_ways(seed(), eager, *inputs), BF16
+        )
+
+    def leaf(*shape: int) -> torch.Tensor:
+        return given.dense(*shape).requires_grad_()
+
     for width in (128, 4096, 16384):
-        leaf = torch.empty((SHAPE[0], width), dtype=torch.bfloat16, requires_grad=True)
-        scale = torch.empty(width, dtype=torch.bfloat16, requires_grad=True)
-        yield f"rms_norm D={width}", partial(both_ways, norm, leaf, scale, None, 1e-6)
-        yield f"layer_norm D={width}", partial(both_ways, norm, leaf, scale, scale, 1e-6)
-        yield f"softmax D={width}", partial(both_ways, softmax.run, leaf)
-    yield "swiglu", partial(both_ways, swiglu.run, leaf, leaf)
-    yield "cross_entropy", partial(both_ways, cross_entropy.run, leaf, target, -100)
-    weight = torch.empty((8, *SHAPE), dtype=torch.bfloat16).transpose(1, 2)
-    ends = torch.empty(8, dtype=torch.int32)
+        x, w, bias = leaf(size, width), leaf(width), leaf(width)
+        yield both(
+            f"rms_norm D={width}",
+            lambda x, w: norm(x, w, None, 1e-6),
+            lambda x, w: ops.rms_norm(x, w, 1e-6, tier="eager"),
+            x,
+            w,
+        )
+        yield both(
+            f"layer_norm D={width}",
+            lambda x, w, b: norm(x, w, b, 1e-6),
+            lambda x, w, b: ops.layer_norm(x, w, b, 1e-6, tier="eager"),
+            x,
+            w,
+            bias,
+        )
+        yield both(f"softmax D={width}", softmax.run, partial(ops.softmax, tier="eager"), x)
+    gate, up = leaf(size, 16384), leaf(size, 16384)
+    yield both("swiglu", swiglu.run, partial(ops.swiglu, tier="eager"), gate, up)
+    target = given.below(16384, size)
+    yield both(
+        "cross_entropy",
+        lambda x: cross_entropy.run(x, target, -100),
+        lambda x: ops.cross_entropy(x, target, ignore_index=-100, tier="eager"),
+        gate,
+    )
+    weight = given.dense(8, size, k).transpose(1, 2)
     for rows in (64, 1024, 8192):
-        many = torch.empty((rows, SHAPE[1]), dtype=torch.bfloat16)
-        yield f"grouped_mm T={rows}", partial(grouped.run, many, weight, ends)
+        ends = torch.arange(1, 9, dtype=torch.int32) * (rows // 8) - 3
+        many = given.dense(rows, k), weight, ends
+        yield Call(f"grouped_mm T={rows}", partial(grouped.run, *many), partial(grouped_eager.run, *many), BF16)
+
+
+def key(launch: Launch) -> tuple[Any, ...]:
+    """What makes a launch another kernel for the compiler."""
+    return (launch.name, launch.signature, launch.constants, tuple(sorted(launch.divisible)), launch.options)
 
 
 def launches(where: Platform) -> list[Launch]:
     """Every distinct launch the operators make on `where`."""
     seen: dict[tuple[Any, ...], Launch] = {}
     with assume(where):
-        for label, call in calls():
+        for call in calls():
             with recording() as made:
-                call()
+                call.run()
             for launch in made:
-                key = (launch.name, launch.signature, launch.constants, launch.divisible, launch.options)
-                if key not in seen:
-                    seen[key] = Launch(
-                        launch.kernel, label, launch.signature, launch.constants, launch.divisible, launch.options
-                    )  # fmt: skip
+                seen.setdefault(key(launch), replace(launch, label=call.label))
     return list(seen.values())
