@@ -134,12 +134,18 @@ def decode(data: bytes, table: str) -> Instruction:
 
 
 _MAD_F32, _FMA_F32 = 0xD1C1, 0xD1CB
+_SCALES = 0xD3AC
+"""V_MFMA_LD_SCALE, the first half of a scaled matrix instruction."""
 
 
 def _raw(data: bytes, table: str) -> tuple[Any, str]:
     """The decoded instruction, and its name where the table has another for its encoding."""
     try:
-        return _tables().decode_inst(data, table), ""
+        found = _tables().decode_inst(data, table)
+        if type(found).__name__ == "VOP3PX2" and int.from_bytes(data[:4], "little") >> 16 != _SCALES:
+            # The table knows that format by its second half only: these are other instructions before such a one.
+            found = _tables().decode_inst(data[:8], table)
+        return found, ""
     except (ValueError, AssertionError, KeyError) as error:
         # gfx90a has an unfused multiply-add that later targets of its table lack (LLVM's FeatureMadMacF32Insts): the
         # fused one's encoding describes its operands.

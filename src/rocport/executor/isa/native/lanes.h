@@ -292,6 +292,29 @@ AT u32 x_f32_to_bf8o(float x) { return to_f8<5, false>(x); }
 AT u32 x_f32_to_fp8_sr(float x, u32 r) { return to_f8<4, true>(x, true, r); }
 AT u32 x_f32_to_bf8_sr(float x, u32 r) { return to_f8<5, true>(x, true, r); }
 
+// Floats of 6 and 4 bits (OCP MX: E2M3, E3M2, E2M1): no infinities, no NaN. `step`: what the lowest bit of a denormal is.
+template <int E, int M> AT float from_f6(u32 b) {
+  const int bias = (1 << (E - 1)) - 1;
+  const u32 e = b >> M & ((1 << E) - 1), m = b & ((1 << M) - 1);
+  const float x = e ? as_f32((e - bias + 127) << 23 | m << (23 - M)) : (float)m * as_f32((u32)(127 + 1 - bias - M) << 23);
+  return b >> (E + M) & 1 ? -x : x;
+}
+AT float x_fp6_to_f32(u32 b) { return from_f6<2, 3>(b); }
+AT float x_bf6_to_f32(u32 b) { return from_f6<3, 2>(b); }
+AT float x_fp4_to_f32(u32 b) { return from_f6<2, 1>(b); }
+AT i32 sign4(u32 b) { return (i32)(b << 28) >> 28; }
+// Element k of so many bits each, packed without gaps in the registers of one lane.
+template <int BITS, int W> AT u32 element(const u32 *row, int lane, int k) {
+  const int at = k * BITS;
+  u64 v = row[at / 32 * W + lane];
+  if (at % 32 + BITS > 32) v |= (u64)row[(at / 32 + 1) * W + lane] << 32;
+  return (u32)(v >> (at % 32)) & ((1u << BITS) - 1);
+}
+// Scales of matrix instructions: E8M0 exponents, added; 255 is a NaN.
+enum { RP_NO_SCALE = 1 << 20 };
+AT i32 scale_of(u32 a, u32 b) { return a == 255 || b == 255 ? RP_NO_SCALE : (i32)(a + b) - 254; }
+AT float scaled(float x, i32 n) { return n == RP_NO_SCALE ? NAN : n ? x_ldexp(x, n) : x; }
+
 // Lanes
 
 template <int W> AT u64 exec_of(const rp_wave *w) {
