@@ -28,7 +28,9 @@ WARP_OPERATIONS = frozenset(
     b"__match_any_sync __match_all_sync".split()
 )
 _BLOCK_GROUPS = (b"this_thread_block", b"thread_block", b"this_grid", b"grid_group")
-_OPERATIONS = BARRIERS | WARP_OPERATIONS | {b"sync"}
+_OBJECT_WAITS = frozenset({b"arrive_and_wait", b"consumer_wait", b"producer_acquire", b"wait"})
+_OBJECTS = frozenset({b"barrier", b"latch", b"pipeline"})
+_OPERATIONS = BARRIERS | WARP_OPERATIONS | _OBJECT_WAITS | {b"sync"}
 _EXITS = frozenset({"return", "break", "continue"})
 
 
@@ -420,6 +422,10 @@ def operation_at(source: CudaSource, at: int) -> Operation | None:
         return Operation("warp", at, mask)
     if name == b"sync" and source.at(at - 1) in (b".", b"->") and _is_block(source, at - 2):
         return Operation("block", at)
+    if name in _OBJECT_WAITS and source.at(at - 1) in (b".", b"->") and source.at(at + 1) == b"(":
+        # libcu++'s barriers, latches and pipelines of a block
+        known = name != b"wait" or not _OBJECTS.isdisjoint(source.names)
+        return Operation("block", at) if known else None
     if name == b"sync" and source.at(at - 1) == b"::" and source.call(at) is not None:
         call = source.call(at)
         inside = {source.at(i) for i in range(at, call.close)} if call is not None else set()

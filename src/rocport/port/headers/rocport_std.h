@@ -444,6 +444,13 @@ struct hip_scope
   __atomic_compare_exchange_n(place, expected, desired, false, success, failure)
 #endif
 
+// Lets others run: who calls it polls.
+ROCPORT_STD void pause() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  __builtin_amdgcn_s_sleep(1);
+#endif
+}
+
 // A type's bits as an integer, which may stand for an object of any type.
 template <::std::size_t Size>
 struct bits_of;
@@ -540,6 +547,12 @@ class atomic_operations {
   ROCPORT_STD T fetch_max(T value, memory_order order = memory_order_seq_cst) const {
     return greatest(value, order, when<is_integer>());
   }
+  // Polls until the value is another one. On AMD the thread that stores it must not be a lane of the same wavefront.
+  ROCPORT_STD void wait(T old, memory_order order = memory_order_seq_cst) const {
+    while (with_bits_of<plain>(load(order)) == with_bits_of<plain>(old)) pause();
+  }
+  ROCPORT_STD void notify_one() const {}
+  ROCPORT_STD void notify_all() const {}
   ROCPORT_STD operator T() const { return load(); }
   ROCPORT_STD T operator++() const { return fetch_add(1) + 1; }
   ROCPORT_STD T operator++(int) const { return fetch_add(1); }

@@ -1,7 +1,7 @@
 """CUDA headers become the HIP headers that declare the same names.
 
 HIP's library headers live in a folder of their own (`hipblas/hipblas.h`, not `hipblas.h`). A header without a
-counterpart (`cute/...`, `cuda/pipeline`) stays and is a MANUAL finding. An include of a header of the project is left
+counterpart (`cute/...`, `cuda/semaphore`) stays and is a MANUAL finding. An include of a header of the project is left
 alone: the port keeps file names. `<cuda.h>` beside a `cuda.h` of the project is CUDA's or the project's as the include
 paths say: REVIEW.
 
@@ -143,15 +143,20 @@ OTHERS = frozenset(
         "mma.h",
         "crt/mma.h",
         "cuda/atomic",
+        "cuda/barrier",
         "cuda/cmath",
+        "cuda/latch",
+        "cuda/pipeline",
         "cuda/std/array",
         "cuda/std/atomic",
+        "cuda/std/barrier",
         "cuda/std/cmath",
         "cuda/std/complex",
         "cuda/std/cstddef",
         "cuda/std/cstdint",
         "cuda/std/functional",
         "cuda/std/initializer_list",
+        "cuda/std/latch",
         "cuda/std/limits",
         "cuda/std/tuple",
         "cuda/std/type_traits",

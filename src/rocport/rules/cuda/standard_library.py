@@ -3,8 +3,9 @@
 `rocport_std.h` has what most CUDA code takes from them under the same names: `cuda::std`'s traits, array, tuple,
 complex, limits and mathematics over the host's standard library and HIP's device functions, `cuda::atomic` and
 `cuda::atomic_ref` with their orders and scopes over the compiler's atomics, `cuda::ceil_div`. The names stay as they
-are. A name that the header does not have, waiting for an atomic object (`wait`, `notify_one`), and other headers of
-libcu++ (barriers, pipelines, memory resources), are MANUAL.
+are. Waiting for an atomic object polls it: REVIEW, as lanes of one wavefront cannot wait for one another. A name that
+the header does not have, and other headers of libcu++ (memory resources, semaphores), are MANUAL; barriers and
+pipelines have a rule of their own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
 HEADER = "rocport_std.h"
-_HEADERS = OTHERS - {"mma.h", "crt/mma.h"}
+BARRIER_HEADERS = frozenset({"cuda/barrier", "cuda/latch", "cuda/pipeline", "cuda/std/barrier", "cuda/std/latch"})
+"""Headers whose names rocport_barrier.h has."""
+_HEADERS = frozenset(name for name in OTHERS if name.startswith("cuda/")) - BARRIER_HEADERS
 
 NAMES = frozenset(
     b"int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t size_t ptrdiff_t "
@@ -48,6 +51,11 @@ OUTSIDE = frozenset(
     b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst".split()
 )
 """Names of cuda that the header has."""
+WAITING = frozenset(
+    b"barrier latch pipeline pipeline_shared_state make_pipeline memcpy_async aligned_size_t "
+    b"pipeline_consumer_wait_prior pipeline_producer_commit async_contract_fulfillment".split()
+)
+"""Names of cuda that rocport_barrier.h has; `barrier` and `latch` are in cuda::std too."""
 
 RULE = Rule(
     name="standard-library",
@@ -94,13 +102,13 @@ RULE = Rule(
 
 
 def supported(source: CudaSource, position: int) -> bool:
-    """True where `cuda` at a token begins a name that the port's header has."""
+    """True where `cuda` at a token begins a name that a header of the port has."""
     if source.at(position + 1) != b"::":
         return False
     name = source.at(position + 2)
     if name == b"std" and source.at(position + 3) == b"::":
-        return source.at(position + 4) in NAMES
-    return name in OUTSIDE
+        return source.at(position + 4) in NAMES | {b"barrier", b"latch"}
+    return name in OUTSIDE | WAITING
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
@@ -180,28 +188,24 @@ def _atomics(source: CudaSource) -> Iterator[Finding]:
         return
 
 
-_WAITS = (b"wait", b"notify_one", b"notify_all")
-
-
 def _waits(source: CudaSource) -> Iterator[Finding]:
-    """`flag.wait(0)`, `flag.notify_one()` in a file with cuda's atomic objects: the header has no waiting."""
+    """`flag.wait(0)` in a file with cuda's atomic objects: polled, which lanes of a wavefront cannot do for others."""
     used = {source.at(at + 2) for at in source.find(b"cuda")} | {source.at(at + 4) for at in source.find(b"cuda")}
-    if used.isdisjoint({b"atomic", b"atomic_ref"}):
+    if used.isdisjoint({b"atomic", b"atomic_ref"}) or not used.isdisjoint({b"barrier", b"latch"}):
         return
-    for position in sorted(source.find(*_WAITS)):
-        empty = source.at(position + 2) == b")"
+    for position in sorted(source.find(b"wait")):
         if source.at(position - 1) not in (b".", b"->") or source.at(position + 1) != b"(":
             continue
-        if empty == (source.at(position) == b"wait") or amd_only(source, position):
-            continue  # event.wait() and cv.notify_one(lock) are something else
+        if source.at(position + 2) == b")" or amd_only(source, position):
+            continue  # event.wait() is something else
         yield finding(
             RULE,
             source,
             position,
-            f"{source.at(position).decode()}() of an atomic object is not in {HEADER}: lanes of a wavefront cannot "
-            "wait for one another",
+            f"wait() of an atomic object polls it in {HEADER}: lanes of a wavefront cannot wait for one another",
             last=position + 1,
-            fix="poll load() from one lane of a wavefront, of a value that another block or the host stores",
+            applicability=Applicability.REVIEW,
+            fix="see that the value is stored by another wavefront or by the host; wait in one lane of a wavefront",
         )
 
 

@@ -1,0 +1,159 @@
+"""libcu++'s `cuda::barrier`, `cuda::latch`, `cuda::pipeline` and `cuda::memcpy_async`, whose headers ROCm lacks.
+
+`rocport_barrier.h` has them under the same names. A barrier counts arrivals in shared memory and polls its phase; a
+copy is made where it is asked for, so that what CUDA promises behind the wait holds, and copying and computing no
+longer overlap; a pipeline of a block synchronizes the block where its stages change hands. That is right where the
+threads of a wavefront come to the barrier together: REVIEW. A lane that waits for a lane of its own wavefront on
+another branch never goes on: the rule `divergent-barrier` looks for those.
+
+Producer and consumer roles of a pipeline, transaction counts, bulk copies (TMA) and the handle for PTX are MANUAL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.binding.branches import branches
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
+from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.include_header import is_project_file, spelled
+from rocport.rules.cuda.standard_library import BARRIER_HEADERS, WAITING, supported
+from rocport.rules.cuda.warp_common import amd_only
+from rocport.syntax.cuda import CudaSource
+
+HEADER = "rocport_barrier.h"
+_BARRIERS = frozenset({b"barrier", b"latch"})
+_ABSENT = {
+    b"barrier_native_handle": "the address of a barrier for PTX",
+    b"barrier_arrive_tx": "a barrier that counts bytes",
+    b"barrier_expect_tx": "a barrier that counts bytes",
+    b"memcpy_async_tx": "a bulk copy that a barrier counts",
+}
+_ROLES = "a pipeline with producer and consumer threads: warps of one wavefront cannot wait for one another"
+
+RULE = Rule(
+    name="barrier-object",
+    summary="libcu++ barrier, latch, pipeline or asynchronous copy",
+    severity=Severity.BREAKS_BUILD,
+    applicability=Applicability.MANUAL,
+    phase=2,
+    triggers=frozenset({b"cuda"}),
+    examples=(
+        Example(
+            "#include <cuda/barrier>\n__global__ void k() {\n"
+            "  __shared__ cuda::barrier<cuda::thread_scope_block> b;\n"
+            "  if (threadIdx.x == 0) init(&b, blockDim.x);\n  __syncthreads();\n  b.arrive_and_wait();\n}\n",
+            contains=('#include "rocport_barrier.h"', "cuda::barrier<cuda::thread_scope_block> b;"),
+            absent=("<cuda/",),
+        ),
+        Example(
+            "#include <cooperative_groups.h>\n#include <cuda/pipeline>\nnamespace cg = cooperative_groups;\n"
+            "__global__ void k(int *to, const int *from) {\n"
+            "  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;\n"
+            "  auto block = cg::this_thread_block();\n  auto pipe = cuda::make_pipeline(block, &state);\n"
+            "  pipe.producer_acquire();\n  cuda::memcpy_async(block, to, from, 64, pipe);\n"
+            "  pipe.producer_commit();\n}\n",
+            contains=('#include "rocport_barrier.h"', "cuda::make_pipeline(block, &state)"),
+        ),
+        Example(
+            "#include <cuda/pipeline>\n__device__ void f(cuda::pipeline_shared_state<cuda::thread_scope_block, 2> *s,\n"
+            "                  cooperative_groups::thread_block b) { auto pipe = cuda::make_pipeline(b, s, 32); }\n",
+            contains=("cuda::make_pipeline(b, s, 32)",),
+        ),
+        Example(
+            "#include <cuda/barrier>\n__device__ void f(cuda::barrier<cuda::thread_scope_block> &b) {\n"
+            "  auto token = cuda::device::barrier_arrive_tx(b, 1, 256);\n}\n",
+            contains=("cuda::device::barrier_arrive_tx",),
+        ),
+    ),
+    clean=(
+        "namespace mine { namespace cuda { struct barrier; } }\nmine::cuda::barrier *b;\n",
+        "void wait(at::cuda::CUDAEvent &e) { e.block(stream); }\n",
+    ),
+    sources=(
+        "https://nvidia.github.io/cccl/libcudacxx/extended_api/synchronization_primitives.html",
+        "https://nvidia.github.io/cccl/libcudacxx/extended_api/asynchronous_operations.html",
+    ),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    for directive in source.directives:
+        if directive.name != b"include" or amd_only(source, directive.first):
+            continue
+        found = spelled(source, directive)
+        if found is None or found[0] not in BARRIER_HEADERS or is_project_file(found[0], source, context):
+            continue
+        yield finding(
+            RULE,
+            source,
+            directive.first,
+            f"<{found[0]}> is {HEADER}: its names over shared memory and atomic operations",
+            last=directive.last - 1,
+            applicability=Applicability.SAFE,
+            edits=[Edit(Span(directive.start, source.end(directive.last - 1)), b"")],
+            headers=[HEADER],
+        )
+    view = branches(source, context.project.torch_extension)
+    told: set[str] = set()
+    for position in sorted(source.find(b"cuda")):
+        if source.qualified(position) or amd_only(source, position) or view.is_dead(source.starts[position]):
+            continue
+        name_at = position + (4 if source.at(position + 2) == b"std" else 2)
+        name = source.at(name_at)
+        if name not in WAITING or not supported(source, position):
+            continue
+        what = "barrier" if name in _BARRIERS else "copy"
+        if what not in told:
+            told.add(what)
+            yield _kept(source, position, name_at, what)
+        if name == b"make_pipeline":
+            yield from _roles(source, name_at)
+    yield from _absent(source)
+
+
+def _kept(source: CudaSource, position: int, name_at: int, what: str) -> Finding:
+    name = f"cuda::{source.at(name_at).decode()}"
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{name} is of {HEADER}: threads poll, and all lanes of a wavefront that arrive have to have arrived before "
+        "one of them waits"
+        if what == "barrier"
+        else f"{name} is of {HEADER}: copies are made where they are asked for, so that copying and computing do not "
+        "overlap",
+        last=name_at,
+        applicability=Applicability.REVIEW,
+        headers=[HEADER],
+        fix="see that no warp waits in a branch for a warp of another branch"
+        if what == "barrier"
+        else "expect another speed; see that all threads of the group come to each step of the pipeline",
+    )
+
+
+def _roles(source: CudaSource, name_at: int) -> Iterator[Finding]:
+    call = source.call(name_at)
+    if call is not None and len(call.args) > 2:
+        yield _refused(source, name_at, _ROLES)
+
+
+def _absent(source: CudaSource) -> Iterator[Finding]:
+    for name, what in _ABSENT.items():
+        for position in source.find(name):
+            if (
+                source.at(position - 1) == b"::"
+                and source.at(position - 2) != b"cuda"
+                and not amd_only(source, position)
+            ):
+                yield _refused(source, position, what)
+
+
+def _refused(source: CudaSource, position: int, what: str) -> Finding:
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{HEADER} has no {source.at(position).decode()}: {what}",
+        fix="let all threads of the block copy, and put __syncthreads() between copying and computing",
+    )
