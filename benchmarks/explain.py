@@ -13,7 +13,9 @@ right: the first claim holds every pattern (or no claim where silence is asked).
 possible: nothing is claimed, and one of the first three possible causes holds every pattern.
 wrong: another claim is made, or any where silence is asked.
 silent: nothing is claimed and no such possibility is named where something should be said.
-A log with a cause and one that asks for silence are counted apart, too: silence is easier.
+A log with a cause and one that asks for silence are counted apart, too: silence is easier. So is a log that a record
+cites: somebody read it when the record was written. `uncited` are the others. A log counts as cited where a source has
+the same number in a repository of the same name, whoever owns it: repositories move.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from pathlib import Path
 
 from rocport.explain.match import Match
 from rocport.explain.reading import Reading, read_bytes
+from rocport.facts.failures import load_failures
 
 OUTCOMES = ("right", "possible", "wrong", "silent")
 
@@ -35,6 +38,24 @@ OUTCOMES = ("right", "possible", "wrong", "silent")
 def held_out(source: str) -> bool:
     """True for a case of the half kept aside."""
     return int(hashlib.sha256(source.encode()).hexdigest(), 16) % 2 == 1
+
+
+MOVED = {"legacy-rocm-build": "rocm"}
+"""Repositories that have another name now."""
+
+
+def thread(address: str) -> tuple[str, str]:
+    """Repository (without owner) and number of a thread, from `owner/repo#7` or an address; else the address."""
+    found = re.search(r"(?:^|github\.com/)[^/\s]+/([^/#\s]+)(?:#|/(?:issues|pull|discussions)/)(\d+)", address)
+    if found is None:
+        return address.lower(), ""
+    name = found.group(1).lower()
+    return MOVED.get(name, name), found.group(2)
+
+
+def cited_threads() -> frozenset[tuple[str, str]]:
+    """Every thread that a record of facts/failures names as its source."""
+    return frozenset(thread(source) for failure in load_failures() for source in failure.sources)
 
 
 def outcome(reading: Reading, must: Sequence[str]) -> str:
@@ -59,11 +80,14 @@ def main() -> None:
     options = parser.parse_args()
     labels = json.loads((options.logs / "labels.json").read_text(encoding="utf-8"))
     counts: dict[str, Counter[str]] = {}
+    cited = cited_threads()
     for label in labels:
         reading = read_bytes((options.logs / label["file"]).read_bytes(), label["file"])
         result = outcome(reading, label["must"])
         halves = ["kept aside" if held_out(label["source"]) else "tuned on"]
-        halves.append(f"{halves[0]}, {'with a cause' if label['must'] else 'silence asked'}")
+        kind = "with a cause" if label["must"] else "silence asked"
+        known = "cited" if thread(label["source"]) in cited else "uncited"
+        halves += [f"{halves[0]}, {kind}", f"{halves[0]}, {known}", f"{halves[0]}, {known}, {kind}"]
         if options.group:
             halves.append(f"{options.group}={label.get(options.group, '')}, {halves[0]}")
         for half in halves:
@@ -72,11 +96,13 @@ def main() -> None:
             answer = [match.failure.id for match in reading.matches[:3]]
             answer += [f"{match.failure.id}? {'; '.join(match.doubts)}" for match in reading.possible[:3]]
             print(f"{result:8} {label['source']}: {answer} wanted {label['cause']} [{reading.vendor}]")
-    print(f"{'half':30} {'logs':>5}" + "".join(f" {name:>8}" for name in OUTCOMES))
+    uncited = sum(thread(label["source"]) not in cited for label in labels)
+    print(f"{len(labels)} logs, {uncited} of them uncited")
+    print(f"{'half':36} {'logs':>5}" + "".join(f" {name:>8}" for name in OUTCOMES))
     for half, tally in sorted(counts.items()):
         total = sum(tally.values())
         rates = "".join(f" {tally[key] / total:8.3f}" for key in OUTCOMES)
-        print(f"{half:30} {total:5}{rates}")
+        print(f"{half:36} {total:5}{rates}")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,12 @@ def test_near_misses_do_not_match(failure: Failure) -> None:
 
 def test_every_signature_matches_text_made_from_it() -> None:
     filler = {"gfx": "gfx942", "version": "7.2", "number": "42", "cuda": "cudaMalloc", "path": "a/b.so"}
-    filler |= {"rocmlib": "librocblas.so.5", "cudalib": "libcudart.so.12", "soname": "libnuma.so.1"}
+    filler |= {
+        "rocmlib": "librocblas.so.5",
+        "cudalib": "libcudart.so.12",
+        "soname": "libnuma.so.1",
+        "rocmpackage": "hipcub",
+    }
     for failure in FAILURES:
         for signature in failure.signatures:
             text = signature.text.replace("{*}", " ")

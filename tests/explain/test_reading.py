@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from rocport.cli import cli
 from rocport.explain import read_bytes, read_stream
+from rocport.explain.evidence import CLEAR, SYSTEMS, subjects_of, warns
 from rocport.explain.pages import MOST_POSSIBLE
 from rocport.explain.vendor import vendor_of
 from rocport.facts.failures import load_failures
@@ -52,6 +53,12 @@ def test_an_nvidia_log_gets_a_sentence_and_silence(log: str) -> None:
         ("AMD Ryzen 7 5800H with Radeon Graphics; NVIDIA GeForce GTX 1650", "nvidia"),
         ("CUBLAS_STATUS_INTERNAL_ERROR when calling `cublasCreate(handle)`", "nvidia"),
         ("### GPU\n\nAMD\n", "amd"),
+        (
+            "libbitsandbytes_rocm63.so: undefined symbol. If you use Intel CPU or XPU, please pip install "
+            "intel_extension_for_pytorch",
+            "amd",
+        ),
+        ("import intel_extension_for_pytorch as ipex", "intel"),
         ("ROCM Version                 : Could not collect\nCUDA Archs: Not Set; ROCm: Disabled\n", "unknown"),
     ],
 )
@@ -125,6 +132,45 @@ def test_what_speaks_against_a_diagnosis_makes_it_a_possibility(log: str, doubt:
     assert any(doubt in text for match in reading.possible for text in match.doubts), reading.weighed
 
 
+def test_the_first_level_a_line_names_is_its_level() -> None:
+    log = "error: unknown warning option '-Wnrvo' [-Werror,-Wunknown-warning-option]\nMIGraphX of ROCm 7.0 on gfx1100\n"
+    assert [match.failure.id for match in read_bytes(log.encode(), "log").matches] == ["migraphx-compiler-option"]
+    assert warns("CMake Warning at CMakeLists.txt:3 (message): error: none") and not warns(
+        "x.cpp:3:1: error: -Wwarning"
+    )
+
+
+def test_words_of_anybody_are_claimed_only_beside_something_of_amd() -> None:
+    """DKMS builds other drivers, too; a GPU of AMD named elsewhere in the paste does not make the failure ROCm's."""
+    built = "Building initial module for 6.14.0\nError! Bad return status for module build on kernel: 6.14.0 (x86)\n"
+    far = f"AMD Radeon RX 7900 XTX\n\n\n\n\nSetting up virtualbox-dkms\n{built}"
+    reading = read_bytes(far.encode(), "log")
+    assert reading.matches == ()
+    assert any("nothing beside them" in doubt for match in reading.possible for doubt in match.doubts)
+    near = f"Setting up amdgpu-dkms\n{built}"
+    assert [match.failure.id for match in read_bytes(near.encode(), "log").matches] == ["dkms-build-failed"]
+
+
+def test_a_clear_message_shows_its_own_program_and_no_system() -> None:
+    triton = "out of resource: shared memory, Required: 106496, Hardware limit: 65536. Reducing block sizes may help.\n"
+    assert [match.failure.id for match in read_bytes(f"{triton}rocm\n".encode(), "log").matches] == [
+        "triton-lds-out-of-resources"
+    ]
+    for failure in load_failures():
+        if failure.specificity >= CLEAR and SYSTEMS.intersection(subjects_of(failure.title)):
+            break
+    else:
+        raise AssertionError("no record speaks of a system")
+
+
+def test_a_missing_cmake_package_is_named_and_rocksdb_is_none_of_rocm() -> None:
+    log = 'CMake Error: By not providing "Findhipblas.cmake" in CMAKE_MODULE_PATH this project\nGGML_HIP gfx1100\n'
+    (match,) = read_bytes(log.encode(), "log").matches
+    assert "package of hipblas is not installed" in match.filled(match.failure.cause)
+    log = "CMake Error: Could NOT find RocksDB (missing: ROCKSDB_LIBRARIES) for gfx1100\n"
+    assert read_bytes(log.encode(), "log").weighed == ()
+
+
 @pytest.mark.parametrize("rocm", ["6.4", "7.2"])
 def test_a_version_out_of_its_range_makes_it_a_possibility(rocm: str) -> None:
     log = "error: use of undeclared identifier '__shfl_down_sync'; did you mean '__shfl_down'?\n"
@@ -160,9 +206,10 @@ def test_a_cuda_build_without_a_gpu_keeps_only_that_mistake() -> None:
 def test_case_numbers_and_wraps_do_not_matter() -> None:
     for text in (
         "rocblas ERROR: cannot read /opt/rocm-7.9.1/rocblas/TensileLibrary.dat: illegal seek for gpu arch : gfx1103",
+        "amdgpu-6.12.12 DKMS files\n"
         "\x1b[31mError! Bad return status for module build on kernel: 6.14.0-24-gen\neric (x86_64)\x1b[0m",
-        'OSError: [WinError 126] No se encuentra el modulo. Error loading "C:\\v\\torch\\lib\\shm.dll" or one of its'
-        " dependencies.",
+        'OSError: [WinError 126] No se encuentra el modulo. Error loading "C:\\zluda\\torch\\lib\\shm.dll" or one of'
+        " its dependencies.",
     ):
         assert read_bytes(text.encode(), "log").matches, text
 

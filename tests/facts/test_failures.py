@@ -73,6 +73,8 @@ def test_bad_signatures_are_refused(text: str, message: str) -> None:
         ({"colour": "red"}, "unknown field 'colour'"),
         ({"fix": "one"}, "must be a list"),
         ({"signatures": ["abc"]}, "needs"),
+        ({"wide": ["another text"]}, "is no signature"),
+        ({"wide": "yes"}, "must be a list"),
     ],
 )
 def test_bad_records_name_file_and_field(change: dict[str, Any], message: str) -> None:

@@ -24,4 +24,4 @@ def test_most_examples_show_what_their_failure_speaks_of() -> None:
         reading = read_stream(io.BytesIO(failure.example.encode()), "example", "amd")
         doubts = [text for match in reading.weighed if match.failure.id == failure.id for text in match.doubts]
         silent += [failure.id] * any("nothing in the paste" in text for text in doubts)
-    assert silent == ["wsl-amdsmi", "bnb-blocksize-64-refused", "system-rocm-shadows-wheel", "triton-launcher-headers"]
+    assert silent == ["wsl-amdsmi", "system-rocm-shadows-wheel"]

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from rocport.explain.codes import find_codes
-from rocport.explain.evidence import VAGUE, Setting, failed, informs, warns
+from rocport.explain.evidence import VAGUE, Setting, failed, informs, names_amd, warns
 from rocport.explain.match import Match
 from rocport.explain.text import Block, lowered, read_blocks
+from rocport.explain.vendor import AMD, vendor_of
 from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
 
 MAX_LINES = 20
@@ -42,6 +43,18 @@ class Diagnosis:
     setting: Setting = field(default_factory=Setting)
 
 
+@dataclass(frozen=True)
+class Hit:
+    """One place where a failure was seen. `named`: the line only names the thing; `wide`: the words are anybody's and
+    nothing beside them is AMD's; `amd`: the signature names AMD's stack."""
+
+    text: str
+    values: dict[str, str] = field(default_factory=dict)
+    named: bool = False
+    wide: bool = False
+    amd: bool = True
+
+
 class _Seen:
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
@@ -50,10 +63,14 @@ class _Seen:
         self.count = 0
         self.text = ""
         self.values: dict[str, str] = {}
-        self.informs = self.warns = self.named = True
+        self.informs = self.warns = self.named = self.wide = True
+        self.amd = False
 
-    def add(self, line: int, text: str, values: dict[str, str], named: bool = False) -> None:
-        self.named = self.named and named
+    def add(self, line: int, hit: Hit) -> None:
+        text, values = hit.text, hit.values
+        self.named = self.named and hit.named
+        self.wide = self.wide and hit.wide
+        self.amd = self.amd or hit.amd
         if line <= self.last:
             return
         self.last = line
@@ -75,6 +92,8 @@ class _Seen:
             informs=self.informs,
             warns=self.warns,
             named=self.named,
+            wide=self.wide,
+            amd=self.amd,
         )
 
 
@@ -91,19 +110,20 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
     for block in read_blocks(stream):
         squeezed = block.squeezed
         setting.add(block)
-        found: dict[str, list[tuple[int, str, dict[str, str], bool]]] = {}
+        found: dict[str, list[tuple[int, Hit]]] = {}
         for failure, signature, probe in probes:
             if probe in squeezed and seen[failure.id].count < MAX_COUNT:
                 hits = found.setdefault(failure.id, [])
                 for line, text, values in _search(block, signature):
                     states = signature.states or (failure.specificity >= VAGUE and _states_beside(block, line))
-                    hits.append((line, text, values, not states))
+                    wide = signature.wide and not _amd_beside(block, line)
+                    hits.append((line, Hit(text, values, not states, wide, names_amd(signature.text))))
         if failures is None:
             for failure, line, text in find_codes(block):
-                seen.setdefault(failure.id, _Seen(failure)).add(line, text, {})
+                seen.setdefault(failure.id, _Seen(failure)).add(line, Hit(text, amd=False))
         for failure_id, hits in found.items():
-            for line, text, values, named in sorted(hits, key=lambda hit: hit[0]):
-                seen[failure_id].add(line, text, values, named)
+            for line, hit in sorted(hits, key=lambda item: item[0]):
+                seen[failure_id].add(line, hit)
         suspects.extend(_suspects(block, suspects[-1][0] if suspects else 0))
         lines = max(lines, block.first_line + block.text.count("\n") - block.text.endswith("\n"))
     matched = sorted((item.match() for item in seen.values() if item.count), key=rank)
@@ -161,8 +181,17 @@ def _search(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict
 
 def _states_beside(block: Block, line: int) -> bool:
     """True where the line or one of its neighbours says that something failed."""
+    return any(failed(text) for text in _beside(block, line))
+
+
+def _amd_beside(block: Block, line: int) -> bool:
+    """True where the line or one of its neighbours is of AMD's hardware or software."""
+    return vendor_of("\n".join(text[:WINDOW] for text in _beside(block, line))).name == AMD
+
+
+def _beside(block: Block, line: int) -> list[str]:
     at = line - block.first_line
-    return any(failed(text) for text in block.lines[max(0, at - BESIDE) : at + BESIDE + 1])
+    return block.lines[max(0, at - BESIDE) : at + BESIDE + 1]
 
 
 def _search_lines(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict[str, str]]]:

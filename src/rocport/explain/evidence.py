@@ -16,7 +16,6 @@ from rocport.explain.match import Match
 from rocport.explain.text import Block
 from rocport.explain.vendor import UNKNOWN, Vendor
 from rocport.facts._toml import FACTS, read_toml
-from rocport.facts.failures import Failure
 from rocport.model.targets import GfxTarget
 from rocport.model.versions import RocmVersion
 
@@ -28,6 +27,8 @@ CLEAR = 80
 """From here on a failure's message names the thing itself."""
 NEAR = 40
 """Lines between two messages of one failure: a traceback with its causes."""
+SYSTEMS = frozenset({"WSL", "Windows", "wheel"})
+"""Subjects that are no program: a message cannot show them by being there."""
 RIVAL = 8
 """Two failures whose specificity differs by less are equally good readings of a log."""
 
@@ -42,6 +43,7 @@ _STUCK = re.compile(
     re.IGNORECASE,
 )
 _WARNS = re.compile(r"(?<!NCCL )\bwarn(?:ing)?\b|^\[W\d|^W\d{4} ", re.IGNORECASE)  # NCCL's errors are WARN
+_ERROR_LEVEL = re.compile(r"\b(?:fatal|error|critical)\b\]?:", re.IGNORECASE)
 _ENDS = re.compile(
     r"^\s{0,20}(?:[\w.]{0,80}(?:Error|Exception)\b|(?:fatal )?error:|E: |FAILED:|Aborted|Segmentation fault|Traceback)"
     r"|core dumped|: (?:fatal )?error: ",
@@ -51,6 +53,7 @@ _WELL = re.compile(
     r"successfully installed|prompt executed in|application startup complete|server is listening|server listening on"
     r"|\beval time =|tokens per second|\btest passed|\d passed in |\[100%\] built target|build succeeded"
     r"|finished successfully|completed successfully|\[(?:rocm|cuda|gpu)device\(|http/1\.[01]\" 200"
+    r"|successfully loaded firmware"
     r"|cuda(?:\.is_available\(\))?(?: available)?: true|hsa agents\b",
     re.IGNORECASE,
 )
@@ -76,8 +79,9 @@ def failed(line: str) -> bool:
 
 
 def warns(line: str) -> bool:
-    """True for a line its program marks as a warning."""
-    return bool(_WARNS.search(line[:160]))
+    """True for a line its program marks as a warning: the first level it names is one."""
+    found = _WARNS.search(line[:160])
+    return found is not None and not _ERROR_LEVEL.search(line, 0, found.start())
 
 
 @dataclass
@@ -146,13 +150,17 @@ def weigh(matches: Sequence[Match], setting: Setting, vendor: Vendor, known: Kno
 
 def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Iterable[str]:
     failure, last = match.failure, match.lines[-1]
-    if vendor.name == UNKNOWN and (failure.nvidia_too or vendor.cuda_build or not _amd_words(failure)):
+    if vendor.name == UNKNOWN and (failure.nvidia_too or vendor.cuda_build or not match.amd):
         yield "nothing says whose GPU this is, and machines without one of AMD print it too"
     if failure.specificity <= GENERAL:
         yield "many causes print these words"
+    if match.wide:
+        yield "programs without ROCm print these words, and nothing beside them is of AMD"
     if failure.certainty == "low":
         yield "known from one report"
     subjects = subjects_of(failure.title)
+    if failure.specificity >= CLEAR and not SYSTEMS.intersection(subjects):
+        subjects = ()  # a program that names the thing itself has shown itself
     if subjects and not setting.programs.intersection(subjects):
         yield f"nothing in the paste is of {' or '.join(subjects)}"
     if match.named:
@@ -195,11 +203,7 @@ _AMD_WORDS = re.compile(
 )
 
 
-def _amd_words(failure: Failure) -> bool:
-    """True where the failure's own messages name AMD's stack."""
-    return any(_names_amd(signature.text) for signature in failure.signatures)
-
-
 @functools.lru_cache(maxsize=4096)
-def _names_amd(text: str) -> bool:
+def names_amd(text: str) -> bool:
+    """True where a signature's text names AMD's stack."""
     return bool(_AMD_WORDS.search(text))

@@ -26,6 +26,10 @@ class Match:
     """Seen only on lines that the program marks as information or as a warning."""
     named: bool = False
     """Seen only where a line names the thing and nothing beside it says what is wrong."""
+    wide: bool = False
+    """Seen only in words that programs without ROCm print, too, and with nothing of AMD's beside them."""
+    amd: bool = True
+    """False when no text it was seen by names AMD's stack."""
     doubts: tuple[str, ...] = ()
     """What speaks against it, in words; empty: it is claimed."""
 

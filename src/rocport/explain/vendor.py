@@ -103,7 +103,8 @@ _NVIDIA_GPU = _evidence(
     *("automatically detected platform cuda", "nvrm:"),
 )
 _INTEL = _evidence(
-    *("+xpu", "torch.xpu", "ur_result_error", "runtimeerror: ur error", "level_zero", "intel_extension_for_pytorch"),
+    *("+xpu", "torch.xpu", "ur_result_error", "runtimeerror: ur error", "level_zero"),
+    r"intel_extension_for_pytorch ~ (?<!pip install )intel_extension_for_pytorch",  # bitsandbytes tells everybody to
     *("intel arc", "intel(r) arc", "oneapi/", "oneapi\\", "ggml_sycl", "pi_error_"),
 )
 # ROCm does not exist on macOS, whatever the card is.

@@ -41,6 +41,7 @@ KINDS: Mapping[str, str] = {
     "quoted": r"[^'\"`\n]{1,300}",
     "rocmlib": _sonames(_LIBRARIES["rocm"]),
     "cudalib": _sonames(_LIBRARIES["cuda"]),
+    "rocmpackage": rf"(?:{'|'.join(map(re.escape, sorted((*_LIBRARIES['rocm'], *_LIBRARIES['packages']))))})(?![\w\-])",
     "soname": r"lib[\w.+\-]{1,80}\.so(?:\.[0-9.]{1,24})?",
 }
 """Placeholder kind -> pattern. None repeats a group, so a signature is matched in time linear in its window."""
@@ -79,6 +80,8 @@ class Signature:
     """The longest piece of fixed text, in lower case: a log without it cannot match."""
     states: bool
     """False where the text only names a file, variable or function: what is wrong with it has to stand beside it."""
+    wide: bool = False
+    """True where programs without ROCm print the text, too: something of AMD's has to stand beside it."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ class Failure:
     """The versions of `applies` that are known as numbers."""
 
 
-def compile_signature(text: str) -> Signature:
+def compile_signature(text: str, wide: bool = False) -> Signature:
     """Signature text -> pattern and prefilter literal.
 
     Raises FailureFactError for an unknown placeholder kind, more than two `{*}`, or no literal of five characters.
@@ -137,7 +140,7 @@ def compile_signature(text: str) -> Signature:
     if len(literal) < _MIN_LITERAL:
         raise FailureFactError(f"signature {text!r}: needs {_MIN_LITERAL} characters of fixed text in one piece")
     states = STATES.search("".join(literals)) is not None
-    return Signature(text, re.compile("".join(pieces), re.IGNORECASE), literal.lower(), states)
+    return Signature(text, re.compile("".join(pieces), re.IGNORECASE), literal.lower(), states, wide)
 
 
 def _literal_pattern(text: str) -> str:
@@ -190,6 +193,7 @@ _FIELDS = {
     "nvidia_too": bool,
     "harmless": bool,
     "where": dict,
+    "wide": list,
 }
 _OPTIONAL: dict[str, Any] = {
     "applies": "",
@@ -198,6 +202,7 @@ _OPTIONAL: dict[str, Any] = {
     "nvidia_too": False,
     "harmless": False,
     "where": {},
+    "wide": [],
 }
 
 
@@ -216,8 +221,12 @@ def _parse(area: str, table: Mapping[str, Any]) -> Failure:
         raise FailureFactError(f"{where}: certainty must be one of {', '.join(CERTAINTIES)}")
     if not 1 <= values["specificity"] <= 100:
         raise FailureFactError(f"{where}: specificity must be 1 to 100")
+    wide = values["signatures"] if values["wide"] == ["*"] else values["wide"]
+    stray = sorted(set(wide) - set(values["signatures"]))
+    if stray:
+        raise FailureFactError(f"{where}: field 'wide' names {stray[0]!r}, which is no signature of the record")
     try:
-        signatures = tuple(compile_signature(text) for text in values["signatures"])
+        signatures = tuple(compile_signature(text, text in wide) for text in values["signatures"])
     except FailureFactError as error:
         raise FailureFactError(f"{where}: {error}") from None
     return Failure(
