@@ -250,3 +250,13 @@ def test_lines_of_commands_are_counted() -> None:
     assert [(item.name, item.line, item.end_line) for item in found] == [
         ("a", 1, 1), ("c", 3, 4), ("if", 6, 6), ("endif", 7, 7),
     ]  # fmt: skip
+
+
+def test_a_chain_of_calls_is_followed_in_linear_time() -> None:
+    def chain(length: int) -> bytes:
+        links = (b"__device__ void f%d() { f%d(); }\n" % (number, number + 1) for number in range(length))
+        return b"".join(links) + b"__device__ void f%d() { __syncthreads(); }\n" % length
+
+    assert elsewhere.meets_of(chain(9))[0][b"f0"] == {elsewhere.BLOCK}
+    few, many = (min(seconds(elsewhere.meets_of, chain(length)) for _ in range(3)) for length in (500, 2000))
+    assert many / max(few, 0.004) <= WIDE

@@ -60,16 +60,21 @@ def meets_of(data: bytes) -> tuple[Meets, Calls]:
         bodies.setdefault(name, []).append(body)
     found = {name: frozenset(kind for body in own for kind in _kinds(body)) for name, own in bodies.items()}
     every = {name: {call for body in own for call in _NAME.findall(body)} for name, own in bodies.items()}
-    calls = {name: called & found.keys() for name, called in every.items()}
-    changed = any(found.values())
-    while changed:
-        changed = False
-        for name, called in calls.items():
-            more = found[name].union(*(found[call] & {BLOCK, WARP_MEETS} for call in called))
-            if more != found[name]:
-                found[name], changed = more, True
+    callers: dict[bytes, list[bytes]] = {}
+    for name, called in every.items():
+        for call in called:
+            if call in found:
+                callers.setdefault(call, []).append(name)
+    for kind in (BLOCK, WARP_MEETS):
+        fresh = [name for name, kinds in found.items() if kind in kinds]
+        while fresh:
+            for caller in callers.get(fresh.pop(), ()):
+                if kind not in found[caller]:
+                    found[caller] |= {kind}
+                    fresh.append(caller)
     outward = {
-        name: frozenset(call for call in called - found.keys() if call[:2] != b"__") for name, called in every.items()
+        name: frozenset(call for call in called if call not in found and call[:2] != b"__")
+        for name, called in every.items()
     }
     return found, {name: called - _NOT_CALLS for name, called in outward.items() if called - _NOT_CALLS}
 

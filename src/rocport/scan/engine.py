@@ -257,24 +257,24 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
 
 def _through_files(index: ProjectIndex, names: Mapping[str, FileNames]) -> ProjectIndex:
     """The index in which a function that calls one of another file of its units holds what that one holds."""
-    held = {name for name, items in index.meets.items() if any(kinds & {BLOCK, WARP_MEETS} for _, kinds in items)}
-    fresh = set(held)
+    callers: dict[bytes, list[tuple[str, bytes]]] = {}
+    for path, item in names.items():
+        for name, called in item.calls.items():
+            for call in called:
+                callers.setdefault(call, []).append((path, name))
+    meets = dict(index.meets)
+    index = replace(index, meets=meets)
+    fresh = {name for name, items in meets.items() if any(kinds & {BLOCK, WARP_MEETS} for _, kinds in items)}
     while fresh:
-        found: dict[bytes, list[tuple[str, frozenset[str]]]] = {}
-        for path, item in names.items():
-            for name, called in item.calls.items():
-                own = dict(index.meets[name])[path]
-                for call in called & fresh:
-                    more = index.meets_elsewhere(call, path, False) & {BLOCK, WARP_MEETS} - own
-                    if more:
-                        found.setdefault(name, []).append((path, more))
-        meets = dict(index.meets)
-        for name, added in found.items():
-            more_of: dict[str, frozenset[str]] = {}
-            for path, kinds in added:
-                more_of[path] = more_of.get(path, frozenset()) | kinds
+        found: dict[bytes, dict[str, frozenset[str]]] = {}
+        for call in fresh:
+            for path, name in callers.get(call, ()):
+                more = index.meets_elsewhere(call, path, False) & {BLOCK, WARP_MEETS} - dict(meets[name])[path]
+                if more:
+                    found.setdefault(name, {})[path] = more | found.get(name, {}).get(path, frozenset())
+        for name, more_of in found.items():
             meets[name] = tuple((path, kinds | more_of.get(path, frozenset())) for path, kinds in meets[name])
-        index, fresh = replace(index, meets=meets), set(found)
+        fresh = set(found)
     return index
 
 
