@@ -2,6 +2,7 @@
 
     python benchmarks/mutants.py                       # 35 mutants of each package, seeded; about an hour on one core
     python benchmarks/mutants.py --package rules --most 60 --show
+    python benchmarks/mutants.py --half aside --kept FOLDER     # goes on where a run before it ended
 
 Mutants are made from the syntax tree, in the bodies of functions only: a comparison turned around or moved by one,
 `and` for `or`, a condition negated, True for False, a number plus one, plus for minus, `continue` for `break`, a
@@ -9,10 +10,12 @@ returned value dropped. Messages, docstrings, annotations and what a rule says o
 mutmut nor cosmic-ray samples by package and picks the tests of a mutated file; the mutator is shorter than the
 plug-ins would be.
 
-A file's tests: of a rule its cases in tests/rules/test_rules.py; of any other module the tests of its package that
-import it or have its name, or else that use a name it defines. They stop at the first failure. A mutant that only
-runs longer than ten times its tests' usual time counts as killed. Half of the files are set aside by the first digit
-of SHA-256 of their path (even): tests were strengthened by looking at the survivors of the others.
+A file's tests: of a rule its cases in tests/rules/test_rules.py; of any other module the tests of its package that run
+the mutated line (coverage.py is asked once a package, the quickest test goes first), then those that import the module
+or have its name, or else that use a name it defines. They stop at the first failure. A mutant that only runs longer
+than ten times its tests' usual time counts as killed. Half of the files are set aside by the first digit of SHA-256 of
+their path (even): tests were strengthened by looking at the survivors of the others. An outcome is kept in FOLDER by
+the mutant, the file's text and its tests' text, so what a mend of the tests could change is run again.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from __future__ import annotations
 import argparse
 import ast
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -27,6 +31,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -173,6 +178,17 @@ def tests_of(root: Path, path: str) -> tuple[str, ...]:
     return tuple(map(str, found))
 
 
+@dataclass(frozen=True)
+class Reached:
+    """Which tests of a package run a line: ids for pytest, the quickest first."""
+
+    root: Path
+    found: dict[str, dict[int, list[str]]]
+
+    def by(self, mutant: Mutant) -> tuple[str, ...]:
+        return tuple(str(self.root / test) for test in self.found.get(mutant.path, {}).get(mutant.line, []))
+
+
 class Shadow:
     """A copy of the sources in which one file at a time is another."""
 
@@ -191,6 +207,48 @@ class Shadow:
             self._usual[tests] = time.monotonic() - started if passed else -1.0
         return self._usual[tests]
 
+    def reached(self, package: str, kept: Path | None) -> Reached:
+        """Runs the tests of a package once with every line watched; none are known without coverage.py."""
+        place = (kept or self.folder) / f"reached-{package}-{_digest(self.folder, package)}.json"
+        if not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(json.dumps(self._watch(package)) + "\n")
+        found = {path: {int(line): tests for line, tests in lines.items()}
+                 for path, lines in json.loads(place.read_text()).items()}  # fmt: skip
+        return Reached(self.folder, found)
+
+    def _watch(self, package: str) -> dict[str, dict[int, list[str]]]:
+        try:
+            from coverage import CoverageData
+        except ImportError:
+            print("coverage.py is not installed: tests are found by their names alone", file=sys.stderr)
+            return {}
+        settings, data, junit = (self.folder / name for name in ("watch.ini", "watch.data", "watch.xml"))
+        watched = self.folder / "src" / "rocport" / package
+        settings.write_text(f"[run]\ndynamic_context = test_function\ndata_file = {data}\nsource = {watched}\n")
+        command = ["-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-q", "-n", "0", "-m", "not slow"]
+        more = ["-p", "no:cacheprovider", f"--junitxml={junit}", str(self.folder / "tests" / package)]
+        subprocess.run([sys.executable, *command, *more], cwd=self.folder, env=self._environment(),
+                       capture_output=True, check=False)  # fmt: skip
+        taken: dict[str, float] = defaultdict(float)
+        for case in ElementTree.parse(junit).getroot().iter("testcase"):
+            taken[f"{case.get('classname')}.{(case.get('name') or '').partition('[')[0]}"] += float(case.get("time", 0))
+        ids = {}
+        for name, seconds in taken.items():
+            parts = name.split(".")
+            at = next(number for number, part in enumerate(parts) if part.startswith("test_"))
+            test = "/".join(parts[: at + 1]) + ".py::" + "::".join(parts[at + 1 :])
+            ids[".".join(parts[at:])] = (seconds, test)
+        read = CoverageData(basename=str(data))
+        read.read()
+        found: dict[str, dict[int, list[str]]] = {}
+        for file in read.measured_files():
+            lines = found.setdefault(Path(file).relative_to(watched.parent).as_posix(), {})
+            for line, contexts in read.contexts_by_lineno(file).items():
+                tests = sorted(ids[context] for context in contexts if context in ids)
+                lines[line] = [test for _, test in tests]
+        return found
+
     def killed(self, mutant: Mutant, tests: tuple[str, ...]) -> bool:
         place = self.folder / "src" / "rocport" / mutant.path
         data = place.read_bytes()
@@ -202,9 +260,11 @@ class Shadow:
         finally:
             place.write_bytes(data)
 
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1",
+                "ROCPORT_CACHE": os.environ.get("ROCPORT_CACHE", str(self.folder / "cache"))}  # fmt: skip
+
     def _pytest(self, tests: tuple[str, ...], seconds: float) -> bool:
-        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1",
-                       "ROCPORT_CACHE": os.environ.get("ROCPORT_CACHE", str(self.folder / "cache"))}  # fmt: skip
         command = [
             sys.executable,
             "-m",
@@ -221,12 +281,18 @@ class Shadow:
         ]
         try:
             done = subprocess.run(
-                command, cwd=self.folder, env=environment, capture_output=True, timeout=seconds, check=False
+                command, cwd=self.folder, env=self._environment(), capture_output=True, timeout=seconds, check=False
             )
         except subprocess.TimeoutExpired:
             return False
         # 5: no test was collected, which kills nothing.
         return done.returncode in (0, 5)
+
+
+def _digest(root: Path, package: str) -> str:
+    """Of the sources and the tests of a package."""
+    files = [file for kind in ("src/rocport", "tests") for file in sorted((root / kind / package).rglob("*.py"))]
+    return hashlib.sha256("\0".join(file.read_text(encoding="utf-8") for file in files).encode()).hexdigest()[:16]
 
 
 def sample(root: Path, package: str, most: int, seed: str) -> list[Mutant]:
@@ -251,14 +317,44 @@ def _parses(data: bytes, mutant: Mutant) -> bool:
     return True
 
 
+class Kept:
+    """Outcomes of mutants, one line each, in a file of a folder; without a folder nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._place = folder / "outcomes.jsonl" if folder else None
+        self._known: dict[str, bool] = {}
+        if self._place is not None and self._place.exists():
+            self._known = {row["key"]: row["dead"] for row in map(json.loads, self._place.read_text().splitlines())}
+        if self._place is not None:
+            self._place.parent.mkdir(parents=True, exist_ok=True)
+
+    @staticmethod
+    def key(root: Path, mutant: Mutant, tests: tuple[str, ...]) -> str:
+        files = sorted({test.partition("::")[0] for test in tests})
+        texts = [root / "src" / "rocport" / mutant.path, *(Path(test) for test in files if Path(test).is_file())]
+        words = [mutant.name, str(mutant.start), *(file.read_text(encoding="utf-8") for file in texts)]
+        return hashlib.sha256("\0".join(words).encode()).hexdigest()
+
+    def get(self, key: str) -> bool | None:
+        return self._known.get(key)
+
+    def put(self, key: str, mutant: Mutant, dead: bool) -> None:
+        if self._place is not None:
+            with self._place.open("a") as stream:
+                stream.write(json.dumps({"key": key, "dead": dead, "mutant": mutant.name}) + "\n")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--package", action="append", choices=PACKAGES, help="only these; all by default")
     parser.add_argument("--most", type=int, default=35, help="mutants of each package")
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--half", choices=("aside", "looked-at"), help="only the files of this half")
+    parser.add_argument("--kept", type=Path, metavar="FOLDER", help="where outcomes are kept, to go on later")
     parser.add_argument("--show", action="store_true", help="name the survivors of the half that may be looked at")
     given = parser.parse_args()
     low = False
+    kept = Kept(given.kept)
     print(f"{'package':9} {'set aside':>22} {'looked at':>22}   survivors of the latter")
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         # The tree may change meanwhile: everything is read from the copy.
@@ -267,19 +363,28 @@ def main() -> int:
         for package in given.package or PACKAGES:
             counts: dict[bool, list[int]] = defaultdict(lambda: [0, 0])
             survivors = []
+            reached = Reached(folder, {}) if package == "rules" else shadow.reached(package, given.kept)
             for mutant in sample(folder, package, given.most, given.seed):
-                tests = tests_of(folder, mutant.path)
-                if tests and shadow.usual(tests) < 0:
-                    print(f"the tests of {mutant.path} fail as it is: {' '.join(tests)}", file=sys.stderr)
-                    return 2
-                dead = bool(tests) and shadow.killed(mutant, tests)
+                if given.half is not None and mutant.aside is not (given.half == "aside"):
+                    continue
+                tests = tuple(dict.fromkeys((*reached.by(mutant), *tests_of(folder, mutant.path))))
+                key = kept.key(folder, mutant, tests)
+                dead = kept.get(key)
+                if dead is None:
+                    if tests and shadow.usual(tests) < 0:
+                        print(f"the tests of {mutant.path} fail as it is: {' '.join(tests)}", file=sys.stderr)
+                        return 2
+                    dead = bool(tests) and shadow.killed(mutant, tests)
+                    kept.put(key, mutant, dead)
                 counts[mutant.aside][0] += dead
                 counts[mutant.aside][1] += 1
                 if not dead and not mutant.aside:
                     survivors.append(mutant)
                 if given.show and not dead and not mutant.aside:
                     print(f"    survives: {mutant.name}", file=sys.stderr, flush=True)
-            shares = [f"{dead} of {of} = {dead / of if of else 1:.2f}" for dead, of in (counts[True], counts[False])]
+            shares = [
+                f"{dead} of {of} = {dead / of:.2f}" if of else "not run" for dead, of in (counts[True], counts[False])
+            ]
             low |= any(of and dead / of < BAR for dead, of in counts.values())
             print(f"{package:9} {shares[0]:>22} {shares[1]:>22}   {len(survivors)}", flush=True)
     return 1 if low else 0
