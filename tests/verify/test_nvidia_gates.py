@@ -28,6 +28,8 @@ def verdict(tmp_path: Path, shared: dict[str, str], old: dict[str, str], new: di
         ("setup.py", "flags = ['-O2', '-DUSE_ROCM=0']\n", "USE_ROCM"),
         ("setup.py", "macros = [('USE_ROCM', '0')]\n", "USE_ROCM"),
         ("setup.py", "import os\nos.environ['USE_ROCM'] = '0'\n", "USE_ROCM"),
+        ("setup.py", "import os\nos.environ.update(USE_ROCM='0')\n", "USE_ROCM"),
+        ("setup.py", "macros = dict(HIP_VERSION=0)\n", "HIP_VERSION"),
         ("config.h.in", "#cmakedefine01 USE_ROCM\n", "USE_ROCM"),
         ("config.h", "#define HIP_VERSION 0\n", "HIP_VERSION"),
         ("config.hpp.in", "#define HIP_VERSION @V@\n", "HIP_VERSION"),

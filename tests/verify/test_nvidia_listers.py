@@ -70,6 +70,10 @@ CASES = [
     # A file that was named, and was not there.
     ("src/load.cpp", 'std::ifstream f("csrc/b.cu");\n', "csrc/b.cu"),
     ("config.json", '{"extra": "b.cu"}\n', "csrc/b.cu"),
+    # A pattern that takes a folder takes what lies in it.
+    ("build.sh", "cp -r csrc/* build/\n", "csrc/new/b.cc"),
+    # A line of YAML that is more than a path.
+    ("templates/x.yaml", '{{ (.Files.Glob "csrc/*.cu").AsConfig }}\n', "csrc/b.cu"),
 ]
 
 

@@ -7,6 +7,7 @@ Shares no code with what made the port (rules, port, syntax, scan): lexers and f
 from __future__ import annotations
 
 import ast
+import codecs
 import contextlib
 import functools
 import hashlib
@@ -301,6 +302,9 @@ class _Comparison:
         if (b"\r" in new, b"\n" in new.replace(b"\r\n", b"")) != (b"\r" in old, b"\n" in old.replace(b"\r\n", b"")):
             message = "its line ends are not as they were (carriage returns): recipes, strings and `#!` lines hold them"
             self._files(path, message, "write the line ends of the original", Kind.UNDECIDED)
+        if new.startswith(codecs.BOM_UTF8) != old.startswith(codecs.BOM_UTF8):
+            message = "a byte order mark is at its start in one of the two: not every tool that reads it takes one"
+            self._files(path, message, "write the start of the original", Kind.UNDECIDED)
         if kind == "c" and new.count(b"??/") != old.count(b"??/"):
             message = "`??/` is a backslash where a compiler reads trigraphs, and may join lines"
             self._files(path, message, "write it in another way", Kind.UNDECIDED)
@@ -410,7 +414,7 @@ class _Comparison:
             if gate in was.declared:
                 continue
             for other in self.old.modes:
-                if language(other) == "cmake" and gate.encode() in self.old.data(other):
+                if language(other) == "cmake" and cmake.may_see(self.old.data(other), gate):
                     for seen in cmake.mentions(self.old.data(other), gate):
                         message = f"option({gate}) is new, and {other}:{seen} sees whether it is declared"
                         self.found.append(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 _READERS: dict[str, tuple[str, ...]] = {
     "pytest loads it": ("conftest.py",),
@@ -123,6 +125,61 @@ _READERS: dict[str, tuple[str, ...]] = {
 }
 BY_NAME = {name: reader for reader, names in _READERS.items() for name in names}
 """Name of a file -> who reads it, in whatever folder it lies."""
+
+
+@dataclass(frozen=True)
+class TakesAll:
+    """A tool that takes every file of an ending unasked: where (an expression for the path), and when: the original has
+    a file that `marker` matches, in that folder or above (`above`)."""
+
+    tool: str
+    endings: tuple[str, ...]
+    marker: re.Pattern[str]
+    where: re.Pattern[str] = re.compile("")
+    above: bool = True
+
+    def takes(self, path: str, children: Callable[[str], Iterable[str]]) -> bool:
+        """Whether it takes a new file. `children` are the names of the original's files in a folder."""
+        if not path.endswith(self.endings) or not self.where.search(path):
+            return False
+        folder = path.rpartition("/")[0]
+        while True:
+            if any(self.marker.fullmatch(name) for name in children(folder)):
+                return True
+            if not self.above or not folder:
+                return False
+            folder = folder.rpartition("/")[0]
+
+
+def _takes(tool: str, endings: str, marker: str, where: str = "", above: bool = True) -> TakesAll:
+    return TakesAll(tool, tuple(endings.split()), re.compile(marker), re.compile(where), above)
+
+
+TAKES_ALL = (
+    _takes("Cargo", ".rs", r"Cargo\.toml", r"(?:^|/)(?:src/bin|examples|tests|benches)/"),
+    _takes("Go", ".go .s .syso", r"[^/]*\.go", above=False),
+    _takes("the .NET SDK", ".cs .vb .resx .razor", r"[^/]*\.(?:cs|vb)proj"),
+    _takes("Gradle, Maven or sbt", ".java .kt .scala .groovy", r"(?:build\.gradle(?:\.kts)?|pom\.xml|build\.sbt)"),
+    _takes("Swift", ".swift .c .cpp .m .mm .h", r"Package\.swift", r"(?:^|/)(?:Sources|Tests)/"),
+    _takes("R", ".R .r .c .cc .cpp .f .f90 .h", r"DESCRIPTION", r"(?:^|/)(?:R|src|tests)/"),
+    _takes("dune", ".ml .mli .mll .mly", r"dune", above=False),
+    _takes("Terraform", ".tf .tf.json .tfvars", r"[^/]*\.tf", above=False),
+    _takes("Fortran's package manager", ".f90 .F90 .f .F", r"fpm\.toml", r"(?:^|/)(?:src|app|test|example)/"),
+    _takes("dub", ".d", r"dub\.(?:json|sdl)", r"(?:^|/)(?:source|src)/"),
+    _takes("Mix", ".ex .exs", r"mix\.exs"),
+    _takes("rebar", ".erl .hrl", r"rebar\.config"),
+    _takes("hpack", ".hs", r"package\.yaml"),
+    _takes("Perl's MakeMaker", ".xs .pm .pl", r"(?:Makefile|Build)\.PL"),
+    _takes("PlatformIO", ".c .cpp .h .ino", r"platformio\.ini", r"(?:^|/)(?:src|lib|include|test)/"),
+    _takes("Arduino", ".ino .c .cpp .h", r"[^/]*\.ino", above=False),
+    _takes("Helm", ".yaml .yml .tpl", r"Chart\.yaml", r"(?:^|/)(?:templates|charts|crds)/"),
+    _takes("Buf", ".proto", r"buf\.(?:yaml|gen\.yaml)"),
+    _takes("Meson", ".wrap", r"meson\.build", r"(?:^|/)subprojects/"),
+)
+"""Tools that compile or load whatever lies in a folder. Each one's documentation says which."""
+
+INSTALLED = (".dist-info", ".egg-info")
+"""Folders that Python takes for an installed distribution: its entry points are loaded."""
 
 _OF_ROCM = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)|\.hip\Z")
 _DOCUMENTATION = (".md", ".rst")

@@ -355,6 +355,11 @@ def stream(data: bytes, gates: frozenset[str] = GATES) -> Stream:
     return Stream(tokens, kept, declared)
 
 
+def may_see(data: bytes, gate: str) -> bool:
+    """Whether `mentions` is to be asked of a text."""
+    return gate.encode() in data or b"get_cmake_property" in data.lower()
+
+
 def mentions(data: bytes, gate: str) -> list[int]:
     """Lines that see whether a gate is declared or what it holds, other than `if(GATE)`: where declaring it shows."""
     found: list[int] = []
@@ -363,6 +368,7 @@ def mentions(data: bytes, gate: str) -> list[int]:
         tested = command.name in ("if", "elseif", "while")
         whole = any(f"{{{gate}}}" in word for word in words)
         asked = tested and (f"DEFINED {gate}" in " ".join(words) or f"DEFINED CACHE{{{gate}}}" in " ".join(words))
-        if whole or asked:
+        listed = command.name == "get_cmake_property" and words[-1:] and words[-1] in ("VARIABLES", "CACHE_VARIABLES")
+        if whole or asked or listed:
             found.append(command.line)
     return found

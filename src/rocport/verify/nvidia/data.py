@@ -56,6 +56,10 @@ def _shown(lines: list[bytes]) -> str:
 
 def requirements(path: str, new: bytes, old: bytes) -> list[Difference]:
     """A requirements file: its lines without comments, continued lines joined, in their order."""
+    goes_on = re.compile(rb"(?m)^[^\n]*\S[^\n]*#[^\n]*\\\r?$")
+    if goes_on.findall(new) != goes_on.findall(old):
+        message = "a comment ends in a backslash: whether the next line belongs to it depends on who reads the file"
+        return [*by_lines(path, new, old), _difference(path, 0, 0, message, Kind.UNDECIDED)]
     if _requirement_lines(new) == _requirement_lines(old):
         return []
     return by_lines(path, new, old)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
 from rocport.verify.nvidia import cfamily
 from rocport.verify.nvidia.languages import language
@@ -21,6 +22,8 @@ _WORD = re.compile(r"\w+")
 _DOCUMENTATION = (".md", ".rst", ".ipynb")
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
 _LARGEST = 4 << 20
+_NAMES_KEYS = frozenset(("dict", "update", "setdefault", "OrderedDict", "environ", "define", "putenv", "env", "run"))
+"""Calls whose keywords become keys, or variables of a process."""
 _READ = frozenset(("get", "getenv", "option", "get_option"))
 
 
@@ -45,6 +48,17 @@ def _counted(data: bytes) -> dict[str, int]:
     return counts
 
 
+@lru_cache(maxsize=64)
+def _mention(names: tuple[str, ...]) -> re.Pattern[bytes]:
+    words = b"|".join(re.escape(name.encode()) for name in names)
+    return re.compile(rb"(?<![A-Za-z0-9_])(?:-D[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
+
+
+def mentions(names: tuple[str, ...], content: bytes) -> bool:
+    """Whether a text names one of these."""
+    return any(name.encode() in content for name in names) and _mention(names).search(content) is not None
+
+
 def switched(
     original: Tree, names: Mapping[str, str], off_rocm: Callable[[str, bytes], ast.Module]
 ) -> Iterator[tuple[str, str, int]]:
@@ -52,14 +66,14 @@ def switched(
     Python module, given its path and text, as it runs where PyTorch is not ROCm's."""
     if not names:
         return
-    words = b"|".join(re.escape(name.encode()) for name in sorted(names))
-    mention = re.compile(rb"(?<![A-Za-z0-9_])(?:-D[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
+    every = tuple(sorted(names))
+    mention = _mention(every)
     for path, mode in original.modes.items():
         kind = language(path)
         if mode in ("link", "submodule") or path.endswith(_DOCUMENTATION) or _OF_ROCM.search(path):
             continue
         content = original.data(path)
-        if len(content) > _LARGEST or b"\0" in content or mention.search(content) is None:
+        if len(content) > _LARGEST or b"\0" in content or not mentions(every, content):
             continue
         if kind == "python":
             try:
@@ -110,3 +124,9 @@ def _in_python(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, i
             found = re.match(r"(?:-D\s*)?(\w+)(?:=.*)?\Z", node.value, re.DOTALL)
             if found and found.group(1) in names and not node.value.startswith("-D"):
                 yield found.group(1), node.lineno
+        elif isinstance(node, ast.Call):
+            # `dict(USE_ROCM=0)`, `environ.update(USE_ROCM="0")`.
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            for keyword in node.keywords if called in _NAMES_KEYS else ():
+                if keyword.arg in names:
+                    yield keyword.arg, keyword.value.lineno

@@ -22,7 +22,7 @@ _LARGEST = 1 << 20
 _NO_BUILD = re.compile(
     r"(?:^|/)(?:\.gitignore|\.dockerignore|\.npmignore|\.prettierignore|\.eslintignore|\.gitattributes|CODEOWNERS"
     r"|\.clang-format(?:-ignore)?|\.clang-tidy|\.editorconfig|\.flake8|\.coveragerc|codecov\.ya?ml|\.codecov\.ya?ml"
-    r"|labeler\.ya?ml|\.pre-commit-config\.yaml|dependabot\.ya?ml|\.readthedocs\.ya?ml|MANIFEST\.in|LICENSE[^/]*"
+    r"|labeler\.ya?ml|dependabot\.ya?ml|\.readthedocs\.ya?ml|MANIFEST\.in|LICENSE[^/]*"
     r"|[^/]*\.(?:svg|csv|tsv|lock|po|html?|css|tex|bib|ipynb|patch|diff|log|xml|ptx|pbtxt|prototxt))\Z",
     re.IGNORECASE,
 )
@@ -88,10 +88,10 @@ _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc")
 _FOR_HEADERS = re.compile(
     r"(?i)-i(?:system)?\s*[\"']?[^\s\"']*\Z|includ\w*_?(?:dir|path)[^\n]*\Z|include_directories[^\n]*\Z"
 )
-_COMMAND = re.compile(
-    r"(?:^|[\s;&|(`\"'=])(?:nvcc|gcc|g\+\+|c\+\+|cc|clang(?:\+\+)?|cmake|make|ninja|python[\d.]*|pip[\d.]*|uv|bash|sh|cp"
-    r"|mv|cat|install|ln|tar|zip|rsync|patch|for|hipify\S*|node|cargo|go|ar|ld|source|\.)\s"
+_FILTER = re.compile(
+    r"\s*(?:#|(?:-\s+)?(?:[\w-]+\s*:\s*)?(?:[\"'!][^\"']*[\"']|[^\s\"'`({|;&]+|\[[^\]]*\])\s*(?:#.*)?\Z)"
 )
+"""A line of YAML that is a path or a list of paths, and no command."""
 _IMPLICIT = (".c", ".cc", ".cpp", ".C", ".p", ".f", ".F", ".r", ".s", ".S", ".m", ".mod", ".sh", ".y", ".l")
 
 
@@ -189,6 +189,7 @@ def finds(original: Tree, new: Sequence[str], new_folders: Sequence[str]) -> Ite
             yield from _questions(path, lines, new, new_folders)
         if kind == "make":
             yield from _implicit(path, text, original, new)
+            yield from _included(path, lines_with(text, "include"), original, new)
 
 
 def _braces(word: str) -> list[str]:
@@ -206,10 +207,13 @@ def _patterns(path: str, kind: str, lines: Lines, original: Tree, new: Sequence[
     job = kind == "yaml"
     listing = {number for number, _, _ in lines.listings}
     for number, line, words in lines.patterns:
-        if job and not _COMMAND.search(line) and number not in listing:
+        if job and _FILTER.match(line) and number not in listing:
             # A filter of paths that starts a job, not one that reads the files.
             continue
         for word in words:
+            if "/" not in word and re.search(rf"(?:^|\s)--?[\w-]+[= ][\"']?{re.escape(word)}", line):
+                # A pattern that an option takes is for names in whatever folder.
+                word = f"**/{word}"
             for pattern in _braces(word):
                 yield from (Reached(item, path, number, word) for item in _match(path, pattern, original, new))
 
@@ -218,8 +222,11 @@ def _match(where: str, word: str, original: Tree, new: Sequence[str]) -> Iterato
     text = re.sub(r"\$\$?\{[^{}]*\}|\$\$?\([^()]*\)|\$\$?\w+|%\{[^{}]*\}|<\([^()]*\)", UNKNOWN, word)
     text = re.sub(r"^(?:@\w*)?//|^:", "", text).strip("\"'()")
     name = text.rpartition("/")[2]
-    # `*` alone in an expression or a comment says nothing; after a folder, or with an ending, it is a pattern.
-    if not (re.search(r"\*\.\w|\w\*", name) or re.search(r"[\w\0]/(?:.*/)?\*", text)) or text.startswith(
+    # `*` alone in an expression or a comment says nothing; after a folder, or with an ending, it is a pattern. `*/` are
+    # folders.
+    folders = re.fullmatch(r"(?:[\w.-]+/)*\*/", text) is not None
+    text = text.rstrip("/") if folders else text
+    if not (folders or re.search(r"\*\.\w|\w\*", name) or re.search(r"[\w\0]/(?:.*/)?\*", text)) or text.startswith(
         ("/", "*=", "**=")
     ):
         return
@@ -230,7 +237,9 @@ def _match(where: str, word: str, original: Tree, new: Sequence[str]) -> Iterato
     else:
         expressions = [matcher(item) for item in {normal(text), normal(posixpath.join(folder, text))}]
     for item in new:
-        if not any(expression.match(item) for expression in expressions):
+        # A pattern takes a folder too, and whoever copies or installs it what lies in it.
+        made = (place for place in _above(item) if place not in original.folders)
+        if not any(expression.match(place) for place in (item, *made) for expression in expressions):
             continue
         if UNKNOWN in text and "**" not in text and posixpath.dirname(item) not in original.folders:
             continue
@@ -323,6 +332,22 @@ def _questions(path: str, lines: Lines, new: Sequence[str], new_folders: Sequenc
             if any(word == name or (word.endswith(f"/{name}")) for name in names for word in words):
                 inside = item if item in new else next(one for one in new if one.startswith(f"{item}/"))
                 yield Reached(inside, path, number, " ".join(line.split())[:60])
+
+
+def lines_with(text: str, word: str) -> list[tuple[int, str]]:
+    """Numbered lines that hold a word."""
+    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if word in line] if word in text else []
+
+
+def _included(path: str, lines: Sequence[tuple[int, str]], original: Tree, new: Sequence[str]) -> Iterator[Reached]:
+    """Make includes files whose names it computes: `-include $(OBJECTS:.o=.d)`."""
+    for number, line in lines:
+        if not re.match(r"\s*[-s]?include\s[^#]*\$", line):
+            continue
+        endings = tuple(set(re.findall(r"[=,%](\.\w+)(?=[),\s])", line))) or (".d", ".dep", ".depend", ".mk", ".make")
+        for item in new:
+            if item.endswith(endings) and posixpath.dirname(item) in original.folders:
+                yield Reached(item, path, number, " ".join(line.split())[:60])
 
 
 def _implicit(path: str, text: str, original: Tree, new: Sequence[str]) -> Iterator[Reached]:

@@ -223,12 +223,18 @@ def stream(data: bytes) -> Stream:
         if found:
             values.pop(found.group(1), None)
     kept = list(_fold(_tree(rest), values))
-    return Stream([Token(_canonical(line.text), line.line) for line in kept], kept, declared)
+    return Stream(list(_canonical(kept)), kept, declared)
 
 
-def _canonical(text: str) -> str:
-    """Spaces before a line that is no recipe do not count; recipes are compared as they are."""
-    return text if text.startswith("\t") else text.lstrip(" ")
+def _canonical(kept: Sequence[Line]) -> Iterator[Token]:
+    """Spaces before a line count in recipes, and in what a `define` holds."""
+    defining = 0
+    for line in kept:
+        stripped = line.text.strip()
+        opens, ends = _DEFINE.match(stripped) is not None, stripped == "endef"
+        inside = defining > ends
+        defining = max(0, defining + opens - ends)
+        yield Token(line.text if inside or line.text.startswith("\t") else line.text.lstrip(" "), line.line)
 
 
 _SAME_FOR_OFF = re.compile(r"\s*(?:else\s+)?ifn?eq\b")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
+import os
 import posixpath
 import re
 import sys
@@ -11,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rocport.verify.nvidia import cfamily, cmake, data, listers, reach_build, reach_python
-from rocport.verify.nvidia.by_name import BY_NAME, own_of_the_port
+from rocport.verify.nvidia.by_name import BY_NAME, INSTALLED, TAKES_ALL, own_of_the_port
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.paths import normal
@@ -38,6 +40,8 @@ _TOUCHES = re.compile(
 _JOB_NAME = re.compile(rb"(?m)^name\s*:[^\n]*")
 _NO_NAME = re.compile(r"(?i)\A(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|\Z)|[. ]\Z|[<>:\"|?*\\\x00-\x1f\x7f]")
 _COMPUTED = re.compile(rb"(?m)^[ \t]*#[ \t]*include[ \t]+[A-Za-z_]")
+_PYTHON_FILES = re.compile(r"python_files\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)")
+_IMPORTS_BY_NAME = re.compile(rb"\bimport_module\b|\b__import__\b|\bresolve_name\b|\brun_module\b")
 _OWN_HEADER = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".tcc")
 _HEADER = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)")
@@ -56,6 +60,12 @@ _SYSTEM = re.compile(
 _HEADER = re.compile(
     r"#[ \t]*(?:include(?:_next)?|import)[ \t]*[<\"]([^>\"\n]+)[>\"]|__has_include[^(]*\([<\"]([^>\"]+)"
 )
+
+
+def headers_named(content: bytes) -> list[str]:
+    """What a source seems to include or ask for: never too few, comments and dead branches included."""
+    text = content.decode("utf-8", errors="replace")
+    return [item.group(1) or item.group(2) for item in _HEADER.finditer(text)]
 
 
 @dataclass
@@ -87,6 +97,7 @@ class Reach:
             self._named()
             self._listed()
             self._links()
+            self._shown_by_links()
         return self.found
 
     def _say(self, path: str, message: str, certain: bool | None = True, where: str = "", line: int = 0) -> None:
@@ -138,8 +149,28 @@ class Reach:
             where = "it is hidden" if hidden else "it lies at the root"
             self._say(path, f"{where}, where tools read files by their names, and is not named for ROCm")
         self._spelling(path)
+        if any(part.endswith(INSTALLED) for part in folder.split("/")):
+            self._say(path, "Python takes its folder for an installed distribution, and loads its entry points")
+        for tool in TAKES_ALL:
+            if tool.takes(path, self.original.children):
+                self._say(path, f"{tool.tool} takes every file of its kind that lies there", None)
+        if name.endswith(".pxd") and {f"{name[:-4]}.py", f"{name[:-4]}.pyx"} & self.original.children(folder):
+            self._say(path, "Cython reads it beside the module of its name", None)
+        if name.endswith(".py") and any(fnmatch.fnmatchcase(name, pattern) for pattern in self._test_patterns):
+            self._say(path, "pytest collects it by the project's pattern")
         if (name.startswith("Find") and name.endswith(".cmake")) or name.endswith(("Config.cmake", "-config.cmake")):
             self._say(path, "`find_package` may find it by its name")
+
+    @cached_property
+    def _test_patterns(self) -> list[str]:
+        """Patterns of pytest's option python_files, wherever the original sets it."""
+        found: list[str] = []
+        for path in self.original.modes:
+            if path.endswith((".ini", ".cfg", ".toml")) and b"python_files" in self.original.data(path):
+                text = self.original.data(path).decode("utf-8", errors="replace")
+                for value in _PYTHON_FILES.findall(text):
+                    found += [word for word in re.split(r"[\s,\[\]\"']+", value) if word]
+        return found
 
     def _job(self, path: str) -> None:
         """A new CI job: what it could do to the jobs that are there."""
@@ -195,6 +226,8 @@ class Reach:
             words = reach_python.top_names(content) & names
             words |= {name for name in names if name.encode() in content}
             lists = reach_python.LISTS.search(content) is not None
+            if modules - self.generated and _IMPORTS_BY_NAME.search(content) is not None:
+                self._imports_by_name(path, modules - self.generated)
             if not words and not lists:
                 continue
             tree = self._tree_of(path)
@@ -216,6 +249,29 @@ class Reach:
                     inside = next(item for item in self.new if item.startswith(f"{target}/"))
                     message = f"`import {name}` finds its folder `{target}` as a namespace package"
                     self._say(inside, message, where=importer, line=line)
+
+    def _imports_by_name(self, importer: str, modules: set[str]) -> None:
+        """Modules that a string of a module which imports by name could mean, or a name that is computed."""
+        tree = self._tree_of(importer)
+        if tree is None:
+            return
+        strings: dict[str, int] = {}
+        computed: dict[str, int] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                strings.setdefault(node.value.rpartition(".")[2], node.lineno)
+            elif isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Constant):
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                if called in ("import_module", "__import__"):
+                    computed[called] = node.lineno
+        folder = posixpath.dirname(importer)
+        for path in sorted(modules):
+            module = path.removesuffix(".py").removesuffix("/__init__")
+            beside = posixpath.dirname(path) in self._folders and (not folder or path.startswith(f"{folder}/"))
+            if line := strings.get(module.rpartition("/")[2], 0):
+                self._say(path, "a module of its name is imported by a string", None, importer, line)
+            elif computed and beside:
+                self._say(path, "a module whose name is computed may be it", None, importer, min(computed.values()))
 
     def _listings(self, path: str, tree: ast.Module) -> None:
         build = path.rpartition("/")[2] in ("setup.py", "build.py", "conanfile.py")
@@ -329,8 +385,7 @@ class Reach:
                 continue
             if not computed and _COMPUTED.search(self.live_bytes(path)):
                 computed = path
-            text = self.live_bytes(path).decode("utf-8", errors="replace")
-            seen = [item.group(1) or item.group(2) for item in _HEADER.finditer(text)]
+            seen = headers_named(self.live_bytes(path))
             if not any(name.rpartition("/")[2] in names for name in seen):
                 continue
             try:
@@ -372,6 +427,16 @@ class Reach:
                 self._say(
                     path, "what lies behind it is not looked at (a link, a submodule, a folder of a tool, a pipe)", None
                 )
+
+    def _shown_by_links(self) -> None:
+        """New files that a link of the original shows: it pointed at nothing, or at their folder."""
+        for link, mode in self.original.modes.items():
+            if mode != "link" or self.ported.modes.get(link) != "link":
+                continue
+            target = normal(posixpath.join(posixpath.dirname(link), os.fsdecode(self.original.data(link))))
+            for path in self.new:
+                if path == target or not target or path.startswith(f"{target}/"):
+                    self._say(path, "a link of the original shows it", None, link)
 
     # Mentions.
 
