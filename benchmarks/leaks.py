@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import functools
 import hashlib
+import inspect
 import json
 import os
 import shutil
@@ -37,7 +38,7 @@ from leak_grammar import Leak, Link
 from rocport import api
 from rocport.facts._toml import read_toml
 from rocport.verify import nvidia
-from rocport.verify.nvidia import Kind, cfamily, generated, listers, python, reach_python
+from rocport.verify.nvidia import Kind, cfamily, gates, generated, listers, python, reach, reach_python
 
 LIST = Path(__file__).with_name("leaks.toml")
 OUTCOMES = ("caught", "undecided", "missed")
@@ -54,30 +55,49 @@ def obtain(tree: dict[str, Any], work: Path, mirror: Path | None) -> Path:
 
 
 def remember() -> None:
-    """Keep what the check reads off a text alone: between two leaks nearly every file is the same."""
+    """Keep what the check reads off a text alone: between two leaks nearly every file is the same. What depends on the
+    trees as well is kept by what it takes of them; where modules lie is `_modules`."""
     kept: dict[Any, Any] = {}
 
     def once(module: Any, name: str, key: Callable[..., Any]) -> None:
         function = getattr(module, name)
+        yields = inspect.isgeneratorfunction(function)
 
         @functools.wraps(function)
         def asked(*arguments: Any) -> Any:
             place = (name, key(*arguments))
             if place not in kept:
-                kept[place] = function(*arguments)
-            return kept[place]
+                # The arguments are kept as well: a key may be the identity of one.
+                made = function(*arguments)
+                kept[place] = (tuple(made) if yields else made), arguments
+            return kept[place][0]
 
         setattr(module, name, asked)
 
-    def compared(ported: bytes, original: bytes, facts: python.Facts) -> Any:
-        return ported, original, facts.path, repr(facts.constants), facts.imports_torch, facts.requires
+    def of_facts(facts: python.Facts) -> Any:
+        return facts.path, repr(facts.constants), facts.imports_torch, facts.requires, _modules[-1]
 
     once(generated, "check", lambda path, data: (path, data))
-    once(python, "compare", compared)
+    once(python, "compare", lambda ported, original, facts: (ported, original, of_facts(facts)))
+    once(python, "off_rocm", lambda data, facts: (data, of_facts(facts)))
+    once(python, "strings_off_rocm", lambda data, facts: (data, of_facts(facts)))
+    once(python, "handed", id)
     once(cfamily, "tokens", lambda data, distrusted=frozenset(): (data, distrusted))
+    once(cfamily, "defined", id)
+    once(cfamily, "includes", id)
+    once(gates, "_counted", lambda data: data)
+    once(gates, "mentions", lambda names, data: (names, data))
     once(listers, "lines_of", lambda kind, text: (kind, text))
+    once(listers, "_mentioned", lambda path, kind, text, folders: (path, kind, text, repr(folders)))
+    once(reach, "headers_named", lambda data: data)
     once(reach_python, "parsed", lambda data: data)
-    once(reach_python, "imported", lambda tree: tree)
+    once(reach_python, "imported", id)
+    once(reach_python, "top_names", lambda data: data)
+    once(reach_python, "listings", lambda path, tree: (path, id(tree)))
+
+
+_modules: list[frozenset[str]] = [frozenset()]
+"""Modules that a leak adds: what an import finds depends on them."""
 
 
 def write(root: Path, path: str, content: bytes | Link | None, bits: int | None = None) -> None:
@@ -109,6 +129,9 @@ def planted(leak: Leak, original: Path, port: Path) -> str:
         if before is not None and path not in leak.modes and isinstance(content, bytes):
             place.chmod(before[1])
 
+    _modules.append(
+        frozenset(path for path in (*leak.both, *leak.port) if path.endswith(".py") and not (port / path).exists())
+    )
     try:
         for path, text in leak.both.items():
             put(original, path, text)
@@ -117,6 +140,7 @@ def planted(leak: Leak, original: Path, port: Path) -> str:
             put(port, path, content)
         proof = nvidia.verify(port, original)
     finally:
+        _modules.pop()
         for (root, path), before in saved.items():
             write(root, path, before[0] if before else None, before[1] if before else None)
             folder = (root / path).parent

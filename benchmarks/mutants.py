@@ -10,12 +10,13 @@ returned value dropped. Messages, docstrings, annotations and what a rule says o
 mutmut nor cosmic-ray samples by package and picks the tests of a mutated file; the mutator is shorter than the
 plug-ins would be.
 
-A file's tests: of a rule its cases in tests/rules/test_rules.py; of any other module the tests of its package that run
-the mutated line (coverage.py is asked once a package, the quickest test goes first), then those that import the module
-or have its name, or else that use a name it defines. They stop at the first failure. A mutant that only runs longer
-than ten times its tests' usual time counts as killed. Half of the files are set aside by the first digit of SHA-256 of
-their path (even): tests were strengthened by looking at the survivors of the others. An outcome is kept in FOLDER by
-the mutant, the file's text and its tests' text, so what a mend of the tests could change is run again.
+A file's tests: of a rule its cases in tests/rules/test_rules.py; of any other module the tests of its package that
+import it or have its name, then those that import the package within the package it is of (`rocport.verify.nvidia`), or
+else that use a name it defines. With `--watch` the tests of its package that run the mutated line go first: coverage.py
+is asked once a package, which takes as long as all of its tests. They stop at the first failure. A mutant that only
+runs longer than ten times its tests' usual time counts as killed. Half of the files are set aside by the first digit of
+SHA-256 of their path (even): tests were strengthened by looking at the survivors of the others. An outcome is kept in
+FOLDER by the mutant, the file's text and its tests' text, so what a mend of the tests could change is run again.
 """
 
 from __future__ import annotations
@@ -168,7 +169,11 @@ def tests_of(root: Path, path: str) -> tuple[str, ...]:
         rf"|from {re.escape(parent)} import \([^)]*\b{last}\b"
     )
     files = {file: file.read_text(encoding="utf-8") for file in sorted(folder.rglob("test_*.py"))}
+    within = path.split("/")[:-1]
+    above, dotted = re.escape(".".join(["rocport", *within[:-1]])), re.escape(".".join(["rocport", *within]))
+    around = re.compile(rf"\bfrom {above} import [^\n]*\b{within[-1]}\b|\b{dotted}\b")
     found = [file for file, said in files.items() if spelled.search(said) or stem in file.stem.split("_")]
+    found += [file for file, said in files.items() if len(within) > 1 and file not in found and around.search(said)]
     if not found:
         public = [node.name for node in ast.parse(text).body
                   if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")]  # fmt: skip
@@ -351,6 +356,7 @@ def main() -> int:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--half", choices=("aside", "looked-at"), help="only the files of this half")
     parser.add_argument("--kept", type=Path, metavar="FOLDER", help="where outcomes are kept, to go on later")
+    parser.add_argument("--watch", action="store_true", help="ask coverage.py which tests run a mutated line")
     parser.add_argument("--show", action="store_true", help="name the survivors of the half that may be looked at")
     given = parser.parse_args()
     low = False
@@ -363,7 +369,8 @@ def main() -> int:
         for package in given.package or PACKAGES:
             counts: dict[bool, list[int]] = defaultdict(lambda: [0, 0])
             survivors = []
-            reached = Reached(folder, {}) if package == "rules" else shadow.reached(package, given.kept)
+            watch = given.watch and package != "rules"
+            reached = shadow.reached(package, given.kept) if watch else Reached(folder, {})
             for mutant in sample(folder, package, given.most, given.seed):
                 if given.half is not None and mutant.aside is not (given.half == "aside"):
                     continue
