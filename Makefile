@@ -26,7 +26,9 @@ env: $(VENV)/.dev
 sdk: $(BIN)/rocport
 	$(BIN)/rocport sdk install
 
+# The demo runs the port as machine code: tinygrad's tables decode it.
 demo: $(BIN)/rocport sdk
+	$(PIP) -e ".[isa]"
 	$(BIN)/python examples/demo.py
 
 docs: env

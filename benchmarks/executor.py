@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from rocport.executor.base import BuildError, BuildOptions, RunOptions
+from rocport.executor.choice import SOURCE, choose
 from rocport.executor.compiler import CompilerError, find_compiler
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.program import ProgramError, load_program
@@ -50,7 +51,7 @@ def programs(folder: Path, build_only: bool, timeout_s: float) -> None:
             except (BuildError, ProgramError) as error:
                 verdict, reason = "not built", str(error)
         else:
-            result = verify_program(executor, path, FunctionalOptions(timeout_s=timeout_s))
+            result = verify_program(choose(SOURCE), path, FunctionalOptions(timeout_s=timeout_s))
             verdict, reason = result.verdict.value, result.reason
         counts[verdict] += 1
         print(f"{verdict:10} {path.name} {reason[:160]}", flush=True)

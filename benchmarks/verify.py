@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which level of verification catches planted defects, without an AMD GPU, and what it says of the unmutated programs.
 
-    python benchmarks/verify.py [--only CLASS] [--levels scan,build,functional,watch] [--csv FILE] [--right]
+    python benchmarks/verify.py [--only CLASS] [--levels scan,build,functional,watch] [--executor NAME] [--csv FILE]
+                                [--right]
 
 The defects are in plants.toml: one-line mutations of our self-checking programs and of the port of examples/rowstats.
 Levels: `scan` (a finding that the right program does not have), `build` (it no longer compiles for gfx942 and gfx1100,
 or has a new finding; needs the SDK), `32` and `64` (level functional at that width), `watch` (both widths, accesses
-watched).
+watched). `--executor isa` or `source` asks that one alone; by default the machine code, with the source beside it.
 `--right` looks at the right programs only: every verdict that is not `pass`, and every grave hazard, is a false alarm.
 """
 
@@ -22,17 +23,20 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from rocport.cli import cli
-from rocport.executor.base import BuildOptions
+from rocport.executor.base import BuildOptions, Executor
+from rocport.executor.choice import MACHINE, SOURCE, Choice
 from rocport.executor.cpu import CpuExecutor
+from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.executor.program import Program
 from rocport.facts._toml import read_toml
+from rocport.facts.targets import wave_target
 from rocport.verify.functional import FunctionalOptions, ProgramResult, Verdict, verify_program
 
 HERE = Path(__file__).resolve().parent
@@ -72,20 +76,44 @@ class Outcome:
         return any(self.caught.values())
 
 
-class KeepingExecutor(CpuExecutor):
+class _Keeping:
     """Builds a program once for all the runs that ask for the same build."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self._folder = folder
+    def __init__(self, executor: Executor, folder: Path) -> None:
+        self._build, self._folder = executor.build, folder
         self._built: dict[tuple[tuple[str, ...], BuildOptions], Path] = {}
 
-    def build(self, program: Program, folder: Path, options: BuildOptions = BuildOptions()) -> Path:  # noqa: B008
-        """As CpuExecutor, below a folder that outlives the run."""
+    def build(self, program: Program, _folder: Path, options: BuildOptions = BuildOptions()) -> Path:  # noqa: B008
+        """As the executor's, below a folder that outlives the run."""
         key = (tuple(str(unit.source) for unit in program.units), options)
         if key not in self._built:
-            self._built[key] = super().build(program, self._folder / str(len(self._built)), options)
+            self._built[key] = self._build(program, self._folder / str(len(self._built)), options)
         return self._built[key]
+
+
+@dataclass(frozen=True)
+class Executors:
+    """The two that level functional takes, each keeping what it built."""
+
+    machine: IsaExecutor | None
+    source: CpuExecutor | None
+
+    @classmethod
+    def below(cls, folder: Path, name: str = "") -> Executors:
+        """Those that `name` means (`isa`, `source`; empty: both), building below `folder`."""
+        machine = IsaExecutor() if name in ("", MACHINE) else None
+        source = CpuExecutor() if name in ("", SOURCE, "source") else None
+        for executor in (machine, source):
+            if executor is not None:
+                kept = _Keeping(executor, folder / executor.name)
+                executor.build = kept.build  # type: ignore[method-assign]
+        return cls(machine, source)
+
+    def choice(self, widths: tuple[int, ...]) -> Choice:
+        """For the targets that stand for these widths."""
+        targets = tuple(wave_target(width).name for width in widths)
+        machine = (self.machine, replace(self.machine.probe(), targets=targets)) if self.machine else None
+        return Choice(machine, (self.source, self.source.probe()) if self.source else None)
 
 
 def plants() -> list[Plant]:
@@ -126,10 +154,10 @@ def mutate(path: Path, plant: Plant) -> None:
     path.write_text(text.replace(plant.find, plant.replace))
 
 
-def functional(executor: CpuExecutor, program: Path, widths: tuple[int, ...], watch: bool) -> ProgramResult:
+def functional(executors: Executors, program: Path, widths: tuple[int, ...], watch: bool) -> ProgramResult:
     """Level functional."""
-    options = FunctionalOptions(widths=widths, optimize="-O1", timeout_s=60, watch=watch)
-    return verify_program(executor, program, options)
+    options = FunctionalOptions(widths=widths, optimize="-O1", timeout_s=120, watch=watch)
+    return verify_program(executors.choice(widths), program, options)
 
 
 def report(result: ProgramResult) -> str:
@@ -180,7 +208,7 @@ def of_right(file: str) -> tuple[Counter[str], Counter[str]]:
         return scan_findings(changed), build_findings(program)
 
 
-def try_plant(plant: Plant, levels: tuple[str, ...], scratch: Path) -> Outcome:
+def try_plant(plant: Plant, levels: tuple[str, ...], scratch: Path, name: str = "") -> Outcome:
     """Plants one defect and asks every level."""
     outcome = Outcome(plant)
     program, changed = right_program(plant.file, scratch / "planted")
@@ -189,31 +217,32 @@ def try_plant(plant: Plant, levels: tuple[str, ...], scratch: Path) -> Outcome:
         outcome.caught["scan"] = ", ".join(scan_findings(changed) - of_right(plant.file)[0])
     if "build" in levels:
         outcome.caught["build"] = ", ".join(build_findings(program) - of_right(plant.file)[1])
-    executor = KeepingExecutor(scratch / "built")
+    executors = Executors.below(scratch / "built", name)
     if "functional" in levels:
         for width in (32, 64):
-            outcome.caught[str(width)] = report(functional(executor, program, (width,), False))
+            outcome.caught[str(width)] = report(functional(executors, program, (width,), False))
     if "watch" in levels:
-        outcome.caught["watch"] = report(functional(executor, program, (32, 64), True))
+        outcome.caught["watch"] = report(functional(executors, program, (32, 64), True))
     return outcome
 
 
-def right_ones(folder: Path) -> Iterator[tuple[str, ProgramResult]]:
+def right_ones(folder: Path, name: str = "") -> Iterator[tuple[str, ProgramResult]]:
     """Every right program with its accesses watched, at both widths."""
-    executor = KeepingExecutor(folder / "built")
+    executors = Executors.below(folder / "built", name)
     for program in (*sorted(PROGRAMS.glob("*.hip")), port_rowstats(folder / "port")):
-        yield program.name, functional(executor, program, (32, 64), True)
+        yield program.name, functional(executors, program, (32, 64), True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="one class")
     parser.add_argument("--levels", default=",".join(LEVELS))
+    parser.add_argument("--executor", default="", choices=["", MACHINE, SOURCE, "source"])
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--right", action="store_true", help="only the right programs: false alarms")
     arguments = parser.parse_args()
     if arguments.right:
-        return false_alarms()
+        return false_alarms(arguments.executor)
     levels = tuple(arguments.levels.split(","))
     outcomes: list[Outcome] = []
     print(f"{'class':18} {'defect':72} " + " ".join(f"{column:>6}" for column in COLUMNS) + "  reported as")
@@ -221,7 +250,7 @@ def main() -> int:
         if arguments.only and plant.kind != arguments.only:
             continue
         with tempfile.TemporaryDirectory(prefix="rocport-plant-") as scratch:
-            outcome = try_plant(plant, levels, Path(scratch))
+            outcome = try_plant(plant, levels, Path(scratch), arguments.executor)
         outcomes.append(outcome)
         marks = " ".join(
             f"{'-' if column not in outcome.caught else 'yes' if outcome.caught[column] else 'no':>6}"
@@ -270,11 +299,11 @@ def write_csv(path: Path, outcomes: list[Outcome]) -> None:
             writer.writerow([*key(plant), *(known.get(column, "not tried") for column in COLUMNS)])
 
 
-def false_alarms() -> int:
+def false_alarms(executor: str = "") -> int:
     """Prints what is said of right programs."""
     alarms = count = 0
     with tempfile.TemporaryDirectory(prefix="rocport-right-") as folder:
-        for name, result in right_ones(Path(folder)):
+        for name, result in right_ones(Path(folder), executor):
             count += 1
             said = report(result)
             if said:

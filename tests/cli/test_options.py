@@ -15,7 +15,9 @@ from rocport.cli.cmd_verify import command as verify
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("verify", ".", "--level", "functional", "--target", "gfx942"), "--target is of level build"),
+        (("verify", ".", "--level", "numerical", "--target", "gfx942"), "--target is of level build and functional"),
+        (("verify", ".", "--level", "functional", "--target", "gfx942", "--width", "64"), "exclude each other"),
+        (("run", "a.hip", "--executor", "isa", "--sanitize"), "--sanitize is of the source-level executor"),
         (("verify", ".", "--width", "32"), "--width is of level functional"),
         (("verify", ".", "--original", "."), "--original is of level nvidia-unchanged"),
         (("verify", ".", "--level", "nvidia-unchanged", "-j", "2"), "--jobs is of level build and functional"),

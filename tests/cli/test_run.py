@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 def test_options_stand_anywhere_before_the_dashes(words: tuple[str, ...], printed: str, tmp_path: Path) -> None:
     source = tmp_path / "show.hip"
     source.write_text(PROGRAM)
-    result = CliRunner().invoke(cli, ["run", *(word.format(file=source) for word in words)])
+    result = CliRunner().invoke(cli, ["run", "--executor", "source", *(word.format(file=source) for word in words)])
     assert result.exit_code == 0, result.output
     assert result.stdout == printed
 

@@ -53,7 +53,7 @@ def test_a_planted_defect_is_caught(kind: str, file: str, width: int, executor: 
     plant = next(plant for plant in PLANTS if (plant.kind, plant.file) == (kind, file))
     program, changed = bench.right_program(plant.file, tmp_path / "planted")
     bench.mutate(changed, plant)
-    keeping = bench.KeepingExecutor(tmp_path / "built")
+    keeping = bench.Executors.below(tmp_path / "built", "source")
     if width:
         found = bench.functional(keeping, program, (width,), False)
         assert found.verdict in (Verdict.WRONG, Verdict.HAZARD), found

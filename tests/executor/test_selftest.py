@@ -72,14 +72,14 @@ def evidence(*parts: tuple[str, Level, Trust, str]) -> Evidence:
     [
         ((("cpu", Level.SOURCE, Trust.SELF_TESTED, "PASS"),), "source-verified"),
         ((("cpu", Level.SOURCE, Trust.UNTESTED, "PASS"),), "not verified"),
-        ((("rocjitsu", Level.ISA, Trust.SELF_TESTED, "PASS"),), "source-verified"),
+        ((("rocjitsu", Level.ISA, Trust.SELF_TESTED, "PASS"),), "ISA-run"),
         (
             (("rocjitsu", Level.ISA, Trust.SELF_TESTED, "PASS"), ("cpu", Level.SOURCE, Trust.SELF_TESTED, "PASS")),
             "ISA-verified",
         ),
         (
             (("rocjitsu", Level.ISA, Trust.SELF_TESTED, "PASS"), ("cpu", Level.SOURCE, Trust.SELF_TESTED, "PASS 2")),
-            "source-verified",
+            "ISA-run",
         ),
         ((("amd", Level.HARDWARE, Trust.SELF_TESTED, "PASS"),), "hardware-verified"),
     ],

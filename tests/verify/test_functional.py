@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from rocport.cli import cli
-from rocport.executor.base import RunResult
+from rocport.executor.base import BuildError, Capability, Hazard, Level, RunOptions, RunResult, Trust
+from rocport.executor.choice import Choice, unserved
 from rocport.executor.cpu import CpuExecutor
+from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.verify import functional
 from rocport.verify.functional import FunctionalOptions, Verdict, check_output
 
@@ -43,6 +46,7 @@ int main() {
   CHECK
 }
 """
+AT_64 = FunctionalOptions(executor="source", widths=(64,), optimize="-O1")
 CHECKED = 'std::printf("%s\\n", host == want ? "PASS" : "FAIL");'
 
 
@@ -75,7 +79,7 @@ def _compiler() -> None:
 )
 def test_a_planted_defect_gets_its_verdict(change: dict[str, str], verdict: Verdict, word: str, tmp_path: Path) -> None:
     path = write(tmp_path, "sum.hip", **change)
-    options = FunctionalOptions(widths=(32, 64), optimize="-O1")
+    options = FunctionalOptions(executor="source", widths=(32, 64), optimize="-O1")
     result = functional.verify(path, options).programs[0]
     assert result.verdict is verdict, result
     assert word in result.reason
@@ -83,7 +87,7 @@ def test_a_planted_defect_gets_its_verdict(change: dict[str, str], verdict: Verd
 
 def test_code_that_relies_on_lockstep_is_said_to(tmp_path: Path) -> None:
     path = Path(__file__).parent.parent / "executor" / "hazards" / "lockstep.hip"
-    result = functional.verify(path, FunctionalOptions(widths=(32,), optimize="-O1")).programs[0]
+    result = functional.verify(path, FunctionalOptions(executor="source", widths=(32,), optimize="-O1")).programs[0]
     assert result.verdict is Verdict.HAZARD
     assert result.reason.startswith("relies on lockstep")
     assert "relies-on-lockstep" in {hazard.kind for hazard in result.hazards}
@@ -95,18 +99,20 @@ HAZARDS = Path(__file__).parent.parent / "executor" / "hazards"
 def test_a_race_that_no_order_shows_is_found_when_accesses_are_watched(tmp_path: Path) -> None:
     path = tmp_path / "sum.hip"
     path.write_text((HAZARDS / "global_race.hip").read_text())
-    plain = functional.verify(path, FunctionalOptions(widths=(64,), optimize="-O1")).programs[0]
+    plain = functional.verify(path, AT_64).programs[0]
     assert plain.verdict is Verdict.PASS
-    watched = functional.verify(path, FunctionalOptions(widths=(64,), optimize="-O1", watch=True)).programs[0]
+    watched = functional.verify(
+        path, FunctionalOptions(executor="source", widths=(64,), optimize="-O1", watch=True)
+    ).programs[0]
     assert watched.verdict is Verdict.HAZARD
     assert watched.reason.startswith(f"{path}:8: threads")
-    quiet = FunctionalOptions(widths=(64,), optimize="-O1", watch=True, quiet=("global-race",))
+    quiet = replace(AT_64, watch=True, quiet=("global-race",))
     assert functional.verify(path, quiet).programs[0].verdict is Verdict.PASS
 
 
 def test_memory_nobody_wrote_is_named_by_line(tmp_path: Path) -> None:
     path = write(tmp_path, "sum.hip", store="if (n < 0) *out = total;", check="")
-    result = functional.verify(path, FunctionalOptions(widths=(64,), optimize="-O1")).programs[0]
+    result = functional.verify(path, AT_64).programs[0]
     assert result.verdict is Verdict.DIFFERS
     copied = next(hazard for hazard in result.hazards if hazard.kind == "uninitialised-copy")
     assert "hipMemcpyDeviceToHost" in path.read_text().splitlines()[copied.frames[0].line - 1]
@@ -127,7 +133,8 @@ def test_the_command_reports_every_program_below_a_folder(tmp_path: Path) -> Non
     write(tmp_path / "a", "good.hip")
     write(tmp_path / "b", "bad.hip", first="16")
     (tmp_path / "b" / "broken.hip").write_text("int main() { hipNothing(); }\n")
-    arguments = ["verify", "--level", "functional", "--width", "64", "--format", "json", str(tmp_path)]
+    arguments = ["verify", "--level", "functional", "--width", "64", "--format", "json"]
+    arguments += ["--executor", "source", str(tmp_path)]
     result = CliRunner().invoke(cli, arguments, standalone_mode=False)
     report = json.loads(result.stdout)
     verdicts = {program["name"]: program["verdict"] for program in report["programs"]}
@@ -137,6 +144,7 @@ def test_the_command_reports_every_program_below_a_folder(tmp_path: Path) -> Non
     evidence = {program["name"]: program["evidence"] for program in report["programs"]}
     assert evidence["good"] == "source-verified by cpu at width 64 (source, self-tested)"
     assert evidence["bad"] == ""
+    assert {program["level"] for program in report["programs"]} == {"source", ""}
 
 
 def test_nothing_to_run_is_an_error(tmp_path: Path) -> None:
@@ -158,3 +166,106 @@ def test_nothing_to_run_is_an_error(tmp_path: Path) -> None:
 def test_a_programs_own_words_are_read(text: str, wrong: bool, right: bool) -> None:
     said, passed = check_output(RunResult(0, text, "", 0.1))
     assert (bool(said), passed) == (wrong, right)
+
+
+# ---- which executor runs it ------------------------------------------------------------------------------------------
+
+
+class Told:
+    """An executor that gives what it is told, and remembers how it was asked."""
+
+    def __init__(self, name: str, *results: RunResult, refusal: str = "") -> None:
+        self.name, self.results, self.refusal, self.asked = name, list(results), refusal, list[str]()
+
+    def probe(self) -> Capability:
+        return Capability(self.name)
+
+    def build(self, *_: object) -> Path:
+        if self.refusal:
+            raise BuildError(self.refusal)
+        return Path("program")
+
+    def run(self, _executable: Path, _arguments: object, _cwd: Path, options: RunOptions) -> RunResult:
+        self.asked.append(options.target or f"wave{options.width}")
+        return self.results[min(len(self.asked), len(self.results)) - 1]
+
+
+class Source(Told, CpuExecutor):
+    """The source-level executor, told what to give."""
+
+
+def ended(text: str = "PASS\n", status: int = 0, stderr: str = "", *hazards: Hazard) -> RunResult:
+    return RunResult(status, text, stderr, 0.1, hazards=hazards)
+
+
+def judged(machine: Told, source: Source, tmp_path: Path) -> functional.ProgramResult:
+    (tmp_path / "a.hip").write_text("int main() {}\n")
+    trust = Trust.SELF_TESTED
+    choice = Choice(
+        (machine, Capability("isa", (32, 64), ("gfx942", "gfx1100"), Level.ISA, trust)),
+        (source, Capability("cpu", (32, 64), (), Level.SOURCE, trust)),
+    )
+    return functional.verify_program(choice, tmp_path / "a.hip", FunctionalOptions())
+
+
+RACE = Hazard("shared-race", "two threads", "k", 1)
+
+
+@pytest.mark.parametrize(
+    ("machine", "source", "verdict", "level", "words"),
+    [
+        (ended(), ended(), Verdict.PASS, "isa", "ISA-verified by isa at width 64"),
+        (ended(), ended("PASS 2\n"), Verdict.PASS, "isa", "ISA-run by isa"),
+        (ended("FAIL\n"), ended(), Verdict.WRONG, "isa", "gfx942 forward: its check says: FAIL"),
+        (ended(), ended("PASS\n", 0, "", RACE), Verdict.HAZARD, "isa", "kernel k: two threads"),
+        (ended(), ended("FAIL\n", 0, "", RACE), Verdict.HAZARD, "isa", "right as machine code; at source level wrong"),
+        (ended(), ended("FAIL\n"), Verdict.PASS, "isa", "wrong: wave32 forward: its check says: FAIL"),
+        (ended("", 86, "rocport: S_X is unknown. The program ends here: what it would have done is not known.\n"),
+         ended(), Verdict.PASS, "source", "gfx942: S_X is unknown."),
+        (ended("", 1, "rocport: hipTex is not served by the ISA executor's runtime: hipErrorNotSupported\n"),
+         ended(), Verdict.PASS, "source", "gfx942: hipTex is not served"),
+        (ended("PASS", 0, "rocport: hipTex is not served by the ISA executor's runtime: hipErrorNotSupported\n"),
+         ended("PASS"), Verdict.PASS, "isa", "ISA-verified"),
+    ],
+)  # fmt: skip
+def test_the_machine_code_is_believed_and_the_source_adds_hazards(
+    machine: RunResult, source: RunResult, verdict: Verdict, level: str, words: str, tmp_path: Path
+) -> None:
+    result = judged(Told("isa", machine), Source("cpu", source), tmp_path)
+    assert (result.verdict, result.level) == (verdict, level), result
+    assert words in f"{result.reason} {result.evidence} {result.fallback} {result.second_opinion}"
+
+
+def test_what_does_not_build_for_the_device_runs_at_source_level_and_says_so(tmp_path: Path) -> None:
+    machine, source = Told("isa", refusal="tex.h: no textures"), Source("cpu", ended())
+    result = judged(machine, source, tmp_path)
+    assert (result.verdict, result.level) == (Verdict.PASS, "source")
+    assert result.fallback == "not built for gfx942 and gfx1100: tex.h: no textures"
+    assert result.evidence.startswith("source-verified by cpu")
+    told = functional.lines(functional.FunctionalVerification("h", (result,)), False)
+    assert told[:2] == ["pass a [source]", f"  not as machine code: {result.fallback}"]
+    both = judged(machine, Source("cpu", refusal="no such header"), tmp_path)
+    assert both.verdict is Verdict.NOT_BUILT
+    assert "no textures; nor at source level: no such header" in both.reason
+
+
+def test_a_function_that_is_not_served_is_named_once() -> None:
+    said = "rocport: hipA is not served by the ISA executor's runtime: hipErrorNotSupported\n"
+    assert unserved(ended("", 1, said + said)) == "hipA is not served by the ISA executor's runtime"
+    assert unserved(ended("PASS", 0, said), right=True) == ""
+    assert unserved(ended("", 1, "rocport: out of bounds: x")) == ""
+
+
+def test_the_machine_code_of_both_widths_runs_by_default(tmp_path: Path) -> None:
+    refusal = IsaExecutor().probe().refusal
+    if refusal:
+        pytest.skip(refusal)
+    write(tmp_path, "sum.hip", store="if (n > 0) *out = total;", check="")
+    result = functional.verify(tmp_path, FunctionalOptions(optimize="-O1", executor="isa")).programs[0]
+    assert (result.verdict, result.level) == (Verdict.PASS, "isa"), result
+    assert result.runs == ("gfx1100 forward", "gfx1100 20260", "gfx942 forward", "gfx942 20260")
+    assert result.kernels == ("sum",)
+    write(tmp_path, "sum.hip", store="if (n < 0) *out = total;", check="")
+    unwritten = functional.verify(tmp_path, FunctionalOptions(widths=(64,), optimize="-O1", executor="isa")).programs[0]
+    assert unwritten.verdict is Verdict.DIFFERS
+    assert "after kernel sum: uninitialised" in unwritten.reason

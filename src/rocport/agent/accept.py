@@ -32,7 +32,7 @@ class Verdict(TypedDict):
 
 def accept(port_path: str, file: str, text: str, targets: tuple[str, ...] = ()) -> Verdict:
     """Replace a file of a port by `text`, and keep it only when its checks pass. Its own units compile, and none is
-    less than it was; every program that reads it is still there, builds for the CPU if it did, is right, and the same
+    less than it was; every program that reads it is still there, builds if it did, is right, and the same
     at width 32 (CUDA's) and 64; the NVIDIA path differs from the sources in no way it did not before. The file is
     written in one step and put back when a check refuses."""
     from rocport.toolchain import ToolchainError
@@ -125,7 +125,7 @@ def _differing(root: Path) -> tuple[set[str], Proof]:
 
 
 def _run(verdict: Verdict, root: Path, before: _Before) -> None:
-    """Run the programs that read the file, or read it before. One that does not build for the CPU, and did not before,
+    """Run the programs that read the file, or read it before. One that does not build, and did not before,
     is named and refuses nothing."""
     programs = _programs(root, verdict["file"])
     for program in before.programs:
@@ -157,7 +157,7 @@ def _run(verdict: Verdict, root: Path, before: _Before) -> None:
 
 
 def _built_before(path: Path, data: bytes, program: Path) -> bool:
-    """Whether a program builds for the CPU with `data` in `path`, which is then as it was found."""
+    """Whether a program builds with `data` in `path`, which is then as it was found."""
     edited = path.read_bytes()
     write_atomic(path, data)
     try:

@@ -153,7 +153,7 @@ def verify_nvidia_unchanged(port_path: str, original: str) -> dict[str, Any]:
 
 
 def run(file: str, width: int = 64, arguments: Sequence[str] = ()) -> dict[str, Any]:
-    """Run a HIP program on this machine's CPU at wavefront width 32 or 64, confined: output, status and hazards."""
+    """Run a HIP program with no GPU at wavefront width 32 or 64, confined: output, status and hazards."""
     if width not in (32, 64):
         raise ToolError(f"width {width}: a wavefront has 32 or 64 lanes")
     done = _child("run", file, "--width", str(width), "--", *arguments)

@@ -1,4 +1,4 @@
-"""`rocport run`: one HIP program on this machine's CPU at a wavefront width, or on another executor."""
+"""`rocport run`: one HIP program with no GPU: its machine code, or its source, or on another executor."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: boo
 @click.option(
     "--executor",
     "executor_name",
-    default="cpu",
-    show_default=True,
+    default="",
+    show_default="isa; source where that is not possible, or an option below needs it",
     metavar="NAME",
-    help="cpu, isa, amd, rocjitsu, nvidia or triton-interpreter.",
+    help="isa (the machine code), source (or cpu), amd, rocjitsu, nvidia or triton-interpreter.",
 )
 @click.option("--width", type=click.Choice(["32", "64"]), default="64", show_default=True, help="Lanes of a wavefront.")
 @click.option(
@@ -72,7 +72,7 @@ def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: boo
     default="forward",
     show_default=True,
     metavar="forward|reverse|SEED",
-    help="Order of blocks, wavefronts and lanes.",
+    help="Order of blocks and wavefronts, at source level of lanes too; reverse: at source level.",
 )
 @click.option(
     "--poison",
@@ -80,15 +80,15 @@ def _list_executors(ctx: click.Context, _parameter: click.Parameter, wanted: boo
     metavar="BYTE",
     help="Fill fresh device and shared memory with this byte.",
 )
-@click.option("--sanitize", is_flag=True, help="Address and undefined-behaviour checks: slower, with file and line.")
+@click.option("--sanitize", is_flag=True, help="At source level: address and undefined-behaviour checks.")
 @click.option(
     "--access",
     type=click.Choice(["races", "memory", "all", "lockstep"]),
-    help="races: report conflicting accesses to shared memory; memory: report reads of what nobody wrote and accesses "
-    "out of bounds, by line; all: both; lockstep: lanes meet at each access.",
+    help="At source level. races: report conflicting accesses to shared memory; memory: report reads of what nobody "
+    "wrote and accesses out of bounds, by line; all: both; lockstep: lanes meet at each access.",
 )
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="Do not look for this hazard; repeatable.")
-@click.option("--target", metavar="GFX", help="gfx name that device properties give; default: one of the width.")
+@click.option("--target", metavar="GFX", help="The device; default: one of the width.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=3600, show_default=True, help="Seconds to run.")
 @click.option("--compiler", metavar="CXX", help="Host C++ compiler; default: the HIP compiler's clang, clang++, g++.")
 @click.option(
@@ -126,60 +126,87 @@ def command(
     path: Path,
     arguments: tuple[str, ...],
 ) -> None:
-    """Build PATH (a HIP source file, or a folder with a Makefile) for the CPU and run it with ARGUMENTS.
+    """Build PATH (a HIP source file, or a folder with a Makefile) and run it with ARGUMENTS, with no GPU.
 
-    Options are rocport's wherever they stand; arguments that begin with a dash are the program's behind `--`:
+    It runs as the machine code of a target; where that is not possible at source level, and it says why. Options are
+    rocport's wherever they stand; arguments that begin with a dash are the program's behind `--`:
     `rocport run FILE --width 32 -- -n 100`.
 
-    The program's output goes to stdout and stderr; hazards are listed on stderr when it ends.
+    The program's output goes to stdout and stderr; hazards and what was run are listed on stderr when it ends.
     Exit code 0: it ended with status 0 and no grave hazard; 1: it did not; 2: it cannot be built here, or wrong usage.
     """
+    from rocport.executor.amd import width_of
     from rocport.executor.base import Access, BuildError, BuildOptions, RunOptions
+    from rocport.executor.choice import MACHINE, SOURCE, ChoiceError, canonical, choose, unserved
     from rocport.executor.compiler import CompilerError, find_compiler
-    from rocport.executor.cpu import CpuExecutor
     from rocport.executor.limits import Limits
     from rocport.executor.program import ProgramError, load_program, with_flags
+    from rocport.executor.selftest import Evidence
+    from rocport.facts.targets import wave_target
 
     check_hazards(quiet)
     say_sandbox(confined)
     limits = Limits(seconds=timeout, confined=confined)
-    if executor_name != "cpu":
-        ctx.exit(_elsewhere(ctx, executor_name, path, arguments, width, f"-O{optimize}", target, limits))
+    name = canonical(executor_name)
     check_order(order)
+    only = {"--sanitize": sanitize, "--access": access, "--compiler": compiler, "--order reverse": order == "reverse"}
+    closer = [option for option, given in only.items() if given]
+    if closer and name not in ("", SOURCE):
+        raise click.UsageError(f"{closer[0]} is of the source-level executor; this is {name}")
+    if name not in ("", SOURCE, MACHINE):
+        ctx.exit(_elsewhere(ctx, name, path, arguments, width, f"-O{optimize}", target, limits))
+    lanes = int(width)
+    if target and ctx.get_parameter_source("width") is not click.core.ParameterSource.COMMANDLINE and not closer:
+        lanes = width_of(target)
+    device = target or wave_target(lanes).name
     try:
         program = load_program(path, confined)
         program = with_flags(
             program, *(f"-I{folder.resolve()}" for folder in includes), *(f"-D{text}" for text in defines)
         )
-        executor = CpuExecutor(find_compiler(compiler))
+        own = find_compiler(compiler) if compiler else None
+        choice = choose(name or (SOURCE if closer or width_of(device) != lanes else ""), (device,), own)
+        if not arguments and path.is_dir() and program.runs:
+            arguments = program.runs[0]
+        cwd = Path.cwd() if path.is_file() else program.folder
+        options = RunOptions(
+            width=lanes,
+            access=Access.ALL if access == "all" else Access(access or ""),
+            order=order,
+            poison=poison,
+            quiet=quiet,
+            target=target,
+            # The address sanitizer reserves terabytes of address space.
+            limits=replace(limits, memory_bytes=1 << 60) if sanitize else limits,
+        )
         with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
             folder = keep or Path(scratch)
-            fixed = int(width) if executor.needs_width(program) else None
-            building = BuildOptions(fixed, f"-O{optimize}", sanitize, access is not None)
-            try:
-                executable = executor.build(program, folder, building)
-            except BuildError as error:
-                if fixed is not None or ("warpSize" not in error.log and "wave_width" not in error.log):
-                    raise
-                executable = executor.build(program, folder, replace(building, width=int(width)))
-            if not arguments and path.is_dir() and program.runs:
-                arguments = program.runs[0]
-            options = RunOptions(
-                width=int(width),
-                access=Access.ALL if access == "all" else Access(access or ""),
-                order=order,
-                poison=poison,
-                quiet=quiet,
-                target=target,
-                # The address sanitizer reserves terabytes of address space.
-                limits=replace(limits, memory_bytes=1 << 60) if sanitize else limits,
-            )
-            result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
-    except (ProgramError, CompilerError) as error:
+            reason, result = choice.reason, None
+            if choice.machine:
+                executor, capability = choice.machine
+                try:
+                    executable = executor.build(program, folder, BuildOptions(optimize=f"-O{optimize}"))
+                    result = executor.run(executable, arguments, cwd, options)
+                    reason = unserved(result, result.ok)
+                except BuildError as error:
+                    if choice.source is None:
+                        raise
+                    reason = f"not built for {device}: {error}"
+            if choice.source and (result is None or reason):
+                if reason:
+                    click.echo(f"rocport: at source level, not as machine code: {reason}", err=True)
+                capability = choice.source[1]
+                building = BuildOptions(None, f"-O{optimize}", sanitize, access is not None)
+                executable = choice.source[0].build_widths(program, folder, (lanes,), building)[lanes]
+                result = choice.source[0].run(executable, arguments, cwd, options)
+    except (ProgramError, CompilerError, ChoiceError) as error:
         raise click.ClickException(str(error)) from error
     except BuildError as error:
         ctx.exit(refused_build(error))
-    ctx.exit(show(result, int(width), timeout))
+    assert result is not None  # choose() gives one that runs
+    code = show(result, lanes, timeout)
+    click.echo(f"rocport: {Evidence(((capability, lanes, result),))}", err=True)
+    ctx.exit(code)
 
 
 def _elsewhere(

@@ -15,7 +15,7 @@ _LEVELS = ("build", "functional")
 _NVIDIA = "nvidia-unchanged"
 _NUMERICAL = "numerical"
 _OF_LEVELS = {
-    "target": ("build",),
+    "target": ("build", "functional"),
     "jobs": ("build", "functional"),
     "syntax_only": ("build",),
     "no_cache": ("build",),
@@ -76,7 +76,7 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
     default="32,64",
     show_default=True,
     metavar="N[,N]",
-    help="functional: wavefront widths to run at.",
+    help="functional: wavefront widths to run at; those of --target where it is given.",
 )
 @click.option(
     "--original", type=click.Path(path_type=Path, exists=True), help="nvidia-unchanged: the tree before the port."
@@ -88,7 +88,12 @@ _KINDS = ["rocm", "wheels", "distribution", "sdk"]
     is_flag=True,
     help="functional: look for races and reads of unwritten memory in programs that are right, too.",
 )
-@click.option("--executor", metavar="NAME", help="functional: run right programs on this executor too (nvidia, ...).")
+@click.option(
+    "--executor",
+    metavar="NAME",
+    help="functional: isa or source: run programs there alone; any other (nvidia, amd, ...): right programs there too. "
+    "Default: the machine code of the targets, with the source-level run beside it, or where that is not possible.",
+)
 @click.option("--quiet", "quiet", multiple=True, metavar="HAZARD", help="functional: do not look for this hazard.")
 @click.option("--toolchain", type=click.Choice(_KINDS), help="Use this kind of HIP compiler; default: the first found.")
 @click.option(
@@ -126,7 +131,8 @@ def command(
     """Prove a port.
 
     Level build compiles every translation unit below PATH for the gfx targets, host and device, with no GPU.
-    Level functional builds the programs below PATH for the CPU executor and runs them at each wavefront width.
+    Level functional runs the programs below PATH as the machine code of the targets, with no GPU; those that cannot be
+    so run at source level, and it says why.
     Level numerical runs a Python program in PATH and compares its numbers with those recorded by `rocport capture`.
     Level nvidia-unchanged compares PATH with what was ported: with the platform predicate false it must be the same.
     Exit code 0: everything compiles, nothing changed; 1: something does not, something did, something was not tried;
@@ -155,7 +161,11 @@ def command(
     if level == _NUMERICAL:
         ctx.exit(_numerical(path, golden, words, timeout, confined, fmt))
     if level == "functional":
-        ctx.exit(_functional(path, width, fmt, jobs, timeout, watch_accesses, quiet, executor, confined))
+        named = ctx.get_parameter_source("target") is click.core.ParameterSource.COMMANDLINE
+        if named and ctx.get_parameter_source("width") is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError("--target and --width exclude each other at level functional")
+        targets = make_targets(target) if named else ()
+        ctx.exit(_functional(path, width, targets, fmt, jobs, timeout, watch_accesses, quiet, executor, confined))
     targets = make_targets(target)
     if not targets:
         raise click.UsageError("--target: name at least one gfx target")
@@ -185,6 +195,7 @@ def command(
 def _functional(
     path: Path,
     width: str,
+    targets: tuple[str, ...],
     fmt: str,
     jobs: int,
     timeout: float,
@@ -195,17 +206,19 @@ def _functional(
 ) -> int:
     from rocport.cli.common import emit
     from rocport.cli.progress import counting
+    from rocport.executor.amd import width_of
+    from rocport.executor.choice import MACHINE, SOURCE, canonical
     from rocport.executor.registry import find_executor
     from rocport.executor.report import HAZARDS
     from rocport.verify import functional
     from rocport.verify.reports import of_functional
 
+    name = canonical(executor or "")
     try:
-        find_executor(executor or "cpu")
+        find_executor(name or SOURCE)
     except KeyError as error:
         raise click.BadParameter(str(error.args[0]), param_hint="--executor") from error
-    second = executor if executor and executor != "cpu" else ""
-
+    alone = name in (SOURCE, MACHINE)
     for name in quiet:
         if name not in HAZARDS:
             raise click.BadParameter(f"{name}: no such hazard; one of {', '.join(HAZARDS)}", param_hint="--quiet")
@@ -214,8 +227,9 @@ def _functional(
     if not widths or any(name not in ("32", "64") for name in widths):
         raise click.BadParameter(f"{width}: a wavefront has 32 or 64 lanes", param_hint="--width")
     options = functional.FunctionalOptions(
-        widths=tuple(map(int, widths)), timeout_s=timeout, jobs=jobs or 1, watch=watch, quiet=quiet, second=second,
-        confined=confined,
+        widths=tuple(dict.fromkeys(map(width_of, targets))) or tuple(map(int, widths)), timeout_s=timeout,
+        jobs=jobs or 1, watch=watch, quiet=quiet, executor=name if alone else "", targets=targets,
+        second="" if alone else name, confined=confined,
     )  # fmt: skip
     say_sandbox(confined)
 

@@ -151,6 +151,23 @@ class CpuExecutor:
         self._step(command, program.name, "link")
         return executable
 
+    def build_widths(
+        self, program: Program, folder: Path, widths: Sequence[int], options: BuildOptions = _DEFAULT_BUILD
+    ) -> dict[int, Path]:
+        """Width -> executable: one for all, or one for each where the source depends on the width at compile time.
+
+        Raises:
+            BuildError: it does not build either way.
+        """
+        if not self.needs_width(program):
+            try:
+                return dict.fromkeys(widths, self.build(program, folder / "any", options))
+            except BuildError as error:
+                # warpSize in a constant expression, as HIP before 7.0 allowed.
+                if "warpSize" not in error.log and "wave_width" not in error.log:
+                    raise
+        return {width: self.build(program, folder / str(width), replace(options, width=width)) for width in widths}
+
     def shared_library(self, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str], output: Path) -> None:
         """Compiles plain C++ without kernels into a shared library.
 

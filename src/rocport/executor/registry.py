@@ -16,7 +16,7 @@ def executors(target: str | None = None) -> tuple[Executor, ...]:
     """One of each; `target` chooses what an emulator emulates."""
     return (
         CpuExecutor(),
-        IsaExecutor(target),
+        IsaExecutor(*([target] if target else [])),
         AmdExecutor(),
         RocjitsuExecutor(target),
         NvidiaExecutor(),

@@ -99,20 +99,23 @@ def remembered(executor: Executor) -> tuple[Capability, SelfTest]:
     capability = executor.probe()
     if not capability.usable:
         return trusted(executor, capability)
-    digest = hashlib.sha256(f"{executor.name}\n{capability.detail}\n{capability.targets}\n".encode())
+    state = hashlib.sha256(f"{executor.name}\n{capability.detail}\n".encode())
     for path in sorted(PROGRAM.parent.rglob("*")):
         if path.suffix in (".py", ".h", ".hpp", ".cpp", ".cuh", ".hip"):
             status = path.stat()
-            digest.update(f"{path} {status.st_mtime_ns} {status.st_size}\n".encode())
-    record = executor_cache() / "selftest" / digest.hexdigest()[:20]
-    if record.is_file():
+            state.update(f"{path} {status.st_mtime_ns} {status.st_size}\n".encode())
+    # By target: one that passed beside others need not be asked alone.
+    folder = executor_cache() / "selftest"
+    records = [folder / f"{state.hexdigest()[:20]}-{part}" for part in capability.targets or capability.widths]
+    if all(record.is_file() for record in records):
         failed: dict[int, tuple[str, ...]] = dict.fromkeys(capability.widths, ())
         return replace(capability, trust=Trust.SELF_TESTED), SelfTest(failed)
     known, outcome = trusted(executor, capability)
     if outcome.passed:
         with contextlib.suppress(OSError):
-            record.parent.mkdir(parents=True, exist_ok=True)
-            record.touch()
+            folder.mkdir(parents=True, exist_ok=True)
+            for record in records:
+                record.touch()
     return known, outcome
 
 
@@ -132,18 +135,18 @@ class Evidence:
 
     @property
     def claim(self) -> str:
-        """`hardware-verified`, `ISA-verified`, `source-verified`, or `not verified`.
+        """`hardware-verified`, `ISA-verified`, `ISA-run`, `source-verified`, or `not verified`.
 
         The device's own code was run correctly only if the executor passed its self-test and a second executor agrees:
-        emulators have bugs. The hardware itself needs no second opinion.
+        emulators have bugs; without the second it is `ISA-run`. The hardware itself needs no second opinion.
         """
         good = [
             capability for capability, _, result in self.runs if result.ok and capability.trust is not Trust.UNTESTED
         ]
         if any(capability.level is Level.HARDWARE for capability in good):
             return "hardware-verified"
-        if any(capability.level is Level.ISA for capability in good) and self.agree:
-            return "ISA-verified"
+        if any(capability.level is Level.ISA for capability in good):
+            return "ISA-verified" if self.agree else "ISA-run"
         return "source-verified" if good else "not verified"
 
     def __str__(self) -> str:

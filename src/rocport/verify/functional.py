@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Level `functional`: build a repository's own self-checking programs for the CPU executor and run them at each width.
+"""Level `functional`: build a repository's own self-checking programs and run them, with no GPU.
 
-Each program runs forward, in reverse and in a seeded random order on poisoned memory, and once more as it first ran, to
-see whether it is repeatable at all. What it copies back from the device is compared between the runs. A program that is
-wrong, or that depends on memory nobody wrote, is built again with its accesses watched, to name the lines.
+A program runs as the machine code of each target, in order and in a drawn order, on poisoned memory, and what it copies
+back from the device is compared between the runs. Where that is not possible its source runs on the CPU executor, with
+the reason. Otherwise the source-level run is the second opinion: it looks at lanes one by one, and names lines. A
+program that is wrong, or that depends on memory nobody wrote, runs again with its accesses watched.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import shutil
@@ -20,6 +20,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from rocport.executor.amd import width_of
 from rocport.executor.base import (
     Access,
     BuildError,
@@ -27,22 +28,29 @@ from rocport.executor.base import (
     Capability,
     Executor,
     Hazard,
+    Level,
     RunOptions,
     RunResult,
 )
+from rocport.executor.choice import Choice, ChoiceError, choose, unserved
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.differential import Difference, Divergence, compare_traces
 from rocport.executor.limits import Limits
 from rocport.executor.program import Program, ProgramError, load_program
 from rocport.executor.registry import find_executor
 from rocport.executor.selftest import Evidence, remembered
+from rocport.facts.targets import wave_target
 from rocport.model import HANGING_S
 from rocport.model.terminal import paint as painted
 from rocport.project.languages import KERNEL_SOURCES
 
 _POISONS = (0xFF, 0xA7)
-# Orders and the poison of each; the number is the seed of a random order.
-_ORDERS = (("forward", _POISONS[0]), ("reverse", _POISONS[1]), ("20260", _POISONS[0]))
+# Orders and the poison of each, by the level of evidence; the number is the seed of a random order. Of the machine
+# code waves and workgroups have an order, of the source lanes too.
+_ORDERS = {
+    Level.ISA: (("forward", _POISONS[0]), ("20260", _POISONS[1])),
+    Level.SOURCE: (("forward", _POISONS[0]), ("reverse", _POISONS[1]), ("20260", _POISONS[0])),
+}
 # What watching the accesses adds; the rest is seen in every run.
 _WATCHED = frozenset(
     [
@@ -91,6 +99,10 @@ class FunctionalOptions:
     jobs: int = 1
     optimize: str = "-O2"
     quiet: tuple[str, ...] = ()
+    executor: str = ""
+    """`isa` or `source`: that one alone. Empty: the machine code where it runs, with the source-level run beside it."""
+    targets: tuple[str, ...] = ()
+    """Whose machine code; none: one target of each width."""
     second: str = ""
     """Another executor that right programs are run on as well."""
     watch: bool = False
@@ -121,6 +133,12 @@ class ProgramResult:
     """The kernels that were launched."""
     evidence: str = ""
     """What a pass rests on: the claim, and each executor with its widths, level and trust."""
+    level: str = ""
+    """What was run: `isa`, the machine code of a target, or `source`; empty where nothing was."""
+    fallback: str = ""
+    """Why it is not the machine code."""
+    second_opinion: str = ""
+    """What the source-level run says that the machine code does not; empty where both agree."""
 
 
 @dataclass(frozen=True)
@@ -144,12 +162,17 @@ class FunctionalVerification:
         """Programs by verdict."""
         return {verdict.value: sum(p.verdict is verdict for p in self.programs) for verdict in Verdict}
 
+    def levels(self) -> dict[str, int]:
+        """Programs by what was run of them."""
+        return {level.value: sum(p.level == level.value for p in self.programs) for level in (Level.ISA, Level.SOURCE)}
+
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         return {
             "level": "functional",
             "how": self.how,
             "summary": self.summary(),
+            "levels": self.levels(),
             "programs": [
                 {
                     "name": p.name,
@@ -169,6 +192,9 @@ class FunctionalVerification:
                     "runs": list(p.runs),
                     "kernels": list(p.kernels),
                     "evidence": p.evidence,
+                    "level": p.level,
+                    "fallback": p.fallback,
+                    "second_opinion": p.second_opinion,
                 }
                 for p in self.programs
             ],
@@ -219,12 +245,12 @@ def verify(path: Path, options: FunctionalOptions, progress: Progress | None = N
     """Builds and runs every program below `path`.
 
     Raises:
-        FunctionalError: there is no program, or no host compiler.
+        FunctionalError: there is no program, or nothing that can run one.
     """
-    executor = CpuExecutor()
-    capability, _ = remembered(executor)
-    if not capability.usable:
-        raise FunctionalError(capability.refusal)
+    try:
+        choice = choose(options.executor, targets_of(options))
+    except ChoiceError as error:
+        raise FunctionalError(str(error)) from error
     second: tuple[Executor, Capability] | None = None
     if options.second:
         other = find_executor(options.second)
@@ -237,20 +263,37 @@ def verify(path: Path, options: FunctionalOptions, progress: Progress | None = N
         raise FunctionalError(
             f"{path}: no program to run: no Makefile that compiles one, and no .hip or .cu file with a main()"
         )
-    widths = ", ".join(map(str, options.widths))
-    how = (
-        f"CPU executor (HIP source compiled by {capability.detail}), wavefront width {widths}, forward, reverse "
-        "and random order, poisoned memory; level of evidence: source, no device instructions"
-    )
     results: list[ProgramResult] = []
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
-        for done, result in enumerate(
-            pool.map(lambda item: verify_program(executor, item, options, second, capability), paths), 1
-        ):
+        work = pool.map(lambda item: verify_program(choice, item, options, second), paths)
+        for done, result in enumerate(work, 1):
             results.append(result)
             if progress is not None:
                 progress(result, done, len(paths))
-    return FunctionalVerification(how, tuple(results))
+    return FunctionalVerification(_how(choice, options), tuple(results))
+
+
+def targets_of(options: FunctionalOptions) -> tuple[str, ...]:
+    """The targets whose machine code is wanted: those that are named, or one of each width."""
+    return options.targets or tuple(wave_target(width).name for width in options.widths)
+
+
+def _how(choice: Choice, options: FunctionalOptions) -> str:
+    widths = ", ".join(map(str, options.widths))
+    source = "no CPU executor"
+    if choice.source:
+        source = (
+            f"CPU executor (HIP source compiled by {choice.source[1].detail}), wavefront width {widths}, forward, "
+            "reverse and random order, poisoned memory; level of evidence: source, no device instructions"
+        )
+    if choice.machine is None:
+        return source + (f"; not as machine code: {choice.reason}" if choice.reason else "")
+    capability = choice.machine[1]
+    return (
+        f"machine code of {', '.join(capability.targets)} (compiled by {capability.detail}) on the ISA executor, in "
+        "order and in a drawn order of waves and workgroups, poisoned memory; level of evidence: isa"
+        + (f". Beside it, and where that is not possible: {source}" if choice.source else "")
+    )
 
 
 @dataclass(frozen=True)
@@ -258,19 +301,16 @@ class _Run:
     width: int
     order: str
     poison: int
+    target: str = ""
     again: bool = False
 
     @property
     def label(self) -> str:
-        return f"wave{self.width} {self.order}" + (" again" if self.again else "")
+        return f"{self.target or f'wave{self.width}'} {self.order}" + (" again" if self.again else "")
 
 
 def verify_program(
-    executor: CpuExecutor,
-    path: Path,
-    options: FunctionalOptions,
-    second: tuple[Executor, Capability] | None = None,
-    capability: Capability | None = None,
+    choice: Choice, path: Path, options: FunctionalOptions, second: tuple[Executor, Capability] | None = None
 ) -> ProgramResult:
     """Builds one program and runs it in every way; on a second executor too, when it is right so far."""
     try:
@@ -279,53 +319,109 @@ def verify_program(
         return ProgramResult(path.name, str(path), Verdict.NOT_BUILT, str(error))
     scratch = Path(tempfile.mkdtemp(prefix="rocport-verify-"))
     try:
-        result, last = _verify(executor, program, path, options, scratch)
-        if result.verdict is not Verdict.PASS or last is None:
+        result, evidence = _judged(choice, program, path, options, scratch)
+        if result.verdict is not Verdict.PASS:
             return result
-        own = capability or executor.probe()
-        return _confirmed(result, program, options, scratch, [(own, width, last) for width in options.widths], second)
+        return _confirmed(result, program, options, scratch, evidence, second)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _verify(
-    executor: CpuExecutor, program: Program, path: Path, options: FunctionalOptions, scratch: Path
-) -> tuple[ProgramResult, RunResult | None]:
-    """The result, and the last run."""
-    outcome: RunResult | None = None
+_Evidence = list[tuple[Capability, int, RunResult]]
 
-    def result(verdict: Verdict, reason: str = "", **more: Any) -> tuple[ProgramResult, RunResult | None]:
-        return ProgramResult(program.name, str(path), verdict, reason, **more), outcome
+
+def _judged(
+    choice: Choice, program: Program, path: Path, options: FunctionalOptions, scratch: Path
+) -> tuple[ProgramResult, _Evidence]:
+    """The machine code's verdict, with what the source-level run adds; the source's own where that says nothing."""
+    result: ProgramResult | None = None
+    fallback, evidence = choice.reason, _Evidence()
+    if choice.machine:
+        result, fallback, evidence = _verify(*choice.machine, program, path, options, scratch / "isa")
+        if choice.source is None:
+            return replace(result, fallback=fallback), evidence
+    assert choice.source is not None  # choose() gives one of the two
+    own, _, more = _verify(*choice.source, program, path, options, scratch / "source")
+    if result is None or fallback:
+        # Where neither builds, the HIP compiler's word is that of the device's own compiler.
+        if result is not None and own.verdict is result.verdict is Verdict.NOT_BUILT:
+            own = replace(own, reason=f"{result.reason}; nor at source level: {own.reason}")
+        return replace(own, fallback=fallback), more
+    return _joined(result, own), [*evidence, *more]
+
+
+def _joined(result: ProgramResult, own: ProgramResult) -> ProgramResult:
+    """What the machine code showed, and what the source-level run adds: hazards with their lines. Where a program is
+    right as machine code and wrong at source level, a grave hazard decides; without one the former is believed."""
+    known = {(hazard.kind, hazard.place) for hazard in result.hazards}
+    hazards = (*result.hazards, *(h for h in own.hazards if (h.kind, h.place) not in known))
+    result = replace(result, hazards=hazards, self_checking=result.self_checking or own.self_checking)
+    if own.verdict is result.verdict is Verdict.PASS or (own.verdict.failed and result.verdict.failed):
+        return result
+    said = f"{own.verdict.value}: {own.reason}"
+    if own.verdict.failed and result.verdict is Verdict.PASS and any(h.grave for h in own.hazards):
+        reason = own.reason if own.verdict is Verdict.HAZARD else f"right as machine code; at source level {said}"
+        return replace(result, verdict=Verdict.HAZARD, reason=reason)
+    return replace(result, second_opinion=said)
+
+
+def _verify(
+    executor: Executor, capability: Capability, program: Program, path: Path, options: FunctionalOptions, scratch: Path
+) -> tuple[ProgramResult, str, _Evidence]:
+    """The result of one executor, why it says nothing of the program (empty where it does), and the last run of each
+    target or width."""
+    outcome: RunResult | None = None
+    evidence: dict[tuple[int, str], tuple[Capability, int, RunResult]] = {}
+    machine = capability.level is Level.ISA
+
+    def result(verdict: Verdict, reason: str = "", **more: Any) -> tuple[ProgramResult, str, _Evidence]:
+        level = "" if verdict is Verdict.NOT_BUILT else capability.level.value
+        kept = list(evidence.values())
+        return ProgramResult(program.name, str(path), verdict, reason, level=level, **more), "", kept
+
+    def nothing(verdict: Verdict, reason: str) -> tuple[ProgramResult, str, _Evidence]:
+        return replace(result(verdict, reason)[0], level=""), reason, []
 
     try:
-        executables = build_widths(executor, program, scratch, options.widths, options.optimize)
+        executables = _build(executor, capability, program, scratch, options)
     except BuildError as error:
         reason = str(error) + (f" (missing: {', '.join(error.missing[:5])})" if error.missing else "")
+        if machine:
+            return nothing(Verdict.NOT_BUILT, f"not built for {' and '.join(capability.targets)}: {reason}")
         return result(Verdict.NOT_BUILT, reason)
     arguments = options.arguments if options.arguments is not None else (program.runs[0] if program.runs else ())
-    plan = [
-        _Run(options.widths[0], "forward", _POISONS[0]),
-        _Run(options.widths[0], "forward", _POISONS[0], True),
-    ]
-    plan += [_Run(width, order, poison) for width, (order, poison) in itertools.product(options.widths, _ORDERS)]
-    plan.pop(2)  # the first of the product is the very first run
+    places = [(width_of(target), target) for target in capability.targets] if machine else []
+    places = places or [(width, "") for width in options.widths]
+    plan = [_Run(width, order, poison, target) for width, target in places
+            for order, poison in _ORDERS[capability.level]]  # fmt: skip
     runs: dict[_Run, RunResult] = {}
     checking = False
     hazards: dict[tuple[str, str], Hazard] = {}
     kernels: dict[str, None] = {}
     watched: dict[int | None, Path] = {}
-    for number, run in enumerate(plan):
-        trace = scratch / f"trace-{number}"
-        outcome = executor.run(
-            executables[run.width], arguments, program.folder,
-            RunOptions(width=run.width, order=run.order, poison=run.poison, trace=trace, quiet=options.quiet,
-                       limits=options.limits),
-        )  # fmt: skip
-        runs[run] = outcome
+
+    def run_one(run: _Run) -> RunResult:
+        trace = scratch / f"trace-{len(runs)}"
+        how = RunOptions(width=run.width, order=run.order, poison=run.poison, trace=trace, quiet=options.quiet,
+                         target=run.target or None, limits=options.limits)  # fmt: skip
+        runs[run] = executor.run(executables[run.width], arguments, program.folder, how)
+        return runs[run]
+
+    def closer(run: _Run) -> bool:
+        found, only_lockstep = _why(executor, program, arguments, run, options, scratch, watched, executables)
+        for hazard in found:
+            hazards.setdefault((hazard.kind, hazard.place), hazard)
+        return only_lockstep
+
+    for run in plan:
+        outcome = run_one(run)
+        evidence[run.width, run.target] = (capability, run.width, outcome)
         labels = tuple(r.label for r in runs)
+        wrong, right = check_output(outcome)
+        if machine and (why := unserved(outcome, right and not wrong)):
+            return nothing(Verdict.NOT_BUILT, f"{run.target}: {why}")
         if outcome.timed_out:
             return result(Verdict.TIMEOUT, f"{run.label}: more than {options.timeout_s:g} s", runs=labels)
-        wrong, right = check_output(outcome)
         checking |= right
         kernels.update(dict.fromkeys(kernel.name for kernel in outcome.kernels))
         for hazard in outcome.hazards:
@@ -333,13 +429,10 @@ def _verify(
         if wrong:
             seen = [r.label for r, o in runs.items() if not check_output(o)[0]]
             reason = f"{run.label}: {wrong}" + (f"; right at {', '.join(seen)}" if seen else "")
-            extra: tuple[Hazard, ...] = ()
             only_lockstep = False
             # What waits for ever does so with watched accesses too, only slower.
             if not any(hazard.kind == "no-progress" for hazard in outcome.hazards):
-                extra, only_lockstep = _why(executor, program, arguments, run.width, options, scratch, watched)
-            for hazard in extra:
-                hazards.setdefault((hazard.kind, hazard.place), hazard)
+                only_lockstep = closer(run)
             verdict = Verdict.WRONG
             if only_lockstep:
                 verdict = Verdict.HAZARD
@@ -352,17 +445,21 @@ def _verify(
             }
             return result(verdict, reason, **more)
     divergences = _divergences(plan, scratch)
+    if any(divergence.kind is not Difference.ROUNDING for _, divergence in divergences):
+        run_one(replace(plan[0], again=True))
+        own = compare_traces(scratch / "trace-0", scratch / f"trace-{len(plan)}", poison=_POISONS)
+        if own is not None and own.kind is not Difference.ROUNDING:
+            divergences = []  # it does not even repeat itself: its own check judges it
     bad = [text for text, divergence in divergences if not divergence.kind.benign]
     if bad or options.watch:
-        for width in options.widths:
-            for hazard in _why(executor, program, arguments, width, options, scratch, watched)[0]:
-                hazards.setdefault((hazard.kind, hazard.place), hazard)
+        for run in {(run.width, run.target): run for run in plan}.values():
+            closer(run)
     kept = tuple(hazards.values())
     more = {
         "self_checking": checking,
         "divergences": tuple(text for text, _ in divergences),
         "hazards": kept,
-        "runs": tuple(r.label for r in plan),
+        "runs": tuple(r.label for r in runs),
         "kernels": tuple(kernels),
     }
     if bad and not checking:
@@ -378,7 +475,7 @@ def _confirmed(
     program: Program,
     options: FunctionalOptions,
     scratch: Path,
-    runs: list[tuple[Capability, int, RunResult]],
+    runs: _Evidence,
     second: tuple[Executor, Capability] | None,
 ) -> ProgramResult:
     """The result with its evidence; wrong when the second executor finds it so."""
@@ -396,22 +493,30 @@ def _confirmed(
         runs.append((capability, width, outcome))
         wrong, _ = check_output(outcome)
         if wrong or outcome.timed_out:
-            reason = f"{capability.executor} at width {width}: {wrong or 'no end in time'}; right on the CPU"
+            reason = f"{capability.executor} at width {width}: {wrong or 'no end in time'}; right before"
             return replace(result, verdict=Verdict.WRONG, reason=reason)
     return replace(result, evidence=str(Evidence(tuple(runs))))
 
 
 def _why(
-    executor: CpuExecutor,
+    executor: Executor,
     program: Program,
     arguments: Sequence[str],
-    width: int,
+    run: _Run,
     options: FunctionalOptions,
     scratch: Path,
     watched: dict[int | None, Path],
+    executables: dict[int, Path],
 ) -> tuple[tuple[Hazard, ...], bool]:
     """Looks closer: what the accesses show, and whether only lanes in step make the program right."""
-    fixed = width if executor.needs_width(program) else None
+    limits = options.limits
+    closely = RunOptions(
+        width=run.width, access=Access.ALL, quiet=options.quiet, limits=limits, target=run.target or None
+    )
+    if not isinstance(executor, CpuExecutor):
+        seen = executor.run(executables[run.width], arguments, program.folder, closely)
+        return tuple(hazard for hazard in seen.hazards if hazard.kind in _WATCHED), False
+    fixed = run.width if executor.needs_width(program) else None
     executable = watched.get(fixed)
     if executable is None:
         try:
@@ -419,8 +524,6 @@ def _why(
             executable = watched[fixed] = executor.build(program, scratch / f"watched-{fixed or 'any'}", build)
         except BuildError:
             return (), False
-    limits = options.limits
-    closely = RunOptions(width=width, access=Access.ALL, quiet=options.quiet, limits=limits)
     seen = executor.run(executable, arguments, program.folder, closely)
     found = tuple(hazard for hazard in seen.hazards if hazard.kind in _WATCHED)
     grave = {hazard.kind for hazard in found if hazard.grave}
@@ -428,31 +531,24 @@ def _why(
     if "relies-on-lockstep" not in grave or grave - {"relies-on-lockstep", "uninitialised-read"}:
         return found, False
     stepped = executor.run(
-        executable, arguments, program.folder, RunOptions(width=width, access=Access.LOCKSTEP, limits=limits)
+        executable, arguments, program.folder, RunOptions(width=run.width, access=Access.LOCKSTEP, limits=limits)
     )
     return found, not check_output(stepped)[0]
 
 
-def build_widths(
-    executor: CpuExecutor, program: Program, folder: Path, widths: Sequence[int], optimize: str = "-O2"
+def _build(
+    executor: Executor, capability: Capability, program: Program, folder: Path, options: FunctionalOptions
 ) -> dict[int, Path]:
-    """Width -> executable: one for all, or one for each where the source depends on the width at compile time.
+    """Width -> executable. One for all, or one for each where the source-level executor meets source that depends on
+    the width at compile time.
 
     Raises:
-        BuildError: it does not build either way.
+        BuildError: it does not build.
     """
-    if not executor.needs_width(program):
-        try:
-            executable = executor.build(program, folder / "any", BuildOptions(optimize=optimize))
-            return dict.fromkeys(widths, executable)
-        except BuildError as error:
-            # warpSize in a constant expression, as HIP before 7.0 allowed.
-            if "warpSize" not in error.log and "wave_width" not in error.log:
-                raise
-    return {
-        width: executor.build(program, folder / str(width), BuildOptions(width=width, optimize=optimize))
-        for width in widths
-    }
+    if isinstance(executor, CpuExecutor):
+        return executor.build_widths(program, folder, options.widths, BuildOptions(optimize=options.optimize))
+    executable = executor.build(program, folder / "any", BuildOptions(optimize=options.optimize))
+    return dict.fromkeys(map(width_of, capability.targets), executable)
 
 
 def check_output(outcome: RunResult) -> tuple[str, bool]:
@@ -464,18 +560,14 @@ def check_output(outcome: RunResult) -> tuple[str, bool]:
     for line in (outcome.stdout + "\n" + outcome.stderr).splitlines():
         if _WRONG.search(line) and not _NO_FAULT.search(line):
             return f"its check says: {line.strip()[:200]}", False
-    return "", bool(_RIGHT.search(outcome.stdout + outcome.stderr))
+    return "", bool(_RIGHT.search(f"{outcome.stdout}\n{outcome.stderr}"))
 
 
 def _divergences(plan: Sequence[_Run], scratch: Path) -> list[tuple[str, Divergence]]:
-    """First difference of each run from the first one; none when the program does not even repeat itself."""
-    reference = scratch / "trace-0"
-    own = compare_traces(reference, scratch / "trace-1", poison=_POISONS)
-    if own is not None and own.kind is not Difference.ROUNDING:
-        return []
+    """First difference of each run from the first one."""
     found: list[tuple[str, Divergence]] = []
-    for number, run in enumerate(plan[2:], 2):
-        divergence = compare_traces(reference, scratch / f"trace-{number}", poison=_POISONS)
+    for number, run in enumerate(plan[1:], 1):
+        divergence = compare_traces(scratch / "trace-0", scratch / f"trace-{number}", poison=_POISONS)
         if divergence is not None:
             text = (
                 f"{plan[0].label} and {run.label} part at copy {divergence.sequence} after kernel {divergence.kernel}: "
@@ -494,7 +586,14 @@ def lines(verification: FunctionalVerification, colour: bool) -> list[str]:
 
     shown: list[str] = []
     for program in verification.programs:
-        shown.append(f"{word(program.verdict)} {program.name}" + (f": {program.reason}" if program.reason else ""))
+        level = f" [{program.level}]" if program.level else ""
+        shown.append(
+            f"{word(program.verdict)} {program.name}{level}" + (f": {program.reason}" if program.reason else "")
+        )
+        if program.fallback and program.verdict is not Verdict.NOT_BUILT:
+            shown.append(f"  not as machine code: {program.fallback}")
+        if program.second_opinion:
+            shown.append(f"  at source level: {program.second_opinion}")
         parted = [text for text in program.divergences if text != program.reason]
         if program.verdict is Verdict.PASS and parted:
             shown.append("  its check passes in every run; what lies between depends on the order of blocks and waves:")
@@ -504,4 +603,10 @@ def lines(verification: FunctionalVerification, colour: bool) -> list[str]:
             shown.append(f"  {kind}[{hazard.kind}] {hazard.place}: {hazard.message} (kernel {hazard.kernel})")
     counts = ", ".join(f"{count} {name}" for name, count in verification.summary().items() if count)
     total = len(verification.programs)
-    return [*shown, "", f"{total} program{'s' * (total != 1)}: {counts}", f"How: {verification.how}."]
+    levels = ", ".join(f"{count} at level {name}" for name, count in verification.levels().items() if count)
+    return [
+        *shown,
+        "",
+        f"{total} program{'s' * (total != 1)}: {counts}" + (f"; run: {levels}" if levels else ""),
+        f"How: {verification.how}.",
+    ]

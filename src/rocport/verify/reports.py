@@ -62,6 +62,7 @@ def of_build(verification: Verification) -> Report:
 
 def of_functional(verification: FunctionalVerification, root: str) -> Report:
     """Level `functional`: a finding for each program that is not right, and for each hazard at its place."""
+    from rocport.executor.base import Level
     from rocport.verify.functional import Verdict, lines
 
     findings = []
@@ -79,26 +80,29 @@ def of_functional(verification: FunctionalVerification, root: str) -> Report:
     text = "\n".join(lines(verification, False)) + "\n", "\n".join(lines(verification, True)) + "\n"
     programs = verification.programs
     passed = sum(program.verdict is Verdict.PASS for program in programs)
-    machine = any("isa" in program.evidence for program in programs)
+    machine = sum(program.level == Level.ISA.value for program in programs)
     said = Mark(
         f"{passed} of {len(programs)} programs", "good" if passed == len(programs) else "bad", "#" + anchor(RUNS)
     )
+    ran = Mark(f"{machine} of {len(programs)} programs", "good" if machine == len(programs) else "warn", said.href)
     rows = tuple(
         (
             Mark(program.path, "code"),
             Mark(program.verdict.value, "good" if program.verdict is Verdict.PASS else "bad"),
             sum(hazard.grave for hazard in program.hazards),
-            program.reason,
-            program.evidence,
+            program.reason or program.second_opinion,
+            program.evidence or program.level,
+            program.fallback,
         )
         for program in programs
     )
+    columns = ("program", "verdict", "hazards", "why", "evidence", "why not as machine code")
     report = report_of("functional", root, tuple(findings), verification.to_json(), text)
     return replace(
         report,
         verdict=Mark(f"{passed} of {len(programs)} programs are right at every width", said.tone),
-        sections=(Section(RUNS, ("program", "verdict", "hazards", "why", "evidence"), rows, verification.how),),
-        evidence=(("run at 32 and 64", said), ("machine code run", said if machine else Mark("no", "dim"))),
+        sections=(Section(RUNS, columns, rows, verification.how),),
+        evidence=(("run at 32 and 64", said), ("machine code run", ran)),
     )
 
 

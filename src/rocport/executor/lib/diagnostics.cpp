@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "trace.h"
 
 extern "C" char __executable_start, etext;
 extern rpx::Index3 rpx_thread_index asm("threadIdx");
@@ -71,9 +72,7 @@ const Settings &settings() {
     s.poison = static_cast<int>(number("ROCPORT_POISON", -1));
     s.stack = static_cast<std::size_t>(number("ROCPORT_STACK_KB", 256)) * 1024;
     s.lds_limit = static_cast<std::size_t>(number("ROCPORT_LDS_LIMIT", 65536));
-    s.trace_limit = static_cast<std::size_t>(number("ROCPORT_TRACE_MB", 256)) << 20;
     s.report = std::getenv("ROCPORT_REPORT");
-    s.trace = std::getenv("ROCPORT_TRACE");
     s.target = std::getenv("ROCPORT_TARGET");
     if (!s.target || !*s.target) s.target = s.width == 64 ? "gfx942" : "gfx1100";
     if (const char *access = std::getenv("ROCPORT_ACCESS")) {
@@ -287,23 +286,7 @@ struct Process {
 
 // ---- trace ---------------------------------------------------------------------------------------------------------
 
-// One record a copy: "RPXT", sequence number, bytes, bytes stored, kernel name, the data.
-void trace_copy(const void *host, std::size_t bytes) {
-  static FILE *out = settings().trace ? std::fopen(settings().trace, "wb") : nullptr;
-  static u64 sequence;
-  static std::size_t written;
-  if (!out || !host) return;
-  std::size_t room = settings().trace_limit > written ? settings().trace_limit - written : 0;
-  u64 kept = bytes < room ? bytes : room;
-  written += kept;
-  const char *name = kernel_name();
-  u64 head[4] = {sequence++, bytes, kept, std::strlen(name)};
-  std::fwrite("RPXT", 1, 4, out);
-  std::fwrite(head, 1, sizeof head, out);
-  std::fwrite(name, 1, head[3], out);
-  std::fwrite(host, 1, kept, out);
-  std::fflush(out);
-}
+void trace_copy(const void *host, std::size_t bytes) { write_trace(kernel_name(), host, bytes); }
 
 // Kept by thread pointer, not thread-local: what is thread-local in the executable is the shared memory itself.
 Segment static_lds() {

@@ -20,8 +20,6 @@ struct Settings {
   std::size_t stack;     // ROCPORT_STACK_KB
   std::size_t lds_limit; // ROCPORT_LDS_LIMIT, bytes a block may use
   const char *report;    // ROCPORT_REPORT: JSON lines of hazards and statistics
-  const char *trace;     // ROCPORT_TRACE: device-to-host copies
-  std::size_t trace_limit;  // ROCPORT_TRACE_MB
   const char *target;    // ROCPORT_TARGET: the gfx name that device properties give
   bool quiet[static_cast<int>(Hazard::kCount)];  // ROCPORT_QUIET: comma-separated hazard names
   u32 access;            // ROCPORT_ACCESS: comma-separated, what lib/access.cpp does at each access

@@ -13,7 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rocport.executor.amd import width_of
-from rocport.executor.base import BuildError, BuildOptions, Capability, Hazard, KernelRun, Level, RunOptions, RunResult
+from rocport.executor.base import (
+    Access,
+    BuildError,
+    BuildOptions,
+    Capability,
+    Frame,
+    Hazard,
+    KernelRun,
+    Level,
+    RunOptions,
+    RunResult,
+)
 from rocport.executor.isa.runtime.hipcc import TARGET_VARIABLE, hipcc_command
 from rocport.executor.isa.runtime.library import LibraryError, build_libraries
 from rocport.executor.isa.runtime.tree import machine_toolchain
@@ -25,6 +36,8 @@ from rocport.toolchain import Toolchain, ToolchainError
 
 TARGETS = tuple(wave_target(width).name for width in (64, 32))
 """What is built for and run as where no target is named: one of each wavefront width."""
+CANNOT_RUN = 86
+"""Exit status of a program that met what the engine cannot run (launch.cpp): what it would have done is not known."""
 _DEFAULT_BUILD = BuildOptions()
 _DEFAULT_RUN = RunOptions()
 _MOST_FOUND_HEADERS = 8
@@ -33,6 +46,9 @@ _OUTSIDE = re.compile(
     r"|kernel (?P<kernel>\S+): (?P<fault>a memory access outside .*))$",
     re.MULTILINE,
 )
+_REFUSED = re.compile(r"^rocport: launch of (?P<kernel>\S+) with (?P<shape>.*) refused: (?P<why>.*)$", re.MULTILINE)
+# Kinds of `executor.report` by the engine's number (engine.h, enum rp_found).
+_FOUND = {"100": "shared-race", "101": "global-race", "102": "uninitialised-read"}
 _OLD_C = tuple(
     f"-Wno-error={name}"
     for name in (
@@ -50,12 +66,12 @@ _NEEDED = {
 
 
 class IsaExecutor:
-    """The device's own machine code on this processor, for one target, or for one of each width."""
+    """The device's own machine code on this processor, for the targets named, or for one of each width."""
 
     name = "isa"
 
-    def __init__(self, target: str | None = None) -> None:
-        self._targets = (target,) if target else TARGETS
+    def __init__(self, *targets: str) -> None:
+        self._targets = targets or TARGETS
 
     def probe(self) -> Capability:
         """A HIP compiler for the targets, and what the engine needs."""
@@ -107,7 +123,8 @@ class IsaExecutor:
 
     def _compile(self, unit: Unit, target: Path, toolchain: Toolchain, options: BuildOptions) -> Path:
         language = ["-x", "c", *_OLD_C] if unit.c else ["-x", "hip"]
-        flags = [options.optimize, "-w", *unit.flags]
+        # The code is the same with line tables; what stops a kernel is then named by its line.
+        flags = [options.optimize, "-w", "-gline-tables-only", *unit.flags]
         for _ in range(_MOST_FOUND_HEADERS):
             command = self._line([*language, *flags, "-c", str(unit.source), "-o", str(target)], toolchain, None)
             try:
@@ -136,22 +153,25 @@ class IsaExecutor:
             "ROCPORT_REPORT": str(report),
             "ROCPORT_POISON": "" if options.poison is None else str(options.poison),
             "ROCPORT_EXEC_SEED": options.order if options.order.isdigit() else "",
+            "ROCPORT_EXEC_WATCH": "1" if options.access in (Access.RACES, Access.MEMORY, Access.ALL) else "",
+            "ROCPORT_TRACE": str(options.trace) if options.trace else "",
             "ROCPORT_PYTHON": sys.executable,
             **options.environment,
         }
         environment = {name: value for name, value in environment.items() if value != ""}
         done = run_process(
             [str(executable), *arguments], cwd, environment, options.limits, limit_memory=False,
-            writable=[executable.parent],
+            writable=[executable.parent, *([options.trace.parent] if options.trace else [])],
         )  # fmt: skip
-        kernels, statistics = _read_report(report)
+        kernels, statistics, watched = _read_report(report)
+        hazards = tuple(h for h in (*watched, *_hazards(done.stderr)) if h.kind not in options.quiet)
         return RunResult(
             done.status,
             done.stdout,
             done.stderr,
             done.seconds,
             done.timed_out,
-            _hazards(done.stderr),
+            hazards,
             statistics,
             tuple(kernels),
         )
@@ -164,26 +184,38 @@ def _companions(libraries: Path) -> list[str]:
 
 
 def _hazards(stderr: str) -> tuple[Hazard, ...]:
-    """What the runtime said of memory on standard error, once a message."""
+    """What the runtime said of memory and of launches on standard error, once a message."""
     found: dict[str, Hazard] = {}
     for match in _OUTSIDE.finditer(stderr):
         message = match["said"] or match["fault"]
         kernel = match["kernel"] or match["after"] or ""
         count = found[message].count + 1 if message in found else 1
         found[message] = Hazard("out-of-bounds", message, kernel, count)
+    for match in _REFUSED.finditer(stderr):
+        kind = "lds-limit" if "shared memory" in match["why"] else "launch-config"
+        message = f"a launch with {match['shape']} is refused: {match['why']}"
+        count = found[message].count + 1 if message in found else 1
+        found[message] = Hazard(kind, message, match["kernel"], count)
     return tuple(found.values())
 
 
-def _read_report(path: Path) -> tuple[list[KernelRun], dict[str, int]]:
-    """The lines `isa-kernel`, launches, LDS bytes, threads, instructions, lane instructions, name; tabs between."""
+def _read_report(path: Path) -> tuple[list[KernelRun], dict[str, int], list[Hazard]]:
+    """The lines `isa-kernel`, launches, LDS bytes, threads, instructions, lane instructions, name, and `isa-hazard`,
+    number, `file:line`, kernel, message; tabs between."""
     kernels = []
     totals = {"launches": 0, "instructions": 0, "lane-instructions": 0}
+    hazards: dict[tuple[str, str], Hazard] = {}
     try:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:
         lines = []
     for line in lines:
         kind, *fields = line.split("\t", 6)
+        if kind == "isa-hazard" and len(fields) >= 4 and fields[0] in _FOUND:
+            place, _, number = fields[1].rpartition(":")
+            frames = (Frame(fields[2], place, int(number)),) if number.isdigit() else ()
+            hazard = Hazard(_FOUND[fields[0]], fields[3], fields[2], 1, frames)
+            hazards.setdefault((hazard.kind, hazard.place), hazard)
         if kind != "isa-kernel" or len(fields) != 6:
             continue
         launches, lds, threads, instructions, lane_instructions = map(int, fields[:5])
@@ -191,7 +223,7 @@ def _read_report(path: Path) -> tuple[list[KernelRun], dict[str, int]]:
         totals["launches"] += launches
         totals["instructions"] += instructions
         totals["lane-instructions"] += lane_instructions
-    return kernels, totals
+    return kernels, totals, list(hazards.values())
 
 
 def _step(command: Sequence[str], what: str, step: str) -> None:

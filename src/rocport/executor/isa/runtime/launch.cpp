@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -143,8 +144,6 @@ bool watched() {
   return asked;
 }
 
-void found(void *, const rp_error *where) { say("%s", where->text); }
-
 // One translator serves all kernels of the process: to start Python costs more than most translations. It ends with
 // its standard input. A forked child starts its own.
 std::string ask_translator(const std::string &request) {
@@ -242,9 +241,14 @@ struct Launched {
 struct Report {
   std::mutex mutex;
   std::map<std::string, Launched> kernels;
+  std::string hazards;
+  void note(const Kernel &kernel, const rp_error &where) {
+    std::lock_guard<std::mutex> guard(mutex);
+    hazards += "isa-hazard\t" + std::to_string(where.code) + '\t' + where.source + '\t' + spelled(kernel.name) + '\t' + where.text + '\n';
+  }
   void note(const Kernel &kernel, const Launch &how, const rp_launch &done) {
     std::lock_guard<std::mutex> guard(mutex);
-    Launched &k = kernels[kernel.name];
+    Launched &k = kernels[spelled(kernel.name)];
     ++k.launches;
     k.lds = std::max(k.lds, how.lds);
     k.threads = std::max(k.threads, how.block.x * how.block.y * how.block.z);
@@ -255,6 +259,7 @@ struct Report {
     const std::string path = setting("ROCPORT_REPORT", "");
     if (path.empty()) return;
     std::ofstream out(path, std::ios::app);
+    out << hazards;
     for (const auto &[name, k] : kernels)
       out << "isa-kernel\t" << k.launches << '\t' << k.lds << '\t' << k.threads << '\t' << k.instructions << '\t'
           << k.lane_instructions << '\t' << name << '\n';
@@ -265,7 +270,33 @@ Report &report() {
   return one;
 }
 
+void found(void *kernel, const rp_error *where) {
+  say("%s", where->text);
+  report().note(*static_cast<const Kernel *>(kernel), *where);
+}
+
 }  // namespace
+
+std::string spelled(const std::string &symbol) {
+  int status = 0;
+  char *plain = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  if (!plain) return symbol;
+  std::string name = plain;
+  std::free(plain);
+  // The parentheses at the end hold the types of the arguments; a template's name follows the type it returns.
+  std::size_t open = name.rfind(')') == std::string::npos ? std::string::npos : name.size();
+  for (int depth = 0; open != std::string::npos && open-- > 0;) {
+    depth += name[open] == ')' ? 1 : name[open] == '(' ? -1 : 0;
+    if (!depth && name[open] == '(') break;
+  }
+  if (open < name.size()) name.erase(open);
+  return name.compare(0, 5, "void ") ? name : name.substr(5);
+}
+
+std::string &last_kernel() {
+  static thread_local std::string name;
+  return name;
+}
 
 std::string pack_arguments(const Kernel &kernel, void **arguments, const void *packed, std::size_t packed_size) {
   std::size_t explicit_bytes = 0;
@@ -318,6 +349,7 @@ hipError_t run_kernel(ihipModuleSymbol_t *function, const Launch &how, const std
   if (how.cooperative) launch.flags |= RP_COOPERATIVE;
   if (watched()) launch.flags |= RP_WATCH;
   launch.found = found;
+  launch.user = const_cast<Kernel *>(&kernel);
   launch.image = reinterpret_cast<std::uint64_t>(function->module->base);
   launch.kernarg = kernarg.data();
   launch.kernarg_bytes = static_cast<std::uint32_t>(kernarg.size());
@@ -342,6 +374,7 @@ hipError_t run_kernel(ihipModuleSymbol_t *function, const Launch &how, const std
   }
   if (how.cooperative && wants(kernel, "hidden_multigrid_sync_arg"))
     launch.hidden[RP_HIDDEN_MULTIGRID_SYNC_ARG] = reinterpret_cast<std::uint64_t>(grid_barrier(how));
+  last_kernel() = spelled(kernel.name);
   rp_error error{};
   const int stop = engine().dispatch(translated_kernel, &launch, &error);
   service.reset();

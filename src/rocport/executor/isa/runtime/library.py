@@ -29,6 +29,8 @@ SOURCE = HERE.parents[3]
 ISA = HERE.parent
 ERROR_TABLE = HERE.parents[1] / "lib"
 HEADERS = HERE.parents[1] / "include"
+_SHARED = (*sorted(ERROR_TABLE.glob("*.inc")), ERROR_TABLE / "trace.h")
+"""What the source-level executor's runtime reads too."""
 
 
 class LibraryError(Exception):
@@ -89,7 +91,13 @@ def build_libraries(toolchain: Toolchain) -> Path:
         "ROCPORT_ISA_VERSION": _digest(_isa_sources()),
     }
     described = json.dumps([defines, str(toolchain.compiler), str(toolchain.include), toolchain.compiler_version])
-    parts = [*sorted(HERE.rglob("*.cpp")), *sorted(HERE.glob("*.h")), HERE / "library.py", *sorted(HEADERS.rglob("*"))]
+    parts = [
+        *sorted(HERE.rglob("*.cpp")),
+        *sorted(HERE.glob("*.h")),
+        HERE / "library.py",
+        *_SHARED,
+        *sorted(HEADERS.rglob("*")),
+    ]
     folder = cache_folder() / "isa" / "lib" / _digest(parts, described)
     if (folder / "done").is_file():
         return folder
@@ -177,7 +185,7 @@ def _own(defines: Sequence[str], source: Path) -> list[str]:
 
 def _object(source: Path, flags: Sequence[str], folder: Path, toolchain: Toolchain) -> Path:
     """The object file of one source, kept by what it is made of: a change of one part compiles that part."""
-    headers = [*sorted(HERE.glob("*.h")), *sorted(ISA.glob("native/engine.h")), *sorted(ERROR_TABLE.glob("*.inc"))]
+    headers = [*sorted(HERE.glob("*.h")), ISA / "native" / "engine.h", *_SHARED]
     if source.parent != HERE:
         headers += sorted(HEADERS.rglob("*"))
     described = json.dumps([*flags, toolchain.compiler_version, _targets()])

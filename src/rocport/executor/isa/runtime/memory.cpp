@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "state.h"
+#include "trace.h"
 
 namespace rt {
 namespace {
@@ -170,11 +171,17 @@ hipError_t check_copy(const void *to, const void *from, std::size_t bytes, hipMe
   return hipSuccess;
 }
 
+bool to_host(const void *to, const void *from, hipMemcpyKind kind) {
+  Allocation a;
+  return kind == hipMemcpyDeviceToHost || (kind == hipMemcpyDefault && find_allocation(from, &a) && !find_allocation(to, &a));
+}
+
 hipError_t copy(void *to, const void *from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
   if (!valid(stream)) return fail(hipErrorInvalidHandle);
   if (hipError_t bad = check_copy(to, from, bytes, kind)) return bad;
   return enqueue(stream, hipGraphNodeTypeMemcpy, [=] {
     if (bytes) std::memmove(to, from, bytes);
+    if (to_host(to, from, kind)) write_trace(last_kernel().c_str(), to, bytes);
     return hipSuccess;
   });
 }
@@ -195,8 +202,11 @@ hipError_t copy_box(Side to, Side from, std::size_t width, std::size_t height, s
   if (hipError_t bad = check_range(from.data, last(from), "a copy from device memory")) return fail(bad);
   return enqueue(stream, hipGraphNodeTypeMemcpy, [=] {
     for (std::size_t z = 0; z < depth; ++z)
-      for (std::size_t y = 0; y < height; ++y)
-        std::memmove(to.data + z * to.slice + y * to.pitch, from.data + z * from.slice + y * from.pitch, width);
+      for (std::size_t y = 0; y < height; ++y) {
+        char *row = to.data + z * to.slice + y * to.pitch;
+        std::memmove(row, from.data + z * from.slice + y * from.pitch, width);
+        if (to_host(row, from.data, kind)) write_trace(last_kernel().c_str(), row, width);
+      }
     return hipSuccess;
   });
 }

@@ -85,6 +85,10 @@ hipError_t check_range(const void *pointer, std::size_t bytes, const char *what)
 // Says which allocations have been written outside of their bounds.
 void check_margins(const char *after);
 void memory_use(std::size_t *used, std::size_t *count);
+// A kernel's name as its launch spells it: without the types of its arguments.
+std::string spelled(const std::string &symbol);
+// The last kernel that this thread launched, so spelled.
+std::string &last_kernel();
 
 // ---- streams and graphs --------------------------------------------------------------------------------------------
 
