@@ -245,6 +245,50 @@ CASES = [
         "small",
         ("gfx942",),
     ),
+    Case(
+        "clamped v_dot4_i32_i8",
+        "v_mov_b32 %0, 0x7fffff00\n v_dot4_i32_i8 %0, %1, %2, %0 clamp",
+        lambda a, b, c: saturate(
+            0x7FFFFF00 + (a.view("i1").astype(int) * b.view("i1")).reshape(-1, 4).sum(1), -(2**31), 2**31 - 1
+        ),
+        targets=("gfx942",),
+    ),
+    Case(
+        "clamped v_dot4_i32_iu8",
+        "v_mov_b32 %0, 0x7fffff00\n v_dot4_i32_iu8 %0, %1, %2, %0 neg_lo:[1,0,0] clamp",
+        lambda a, b, c: saturate(
+            0x7FFFFF00 + (a.view("i1").astype(int) * b.view("u1")).reshape(-1, 4).sum(1), -(2**31), 2**31 - 1
+        ),
+        targets=("gfx1100",),
+    ),
+    Case(
+        "clamped v_dot8_u32_u4",
+        "v_mov_b32 %0, 0xffffff00\n v_dot8_u32_u4 %0, %1, %2, %0 clamp",
+        lambda a, b, c: saturate(
+            0xFFFFFF00 + sum((a >> 4 * k & 15).astype(int) * (b >> 4 * k & 15) for k in range(8)), 0, 2**32 - 1
+        ),
+    ),
+    Case(
+        "v_cvt_pknorm_i16_f32",
+        "v_cvt_pknorm_i16_f32 %0, %1, %2",
+        lambda a, b, c: (
+            np.array([np.rint(np.clip(f(x).astype("f8"), -1, 1) * 32767) for x in (a, b)]).astype("i2").view("u2")
+            * np.array([[1], [65536]], "u4")
+        ).sum(0),
+        "small",
+    ),
+    Case(
+        "v_sad_hi_u8",
+        "v_sad_hi_u8 %0, %1, %2, %3",
+        lambda a, b, c: (np.abs(a.view("u1").astype(int) - b.view("u1")).reshape(-1, 4).sum(1).astype("u4") << 16) + c,
+    ),
+    Case(
+        "v_cvt_pk_i16_f32",
+        "v_cvt_pk_i16_f32 %0, %1, %2",
+        lambda a, b, c: to_integer(f(a), -32768, 32767) & 0xFFFF | to_integer(f(b), -32768, 32767) << 16,
+        "wild",
+        ("gfx1100",),
+    ),
     Case("v_cvt_f32_fp8", "v_cvt_f32_fp8 %0, %1", lambda a, b, c: u(FP8[a & 255]), "bits", ("gfx942",)),
 ]
 WAVE = [64]
@@ -374,3 +418,37 @@ def test_two_words_by_their_selectors(compile_hip: Callable[..., bytes], tmp_pat
     a, out = rng.integers(0, 2**63, 128).astype("u8"), np.zeros(64, "u8")
     module.launch("pair", (1,), (64,), [a, out])
     assert (out == (a[:64] >> U(32) | (a[64:] & U(0xFFFFFFFF)) << U(32))).all()
+
+
+def test_bits_of_two_over_pi(compile_hip: Callable[..., bytes], tmp_path: Path) -> None:
+    """V_TRIG_PREOP_F64, by which double sines of large numbers are reduced, against 2/pi by Machin's sum."""
+    source = tmp_path / "preop.hip"
+    source.write_text(
+        "#include <hip/hip_runtime.h>\n"
+        'extern "C" __global__ void preop(const double*a,double*o){int i=threadIdx.x;double r;'
+        'asm volatile("v_trig_preop_f64 %0, %1, %2":"=v"(r):"v"(a[i]),"v"(i%18));o[i]=r;}\n',
+        encoding="utf-8",
+    )
+    module = load(compile_hip(source, "gfx942"), "gfx942")
+    x = 2.0 ** rng.integers(-3, 900, 64)
+    out = np.zeros(64)
+    module.launch("preop", (1,), (64,), [x, out])
+    n = 1400
+
+    def arctangent(y: int) -> int:
+        total = term = (1 << n) // y
+        k, sign = 3, -1
+        while term:
+            term //= y * y
+            total, sign, k = total + sign * (term // k), -sign, k + 2
+        return total
+
+    two_over_pi = (2 << 2 * n) // (4 * (4 * arctangent(5) - arctangent(239)))
+    for k in range(64):
+        exponent = int(np.frexp(x[k])[1]) + 1022
+        shift = (k % 18) * 53 + max(exponent - 1077, 0)
+        want = 0.0
+        if shift // 32 + 2 < 39:
+            part = two_over_pi >> (n - 53 - shift) & (1 << 53) - 1
+            want = float(np.ldexp(float(part), -53 - shift + (128 if exponent >= 1968 else 0)))
+        assert out[k] == want, k

@@ -92,8 +92,6 @@ def buffer(c: Context) -> Step:
     rest = i.name.removeprefix("BUFFER_")
     if rest.startswith(("WB", "INV", "GL0", "GL1")):
         return c.step("return op+1;", "by hand")
-    if c.raw("lds"):
-        raise Untranslated("loads to LDS")
     resource = c.raw("rsrc") if i.has("rsrc") else c.raw("srsrc") * 4
     q = c.form.operand(resource)
     register = c.raw("vaddr")
@@ -110,13 +108,16 @@ def buffer(c: Context) -> Step:
     elif c.raw("offen"):
         lane_offset = "pa[l]"
     # An access out of bounds reads zero and writes nothing.
-    return _access(c, rest, _Place(before, f"b.at(l,{index},{lane_offset}+{o},SIZE)", "buffer"))
+    place = _Place(before, f"b.at(l,{index},{lane_offset}+{o},SIZE)", "buffer")
+    if c.raw("lds") and not i.has("ioffset"):
+        return _load_to_lds(c, rest.removeprefix("LOAD_"), place, offset)
+    return _access(c, rest, place)
 
 
 def _access(c: Context, rest: str, place: _Place) -> Step:
     rest = rest.replace("_ADDTID", "")
     if rest.startswith("LOAD_LDS_"):
-        return _load_to_lds(c, rest.removeprefix("LOAD_LDS_"), place)
+        return _load_to_lds(c, rest.removeprefix("LOAD_LDS_"), place, _signed(c.raw("offset"), 13))
     if rest.startswith("ATOMIC_"):
         return _atomic(c, rest.removeprefix("ATOMIC_"), place)
     data = c.raw("vdata") if c.instruction.has("vdata") else None
@@ -187,18 +188,49 @@ def _load(c: Context, rest: str, place: _Place, register: int, kind: int) -> Ste
     raise Untranslated(c.instruction.name)
 
 
-def _load_to_lds(c: Context, kind: str, place: _Place) -> Step:
-    """Global memory to LDS: lane l's part goes to M0 + offset + l * size (LLVM's llvm.amdgcn.global.load.lds)."""
-    sizes = {"DWORD": 4, "B32": 4, "DWORDX3": 12, "DWORDX4": 16}
-    if kind not in sizes or place.resolve != "global_at":
+_TO_LDS = {
+    "DWORD": (4, ""), "DWORDX3": (12, ""), "DWORDX4": (16, ""), "UBYTE": (1, "u8"), "SBYTE": (1, "i8"),
+    "USHORT": (2, "u16"), "SSHORT": (2, "i16"),
+}  # fmt: skip
+
+
+def _load_to_lds(c: Context, kind: str, place: _Place, offset: int) -> Step:
+    """Memory to LDS: lane l's part goes to M0 + offset + l * size, where bytes and shorts take a word each (CDNA 3 ISA,
+    LDS_ADDR of memory buffer loads to LDS)."""
+    if kind not in _TO_LDS:
         raise Untranslated(c.instruction.name)
-    size = sizes[kind]
-    offset = c.form.operand(_signed(c.raw("offset"), 13))
+    size, narrow = _TO_LDS[kind]
+    words = max(1, size // 4)
+    value = f"t[0]=(u32)(i32)peek<{narrow}>(p);" if narrow else f"__builtin_memcpy(t,p,{size});"
+    if place.resolve == "buffer":
+        value = f"if(p){{{value}}}"
     text = (
-        f"{place.before}ACTIVE_LANES{{{_resolve(place, size)}const u32 to=(w->s[RP_M0]&0xffff)+{offset}+l*{size};"
-        f"u8*q=lds_at(w,to,{size});if(!q)OUTSIDE(l,(u64)to);__builtin_memcpy(q,p,{size});}}return op+1;"
+        f"{place.before}ACTIVE_LANES{{{_resolve(place, size)}u32 t[{words}]={{}};{value}"
+        f"const u32 to=(w->s[RP_M0]&0xffff)+{c.form.operand(offset)}+l*{4 * words};"
+        f"u8*q=lds_at(w,to,{4 * words});if(!q)OUTSIDE(l,(u64)to);__builtin_memcpy(q,t,{4 * words});}}return op+1;"
     )
     return c.step(text, "by hand", kind=STORE)
+
+
+def _transposed(c: Context, bits: int, register: int, place: _Place) -> Step:
+    """gfx950: 16 lanes read rows of a matrix 16 elements wide, in order; lane l of them gets its column l % 16.
+
+    For 16 bits: element n of lane l is element l % 4 of lane l / 4 + 4 * n of its 16. All lanes take part where any does.
+    """
+    words = 3 if bits == 6 else 2
+    count = 32 * words // bits
+    a_row = 16 // count
+    """Lanes that make a row."""
+    text = (
+        f"{place.before}if(!ex)return op+1;u32*d={c.form.row(register)};alignas(64) u32 t[{words}*W],o[{words}*W];"
+        f"__builtin_memset(o,0,sizeof o);for(int l=0;l<W;l++){{{_resolve(place, 4 * words)}u32 x[{words}];"
+        f"__builtin_memcpy(x,p,{4 * words});for(int k=0;k<{words};k++)t[k*W+l]=x[k];}}"
+        f"for(int l=0;l<W;l++)for(int n=0;n<{count};n++){{"
+        f"const u32 x=element<{bits},W>(t,(l&~15)+n*{a_row}+(l&15)/{count},(l&15)%{count});const int at=n*{bits};"
+        f"o[at/32*W+l]|=x<<at%32;if(at%32+{bits}>32)o[(at/32+1)*W+l]|=x>>(32-at%32);}}"
+        f"__builtin_memcpy(d,o,sizeof o);return op+1;"
+    )
+    return _loaded(c, text, LOAD_LDS, register, words)
 
 
 def _loaded(c: Context, text: str, kind: int, register: int, rows: int) -> Step:
@@ -266,7 +298,7 @@ class _Atomic:
     compare: bool = False
 
 
-def _operation(name: str, default: int = 32) -> _Atomic:
+def operation(name: str, default: int = 32) -> _Atomic:
     """What an atomic's name without its prefix says. Raises Untranslated."""
     bits = default
     letter = ""
@@ -322,7 +354,7 @@ def _update(atomic: _Atomic, data: str, data2: str, shared: str, result: str) ->
 
 
 def _atomic(c: Context, name: str, place: _Place) -> Step:
-    atomic = _operation(name)
+    atomic = operation(name)
     i = c.instruction
     words = atomic.bits // 32
     accumulate = 256 if c.mode.cdna and c.raw("acc") else 0
@@ -357,6 +389,8 @@ def lds(c: Context) -> Step:
     name = i.name.removeprefix("DS_")
     if name == "NOP":
         return c.step("return op+1;", "by hand")
+    if name == "CONDXCHG32_RTN_B64":
+        return _conditional(c)
     if name in ("CONSUME", "APPEND"):
         return _append(c, "-" if name == "CONSUME" else "+")
     if name.startswith("GWS_"):
@@ -406,12 +440,14 @@ def lds(c: Context) -> Step:
         base = f"((u64)(u32)((w->s[RP_M0]&0xffff)+{c.form.operand(offset)}+4*l))"
         place = _Place("const u64 ex=exec_of<W>(w);const u32*pa=w->v;", base, "lds")
         name = name.replace("_ADDTID", "")
+    if transposed := re.match(r"READ_B(?:64|96)_TR_B(\d+)$", name):
+        return _transposed(c, int(transposed[1]), c.raw("vdst") + accumulate, place)
     if name.startswith(("READ_", "LOAD_")):
         return _load(c, name, place, c.raw("vdst") + accumulate, LOAD_LDS)
     if name.startswith(("WRITE_", "STORE_")):
         return _store(c, name, place, c.raw("data0") + accumulate)
     returns = "_RTN" in name
-    atomic = _operation(name.replace("_RTN", ""))
+    atomic = operation(name.replace("_RTN", ""))
     words = atomic.bits // 32
     before += f"const u32*pd={c.form.row(c.raw('data0') + accumulate)};"
     other = ""
@@ -436,6 +472,21 @@ def lds(c: Context) -> Step:
     if returns:
         return _loaded(c, text, LOAD_LDS, c.raw("vdst") + accumulate, words)
     return c.step(text, "by hand", kind=STORE)
+
+
+def _conditional(c: Context) -> Step:
+    """Two words, each replaced where the upper bit of its new value is set, and by the other 31; both old ones return."""
+    accumulate = 256 if c.mode.cdna and c.raw("acc") else 0
+    offset = c.form.operand(c.raw("offset0") | c.raw("offset1") << 8)
+    d = c.raw("vdst") + accumulate
+    a, s = c.form.row(c.raw("addr")), c.form.row(c.raw("data0") + accumulate)
+    text = (
+        f"const u64 ex=exec_of<W>(w);const u32*pa={a};const u32*pd={s};u32*d={c.form.row(d)};ACTIVE_LANES{{"
+        f"const u32 a=(pa[l]+{offset})&0xfff8u;u8*p=lds_at(w,a,8);if(!p)OUTSIDE(l,a);u32 t[2];__builtin_memcpy(t,p,8);"
+        "for(int k=0;k<2;k++){const u32 x=pd[l+k*W];if(x>>31)poke<u32>(p+4*k,x&0x7fffffffu);}"
+        "for(int k=0;k<2;k++)d[l+k*W]=t[k];}return op+1;"
+    )
+    return _loaded(c, text, LOAD_LDS, d, 2)
 
 
 def _append(c: Context, sign: str) -> Step:

@@ -117,6 +117,13 @@ def _texts() -> dict[str, str]:
     found["V_FMAC_DX9_ZERO_F32"] = (
         "D0.f32 = ((S0.f32 == 0.0) || (S1.f32 == 0.0)) ? D0.f32 : fma(S0.f32, S1.f32, D0.f32)"
     )
+    found["V_TRIG_PREOP_F64"] = "D0.f64 = trig_preop(S0.f64, S1.u32)"
+    greatest = "340282346638528859811704183484516925440.0F"
+    found["V_MULLIT_F32"] = (
+        f"if ((S1.f32 == -{greatest}) || (S1.f32 == -INF.f32) || isNAN(S1.f32) || (S2.f32 <= 0.0F) || isNAN(S2.f32)) then "
+        f"D0.f32 = -{greatest} else D0.f32 = S0.f32 * S1.f32 endif"
+    )
+    found["S_CVT_PK_RTZ_F16_F32"] = found["V_CVT_PKRTZ_F16_F32"]
     found["V_MAD_F32"] = "D0.f32 = S0.f32 * S1.f32 + S2.f32"
     found["V_CVT_F32_F64"] = "D0.f32 = f64_to_f32(S0.f64)"
     for name, function in (("FP8", "fp8"), ("BF8", "bf8")):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rocport.executor.isa import matrix, memory, scalar, vector
+from rocport.executor.isa import matrix, memory, scalar, small_floats, vector
 from rocport.executor.isa.emit import Untranslated
 from rocport.executor.isa.forms import LOAD_LDS, LOAD_VECTOR, STORE, UNSUPPORTED, Context, Form, Mode, Step
 from rocport.executor.isa.pseudocode import PseudocodeError
@@ -34,6 +34,12 @@ def _vector_or_matrix(c: Context) -> Step:
     return vector.valu(c)
 
 
+def _vop3(c: Context) -> Step:
+    if small_floats.is_scaled(c.instruction.name):
+        return small_floats.convert(c)
+    return vector.valu(c)
+
+
 _TRANSLATORS: dict[str, Callable[[Context], Step]] = {
     "SOPP": scalar.sopp,
     "SOP1": scalar.sop1,
@@ -44,7 +50,7 @@ _TRANSLATORS: dict[str, Callable[[Context], Step]] = {
     "VOP1": vector.valu,
     "VOP2": vector.valu,
     "VOPC": vector.valu,
-    "VOP3": vector.valu,
+    "VOP3": _vop3,
     "VOP3SD": vector.valu,
     "VOP3P": _vector_or_matrix,
     "VOP3PX2": matrix.matrix,

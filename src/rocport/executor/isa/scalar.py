@@ -10,6 +10,7 @@ from rocport.executor.isa.forms import (
     EXEC,
     LOAD_SCALAR,
     NULL,
+    STORE,
     VCC,
     WAIT,
     Context,
@@ -17,6 +18,7 @@ from rocport.executor.isa.forms import (
     common_scalars,
     literal,
 )
+from rocport.executor.isa.memory import operation
 from rocport.executor.isa.overrides import OVERRIDES
 from rocport.executor.isa.tables import Instruction, text_of
 
@@ -55,6 +57,8 @@ def sopp(c: Context) -> Step:
         return c.step(c.form.flow(conditions[name], target) + "return op+1;", "by hand", targets=(target,))
     if name.startswith("S_CBRANCH_CDBG"):
         return c.step("return op+1;", "by hand")
+    if name == "S_BARRIER_WAIT" and immediate != 0xFFFF:
+        raise Untranslated(f"{name} of a named barrier")
     if name in ("S_BARRIER", "S_BARRIER_WAIT"):
         return c.step("w->barrier=op->pc;return rp_stop_at(w,op+1,RP_BARRIER);", "by hand")
     if name == "S_TRAP":
@@ -143,9 +147,16 @@ def sop1(c: Context) -> Step:
             falls=name == "S_SWAPPC_B64",
             aux=1,
         )
-    if name in ("S_BARRIER_SIGNAL", "S_BARRIER_SIGNAL_ISFIRST", "S_BARRIER_INIT", "S_BARRIER_JOIN", "S_SLEEP_VAR"):
-        # The wait gathers the waves; who signals first is not told apart.
-        return c.step("w->scc=0;return op+1;" if name.endswith("ISFIRST") else "return op+1;", "by hand")
+    if name in ("S_BARRIER_SIGNAL", "S_BARRIER_SIGNAL_ISFIRST"):
+        if source != _MINUS_ONE:
+            raise Untranslated(f"{name} of a named barrier")
+        # The wait gathers the waves.
+        first = "w->scc=*w->signals==0;" if name.endswith("ISFIRST") else ""
+        return c.step(f"{first}++*w->signals;return op+1;", "by hand")
+    if name == "S_SLEEP_VAR":
+        return c.step("return op+1;", "by hand")
+    if name.startswith("S_MOVREL"):
+        return _movrel(c, name, source, destination)
     if name == "S_SET_GPR_IDX_IDX":
         index = c.form.uniform(source, 32, "B32", c.instruction.literal)
         return c.step(f"w->s[RP_M0]=(w->s[RP_M0]&~255u)|({index}&255);return op+1;", "by hand")
@@ -156,6 +167,29 @@ def sop1(c: Context) -> Step:
         wide = f"w->s[{d}+1]=(u32)(r>>32);" if name.endswith("64") else ""
         return c.step(f"const u64 r={value};w->s[{d}]=(u32)r;{wide}return op+1;", "by hand")
     return arithmetic(c, {"S0": "ssrc0"}, destination)
+
+
+_MINUS_ONE = 193
+"""The operand -1: the workgroup's own barrier."""
+
+
+def _movrel(c: Context, name: str, source: int, destination: int) -> Step:
+    """Scalar registers that M0 counts from the ones that are named."""
+    words = 2 if name.endswith("64") else 1
+    at = {"S": "(w->s[RP_M0]&127)", "D": "(w->s[RP_M0]&127)"}
+    if "RELSD_2" in name:
+        at = {"S": "(w->s[RP_M0]&127)", "D": "(w->s[RP_M0]>>16&127)"}
+    moved = {"RELS_": "S", "RELD_": "D", "RELSD_2_": "SD"}[name[5:].rpartition("B")[0]]
+    to = f"{c.form.operand(destination)}" + (f"+{at['D']}" if "D" in moved else "")
+    if "S" in moved:
+        of = f"w->s+{c.form.operand(c.form.sgpr(source))}+{at['S']}"
+        return c.step(
+            f"u32 t[{words}];__builtin_memcpy(t,{of},{4 * words});__builtin_memcpy(w->s+{to},t,{4 * words});"
+            "return op+1;",
+            "by hand",
+        )
+    value = c.form.uniform(source, 32 * words, f"B{32 * words}", c.instruction.literal)
+    return c.step(f"const u{32 * words} t={value};__builtin_memcpy(w->s+{to},&t,{4 * words});return op+1;", "by hand")
 
 
 def sop2(c: Context) -> Step:
@@ -247,32 +281,20 @@ def arithmetic(c: Context, sources: dict[str, str], destination: int | None) -> 
 
 
 def smem(c: Context) -> Step:
-    """Scalar loads; caches and stores of scalars do nothing or are refused."""
+    """Scalar memory; what is about caches does nothing."""
     name = c.instruction.name
     if re.match(r"S_(MEMTIME|MEMREALTIME)", name):
         d = c.form.operand(c.raw("sdata"))
         return c.step(f"const u64 r=rp_clock(w);w->s[{d}]=(u32)r;w->s[{d}+1]=(u32)(r>>32);return op+1;", "by hand")
     if _NOTHING.match(name) or name.startswith("S_DCACHE"):
         return c.step("return op+1;", "by hand")
+    if "_STORE_" in name or "_ATOMIC_" in name:
+        return _scalar_write(c, name)
     found = re.match(r"S_(BUFFER_)?LOAD_(?:DWORD(?:X(\d+))?|([BUI])(\d+))$", name)
     if found is None:
         raise Untranslated(name)
     size = int(found[4]) if found[4] else 32 * int(found[2] or 1)
-    base = c.form.operand(c.raw("sbase") * 2)
-    offset = c.first("offset", "ioffset")
-    bits = 24 if "ioffset" in c.instruction.fields else 21
-    offset -= (offset >> (bits - 1)) << bits
-    soffset = c.raw("soffset")
-    plus = "0"
-    if c.mode.cdna:
-        if not c.raw("imm"):
-            # Without an immediate the offset's low bits may name a register.
-            offset = 0
-        if c.raw("soffset_en"):
-            plus = f"(u64)w->s[{c.form.operand(c.form.sgpr(soffset))}]"
-    elif soffset != 124:
-        plus = f"(u64)w->s[{c.form.operand(c.form.sgpr(soffset))}]"
-    address = f"(i64)(i32){c.form.operand(offset)}+{plus}"
+    base, address = _scalar_address(c)
     d = c.form.operand(c.form.sgpr(c.raw("sdata")))
     words = max(1, size // 32)
     if found[1]:
@@ -294,6 +316,59 @@ def smem(c: Context) -> Step:
     c.form.operands += [0] * (11 - len(c.form.operands))
     c.form.operands.append(c.form.sgpr(c.raw("sdata")))
     return c.step(text, "by hand", kind=LOAD_SCALAR, aux=words)
+
+
+def _scalar_address(c: Context) -> tuple[str, str]:
+    """The operand of the base's register, and the expression of what is added to it."""
+    base = c.form.operand(c.raw("sbase") * 2)
+    offset = c.first("offset", "ioffset")
+    bits = 24 if "ioffset" in c.instruction.fields else 21
+    offset -= (offset >> (bits - 1)) << bits
+    soffset = c.raw("soffset")
+    plus = "0"
+    if c.mode.cdna:
+        if not c.raw("imm"):
+            # Without an immediate the offset's low bits may name a register.
+            offset = 0
+        if c.raw("soffset_en"):
+            plus = f"(u64)w->s[{c.form.operand(c.form.sgpr(soffset))}]"
+    elif soffset != 124:
+        plus = f"(u64)w->s[{c.form.operand(c.form.sgpr(soffset))}]"
+    return base, f"(i64)(i32){c.form.operand(offset)}+{plus}"
+
+
+def _scalar_write(c: Context, name: str) -> Step:
+    """Scalar stores and atomics of GFX9, to memory or through a buffer's base and bounds."""
+    found = re.match(r"S_(BUFFER_)?(?:STORE_DWORD(?:X(\d))?|ATOMIC_(\w+))$", name)
+    if found is None:
+        raise Untranslated(name)
+    base, address = _scalar_address(c)
+    d = c.form.operand(c.form.sgpr(c.raw("sdata")))
+    atomic = operation(found[3]) if found[3] else None
+    words = atomic.bits // 32 if atomic else int(found[2] or 1)
+    place = f"u64 a=({address})&~3ull,b=w->s[{base}]|(u64)w->s[{base}+1]<<32;"
+    if found[1]:
+        place += (
+            f"const u32 stride=w->s[{base}+1]>>16&0x3fff;b&=0xffffffffffffull;"
+            f"if(a+{4 * words}>(u64)w->s[{base}+2]*(stride?stride:1))return op+1;"
+        )
+    place += "u8*p=(u8*)(b+a);"
+    if atomic is None:
+        return c.step(f"{place}__builtin_memcpy(p,w->s+{d},{4 * words});return op+1;", "by hand", kind=STORE)
+
+    def data(at: int) -> str:
+        return f"(w->s[{d}+{at}]" + (f"|(u64)w->s[{d}+{at + 1}]<<32)" if words == 2 else ")")
+
+    text = f"{place}const {atomic.type} x=({atomic.type}){data(0)};"
+    if atomic.compare:
+        text += f"const {atomic.type} y=({atomic.type}){data(words)};"
+    text += (
+        f"const u{atomic.bits} old=(u{atomic.bits})update<{atomic.type}>(p,true,[&]({atomic.type} m)"
+        f"{{return ({atomic.type})({atomic.expression});}});(void)old;"
+    )
+    if c.raw("glc"):
+        text += f"w->s[{d}]=(u32)old;" + (f"w->s[{d}+1]=(u32)(old>>32);" if words == 2 else "")
+    return c.step(text + "return op+1;", "by hand", kind=STORE)
 
 
 def _narrow(size: int, letter: str, pointer: str) -> str:

@@ -411,8 +411,24 @@ def _clamp(c: Context, lane: _Lane, name: str, number: str, width: int, packed: 
     }
     if name in saturating:
         lane.body += saturating[name]
-    elif "_DOT" in name or number.startswith(("U", "I", "B", "PK")):
+    elif found := re.match(r"V_DOT(\d)_[IU]32_([IU]{1,2})(\d+)$", name):
+        lane.body += _clamped_dot(c, int(found[1]), found[2], int(found[3]))
+    elif number.startswith(("U", "I", "B", "PK")):
         raise Untranslated(f"integer clamp of {name}")
+
+
+def _clamped_dot(c: Context, count: int, sign: str, bits: int) -> str:
+    """The sum of products without wrapping, then the nearest number of the result's type."""
+    signed = [sign == "I" or (sign == "IU" and bool(c.raw("neg") >> k & 1)) for k in (0, 1)]
+    terms = []
+    for k in range(count):
+        parts = [f"(u64)(S{n}>>{bits * k}&{(1 << bits) - 1}u)" for n in (0, 1)]
+        a, b = (f"sext({part},{bits})" if s else f"(i64){part}" for part, s in zip(parts, signed, strict=True))
+        terms.append(f"{a}*{b}")
+    total = "+".join(terms)
+    if sign == "U":
+        return f"{{const i64 x=(i64)(u64)S2+{total};D0=x>0xffffffffll?~0u:(u32)x;}}"
+    return f"D0=clamp_i32((i64)(i32)S2+{total});"
 
 
 def vopd(c: Context) -> Step:
@@ -536,6 +552,37 @@ def _movrel(c: Context) -> Step:
     return c.step(_guard(lane, "EACH_LANE", False), "by hand")
 
 
+def _movrel_both(c: Context) -> Step:
+    """Source and destination each by half of M0 (RDNA's MOVRELSD_2 and SWAPREL)."""
+    code = c.raw("src0")
+    if code < 256:
+        raise Untranslated(f"scalar operand of {c.instruction.name}")
+    a = f"({c.form.row(c.raw('vdst'))}+(w->s[RP_M0]>>16&1023)*W)"
+    b = f"({c.form.row(code - 256)}+(w->s[RP_M0]&1023)*W)"
+    back = f"write_row<W>({b},a,ex);" if "SWAP" in c.instruction.name else ""
+    return c.step(
+        f"const u64 ex=exec_of<W>(w);alignas(64) u32 a[W],b[W];__builtin_memcpy(a,{a},sizeof a);"
+        f"__builtin_memcpy(b,{b},sizeof b);write_row<W>({a},b,ex);{back}return op+1;",
+        "by hand",
+    )
+
+
+def _mqsad(c: Context) -> Step:
+    """Four masked sums of byte differences, along eight bytes, added to four words."""
+    rows = []
+    for k in range(3):
+        if c.raw(f"src{k}") < 256:
+            raise Untranslated(f"scalar operand of {c.instruction.name}")
+        rows.append(c.form.row(c.raw(f"src{k}") - 256))
+    d = c.form.row(c.raw("vdst"))
+    return c.step(
+        f"const u64 ex=exec_of<W>(w);const u32*a={rows[0]};const u32*b={rows[1]};const u32*s={rows[2]};u32*d={d};"
+        "ACTIVE_LANES{const u64 x=a[l]|(u64)a[l+W]<<32;u32 t[4];"
+        "for(int k=0;k<4;k++)t[k]=x_v_msad_u8((u32)(x>>8*k),b[l],s[l+k*W]);for(int k=0;k<4;k++)d[l+k*W]=t[k];}return op+1;",
+        "by hand",
+    )
+
+
 def _swap(c: Context) -> Step:
     d, s = c.form.row(c.raw("vdst")), c.form.row(c.raw("src0") - 256)
     return c.step(
@@ -560,4 +607,7 @@ _BY_HAND = {
     "V_MOVRELD_B32": _movrel,
     "V_MOVRELS_B32": _movrel,
     "V_MOVRELSD_B32": _movrel,
+    "V_MOVRELSD_2_B32": _movrel_both,
+    "V_SWAPREL_B32": _movrel_both,
+    "V_MQSAD_U32_U8": _mqsad,
 }

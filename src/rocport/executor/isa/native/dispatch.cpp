@@ -132,7 +132,7 @@ struct rp_group {
   u32 *registers = nullptr;
   size_t register_bytes = 0;
   std::vector<u8> lds, scratch;
-  u32 index = 0, epoch = 0;
+  u32 index = 0, epoch = 0, signals = 0;
   bool ordered = false;  // has used an atomic operation on memory, which may order what it does
   std::vector<bool> written;  // bytes of LDS
   std::unordered_map<u64, Word> words;  // of LDS
@@ -365,7 +365,7 @@ void Dispatch::fill_packet() {
 void Dispatch::set_up(rp_group &g, u64 index) {
   const rp_launch &l = *launch;
   g.index = (u32)index;
-  g.epoch = 0;
+  g.epoch = g.signals = 0;
   g.words.clear();
   g.id[0] = (u32)(index % l.grid[0]);
   g.id[1] = (u32)(index / l.grid[0] % l.grid[1]);
@@ -414,6 +414,7 @@ void Dispatch::set_up_wave(rp_group &g, u32 k) {
   w.index = k;
   w.kernel = info;
   w.group = &g;
+  w.signals = &g.signals;
   w.launch = launch;
   w.watch = l.flags & RP_WATCH ? &watch : nullptr;
   w.clock = clock;
@@ -618,6 +619,7 @@ bool Dispatch::run_group(rp_group &g, Random &random) {
         g.state[k] = READY;
       }
       ++g.epoch;
+      g.signals = 0;
       continue;
     }
     if (!ran) return true;

@@ -239,8 +239,37 @@ AT i32 x_i4_to_i32(u32 x) { return (i32)sext(x, 4); }
 AT u32 x_u4_to_u32(u32 x) { return x; }
 AT u32 x_u32_to_u16(u32 x) { return x > 65535 ? 65535 : x; }
 AT i32 x_i32_to_i16(i32 x) { return x > 32767 ? 32767 : x < -32768 ? -32768 : x; }
+// Sums of differences of bytes; the masked one leaves out those whose reference is zero.
+template <bool MASKED> AT u32 differences(u32 a, u32 b, u32 sum) {
+  for (int k = 0; k < 32; k += 8) {
+    const u32 x = a >> k & 255, y = b >> k & 255;
+    if (!MASKED || y) sum += x > y ? x - y : y - x;
+  }
+  return sum;
+}
+AT u32 x_v_sad_u8(u32 a, u32 b, u32 c) { return differences<false>(a, b, c); }
+AT u32 x_v_msad_u8(u32 a, u32 b, u32 c) { return differences<true>(a, b, c); }
+// 53 bits of 2/pi from a place that a number's exponent and the segment choose; beyond the table 0 (LLVM's
+// InstCombine folds it so).
+AT double x_trig_preop(double x, u32 segment) {
+  static const u32 two_over_pi[] = {
+    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0,
+    0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4,
+    0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f, 0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
+    0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab, 0xf0cfbc20,
+  };
+  const u32 e = bits(x) >> 52 & 2047, shift = (segment & 31) * 53 + (e > 1077 ? e - 1077 : 0), at = shift / 32;
+  if (at + 2 >= sizeof two_over_pi / 4) return 0;
+  u64 high = (u64)two_over_pi[at] << 32 | two_over_pi[at + 1];
+  if (shift % 32) high = high << shift % 32 | two_over_pi[at + 2] >> (32 - shift % 32);
+  return __builtin_ldexp((double)(high >> 11), -53 - (int)shift + (e >= 1968 ? 128 : 0));
+}
 AT i32 x_snorm16(float x) { return x != x ? 0 : (i32)__builtin_rintf((x > 1 ? 1.0f : x < -1 ? -1.0f : x) * 32767.0f); }
 AT u32 x_unorm16(float x) { return !(x > 0) ? 0 : (u32)__builtin_rintf((x > 1 ? 1.0f : x) * 65535.0f); }
+AT i32 x_f32_to_snorm(float x) { return x_snorm16(x); }
+AT i32 x_f16_to_snorm(f16 x) { return x_snorm16((float)x); }
+AT u32 x_f32_to_unorm(float x) { return x_unorm16(x); }
+AT u32 x_f16_to_unorm(f16 x) { return x_unorm16((float)x); }
 // Byte 0-7 of the pair {high, low}, or by `select`: 8-11 the sign of byte 1, 3, 5, 7; 12 zero; above, 0xff.
 AT u32 permute_byte(u64 data, u32 select) {
   u32 byte = (u32)(data >> ((select & 7) * 8)) & 255;
@@ -302,6 +331,31 @@ template <int E, int M> AT float from_f6(u32 b) {
 AT float x_fp6_to_f32(u32 b) { return from_f6<2, 3>(b); }
 AT float x_bf6_to_f32(u32 b) { return from_f6<3, 2>(b); }
 AT float x_fp4_to_f32(u32 b) { return from_f6<2, 1>(b); }
+// To them: nearest even, or with random bits below the last place; what is too large, and a NaN, becomes the largest.
+template <int E, int M> AT u32 to_f6(float x, bool stochastic, u32 random) {
+  const int bias = (1 << (E - 1)) - 1;
+  const u32 sign = bits(x) >> 31 << (E + M), top = (1u << (E + M)) - 1;
+  if (x_isNAN(x)) return top;
+  const u32 b = bits(x) & 0x7fffffff;
+  const int e = (int)(b >> 23) - 127 + bias;
+  const u64 m = (b >> 23 ? 1u << 23 : 0) | (b & 0x7fffff);
+  int drop = 23 - M + (e < 1 ? 1 - e : 0);
+  if (drop > 40) drop = 40;
+  const u64 half = 1ull << (drop - 1), rest = m & mask(drop);
+  u64 r = m >> drop;
+  if (stochastic) r = (m + ((u64)random << 8 >> (40 - drop) & mask(drop))) >> drop;
+  else if (rest > half || (rest == half && (r & 1))) r++;
+  const u64 out = e < 1 ? r : ((u64)(e - 1) << M) + r;
+  return sign | (u32)(out > top ? top : out);
+}
+AT u32 x_to_fp8(float x, bool s, u32 r) { return to_f8<4, false>(x, s, r); }
+AT u32 x_to_bf8(float x, bool s, u32 r) { return to_f8<5, false>(x, s, r); }
+AT u32 x_to_fp6(float x, bool s, u32 r) { return to_f6<2, 3>(x, s, r); }
+AT u32 x_to_bf6(float x, bool s, u32 r) { return to_f6<3, 2>(x, s, r); }
+AT u32 x_to_fp4(float x, bool s, u32 r) { return to_f6<2, 1>(x, s, r); }
+// A number times and over the power of two that an exponent field names; 255 is a NaN.
+AT float scaled_up(float x, u32 e) { return e == 255 ? NAN : x_ldexp(x, (i64)e - 127); }
+AT float scaled_down(float x, u32 e) { return e == 255 ? NAN : x_ldexp(x, 127 - (i64)e); }
 AT i32 sign4(u32 b) { return (i32)(b << 28) >> 28; }
 // Element k of so many bits each, packed without gaps in the registers of one lane.
 template <int BITS, int W> AT u32 element(const u32 *row, int lane, int k) {

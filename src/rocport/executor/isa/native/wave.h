@@ -75,6 +75,7 @@ struct rp_wave {
   u64 clock;
   const rp_launch *launch;
   rp_watch *watch;  // null where nobody watches
+  u32 *signals;     // waves of the workgroup that signalled its barrier since it was last complete
 };
 
 static inline const rp_op *rp_stop_at(rp_wave *w, const rp_op *next, u32 why) {
