@@ -31,3 +31,9 @@ def test_they_are_right(program: Path, by: str) -> None:
         [program], capture_output=True, text=True, timeout=HANGING_S, check=False, env={**os.environ, VARIABLE: library}
     )
     assert done.stdout == "PASSED\n", done.stdout + done.stderr
+
+
+def test_epilogues_layouts_convolutions_and_normalizations(hip: HipCompile) -> None:
+    program = hip(Path(__file__).with_name("host_libraries.cpp"), "-O0", "-std=c++17", "-lhipblaslt", "-lMIOpen")
+    done = subprocess.run([program], capture_output=True, text=True, timeout=HANGING_S, check=False)
+    assert done.stdout == "PASSED\n", done.stdout + done.stderr

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 8-bit floats: OCP E4M3 and E5M2, and the FNUZ forms of CDNA3 (one zero, no infinities, bias one higher).
-// Formats: "OCP 8-bit Floating Point Specification (OFP8)" 1.0; CDNA3 ISA manual for FNUZ.
+// 8-bit floats under HIP's names; rpx/fp8.h has their arithmetic.
 #pragma once
 
 #include "hip/hip_bf16.h"
 #include "hip/hip_fp16.h"
 #include "hip/hip_vector_types.h"
+#include "rpx/fp8.h"
 
 typedef unsigned char __hip_fp8_storage_t;
 typedef unsigned short __hip_fp8x2_storage_t;
@@ -15,61 +15,17 @@ typedef enum __hip_fp8_interpretation_t { __HIP_E4M3 = 0, __HIP_E5M2 = 1, __HIP_
 
 namespace rpx {
 
-struct Fp8Format {
-  int exponent_bits, mantissa_bits, bias;
-  bool fnuz, infinity;
-};
 inline Fp8Format fp8_format(__hip_fp8_interpretation_t kind) {
   switch (kind) {
-    case __HIP_E5M2: return {5, 2, 15, false, true};
-    case __HIP_E4M3_FNUZ: return {4, 3, 8, true, false};
-    case __HIP_E5M2_FNUZ: return {5, 2, 16, true, false};
-    default: return {4, 3, 7, false, false};
+    case __HIP_E5M2: return kE5M2;
+    case __HIP_E4M3_FNUZ: return kE4M3Fnuz;
+    case __HIP_E5M2_FNUZ: return kE5M2Fnuz;
+    default: return kE4M3;
   }
 }
-
-inline double fp8_value(unsigned char bits, __hip_fp8_interpretation_t kind) {
-  const Fp8Format f = fp8_format(kind);
-  const int mantissa = bits & ((1 << f.mantissa_bits) - 1), exponent = bits >> f.mantissa_bits & ((1 << f.exponent_bits) - 1);
-  const double sign = bits & 0x80 ? -1 : 1;
-  if (f.fnuz) {
-    if (bits == 0x80) return NAN;
-  } else if (f.infinity && exponent == (1 << f.exponent_bits) - 1) {
-    return mantissa ? NAN : sign * INFINITY;
-  } else if (!f.infinity && (bits & 0x7f) == 0x7f) {
-    return NAN;
-  }
-  if (!exponent) return sign * std::ldexp(mantissa, 1 - f.bias - f.mantissa_bits);
-  return sign * std::ldexp((1 << f.mantissa_bits) + mantissa, exponent - f.bias - f.mantissa_bits);
-}
-
-// Rounds to nearest, ties to even. Out of range: the largest finite value when saturating, else infinity or NaN.
+inline double fp8_value(unsigned char bits, __hip_fp8_interpretation_t kind) { return fp8_value(bits, fp8_format(kind)); }
 inline unsigned char fp8_bits(double v, __hip_saturation_t saturation, __hip_fp8_interpretation_t kind) {
-  const Fp8Format f = fp8_format(kind);
-  const unsigned char nan = f.fnuz ? 0x80 : 0x7f, sign = std::signbit(v) ? 0x80 : 0;
-  if (v != v) return f.fnuz ? nan : static_cast<unsigned char>(nan | sign);
-  const int all = (1 << f.exponent_bits) - 1;
-  // The largest finite value: OCP E5M2 keeps its top exponent for infinity and NaN, OCP E4M3 its top code for NaN.
-  const unsigned char largest = f.fnuz ? 0x7f : f.infinity ? static_cast<unsigned char>((all - 1) << f.mantissa_bits | ((1 << f.mantissa_bits) - 1)) : 0x7e;
-  const double magnitude = std::fabs(v), limit = fp8_value(largest, kind);
-  if (magnitude == 0) return f.fnuz ? 0 : sign;
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  exponent -= 1;
-  if (exponent < 1 - f.bias) exponent = 1 - f.bias;
-  const double step = std::ldexp(1.0, exponent - f.mantissa_bits), rounded = std::nearbyint(magnitude / step) * step;
-  if (!(rounded <= limit)) {
-    if (saturation == __HIP_SATFINITE) return static_cast<unsigned char>(largest | sign);
-    if (f.infinity) return static_cast<unsigned char>(all << f.mantissa_bits | sign);
-    return f.fnuz ? nan : static_cast<unsigned char>(nan | sign);
-  }
-  unsigned char low = 0, high = largest;
-  while (low < high) {  // codes of one sign are in the order of their values
-    unsigned char middle = static_cast<unsigned char>((low + high) / 2);
-    if (fp8_value(middle, kind) < rounded) low = static_cast<unsigned char>(middle + 1);
-    else high = middle;
-  }
-  return low == 0 && f.fnuz ? 0 : static_cast<unsigned char>(low | sign);
+  return fp8_bits(v, saturation == __HIP_SATFINITE, fp8_format(kind));
 }
 
 template <__hip_fp8_interpretation_t Kind> struct Fp8 {

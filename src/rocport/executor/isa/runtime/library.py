@@ -74,6 +74,8 @@ LIBRARIES = (
     _Library("hipfft", "0", ("hipfft/hipfft.h",), "hipfftResult", 16),
     _Library("hiprand", "1", ("hiprand/hiprand.h",), "hiprandStatus_t", 1000),
     _Library("rccl", "1", ("rccl/rccl.h",), "ncclResult_t", 5, (), False),
+    _Library("hipblaslt", "0", ("hipblaslt/hipblaslt.h",), "hipblasStatus_t", 7, (), False),
+    _Library("MIOpen", "1", ("miopen/miopen.h",), "miopenStatus_t", 6, (), False),
 )
 
 
@@ -93,7 +95,7 @@ def build_libraries(toolchain: Toolchain) -> Path:
     described = json.dumps([defines, str(toolchain.compiler), str(toolchain.include), toolchain.compiler_version])
     parts = [
         *sorted(HERE.rglob("*.cpp")),
-        *sorted(HERE.glob("*.h")),
+        *sorted(HERE.rglob("*.h")),
         HERE / "library.py",
         *_SHARED,
         *sorted(HEADERS.rglob("*")),
@@ -146,6 +148,7 @@ def _build(library: _Library, toolchain: Toolchain, folder: Path, defines: Seque
         flags = [*plain, "-w", f"-I{HEADERS}"]
     else:
         flags = [*plain, "-Wall", "-Wextra", "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
+        flags += ["-idirafter", str(HEADERS)]  # what is ours alone: rpx
     sources = [HERE / f"{name}.cpp" for name in library.sources] or [HERE / "libraries" / f"{library.name}.cpp"]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         jobs = [pool.submit(_object, source, [*flags, *_own(defines, source)], folder, toolchain) for source in sources]
@@ -187,7 +190,7 @@ def _object(source: Path, flags: Sequence[str], folder: Path, toolchain: Toolcha
     """The object file of one source, kept by what it is made of: a change of one part compiles that part."""
     headers = [*sorted(HERE.glob("*.h")), ISA / "native" / "engine.h", *_SHARED]
     if source.parent != HERE:
-        headers += sorted(HEADERS.rglob("*"))
+        headers += [*sorted(source.parent.glob("*.h")), *sorted(HEADERS.rglob("*"))]
     described = json.dumps([*flags, toolchain.compiler_version, _targets()])
     target = cache_folder() / "isa" / "obj" / f"{source.stem}-{_digest([source, *headers], described)}.o"
     if not target.is_file():

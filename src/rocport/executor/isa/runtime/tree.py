@@ -109,10 +109,11 @@ def _fill(folder: Path, final: Path, toolchain: Toolchain, libraries: Path, pyth
             _version_cmake(_HIP_VERSION)
         )
     for library in LIBRARIES[1:]:
-        place = folder / "lib" / "cmake" / library.name
+        package = library.name.lower()
+        place = folder / "lib" / "cmake" / package
         place.mkdir()
-        (place / f"{library.name}-config.cmake").write_text(_library_cmake(library.name))
-        (place / f"{library.name}-config-version.cmake").write_text(_version_cmake(_ROCM_VERSION))
+        (place / f"{package}-config.cmake").write_text(_library_cmake(library.name, package))
+        (place / f"{package}-config-version.cmake").write_text(_version_cmake(_ROCM_VERSION))
     for name in ("rocprim", "hipcub", "rocthrust"):
         place = folder / "lib" / "cmake" / name
         place.mkdir()
@@ -234,8 +235,13 @@ endif()
     )
 
 
-def _library_cmake(name: str) -> str:
-    namespace = f"roc::{name}" if name.startswith(("roc", "hipblas", "hipsparse", "hipsolver")) else f"hip::{name}"
+def _library_cmake(name: str, package: str) -> str:
+    if name != package:
+        namespace = name
+    elif name.startswith(("roc", "hipblas", "hipsparse", "hipsolver")):
+        namespace = f"roc::{name}"
+    else:
+        namespace = f"hip::{name}"
     return (
         _ROOT
         + f"""find_package(hip REQUIRED CONFIG PATHS "${{_root}}" NO_DEFAULT_PATH)
@@ -249,9 +255,9 @@ foreach(_name {namespace} roc::{name} hip::{name})
       INTERFACE_LINK_LIBRARIES hip::host)
   endif()
 endforeach()
-set({name}_FOUND TRUE)
-set({name}_INCLUDE_DIRS "${{_root}}/include")
-set({name}_LIBRARIES {namespace})
+set({package}_FOUND TRUE)
+set({package}_INCLUDE_DIRS "${{_root}}/include")
+set({package}_LIBRARIES {namespace})
 """
     )
 
