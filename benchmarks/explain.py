@@ -3,6 +3,7 @@
 The logs are not part of the repository: a folder with one file a log and `labels.json` is given on the command line.
 
     python benchmarks/explain.py --logs FOLDER
+    python benchmarks/explain.py --unrelated FOLDER
 
 labels.json is a list of {"source": "owner/repo#number", "file": "x.log", "cause": "...", "must": ["regex", ...]}.
 `cause` is what the thread's maintainers said, in the labeller's words, written before the tool was asked; `must` are
@@ -16,6 +17,9 @@ silent: nothing is claimed and no such possibility is named where something shou
 A log with a cause and one that asks for silence are counted apart, too: silence is easier. So is a log that a record
 cites: somebody read it when the record was written. `uncited` are the others. A log counts as cited where a source has
 the same number in a repository of the same name, whoever owns it: repositories move.
+
+--unrelated: a folder of text that has nothing to do with AMD (logs of servers, of training on other GPUs, manuals,
+sources). Every signature runs over every file as if an AMD GPU were named; no claim may be made. Exit code 1: one is.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocport.explain.match import Match
-from rocport.explain.reading import Reading, read_bytes
+from rocport.explain.reading import Reading, read_bytes, read_stream
 from rocport.facts.failures import load_failures
 
 OUTCOMES = ("right", "possible", "wrong", "silent")
@@ -72,12 +76,32 @@ def _holds(match: Match, must: Sequence[str]) -> bool:
     return all(re.search(pattern, said, re.IGNORECASE) for pattern in must)
 
 
-def main() -> None:
+def unrelated(folder: Path) -> int:
+    """Read every file as an AMD machine's; print what matched and what was claimed, and return the number of claims."""
+    files, size, hits, claims = 0, 0, Counter[str](), 0
+    for path in sorted(file for file in folder.rglob("*") if file.is_file()):
+        files, size = files + 1, size + path.stat().st_size
+        with path.open("rb") as stream:
+            reading = read_stream(stream, path.name, "amd")
+        hits.update(match.failure.id for match in reading.weighed)
+        for match in reading.matches:
+            claims += 1
+            print(f"claimed: {match.failure.id} {path.name}:{match.lines[0]}: {match.text[:160]}")
+    signatures = sum(len(failure.signatures) for failure in load_failures())
+    print(f"{signatures} signatures over {files} files, {size / 1e6:.1f} MB: {claims} claims; doubted: {dict(hits)}")
+    return claims
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--logs", type=Path, required=True, help="folder with the logs and labels.json")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--logs", type=Path, help="folder with the logs and labels.json")
+    what.add_argument("--unrelated", type=Path, help="folder of text in which nothing may be found")
     parser.add_argument("--show", action="store_true", help="list what is not right in the half tuned on")
     parser.add_argument("--group", default="", help="also print rates per value of this label field")
     options = parser.parse_args()
+    if options.unrelated:
+        return 1 if unrelated(options.unrelated) else 0
     labels = json.loads((options.logs / "labels.json").read_text(encoding="utf-8"))
     counts: dict[str, Counter[str]] = {}
     cited = cited_threads()
@@ -103,7 +127,8 @@ def main() -> None:
         total = sum(tally.values())
         rates = "".join(f" {tally[key] / total:8.3f}" for key in OUTCOMES)
         print(f"{half:36} {total:5}{rates}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

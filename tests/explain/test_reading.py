@@ -237,3 +237,25 @@ def test_rocminfo_of_megabytes_is_read_in_bounded_memory_and_keeps_the_machine()
     reading = read_bytes(agent.encode() + noise + b"rocBLAS error: Cannot read TensileLibrary.dat\n", "rocminfo")
     assert reading.vendor == "amd"
     assert [match.failure.id for match in reading.matches] == ["tensile-library-missing"]
+
+
+def test_doctor_reads_a_paste_once_and_as_explain_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two files are one machine; each is parsed by the reader of explain and by nothing else."""
+    from rocport.doctor import capture
+
+    (tmp_path / "a.txt").write_text("GPU models and configuration: AMD Radeon RX 7900 XTX (gfx1100)\n")
+    (tmp_path / "b.txt").write_text("[pip3] bitsandbytes==0.49.1\n")
+    (tmp_path / "c.png").write_bytes(b"\x89PNG\x00\x00")
+    parsed: list[str] = []
+    parse_text = capture.parse_text
+    monkeypatch.setattr(capture, "parse_text", lambda text, where: parsed.append(where) or parse_text(text, where))
+    result = CliRunner().invoke(cli, ["doctor", "--from", str(tmp_path)])
+    assert [Path(name).name for name in parsed] == ["a.txt", "b.txt"]
+    assert "2 captures read" in result.stdout and "gfx1100" in result.stdout and "c.png: passed over" in result.stdout
+    assert "bitsandbytes 0.49.1" in result.stdout
+
+
+def test_the_last_good_or_bad_line_is_found_among_many_that_look_alike() -> None:
+    lines = ["cuda available: true", *["available: true", "Error rate 0"] * 500, "KeyError: 'x'", "available: true"]
+    setting = read_bytes("\n".join(lines).encode(), "log").diagnosis.setting
+    assert (setting.well, setting.failed) == (1, 1002)

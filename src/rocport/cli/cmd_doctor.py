@@ -112,11 +112,11 @@ def command(
         from rocport.cli.model_policy import named_targets, report
 
         ctx.exit(report(model, named_targets(target), bitsandbytes, fmt == "json", build=build))
-    readings = _readings([*sources, *captures]) if sources else []
+    readings, passed = _readings([*sources, *captures]) if sources else ([], [])
     if readings and all(reading.foreign for reading in readings) and fmt == "text":
         _print_foreign(readings)
         ctx.exit(0)
-    machine = _machine([*sources, *captures], deep, python, readings)
+    machine = _machine_of(readings, passed) if sources else _machine(deep, python)
     if model is None and (target or torch or rocm):
         from rocport.cli.model_policy import named_targets
         from rocport.doctor.assume import assume
@@ -194,26 +194,31 @@ def _report(diagnosis: Diagnosis, readings: list[Reading]) -> Report:
     )  # fmt: skip
 
 
-def _readings(sources: list[Path]) -> list[Reading]:
-    """Each paste, read by the reader of `rocport explain`."""
-    from rocport.doctor.capture import CaptureError, capture_files
-    from rocport.doctor.text import looks_binary
+def _readings(sources: list[Path]) -> tuple[list[Reading], list[str]]:
+    """Each paste, read once by the reader of `rocport explain`, and what there is to say of the reading."""
+    from rocport.doctor.capture import CaptureError, text_files
     from rocport.explain import read_stream
 
     if [str(s) for s in sources] == ["-"]:
-        return [read_stream(sys.stdin.buffer, "stdin")]
+        return [read_stream(sys.stdin.buffer, "stdin")], []
     found = []
     try:
-        for path in (file for source in sources for file in capture_files(source)):
+        files, passed = text_files(sources)
+        for path in files:
             with path.open("rb") as stream:
-                if not looks_binary(stream.read(8192)):
-                    stream.seek(0)
-                    found.append(read_stream(stream, str(path)))
+                found.append(read_stream(stream, str(path)))
     except OSError as error:
         raise click.ClickException(f"{error.filename}: cannot be read: {error.strerror or error}") from error
     except CaptureError as error:
         raise click.ClickException(str(error)) from error
-    return found
+    return found, passed
+
+
+def _machine_of(readings: list[Reading], notes: list[str]) -> Machine:
+    """The machine that the pastes show together."""
+    from rocport.doctor.capture import machine_of
+
+    return machine_of([(reading.name, reading.machine.facts) for reading in readings], notes)
 
 
 def _deep_readings(machine: Machine) -> list[Reading]:
@@ -245,16 +250,7 @@ def _print_failures(readings: list[Reading]) -> None:
             click.echo(line)
 
 
-def _machine(sources: list[Path], deep: bool, python: Path | None, readings: list[Reading]) -> Machine:
-    if sources:
-        from rocport.doctor.capture import CaptureError, read_captures
-
-        try:
-            if [str(s) for s in sources] == ["-"]:
-                return readings[0].machine
-            return read_captures(sources)
-        except CaptureError as error:
-            raise click.ClickException(str(error)) from error
+def _machine(deep: bool, python: Path | None) -> Machine:
     from rocport.doctor.host import Host
     from rocport.doctor.live import read_machine
     from rocport.doctor.probes.python_env import site_packages_of

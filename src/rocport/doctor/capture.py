@@ -5,8 +5,10 @@ Every parser reads every file and takes what it knows; nothing has to be named o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from rocport.doctor.gpus import resolve
 from rocport.doctor.machine import Facts, Machine, merge
@@ -63,28 +65,51 @@ def read_captures(paths: Iterable[Path]) -> Machine:
     Raises CaptureError for a path that is not there, cannot be read or is no text. In a folder, files that are no text
     are passed over and noted.
     """
-    parts: list[Facts] = []
-    names: list[str] = []
-    passed: list[str] = []
+    files, passed = text_files(paths)
+    parts = []
+    for file in files:
+        with _opened(file) as handle:
+            parts.append((str(file), parse_text(decode(handle.read(MAX_BYTES)), str(file))))
+    return machine_of(parts, passed)
+
+
+def machine_of(parts: Sequence[tuple[str, Facts]], notes: Sequence[str] = ()) -> Machine:
+    """One machine of what several captures show: (name, facts) of each, and what there is to say of the reading."""
+    facts = merge(part for _, part in parts)
+    return Machine(
+        facts=facts, gpus=resolve(facts), live=False, notes=(*_notes(facts, [name for name, _ in parts]), *notes)
+    )
+
+
+def text_files(paths: Iterable[Path]) -> tuple[list[Path], list[str]]:
+    """The files of captures that are text, and what was passed over or is read in part.
+
+    Raises CaptureError for a path that is not there, cannot be read or is no text.
+    """
+    found: list[Path] = []
+    notes: list[str] = []
     for path in paths:
-        files = capture_files(path)
-        for file in files:
-            try:
-                with file.open("rb") as handle:
-                    data = handle.read(MAX_BYTES)
-            except OSError as error:
-                raise CaptureError(f"{file}: cannot be read: {error.strerror or error}") from error
-            if looks_binary(data):
-                if file == path:
-                    raise CaptureError(f"{file}: not text; expected pasted output such as rocminfo's or collect_env's")
-                passed.append(f"{file}: passed over, not text")
+        for file in capture_files(path):
+            with _opened(file) as handle:
+                binary = looks_binary(handle.read(8192))
+                handle.seek(0, os.SEEK_END)
+                size = handle.tell()
+            if binary and file == path:
+                raise CaptureError(f"{file}: not text; expected pasted output such as rocminfo's or collect_env's")
+            if binary:
+                notes.append(f"{file}: passed over, not text")
                 continue
-            if len(data) == MAX_BYTES:
-                passed.append(f"{file}: only the first {MAX_BYTES >> 20} MiB were read")
-            parts.append(parse_text(decode(data), str(file)))
-            names.append(str(file))
-    facts = merge(parts)
-    return Machine(facts=facts, gpus=resolve(facts), live=False, notes=(*_notes(facts, names), *passed))
+            if size > MAX_BYTES:
+                notes.append(f"{file}: the machine is read from the first {MAX_BYTES >> 20} MiB")
+            found.append(file)
+    return found, notes
+
+
+def _opened(file: Path) -> BinaryIO:
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise CaptureError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
 def capture_files(path: Path) -> list[Path]:

@@ -20,6 +20,8 @@ from rocport.doctor.workflows import NEEDS, WORKFLOWS, Outcome, run, run_script
 SECONDS = 180.0
 """Limit of each child, against a hang."""
 STEPS = ("import", "devices", "kernel", "matmul", "sdpa", "compile")
+HAS_BITSANDBYTES = "torch_beside_bitsandbytes"
+"""The setting that says whether the interpreter that has torch has bitsandbytes, too."""
 OUTPUT = "output_of_"
 """What a failed workflow printed is the setting of this name and the workflow's."""
 
@@ -122,14 +124,11 @@ def probe(host: Host, seconds: float = SECONDS, each: float = 0.0) -> tuple[Fact
         notes.append(f"deep: {text}")
         facts = facts + Facts(symptoms=(Symptom("deep-crashed", Evidence("deep", python, text)),))
     if any(setting.name == "deep_import" and setting.value for setting in facts.settings):
+        has_bitsandbytes = any(setting.name == HAS_BITSANDBYTES and setting.value for setting in facts.settings)
         for name in WORKFLOWS:
-            if NEEDS.get(name) != "bitsandbytes" or _has_bitsandbytes(output):
+            if NEEDS.get(name) != "bitsandbytes" or has_bitsandbytes:
                 facts = facts + _outcome(run(python, name, host.env, each or seconds), python)
     return facts, notes
-
-
-def _has_bitsandbytes(output: bytes) -> bool:
-    return b'"bitsandbytes": true' in output
 
 
 def _outcome(outcome: Outcome, python: str) -> Facts:
@@ -170,6 +169,7 @@ def parse(output: str, where: str) -> tuple[Facts, list[str]]:
                 if value.get(key):
                     versions.append(VersionFact(version, str(value[key]), evidence))
             settings.append(Setting("torch_sees_gpu", bool(value.get("available")), evidence))
+            settings.append(Setting(HAS_BITSANDBYTES, value.get("bitsandbytes") is True, evidence))
             if value.get("arch_list"):
                 settings.append(Setting("torch_arch_list", " ".join(value["arch_list"]), evidence))
         elif name == "devices":

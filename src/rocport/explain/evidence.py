@@ -64,7 +64,8 @@ _END_WORDS = (
 )
 _WELL_WORDS = (
     *("success", "prompt executed", "startup complete", "listening", "eval time", "tokens per second", "passed"),
-    *("build succeeded", "[100%]", "device(", "http/1.", "true", "hsa agents"),
+    *("build succeeded", "[100%]", "device(", "http/1.", "cuda: true", "available: true", "available(): true"),
+    "hsa agents",
 )
 
 
@@ -98,10 +99,8 @@ class Setting:
         for name, (_, seen) in _subjects().items():
             if name not in self.programs and any(text in lower for text in seen):
                 self.programs.add(name)
-        if any(word in block.text for word in _END_WORDS):
-            self.failed = _last(_ENDS, block, self.failed)
-        if any(word in lower for word in _WELL_WORDS):
-            self.well = _last(_WELL, block, self.well)
+        self.failed = _last(_ENDS, _END_WORDS, block.text, block, self.failed)
+        self.well = _last(_WELL, _WELL_WORDS, lower, block, self.well)
 
 
 @dataclass(frozen=True)
@@ -114,11 +113,18 @@ class Known:
     targets: tuple[GfxTarget, ...] = ()
 
 
-def _last(pattern: re.Pattern[str], block: Block, before: int) -> int:
-    position = -1
-    for match in pattern.finditer(block.text):
-        position = match.end()
-    return before if position < 0 else block.first_line + block.text.count("\n", 0, position)
+def _last(pattern: re.Pattern[str], words: Iterable[str], text: str, block: Block, before: int) -> int:
+    """Number of the last line of the block that the pattern matches, `before` where none does. Whatever it matches
+    holds one of the words; only lines of `text` (the block's, perhaps in lower case) with one are looked at, from the
+    end."""
+    places = {word: text.rfind(word) for word in words}
+    while (place := max(places.values())) >= 0:
+        start = text.rfind("\n", 0, place) + 1
+        end = text.find("\n", place)
+        if pattern.search(block.text, start, len(text) if end < 0 else end):
+            return block.first_line + text.count("\n", 0, place)
+        places |= {word: text.rfind(word, 0, start) for word, found in places.items() if found >= start}
+    return before
 
 
 @functools.lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from rocport.doctor.capture import machine_from_text
 from rocport.doctor.machine import Machine
-from rocport.doctor.text import decode
+from rocport.doctor.text import MAX_BYTES, decode
 from rocport.doctor.versions import package_version, parsed_rocm, torch_version
 from rocport.explain.engine import Diagnosis, diagnose, fold, rank
 from rocport.explain.evidence import Known, weigh
@@ -21,13 +21,13 @@ from rocport.explain.vendor import OTHERS, Vendor, vendor_of
 from rocport.facts.targets import load_target
 from rocport.model.context import Options
 
-HEAD_BYTES = 1024 * 1024
+HEAD_BYTES = MAX_BYTES
 """How much of a paste is searched for the machine: it stands near the top, and a crash log can be of any size."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a paste says. `machine` is what its first megabyte shows."""
+    """What a paste says. `machine` is what its first two mebibytes show."""
 
     name: str
     vendor_found: Vendor

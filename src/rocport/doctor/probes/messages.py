@@ -77,6 +77,10 @@ _ROCM_HEADING = re.compile(r"^(?:#+\s*)(?:ROCm Version|ROCM version)\s*$", re.IG
 _ROCM_ANSWER = re.compile(r"^(?:ROCm\s*)?v?(\d+\.\d+(?:\.\d+)?)$", re.IGNORECASE)
 
 
+MUTE = 20_000
+"""Different lines of which nothing was learnt that are remembered."""
+
+
 def parse(lines: list[Line], where: str) -> Facts:
     """Symptoms, WSL, kernel version and command line, and a ROCm version that is written out as such."""
     symptoms: list[Symptom] = []
@@ -84,10 +88,12 @@ def parse(lines: list[Line], where: str) -> Facts:
     versions: list[VersionFact] = []
     counted: set[str] = set()
     heading = False
+    mute: set[str] = set()  # lines of which nothing was learnt: logs repeat themselves
     for line in lines:
         text = line.stripped
-        if not text:
+        if not text or (text in mute and not heading):
             continue
+        learnt = len(counted) + len(settings) + len(versions) + heading
         evidence = Evidence("log", f"{where}:{line.number}", text[:300])
         for name, pattern in _SYMPTOMS:
             if pattern.search(text) and name not in counted:
@@ -121,4 +127,6 @@ def parse(lines: list[Line], where: str) -> Facts:
         if override and "override" not in counted:
             counted.add("override")
             settings.append(Setting("override_mentioned", override.group(1), evidence))
+        if len(counted) + len(settings) + len(versions) + heading == learnt and len(mute) < MUTE:
+            mute.add(text)
     return Facts(symptoms=tuple(symptoms), settings=tuple(settings), versions=tuple(versions))
