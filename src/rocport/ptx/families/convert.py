@@ -79,6 +79,8 @@ _TO_INT = {"rni": "rn", "rzi": "rz", "rmi": "rd", "rpi": "ru"}
         'asm("cvt.rn.f16.f32 %0, %1;\\n" : "=h"(oh) : "f"(f0));',
         'asm("cvt.rni.s32.f32 %0, %1;\\n" : "=r"(oi) : "f"(f0));',
         'asm("cvt.rni.sat.s8.f32 %0, %1;\\n" : "=r"(oi) : "f"(f0));',
+        'asm("cvt.rni.sat.s8.f16 %0, %1;\\n" : "=h"(oh) : "h"(h0));',
+        'asm("cvt.rzi.u32.bf16 %0, %1;\\n" : "=r"(o) : "h"(h0));',
         'asm("cvt.u32.u64 %0, %1;\\n" : "=r"(o) : "l"(l0));',
         'asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\\n" : "=h"(oh) : "f"(f0), "f"(f1));',
         'asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(o) : "h"(h0));',
@@ -160,6 +162,11 @@ def _converted(t: Translator, to: str, from_: str, modes: Sequence[str], value: 
             return to, f"(double){value}"
         if to == "f32" and len(modes) == 1 and modes[0] in ROUNDINGS:
             return to, f"__double2float_{SUFFIX[modes[0]]}({value})"
+    if from_ in halves and to[0] in "su" and to[1:] != "64" and modes[:1] and modes[0] in _TO_INT:
+        # Every half is a float, so that one rounding is left.
+        t.half()
+        value = f"{'__half2float' if from_ == 'f16' else '__bfloat162float'}({value})"
+        from_ = "f32"
     if from_ in floats and to[0] in "su" and len(modes) >= 1 and modes[0] in _TO_INT and set(modes[1:]) <= {"sat"}:
         # The device conversions clamp, as PTX does; narrower integers clamp to their own range.
         wide = to if to in ("s32", "u32", "s64", "u64") else f"{to[0]}32"
