@@ -99,3 +99,11 @@ def test_flags_that_mean_something_else_to_clang(tmp_path: Path) -> None:
         "hipcc -O2 -g -fgpu-rdc -fgpu-rdc -c a.cu",
         "cmake -G Ninja ..",
     ]
+
+
+def test_a_value_right_behind_the_sign_is_translated() -> None:
+    text = "CUFLAGS+=-allow-unsupported-compiler # for CUDA 13\nLDFLAGS+=-lcudart\nFLAGS=-arch=sm_80\n"
+    rocm, _, cuda = ported(text).partition("else\n")
+    assert "CUFLAGS+= # for CUDA 13\n" in rocm or "CUFLAGS+=# for CUDA 13\n" in rocm
+    assert "LDFLAGS+=-lamdhip64\n" in rocm and "FLAGS=$(foreach arch," in rocm
+    assert text in cuda

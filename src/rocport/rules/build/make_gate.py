@@ -114,7 +114,11 @@ class Blocks:
             return None
         if not text.startswith("\t") and not _ASSIGNED.match(text):
             return None
-        parts = re.split(r"([ \t]*\\\r?\n[ \t]*|\s+)", _COMPILER.sub("hipcc", text))
+        text_of_hipcc = _COMPILER.sub("hipcc", text)
+        assigned = _ASSIGNED.match(text_of_hipcc)
+        # The first value may follow the sign without a space: `LDFLAGS+=-lcudart`.
+        name = assigned[0] if assigned and not text.startswith("\t") else ""
+        parts = re.split(r"([ \t]*\\\r?\n[ \t]*|\s+)", text_of_hipcc[len(name) :])
         words = parts[::2]
         flags = hip_flags([word for word in words if word])
         if flags is None or any('"' in word or "'" in word for word in self._host_values(words)):
@@ -132,7 +136,7 @@ class Blocks:
             if word and not new and "\n" not in gap:
                 continue
             made += [new, gap]
-        out = "".join(made)
+        out = name + "".join(made)
         out = re.sub(r"[ \t]*\\\r?\n[ \t]*$", "", out)
         out = out if not text.endswith("\n") or out.endswith("\n") else out.rstrip() + self.newline
         out = out if out.endswith("\n") else out + self.newline
