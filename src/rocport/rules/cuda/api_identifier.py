@@ -48,6 +48,11 @@ RULE = Rule(
         ),
         Example("#include <ctime>\n__device__ long g() { return clock(); }\n", contains=("return clock()",)),
         Example(
+            "#ifdef WITH_CUDA\n#include <cuda_runtime.h>\n#else\nusing cudaStream_t = int *;\n#endif\n"
+            "struct S { cudaStream_t stream; };\n",
+            contains=("using hipStream_t = int *;", "{ hipStream_t stream; }"),
+        ),
+        Example(
             "#define CHECK(x) if ((x) != cudaSuccess) abort()\n",
             contains=("hipSuccess",),
         ),
@@ -56,6 +61,7 @@ RULE = Rule(
         "struct Pool { void *cudaMalloc(int n); };\nvoid *f(Pool &p) { return p.cudaMalloc(4); }\n",
         '// cudaMalloc in a comment\nconst char *s = "cudaMalloc";\n',
         "void my_cudaMalloc();\n",
+        "namespace mine {\nusing cudaStream_t = int *;\ncudaStream_t stream;\n}\n",
         "#include <ctime>\ndouble f() { return clock() / double(CLOCKS_PER_SEC) + std::clock(); }\n",
     ),
     sources=("HIP headers of ROCm 6.4 and the ROCm 10 bindings; see facts/libraries",),
@@ -102,6 +108,8 @@ def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) ->
         return True
     binding = bound.bind(position)
     if binding.owner is Owner.PROJECT:
+        if _stands_in(bound, position, symbol, binding):
+            return None
         return binding if binding.what == "macro" and symbol.hip else True
     if source.at(position - 1) in (b".", b"->"):
         return True
@@ -109,6 +117,17 @@ def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) ->
         named = Binding(Owner.PROJECT, "macro", source.path, source.line(directive.start))
         return named if symbol.hip else True
     return None
+
+
+def _stands_in(bound: Binder, position: int, symbol: Symbol, binding: Binding) -> bool:
+    """True for a type at file scope with the name of one of CUDA's: no unit can have both, so that it takes CUDA's place
+    in a build without a GPU (`using cudaStream_t = int *;`), and changes its name with it."""
+    if binding.what != "type" or symbol.kind != "type" or not symbol.hip.isidentifier():
+        return False
+    name = symbol.cuda.encode()
+    return all(not item.owner and item.kind == "type" for item in bound.definitions(name)) and not any(
+        declared.owner for declared in bound.scopes.declarations(name)
+    )
 
 
 def _renamed_macro(source: CudaSource, position: int, symbol: Symbol, binding: Binding) -> Finding:
