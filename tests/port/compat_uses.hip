@@ -91,3 +91,7 @@ float host_math(float x, double d) {
 }
 __device__ float device_math(float x) { return rsqrtf(x) + rsqrt(x) + sinpif(x) + rhypotf(x, x) + norm3df(x, x, x); }
 __hip_bfloat16 on_the_host(float x) { return rocport::float2bfloat16_rn(x); }
+
+hipblasStatus_t norm_of_old_names(hipblasHandle_t handle, const hipblasDoubleComplex* z, double* result) {
+  return hipblasDznrm2(handle, 1, z, 1, result);
+}

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hipBLAS of ROCm 5 and 6 has two interfaces: an old one with types of its own, and one whose Ex functions take hipDataType
-// and hipblasComputeType_t, and whose complex and half types are HIP's. Two macros choose the latter, which is cuBLAS's and
-// the only one since ROCm 7. They count only before the first include of hipblas.h.
+// and hipblasComputeType_t, and whose complex and half types are HIP's. Macros choose the latter, which is cuBLAS's and
+// the only one since ROCm 7; with the last of them hipblasDoubleComplex, which code written for AMD names, is HIP's type
+// too. They count only before the first include of hipblas.h.
 #ifndef ROCPORT_HIPBLAS_H
 #define ROCPORT_HIPBLAS_H
 
@@ -12,6 +13,9 @@
 #endif
 #ifndef HIPBLAS_USE_HIP_HALF
 #define HIPBLAS_USE_HIP_HALF
+#endif
+#ifndef ROCM_MATHLIBS_API_USE_HIP_COMPLEX
+#define ROCM_MATHLIBS_API_USE_HIP_COMPLEX
 #endif
 #include <hipblas/hipblas.h>
 
