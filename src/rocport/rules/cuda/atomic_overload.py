@@ -1,4 +1,6 @@
 """Programs define `atomicMax(float *, float)` and the like because CUDA lacks them; HIP has them: a redefinition.
+So are those that old GPUs lacked, `#if __CUDA_ARCH__ < 600` around `atomicAdd(double *, double)` of CUDA's own guide:
+HIP declares it for the host pass, too, in which that condition holds.
 HIP's overloads for float and double do the same in one operation, and return the old value. The program's own is left
 out when compiled for AMD. REVIEW: the two may differ for NaN and for the sign of zero, and where the program's function
 gives something else than the old value.
@@ -13,8 +15,8 @@ from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.definitions import PLATFORM, definition_start, leave_out_on_hip, parameters
 from rocport.syntax.cuda import CudaSource
 
-_NAMES = (b"atomicMax", b"atomicMin")
-_TYPES = (b"float", b"double", b"longlong", b"unsignedlong")
+_EXTREMES = (b"float", b"double", b"longlong", b"unsignedlong")
+_NAMES = {b"atomicMax": _EXTREMES, b"atomicMin": _EXTREMES, b"atomicAdd": (b"float", b"double", b"unsignedlong")}
 
 RULE = Rule(
     name="atomic-overload",
@@ -28,10 +30,16 @@ RULE = Rule(
             "__device__ static float atomicMax(float *a, float v)\n{\n  return *a = v;\n}\n",
             contains=("#if !ROCPORT_HIP", "#endif"),
         ),
+        Example(
+            "#if __CUDA_ARCH__ < 600\n__device__ double atomicAdd(double *address, double val)\n{\n"
+            "  return *address += val;\n}\n#endif\n",
+            contains=("#if !ROCPORT_HIP", "#endif"),
+        ),
     ),
     clean=(
         "__device__ float atomicMaxFloat(float *a, float v) { return *a = v; }\n",
         "__global__ void k(int *a) { atomicMax(a, 1); }\n",
+        "__device__ __half atomicAdd(__half *a, __half v) { return *a = v; }\n",
         "struct Pair { float x; };\n__device__ void atomicMax(Pair *a, Pair v) { *a = v; }\n",
     ),
     sources=("hip/amd_detail/amd_hip_atomic.h of ROCm 6.4",),
@@ -47,7 +55,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if source.at(close + 1) not in (b"{", b";") or not _declares(source, position):
             continue
         types = [type_ for type_, _ in parameters(source, open_, close)]
-        if len(types) != 2 or types[0] != types[1] + b"*" or types[1] not in _TYPES:
+        if len(types) != 2 or types[0] != types[1] + b"*" or types[1] not in _NAMES[source.texts[position]]:
             continue
         body = close + 1
         last = source.pairs.get(body, body)

@@ -78,6 +78,10 @@ RULE = Rule(
             "__device__ double atomicAdd(double *a, double b);\n#endif\n",
             contains=('#include "rocport_platform.h"', "defined(__HIP_DEVICE_COMPILE__) && ROCPORT_CUDA_ARCH < 600"),
         ),
+        Example(
+            "#if __CUDA_ARCH__ < 700\n__device__ __forceinline__ __half hcos(__half a) { return a; }\n#endif\n",
+            contains=("#if ROCPORT_CUDA_ARCH_VALUE < 700",),
+        ),
         Example("#if __CUDA_ARCH__ >= 300 && CUDART_VERSION < 8000\nint x;\n#endif\n"),
         Example("#if CUDART_VERSION >= 11000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 11000",)),
         Example("#if __CUDA_ARCH__ >= 7 * 100\nint x;\n#endif\n", contains=("#if ROCPORT_CUDA_ARCH >= 7 * 100",)),
@@ -173,6 +177,11 @@ def _condition(
         )
         return
     settled = all(_is_settled(source, directive, at) for at in positions)
+    if _chooses_device_functions(source, chain):
+        edits = [
+            replace(source, at, b"ROCPORT_CUDA_ARCH_VALUE") if source.texts[at] == ARCH else edit
+            for at, edit in zip(positions, edits, strict=True)
+        ]
     yield finding(
         RULE,
         source,
@@ -220,6 +229,29 @@ def _holds_device_functions(source: CudaSource, chain: Chain) -> bool:
     inside = [item for item in source.functions if branch.start <= source.starts[item.name] < branch.end]
     own = [item for item in inside if b"__device__" in item.specifiers and item.body is not None]
     return bool(own) and source.enclosing(branch.directive.first) is None
+
+
+def _chooses_device_functions(source: CudaSource, chain: Chain) -> bool:
+    """True for branches that only define functions for the device by the architecture's number, outside functions.
+
+    HIP declares its own in the host pass, too, where the number is not defined and a fallback for old GPUs collides.
+    """
+    first, last = chain.branches[0], chain.branches[-1]
+    asks = [branch.directive for branch in chain.branches]
+    if any(at for item in asks for at in range(item.first + 2, item.last) if _asks_of(source, item, at)):
+        return False
+    if source.enclosing(first.directive.first) is not None:
+        return False
+    if any(item.name in (b"error", b"define") and first.start <= item.start < last.end for item in source.directives):
+        return False
+    inside = [item for item in source.functions if first.start <= source.starts[item.name] < last.end]
+    return bool(inside) and all(
+        b"__device__" in item.specifiers and not {b"__host__", b"__global__"} & set(item.specifiers) for item in inside
+    )
+
+
+def _asks_of(source: CudaSource, directive: Directive, at: int) -> bool:
+    return source.texts[at] == ARCH and _asks_defined(source, directive, at)
 
 
 def _edits(source: CudaSource, directive: Directive, positions: list[int]) -> tuple[list[Edit], list[bytes], bool]:
