@@ -120,8 +120,10 @@ def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) ->
 
 
 def _stands_in(bound: Binder, position: int, symbol: Symbol, binding: Binding) -> bool:
-    """True for a type at file scope with the name of one of CUDA's: no unit can have both, so that it takes CUDA's place
-    in a build without a GPU (`using cudaStream_t = int *;`), and changes its name with it."""
+    """True for a type at file scope with the name of one of CUDA's: no unit can have both.
+
+    It takes CUDA's place in a build without a GPU (`using cudaStream_t = int *;`), and changes its name with it.
+    """
     if binding.what != "type" or symbol.kind != "type" or not symbol.hip.isidentifier():
         return False
     name = symbol.cuda.encode()

@@ -2,7 +2,8 @@
 No PyTorch for a ROCm that is still maintained has them, so the extension is lost for a header of which it mostly uses
 `atomicAdd`. The port includes what took their place: `ATen/cuda/Atomic.cuh`, `ATen/cuda/DeviceUtils.cuh`,
 `ATen/cuda/ThrustAllocator.h`, and for `THC/THC.h` a header of its own with `THCudaMalloc`, `THCudaCheck`, `THCCeilDiv`
-and others over today's PyTorch. `AT_CHECK` became `TORCH_CHECK`, and `lazyInitCUDA()` no longer returns a state.
+and others over today's PyTorch. `AT_CHECK` became `TORCH_CHECK`, `C10_UNUSED_DISPATCH_CUDA_WORKAROUND` is C++17's
+`[[maybe_unused]]`, and `lazyInitCUDA()` no longer returns a state.
 
 Right with PyTorch 1.13 and later. A PyTorch that has the old header still takes it.
 """
@@ -29,7 +30,11 @@ _HEADERS: dict[str, tuple[str, ...]] = {
     "THC/THCBlas.h": (),
     "TH/TH.h": (),
 }
-_NAMES = {b"AT_CHECK": b"TORCH_CHECK"}
+# Name -> what stands for it, the release it went with, the oldest that has the new one.
+_NAMES = {
+    b"AT_CHECK": (b"TORCH_CHECK", "1.2", "torch >= 1.5"),
+    b"C10_UNUSED_DISPATCH_CUDA_WORKAROUND": (b"[[maybe_unused]]", "2.0", "torch >= 1.5"),
+}
 
 RULE = Rule(
     name="torch-removed",
@@ -52,6 +57,10 @@ RULE = Rule(
             contains=('#include "rocport_thc.h"', "THCudaMalloc(state, n)"),
             absent=("#include <THC/THC.h>",),
         ),
+        Example(
+            "#define CASE(T, x) { using T C10_UNUSED_DISPATCH_CUDA_WORKAROUND = x; }\n",
+            contains=("{ using T [[maybe_unused]] = x; }",),
+        ),
         Example('void f(bool b) { AT_CHECK(b, "no"); }\n', contains=('TORCH_CHECK(b, "no")',)),
         Example(
             "THCState *state = at::globalContext().lazyInitCUDA();\n",
@@ -64,7 +73,11 @@ RULE = Rule(
         "#if __has_include(<THC/THCAtomics.cuh>)\n#include <THC/THCAtomics.cuh>\n#endif\n",
         "void f() { at::globalContext().lazyInitCUDA(); }\n",
     ),
-    sources=("https://github.com/pytorch/pytorch/pull/69041", "headers of PyTorch 2.13"),
+    sources=(
+        "https://github.com/pytorch/pytorch/pull/69041",
+        "https://github.com/pytorch/pytorch/pull/89582",
+        "headers of PyTorch 2.13",
+    ),
 )
 
 
@@ -91,14 +104,14 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if not source.names.isdisjoint(_NAMES) and not context.project.macros.keys() & _NAMES.keys():
         for position in source.find(*_NAMES):
             if source.directive_of(position) is None or source.at(position - 1) != b"define":
-                new = _NAMES[source.texts[position]]
+                new, since, holds = _NAMES[source.texts[position]]
                 yield finding(
                     RULE,
                     source,
                     position,
-                    f"{source.texts[position].decode()} is {new.decode()} since PyTorch 1.2",
+                    f"{source.texts[position].decode()} is {new.decode()} since PyTorch {since}",
                     edits=[replace(source, position, new)],
-                    holds="torch >= 1.5",
+                    holds=holds,
                 )
     for position in source.find(b"lazyInitCUDA"):
         first = position - 6
