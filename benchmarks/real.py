@@ -58,6 +58,8 @@ class Repository:
     listed: int = 1
     """Which list: 2 and 3 were written down later, when the ones before had been tuned on for a while."""
     submodules: dict[str, str] = field(default_factory=dict)
+    defines: tuple[str, ...] = ()
+    """Macros that its build system makes of what its documentation tells users to choose."""
 
     @property
     def aside(self) -> bool:
@@ -80,6 +82,7 @@ def repositories(path: Path = LIST) -> list[Repository]:
             raw.get("looked_at", False),
             raw.get("listed", 1),
             raw.get("with", {}),
+            tuple(raw.get("defines", ())),
         )
         for raw in read_toml(path)["repository"]
     ]
@@ -127,7 +130,28 @@ def sample(paths: Sequence[str], count: int) -> frozenset[str]:
     return frozenset(ordered[:count] if count else ordered)
 
 
-def compile_units(tree: Path, only: frozenset[str], arguments: argparse.Namespace) -> Verification:
+def third_party(work: Path, path: Path = LIST) -> tuple[Path, ...]:
+    """The include folders of the Debian packages that the list names, unpacked below `work`; nothing is installed.
+
+    Empty where there is no apt-get; a package that cannot be had is left out.
+    """
+    recipe = read_toml(path)["headers"]
+    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+        return ()
+    place = work / "headers"
+    packages = place / "packages"
+    packages.mkdir(parents=True, exist_ok=True)
+    for name in recipe["debian"]:
+        if not any(packages.glob(f"{name}_*.deb")):
+            done = subprocess.run(["apt-get", "download", "-q", name], cwd=packages, capture_output=True, check=False)
+            for file in packages.glob(f"{name}_*.deb") if done.returncode == 0 else ():
+                subprocess.run(["dpkg-deb", "-x", file, place], check=True)
+    return tuple(place / folder for folder in recipe["folders"] if (place / folder).is_dir())
+
+
+def compile_units(
+    tree: Path, only: frozenset[str], arguments: argparse.Namespace, defines: tuple[str, ...] = ()
+) -> Verification:
     """Check the units for every target."""
     options = build.BuildOptions(
         tuple(arguments.target.split(",")),
@@ -135,6 +159,8 @@ def compile_units(tree: Path, only: frozenset[str], arguments: argparse.Namespac
         syntax_only=not arguments.objects,
         only=only,
         precompiled=True,
+        last_includes=arguments.last_includes,
+        defines=defines,
     )
     return build.verify(tree, options)
 
@@ -162,10 +188,10 @@ def measure(repository: Repository, tree: Path, work: Path, arguments: argparse.
     row |= {"units": len(paths), "tried": len(only)}
     if only:
         began = time.monotonic()
-        row |= judged(compile_units(out, only, arguments))
+        row |= judged(compile_units(out, only, arguments, repository.defines))
         row["build_seconds"] = round(time.monotonic() - began, 1)
         if arguments.peers:
-            row["peers"] = {name: peer(name, tree, only, work, arguments) for name in PEERS}
+            row["peers"] = {name: peer(name, repository, tree, only, work, arguments) for name in PEERS}
     return row
 
 
@@ -224,7 +250,9 @@ def _hipify_perl(tree: Path, out: Path) -> bool:
 PEERS = {"hipify-perl": _hipify_perl, "torch.utils.hipify": _torch_hipify}
 
 
-def peer(name: str, tree: Path, only: frozenset[str], work: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+def peer(
+    name: str, repository: Repository, tree: Path, only: frozenset[str], work: Path, arguments: argparse.Namespace
+) -> dict[str, Any]:
     """What another tool's translation of the same units does; empty counts where the tool is not here."""
     out = work / "peer" / name / tree.name
     shutil.rmtree(out, ignore_errors=True)
@@ -235,7 +263,7 @@ def peer(name: str, tree: Path, only: frozenset[str], work: Path, arguments: arg
     here = frozenset(
         str(Path(path).with_suffix(".hip")) if (out / path).with_suffix(".hip").exists() else path for path in only
     )
-    result = judged(compile_units(out, here, arguments))
+    result = judged(compile_units(out, here, arguments, repository.defines))
     return {key: result[key] for key in ("ok", "fail", "skip")}
 
 
@@ -290,6 +318,7 @@ def main() -> None:
     arguments = parser.parse_args()
     results = arguments.work / "results"
     results.mkdir(parents=True, exist_ok=True)
+    arguments.last_includes = third_party(arguments.work)
     key_of_run = [digest(), arguments.units, arguments.target, arguments.objects, arguments.peers]
     rows = []
     listed = [

@@ -271,6 +271,20 @@ def test_a_header_that_was_missing_is_seen_once_it_is_there(tmp_path: Path, opti
     assert {unit.status for unit in build.verify(root, options).units} == {Status.OK}
 
 
+def test_last_includes_are_looked_at_behind_the_tree(tmp_path: Path, options: build.BuildOptions) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    tree(elsewhere, third__h="#define PARTY 2\n", own__h="#error not this one\n")
+    root = tree(tmp_path / "t", k__hip='#include <third.h>\n#include "own.h"\nint a = PARTY;\n', own__h="")
+    options = replace(options, last_includes=(elsewhere,), syntax_only=True)
+    assert {unit.status for unit in build.verify(root, options).units} == {Status.OK}
+
+
+def test_host_sources_of_an_extension_have_the_macros_of_python_s_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    for flags, expected in (("-DNDEBUG -g -O3", ("NDEBUG",)), ("-g", ()), (None, ())):
+        monkeypatch.setattr(torch_headers.sysconfig, "get_config_var", lambda name, flags=flags: flags)
+        assert torch_headers._of_python() == expected
+
+
 def test_cuda_header_left_behind_is_a_failure(tmp_path: Path, options: build.BuildOptions) -> None:
     root = tree(tmp_path / "t", k__cu="#include <cuda_runtime.h>\n")
     verification = build.verify(root, options)

@@ -79,6 +79,8 @@ class BuildOptions:
     """Compilers run at once; 0: one for each processor."""
     cache: Path | None = None
     includes: tuple[Path, ...] = ()
+    last_includes: tuple[Path, ...] = ()
+    """Folders where a header is looked for when neither the tree nor the machine has it."""
     defines: tuple[str, ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
     source: Path | None = None
@@ -343,7 +345,8 @@ class _Builder:
         quoted = [word for folder in unit.quote_includes for word in ("-iquote", as_path(folder))]
         shared = (*self.toolchain.hip_defines, *(self.torch.defines if self.torch is not None else ()))
         macros = [f"-D{define}" for define in (*unit.defines, *self.options.defines) if define not in shared]
-        return frozenset([*(f"-I{folder}" for folder in folders), *quoted, *macros])
+        last = [f"-idirafter{folder}" for folder in self.options.last_includes]
+        return frozenset([*(f"-I{folder}" for folder in folders), *last, *quoted, *macros])
 
     def _assumed(self, unit: Unit) -> list[str]:
         """The macros of a unit whose value is known to nobody yet."""
@@ -368,6 +371,7 @@ class _Builder:
         extra += ["-ftemplate-backtrace-limit=0", *(f"-U{name}" for name in unit.undefines)]
         for folder in unit.quote_includes:
             extra += ["-iquote", as_path(folder)]
+        extra += [f"-idirafter{folder}" for folder in self.options.last_includes]
         if unit.relocatable and target != HOST:
             # Device functions of other units stay undefined: they are resolved when the program is linked.
             extra += ["-Xoffload-linker", "--noinhibit-exec"]
@@ -401,6 +405,8 @@ class _Builder:
                 yield following
             elif word.startswith("-I"):
                 yield word[2:]
+            elif word.startswith("-idirafter"):
+                yield word.removeprefix("-idirafter")
 
     def stop(self) -> None:
         """End every compiler that runs; later calls start none."""

@@ -72,6 +72,11 @@ def find_torch() -> Path | None:
     return next((folder for folder in folders if (folder / "include" / "ATen").is_dir()), None)
 
 
+def _of_python() -> tuple[str, ...]:
+    """What Python's own flags, which setuptools gives the host compiler, define: no assert is compiled."""
+    return ("NDEBUG",) if "-DNDEBUG" in str(sysconfig.get_config_var("CFLAGS")).split() else ()
+
+
 def python_include() -> Path | None:
     """The folder of Python.h; None where the development files are not installed."""
     folder = Path(sysconfig.get_path("include"))
@@ -99,7 +104,7 @@ def torch_headers(torch: Path, cache: Path) -> TorchHeaders:
         version=version,
         includes=(*roots, *filter(None, [python_include()])),
         defines=(*common, *hipcc, *extension),
-        host_defines=(*common, *extension),
+        host_defines=(*common, *extension, *_of_python()),
         std=_standard(torch),
     )
 
