@@ -1,6 +1,7 @@
 """Recall and precision of `rocport scan` on trees that humans ported to ROCm.
 
     python benchmarks/scan.py --sites DIR --repositories DIR [--only KEY ...] [--missed] [--noise] [--places RULE]
+    python benchmarks/scan.py --ports benchmarks/scan_ports.toml --half aside --repositories DIR
     python benchmarks/scan.py --commits FILE --repositories DIR
 
 `--sites` holds one JSON a repository (its README gives the schema and the scoring); `--repositories` holds git
@@ -10,9 +11,11 @@ directories `OWNER+NAME/repo`. Each pre-port tree is written to a temporary fold
 - precision: findings inside a site's ranges or inside changes of the same commit that carry no label; over the whole
   tree and over the files the human port touched. A lower bound: a finding elsewhere may be right too.
 
-`--commits` measures repositories without labels, one `OWNER/NAME COMMIT [KEY]` a line: a site is a hunk of the commit,
-in a file that `scan` reads and no test or example, that adds a word of AMD's or removes a line of CUDA's, and is more
-than imports. New features and tuning are among them, so recall is lower than with labels; compare runs, not projects.
+`--ports` reads ports whose hunks were labelled by hand, one by one, before `scan` saw them; the other hunks of a commit
+count neither for nor against a finding. `--commits` measures repositories without labels, one
+`OWNER/NAME COMMIT [KEY]` a line: a site is a hunk of the commit, in a file that `scan` reads and no test or example,
+that adds a word of AMD's or removes a line of CUDA's, and is more than imports. New features and tuning are among them,
+so recall is lower than with labels; compare runs, not projects.
 
 Beside it, in the same run: plain grep for cuda, nvcc and nvidia, what `scan --all` says (renames included), and with
 `--hipify-perl` what hipify-perl would change or warns of. That reads the C++ files the port touched only, as it needs
@@ -36,6 +39,7 @@ from pathlib import Path
 from typing import Any
 
 from rocport import api
+from rocport.facts._toml import read_toml
 from rocport.model import MAX_SOURCE_BYTES
 from rocport.project.languages import language_of
 from rocport.scan.select import open_findings
@@ -199,6 +203,24 @@ def derived(commits: Path, repositories: Path, only: list[str]) -> Iterator[tupl
         yield key, repository, derive(repository, words[1])
 
 
+def chosen(ports: Path, half: str, repositories: Path, only: list[str]) -> Iterator[tuple[str, Path, dict[str, Any]]]:
+    """(key, git directory, unit) of the ports of one half, with the hunks that were labelled as sites."""
+    for port in read_toml(ports)["ports"]:
+        repository = git_directory(repositories, port["repository"])
+        key = port["repository"].rpartition("/")[2]
+        if repository is None or port["half"] != half or (only and key not in only):
+            continue
+        unit = derive(repository, port["commit"])
+        named = set(port["sites"])
+        for site in unit["sites"]:
+            place = f"{site['file']}:{site['ranges'][0][0]}"
+            site["foreseeable"] = place in named
+            named.discard(place)
+        if named:
+            raise SystemExit(f"{key}: no hunk of {port['commit'][:10]} begins at {', '.join(sorted(named))}")
+        yield key, repository, unit
+
+
 def git_directory(repositories: Path, repo: str) -> Path | None:
     folder = repositories / repo.replace("/", "+") / "repo"
     return next((path for path in (folder / ".git", folder) if (path / "objects").exists()), None)
@@ -256,6 +278,8 @@ def derive(repository: Path, commit: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sites", type=Path)
+    parser.add_argument("--ports", type=Path, help="labelled ports, as benchmarks/scan_ports.toml has them")
+    parser.add_argument("--half", choices=("tuned", "aside"), default="tuned", help="which half of --ports")
     parser.add_argument("--commits", type=Path, help="ports without labels: OWNER/NAME COMMIT [KEY] a line")
     parser.add_argument("--repositories", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[])
@@ -267,18 +291,19 @@ def main() -> None:
     parser.add_argument("--hipify-perl", action="store_true", help="run it over the C++ files of the port: minutes")
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
-    if (arguments.sites is None) == (arguments.commits is None):
-        parser.error("give one of --sites and --commits")
+    if [arguments.sites, arguments.ports, arguments.commits].count(None) != 2:
+        parser.error("give one of --sites, --ports and --commits")
     script = fetch_hipify_perl() if arguments.hipify_perl else None
     scores: dict[str, Score] = {}
     scanned = 0
     seconds = 0.0
     own: dict[str, Score] = {}
-    units = (
-        labelled(arguments.sites, arguments.repositories, arguments.only)
-        if arguments.sites
-        else derived(arguments.commits, arguments.repositories, arguments.only)
-    )
+    if arguments.sites:
+        units = labelled(arguments.sites, arguments.repositories, arguments.only)
+    elif arguments.ports:
+        units = chosen(arguments.ports, arguments.half, arguments.repositories, arguments.only)
+    else:
+        units = derived(arguments.commits, arguments.repositories, arguments.only)
     for key, repository, unit in units:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
