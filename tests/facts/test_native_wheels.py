@@ -25,3 +25,34 @@ from rocport.facts.packages import package
 def test_bitsandbytes_takes_by_version(version, hip, taken):
     wheel = package("bitsandbytes").wheel_of(version)
     assert wheel is not None and wheel.library_for(hip) == taken
+
+
+def test_a_library_of_the_wheel_without_code_for_the_target_is_a_no() -> None:
+    """bitsandbytes 0.50.2 carries gfx1031 for HIP 7.14 only, and its wheel for Windows never carries gfx1103."""
+    from rocport.compat.plan import Request, make_plan
+    from rocport.compat.wants import parse_wants
+    from rocport.facts.platforms import find_system
+    from rocport.facts.targets import load_target
+
+    def says(gfx: str, rocm: str, system: str) -> tuple[str, str]:
+        wants = parse_wants("torch,bitsandbytes")
+        plan = make_plan(Request(load_target(gfx), "3.12", find_system(system), wants, (), rocm))
+        item = next(item for item in plan.items if item.want.name == "bitsandbytes")
+        return item.status, item.text
+
+    assert says("gfx1031", "7.14", "ubuntu24.04")[0] == "ok"
+    assert says("gfx1152", "7.14", "windows11")[0] == "ok"
+    status, text = says("gfx1103", "7.14", "windows11")
+    assert status == "no" and "has no code for gfx1103" in text
+    wheel = package("bitsandbytes").wheels[-1]
+    assert set(wheel.targets) == set(wheel.builds)
+    assert "gfx1031" not in wheel.targets["7.2"] and "gfx1030" in wheel.targets["7.2"]
+
+
+def test_a_wheel_of_one_rocm_names_the_index_of_the_torch_beside_it() -> None:
+    from rocport.compat.plan import Request, make_plan
+    from rocport.compat.wants import parse_wants
+    from rocport.facts.targets import load_target
+
+    plan = make_plan(Request(load_target("gfx942"), "3.12", None, parse_wants("torch,xformers"), (), "7.1"))
+    assert any("xformers" in line and "whl/rocm7.1" in line for line in plan.commands)

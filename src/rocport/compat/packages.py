@@ -92,7 +92,11 @@ def evaluate(
     if known.state == "separate":
         text = f"{known.summary}: an environment of its own{_note(known)}"
         return item("separate", f"{text}; {known.install}" if known.install else text)
-    if system is not None and system.kind == "windows":
+    windows = system is not None and system.kind == "windows"
+    carried = _carried(known, target, candidate, windows)
+    if carried is not None and not carried[0]:
+        return Item(want, "no", carried[1], known.source, known.sure, instead=known.replacement)
+    if windows and carried is None:
         text = f"{known.summary}: whether it works on Windows is not in the facts"
         return Item(want, "unknown", text, "", "unverified")
     install = _pip(want, known, known.install)
@@ -103,8 +107,8 @@ def evaluate(
         text = f"{known.summary}{_note(known)}"
         return Item(want, "build", text, known.source, known.sure, install, env=env, module=known.imported)
     status = "ok" if known.state in ("wheel", "partial") else "build"
-    text = f"{known.summary}{_builds(known, target, candidate)}{_note(known)}"
-    install = install.replace("{gfx}", target.name)
+    text = f"{known.summary}{f'; {carried[1]}' if carried else ''}{_note(known)}"
+    install = install.replace("{gfx}", target.name).replace("{channel}", candidate.rocm)
     return Item(want, status, text, known.source, known.sure, install, env=known.env, module=known.imported)
 
 
@@ -187,26 +191,31 @@ def _beside_torch(want: Want, known: Package, candidate: Candidate) -> Item:
     return Item(want, "ok", text, known.source, known.sure, with_torch=True, version=version, module=known.imported)
 
 
-def _builds(known: Package, target: GfxTarget, candidate: Candidate) -> str:
-    """Which native library of a wheel is loaded beside torch's HIP, where the facts list them."""
-    if not known.wheels:
-        return ""
-    wheel = known.wheels[-1]
+def _carried(known: Package, target: GfxTarget, candidate: Candidate, windows: bool) -> tuple[bool, str] | None:
+    """Which native library of the newest wheel is loaded beside torch's HIP, and whether it has code for the target;
+    None where the facts do not list libraries (for Windows: none for it)."""
+    wheel = known.wheels[-1] if known.wheels else None
+    if wheel is None or (windows and not wheel.windows):
+        return None
+    targets = wheel.windows if windows else wheel.targets
+    builds = tuple(targets) if windows else wheel.builds
     try:
         hip = rocm_release(RocmVersion.parse(candidate.rocm)).hip
     except FactError:
         hip = ""
     if not hip:
-        return (
-            f"; which of its libraries torch for ROCm {candidate.rocm} takes is not known ({', '.join(wheel.builds)})"
-        )
+        text = f"which of its libraries torch for ROCm {candidate.rocm} takes is not known ({', '.join(builds)})"
+        return True, text
     major, minor = (int(part) for part in hip.split(".")[:2])
-    taken = wheel.library_for((major, minor))  # named after HIP, which is 7.16 in ROCm 10.1
+    taken = wheel.library_for((major, minor), builds)  # named after HIP, which is 7.16 in ROCm 10.1
     if not taken:
-        return f"; no library for HIP {hip} among {', '.join(wheel.builds)}"
-    if taken == f"{major}.{minor}":
-        return f"; its library for HIP {taken} carries {target.name}"
-    return f"; no library for HIP {hip}: it takes the nearest, {taken}, of {', '.join(wheel.builds)}"
+        return False, f"no library for HIP {hip} among {', '.join(builds)}"
+    how = f"its library for HIP {taken}"
+    if taken != f"{major}.{minor}":
+        how = f"no library for HIP {hip}: it takes the nearest, {taken}, of {', '.join(builds)}, which"
+    if taken in targets and target.name not in targets[taken]:
+        return False, f"{how} has no code for {target.name}: {', '.join(targets[taken])}"
+    return True, f"{how} carries {target.name}"
 
 
 def _pip(want: Want, known: Package, install: str) -> str:

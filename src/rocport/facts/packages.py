@@ -17,7 +17,8 @@ from __future__ import annotations
 import fnmatch
 import functools
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
@@ -80,6 +81,10 @@ class NativeWheel:
     choice: str
     source: str
     sure: str
+    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What each library has code objects for; empty: it was not read."""
+    windows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The same for the wheel of Windows; empty: that wheel has none for ROCm, or nothing is known."""
 
     def library_for(self, hip: tuple[int, int], builds: tuple[str, ...] = ()) -> str:
         """The build (`7.2`) that is loaded for a HIP (major, minor) from `builds`, by default those of the wheel; empty
@@ -99,7 +104,8 @@ class NativeWheel:
 
 @dataclass(frozen=True)
 class Package:
-    """One package. `targets` empty: see `target_library`, or not split by target. `{gfx}` in a command is the target.
+    """One package. `targets` empty: see `target_library`, or not split by target. `{gfx}` in a command is the target,
+    `{channel}` torch's ROCm.
 
     `torch`, `python` and `rocm` are version specifiers; `channels` the torch channels its AMD wheels go with.
     `versions` says what was looked at; empty when the source names no version.
@@ -179,9 +185,15 @@ def package(name: str) -> Package:
     return found
 
 
+def _wheel(data: dict[str, Any]) -> NativeWheel:
+    for key in ("targets", "windows"):
+        data[key] = {build: tuple(targets) for build, targets in data.get(key, {}).items()}
+    return NativeWheel(**{**data, "builds": tuple(data["builds"])})
+
+
 def _load(data: dict[str, Any]) -> Package:
     rules = tuple(BlocksizeRule(**{**rule, "sizes": tuple(rule["sizes"])}) for rule in data.pop("blocksize", ()))
-    wheels = tuple(NativeWheel(**{**wheel, "builds": tuple(wheel["builds"])}) for wheel in data.pop("wheel", ()))
+    wheels = tuple(_wheel(wheel) for wheel in data.pop("wheel", ()))
     policies = tuple(
         PolicyRule(**{**rule, "targets": tuple(rule.get("targets", ()))}) for rule in data.pop("policy", ())
     )
