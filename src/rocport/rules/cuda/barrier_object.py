@@ -68,6 +68,7 @@ RULE = Rule(
     ),
     clean=(
         "namespace mine { namespace cuda { struct barrier; } }\nmine::cuda::barrier *b;\n",
+        "namespace cuda { class barrier {}; }\nint main() { cuda::barrier b; }\n",
         "void wait(at::cuda::CUDAEvent &e) { e.block(stream); }\n",
     ),
     sources=(
@@ -99,10 +100,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in sorted(source.find(b"cuda")):
         if source.qualified(position) or amd_only(source, position) or view.is_dead(source.starts[position]):
             continue
-        name_at = position + (4 if source.at(position + 2) == b"std" else 2)
+        standard = source.at(position + 2) == b"std"
+        name_at = position + (4 if standard else 2)
         name = source.at(name_at)
         if name not in WAITING or not supported(source, position):
             continue
+        if not standard and source.at(name_at + 1) not in (b"<", b"(", b";", b"::"):
+            continue  # libcu++'s are templates: `cuda::barrier b;` is of the project
         what = "barrier" if name in _BARRIERS else "copy"
         if what not in told:
             told.add(what)

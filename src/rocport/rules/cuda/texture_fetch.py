@@ -1,7 +1,14 @@
-"""Texture and surface fetches do not compile for gfx942 and gfx950, whose compute units have no texture unit.
-HIP keeps `tex1Dfetch`, `tex2D`, `surf2Dread` and the rest for targets that have one; for the Instinct MI300 series they
-are marked unavailable. A fetch from linear memory without filtering is an array access; filtering and clamping have to
-be written out. The call is left as it is: it is right for the other targets.
+"""Textures and surfaces on targets without texture units: gfx942 and gfx950 have no fetches and nothing to fetch from.
+
+HIP marks `tex1Dfetch`, `tex2D`, `surf2Dread` and the rest unavailable there, and refuses to make arrays and texture
+objects. Where such a target is among those the port is for, fetches from texture and surface objects, and the calls
+that make objects and arrays and copy to them, go to `rocport_texture.h`, which filters, addresses and converts in
+software as CUDA does: REVIEW at the first fetch of a file, because a fetch then costs its loads and arithmetic, and
+because the objects are no longer HIP's own (do not pass them to code that is not ported). HIP's types stay as they are.
+With `--target` and only targets that have texture units, all of this is HIP's.
+
+Texture references (`texture<float, 2> t; tex2D(t, x, y)`), cubemaps, mipmaps, gathers, gradients and the driver API's
+textures are left as they are: MANUAL.
 """
 
 from __future__ import annotations
@@ -10,10 +17,13 @@ from collections.abc import Iterator
 
 from rocport.binding.branches import branches
 from rocport.facts.targets import listed
-from rocport.model import Applicability, Context, Example, Finding, GfxTarget, Rule, Severity
+from rocport.model import Applicability, Context, Edit, Example, Finding, GfxTarget, Rule, Severity, Span
 from rocport.model.holds import Range
 from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
+
+HEADER = "rocport_texture.h"
 
 _SHAPES = ("1D", "1DLayered", "2D", "2DLayered", "3D", "Cubemap", "CubemapLayered")
 _FETCHES = frozenset(
@@ -24,24 +34,98 @@ _FETCHES = frozenset(
         *(f"surf{shape}{kind}".encode() for shape in _SHAPES for kind in ("read", "write")),
     }
 )
+_COORDINATES = {
+    **{b"tex1Dfetch": 1, b"tex1D": 1, b"tex2D": 2, b"tex3D": 3, b"tex1DLayered": 2, b"tex2DLayered": 3},
+    **{b"tex1DLod": 2, b"tex2DLod": 3, b"tex3DLod": 4, b"tex1DLayeredLod": 3, b"tex2DLayeredLod": 4},
+}
+"""Fetches that the header has, with the arguments behind the object."""
+_WITHOUT_POINTER = frozenset(name for name in _COORDINATES if name.endswith(b"Lod"))
+_SURFACES = frozenset(
+    f"surf{shape}{kind}".encode() for shape in _SHAPES if "Cubemap" not in shape for kind in ("read", "write")
+)
+_CALLS = {
+    b"cudaCreateTextureObject": b"create_texture_object",
+    b"cudaDestroyTextureObject": b"destroy_texture_object",
+    b"cudaGetTextureObjectResourceDesc": b"get_texture_object_resource_desc",
+    b"cudaGetTextureObjectTextureDesc": b"get_texture_object_texture_desc",
+    b"cudaCreateSurfaceObject": b"create_surface_object",
+    b"cudaDestroySurfaceObject": b"destroy_surface_object",
+    b"cudaMallocArray": b"malloc_array",
+    b"cudaMalloc3DArray": b"malloc_3d_array",
+    b"cudaFreeArray": b"free_array",
+    b"cudaArrayGetInfo": b"array_get_info",
+    b"cudaGetChannelDesc": b"get_channel_desc",
+    b"cudaMemcpyToArray": b"memcpy_to_array",
+    b"cudaMemcpyFromArray": b"memcpy_from_array",
+    b"cudaMemcpy2DToArray": b"memcpy_2d_to_array",
+    b"cudaMemcpy2DToArrayAsync": b"memcpy_2d_to_array_async",
+    b"cudaMemcpy2DFromArray": b"memcpy_2d_from_array",
+    b"cudaMemcpy2DFromArrayAsync": b"memcpy_2d_from_array_async",
+    b"cudaMemcpy3D": b"memcpy_3d",
+    b"cudaMemcpy3DAsync": b"memcpy_3d_async",
+}
+_OF_ARRAYS = frozenset({b"cudaMemcpy3D", b"cudaMemcpy3DAsync"})
+_ABSENT = {
+    b"cudaMallocMipmappedArray": "mipmaps",
+    b"cudaMemcpyArrayToArray": "copies between arrays",
+    b"cudaMemcpy2DArrayToArray": "copies between arrays",
+    b"cudaBindTexture": "texture references",
+    b"cudaBindTexture2D": "texture references",
+    b"cudaBindTextureToArray": "texture references",
+    b"cudaBindSurfaceToArray": "surface references",
+    b"cuTexObjectCreate": "textures of the driver API",
+    b"cuSurfObjectCreate": "surfaces of the driver API",
+    b"cuArrayCreate": "arrays of the driver API",
+    b"cuArray3DCreate": "arrays of the driver API",
+    b"cuTexRefSetArray": "texture references",
+}
 
 RULE = Rule(
     name="texture-fetch",
-    summary="texture or surface fetch",
+    summary="texture or surface, on targets without texture units",
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     phase=2,
     where=Range(target={"textures": (False,)}),
-    triggers=_FETCHES,
+    triggers=_FETCHES | _CALLS.keys() | _ABSENT.keys(),
     examples=(
-        Example("__device__ float f(cudaTextureObject_t t, int i) { return tex1Dfetch<float>(t, i); }\n"),
-        Example("__global__ void k(float *o) { *o = tex2D(image, 0.5f, 0.5f); }\n"),
+        Example(
+            "__device__ float f(cudaTextureObject_t t, int i) { return tex1Dfetch<float>(t, i); }\n",
+            contains=("return rocport::tex1Dfetch<float>(t, i);", '#include "rocport_texture.h"'),
+        ),
+        Example(
+            "__device__ void f(float4 *o, cudaTextureObject_t t, float x) { tex2D(o, t, x, 0.5f); }\n",
+            contains=("rocport::tex2D(o, t, x, 0.5f)",),
+        ),
+        Example(
+            "__global__ void k(cudaSurfaceObject_t s) { surf2Dwrite(1.0f, s, threadIdx.x * 4, 0); }\n",
+            contains=("rocport::surf2Dwrite(1.0f, s, threadIdx.x * 4, 0)",),
+        ),
+        Example(
+            "void f(cudaArray_t a, const void *p) {\n  cudaMemcpy2DToArray(a, 0, 0, p, 64, 64, 8, "
+            "cudaMemcpyHostToDevice);\n  cudaFreeArray(a);\n}\n",
+            contains=("rocport::memcpy_2d_to_array(a, 0, 0, p, 64, 64, 8, hip", "rocport::free_array(a)"),
+        ),
+        Example(
+            "void f(cudaMemcpy3DParms &p, cudaArray_t a) { p.dstArray = a; cudaMemcpy3D(&p); }\n",
+            contains=("rocport::memcpy_3d(&p)",),
+        ),
+        Example("__global__ void k(float *o) { *o = tex2D(image, 0.5f, 0.5f); }\n", contains=("tex2D(image",)),
+        Example(
+            "__device__ float4 f(cudaTextureObject_t t) { return tex2Dgather<float4>(t, 1, 2, 0); }\n",
+            contains=("return tex2Dgather<float4>",),
+        ),
     ),
     clean=(
         "struct Image { float tex2D; };\n__device__ float f(Image i) { return i.tex2D; }\n",
         "__device__ float tex2D(const float *p, int x);\n__device__ float g(const float *p) { return tex2D(p, 1); }\n",
+        "void f(cudaMemcpy3DParms &p, cudaPitchedPtr a) { p.dstPtr = a; cudaMemcpy3D(&p); }\n",
     ),
-    sources=("hip/amd_detail/texture_fetch_functions.h: __HIP_NO_IMAGE_SUPPORT",),
+    sources=(
+        "hip/amd_detail/texture_fetch_functions.h: __HIP_NO_IMAGE_SUPPORT",
+        "https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (texture fetching)",
+        "https://github.com/ROCm/legacy-rocm-build/issues/3420",
+    ),
 )
 
 
@@ -51,19 +135,107 @@ def without_textures(target: GfxTarget) -> bool:
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     bare = listed(without_textures)
-    for name in source.names & _FETCHES:
-        if name in context.project.device_functions or name in context.project.macros:
+    told = False
+    for position in sorted(at for name in source.names & _FETCHES for at in source.find(name)):
+        if not _is_fetch(source, position, context):
+            continue
+        edits = _software(source, position)
+        yield _fetch(source, position, bare, edits, told)
+        told = told or bool(edits)
+    for name in sorted(source.names & _CALLS.keys()):
+        if name in _OF_ARRAYS and source.names.isdisjoint({b"srcArray", b"dstArray"}):
             continue
         for position in source.find(name):
-            if source.at(position - 1) in (b".", b"->") or source.at(position + 1) not in (b"(", b"<"):
-                continue
-            if branches(source, context.project.torch_extension).is_dead(source.starts[position]):
-                continue
-            yield finding(
-                RULE,
-                source,
-                position,
-                f"{name.decode()} does not compile for {bare}: they have no texture unit",
-                fix="read linear memory as an array, and write filtering and clamping out",
-                holds=bare,
-            )
+            if source.at(position + 1) == b"(" and not amd_only(source, position):
+                yield _call(source, position, bare)
+    for name in sorted(source.names & _ABSENT.keys()):
+        for position in source.find(name):
+            if source.at(position + 1) == b"(" and not amd_only(source, position):
+                yield finding(
+                    RULE,
+                    source,
+                    position,
+                    f"{name.decode()}: {bare} have no texture unit, and {HEADER} has no {_ABSENT[name]}",
+                    fix="use texture objects of the runtime API over linear, pitched or array memory",
+                    holds=bare,
+                )
+
+
+def _is_fetch(source: CudaSource, position: int, context: Context) -> bool:
+    name = source.at(position)
+    if name in context.project.device_functions or name in context.project.macros:
+        return False
+    if source.at(position - 1) in (b".", b"->") or source.at(position + 1) not in (b"(", b"<"):
+        return False
+    if source.at(position - 1) == b"::" and source.is_ident(position - 2):
+        return False
+    view = branches(source, context.project.torch_extension)
+    return not view.is_dead(source.starts[position]) and not amd_only(source, position)
+
+
+def _software(source: CudaSource, position: int) -> list[Edit]:
+    """The edit of a fetch from an object; none of one from a texture reference, or that the header lacks."""
+    name = source.at(position)
+    if name not in _COORDINATES and name not in _SURFACES:
+        return []
+    first = position - 1 if source.at(position - 1) == b"::" else position
+    if name in _COORDINATES and source.at(position + 1) == b"(":
+        call = source.call(position)
+        pointer = call is not None and len(call.args) == _COORDINATES[name] + 2
+        if not pointer or name in _WITHOUT_POINTER:
+            return []
+    return [Edit(Span(source.starts[first], source.end(position)), b"rocport::" + name)]
+
+
+def _fetch(source: CudaSource, position: int, bare: str, edits: list[Edit], told: bool) -> Finding:
+    name = source.at(position).decode()
+    if not edits:
+        return finding(
+            RULE,
+            source,
+            position,
+            f"{name}() does not compile for {bare}: they have no texture unit",
+            fix="use a texture object and a fetch that rocport_texture.h has, or write filtering and clamping out",
+            holds=bare,
+        )
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{name}() is computed in software, as {bare} have no texture unit"
+        + ("" if told else f": {HEADER} filters and addresses as CUDA does, at the cost of its loads and arithmetic"),
+        applicability=Applicability.SAFE if told else Applicability.REVIEW,
+        edits=edits,
+        headers=[HEADER],
+        fix=""
+        if told
+        else "where the fetch only reads linear memory, an array access is faster; for targets with texture "
+        "units alone, name them with --target",
+        holds=bare,
+    )
+
+
+def _call(source: CudaSource, position: int, bare: str) -> Finding:
+    name = source.at(position)
+    first = position - 1 if source.at(position - 1) == b"::" else position
+    if source.path.endswith(".c"):
+        return finding(
+            RULE,
+            source,
+            position,
+            f"{name.decode()}(): HIP makes no arrays or textures on {bare}, and {HEADER} is for C++",
+            fix="compile this file as C++, or make the object in a C++ file",
+            holds=bare,
+        )
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{name.decode()}() is rocport::{_CALLS[name].decode()}() of {HEADER}, as {bare} have no texture unit",
+        # with the parenthesis: wider than the edit that only renames
+        last=position + 1,
+        applicability=Applicability.SAFE,
+        edits=[Edit(Span(source.starts[first], source.end(position + 1)), b"rocport::" + _CALLS[name] + b"(")],
+        headers=[HEADER],
+        holds=bare,
+    )

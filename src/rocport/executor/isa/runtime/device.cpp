@@ -369,6 +369,9 @@ hipError_t hipCtxGetCurrent(hipCtx_t *context) {
   *context = contexts.empty() ? nullptr : contexts.back();
   return hipSuccess;
 }
+hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
 hipError_t hipCtxGetDevice(hipDevice_t *ordinal) { return hipGetDevice(ordinal); }
 hipError_t hipCtxSynchronize() { return hipSuccess; }
 hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *context, hipDevice_t ordinal) {
