@@ -49,6 +49,18 @@ def test_a_load_to_lds_through_a_buffer() -> None:
     assert (out[0, 62:] == 0).all()
 
 
+def test_a_load_to_the_upper_lds_of_gfx950() -> None:
+    """160 KiB need 18 bits of M0."""
+    x = rng.integers(0, 2**32, (1, 64), dtype=np.uint32)
+    body = (
+        "v_mov_b32 v200, v251\n v_mov_b32 v201, 0\n v_mov_b32 v202, s4\n v_mov_b32 v203, s5\n"
+        "v_lshl_add_u64 v[200:201], v[200:201], 0, v[202:203]\n s_mov_b32 m0, 0x10000\n"
+        "global_load_lds_dword v[200:201], off\n s_waitcnt vmcnt(0)\n"
+        "v_add_u32 v204, 0x10000, v251\n ds_read_b32 v0, v204"
+    )
+    assert (registers("gfx950", body, x, 1, lds=0x10100) == x).all()
+
+
 def test_scalar_stores_and_atomics() -> None:
     x = np.arange(64, dtype=np.uint32).reshape(1, 64)
     body = (

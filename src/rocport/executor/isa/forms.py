@@ -40,6 +40,8 @@ class Mode:
     """8-bit floats are OCP's (gfx950, gfx12), else fnuz (gfx942)."""
     ieee: bool = True
     dx10_clamp: bool = True
+    lds_mask: int = 0xFFFF
+    """Bits of M0 that are an address in LDS: as many as the target's LDS needs."""
 
     @property
     def cdna(self) -> bool:

@@ -206,7 +206,7 @@ def _load_to_lds(c: Context, kind: str, place: _Place, offset: int) -> Step:
         value = f"if(p){{{value}}}"
     text = (
         f"{place.before}ACTIVE_LANES{{{_resolve(place, size)}u32 t[{words}]={{}};{value}"
-        f"const u32 to=(w->s[RP_M0]&0xffff)+{c.form.operand(offset)}+l*{4 * words};"
+        f"const u32 to=(w->s[RP_M0]&{c.mode.lds_mask}u)+{c.form.operand(offset)}+l*{4 * words};"
         f"u8*q=lds_at(w,to,{4 * words});if(!q)OUTSIDE(l,(u64)to);__builtin_memcpy(q,t,{4 * words});}}return op+1;"
     )
     return c.step(text, "by hand", kind=STORE)
@@ -437,7 +437,7 @@ def lds(c: Context) -> Step:
     place = _Place(before, f"((u64)(u32)(pa[l]+{c.form.operand(offset)}))", "lds")
     if "_ADDTID_" in name:
         # The lane's own word behind M0 and the offset.
-        base = f"((u64)(u32)((w->s[RP_M0]&0xffff)+{c.form.operand(offset)}+4*l))"
+        base = f"((u64)(u32)((w->s[RP_M0]&{c.mode.lds_mask}u)+{c.form.operand(offset)}+4*l))"
         place = _Place("const u64 ex=exec_of<W>(w);const u32*pa=w->v;", base, "lds")
         name = name.replace("_ADDTID", "")
     if transposed := re.match(r"READ_B(?:64|96)_TR_B(\d+)$", name):

@@ -74,12 +74,15 @@ def translate_one(instruction: Instruction, address: int, mode: Mode, indexed: i
 def kernel_mode(kernel: KernelCode, target: str) -> Mode:
     """Bits of the descriptor's compute_pgm_rsrc1 that change what instructions mean."""
     rsrc1 = kernel.descriptor.rsrc1
+    known = running(target)
+    assert known is not None
     return Mode(
         family(target),
         kernel.descriptor.wave,
-        ocp=(known := running(target)) is not None and known.fp8 == "ocp",
+        ocp=known.fp8 == "ocp",
         ieee=bool(rsrc1 >> 23 & 1) if family(target) != "rdna4" else True,
         dx10_clamp=bool(rsrc1 >> 21 & 1),
+        lds_mask=max(0xFFFF, (1 << (known.lds_bytes - 1).bit_length()) - 1),
     )
 
 
