@@ -3,9 +3,10 @@
 
     python benchmarks/isa_plants.py [--only TEXT ...]
 
-tests/executor/isa/plants.hip is compiled to assembly for gfx942; each plant of isa_plants.toml changes one instruction
-or field of a kernel descriptor. A plant is caught where the kernel's result is wrong, or `Module.examine` names a
-defect. The right kernels must show nothing. One line a plant. Exit code 1: one is missed, or a right kernel accused.
+tests/executor/isa/plants.hip is compiled to assembly for gfx942, and for gfx1100 where a plant says so; each plant of
+isa_plants.toml changes one instruction or field of a kernel descriptor. A plant is caught where the kernel's result is
+wrong, or `Module.examine` names a defect. The right kernels must show nothing. One line a plant. Exit code 1: one is
+missed, or a right kernel accused.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ class Plant:
     find: str
     put: str
     which: int = 1
+    target: str = TARGET
 
     @property
     def name(self) -> str:
-        return f"{self.kind}: {self.kernel}: {self.find} -> {self.put or 'nothing'}" + (
+        where = "" if self.target == TARGET else f"{self.target} "
+        return f"{self.kind}: {where}{self.kernel}: {self.find} -> {self.put or 'nothing'}" + (
             f" ({self.which})" if self.which > 1 else ""
         )
 
@@ -50,14 +53,16 @@ class Plant:
 def plants() -> list[Plant]:
     """The list, in its order."""
     listed = read_toml(Path(__file__).with_suffix(".toml"))["plant"]
-    return [Plant(p["class"], p["kernel"], p["find"], p["put"], p.get("which", 1)) for p in listed]
+    return [
+        Plant(p["class"], p["kernel"], p["find"], p["put"], p.get("which", 1), p.get("target", TARGET)) for p in listed
+    ]
 
 
-def assembly() -> str:
+def assembly(target: str = TARGET) -> str:
     """What clang makes of the right kernels."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "plants.s"
-        command = find().compile_command(SOURCE, TARGET, mode="device", output=output, extra=["-S"])
+        command = find().compile_command(SOURCE, target, mode="device", output=output, extra=["-S"])
         subprocess.run([word for word in command if word != "-c"], check=True)
         return output.read_text()
 
@@ -76,7 +81,7 @@ def planted(text: str, plant: Plant) -> str:
     raise ValueError(f"{plant.name}: not in what this compiler makes")
 
 
-def assembled(text: str) -> Module:
+def assembled(text: str, target: str = TARGET) -> Module:
     """The code object, loaded."""
     with tempfile.TemporaryDirectory() as folder:
         source, output = Path(folder) / "k.s", Path(folder) / "k.co"
@@ -86,14 +91,14 @@ def assembled(text: str) -> Module:
             compiler,
             "-target",
             "amdgcn-amd-amdhsa",
-            f"-mcpu={TARGET}",
+            f"-mcpu={target}",
             "-nogpulib",
             str(source),
             "-o",
             str(output),
         ]
         subprocess.run([*command, "-x", "none", "-fuse-ld=lld"], check=True, capture_output=True)
-        return load(output, TARGET)
+        return load(output, target)
 
 
 def _ints(seed: int, low: int, high: int, count: int) -> Any:
@@ -114,12 +119,12 @@ def _divergent() -> tuple[Arguments, Callable[[Arguments], bool]]:
 
 def _compact() -> tuple[Arguments, Callable[[Arguments], bool]]:
     x = _ints(3, -99, 99, 64)
-    want = x[x > 0]
-    return [
-        x,
-        np.zeros(64, "i4"),
-        np.zeros(1, "i4"),
-    ], lambda a: bool((a[1][: len(want)] == want).all()) and a[2][0] == len(want)
+    kept = x[x > 0]
+    # Two places are taken already; behind the last one nothing may be written.
+    want = np.concatenate([np.zeros(2), kept, np.zeros(64 - len(kept))]).astype("i4")
+    return [x, np.zeros(66, "i4"), np.full(1, 2, "i4")], lambda a: bool(
+        (a[1] == want).all() and a[2][0] == 2 + len(kept)
+    )
 
 
 def _block_sum() -> tuple[Arguments, Callable[[Arguments], bool]]:
@@ -177,6 +182,36 @@ def _histogram() -> tuple[Arguments, Callable[[Arguments], bool]]:
     return [x, np.zeros(64, "u4")], lambda a: bool((a[1] == want).all())
 
 
+def _scan() -> tuple[Arguments, Callable[[Arguments], bool]]:
+    x = _ints(12, -999, 999, 64)
+    sums = x.reshape(4, 16).cumsum(1).astype("i4")
+    before = np.repeat(np.concatenate([[0], sums[:-1, 15]]), 16)
+    want = np.concatenate([sums.reshape(-1), before, np.full(64, sums[3, 15] + sums[0, 0])]).astype("i4")
+    return [x, np.zeros(192, "i4")], lambda a: bool((a[1] == want).all())
+
+
+def _pairs() -> tuple[Arguments, Callable[[Arguments], bool]]:
+    rng = np.random.default_rng(13)
+    x, y = (rng.integers(-8, 9, shape).astype("f2") / 4 for shape in ((128, 2), (64, 2)))
+    first = x[:64] * -y[:, ::-1] + x[64:]
+    second = np.clip(x[:64, 0].astype("f4") * y[:, 1] + x[:64, 1], 0, 1)
+    return [x, y, np.zeros((64, 2), "f2"), np.zeros(64, "f4")], lambda a: bool(
+        (a[2] == first).all() and (a[3] == second).all()
+    )
+
+
+def _carries() -> tuple[Arguments, Callable[[Arguments], bool]]:
+    rng = np.random.default_rng(14)
+    x, y = rng.integers(0, 1 << 63, 192).astype("u8"), rng.integers(0, 1 << 32, 128).astype("u4")
+    # Quotients of every size.
+    y[64:] >>= rng.integers(0, 32, 64).astype("u4")
+    with np.errstate(over="ignore"):
+        sums = x[:64] + x[64:128] - (x[128:] << np.arange(64, dtype="u8"))
+    return [x, y, np.zeros(64, "u8"), np.zeros(64, "u4")], lambda a: bool(
+        (a[2] == sums).all() and (a[3] == y[:64] // (y[64:] | 1)).all()
+    )
+
+
 CASES: dict[str, tuple[int, int, Callable[[], tuple[Arguments, Callable[[Arguments], bool]]]]] = {
     "divergent": (1, 256, _divergent),
     "compact": (1, 64, _compact),
@@ -187,6 +222,9 @@ CASES: dict[str, tuple[int, int, Callable[[], tuple[Arguments, Callable[[Argumen
     "wide": (1, 64, _wide),
     "in_scratch": (1, 64, _in_scratch),
     "histogram": (2, 256, _histogram),
+    "scan": (1, 64, _scan),
+    "pairs": (1, 64, _pairs),
+    "carries": (1, 64, _carries),
 }
 """Kernel -> workgroups, work-items, and its arguments with the check of them."""
 
@@ -204,26 +242,30 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=[], metavar="TEXT", help="plants whose line holds one")
     given = parser.parse_args(words)
-    text = assembly()
-    right = assembled(text)
+    chosen = [p for p in plants() if not given.only or any(word in p.name for word in given.only)]
     accused = 0
-    for kernel in CASES:
-        if kinds := seen(right, kernel):
-            accused += 1
-            print(f"RIGHT KERNEL ACCUSED: {kernel}: {', '.join(kinds)}")
+    texts = {}
+    checked = sorted({(p.target, p.kernel) for p in chosen})
+    for target in sorted({p.target for p in chosen}):
+        texts[target] = assembly(target)
+        right = assembled(texts[target], target)
+        for kernel in [kernel for where, kernel in checked if where == target]:
+            if kinds := seen(right, kernel):
+                accused += 1
+                print(f"RIGHT KERNEL ACCUSED: {target} {kernel}: {', '.join(kinds)}")
     counts: Counter[str] = Counter()
-    for plant in plants():
-        if given.only and not any(word in plant.name for word in given.only):
-            continue
+    for plant in chosen:
         try:
-            kinds = seen(assembled(planted(text, plant)), plant.kernel)
+            kinds = seen(assembled(planted(texts[plant.target], plant), plant.target), plant.kernel)
         except ValueError as error:
             print(f"NOT PLANTED {error}")
             counts["not planted"] += 1
             continue
         counts["caught" if kinds else "missed"] += 1
         print(f"{'caught' if kinds else 'MISSED'} {plant.name!r}: {', '.join(kinds)}", flush=True)
-    print(f"{counts['caught']} of {sum(counts.values())} caught; {accused} of {len(CASES)} right kernels accused")
+    print(f"{counts['caught']} of {sum(counts.values())} caught; {accused} of {len(checked)} right kernels accused")
+    kinds_of = Counter(plant.kind for plant in chosen)
+    print(", ".join(f"{kind} {count}" for kind, count in kinds_of.items()))
     return 1 if accused or counts["missed"] or counts["not planted"] else 0
 
 

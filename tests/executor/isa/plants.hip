@@ -41,6 +41,7 @@ __global__ void stencil(const float* x, float* o, int n) {
   if (i < n) o[i] = s[t - 1] + 2 * s[t] + s[t + 1];
 }
 // A product of 32 x 32 through accumulation registers.
+#ifdef __GFX9__
 typedef float Sixteen __attribute__((ext_vector_type(16)));
 __global__ void product(const float* a, const float* b, float* o) {
   Sixteen sum = {};
@@ -52,6 +53,7 @@ __global__ void product(const float* a, const float* b, float* o) {
   }
   for (int k = 0; k < 16; k++) o[(8 * (k / 4) + 4 * (threadIdx.x / 32) + k % 4) * 32 + (threadIdx.x & 31)] = sum[k];
 }
+#endif
 // Numbers below the normal ones, in three widths, and a conversion that rounds.
 __global__ void small(const float* x, const double* y, const _Float16* z, float* o, double* p, _Float16* q) {
   const int i = threadIdx.x;
@@ -82,5 +84,32 @@ __global__ void histogram(const unsigned* x, unsigned* o) {
   atomicAdd(bins + (x[blockIdx.x * 256 + threadIdx.x] & 63), 1u);
   __syncthreads();
   if (threadIdx.x < 64) atomicAdd(o + threadIdx.x, bins[threadIdx.x]);
+}
+// A scan of the wave's numbers by moves between lanes, and the last lane's sum for all.
+__global__ void scan(const int* x, int* o) {
+  int v = x[threadIdx.x];
+  v += __builtin_amdgcn_update_dpp(0, v, 0x111, 0xf, 0xf, true);
+  v += __builtin_amdgcn_update_dpp(0, v, 0x112, 0xf, 0xf, true);
+  v += __builtin_amdgcn_update_dpp(0, v, 0x114, 0xf, 0xf, true);
+  v += __builtin_amdgcn_update_dpp(0, v, 0x118, 0xf, 0xf, true);
+  const int before = __builtin_amdgcn_ds_bpermute((int)(threadIdx.x / 16 * 16 - 1) * 4, v);
+  o[threadIdx.x] = v;
+  o[64 + threadIdx.x] = threadIdx.x >= 16 ? before : 0;
+  o[128 + threadIdx.x] = __builtin_amdgcn_readlane(v, 63) + __builtin_amdgcn_readfirstlane(v);
+}
+// Pairs of halves: products with signs and halves exchanged, and a clamped sum.
+typedef _Float16 Two __attribute__((ext_vector_type(2)));
+__global__ void pairs(const Two* x, const Two* y, Two* o, float* p) {
+  const int i = threadIdx.x;
+  const Two a = x[i], b = y[i];
+  o[i] = a * -b.yx + x[i + 64];
+  p[i] = __builtin_amdgcn_fmed3f((float)a.x * (float)b.y + (float)a.y, 0.0f, 1.0f);
+}
+// Carries from word to word, and a quotient.
+__global__ void carries(const unsigned long long* x, const unsigned* y, unsigned long long* o, unsigned* q) {
+  const int i = threadIdx.x;
+  unsigned long long s = x[i] + x[i + 64];
+  o[i] = s - (x[i + 128] << (i & 63));
+  q[i] = y[i] / (y[i + 64] | 1u);
 }
 }
