@@ -59,6 +59,12 @@ def _matrix() -> list[str]:
     ]
 
 
+def _small_floats() -> list[str]:
+    """Conversions of 32 floats of 6 bits: wide rows on one side or on both."""
+    wide = ("v[0:5]", "v[16:31]", "v[32:63]", "v[64:79]")
+    return [f"{d}, {s}{more}" for d in wide for s in wide for more in (", v3", ", v3, v4", ", v[80:95], v4")]
+
+
 _MEMORY = [
     *_product(_VECTOR, ["v[2:3]"], ["", "off"]), *_product(["v[2:3]"], _VECTOR, ["", "off"]),
     *_product(_VECTOR, ["off"]), *_product(["off"], _VECTOR),
@@ -97,7 +103,8 @@ _PATTERNS: dict[str, list[str]] = {
     "VOPC": _product(["vcc", "vcc_lo", ""], _WIDE, _WIDE),
     "VOP3": [
         *_VOP3, "v1, v2, v3, vcc", "v1, v2, v3, s[2:3]", "v1, v2, v3, s2", "s2, v1, s4", "v1, s2, s4",
-        "v1, v2, s2, s3", "v1, v[2:3], s2", "v[8:11], v[4:5], v4, v[8:11]", "v[2:3], v[4:5], v4, v[6:7]", "s2, v1, 3",
+        "v1, v2, s2, s3", "v1, v[2:3], s2", *_small_floats(),
+        "v[8:11], v[4:5], v4, v[8:11]", "v[2:3], v[4:5], v4, v[6:7]", "s2, v1, 3",
         "",
     ],
     "VOP3SD": _product(
@@ -133,6 +140,12 @@ def lines(encoding: str, name: str) -> list[str]:
     return [f"{mnemonic} {operands}".strip() for mnemonic in words for operands in _PATTERNS[encoding]]
 
 
+_TRITON = (
+    "import sys;from triton.backends.amd.compiler import assemble_amdgcn;"
+    "open(sys.argv[3],'wb').write(assemble_amdgcn(open(sys.argv[1]).read(),sys.argv[2],''))"
+)
+
+
 def assemble(target: str, text: str) -> tuple[bytes, set[int]]:
     """The code, and the numbers (from 1) of the lines that the assembler refuses; no code where there are such."""
     with tempfile.TemporaryDirectory() as folder:
@@ -151,7 +164,15 @@ def assemble(target: str, text: str) -> tuple[bytes, set[int]]:
             str(output),
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        refused = {int(number) for number in re.findall(r"a\.s:(\d+):\d+: error", done.stderr)}
+        if "invalid target ID" in done.stderr:
+            # Newer than the HIP compiler: Triton's assembler, in a process of its own, which prints what it refuses.
+            command = [sys.executable, "-c", _TRITON, str(source), target, str(output)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode and ": error:" not in done.stderr:
+                raise SystemExit(
+                    f"{target}: neither the HIP compiler nor Triton assembles for it: {done.stderr[-300:]}"
+                )
+        refused = {int(number) for number in re.findall(r":(\d+):\d+: error", done.stderr)}
         if done.returncode:
             return b"", refused
         copy = str(Path(compiler).with_name("llvm-objcopy"))
