@@ -123,6 +123,16 @@ RULE = Rule(
             path="CMakeLists.txt",
         ),
         Example(
+            "find_library(NCCL_LIBRARY NAMES nccl libnccl nccl_static HINTS ${NCCL_HOME}/lib)\n"
+            "find_path(NCCL_INCLUDE_DIR nccl.h)\nfind_library(CUDA_LIB libcuda cuda)\n",
+            contains=(
+                "find_library(NCCL_LIBRARY NAMES rccl HINTS ${NCCL_HOME}/lib)",
+                "find_path(NCCL_INCLUDE_DIR NAMES rccl/rccl.h)",
+                "find_library(CUDA_LIB NAMES amdhip64)",
+            ),
+            path="CMakeLists.txt",
+        ),
+        Example(
             "target_link_libraries(x PRIVATE NCCL::NCCL cutensor)\n",
             contains=("target_link_libraries(x PRIVATE roc::rccl hiptensor::hiptensor)",),
             path="CMakeLists.txt",
@@ -144,6 +154,7 @@ RULE = Rule(
         ),
         Example("find_library(CUDA_CUDART cudart HINTS ${CUDAToolkit_ROOT})\n", path="cmake/FindCUDAToolkit.cmake"),
         Example('option(USE_CUDA "build for CUDA" ON)\n# find_package(CUDA)\n', path="CMakeLists.txt"),
+        Example("find_library(M_LIBRARY m)\nfind_path(HALF_INCLUDE half.hpp)\n", path="CMakeLists.txt"),
         Example("add_library(cuda_helpers src/cuda/helpers.cc)\n", path="CMakeLists.txt"),
     ),
     sources=(
@@ -198,6 +209,8 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
         return ""
     if name in ("find_package", "include") and _PACKAGE.match(arguments):
         return f"{name}({words[0]}): no CUDA toolkit on ROCm"
+    if name in cmake_gate.FINDS:
+        return next((f"{name}({word}): not there on ROCm" for word in cmake_gate.sought(name, arguments)), "")
     if name == "enable_language" and "CUDA" in words:
         return "enable_language(CUDA): no nvcc on ROCm"
     if name == "check_language" and "CUDA" in words:

@@ -138,6 +138,11 @@ def _rocm(command: CMakeCommand, *, driver: bool) -> list[str] | None:
         package = row.hip if row else ""
         required = " REQUIRED" if package == "hip" or "REQUIRED" in words else ""
         return [f"find_package({package}{required})"] if package else []
+    if command.name in FINDS:
+        names = sought(command.name, command.arguments)
+        rest = _FIND_OPTION.search(command.arguments)
+        options = command.arguments[rest.start() :].rstrip() if rest else ""
+        return [f"{command.name}({words[0]} NAMES {' '.join(names.values())} {options}".rstrip() + ")"]
     if command.name == "project":
         return [f"project({_no_cuda(command.arguments)})"]
     if command.name == "list" and "CUDA" in words:
@@ -163,6 +168,27 @@ def _rocm(command: CMakeCommand, *, driver: bool) -> list[str] | None:
     if command.name in COMPILE or _cuda_flags(words):
         return _flags(command)
     return None
+
+
+FINDS = frozenset({"find_library", "find_path", "find_file"})
+_FIND_OPTION = re.compile(
+    r"(?<!\S)(?:HINTS|PATHS|PATH_SUFFIXES|DOC|REQUIRED|NAMES_PER_DIR|VALIDATOR|ENV|NO_\w+|CMAKE_FIND_ROOT_PATH_BOTH"
+    r"|ONLY_CMAKE_FIND_ROOT_PATH|REGISTRY_VIEW)(?!\S)"
+)
+
+
+def sought(name: str, arguments: str) -> dict[str, str]:
+    """The CUDA libraries or headers that a `find_library` or `find_path` looks for -> what ROCm has in their place."""
+    option = _FIND_OPTION.search(arguments)
+    words = arguments[: option.start() if option else len(arguments)].split()[1:]
+    found: dict[str, str] = {}
+    for word in words:
+        plain = word.strip('"')
+        library = name == "find_library"
+        row = counterpart("link", plain.removeprefix("lib")) if library else counterpart("header", plain)
+        if row is not None and row.hip and row.hip != plain and row.hip not in found.values():
+            found[plain] = row.hip
+    return found
 
 
 def _no_cuda(arguments: str) -> str:
