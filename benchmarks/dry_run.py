@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from typing import Any
 import real
 
 from rocport.facts.lookup import counterpart
-from rocport.facts.symbols import libraries
+from rocport.facts.symbols import libraries, load
 from rocport.model.manifest import NAME, Manifest
 from rocport.sandbox import confine, why_not
 from rocport.toolchain import Toolchain, find
@@ -60,6 +60,7 @@ _LACKING = (
     r"Failed to (?:clone|download)[^\n]*",
     r"Could not resolve host[^\n]*",
     r"CMake [\d.]+ or higher is required",
+    r"include could not find (?:requested|load) file:\s+\S+",
     r"\w+: command not found",
     r"mpicc|mpicxx",
 )
@@ -92,14 +93,18 @@ def build_files(port: Path) -> list[tuple[str, str]]:
         name = Path(path).name
         if record.status == "translated" and name in _MAKEFILES:
             found.add(("make", path))
-        elif record.status == "translated" and name == "setup.py":
+        elif name == "setup.py" and (record.status == "translated" or "CUDAExtension" in _text(port / path)):
             found.add(("setup.py", path))
-        elif record.status == "translated" and name == "CMakeLists.txt":
+        elif record.status == "translated" and (name == "CMakeLists.txt" or name.endswith(".cmake")):
             found.add(("cmake", _project_of(port, path)))
     projects = {Path(path).parent for kind, path in found if kind == "cmake"}
     return sorted(
         (kind, path) for kind, path in found if kind != "cmake" or not projects & set(Path(path).parent.parents)
     )
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
 def _project_of(port: Path, path: str) -> str:
@@ -163,6 +168,16 @@ def wrong(words: Sequence[str], folder: Path, toolchain: Toolchain) -> str:
     return errors[0].partition("error: ")[2] if done.returncode != 0 and errors else ""
 
 
+def _said(output: str) -> str:
+    """What a build tool says is wrong: its first line of an error, with the text below for CMake's."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for at, line in enumerate(lines):
+        if line.startswith("CMake Error"):
+            return " ".join(lines[at : at + 3])
+    telling = [line for line in lines if re.search(r"rror\b|\*\*\*|No rule", line)]
+    return (telling[-1:] or lines[-1:] or ["no message"])[0]
+
+
 def judged(
     path: str, kind: str, code: int, output: str, commands: Sequence[tuple[list[str], Path]], toolchain: Toolchain
 ) -> Outcome:
@@ -171,17 +186,16 @@ def judged(
         if reason := wrong(words, folder, toolchain):
             return Outcome(path, kind, "fails", reason, len(commands))
     if code != 0:
-        telling = [line.strip() for line in output.splitlines() if re.search(r"rror\b|\*\*\*|No rule", line)]
         for pattern in _LACKING:
             if match := re.search(pattern, output):
                 return Outcome(path, kind, "not judged", " ".join(match[0].split()), len(commands))
-        return Outcome(path, kind, "fails", (telling or output.split("\n")[-2:] or ["?"])[0][:200], len(commands))
+        return Outcome(path, kind, "fails", _said(output)[:200], len(commands))
     if not commands:
         return Outcome(path, kind, "not judged", "no command compiles a GPU source")
     return Outcome(path, kind, "passes", "", len(commands))
 
 
-def make(path: str, port: Path, scratch: Path, toolchain: Toolchain) -> Outcome:
+def make(path: str, port: Path, scratch: Path, toolchain: Toolchain, environ: Mapping[str, str]) -> Outcome:
     """`make -n` of one Makefile."""
     folder = (port / path).parent
     stub = scratch / "bin" / "hipcc"
@@ -190,7 +204,9 @@ def make(path: str, port: Path, scratch: Path, toolchain: Toolchain) -> Outcome:
     stub.chmod(0o755)
     search = f"{stub.parent}:{os.environ['PATH']}"
     command = ["make", "-n", "-B", "-w", "-f", Path(path).name]
-    code, output = asked(command, folder, scratch, PATH=search, ROCM_PATH=str(scratch), HIP_PATH=str(scratch))
+    code, output = asked(
+        command, folder, scratch, PATH=search, ROCM_PATH=str(scratch), HIP_PATH=str(scratch), **environ
+    )
     commands, entered = [], [folder]
     for line in re.sub(r"\\\n", " ", output).splitlines():
         if match := re.match(r"make(?:\[\d+\])?: Entering directory '(.*)'", line):
@@ -212,8 +228,8 @@ def make(path: str, port: Path, scratch: Path, toolchain: Toolchain) -> Outcome:
     return judged(path, "make", code, output, commands, toolchain)
 
 
-def _packages(folder: Path) -> Path:
-    """Empty packages in the place of ROCm's, with the targets that the facts know."""
+def _packages(folder: Path, include: Path) -> Path:
+    """Empty packages and libraries in the place of ROCm's, with the targets that the facts know, and real headers."""
     targets: dict[str, set[str]] = {"hip": {"hip::host", "hip::device", "hip::amdhip64"}, "hip-lang": set()}
     targets["hip-lang"] = {"hip-lang::device", "hip-lang::host"}
     for library in libraries().values():
@@ -226,13 +242,16 @@ def _packages(folder: Path) -> Path:
         (place / f"{name}-config.cmake").write_text(text)
         version = "set(PACKAGE_VERSION 99)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n"
         (place / f"{name}-config-version.cmake").write_text(version)
+    for name in sorted({row.hip for row in load().link_names.values() if row.hip}):
+        (folder / "lib" / f"lib{name}.so").touch()
+    (folder / "include").symlink_to(include)
     return folder
 
 
-def cmake(path: str, port: Path, scratch: Path, toolchain: Toolchain) -> Outcome:
+def cmake(path: str, port: Path, scratch: Path, toolchain: Toolchain, environ: Mapping[str, str]) -> Outcome:
     """The CMake project of one folder, configured."""
     folder = (port / path).parent
-    rocm = _packages(scratch / "rocm")
+    rocm = _packages(scratch / "rocm", toolchain.include)
     prefixes = [str(rocm), *([str(torch)] if (torch := find_torch()) is not None else [])]
     flags = f"--rocm-path={toolchain.root} --rocm-device-lib-path={toolchain.device_libs} -isystem {toolchain.include}"
     command = [
@@ -244,7 +263,7 @@ def cmake(path: str, port: Path, scratch: Path, toolchain: Toolchain) -> Outcome
         f"-DCMAKE_HIP_FLAGS={flags}",
         "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
     ]
-    code, output = asked(command, folder, scratch, ROCM_PATH=str(rocm))
+    code, output = asked(command, folder, scratch, ROCM_PATH=str(rocm), **environ)
     written = scratch / "build" / "compile_commands.json"
     rows = json.loads(written.read_text()) if written.is_file() else []
     commands = [
@@ -253,12 +272,12 @@ def cmake(path: str, port: Path, scratch: Path, toolchain: Toolchain) -> Outcome
     return judged(path, "cmake", code, output, commands, toolchain)
 
 
-def setup(path: str, port: Path, scratch: Path, toolchain: Toolchain) -> Outcome:
+def setup(path: str, port: Path, scratch: Path, toolchain: Toolchain, environ: Mapping[str, str]) -> Outcome:
     """One setup.py under a simulated ROCm build of torch, in a copy of the tree that it may write."""
     tree = scratch / "tree"
     shutil.copytree(port, tree, symlinks=True)
     told = [sys.executable, __file__, "--setup", str((tree / path).parent), "--machine", str(scratch / "machine")]
-    _, output = asked(told, scratch, scratch, PYTHONPATH=os.environ.get("PYTHONPATH", ""))
+    _, output = asked(told, scratch, scratch, PYTHONPATH=os.environ.get("PYTHONPATH", ""), **environ)
     try:
         build = json.loads(output.splitlines()[-1])
     except (ValueError, IndexError):
@@ -294,7 +313,7 @@ def measure(repository: real.Repository, arguments: argparse.Namespace, toolchai
     for kind, path in files:
         if path in wanted:
             with tempfile.TemporaryDirectory(prefix="rocport-dry-") as scratch:
-                outcomes.append(KINDS[kind](path, port, Path(scratch).resolve(), toolchain))
+                outcomes.append(KINDS[kind](path, port, Path(scratch).resolve(), toolchain, repository.environ))
     return outcomes
 
 

@@ -58,6 +58,8 @@ class Repository:
     listed: int = 1
     """Which list: 2 and 3 were written down later, when the ones before had been tuned on for a while."""
     submodules: dict[str, str] = field(default_factory=dict)
+    environ: dict[str, str] = field(default_factory=dict)
+    """Variables that its documentation asks for when it is built for ROCm."""
     defines: tuple[str, ...] = ()
     """Macros that its build system makes of what its documentation tells users to choose."""
 
@@ -82,6 +84,7 @@ def repositories(path: Path = LIST) -> list[Repository]:
             raw.get("looked_at", False),
             raw.get("listed", 1),
             raw.get("with", {}),
+            raw.get("environ", {}),
             tuple(raw.get("defines", ())),
         )
         for raw in read_toml(path)["repository"]
