@@ -79,6 +79,12 @@ RULE = Rule(
             contains=('#include "rocport_platform.h"', "defined(__HIP_DEVICE_COMPILE__) && ROCPORT_CUDA_ARCH < 600"),
         ),
         Example(
+            "#ifdef __CUDA_ARCH__\n__device__ __forceinline__\n#else\nstatic inline\n#endif\n"
+            "int f(int x) { return x; }\n"
+            "__device__ int g(int x) { return f(x); }\n",
+            contains=("#else\n#if defined(__HIPCC__)\n__host__ __device__\n#endif\nstatic inline\n#endif",),
+        ),
+        Example(
             "#if __CUDA_ARCH__ < 700\n__device__ __forceinline__ __half hcos(__half a) { return a; }\n#endif\n",
             contains=("#if ROCPORT_CUDA_ARCH_VALUE < 700",),
         ),
@@ -147,6 +153,20 @@ def _condition(
             "HIP's host pass reads device code, too: functions for the device are declared in both",
             last=last,
             edits=edits,
+            applicability=Applicability.SAFE,
+        )
+        return
+    if presence and directive is chain.branches[0].directive and (at := _specifies_by_pass(source, chain)) is not None:
+        yield finding(
+            RULE,
+            source,
+            directive.first,
+            "HIP's host pass reads device code, too: what its functions call is a function for both there",
+            last=last,
+            edits=[
+                *edits,
+                insert(at, source.newline.join([b"#if defined(__HIPCC__)", b"__host__ __device__", b"#endif", b""])),
+            ],
             applicability=Applicability.SAFE,
         )
         return
@@ -229,6 +249,28 @@ def _holds_device_functions(source: CudaSource, chain: Chain) -> bool:
     inside = [item for item in source.functions if branch.start <= source.starts[item.name] < branch.end]
     own = [item for item in inside if b"__device__" in item.specifiers and item.body is not None]
     return bool(own) and source.enclosing(branch.directive.first) is None
+
+
+_SPECIFIERS = frozenset(b"static inline constexpr __device__ __host__ __forceinline__ __inline__ __noinline__".split())
+
+
+def _specifies_by_pass(source: CudaSource, chain: Chain) -> int | None:
+    """Where the host's specifiers stand in `#ifdef __CUDA_ARCH__`, `__device__`, `#else`, `static inline`, `#endif`."""
+    first = chain.branches[0].directive
+    if len(chain.branches) != 2 or ARCH not in source.texts[first.first : first.last]:
+        return None
+    said: list[tuple[int, set[bytes]]] = []
+    for branch in chain.branches:
+        at = branch.directive.last
+        begin, words = source.line_span(source.line(source.starts[at]))[0], set()
+        while at < len(source.texts) and source.starts[at] < branch.end:
+            if source.texts[at] not in _SPECIFIERS:
+                return None
+            words.add(source.texts[at])
+            at += 1
+        said.append((begin, words))
+    device = [b"__device__" in words for _, words in said]
+    return said[device.index(False)][0] if device.count(True) == 1 and all(words for _, words in said) else None
 
 
 def _chooses_device_functions(source: CudaSource, chain: Chain) -> bool:
