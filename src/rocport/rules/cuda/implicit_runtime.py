@@ -4,6 +4,9 @@ A `.cu` file that includes no runtime header gets `<hip/hip_runtime.h>`, whether
 not: the headers it includes may rely on nvcc's. A `.cuh` gets it when it uses kernels or the runtime. Right on every
 platform: including it twice does nothing. A `.cu` that another file includes as a fragment and that uses nothing of
 the runtime is left alone, since it may be included in the middle of a function.
+
+CMake can have a `.cpp` compiled as CUDA, and nvcc serves it alike: a C++ source, or a header of one, that holds a
+kernel or asks for its place in the grid gets the header where the compiler is one for HIP.
 """
 
 from __future__ import annotations
@@ -11,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.common import finding, insert
 from rocport.syntax.cuda import CudaSource
-from rocport.syntax.includes import included
+from rocport.syntax.includes import include_point, included
 
 _USES = frozenset(
     {
@@ -42,6 +45,8 @@ _USES = frozenset(
         b"double2",
     }
 )
+_OF_A_KERNEL = frozenset({b"__global__", b"threadIdx", b"blockIdx", b"blockDim", b"gridDim"})
+_HOST_SOURCES = (".cpp", ".cc", ".cxx")
 _RUNTIME = frozenset({"hip/hip_runtime.h", "cuda_runtime.h", "cuda_runtime_api.h", "torch/extension.h"})
 
 RULE = Rule(
@@ -52,11 +57,17 @@ RULE = Rule(
     phase=2,
     examples=(
         Example("__global__ void k() {}\n", contains=("#include <hip/hip_runtime.h>\n__global__",)),
+        Example(
+            "#pragma once\n#include <cstdio>\nint f() {\n#ifdef __CUDA_ARCH__\n  return blockIdx.x;\n#endif\n}\n",
+            contains=("#if defined(__HIPCC__)\n#include <hip/hip_runtime.h>\n#endif\n#include <cstdio>",),
+            path="main.cpp",
+        ),
         Example('#include "common.h"\nint f() { return 1; }\n', contains=("#include <hip/hip_runtime.h>\n",)),
     ),
     clean=(
         "#include <cuda_runtime.h>\n__global__ void k() {}\n",
         Example("struct dim3 { int x; };\n", path="host.cpp"),
+        Example("__global__ void k() {}\n", path="only_for_cu.h"),
         Example("// a table\n1, 2, 3\n", path="table.cuh"),
     ),
     sources=("https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/ (the cudafe++ front end pre-includes it)",),
@@ -70,6 +81,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if not uses:
             return
     elif not path.endswith(".cu"):
+        yield from _compiled_as_cuda(source, context)
         return
     if not uses and source.path.rsplit("/", 1)[-1] in context.project.included:
         return
@@ -81,5 +93,22 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         0,
         "nvcc includes its runtime header before a .cu file by itself; the port includes hip/hip_runtime.h",
         headers=["<hip/hip_runtime.h>"],
+        routine=True,
+    )
+
+
+def _compiled_as_cuda(source: CudaSource, context: Context) -> Iterator[Finding]:
+    """A header, or a C++ source, with code of a kernel that some C++ source reaches."""
+    if _OF_A_KERNEL.isdisjoint(source.names) or not _RUNTIME.isdisjoint(included(source)):
+        return
+    if not any(context.project.reached_by(source.path, suffix) for suffix in _HOST_SOURCES):
+        return
+    lines = (b"#if defined(__HIPCC__)", b"#include <hip/hip_runtime.h>", b"#endif", b"")
+    yield finding(
+        RULE,
+        source,
+        0,
+        "nvcc includes its runtime header before a C++ source that is compiled as CUDA, too",
+        edits=[insert(include_point(source), source.newline.join(lines))],
         routine=True,
     )
