@@ -247,6 +247,11 @@ def verify(path: Path, options: FunctionalOptions, progress: Progress | None = N
     Raises:
         FunctionalError: there is no program, or nothing that can run one.
     """
+    paths = find_programs(path, options.confined)
+    if not paths:
+        raise FunctionalError(
+            f"{path}: no program to run: no Makefile that compiles one, and no .hip or .cu file with a main()"
+        )
     try:
         choice = choose(options.executor, targets_of(options))
     except ChoiceError as error:
@@ -258,11 +263,6 @@ def verify(path: Path, options: FunctionalOptions, progress: Progress | None = N
         if not known.usable or not known.widths:
             raise FunctionalError(f"{options.second}: {known.refusal or 'it runs no HIP programs'}")
         second = other, known
-    paths = find_programs(path, options.confined)
-    if not paths:
-        raise FunctionalError(
-            f"{path}: no program to run: no Makefile that compiles one, and no .hip or .cu file with a main()"
-        )
     results: list[ProgramResult] = []
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
         work = pool.map(lambda item: verify_program(choice, item, options, second), paths)
