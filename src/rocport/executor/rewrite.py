@@ -367,7 +367,7 @@ class _Regions:
 _IDENTITY = re.compile(
     rb"threadIdx|__syncthreads\w*|__lane\w*|__activemask|__builtin_amdgcn_\w+|__hip_ds_\w+"
     rb"|cooperative_groups|this_(?:thread_block|grid|multi_grid)|coalesced_threads|(?:tiled|binary|labeled)_partition"
-    rb"|thread_block|thread_block_tile|grid_group|hipcub|cub|rocprim|rocwmma|wmma|__nanosleep|__smid|rpx|barrier_(?:arrive|wait)"
+    rb"|thread_block|thread_block_tile|grid_group|__nanosleep|__smid|rpx|barrier_(?:arrive|wait)"
 )
 # What may wait for another thread through memory, or is better seen one thread at a time.
 _SPINS = re.compile(
@@ -379,7 +379,6 @@ _SPINS = re.compile(
 _SPINS_IN_FUNCTION = re.compile(
     rb"volatile|__volatile__|atomicCAS\w*|atomicExch\w*|__threadfence\w*|__hip_atomic_\w+|__atomic_\w+|atomic_\w+|asm|__asm__|__asm|__shared__|clock|clock64"
 )
-_NAMESPACES = frozenset([b"cooperative_groups", b"hipcub", b"cub", b"rocprim", b"rocwmma", b"wmma"])
 _LOOP_HEAD = (
     b" for (::rpx::Rows rpx_rows; rpx_rows.next();)"
     b" for (unsigned rpx_x = rpx_rows.first; rpx_x < rpx_rows.last; ++rpx_x)"
@@ -453,7 +452,7 @@ class _ThreadLoops:
             ):
                 continue  # a declaration, or the function's own name
             if not inside or not self._named(functions[at][1]) or not self.for_device(functions[at][1]):
-                if text in _NAMESPACES:
+                if text == b"cooperative_groups":
                     continue
                 return None
         tied = {

@@ -11,6 +11,7 @@ from rocport.executor.base import BuildOptions, Level, RunOptions
 from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.executor.limits import Limits
 from rocport.executor.program import load_program
+from rocport.facts.targets import wave_target
 from rocport.model import HANGING_S
 
 HERE = Path(__file__).parent
@@ -41,6 +42,15 @@ def test_launches_printf_malloc_graphs_and_hiprtc(executor: IsaExecutor, kernels
     launched = {kernel.name: kernel.launches for kernel in result.kernels}
     assert launched["axpy"] == 2
     assert result.statistics["lane-instructions"] >= width
+
+
+def test_hipcub_is_the_library_itself(tmp_path: Path) -> None:
+    executor = IsaExecutor(wave_target(32).name)
+    if refusal := executor.probe().refusal:
+        pytest.skip(refusal)
+    program = executor.build(load_program(HERE / "collectives.hip"), tmp_path, BuildOptions(optimize="-O1"))
+    result = executor.run(program, (), tmp_path, RunOptions(width=32, limits=_LIMITS))
+    assert result.stdout == "PASS\n", result.stderr
 
 
 def test_a_failed_assertion_ends_the_program_as_on_the_device(executor: IsaExecutor, tmp_path: Path) -> None:

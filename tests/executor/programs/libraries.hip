@@ -4,6 +4,7 @@
 #include <hipblas/hipblas.h>
 #include <hipfft/hipfft.h>
 #include <hiprand/hiprand.h>
+#include <hiprand/hiprand_kernel.h>
 #include <cmath>
 #include <cstdio>
 #include <vector>
