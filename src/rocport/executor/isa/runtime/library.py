@@ -12,9 +12,10 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rocport.executor.blas import blas_library
@@ -113,8 +114,14 @@ def _build_all(folder: Path, toolchain: Toolchain, defines: dict[str, str]) -> N
     scratch = Path(tempfile.mkdtemp(dir=folder.parent))
     try:
         (scratch / "targets.inc").write_text(_targets())
-        for library in LIBRARIES:
-            _build(library, toolchain, scratch, [f'-D{name}="{value}"' for name, value in defines.items()])
+        spelled = [f'-D{name}="{value}"' for name, value in defines.items()]
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # one for all: most libraries have a single source
+            parts = {
+                library.name: [pool.submit(part) for part in _parts(library, toolchain, scratch, spelled)]
+                for library in LIBRARIES
+            }
+            for library in LIBRARIES:
+                _link(library, toolchain, scratch, [job.result() for job in parts[library.name]])
         (scratch / "done").write_text("")
         scratch.rename(folder)
     finally:
@@ -142,17 +149,25 @@ def _targets() -> str:
     )
 
 
-def _build(library: _Library, toolchain: Toolchain, folder: Path, defines: Sequence[str]) -> None:
-    plain = [str(toolchain.compiler), "-std=c++17", "-O2", "-fPIC", "-pthread", f"-I{ERROR_TABLE}", f"-I{HERE}"]
+def _plain(toolchain: Toolchain) -> list[str]:
+    return [str(toolchain.compiler), "-std=c++17", "-O2", "-fPIC", "-pthread", f"-I{ERROR_TABLE}", f"-I{HERE}"]
+
+
+def _parts(
+    library: _Library, toolchain: Toolchain, folder: Path, defines: Sequence[str]
+) -> Iterator[Callable[[], Path]]:
+    """Makers of a library's object files."""
+    flags = _plain(toolchain)
     if library.own_headers:
-        flags = [*plain, "-w", f"-I{HEADERS}"]
+        flags += ["-w", f"-I{HEADERS}"]
     else:
-        flags = [*plain, "-Wall", "-Wextra", "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
+        flags += ["-Wall", "-Wextra", "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
         flags += ["-idirafter", str(HEADERS)]  # what is ours alone: rpx
-    sources = [HERE / f"{name}.cpp" for name in library.sources] or [HERE / "libraries" / f"{library.name}.cpp"]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        jobs = [pool.submit(_object, source, [*flags, *_own(defines, source)], folder, toolchain) for source in sources]
-        objects = [job.result() for job in jobs]
+    for source in [HERE / f"{name}.cpp" for name in library.sources] or [HERE / "libraries" / f"{library.name}.cpp"]:
+        yield partial(_object, source, [*flags, *_own(defines, source)], folder, toolchain)
+
+
+def _link(library: _Library, toolchain: Toolchain, folder: Path, objects: Sequence[Path]) -> None:
     soname = f"lib{library.name}.so.{library.version}"
     link = [
         str(toolchain.compiler), "-shared", "-fPIC", "-fuse-ld=lld", f"-Wl,-soname,{soname}", "-pthread",
@@ -171,7 +186,7 @@ def _build(library: _Library, toolchain: Toolchain, folder: Path, defines: Seque
     }  # fmt: skip
     stubs = folder / f"unserved_{library.name}.cpp"
     stubs.write_text(_stubs(library, [name for name in declared if name not in served and name not in aliases]))
-    _run([*plain, "-c", str(stubs), "-o", str(stubs.with_suffix(".o"))], stubs.name)
+    _run([*_plain(toolchain), "-c", str(stubs), "-o", str(stubs.with_suffix(".o"))], stubs.name)
     symbols = [f"-Wl,--defsym={name}={base}" for name, base in aliases.items()]
     _run([*link, str(stubs.with_suffix(".o")), *symbols], library.name)
     for name in (library.name, *library.aliases):
@@ -195,9 +210,9 @@ def _object(source: Path, flags: Sequence[str], folder: Path, toolchain: Toolcha
     target = cache_folder() / "isa" / "obj" / f"{source.stem}-{_digest([source, *headers], described)}.o"
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
-        partial = folder / target.name
-        _run([*flags, f"-I{folder}", "-c", str(source), "-o", str(partial)], source.name)
-        shutil.move(partial, target)
+        unfinished = folder / target.name
+        _run([*flags, f"-I{folder}", "-c", str(source), "-o", str(unfinished)], source.name)
+        shutil.move(unfinished, target)
     return target
 
 
