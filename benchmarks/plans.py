@@ -1,20 +1,27 @@
 """How many plans of `rocport compat` hold together, and how many pip resolves.
 
-    python benchmarks/plans.py [--resolve N] [--import] [--show]
+    python benchmarks/plans.py [--resolve N] [--import] [--clean [N]] [--show]
 
 Plans are made for every GPU in the facts, three systems and some packages. Each with a torch becomes a script; bash
 reads the Linux ones (`bash -n`), and each has to end with importing what was asked. `--resolve N` puts N of the
 different plans for Linux to `pip install --dry-run`, which needs the network; nothing is installed. `--import` runs
 the last step of every different plan, its imports, in a fresh process of this environment, where the packages are
 there: the torch of this environment stands in for ROCm's, and is named.
+
+`--clean` runs plans from an empty virtual environment to their last import: five targets, three systems, what can be
+imported without a GPU. Plans that install the same beside torch are one class, installed once (N: at most so many). A
+torch of the same version that pip finds without the ROCm index stands in, and is named. Windows' plans are counted by
+their pip commands; PowerShell is not run.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import importlib.util
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 
 from rocport.compat.plan import Plan, Request, make_plan
@@ -23,7 +30,7 @@ from rocport.compat.script import plan_script
 from rocport.compat.wants import parse_wants
 from rocport.facts.dates import as_of
 from rocport.facts.platforms import find_system
-from rocport.facts.targets import all_targets
+from rocport.facts.targets import all_targets, load_target
 
 SYSTEMS = ("ubuntu24.04", "wsl", "windows11")
 WANTS = ("torch", "torch,torchvision,transformers", "torch,bitsandbytes,peft", "torch,unsloth", "torch,deepspeed,numpy")
@@ -75,12 +82,65 @@ def imported(plans: list[Plan]) -> None:
     print(f"imports of {len(seen)} classes of plans, torch {torch} standing in: {dict(counts)}")
 
 
+CLEAN_TARGETS = ("gfx942", "gfx90a", "gfx1100", "gfx1151", "gfx1201")
+CLEAN_WANTS = (
+    *("einops,safetensors,tokenizers", "transformers,peft", "bitsandbytes,peft", "accelerate,datasets", "liger-kernel"),
+    *("trl,sentencepiece", "diffusers,huggingface-hub", "deepspeed,numpy"),
+)
+
+
+def clean(most: int) -> bool:
+    """Install classes of plans in environments of their own and import what was asked; True when none failed."""
+    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    torch = importlib.metadata.version("torch").split("+")[0]
+    classes: dict[tuple[str, ...], list[Plan]] = {}
+    for name in CLEAN_TARGETS:
+        for system in SYSTEMS:
+            for want in CLEAN_WANTS:
+                wants = parse_wants(f"torch=={torch},{want}")
+                plan = make_plan(Request(load_target(name), here, find_system(system), wants))
+                if plan.chosen is not None and all(item.works for item in plan.items):
+                    beside = tuple(line for line in plan.commands if line.startswith("pip install -c"))
+                    classes.setdefault(beside, []).append(plan)
+    counts, stood_in = Counter[str](), set[str]()
+    for plans in list(classes.values())[:most]:
+        said = installed(plans[0], torch, stood_in)
+        counts["failed" if said else "imported"] += 1
+        counts["plans of them"] += 0 if said else len(plans)
+        if said:
+            print(f"{plans[0].commands[-1]}: {said}")
+    total = sum(map(len, classes.values()))
+    print(
+        f"{total} plans for {len(CLEAN_TARGETS)} targets and {len(SYSTEMS)} systems in {len(classes)} classes; ", end=""
+    )
+    print(f"from an empty environment, {', '.join(sorted(stood_in)) or 'no torch'} standing in: {dict(counts)}")
+    return not counts["failed"]
+
+
+def installed(plan: Plan, torch: str, stood_in: set[str]) -> str:
+    """Run a plan in a new environment, its ROCm index left out; what failed, empty when the last import went well."""
+    with tempfile.TemporaryDirectory(prefix="rocport-plan-") as folder:
+        subprocess.run([sys.executable, "-m", "venv", f"{folder}/env"], check=True)
+        steps = [f'pip install -q "torch=={torch}"']
+        steps += [line for line in plan.commands if line.startswith(("pip install -c", "export ", "pip freeze"))]
+        steps += ["python -c \"import torch; print('stood in:', torch.__version__)\"", plan.commands[-1]]
+        script = f"set -e; . {folder}/env/bin/activate; cd {folder}; unset PYTHONPATH\n" + "\n".join(steps)
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=3600)
+    stood_in.update(f"torch {line.split()[-1]}" for line in done.stdout.splitlines() if line.startswith("stood in:"))
+    return "" if done.returncode == 0 else " ".join((done.stderr.strip().splitlines() or ["?"])[-2:])[:300]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="How many plans hold together.")
     parser.add_argument("--resolve", type=int, default=0, metavar="N", help="put N plans to pip --dry-run")
     parser.add_argument("--import", dest="imports", action="store_true", help="import what the plans end with, here")
+    parser.add_argument(
+        "--clean", type=int, nargs="?", const=99, default=0, metavar="N", help="from an empty environment"
+    )
     parser.add_argument("--show", action="store_true", help="print every plan that is broken")
     options = parser.parse_args()
+    if options.clean:
+        return 0 if clean(options.clean) else 1
     counts, linux = Counter[str](), dict[tuple[str, ...], Plan]()
     held = Counter[str]()
     for target in all_targets():

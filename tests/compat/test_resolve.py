@@ -64,3 +64,19 @@ def test_a_stand_in_is_a_wheel_with_metadata(tmp_path: Path) -> None:
     assert resolve._stand_in(tmp_path, "torch", "2.9.0+rocm6.4") == "torch==2.9.0+rocm6.4"
     with zipfile.ZipFile(tmp_path / "torch-2.9.0+rocm6.4-py3-none-any.whl") as wheel:
         assert "Requires-Dist: sympy" in wheel.read("torch-2.9.0+rocm6.4.dist-info/METADATA").decode()
+
+
+def test_a_torch_that_pips_own_settings_offer_is_no_resolved_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An extra index or a folder of wheels in pip's configuration has a CPU torch; the ROCm index was never reached."""
+
+    def run(_python: str, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+        if "--report" in words:
+            chosen = [{"metadata": {"name": "torch", "version": "2.13.0+cpu"}}]
+            (folder / words[words.index("--report") + 1]).write_text(json.dumps({"install": chosen}))
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    monkeypatch.setattr(resolve, "_pip", run)
+    data = json.loads(CliRunner().invoke(command, [*ASKED, "--resolve", "--json"]).output)
+    steps = data["resolution"]["steps"]
+    assert {step["state"] for step in steps} == {"recorded"}
+    assert "offer torch 2.13.0+cpu, which is not for ROCm" in steps[0]["said"]

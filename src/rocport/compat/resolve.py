@@ -6,6 +6,7 @@ wheels of the versions the facts name, and pip resolves everything else around t
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -13,12 +14,13 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocport.compat.packages import CONSTRAINTS
 from rocport.compat.plan import Plan
 
+REPORT = "report.json"
 TIMEOUT = 600
 """Seconds one command may take: pip downloads metadata, for source packages the whole source."""
 
@@ -79,18 +81,31 @@ def _step(command: str, python: str, folder: Path, plan: Plan, beside: list[str]
     if not option:
         done = _pip(python, [*words, *beside], folder)
         return _judged(command, done, "resolved" if "wheels" not in beside else _stood_in(plan))
-    done = _pip(python, words, folder)
-    if done.returncode and _UNREACHED.search(done.stderr):
+    (folder / REPORT).unlink(missing_ok=True)
+    done = _pip(python, [*words, "--report", REPORT], folder)
+    taken = _taken(folder / REPORT, "torch")
+    foreign = done.returncode == 0 and taken and "rocm" not in taken
+    if foreign or (done.returncode and _UNREACHED.search(done.stderr)):
         (folder / "wheels").mkdir(exist_ok=True)
         pins = [_stand_in(folder / "wheels", name, version) for name, version in _torch_family(plan)]
         beside[:] = ["--find-links", "wheels"]
         _constrain(folder, pins)
-        return _judged(command, _pip(python, [*_without_index(words), *beside], folder), _stood_in(plan))
+        step = _judged(command, _pip(python, [*_without_index(words), *beside], folder), _stood_in(plan))
+        said = f"pip's own settings offer torch {taken}, which is not for ROCm; the index named here was not reached"
+        return replace(step, said=step.said or said) if foreign else step
     beside[:] = ["--extra-index-url" if option == "--index-url" else option, words[words.index(option) + 1]]
     _constrain(
         folder, [f"{name}=={version.split('+')[0].rpartition('.')[0]}.*" for name, version in _torch_family(plan)]
     )
     return _judged(command, done, "resolved")
+
+
+def _taken(report: Path, name: str) -> str:
+    """The version of a package that pip chose; empty without a report."""
+    if not report.is_file():
+        return ""
+    chosen = json.loads(report.read_text(encoding="utf-8")).get("install", ())
+    return next((item["metadata"]["version"] for item in chosen if item["metadata"]["name"] == name), "")
 
 
 def _stood_in(plan: Plan) -> str:
