@@ -58,8 +58,11 @@ def command(
         raise click.UsageError("name a log file, - for stdin, a rule or a failure; --list names them all")
     if is_paste:
         ctx.exit(_explain_log(subject, show_all, fmt, vendor or "", make_options(target, rocm, torch)))
+    from rocport.facts.dates import as_of, dated
+
     page, data = _page(subject)
-    click.echo(json.dumps(data, indent=2) if fmt == "json" else page)
+    data["facts_as_of"] = as_of("failures").isoformat()
+    click.echo(json.dumps(data, indent=2) if fmt == "json" else f"{page}\n{dated('failures')}")
 
 
 def _explain_log(subject: str, show_all: bool, fmt: str, vendor: str, options: Options) -> int:
@@ -115,6 +118,7 @@ def _page(subject: str) -> tuple[str, dict[str, Any]]:
 
 def _print_list(as_json: bool) -> None:
     from rocport.explain.pages import failure_data, rule_data
+    from rocport.facts.dates import dated
     from rocport.facts.failures import load_failures
     from rocport.rules import discover
 
@@ -134,3 +138,4 @@ def _print_list(as_json: bool) -> None:
         for failure in failures:
             if failure.area == area:
                 click.echo(f"  {failure.id:34} {failure.title}")
+    click.echo(dated("failures"))

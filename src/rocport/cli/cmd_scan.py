@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocport.cli.common import emit, existing, make_settings, refuse_given, settings_options, without_collector
+from rocport.facts.dates import overdue
 from rocport.report import formats
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ def command(
             f"{', '.join(tree.left_out[:3])}{' ...' if len(tree.left_out) > 3 else ''}",
             err=True,
         )
+    if fmt == "text" and (old := overdue()):
+        click.echo(old, err=True)
     ctx.exit(code)
 
 

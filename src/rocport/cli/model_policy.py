@@ -28,6 +28,7 @@ def report(
     """
     from rocport.checkpoint import CheckpointError
     from rocport.checkpoint.policy import decide, policy_data, policy_text
+    from rocport.facts.dates import dated
 
     try:
         found = [decide(path, target, bitsandbytes, memory, training, *build) for target, memory in targets]
@@ -37,6 +38,7 @@ def report(
         click.echo(json.dumps([policy_data(policy) for policy in found], indent=2, ensure_ascii=False))
     else:
         click.echo("\n".join(policy_text(policy) for policy in found), nl=False)
+        click.echo(dated())
     return 0 if all(policy.verdict == "ok" for policy in found) else 1
 
 

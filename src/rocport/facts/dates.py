@@ -24,8 +24,13 @@ def as_of(*names: str) -> date:
 
 def dated(*names: str, today: date | None = None) -> str:
     """`Facts as of 2026-11-21.`, and a warning when that is long ago."""
+    return overdue(*names, today=today) or f"Facts as of {as_of(*names).isoformat()}."
+
+
+def overdue(*names: str, today: date | None = None) -> str:
+    """The warning that the facts are old; empty while they are not. For commands whose output is of another kind."""
     day = as_of(*names)
     age = ((today or date.today()) - day).days
     if age <= STALE_DAYS:
-        return f"Facts as of {day.isoformat()}."
+        return ""
     return f"Facts as of {day.isoformat()}, {age} days ago: newer releases are missing; upgrade rocport."
