@@ -34,7 +34,7 @@ from typing import Any
 import real
 
 from rocport.facts.lookup import counterpart
-from rocport.facts.symbols import libraries, load
+from rocport.facts.symbols import libraries
 from rocport.model.manifest import NAME, Manifest
 from rocport.sandbox import confine, why_not
 from rocport.toolchain import Toolchain, find
@@ -53,7 +53,9 @@ _LACKING = (
     r'Could not find a package configuration file provided by "\w+"',
     r"Could NOT find \w+",
     r"No package '[\w.+-]+' found",
-    r"(?:add_subdirectory given source\s+)?\"?[\w./+-]+\"?\s+which is not an existing directory",
+    r"\"?[\w./+-]+\"?\s+which\s+is\s+not\s+an\s+existing\s+directory",
+    r"[Rr]equires PyTorch [^\n]*",
+    r"'pip', [^\n]*'wheel'",
     r"The source directory\s+\S+\s+does not contain a CMakeLists.txt",
     r"(?:git|submodule)[^\n]*(?:fail|not found|did not)[^\n]*",
     r"does not exist[^\n]*submodule[^\n]*",
@@ -242,7 +244,7 @@ def _packages(folder: Path, include: Path) -> Path:
         (place / f"{name}-config.cmake").write_text(text)
         version = "set(PACKAGE_VERSION 99)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n"
         (place / f"{name}-config-version.cmake").write_text(version)
-    for name in sorted({row.hip for row in load().link_names.values() if row.hip}):
+    for name in sorted({hip for library in libraries().values() for hip in library.link.values() if hip}):
         (folder / "lib" / f"lib{name}.so").touch()
     (folder / "include").symlink_to(include)
     return folder

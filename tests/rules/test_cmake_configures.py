@@ -110,6 +110,16 @@ def test_hip_sources_are_compiled_as_hip(tmp_path: Path, layout: str, expected: 
     assert str(toolchain.compiler) not in commands["src/b.cpp"]
 
 
+def test_the_option_stands_before_a_project_that_is_the_first_command() -> None:
+    context = Context(Options(layout="hip"), build_index(["CMakeLists.txt", "a.cu"], []))
+    text = b"project(x LANGUAGES CXX CUDA)\nadd_library(a a.cu)\n"
+    findings = scan_file("CMakeLists.txt", text, "cmake", context)
+    assert isinstance(findings, list)
+    made = port_other("CMakeLists.txt", text, "cmake", findings, Places.of({})).data
+    assert made is not None
+    assert made.index(b"option(USE_ROCM") < made.index(b"project(x LANGUAGES CXX HIP)")
+
+
 def test_subdirectories_compile_their_sources_as_hip(tmp_path: Path) -> None:
     """No file here but one names CUDA: the folder above holds the option, the one below a source by name."""
     root = tmp_path / "tree"

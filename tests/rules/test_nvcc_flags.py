@@ -16,6 +16,7 @@ REFUSED = (
     "--expt-relaxed-constexpr",
     "--expt-extended-lambda",
     "--extended-lambda",
+    "-restrict",
     "-extended-lambda",
     "--threads 4",
     "--threads=4",

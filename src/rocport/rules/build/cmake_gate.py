@@ -121,7 +121,8 @@ def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
     twin = _TWIN.format(root=root, mirror=context.options.mirror) if context.options.layout == "both" else ""
     text = text.replace("@TWIN@\n", twin).replace("\n", newline)
     if first is None:
-        return (Edit(Span(0, 0), (text + newline).encode()),)
+        # Edits at one place are made in the order of their text: the comment keeps these lines before an `if` there.
+        return (Edit(Span(0, 0), (f"# ROCm, where AMD GPUs are built for.{newline}{text}{newline}").encode()),)
     if not _alone(source, first):
         return ()
     return (Edit(Span(first.close, first.close), (newline * 2 + text.rstrip()).encode()),)

@@ -19,7 +19,7 @@ NVCC_FLAG = re.compile(
     r"|-Xfatbin|-Xnvlink|--default-stream|--generate-line-info|--resource-usage|-{1,2}fmad=|-{1,2}prec-(?:div|sqrt)=|-{1,2}ftz="
     r"|-gencode|--generate-code|-arch=\s?(?:sm|compute)_?|--gpu-architecture|-ccbin|-cudart\b|--source-in-ptx"
     r"|-{1,2}diag[-_]suppress(?=[\s\"',]|$)|--diag[-_]suppress=|-Xcudafe|--compiler-options|-Xcompiler=|-{1,2}split-compile"
-    r"|-{1,2}res(?:ource)?-usage|-{1,2}extended-lambda|-{1,2}rdc(?==|\s(?:true|false)\b)|--device-(?:c|debug)(?=[\s\"',;>]|$)|-{1,2}forward-unknown-to-host-compiler"
+    r"|-{1,2}restrict(?=[\s\"',]|$)|-{1,2}res(?:ource)?-usage|-{1,2}extended-lambda|-{1,2}rdc(?==|\s(?:true|false)\b)|--device-(?:c|debug)(?=[\s\"',;>]|$)|-{1,2}forward-unknown-to-host-compiler"
     r"|-allow-unsupported-compiler|--compress-mode|-compress-all|--relocatable-device-code|--cuda-path-ext"
     r"|-DCUDA_API_PER_THREAD_DEFAULT_STREAM(?:=1)?(?=[\s\"',;>]|$))"
 )

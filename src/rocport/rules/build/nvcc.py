@@ -15,7 +15,7 @@ from rocport.facts.lookup import counterpart
 _DROPPED = re.compile(
     r"-{1,2}(?:expt-relaxed-constexpr|expt-extended-lambda|extended-lambda|res-usage|resource-usage|keep|source-in-ptx"
     r"|forward-unknown-to-host-compiler|forward-unknown-to-host-linker|allow-unsupported-compiler|compress-all"
-    r"|generate-line-info|lineinfo|static-global-template-stub=\w+|relocatable-device-code=false|rdc=false|ftz=false"
+    r"|generate-line-info|lineinfo|restrict|static-global-template-stub=\w+|relocatable-device-code=false|rdc=false|ftz=false"
     r"|prec-div=true|prec-sqrt=true|default-stream=(?:legacy|null))"
     r"|arch=(?:compute|sm)_.*|code=(?:compute|sm)_.*|-t\d+"
 )
