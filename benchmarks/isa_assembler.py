@@ -195,11 +195,11 @@ def check(target: str, sample: int, verbose: bool) -> bool:
     code, wrong = assemble(target, "".join(f".p2align {_GAP.bit_length() - 1}\n{line}\n" for line in taken.values()))
     assert not wrong, wrong
     counts: Counter[str] = Counter()
-    mode = Mode(table, known.wavefront, ocp=known.fp8 == "ocp")
+    mode = Mode(table, known.wavefront, ocp=known.fp8 == "ocp", operations=known.isa_operations)
     for k, ((encoding, name), line) in enumerate(taken.items()):
         data = code[_GAP * k : _GAP * k + 20]
         try:
-            instruction = tables.decode(data, table)
+            instruction = tables.decode(data, table, known.isa_operations)
         except Untranslated as error:
             counts["not decoded"] += 1
             print(f"{target}: not decoded: {line}: {error}")

@@ -250,6 +250,7 @@ def _load(name: str) -> GfxTarget:
         lds_hardware_bytes=data.get("lds_hardware_bytes"),
         elf_machine=data.get("elf_machine"),
         isa_table=data.get("isa_table", ""),
+        isa_operations=tuple((int(code, 0), name) for code, name in data.get("isa_operations", {}).items()),
         mirage_profile=data.get("mirage_profile", ""),
         linux_since=data.get("linux", {}).get("since", ""),
         linux_recommended=data.get("linux", {}).get("recommended", ""),

@@ -117,6 +117,8 @@ class GfxTarget:
     """EF_AMDGPU_MACH of its code objects; None: not looked up."""
     isa_table: str = ""
     """The instruction table that decodes its code: `cdna`, `rdna3` or `rdna4`; empty: none does."""
+    isa_operations: tuple[tuple[int, str], ...] = ()
+    """Operations of its VOP3P encoding (bits 22:16) that `isa_table` gives another name, or none."""
     mirage_profile: str = ""
     """What AMD's emulator calls a machine with it; empty: it has none."""
     linux_since: str = ""

@@ -94,6 +94,26 @@ def test_blocks_share_an_operand(cbsz: int, abid: int, blgp: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "m", "k"),
+    [("i32_16x16x16i8", 16, 16), ("f32_32x32x8bf16_1k", 32, 8), ("f32_16x16x8bf16", 16, 8), ("f32_32x32x4bf16", 32, 4)],
+)
+def test_what_gfx90a_encodes_otherwise(name: str, m: int, k: int) -> None:
+    """Its codes are sparse products and wider ones on CDNA 3, whose table decodes both."""
+    rng = np.random.default_rng(15)
+    numbers = rng.integers(-9, 10, (2, m, k))
+    whole = name.startswith("i32")
+    bits = 8 if whole else 16
+    codes = (numbers & 255) if whole else numbers.astype("f4").view("u4") >> 16
+    per = k * m // 64
+    words = per * bits // 32
+    rows = [packed(c, bits, lambda i, q: (i + m * (q // per), q % per), 64, words) for c in codes]
+    total = m * m // 64
+    body = f"{copies(2 * words)}\n v_mfma_{name} {span(0, total)}, {span(100, words)}, {span(100 + words, words)}, 0"
+    out = registers("gfx90a", body, np.concatenate(rows), total)
+    assert (result(out, m, "I32" if whole else "F32") == numbers[0] @ numbers[1].T).all()
+
+
+@pytest.mark.parametrize(
     ("target", "m", "k", "kind", "abid"),
     [
         ("gfx942", 16, 32, "F16", 2),

@@ -42,6 +42,8 @@ class Mode:
     dx10_clamp: bool = True
     lds_mask: int = 0xFFFF
     """Bits of M0 that are an address in LDS: as many as the target's LDS needs."""
+    operations: tuple[tuple[int, str], ...] = ()
+    """What the target calls otherwise than its table: `decode`'s."""
 
     @property
     def cdna(self) -> bool:

@@ -82,6 +82,7 @@ def kernel_mode(kernel: KernelCode, target: str) -> Mode:
         ocp=known.fp8 == "ocp",
         ieee=bool(rsrc1 >> 23 & 1) if family(target) != "rdna4" else True,
         dx10_clamp=bool(rsrc1 >> 21 & 1),
+        operations=known.isa_operations,
         lds_mask=max(0xFFFF, (1 << (known.lds_bytes - 1).bit_length()) - 1),
     )
 
@@ -137,7 +138,7 @@ def _local_functions(code: CodeObject, mode: Mode) -> list[int]:
     while address < code.text[1]:
         data = code.memory[address : address + 20]
         try:
-            instruction = decode(data, mode.family)
+            instruction = decode(data, mode.family, mode.operations)
         except Untranslated:
             address += 4
             continue
@@ -156,7 +157,7 @@ def _step(code: CodeObject, address: int, mode: Mode, program: Program, indexed:
     data = code.memory[address : min(address + 20, code.text[1])]
     name, size, encoding = f"{int.from_bytes(data[:4], 'little'):#010x}", 4, "unknown"
     try:
-        instruction = decode(data, mode.family)
+        instruction = decode(data, mode.family, mode.operations)
         name, size, encoding = instruction.name, instruction.size, instruction.encoding
         indexed = scalar.indexing(instruction, indexed)
         return translate_one(instruction, address, mode, indexed), indexed

@@ -103,9 +103,12 @@ def text_of(table: str, op: Any, name: str) -> str:
 
 
 @functools.lru_cache(maxsize=65536)
-def decode(data: bytes, table: str) -> Instruction:
-    """The instruction at the start of `data` (20 bytes or what is left). Raises Untranslated for an unknown word."""
-    raw, renamed = _raw(data, table)
+def decode(data: bytes, table: str, operations: tuple[tuple[int, str], ...] = ()) -> Instruction:
+    """The instruction at the start of `data` (20 bytes or what is left). Raises Untranslated for an unknown word.
+
+    operations: matrix instructions that the target encodes otherwise (GfxTarget.isa_operations).
+    """
+    raw, renamed = _raw(data, table, operations)
     kind = type(raw)
     name = kind.__name__
     variants = _VARIANTS.findall(name)
@@ -138,8 +141,16 @@ _SCALES = 0xD3AC
 """V_MFMA_LD_SCALE, the first half of a scaled matrix instruction."""
 
 
-def _raw(data: bytes, table: str) -> tuple[Any, str]:
+_VOP3P, _ANY_MATRIX = 0b110100111, 0x4D
+"""Upper nine bits of that encoding, and an operation whose encoding describes those of all matrix instructions."""
+
+
+def _raw(data: bytes, table: str, operations: tuple[tuple[int, str], ...]) -> tuple[Any, str]:
     """The decoded instruction, and its name where the table has another for its encoding."""
+    first = int.from_bytes(data[:4], "little")
+    if operations and first >> 23 == _VOP3P and (name := dict(operations).get(first >> 16 & 127)):
+        word = first & ~(127 << 16) | _ANY_MATRIX << 16
+        return _tables().decode_inst(word.to_bytes(4, "little") + data[4:8], table), name
     try:
         found = _tables().decode_inst(data, table)
         if type(found).__name__ == "VOP3PX2" and int.from_bytes(data[:4], "little") >> 16 != _SCALES:
