@@ -1,7 +1,9 @@
 """rocport_texture.h: a CUDA program that fetches in every mode, ported for a GPU without texture units, and a model.
 
 The model is the text of CUDA's programming guide (texture fetching) in Python: texels by index, the address modes, and
-linear filtering whose weights have 8 bits of fraction.
+linear filtering whose weights have 8 bits of fraction. What the guide leaves open is as an NVIDIA H200 has it: a layer
+outside is the last one, a row is filtered as an image of one row, a border has the precision of the texels. The H200's
+164 lines agree with this header's but for linear weights, which differ by one step at most.
 """
 
 from __future__ import annotations
@@ -81,13 +83,20 @@ def _axis(at: float, size: int, normalized: bool, smooth: bool) -> list[tuple[in
     return [(low, 1 - part), (low + 1, part)]
 
 
-def _fetch(kind: str, sizes: Sequence[int], at: Sequence[float], mode: tuple[int, int, int, int], layer: int) -> Texel:
+def _fetch(
+    kind: str, sizes: Sequence[int], at: Sequence[float], mode: tuple[int, int, int, int], layer: int, layered: bool
+) -> Texel:
     smooth, address, normalized, scaled = mode
     total = [0.0] * len(TEXELS[kind](0))
+    border: Texel = BORDER_COLOUR
+    if scaled and kind in LARGEST:
+        border = tuple(math.ceil(colour * LARGEST[kind] - 0.5) / LARGEST[kind] for colour in BORDER_COLOUR)
+    if len(sizes) == 1 and not layered:  # an image of one row, at y = 0
+        sizes, at = (*sizes, 1), (*at, 0.0)
     for corner in product(*(_axis(*pair, bool(normalized), bool(smooth)) for pair in zip(at, sizes, strict=True))):
         indices = [_index(address, place, size) for (place, _), size in zip(corner, sizes, strict=True)]
         if any(index is None for index in indices):
-            texel: Texel = tuple(int(c) for c in BORDER_COLOUR) if _whole(kind, scaled) else BORDER_COLOUR
+            texel: Texel = tuple(int(c) for c in BORDER_COLOUR) if _whole(kind, scaled) else border
         else:
             number, stride = layer * math.prod(sizes), 1
             for index, size in zip(indices, sizes, strict=True):
@@ -113,9 +122,12 @@ def _wanted(what: str, mode: tuple[int, int, int, int]) -> list[Texel]:
         return [tuple(max(v / LARGEST[kind], -1.0) for v in texel) if scaled else texel for texel in texels]
     sizes = {"line": 1, "layer1": 1, "volume": 3}.get(shape, 2)
     places = EXACT if shape == "exact" else UNIT if mode[2] else WIDE
-    layers = [min(max(i % 6 - 1, 0), DEPTH - 1) if shape.startswith("layer") else 0 for i in range(COUNT)]
+    # layers are unsigned: -1 and 4 are the last
+    asked = [i % 6 - 1 for i in range(COUNT)]
+    layers = [(at if 0 <= at < DEPTH else DEPTH - 1) if shape.startswith("layer") else 0 for at in asked]
     extent = (WIDTH, HEIGHT, DEPTH)[:sizes]
-    return [_fetch(kind, extent, place[:sizes], mode, layer) for place, layer in zip(places, layers, strict=True)]
+    layered = shape.startswith("layer")
+    return [_fetch(kind, extent, place[:sizes], mode, at, layered) for place, at in zip(places, layers, strict=True)]
 
 
 def _rows(output: str) -> Iterator[tuple[str, tuple[int, int, int, int], list[str]]]:

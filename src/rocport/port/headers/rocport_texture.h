@@ -8,7 +8,7 @@
 // What this header guarantees
 //   * Point and linear filtering, the four address modes, normalized coordinates, reads as normalized floats, border
 //     colours; 1D, 2D and 3D, layered in 1D and 2D; memory that is linear, pitched or an array. Weights of the linear
-//     filter have 8 bits of fraction, as on NVIDIA GPUs.
+//     filter have 8 bits of fraction, as on NVIDIA GPUs; they differ there by one step of 1/256 at most.
 //   * Surfaces are read and written by byte offset, with the three boundary modes.
 //   * A fetch costs what its loads and multiplications cost: one texel read by point, two to eight by linear filtering.
 //
@@ -24,6 +24,7 @@
 #include <hip/hip_runtime_api.h>
 #endif
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -142,7 +143,13 @@ inline hipError_t create_texture_object(hipTextureObject_t* texture, const hipRe
   if (state.scaled && state.bytes > 2) return hipErrorInvalidValue;
   if (state.smooth && !floats && !state.scaled) return hipErrorInvalidValue;
   for (int i = 0; i < 3; ++i) state.address[i] = static_cast<int>(description->addressMode[i]);
-  for (int i = 0; i < 4; ++i) state.border[i] = description->borderColor[i];
+  const float steps = state.bytes == 1 ? (format.f == hipChannelFormatKindSigned ? 127.0f : 255.0f)
+                                       : (format.f == hipChannelFormatKindSigned ? 32767.0f : 65535.0f);
+  for (int i = 0; i < 4; ++i) {
+    state.border[i] = description->borderColor[i];
+    // The border has the precision of the texels; halves go down.
+    if (state.scaled) state.border[i] = std::ceil(state.border[i] * steps - 0.5f) / steps;
+  }
   const hipError_t placed = detail::place(state, texture);
   if (placed == hipSuccess) {
     detail::texture_registry& all = detail::textures();
@@ -480,8 +487,17 @@ ROCPORT_TEXTURE T sampled(const texture_state& t, float x, float y, float z, int
   return result;
 }
 
+// As on an NVIDIA H200: the layer is unsigned, so that -1 is the last one.
 ROCPORT_TEXTURE int layer_of(const texture_state& t, int layer) {
-  return layer < 0 ? 0 : layer < t.size[2] ? layer : t.size[2] - 1;
+  return layer >= 0 && layer < t.size[2] ? layer : t.size[2] - 1;
+}
+
+// As on an NVIDIA H200: a row without layers is filtered as an image of one row at y = 0, half of which is the border
+// where the second address mode says so.
+template <class T>
+ROCPORT_TEXTURE T sampled_row(const texture_state& t, float x) {
+  if (t.smooth && t.address[1] == hipAddressModeBorder) return sampled<T, 2>(t, x, 0.0f, 0.0f);
+  return sampled<T, 1>(t, x, 0.0f, 0.0f);
 }
 
 }  // namespace detail
@@ -499,7 +515,7 @@ ROCPORT_TEXTURE T tex1Dfetch(hipTextureObject_t texture, int x) {
 }
 template <class T>
 ROCPORT_TEXTURE T tex1D(hipTextureObject_t texture, float x) {
-  return detail::sampled<T, 1>(detail::state_at(texture), x, 0.0f, 0.0f);
+  return detail::sampled_row<T>(detail::state_at(texture), x);
 }
 template <class T>
 ROCPORT_TEXTURE T tex2D(hipTextureObject_t texture, float x, float y) {
