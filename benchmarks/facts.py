@@ -4,13 +4,15 @@
 
 Each question is asked of `rocport doctor --from` (a paste with that GPU and torch), `rocport doctor --target --torch
 --rocm`, `rocport compat` (a plan for just that torch and ROCm), its tables and its matrix, `rocport doctor --model` and
-`rocport scan`, where they have an answer. It prints how many questions were asked, how many got two answers or more,
-and how many disagree. `--sources`: also the claims that tools/refresh_facts.py checks against a snapshot of sources.
+`rocport scan`, where they have an answer; for every product and processor, which target it is. It prints how many
+questions were asked, how many got two answers or more, and how many disagree. `--sources`: also the
+claims that tools/refresh_facts.py checks against a snapshot of sources.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -18,6 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocport.checkpoint.policy import _attention
+from rocport.compat.errors import CompatError
+from rocport.compat.gpu import resolve_gpu
 from rocport.compat.plan import Plan, Request, builds_of, make_plan
 from rocport.compat.text import tables_data
 from rocport.compat.wants import parse_wants
@@ -25,6 +29,7 @@ from rocport.doctor.assume import assume
 from rocport.doctor.diagnosis import Diagnosis, diagnose
 from rocport.explain.reading import read_bytes
 from rocport.facts.dates import as_of
+from rocport.facts.products import processors
 from rocport.facts.rocm import torch_release, torch_releases, wheel_channel, wheel_channels
 from rocport.facts.targets import all_targets, load_target
 from rocport.facts.wheel_matrix import in_library, in_torch
@@ -58,10 +63,32 @@ def questions() -> Iterator[tuple[str, dict[str, str]]]:
             yield f"does the wheel serve it: {where}", _wheel(diagnosis, assumed, plan, target, rocm)
             yield f"flash attention: {where}", _flash(diagnosis, plan, target, torch)
             yield f"Triton: {where}", _triton(diagnosis, plan, target)
+    for name in names():
+        yield f"target of: {name}", _target(name)
     for release in torch_releases():
         for channel in wheel_channels():
             if channel.owner == "pytorch" and release.rocm:
                 yield f"is torch {release.version} on rocm{channel.name}", _served(release.version, channel.name)
+
+
+def names() -> Iterator[str]:
+    """Products and processors in the facts, as they are sold."""
+    for target in all_targets():
+        yield from target.products
+    for processor in processors():
+        yield from processor.names
+
+
+def _target(name: str) -> dict[str, str]:
+    """What compat says, where it does not ask which chip; and doctor, of a paste that names the product and no gfx."""
+    gpus = read_bytes(f"GPU models and configuration: AMD {name}\n".encode(), "paste").machine.gpus
+    said = {"doctor": " ".join(gpus[0].chip_targets)} if gpus and gpus[0].chip_targets else {}
+    try:
+        said["compat"] = resolve_gpu(name).name
+    except CompatError as error:
+        several = sorted({word for line in error.candidates for word in re.findall(r"gfx\w+", line)})
+        said["compat"] = " ".join(several) or "none"
+    return said
 
 
 def _served(torch: str, channel: str) -> dict[str, str]:
