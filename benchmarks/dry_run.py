@@ -251,8 +251,10 @@ def _packages(folder: Path, include: Path) -> Path:
 
 
 def cmake(path: str, port: Path, scratch: Path, toolchain: Toolchain, environ: Mapping[str, str]) -> Outcome:
-    """The CMake project of one folder, configured."""
-    folder = (port / path).parent
+    """The CMake project of one folder, configured in a copy of the tree that it may write."""
+    tree = scratch / "tree"
+    shutil.copytree(port, tree, symlinks=True)
+    folder = (tree / path).parent
     rocm = _packages(scratch / "rocm", toolchain.include)
     prefixes = [str(rocm), *([str(torch)] if (torch := find_torch()) is not None else [])]
     flags = f"--rocm-path={toolchain.root} --rocm-device-lib-path={toolchain.device_libs} -isystem {toolchain.include}"

@@ -123,6 +123,11 @@ RULE = Rule(
             path="CMakeLists.txt",
         ),
         Example(
+            "set(languages ${languages} CUDA)\nproject(x ${languages})\n",
+            contains=("if(USE_ROCM)\n  set(languages ${languages} HIP)\nelse()",),
+            path="CMakeLists.txt",
+        ),
+        Example(
             "find_library(NCCL_LIBRARY NAMES nccl libnccl nccl_static HINTS ${NCCL_HOME}/lib)\n"
             "find_path(NCCL_INCLUDE_DIR nccl.h)\nfind_library(CUDA_LIB libcuda cuda)\n",
             contains=(
@@ -228,6 +233,8 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
         and re.search(r"(?i)languages", words[1])
         and "CUDA" in words
     ):
+        return "adds CUDA to the languages"
+    if name == "set" and words and re.search(r"(?i)languages", words[0]) and "CUDA" in words[1:]:
         return "adds CUDA to the languages"
     if name in ("message", "option", "endif", "else", "endforeach", "function", "macro", "endfunction", "endmacro"):
         return ""

@@ -146,6 +146,8 @@ def _rocm(command: CMakeCommand, *, driver: bool) -> list[str] | None:
         return [f"{command.name}({words[0]} NAMES {' '.join(names.values())} {options}".rstrip() + ")"]
     if command.name == "project":
         return [f"project({_no_cuda(command.arguments)})"]
+    if command.name == "set" and "CUDA" in words[1:] and re.search(r"(?i)languages", words[0]):
+        return [f"set({_no_cuda(command.arguments)})"]
     if command.name == "list" and "CUDA" in words:
         return [f"list({re.sub(r'(?<![A-Za-z0-9_])CUDA(?![A-Za-z0-9_])', 'HIP', command.arguments)})"]
     if command.name in _OLD:
