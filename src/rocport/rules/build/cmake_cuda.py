@@ -123,6 +123,12 @@ RULE = Rule(
             path="CMakeLists.txt",
         ),
         Example(
+            'set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -t 8 \\\n'
+            ' -gencode=arch=compute_70,code=\\\\\\"sm_70,compute_70\\\\\\" \\\n")\n',
+            contains=('set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS}")',),
+            path="CMakeLists.txt",
+        ),
+        Example(
             "set(languages ${languages} CUDA)\nproject(x ${languages})\n",
             contains=("if(USE_ROCM)\n  set(languages ${languages} HIP)\nelse()",),
             path="CMakeLists.txt",

@@ -253,6 +253,9 @@ def _flags(command: CMakeCommand) -> list[str] | None:
     """The command with nvcc's flags in clang's words, for the HIP language."""
     text = re.sub(r"\b(?:CMAKE_CUDA_FLAGS|CUDA_NVCC_FLAGS)", "CMAKE_HIP_FLAGS", command.arguments)
     text = re.sub(r"(\$<(?:COMPILE_LANGUAGE|COMPILE_LANG_AND_ID):)CUDA\b", r"\1HIP", text)
+    # A string over several lines, and quotes in it around a list of targets.
+    text = re.sub(r"\\\r?\n\s*", " ", text)
+    text = re.sub(r"(code=)\\+\"([\w,]*)\\+\"", r"\1\2", text)
     separators = r"(\s+|;|\"|<|>|(?<=[>L]):)"
     parts = re.split(separators, text)
     words = parts[::2]
