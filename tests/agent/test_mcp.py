@@ -178,6 +178,51 @@ def test_an_edit_after_which_a_program_runs_no_more_is_refused(tmp_path: Path, m
     assert accept(port, "b.cu", "int main() { return 0; }\n", ("gfx942",))["ran"] == {"b.cu": "pass"}
 
 
+PROGRAM = """\
+__global__ void k(int *x) {{ *x = 1; }}
+{more}
+int main() {{ int *x; {body} return 0; }}
+"""
+
+
+def test_an_edit_that_keeps_main_and_drops_the_launch_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that no longer runs the kernel is right whatever the kernel computes."""
+    runs = []
+
+    def verify(path: Path, _: object) -> functional.FunctionalVerification:
+        text = path.read_text().partition("int main")[2]
+        runs.append(text)
+        ran = () if "return 0; k<" in text else tuple(name for name in ("k", "ns::j<int>") if f"{name}<<<" in text)
+        result = functional.ProgramResult(path.name, str(path), functional.Verdict.PASS, kernels=ran)
+        return functional.FunctionalVerification("told", (result,))
+
+    compiled = Verification("build", "", (), "told", (UnitResult("b.cu", "host", Status.OK),))
+    monkeypatch.setattr(build, "verify", lambda path, options: compiled)
+    monkeypatch.setattr(functional, "verify", verify)
+    file = _port(tmp_path, PROGRAM.format(more="", body="k<<<1, 1>>>(x);"))
+    right, port = file.read_text(), str(file.parent)
+    assert "k<<<" in right
+
+    def taken(text: str) -> tuple[bool, str]:
+        file.write_text(right)
+        runs.clear()
+        said = accept(port, "b.cu", text, ("gfx942",))
+        assert said["accepted"] or file.read_text() == right
+        return said["accepted"], " ".join([*said["how"], *(error["reason"] for error in said["errors"])])
+
+    for body in ("", "return 0; k<<<1, 1>>>(x);"):
+        accepted, reason = taken(PROGRAM.format(more="", body=body))
+        assert not accepted and "it ran k before the edit" in reason and len(runs) == 2
+    accepted, _ = taken(PROGRAM.format(more="// again", body="k<<<1, 1>>>(x);"))
+    assert accepted and len(runs) == 1
+    other = "namespace ns { template <class T> __global__ void j(T *x) {} }"
+    accepted, reason = taken(f"{other}\nint main() {{ int *x; ns::j<int><<<1, 1>>>(x); }}\n")
+    assert accepted and "no longer runs k; it runs j" in reason
+    assert not taken("int main() { }\n")[0]
+
+
 @pytest.mark.parametrize("words", [["accept", "port", "a.cu", "tree/a.cu"], ["task", "port"]])
 def test_a_file_that_is_not_there_is_an_error_and_not_a_crash(tree: Path, words: list[str]) -> None:
     tools.apply_port(str(tree), str(tree.parent / "port"))

@@ -3,6 +3,7 @@ NVIDIA path is what it was."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
@@ -12,6 +13,7 @@ from rocport.agent.tasks import opened, unreadable
 from rocport.agent.tools import ToolError, build_options
 from rocport.port.files import write_atomic
 from rocport.project.tree import read_project
+from rocport.syntax.cuda import CudaSource
 from rocport.verify import functional
 from rocport.verify.nvidia.model import Kind, Proof
 
@@ -32,9 +34,9 @@ class Verdict(TypedDict):
 
 def accept(port_path: str, file: str, text: str, targets: tuple[str, ...] = ()) -> Verdict:
     """Replace a file of a port by `text`, and keep it only when its checks pass. Its own units compile, and none is
-    less than it was; every program that reads it is still there, builds if it did, is right, and the same
-    at width 32 (CUDA's) and 64; the NVIDIA path differs from the sources in no way it did not before. The file is
-    written in one step and put back when a check refuses."""
+    less than it was; every program that reads it is still there, builds if it did, launches the kernels it
+    launched, is right, and the same at width 32 (CUDA's) and 64; the NVIDIA path differs from the sources in no way it
+    did not before. The file is written in one step and put back when a check refuses."""
     from rocport.toolchain import ToolchainError
     from rocport.verify.build import VerifyError
     from rocport.verify.nvidia import TreeError
@@ -146,7 +148,14 @@ def _run(verdict: Verdict, root: Path, before: _Before) -> None:
             verdict["ran"][name] = result.verdict.value
             lost = result.verdict is functional.Verdict.NOT_BUILT and program in before.programs
             if lost:
-                lost = _built_before(root / verdict["file"], before.data, program)
+                was = _run_before(root / verdict["file"], before.data, program)
+                lost = any(one.verdict is not functional.Verdict.NOT_BUILT for one in was)
+            elif program in before.programs and (gone := _no_longer_launched(verdict, root, before, program, result)):
+                verdict["errors"].append({
+                    "program": name, "verdict": result.verdict.value,
+                    "reason": f"it ran {', '.join(gone)} before the edit and runs nothing instead: keep the launch, so "
+                    "that the kernel is judged", "divergences": [],
+                })  # fmt: skip
             if lost or result.verdict.failed or result.verdict is functional.Verdict.TIMEOUT:
                 verdict["errors"].append({
                     "program": name, "verdict": result.verdict.value,
@@ -156,15 +165,51 @@ def _run(verdict: Verdict, root: Path, before: _Before) -> None:
         verdict["how"].append(done.how)
 
 
-def _built_before(path: Path, data: bytes, program: Path) -> bool:
-    """Whether a program builds with `data` in `path`, which is then as it was found."""
+def _run_before(path: Path, data: bytes, program: Path) -> tuple[functional.ProgramResult, ...]:
+    """What a program does with `data` in `path`, which is then as it was found."""
     edited = path.read_bytes()
     write_atomic(path, data)
     try:
-        done = api.verify(program, "functional")
-        return any(result.verdict is not functional.Verdict.NOT_BUILT for result in done.programs)
+        return tuple(api.verify(program, "functional").programs)
     finally:
         write_atomic(path, edited)
+
+
+def _no_longer_launched(
+    verdict: Verdict, root: Path, before: _Before, program: Path, now: functional.ProgramResult
+) -> list[str]:
+    """Kernels that a program ran before the edit and no longer does, while they are still there or nothing took their
+    place: a program without the kernel in question is right whatever that one computes. The program is run without the
+    edit only where a kernel that the texts launch did not run."""
+    path = root / verdict["file"]
+    ran = {_bare(kernel) for kernel in now.kernels}
+    if _launched(path, before.data) <= ran:
+        return []
+    was = {_bare(kernel) for one in _run_before(path, before.data, program) for kernel in one.kernels}
+    gone = sorted(was - ran)
+    defined = {source.texts[function.name] for source in (CudaSource(path.name, path.read_bytes()),)
+               for function in source.functions if b"__global__" in function.specifiers}  # fmt: skip
+    replaced = len(ran) >= len(was) and not any(name.encode() in defined for name in gone)
+    if gone and replaced:
+        verdict["how"].append(
+            f"{program.name} no longer runs {', '.join(gone)}; it runs {', '.join(sorted(ran - was))}"
+        )
+    return [] if replaced else gone
+
+
+def _launched(path: Path, data: bytes) -> set[str]:
+    """Names of the kernels that a text launches."""
+    source = CudaSource(path.name, data)
+    spelled = [b" ".join(source.texts[launch.kernel : launch.open]).decode("utf-8", "replace")
+               for launch in source.launches]  # fmt: skip
+    called = re.findall(rb"\bhipLaunchKernelGGL\s*\(\s*\(?\s*([\w:]+)", data)
+    return {_bare(name) for name in (*spelled, *(name.decode() for name in called))}
+
+
+def _bare(kernel: str) -> str:
+    """A kernel's name without its namespaces, template and other arguments: of a launch, or of a symbol."""
+    spelled = re.split(r"[<(]", kernel.strip().lstrip("("))[0].strip().rstrip(")")
+    return re.split(r"::|\s", spelled)[-1]
 
 
 def _programs(root: Path, file: str) -> list[Path]:
