@@ -52,6 +52,7 @@ __all__ = ["Difference", "Kind", "Proof", "Shown", "TreeError", "verify"]
 
 CODE_FILES = "nvidia-files"
 CODE_ORIGINAL = "nvidia-original"
+_DOCUMENTATION = (".md", ".rst", "PKG-INFO", ".dist-info/METADATA")
 _DECLARES = ("pyproject.toml", "setup.cfg", "setup.py")
 CODE_GATE = "nvidia-gate"
 _IN_WORDS = {"c": cfamily.GATE, "cmake": cmake.GATE, "make": make.GATE, "meson": meson.GATE}
@@ -479,12 +480,18 @@ class _Comparison:
         names = {path.rpartition("/")[2].encode() for path in self.changed if path not in self.hip_only}
         named = re.compile(rb"(?<![\w.-])(?:" + (b"|".join(map(re.escape, names)) or rb"(?!)") + rb")(?![\w.-])")
         for path, mode in self.old.modes.items():
-            if mode not in ("file", "exec") or path.endswith((".md", ".rst")):
+            if mode not in ("file", "exec") or path.endswith(_DOCUMENTATION):
                 continue
             content = self.old.data(path)
             if any(name in content for name in names):
                 for line, name, version in text.named(path, content, named):
                     self._text_is_read(path, line, {name}, self._versioned if version else self.changed)
+            for line, pattern in text.patterns(content) if language(path) not in ("text", "other") else ():
+                for module in text.taken(path, pattern, self.changed):
+                    if module not in self.hip_only and module != path:
+                        message = f"{path}:{line} may read its text, which the port has changed: `{pattern}`"
+                        step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
+                        self._files(module, message, step, Kind.UNDECIDED)
             if not path.endswith(".py") or path in changed:
                 continue
             reads = python.SOURCE_READ.search(content) is not None

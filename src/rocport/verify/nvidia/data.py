@@ -86,13 +86,20 @@ def toml(path: str, new: bytes, old: bytes) -> list[Difference]:
     return _values(path, new, after, before, "", asked)
 
 
+def _as_asked(name: str) -> str:
+    """A name as PEP 503 writes it."""
+    return re.sub(r"[-_]+", "-", name).lower()
+
+
 def _values(path: str, text: bytes, new: Any, old: Any, where: str, asked: tuple[str, ...]) -> list[Difference]:
     if isinstance(new, Mapping) and isinstance(old, Mapping):
         found: list[Difference] = []
         for key in [*old, *(key for key in new if key not in old)]:
             inner = f"{where}.{key}" if where else str(key)
             if key not in old:
-                unasked = inner in _UNASKED or (inner == "dependency-groups" and "dev" in new[key])
+                unasked = _as_asked(inner) in _UNASKED or (
+                    inner == "dependency-groups" and any(_as_asked(name) == "dev" for name in new[key])
+                )
                 if not unasked and (inner in asked or where in asked or inner.rpartition(".")[0] in asked):
                     continue
                 found.append(_difference(path, _line_of(text, str(key)), 0, f"`{inner}` is new"))

@@ -22,6 +22,7 @@ _WORD = re.compile(r"\w+")
 _DOCUMENTATION = (".md", ".rst", ".ipynb")
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
 _LARGEST = 4 << 20
+_DEFINES = re.compile(r"#\s*(?:define|undef)\s+(\w+)")
 _NAMES_KEYS = frozenset(("dict", "update", "setdefault", "OrderedDict", "environ", "define", "putenv", "env", "run"))
 """Calls whose keywords become keys, or variables of a process."""
 _READ = frozenset(("get", "getenv", "option", "get_option"))
@@ -90,6 +91,12 @@ def switched(
 
 def _sets(kind: str, line: bytes, match: re.Match[bytes]) -> bool:
     text = line.strip()
+    if re.search(rb"#\s*(?:un)?def(?:ine)?\s+\Z", line[: match.start()]) and not text.startswith(b"#"):
+        # Text that becomes a header.
+        return True
+    if re.match(rb"#(?:SBATCH|PBS|BSUB|COBALT|FLUX|MSUB|\$)\s", text):
+        # Options of a batch system are comments to the shell.
+        return True
     flag, after = match.group().startswith(b"-D"), line[match.end() :].lstrip(b" \t\"'")
     if kind == "text":
         return text.startswith(b"-D")
@@ -122,6 +129,9 @@ def _in_python(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, i
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
             found = re.match(r"(?:-D\s*)?(\w+)(?:=.*)?\Z", node.value, re.DOTALL)
+            written = _DEFINES.search(node.value)
+            if written and written.group(1) in names:
+                yield written.group(1), node.lineno
             if found and found.group(1) in names and not node.value.startswith("-D"):
                 yield found.group(1), node.lineno
         elif isinstance(node, ast.Call):

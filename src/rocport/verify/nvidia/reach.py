@@ -8,6 +8,7 @@ import os
 import posixpath
 import re
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,11 +34,15 @@ _LOADED = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
 _CI = re.compile(r"(?:^|/)(?:\.github|\.circleci|\.buildkite|\.gitlab)/.*\.ya?ml\Z|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z")
 _TEST = re.compile(r"(?:test_[^/]*|[^/]*_test)\.py\Z")
 _TOUCHES = re.compile(
-    rb"concurrency\s*:|actions/cache|\bcache\s*:|publish|\bdeploy|upload-artifact|contents\s*:\s*write|packages\s*:\s*write"
-    rb"|write-all|workflow_run|pull_request_target|secrets\.|self-hosted|git push|gh release|twine\b|docker push"
+    rb"concurrency\s*:|actions/cache|\bcache\s*:|publish|\bdeploy|upload-artifact|write-all|workflow_run"
+    rb"|:\s*write\b|push\s*:\s*true|auto-commit|gh-pages|\b(?:aws s3|gsutil|az storage|scp|anaconda upload)\b"
+    rb"|codecov|coveralls|\bgh (?:pr|issue|api|workflow|run|release)\b|pull_request_target|secrets\.|self-hosted"
+    rb"|git push|twine\b|docker push"
 )
 """What a job could share with another, or change outside of itself."""
 _JOB_NAME = re.compile(rb"(?m)^name\s*:[^\n]*")
+_LONGEST_PATH = 220
+"""Characters of a path: Windows takes 260, the folder of the checkout included."""
 _NO_NAME = re.compile(r"(?i)\A(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|\Z)|[. ]\Z|[<>:\"|?*\\\x00-\x1f\x7f]")
 _COMPUTED = re.compile(rb"(?m)^[ \t]*#[ \t]*include[ \t]+[A-Za-z_]")
 _PYTHON_FILES = re.compile(r"python_files\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)")
@@ -60,6 +65,11 @@ _SYSTEM = re.compile(
 _HEADER = re.compile(
     r"#[ \t]*(?:include(?:_next)?|import)[ \t]*[<\"]([^>\"\n]+)[>\"]|__has_include[^(]*\([<\"]([^>\"]+)"
 )
+
+
+def _spelled(path: str) -> str:
+    """What a file system that does not tell letters apart makes of a path."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def headers_named(content: bytes) -> list[str]:
@@ -187,18 +197,22 @@ class Reach:
     def _spelling(self, path: str) -> None:
         """A path that is another one, or none, on some file system: a checkout there is not what it was."""
         parts = path.split("/")
+        if len(path) > _LONGEST_PATH:
+            self._say(
+                path, f"its path has more than {_LONGEST_PATH} characters: Windows may not check the tree out", None
+            )
         if any(_NO_NAME.search(part) for part in parts):
             self._say(path, "Windows cannot hold a file of that name: the tree cannot be checked out there", None)
         for size in range(1, len(parts) + 1):
             start = "/".join(parts[:size])
-            twin = self._in_small_letters.get(start.casefold(), start)
+            twin = self._in_small_letters.get(_spelled(start), start)
             if twin != start:
-                self._say(path, f"where letters are not told apart by case it is `{twin}`", None)
+                self._say(path, f"where case or composition of letters is not told apart it is `{twin}`", None)
                 break
 
     @cached_property
     def _in_small_letters(self) -> dict[str, str]:
-        return {path.casefold(): path for path in (*self.original.modes, *self.original.folders) if path}
+        return {_spelled(path): path for path in (*self.original.modes, *self.original.folders) if path}
 
     # Python.
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from rocport.verify.nvidia.paths import UNKNOWN, matcher, normal
 
 _READS = re.compile(
     rb"\bopen\s*\(|\bread_?(?:text|bytes|file\w*)\b|(?i:readfile\w*)|\bget_data\b|\bget(?:lines|size|mtime)\b|\bhash_?file\b"
     rb"|\bmd5\w*|\bsha\d+\w*|\bfile\s*\(\s*(?i:READ|STRINGS|SHA\d*|MD5)\b|\bconfigure_file\b|\bxxd\b|\bbin2c\b|\bobjcopy\b"
     rb"|\.incbin\b|#\s*embed\b|go:embed|\binclude_(?:str|bytes)\b|\bifstream\b|\bfopen\b|\bmmap\b"
-    rb"|(?<![\w.-])(?:sed|awk|head|tail|perl|patch|cut|wc|cmp|diff|stringify\w*)\s|\bGet-Content\b"
+    rb"|(?<![\w.-])(?:sed|awk|head|tail|perl|patch|cut|wc|cmp|diff|grep|cat|sort|hash-object|stringify\w*)\s|\bGet-Content\b"
+    rb"|\bslurp\w*|\bget_template\b|\bload_?(?:text|source)\b|\bld\s[^\n]*\s-b\b|\$\(<|[^<]<\s*[\w./$]+\s*(?:$|[;|&)])"
 )
+_PATTERN = re.compile(rb"(?<![\w*\\])[\w./${}()@%-]*\*[\w./*-]*")
+_NEAR = 3
 _OF_TORCH = re.compile(rb"\bversion\.(?:hip|cuda)\b|HIP_VERSION|ROCM_VERSION")
 _HASH = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
 
 
+_LONGEST = 2000
 _VERSION = re.compile(rb"(?i)version")
 
 
@@ -28,6 +35,35 @@ def named(path: str, content: bytes, names: re.Pattern[bytes]) -> Iterator[tuple
             near = b"\n".join(lines[max(0, number - 1) : number + 2])
             if patch or _READS.search(near) or _HASH.search(line):
                 yield number + 1, match.group().decode(), not patch and _VERSION.search(near) is not None
+
+
+def patterns(content: bytes) -> list[tuple[int, str]]:
+    """Patterns of files near something that reads a text: (line, pattern)."""
+    if b"*" not in content or _READS.search(content) is None:
+        return []
+    found: list[tuple[int, str]] = []
+    lines = content.split(b"\n")
+    for number, line in enumerate(lines):
+        if b"*" not in line or len(line) > _LONGEST:
+            continue
+        words = [word for word in _PATTERN.findall(line) if re.search(rb"\*\.\w|/\**$", word)]
+        if words and _READS.search(b"\n".join(lines[max(0, number - 1) : number + _NEAR + 1])):
+            found += [(number + 1, word.decode("utf-8", "replace")) for word in words]
+    return found
+
+
+def taken(where: str, pattern: str, paths: Iterable[str]) -> list[str]:
+    """The paths that a pattern of a file takes, from the root or from the file's folder."""
+    text = re.sub(r"\$\$?\{[^{}]*\}|\$\$?\([^()]*\)|\$\$?\w+|\{[^{}]*\}", UNKNOWN, pattern).strip("(){}")
+    folder = posixpath.dirname(where)
+    if UNKNOWN in text:
+        tried = {f"**/{text.rpartition(UNKNOWN)[2].lstrip('/')}"}
+    else:
+        tried = {normal(text), normal(posixpath.join(folder, text))}
+        if "/" not in text and where.endswith(".py"):
+            # `Path("csrc").glob("*.cu")`
+            tried.add(f"**/{text}")
+    return [path for path in paths if any(matcher(item).match(path) for item in tried)]
 
 
 def adds_version(new: bytes, old: bytes) -> bool:
