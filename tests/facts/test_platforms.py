@@ -6,10 +6,10 @@ import pytest
 from packaging.version import Version
 
 from rocport.facts.errors import FactError
-from rocport.facts.platforms import amd_torch, driver_of, find_system, kernels_of, systems
+from rocport.facts.platforms import amd_torch, driver_of, find_system, kernels_of, systems, windows_targets
 from rocport.facts.pytorch import features, state_in
 from rocport.facts.rocm import rocm_release, torch_release
-from rocport.facts.targets import SURE
+from rocport.facts.targets import SURE, target_names
 from rocport.model.versions import RocmVersion, TorchVersion
 
 
@@ -37,6 +37,12 @@ def test_kernels_are_for_targets_and_systems():
     assert [k.minimum for k in kernels_of("gfx1151", find_system("ubuntu24.04"))] == ["6.14", "6.18.4"]
     assert [k.minimum for k in kernels_of("gfx1151", find_system("debian13"))] == ["6.18.4"]
     assert kernels_of("gfx942", None) == ()
+
+
+def test_targets_of_windows_are_known_ones():
+    known = windows_targets()
+    assert known.targets and {*target_names()} >= set(known.targets)
+    assert known.sure in SURE and known.source
 
 
 def test_amds_builds_are_of_known_releases():

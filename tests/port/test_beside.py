@@ -153,6 +153,16 @@ def test_dockerfile_of_pytorch_s_image(tmp_path: Path) -> None:
     assert active(new["docker/Dockerfile.rocm"]) == ["FROM rocm/pytorch:latest"]
 
 
+def test_a_dockerfile_names_requirements_that_are_made(tmp_path: Path) -> None:
+    docker = "FROM nvidia/cuda:12.1.0-devel-ubuntu22.04\nCOPY . .\nRUN pip install -r requirements.txt\n"
+    for number, (listed, named) in enumerate((("numpy\n", False), ("torch==2.5.1\nnumpy\n", True))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        files = made(folder, {"Dockerfile": docker, "requirements.txt": listed})
+        assert ("requirements-rocm.txt" in "\n".join(active(files["Dockerfile.rocm"]))) is named
+        assert ("requirements-rocm.txt" in files) is named
+
+
 def test_a_dockerfile_without_cuda_has_no_twin(tmp_path: Path) -> None:
     assert made(tmp_path, {"Dockerfile": "FROM python:3.12\nRUN pip install torch\n"}) == {}
 

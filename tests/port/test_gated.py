@@ -10,7 +10,7 @@ from rocport.model import Applicability, Edit, Finding, Severity, Span
 from rocport.port import compat
 from rocport.port.folding import misfit
 from rocport.port.gated import Gated, apply_gated
-from rocport.port.places import Places
+from rocport.port.places import Places, import_offset
 
 SOURCE = b'"""A module."""\n\nimport torch\n\nkind = torch.float8_e4m3fn\n'
 
@@ -93,6 +93,29 @@ def test_the_import_is_one_the_file_can_make(path: str, line: bytes, statement: 
 def test_where_no_import_is_sure_nothing_is_edited(path: str, data: bytes, others: dict[str, bytes], why: str) -> None:
     made = gate(path, data, finding(data, *GOOD), others=others)
     assert made.data == data and why in made.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        (b"", b"x = 1\n"),
+        (b"# a licence\n", b"x = 1\n"),
+        (b'"""A module."""\n\n', b"# of x\n# and more of x\nx = 1\n"),
+        (b'"""A module."""\n# a\n\n', b"x = 1\n"),
+        (b"\xef\xbb\xbf", b"x = 1\n"),
+        (b"import a\nfrom b import (\n    c,\n)\n", b"\n# of x\nx = 1\n"),
+        (b"import a\r\n", b"x = 1\r\n"),
+        (b"import a", b""),
+    ],
+)
+def test_where_the_import_stands(before: bytes, behind: bytes) -> None:
+    data = before + behind
+    assert import_offset(data, ast.parse(data)) == len(before)
+
+
+@pytest.mark.parametrize("data", [b"import a; x = 1\n", b"import _rocm_compat\n_rocm_compat.x\nimport a\n"])
+def test_no_line_is_free_for_the_import(data: bytes) -> None:
+    assert import_offset(data, ast.parse(data), "a") is None
 
 
 def test_the_import_stands_behind_the_package_it_comes_from() -> None:
