@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from rocport import explain
 from rocport.convergence import elsewhere
+from rocport.doctor.capture import machine_from_text
 from rocport.model import Context, Options, Problem
 from rocport.project import defines
 from rocport.project.build import BuildSource
@@ -21,6 +25,8 @@ from rocport.rules import discover
 from rocport.rules.deps import install_order
 from rocport.scan.engine import scan_file
 from rocport.syntax.project import build_index, names_of
+from rocport.verify import nvidia
+from rocport.verify.nvidia import languages
 
 # What is repeated; every byte of it can be read as the start of something.
 PIECES = [
@@ -128,7 +134,13 @@ PIECES = [
     b"Traceback ",
 ]
 FILES = ("a.cu", "CMakeLists.txt", "Makefile", "setup.py", "meson.build", "Dockerfile", "requirements.txt",
-         "pyproject.toml", ".github/workflows/a.yml", "a.sh", "environment.yml", "a.ipynb")  # fmt: skip
+         "pyproject.toml", ".github/workflows/a.yml", "a.sh", "environment.yml", "a.ipynb", "a.hip", "BUILD",
+         "MANIFEST.in", ".gitmodules")  # fmt: skip
+"""A file of each language that a rule looks at: all rules are among the readers, without being named."""
+PROVED = ("a.cu", "CMakeLists.txt", "Makefile", "setup.py", "meson.build", "meson_options.txt", "requirements.txt",
+          "pyproject.toml", "setup.cfg", "a.json", "MANIFEST.in", "a.ipynb", "a.sh", "Dockerfile", ".gitlab-ci.yml",
+          "BUILD", "a.pyx", "a.txt", "a.other")  # fmt: skip
+"""A file of each language that the proof of the NVIDIA path reads."""
 WIDE = 8.0
 """Four times the text in more than this many times the time is not linear: linear is 4, quadratic 16."""
 SMALL = 4 << 10
@@ -173,12 +185,32 @@ def all_rules(path: str) -> Callable[[bytes], object]:
     return lambda data: scanned(path, data)
 
 
+def proved(path: str) -> Callable[[bytes], object]:
+    """The proof of the NVIDIA path, where a file has a line more and there is a new file beside."""
+
+    def read(data: bytes) -> object:
+        with tempfile.TemporaryDirectory() as folder:
+            old, new = Path(folder, "old"), Path(folder, "new")
+            for root, more in ((old, b""), (new, b"\n")):
+                root.mkdir()
+                (root / "other").write_bytes(data)
+                (root / path).write_bytes(data + more)
+            (new / "hip").mkdir()
+            (new / "hip" / "k.cu").write_bytes(b"int x;\n")
+            return nvidia.verify(new, old)
+
+    return read
+
+
 READERS: dict[str, Callable[[bytes], object]] = {
     **{path: all_rules(path) for path in FILES},
     "cmake commands": commands,
     "cmake defines": lambda data: defines.cmake_defines(data.decode("utf-8", "replace")),
     "build lines": lambda data: [BuildSource("a", data, kind).lines for kind in ("cmake", "make", "shell", "docker")],
     "log": lambda data: explain.read_bytes(data, "log"),
+    "capture": lambda data: machine_from_text(data.decode("utf-8", "replace")),
+    "device functions": elsewhere.meets_of,
+    **{f"nvidia-unchanged {path}": proved(path) for path in PROVED},
 }
 
 
@@ -203,6 +235,25 @@ NESTED = [
 def nested(path: str, piece: bytes, depth: int = 100_000) -> None:
     """Raises RecursionError, or what a reader makes of it."""
     scanned(path, piece * depth)
+
+
+def test_no_language_is_forgotten() -> None:
+    asked = {language for loaded in discover() for language in loaded.rule.languages}
+    assert asked <= {language_of(path) for path in FILES}
+    told = re.findall(r"`([\w-]+)`", str(languages.language.__doc__))
+    assert len(told) > 15 and set(told) <= {languages.language(path) for path in PROVED}
+
+
+@pytest.mark.parametrize("path", PROVED)
+def test_the_proof_meets_no_nesting_that_is_too_deep(path: str) -> None:
+    assert proved(path)(b"(" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("path", "piece"), [("a.json", b"#if X\n"), ("setup.cfg", b"a=b\n"), ("requirements.txt", b"a(")]
+)
+def test_the_proof_is_linear(path: str, piece: bytes) -> None:
+    assert growth(proved(path), piece, 4 * SMALL) <= WIDE
 
 
 def test_a_cuda_source_is_read_in_linear_time() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import configparser
-import difflib
 import json
 import re
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rocport.verify.nvidia.model import Difference, Kind
+from rocport.verify.nvidia.tokens import aligned
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,7 +35,7 @@ def by_lines(path: str, new: bytes, old: bytes) -> list[Difference]:
         return [_difference(path, 0, 0, "the bytes are not the same")]
     lines, were = new.split(b"\n"), old.split(b"\n")
     found: list[Difference] = []
-    for tag, first, last, start, end in difflib.SequenceMatcher(None, lines, were, autojunk=False).get_opcodes():
+    for tag, first, last, start, end in aligned(lines, were):
         if tag == "equal":
             continue
         gone, added = _shown(were[start:end]), _shown(lines[first:last])
@@ -56,8 +56,7 @@ def _shown(lines: list[bytes]) -> str:
 
 def requirements(path: str, new: bytes, old: bytes) -> list[Difference]:
     """A requirements file: its lines without comments, continued lines joined, in their order."""
-    goes_on = re.compile(rb"(?m)^[^\n]*\S[^\n]*#[^\n]*\\\r?$")
-    if goes_on.findall(new) != goes_on.findall(old):
+    if _comments_that_go_on(new) != _comments_that_go_on(old):
         message = "a comment ends in a backslash: whether the next line belongs to it depends on who reads the file"
         return [*by_lines(path, new, old), _difference(path, 0, 0, message, Kind.UNDECIDED)]
     if _requirement_lines(new) == _requirement_lines(old):
@@ -65,10 +64,17 @@ def requirements(path: str, new: bytes, old: bytes) -> list[Difference]:
     return by_lines(path, new, old)
 
 
+def _comments_that_go_on(data: bytes) -> list[bytes]:
+    """Lines whose comment ends in a backslash, but those that are comments as a whole."""
+    found = (line.strip() for line in data.split(b"\n") if b"#" in line)
+    return [line for line in found if line.endswith(b"\\") and not line.startswith(b"#")]
+
+
 def _requirement_lines(data: bytes) -> list[str]:
     text = data.decode("utf-8-sig", errors="surrogateescape").replace("\r\n", "\n")
     # As pip joins them: a line that is a comment does not go on after a backslash.
-    text = re.sub(r"(?m)^(\s*#.*?)\\+$", r"\1", text).replace("\\\n", "")
+    joined = (line.rstrip("\\") if line.lstrip().startswith("#") else line for line in text.split("\n"))
+    text = "\n".join(joined).replace("\\\n", "")
     lines = (re.sub(r"(?:^|\s)#.*", "", line).strip() for line in text.split("\n"))
     return [" ".join(line.split()) for line in lines if line]
 

@@ -7,7 +7,6 @@ whether it is a generator, what its docstring is, and the source text that a com
 from __future__ import annotations
 
 import ast
-import difflib
 import io
 import re
 import symtable
@@ -21,6 +20,7 @@ from typing import Any
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.python_fold import Folded, Folder, Resolve
 from rocport.verify.nvidia.python_scopes import COMPREHENSIONS, FUNCTIONS, identifiers, own_nodes
+from rocport.verify.nvidia.tokens import aligned
 
 CODE = "nvidia-python"
 _SOURCE_READERS = frozenset(
@@ -370,7 +370,7 @@ class _Comparison:
                 self.nodes(item, was)
             return
         dumps, were = [ast.dump(item) for item in new], [ast.dump(item) for item in old]
-        for tag, first, last, start, end in difflib.SequenceMatcher(None, dumps, were, autojunk=False).get_opcodes():
+        for tag, first, last, start, end in aligned(dumps, were):
             if tag == "equal" or (tag == "replace" and last - first == end - start):
                 for item, was in zip(new[first:last], old[start:end], strict=True):
                     self.nodes(item, was)
@@ -431,7 +431,7 @@ class _Comparison:
         ]
         before = [text for _, text in _comments(self.old.data)]
         if comments != before and len(comments) + len(before):
-            for tag, first, _, start, _ in difflib.SequenceMatcher(None, comments, before).get_opcodes():
+            for tag, first, _, start, _ in aligned(comments, before):
                 if tag != "equal":
                     what = comments[first] if first < len(comments) else before[start]
                     message = f"a type comment is not the same: {what}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from rocport.verify.nvidia.model import Difference, Kind
@@ -35,27 +35,40 @@ class LexError(Exception):
         self.reason = reason
 
 
+def aligned(new: Sequence[Hashable], old: Sequence[Hashable]) -> list[tuple[str, int, int, int, int]]:
+    """How one sequence became another: `(tag, start, end, old start, old end)`, as difflib. Aligning is quadratic
+    and worse where much repeats, so only the middle is, the ends being the same, and a large one is replaced whole."""
+    most = min(len(new), len(old))
+    first = next((place for place in range(most) if new[place] != old[place]), most)
+    end = 0
+    while end < most - first and new[-1 - end] == old[-1 - end]:
+        end += 1
+    stop, halt = len(new) - end, len(old) - end
+    middle = [("replace", 0, stop - first, 0, halt - first)]
+    if (stop - first) * (halt - first) <= _ALIGNED:
+        middle = difflib.SequenceMatcher(None, new[first:stop], old[first:halt], autojunk=False).get_opcodes()
+    found = [(tag, first + a, first + b, first + c, first + d) for tag, a, b, c, d in middle]
+    if first:
+        found.insert(0, ("equal", 0, first, 0, first))
+    return [*found, ("equal", stop, len(new), halt, len(old))] if end else found
+
+
+_ALIGNED = 1_000_000
+"""Comparisons that aligning may take."""
+
+
 def compare(path: str, new: Sequence[Token], old: Sequence[Token], what: str) -> list[Difference]:
     """Where two token streams differ; `what` says what a change should have been gated on."""
     keys, were = [token.key for token in new], [token.key for token in old]
     if keys == were:
         return []
-    first = next((i for i, (a, b) in enumerate(zip(keys, were, strict=False)) if a != b), min(len(keys), len(were)))
-    end = 0
-    while end < min(len(keys), len(were)) - first and keys[-1 - end] == were[-1 - end]:
-        end += 1
-    stop, halt = len(keys) - end, len(were) - end
-    # Only the middle is aligned: the ends are the same, and aligning is quadratic.
-    matcher = difflib.SequenceMatcher(None, keys[first:stop], were[first:halt], autojunk=False)
-    long = max(stop, halt) - first > 4000
-    opcodes = [("replace", 0, stop - first, 0, halt - first)] if long else matcher.get_opcodes()
     found: list[Difference] = []
-    for tag, start, last, begin, until in opcodes:
+    for tag, start, last, begin, until in aligned(keys, were):
         if tag == "equal":
             continue
-        added, gone = new[first + start : first + last], old[first + begin : first + until]
-        line = _line(added, new, first + start)
-        original_line = _line(gone, old, first + begin)
+        added, gone = new[start:last], old[begin:until]
+        line = _line(added, new, start)
+        original_line = _line(gone, old, begin)
         if added and gone and [item.text for item in added] == [item.text for item in gone]:
             message = f"white space before {_text(added)} is not as it was"
         elif added and gone:
