@@ -16,6 +16,7 @@ _READS = re.compile(
     rb"|\bslurp\w*|\bget_template\b|\bload_?(?:text|source)\b|\bld\s[^\n]*\s-b\b|\$\(<|[^<]<\s*[\w./$]+\s*(?:$|[;|&)])"
 )
 _PATTERN = re.compile(rb"(?<![\w*\\])[\w./${}()@%-]*\*[\w./*-]*")
+_STRING = re.compile(rb"\"([^\"\n]*)\"|'([^'\n]*)'")
 _NEAR = 3
 _OF_TORCH = re.compile(rb"\bversion\.(?:hip|cuda)\b|HIP_VERSION|ROCM_VERSION")
 _HASH = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
@@ -37,8 +38,8 @@ def named(path: str, content: bytes, names: re.Pattern[bytes]) -> Iterator[tuple
                 yield number + 1, match.group().decode(), not patch and _VERSION.search(near) is not None
 
 
-def patterns(content: bytes) -> list[tuple[int, str]]:
-    """Patterns of files near something that reads a text: (line, pattern)."""
+def patterns(content: bytes, quoted: bool) -> list[tuple[int, str]]:
+    """Patterns of files near something that reads a text: (line, pattern). `quoted`: in strings only."""
     if b"*" not in content or _READS.search(content) is None:
         return []
     found: list[tuple[int, str]] = []
@@ -46,7 +47,8 @@ def patterns(content: bytes) -> list[tuple[int, str]]:
     for number, line in enumerate(lines):
         if b"*" not in line or len(line) > _LONGEST:
             continue
-        words = [word for word in _PATTERN.findall(line) if re.search(rb"\*\.\w|/\**$", word)]
+        text = b" ".join(b"".join(item) for item in _STRING.findall(line)) if quoted else line
+        words = [word for word in _PATTERN.findall(text) if re.search(rb"\*\.\w|[\w)}]/\*+\Z", word)]
         if words and _READS.search(b"\n".join(lines[max(0, number - 1) : number + _NEAR + 1])):
             found += [(number + 1, word.decode("utf-8", "replace")) for word in words]
     return found
