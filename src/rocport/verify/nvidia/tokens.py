@@ -44,7 +44,7 @@ def aligned(new: Sequence[Hashable], old: Sequence[Hashable]) -> list[tuple[str,
     while end < most - first and new[-1 - end] == old[-1 - end]:
         end += 1
     stop, halt = len(new) - end, len(old) - end
-    middle = [("replace", 0, stop - first, 0, halt - first)]
+    middle: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, stop - first, 0, halt - first)]
     if (stop - first) * (halt - first) <= _ALIGNED:
         middle = difflib.SequenceMatcher(None, new[first:stop], old[first:halt], autojunk=False).get_opcodes()
     found = [(tag, first + a, first + b, first + c, first + d) for tag, a, b, c, d in middle]
