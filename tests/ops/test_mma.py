@@ -29,7 +29,7 @@ def _chosen(rows: int, name: str, where: Platform = H100, dtype: torch.dtype = t
 def test_it_serves_two_to_sixteen_rows_of_four_bits():
     assert {_chosen(rows, name) for rows in (2, 8, 16) for name in ("nf4b64", "affine4g32", "mxfp4")} == {"mma"}
     assert {_chosen(rows, "nf4b64") for rows in (1, 17)} == {"triton"}
-    assert _chosen(1, "affine4g64", n=1024) == "mma" and _chosen(1, "affine4g64") == "triton"
+    assert _chosen(1, "affine4g64", n=1024) == "triton" and _chosen(1, "affine4g64") == "triton"
     assert {_chosen(8, name) for name in ("affine8g64", "nvfp4")} == {"triton"}
     assert _chosen(8, "nf4b64", dtype=torch.float32) == "triton"
     assert _chosen(8, "nf4b64", Platform("cuda", capability=(7, 5))) == "triton"

@@ -92,7 +92,7 @@ class Operator:
 
     def pinned(self) -> str:
         """The tier pinned for this process or by the environment; empty when none is."""
-        return self._pinned or _from_environment(os.environ.get(VARIABLE, ""), self.name)
+        return self._pinned or _from_environment(asked(), self.name)
 
     def select(self, platform: Platform, *args: Any, tier: str = "", **kwargs: Any) -> Tier:
         """The tier that will serve this call. Raises TierRefused when the pinned one cannot."""
@@ -119,6 +119,12 @@ class Operator:
             rows.append(Choice(candidate.name, reason, chosen, candidate.source))
         rows += [Choice(broken, why, False) for broken, why in sorted(self._broken.items())]
         return rows
+
+
+def asked() -> str:
+    """What the environment pins. Asked at every call: `get` of what is not there raises and catches."""
+    there = VARIABLE in os.environ
+    return os.environ[VARIABLE] if there else ""
 
 
 def _from_environment(text: str, operator: str) -> str:

@@ -12,6 +12,7 @@ returns no compiled kernel (the interpreter), the call goes through Triton as be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -90,6 +91,20 @@ class Launch:
             compiled = self._kernel[self._grid](*values, **self._options)
         if self._run is None:
             self._keep(compiled, tensors)
+
+    def output(self, shape: tuple[int, ...]) -> Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]:
+        """A function of x and, where the kernel takes one, another operand: what a launch given x, an output of `shape`
+        and of x's type, and that operand writes to the output."""
+
+        def call(x: torch.Tensor, other: torch.Tensor | None) -> torch.Tensor:
+            out = x.new_empty(shape)
+            if other is None:
+                self(x, out)
+            else:
+                self(x, out, other)
+            return out
+
+        return call
 
     def _keep(self, compiled: Any, tensors: tuple[torch.Tensor, ...]) -> None:
         complete = all(hasattr(compiled, name) for name in ("run", "function", "packed_metadata"))

@@ -13,7 +13,6 @@ pointer and are kept with the process. Under torch.compile they are their specif
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -21,7 +20,7 @@ from typing import Any
 import torch
 
 from rocport.ops import library
-from rocport.ops.dispatch import VARIABLE, Operator, Tier, operator
+from rocport.ops.dispatch import Operator, Tier, asked, operator
 from rocport.ops.experts import by_expert
 from rocport.ops.formats import QuantTensor
 from rocport.runtime import machine
@@ -65,7 +64,7 @@ class _Plan:
 
 def _serve(q: QuantTensor, key: tuple[Any, ...], make: Callable[[], Callable[..., torch.Tensor]]) -> Callable[..., Any]:
     """The kept plan of `key`, or a new one. On the CPU, where nothing is launched, none is kept."""
-    key = (*key, os.environ.get(VARIABLE), _matmul_operator._pinned, _dequantize_operator._pinned)
+    key = (*key, asked(), _matmul_operator._pinned, _dequantize_operator._pinned)
     plan: _Plan | None = q.plans.get(key)
     if plan is not None and plan.valid():
         return plan.call
@@ -95,18 +94,28 @@ def _select(chosen_from: Operator, device: torch.device, *args: Any, tier: str) 
 _kept: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
-def serve(op: Operator, specification: Callable[..., Any], args: tuple[Any, ...], tier: str) -> Any:
-    """What `op` gives for `args`, whose first is a tensor. `args` beside tensors are hashed."""
+def serve(
+    op: Operator, specification: Callable[..., Any], args: tuple[Any, ...], tier: str,
+    check: Callable[..., None] | None = None,
+) -> Any:  # fmt: skip
+    """What `op` gives for `args`, whose first is a tensor. `args` beside tensors are hashed. `check` raises for args
+    that do not fit; what has a plan fitted when it was made."""
     if torch.compiler.is_compiling() and not (tier or op._pinned):
+        if check is not None:
+            check(*args)
         return specification(*args)
     if not direct(args[0]):
+        if check is not None:
+            check(*args)
         return op.select(machine.platform(args[0].device), *args, tier=tier).run(*args)
     key = (
-        op.name, tier, op._pinned, os.environ.get(VARIABLE), torch.is_grad_enabled(),
+        op.name, tier, op._pinned, asked(), torch.is_grad_enabled(),
         *[(a.shape, a.dtype, a.get_device(), a.requires_grad) if isinstance(a, torch.Tensor) else a for a in args],
     )  # fmt: skip
     call = _kept.get(key)
     if call is None:
+        if check is not None:
+            check(*args)
         call = _prepared(op, args, tier, key)
     return call(*args)
 

@@ -4,6 +4,7 @@ graph can capture it. The caller's logits stay as they are."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -91,6 +92,9 @@ class _Plan:
 
     def __init__(self, logits: torch.Tensor, ignore_index: int) -> None:
         self.count, width = logits.shape
+        kind = {"dtype": torch.float32, "device": logits.device}
+        self.rows: Callable[[], torch.Tensor] = partial(torch.empty, 2 * self.count + 1, **kind)
+        self.scalar: Callable[[], torch.Tensor] = partial(torch.empty, (), **kind)
         count = warps(THREADS, logits.device)
         fixed = {"T": self.count, "V": width, "IGNORE": ignore_index, "BLOCK": BLOCK, "ONE": self.count == 1}
         self.losses = Launch(
@@ -106,8 +110,7 @@ class _Plan:
 
     def forward(self, logits: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The mean loss, and what the backward needs: a loss and a logarithm a row, and one over the number of rows."""
-        kept_rows = torch.empty(2 * self.count + 1, dtype=torch.float32, device=logits.device)
-        mean = torch.empty((), dtype=torch.float32, device=logits.device)
+        kept_rows, mean = self.rows(), self.scalar()
         if self.count:
             self.losses(logits, target, kept_rows, mean)
         if self.count != 1:

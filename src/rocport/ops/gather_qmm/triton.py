@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from rocport.ops.decode import arguments, refuse_triton
+from rocport.ops.decode import arguments, compute_units, refuse_triton
 from rocport.ops.dispatch import Tier
 from rocport.ops.formats import QuantTensor
 from rocport.ops.quantized_matmul import triton as matmul
@@ -18,19 +18,12 @@ ROWS_AN_EXPERT = 2
 
 def prepare(
     x: torch.Tensor, q: QuantTensor, experts: torch.Tensor
-) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+) -> Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]:
     """`run` for x and experts of this shape and type: a function of them."""
     a = arguments(q)
-    config = matmul.rows_config(platform(x.device), q.shape[1], q.shape[2], a.lut)
-    launch = matmul.rows_launch(x, a, q.shape[1], None, experts, config)
-    shape = (*experts.shape, q.shape[1])
-
-    def call(x: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
-        out = x.new_empty(shape)
-        launch(x, out, experts)
-        return out
-
-    return call
+    rows = experts.numel() * q.shape[1]
+    config = matmul.rows_config(platform(x.device), rows, q.shape[2], a.lut, compute_units(x.device))
+    return matmul.rows_launch(x, a, q.shape[1], None, experts, config).output((*experts.shape, q.shape[1]))
 
 
 def run(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> torch.Tensor:

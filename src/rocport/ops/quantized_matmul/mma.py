@@ -342,17 +342,7 @@ def prepare(
     rows = x.reshape(-1, k)
     shape = (*x.shape[:-1], n)
     config = mma_config(rows.shape[0], n, q.format.kind != "affine", compute_units(x.device))
-    launch = mma_launch(rows, arguments(q), n, bias, config)
-
-    def call(x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-        out = x.new_empty(shape)
-        if bias is None:
-            launch(x, out)
-        else:
-            launch(x, out, bias)
-        return out
-
-    return call
+    return mma_launch(rows, arguments(q), n, bias, config).output(shape)
 
 
 def run(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None) -> torch.Tensor:
@@ -376,7 +366,7 @@ def refuse(
         return f"needs 4-bit codes in groups of 32 or more, have {fmt.name}"
     if x.shape[0] > ROWS_AT_MOST:
         return f"serves up to {ROWS_AT_MOST} rows, have {x.shape[0]}: tiles are faster"
-    if x.shape[0] == 1 and (fmt.kind != "affine" or q.shape[0] > 16 * compute_units(x.device)):
+    if x.shape[0] == 1:
         return "serves two rows and more: one is faster without a matrix unit"
     if x.stride(0) % 8 or q.numel // 8 >= 2**31:
         return "needs rows of x that start at a multiple of 16 bytes, and fewer than 2^34 weights"

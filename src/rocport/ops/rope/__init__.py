@@ -23,17 +23,19 @@ def rope(
     *, interleaved: bool = False, offset: int | None = None, tier: str = "",
 ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
     """Rotate q and k; see the module."""
-    if cos.dim() == 2:
-        cos, sin = cos.unsqueeze(0), sin.unsqueeze(0)
     if offset is not None:
-        cos, sin = cos[:, offset : offset + q.shape[1]], sin[:, offset : offset + q.shape[1]]
-    fits = cos.shape[1] == q.shape[1] and 2 * cos.shape[2] <= q.shape[3] and cos.shape[0] in (1, q.shape[0])
+        end = offset + q.shape[1]
+        cos, sin = cos[..., offset:end, :], sin[..., offset:end, :]
+    args = (q, k, cos, sin, interleaved)
+    out: tuple[torch.Tensor, torch.Tensor] = plans.serve(_operator, eager.run, args, tier, _check)
+    return out
+
+
+def _check(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool) -> None:
+    shape = cos.shape if cos.dim() == 3 else (1, *cos.shape)
+    fits = len(shape) == 3 and shape[1] == q.shape[1] and 2 * shape[2] <= q.shape[3] and shape[0] in (1, q.shape[0])
     if cos.shape != sin.shape or not fits:
         raise ValueError(f"rope: q {tuple(q.shape)} and cos {tuple(cos.shape)} do not meet")
-    if q.numel() == 0 or k.numel() == 0:
-        return eager.run(q, k, cos, sin, interleaved)
-    out: tuple[torch.Tensor, torch.Tensor] = plans.serve(_operator, eager.run, (q, k, cos, sin, interleaved), tier)
-    return out
 
 
 def cases(device: torch.device) -> tuple[object, ...]:

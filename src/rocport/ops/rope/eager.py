@@ -10,7 +10,7 @@ from rocport.ops.dispatch import Tier, never
 def _rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool) -> torch.Tensor:
     turned, rest = x[..., : 2 * cos.shape[-1]].float(), x[..., 2 * cos.shape[-1] :]
     a, b = (turned[..., 0::2], turned[..., 1::2]) if interleaved else turned.chunk(2, -1)
-    c, s = cos.float().unsqueeze(2), sin.float().unsqueeze(2)
+    c, s = cos.float().unsqueeze(-2), sin.float().unsqueeze(-2)
     pair = (a * c - b * s, b * c + a * s)
     out = torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
     return torch.cat((out.to(x.dtype), rest), -1)

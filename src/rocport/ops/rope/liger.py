@@ -17,6 +17,8 @@ def run(
 
     # Liger takes [B, H, S, D] and rotates in place: the copies keep the caller's tensors. It reads the first half of a
     # table as wide as the head.
+    if cos.dim() == 2:
+        cos, sin = cos.unsqueeze(0), sin.unsqueeze(0)
     heads_first = (q.transpose(1, 2).clone(), k.transpose(1, 2).clone())
     rotated_q, rotated_k = LigerRopeFunction.apply(*heads_first, torch.cat((cos, cos), -1), torch.cat((sin, sin), -1))
     return rotated_q.transpose(1, 2), rotated_k.transpose(1, 2)

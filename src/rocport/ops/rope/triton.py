@@ -12,6 +12,7 @@ import triton.language as tl
 from rocport.ops.decode import refuse_triton
 from rocport.ops.dispatch import Tier
 from rocport.ops.launch import Launch
+from rocport.ops.rope import eager
 from rocport.runtime.machine import Platform
 
 
@@ -80,8 +81,9 @@ def rotation(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, interleaved: b
     blocks = blocks_of_q + triton.cdiv(k.shape[2], heads)
     fixed = {
         "S": length, "H_Q": count, "H_K": k.shape[2], "D": dim, "D_HALF": pairs,
-        "BLOCKS_OF_Q": blocks_of_q, "BLOCKS": blocks, "batch_stride": 0 if cos.shape[0] == 1 else cos.stride(0),
-        "row_stride": cos.stride(1), "SIGN": sign, "INTERLEAVED": interleaved, "HEADS": heads, "HALF": half,
+        "BLOCKS_OF_Q": blocks_of_q, "BLOCKS": blocks,
+        "batch_stride": 0 if cos.dim() == 2 or cos.shape[0] == 1 else cos.stride(0),
+        "row_stride": cos.stride(-2), "SIGN": sign, "INTERLEAVED": interleaved, "HEADS": heads, "HALF": half,
         "REST": triton.next_power_of_2(dim - 2 * pairs) if dim > 2 * pairs else 0,
     }  # fmt: skip
     grid = (length * blocks, batch)
@@ -133,6 +135,8 @@ Turn = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 
 def prepare(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleaved: bool) -> Turn:
     """`run` for operands of these shapes and types."""
+    if not (q.numel() and k.numel()):
+        return eager.run
     plan = _Plan(q, k, cos, sin, interleaved)
     taped = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad)
 
