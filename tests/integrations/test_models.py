@@ -73,6 +73,11 @@ def test_packed_while_loading(dense, form):
     layer = {"nf4b64": "Linear4bit", "int8": "Linear8bitLt", "affine4g32": "QuantizedLinear"}[form]
     assert type(model.model.layers[0].mlp.down_proj).__name__ == layer and type(model.lm_head) is torch.nn.Linear
     same(load(dense, form=form), model)
+    # Our norm, activation and rope are in by default, and can be left out.
+    assert "forward" in model.model.norm.__dict__
+    plain = AutoModelForCausalLM.from_pretrained(dense, quantization_config=RocportConfig(form, fused=False))
+    assert "forward" not in plain.model.norm.__dict__
+    same(plain, model)
 
 
 def test_bitsandbytes(nf4, tmp_path):
@@ -84,6 +89,32 @@ def test_bitsandbytes(nf4, tmp_path):
     ours.save_pretrained(tmp_path / "saved")
     same(load(tmp_path / "saved"), ours, tokens=False)
     same(AutoModelForCausalLM.from_pretrained(tmp_path / "saved"), ours, tokens=False)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A model that has learned to count by three, so that its weights are no longer what they were drawn as."""
+    model = small().train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3)
+    for step in range(40):
+        tokens = (
+            torch.arange(24) * 3 + torch.randint(0, 128, (8, 1), generator=torch.Generator().manual_seed(step))
+        ) % 128
+        loss = model(tokens, labels=tokens).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    assert loss.item() < 2.0
+    folder = tmp_path_factory.mktemp("trained")
+    model.eval().save_pretrained(folder)
+    return folder
+
+
+def test_trained_weights_of_bitsandbytes_and_transformers(trained, tmp_path):
+    pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed")
+    same(load(trained), AutoModelForCausalLM.from_pretrained(trained))
+    convert(trained, tmp_path / "nf4", Options("nf4b64"))
+    same(load(tmp_path / "nf4"), AutoModelForCausalLM.from_pretrained(tmp_path / "nf4"))
 
 
 @pytest.mark.parametrize("tied", [True, False])

@@ -26,7 +26,7 @@ from rocport.checkpoint.errors import CheckpointError
 from rocport.checkpoint.gguf_model import gguf_weights, read_gguf_checkpoint
 from rocport.checkpoint.model import is_kept, read_config
 from rocport.checkpoint.quantstate import DTYPES, MARK, find_quantized
-from rocport.checkpoint.stored import Blocks, Dense, Weight, find_weights
+from rocport.checkpoint.stored import Blocks, Dense, Weight, apart, find_weights, stacked
 from rocport.checkpoint.tensorfile import (
     MAX_HEADER_BYTES,
     Checkpoint,
@@ -178,15 +178,21 @@ def plan(src: Path, options: Options) -> Plan:
         weights = dict(stored) | {
             name: Dense(tensor) for name, tensor in tensors.items() if name not in stored and _is_matrix(tensor)
         }
-    parts = {part.name for weight in stored.values() for part in weight.parts}
-    begins = {weight.parts[0].name: weight for weight in weights.values()}
+    # MLX keeps the experts of a mixture as stacks, everybody else each for itself.
+    words = match is not None and not match["block"]
+    weights = stacked(weights) if words else apart(weights)
+    parts = {part.name for weight in (*stored.values(), *weights.values()) for part in weight.parts}
+    begins: dict[str, list[Weight]] = {}
+    for weight in weights.values():
+        begins.setdefault(weight.parts[0].name, []).append(weight)
     kept: dict[str, str] = {}
     shards = []
     for file in checkpoint.files:
         entries: list[Entry] = []
         for tensor in file.tensors:
             if tensor.name in begins:
-                entries.extend(_outputs(begins[tensor.name], options, kept))
+                for weight in begins[tensor.name]:
+                    entries.extend(_outputs(weight, options, kept))
             elif tensor.name not in parts:
                 entries.append(Entry(tensor.name, tensor.dtype, tensor.shape, tensor.nbytes, source=tensor))
         shards.append(Shard(file, tuple(entries)))
@@ -214,7 +220,7 @@ def _reason(weight: Weight, packed: Packed) -> str:
     """Why a weight stays dense; empty when it is packed."""
     if is_kept(weight.name) or weight.name.endswith(_ROUTERS):
         return "embedding, head or router"
-    if len(weight.shape) != 2:
+    if len(weight.shape) != 2 and not (packed.kind == "affine" and len(weight.shape) == 3):
         return f"{len(weight.shape)} dimensions: no layer of this form in the target format"
     if packed.kind == "affine" and weight.shape[-1] % packed.group:
         return f"{weight.shape[-1]} columns are no multiple of {packed.group}"
@@ -241,11 +247,11 @@ def _outputs(weight: Weight, options: Options, kept: dict[str, str]) -> Iterator
         return Entry(name, dtype, shape, math.prod(shape) * size, None, weight, packed, role)
 
     if packed.kind == "affine":
-        rows, width = weight.shape
+        *lead, width = weight.shape
         module, dtype = name.removesuffix(".weight"), DTYPES[weight.dtype]
-        yield entry(name, "U32", (rows, width * packed.bits // 32), "words")
+        yield entry(name, "U32", (*lead, width * packed.bits // 32), "words")
         for role in ("scales", "biases"):
-            yield entry(f"{module}.{role}", dtype, (rows, width // packed.group), role)
+            yield entry(f"{module}.{role}", dtype, (*lead, width // packed.group), role)
         return
     blocks = -(-weight.elements // packed.group)
     yield entry(name, "U8", (-(-weight.elements // 2), 1), "packed")

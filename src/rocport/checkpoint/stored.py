@@ -21,6 +21,7 @@ AutoAWQ 0.2.9 (`utils/packing_utils.py`). `value` decodes one value in plain Pyt
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -147,6 +148,10 @@ class Blocks(Weight):
             np.frombuffer(w.absmax.read(), np.uint8), _floats(w.nested_absmax).reshape(-1),
             _floats(w.nested_code).reshape(-1), w.nested_blocksize, w.nested_offset,
         )  # fmt: skip
+
+    def scales(self) -> Floats:
+        """One a block, fp32, no longer nested."""
+        return self._scales
 
     def values(self, begin: int, count: int) -> Floats:
         import numpy as np
@@ -331,6 +336,99 @@ class OssBlocks(Weight):
         byte = self.blocks.read(stored // 2, 1)[0]
         scale = self.scales.read(stored // 32, 1)[0]
         return _single(_element(byte >> 4 if stored % 2 else byte & 15, 4) * 2.0 ** (scale - 127))
+
+
+@dataclass
+class Slice(Weight):
+    """Matrix `at` of a stack."""
+
+    name: str
+    stack: Weight
+    at: int
+
+    def __post_init__(self) -> None:
+        self.layout, self.shape, self.dtype = self.stack.layout, self.stack.shape[1:], self.stack.dtype
+        self.parts, self.unit = self.stack.parts, self.stack.unit
+
+    def values(self, begin: int, count: int) -> Floats:
+        return self.stack.values(self.at * self.elements + begin, count)
+
+    def value(self, index: int) -> float:
+        return self.stack.value(self.at * self.elements + index)
+
+    def release(self) -> None:
+        self.stack.release()
+
+
+@dataclass
+class Stack(Weight):
+    """Matrices of one shape as one, [E, N, K]."""
+
+    name: str
+    each: tuple[Weight, ...]
+
+    def __post_init__(self) -> None:
+        first = self.each[0]
+        self.layout, self.shape, self.dtype = first.layout, (len(self.each), *first.shape), first.dtype
+        self.parts, self.unit = tuple(part for one in self.each for part in one.parts), first.unit
+
+    def values(self, begin: int, count: int) -> Floats:
+        import numpy as np
+
+        size, pieces = self.each[0].elements, []
+        while count > 0:
+            at, inside = divmod(begin, size)
+            taken = min(count, size - inside)
+            pieces.append(self.each[at].values(inside, taken))
+            begin, count = begin + taken, count - taken
+        return np.concatenate(pieces) if pieces else np.empty(0, np.float32)
+
+    def value(self, index: int) -> float:
+        at, inside = divmod(index, self.each[0].elements)
+        return self.each[at].value(inside)
+
+    def release(self) -> None:
+        for one in self.each:
+            one.release()
+
+
+_MIXTRAL = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
+_EXPERT = re.compile(r"(.+)\.experts\.(\d+)\.(gate_proj|up_proj|down_proj|w1|w2|w3)\.weight")
+_SWITCH = re.compile(r"(.+)\.switch_mlp\.(gate_proj|up_proj|down_proj)\.weight")
+
+
+def stacked(weights: Mapping[str, Weight]) -> dict[str, Weight]:
+    """`weights` with the experts of each mixture as one stack, as MLX names them: `P.switch_mlp.gate_proj.weight` for
+    `P.experts.E.gate_proj.weight` (or Mixtral's w1, w2, w3). Experts that are not all there, or not alike, stay."""
+    groups: dict[str, dict[int, Weight]] = {}
+    for name, weight in weights.items():
+        if match := _EXPERT.fullmatch(name):
+            part = _MIXTRAL.get(match[3], match[3])
+            groups.setdefault(f"{match[1]}.switch_mlp.{part}.weight", {})[int(match[2])] = weight
+    result = dict(weights)
+    for name, found in groups.items():
+        each = tuple(found[at] for at in sorted(found))
+        alike = len({(one.shape, one.layout, one.dtype) for one in each}) == 1 and len(each[0].shape) == 2
+        if alike and set(found) == set(range(len(each))):
+            for one in each:
+                del result[one.name]
+            result[name] = Stack(name, each)
+    return result
+
+
+def apart(weights: Mapping[str, Weight]) -> dict[str, Weight]:
+    """`weights` with MLX's stacks of experts as one matrix each, as transformers names them."""
+    result: dict[str, Weight] = {}
+    for name, weight in weights.items():
+        match = _SWITCH.fullmatch(name)
+        if match is None or len(weight.shape) != 3:
+            result[name] = weight
+            continue
+        parts = {new: old for old, new in _MIXTRAL.items()} if match[1].endswith("block_sparse_moe") else {}
+        for at in range(weight.shape[0]):
+            one = f"{match[1]}.experts.{at}.{parts.get(match[2], match[2])}.weight"
+            result[one] = Slice(one, weight, at)
+    return result
 
 
 AWQ_ORDER = (0, 4, 1, 5, 2, 6, 3, 7)

@@ -62,7 +62,8 @@ def _same_settings(module: torch.nn.Module, name: str) -> bool:
     return name != "swiglu" or type(getattr(module, "act_fn", None)).__name__ in ("SiLU", "SiLUActivation")
 
 
-def _agree(theirs: Callable[[], torch.Tensor], ours: Callable[[], torch.Tensor]) -> bool:
+def agree(theirs: Callable[[], torch.Tensor], ours: Callable[[], torch.Tensor]) -> bool:
+    """Whether both give the same values, fp32."""
     try:
         with torch.no_grad():
             return torch.allclose(theirs(), ours(), rtol=1e-4, atol=1e-5)
@@ -70,23 +71,23 @@ def _agree(theirs: Callable[[], torch.Tensor], ours: Callable[[], torch.Tensor])
         return False
 
 
-def _copy(module: torch.nn.Module, **parts: Any) -> Any:
+def twin(module: torch.nn.Module, **parts: Any) -> Any:
     """A module of the same class and settings, with other parts and no hooks."""
-    twin = type(module).__new__(type(module))
-    torch.nn.Module.__init__(twin)
-    internal = twin.__dict__.keys()
-    twin.__dict__.update({key: value for key, value in module.__dict__.items() if key not in internal})
+    other = type(module).__new__(type(module))
+    torch.nn.Module.__init__(other)
+    internal = other.__dict__.keys()
+    other.__dict__.update({key: value for key, value in module.__dict__.items() if key not in internal})
     if isinstance(act := getattr(module, "act_fn", None), torch.nn.Module):
-        twin.act_fn = act
+        other.act_fn = act
     for name, part in parts.items():
-        setattr(twin, name, part)
-    return twin.eval()
+        setattr(other, name, part)
+    return other.eval()
 
 
 def _is_norm(module: torch.nn.Module) -> bool:
-    twin = _copy(module, weight=torch.nn.Parameter(torch.linspace(0.5, 2.0, 16)))
+    other = twin(module, weight=torch.nn.Parameter(torch.linspace(0.5, 2.0, 16)))
     x = torch.linspace(-3, 5, 48).view(3, 16)
-    return _agree(lambda: twin(x), lambda: ops.rms_norm(x, twin.weight, twin.variance_epsilon))
+    return agree(lambda: other(x), lambda: ops.rms_norm(x, other.weight, other.variance_epsilon))
 
 
 def _is_gated(module: torch.nn.Module) -> bool:
@@ -94,8 +95,8 @@ def _is_gated(module: torch.nn.Module) -> bool:
         torch.manual_seed(0)
         linears = {name: torch.nn.Linear(8, 8) for name in ("gate_proj", "up_proj", "down_proj")}
         x = torch.randn(3, 8)
-    twin = _copy(module, **linears)
-    return _agree(lambda: twin(x), lambda: _gated_forward(twin, x))
+    other = twin(module, **linears)
+    return agree(lambda: other(x), lambda: _gated_forward(other, x))
 
 
 def rotary(
@@ -141,4 +142,4 @@ def _is_rotary(theirs: Callable[..., Any]) -> bool:
     def flat(turn: Callable[..., Any]) -> torch.Tensor:
         return torch.cat([part.flatten() for part in turn(q, k, tables.cos(), tables.sin())])
 
-    return _agree(lambda: flat(theirs), lambda: flat(rotary))
+    return agree(lambda: flat(theirs), lambda: flat(rotary))

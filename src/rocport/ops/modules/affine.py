@@ -24,18 +24,21 @@ class _Affine(torch.nn.Module):
     def __init__(self, shape: tuple[int, ...], format: str, dtype: torch.dtype, device: torch.device | None) -> None:
         super().__init__()
         self._quantized: QuantTensor | None = None
+        self._quantized_from: tuple[torch.nn.Parameter | None, ...] = ()
         fmt = Format.parse(format)
-        if fmt.flat:
+        if fmt.flat and len(shape) == 2:
             raise ValueError(f"{format} is a flat format of bitsandbytes: use Linear4bit")
         if shape[-1] % fmt.group:
             raise ValueError(f"{format} needs in_features a multiple of {fmt.group}, have {shape[-1]}")
         self.format = fmt
         self.shape = shape
-        words = (*shape[:-1], shape[-1] * fmt.bits // 32)
+        size, stored = (8, torch.uint8) if fmt.flat else (32, torch.int32)
+        words = (*shape[:-1], shape[-1] * fmt.bits // size)
         groups = (*shape[:-1], shape[-1] // fmt.group)
         affine = fmt.kind == "affine"
-        kind = dtype if affine else torch.uint8
-        self._frozen("weight", torch.zeros(words, dtype=torch.int32, device=device))
+        kind = dtype if affine else torch.float32 if fmt.flat else torch.uint8
+        self.dtype = dtype
+        self._frozen("weight", torch.zeros(words, dtype=stored, device=device))
         self._frozen("scales", torch.zeros(groups, dtype=kind, device=device))
         self._frozen("biases", torch.zeros(groups, dtype=kind, device=device) if affine else None)
 
@@ -47,41 +50,50 @@ class _Affine(torch.nn.Module):
         if torch.compiler.is_compiling():
             return self._packed()
         held = self._parameters
-        q = self._quantized
+        q, made_from = self._quantized, self._quantized_from
         if (
             q is None
-            or q.codes is not held["weight"]
-            or q.scales is not held["scales"]
-            or q.biases is not held["biases"]
+            or made_from[0] is not held["weight"]
+            or made_from[1] is not held["scales"]
+            or made_from[2] is not held["biases"]
             or q.format is not self.format
+            or (q.format.flat and not self._views(q))
         ):
             q = self._quantized = self._packed()
+            self._quantized_from = held["weight"], held["scales"], held["biases"]
         return q
 
+    def _views(self, q: QuantTensor) -> bool:
+        """What is kept are views of parameters, and they lie where these do."""
+        return q.codes.data_ptr() == self.weight.data_ptr() and q.scales.data_ptr() == self.scales.data_ptr()
+
     def _packed(self) -> QuantTensor:
+        if self.format.flat:
+            codes, scales = self.weight.view(-1), self.scales.view(-1)
+            return QuantTensor(self.format, self.shape, self.dtype, codes, scales)
         dtype = self.scales.dtype if self.scales.is_floating_point() else torch.bfloat16
         return QuantTensor(self.format, self.shape, dtype, self.weight, self.scales, self.biases)
 
     def _apply(self, *args: Any, **kwargs: Any) -> _Affine:
         # What is kept would hold the tensors as they were before a move, and their types.
-        self._quantized = None
+        self._quantized, self._quantized_from = None, ()
         super()._apply(*args, **kwargs)  # type: ignore[no-untyped-call]
         return self
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and pickles leave out what is kept."""
-        return self.__dict__ | {"_quantized": None}
+        return self.__dict__ | {"_quantized": None, "_quantized_from": ()}
 
     def _load_from_state_dict(self, state_dict: dict[str, torch.Tensor], prefix: str, *args: object) -> None:
         # MLX stores words as uint32, for which PyTorch has no copy to int32 that keeps the bits.
         key = prefix + "weight"
-        if key in state_dict:
+        if key in state_dict and not self.format.flat:
             state_dict[key] = as_int32(state_dict[key])
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _fill(self, q: QuantTensor) -> None:
-        self._frozen("weight", q.codes)
-        self._frozen("scales", q.scales)
+        self._frozen("weight", q.codes.view(self.weight.shape))
+        self._frozen("scales", q.scales.view(self.scales.shape))
         self._frozen("biases", q.biases)
 
 
@@ -162,7 +174,8 @@ class QuantizedEmbedding(_Affine):
 class SwitchLinear(_Affine):
     """One quantized matrix an expert, W [experts, out_features, in_features].
 
-    State dict as MLX's QuantizedSwitchLinear.
+    State dict as MLX's QuantizedSwitchLinear; in bitsandbytes' 4-bit forms `weight` [experts, out, in / 2] (bytes) and
+    `scales` [experts, out, in / block] (fp32), for which bitsandbytes has no layer.
     """
 
     def __init__(
@@ -189,10 +202,13 @@ class SwitchLinear(_Affine):
 
     def forward(self, x: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
         """x: [..., in_features], experts: [..., top] to [..., top, out_features]."""
-        out = gather_qmm(x.reshape(-1, x.shape[-1]), self.quantized(), experts.reshape(-1, experts.shape[-1]))
+        flat = experts.dim() == 2
+        # What is flat already is not reshaped: that would be a third of the call's host time.
+        rows, index = (x, experts) if flat else (x.reshape(-1, x.shape[-1]), experts.reshape(-1, experts.shape[-1]))
+        out = gather_qmm(rows, self.quantized(), index)
         if (bias := self._parameters["bias"]) is not None:
-            out = out + bias[experts.reshape(-1, experts.shape[-1])].to(out.dtype)
-        return out.view(*experts.shape, -1)
+            out = out + bias[index].to(out.dtype)
+        return out if flat else out.view(*experts.shape, -1)
 
     def extra_repr(self) -> str:
         return f"experts={self.shape[0]}, in={self.shape[2]}, out={self.shape[1]}, format={self.format.name}"
