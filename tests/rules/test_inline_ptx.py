@@ -47,3 +47,14 @@ def test_a_conditional_inside_the_statement_is_decided() -> None:
     assert ported.data is not None
     assert b"x = (unsigned)((unsigned)(x) + (unsigned)(1));" in ported.data
     assert b"#if" not in ported.data
+
+
+def test_a_register_of_another_statement_is_not_called_a_special_one() -> None:
+    data = (
+        b'__device__ void f(long &x) { asm("{ .reg.pred %top;"); asm("@%top mov.b64 %0, 0;" : "+l"(x)); asm("}"); }\n'
+        b'__device__ void g(int &x) { asm("mov.u32 %0, %%nsmid;" : "=r"(x)); asm("mov.u32 %0, %%pm3;" : "=r"(x)); }\n'
+    )
+    context = Context(Options(), build_index(["a.cu"], [names_of(data)]))
+    said = [item.message for item in scan_cuda("a.cu", data, context) if item.rule == RULE.name]
+    assert [message for message in said if "register %top is declared in another asm statement" in message]
+    assert [message for message in said if "special register %pm3 has no counterpart" in message]

@@ -49,6 +49,11 @@ SPECIAL: dict[str, tuple[str, str, str]] = {
     "%globaltimer_lo": ("b32", "static_cast<unsigned>(rocport::globaltimer())", COMPAT),
     "%globaltimer_hi": ("b32", "static_cast<unsigned>(rocport::globaltimer() >> 32)", COMPAT),
 }
+PREDEFINED = re.compile(
+    r"%(?:n?tid|n?ctaid|laneid|n?warpid|n?smid|gridid|n?clusterid|cluster_\w+|is_explicit_cluster|lanemask_\w+|clock\w*|pm\d"
+    r"|envreg\d|globaltimer\w*|reserved_smem\w*|\w+_smem_size|current_graph_exec)\b"
+)
+"""Registers that PTX itself declares; others with a percent sign are a program's."""
 SPECIAL_NOTES = {
     "%warpid": "the warp's number in its block (PTX lets %warpid change over time)",
     "%nwarpid": "the warps of the block",

@@ -14,6 +14,7 @@ from rocport.ptx.registers import (
     C_TYPE,
     CLASS,
     NEW_REGISTER,
+    PREDEFINED,
     REGISTER_TYPE,
     SPECIAL,
     SPECIAL_NOTES,
@@ -226,8 +227,10 @@ class Translator:
         constant = literal(text)
         if constant is not None:
             return constant
-        if text.startswith("%"):
+        if PREDEFINED.match(text):
             raise self.refuse(f"special register {text} has no counterpart on AMD GPUs")
+        if text.startswith("%"):
+            raise self.refuse(f"register {text} is declared in another asm statement")
         raise self.refuse(f"operand `{text}` is not understood")
 
     def _operand(self, index: int) -> Register:

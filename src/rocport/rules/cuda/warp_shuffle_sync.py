@@ -83,6 +83,7 @@ RULE = Rule(
     clean=(
         "// __shfl_sync in a comment\n",
         "#ifdef __HIP_PLATFORM_AMD__\n__device__ int f(int v) { return __shfl(v, 0, 32); }\n#endif\n",
+        "#ifdef __HIP_PLATFORM_AMD__\n__device__ int f(int v) { return v + __shfl_xor(v, 16); }\n#endif\n",
         "struct T { int __shfl(int); };\nint g(T t) { return t.__shfl(1); }\n",
         "__device__ int my__shfl_sync(int v);\n",
     ),
@@ -93,12 +94,20 @@ RULE = Rule(
 )
 
 
+def _stays_in_a_warp(source: CudaSource, name: bytes, distance: tuple[int, int]) -> bool:
+    """True for an exclusive or with a number below 32: it pairs the same lanes whatever the width."""
+    number = source.text(*distance).strip()
+    return name == b"__shfl_xor" and number.isdigit() and int(number) < 32
+
+
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     native = context.options.warp == "native"
     for use in uses(source, SHUFFLES):
         yield _native(source, use) if native else _logical(source, use)
     for use in uses(source, SHUFFLES, by_hand=True):
         if not native and use.call is not None and len(use.call.args) == (3 if use.name in MASKED else 2):
+            if _stays_in_a_warp(source, use.name, use.call.args[-1]):
+                continue
             yield finding(
                 RULE,
                 source,

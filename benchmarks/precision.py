@@ -1,0 +1,69 @@
+"""How many of the findings that ask for somebody's time (REVIEW, MANUAL) are worth it, on trees of other people.
+
+Run: python benchmarks/precision.py draw COUNT SEED TREE...     prints a sample as CSV, for a person to label
+     python benchmarks/precision.py count LABELS.csv...         prints what the labels say, as of precision.csv here
+
+`draw` scans each tree (a folder; its name is what the rows call it), takes COUNT findings of all by SEED, evenly over
+the trees, and prints tree, path, line, rule, applicability, message, and the columns `verdict` and `reason` empty. A
+label is `true` (the place breaks, or has to be looked at, for the reason given), `false` (it works, or the reason is
+wrong), or `repeat` (true, and said at another place that the same change settles). Precision is true of true and false.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+import sys
+from collections import Counter, defaultdict
+from itertools import zip_longest
+from pathlib import Path
+
+from rocport import api
+from rocport.model import Applicability, Finding
+
+COLUMNS = ("tree", "path", "line", "rule", "applicability", "message", "verdict", "reason")
+
+
+def draw(count: int, seed: int, trees: list[str]) -> list[tuple[str, Finding]]:
+    """`count` loud findings, as many of each tree as it has to give, in an order that the seed says."""
+    order = random.Random(seed)
+    found: list[list[tuple[str, Finding]]] = []
+    for tree in trees:
+        loud = [item for item in api.scan(tree).findings if item.applicability is not Applicability.SAFE]
+        order.shuffle(loud)
+        found.append([(Path(tree).name, item) for item in loud])
+    turns = [pair for turn in zip_longest(*found) for pair in turn if pair is not None]
+    return turns[:count]
+
+
+def count(labels: list[str]) -> None:
+    verdicts: dict[str, Counter[str]] = defaultdict(Counter)
+    for path in labels:
+        with Path(path).open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                if row["verdict"] not in ("true", "false", "repeat"):
+                    sys.exit(f"{path}: {row['path']}:{row['line']}: the verdict is true, false or repeat")
+                verdicts[row["rule"]][row["verdict"]] += 1
+    total = sum(verdicts.values(), Counter[str]())
+    judged = total["true"] + total["false"]
+    print(f"{total['true']} of {judged} true ({total['true'] / max(judged, 1):.2f}), {total['repeat']} repeats")
+    for rule, of in sorted(verdicts.items(), key=lambda item: -item[1]["false"]):
+        if of["false"]:
+            print(f"  {rule}: {of['false']} false of {of.total()}")
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    if len(arguments) > 3 and arguments[0] == "draw":
+        rows = csv.writer(sys.stdout)
+        rows.writerow(COLUMNS)
+        for tree, item in draw(int(arguments[1]), int(arguments[2]), arguments[3:]):
+            rows.writerow((tree, item.path, item.line, item.rule, item.applicability.value, item.message, "", ""))
+    elif len(arguments) > 1 and arguments[0] == "count":
+        count(arguments[1:])
+    else:
+        sys.exit(str(__doc__))
+
+
+if __name__ == "__main__":
+    main()
