@@ -99,7 +99,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 
 def _compiled_as_cuda(source: CudaSource, context: Context) -> Iterator[Finding]:
     """A header, or a C++ source, with code of a kernel that some C++ source reaches."""
-    if _OF_A_KERNEL.isdisjoint(source.names) or not _RUNTIME.isdisjoint(included(source)):
+    # Asked of the tokens: a kernel in a string is compiled elsewhere.
+    if not source.find(*_OF_A_KERNEL) or not _RUNTIME.isdisjoint(included(source)):
         return
     if not any(context.project.reached_by(source.path, suffix) for suffix in _HOST_SOURCES):
         return
