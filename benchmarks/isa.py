@@ -72,53 +72,68 @@ def compiled(target: str, text: str = HIP, include: Path | None = None) -> bytes
         return output.read_bytes()
 
 
-def host_seconds(n: int, x: np.ndarray, y: np.ndarray) -> float:
+def host_loop(n: int, x: np.ndarray, y: np.ndarray, folder: Path) -> Callable[[], float]:
+    """The same as a loop of the host's compiler: a call runs it and gives its seconds."""
     import ctypes
 
-    with tempfile.TemporaryDirectory() as folder:
-        source, output = Path(folder) / "h.cpp", Path(folder) / "h.so"
-        source.write_text(HOST)
-        command = [str(find().compiler), "-O2", "-march=native", "-shared", "-fPIC", str(source), "-o", str(output)]
-        subprocess.run(command, check=True)
-        function = ctypes.CDLL(str(output)).saxpy
-        best = 1e9
-        for _ in range(5):
-            start = time.perf_counter()
-            function(n, ctypes.c_float(2), ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data))
-            best = min(best, time.perf_counter() - start)
-    return best
+    source, output = folder / "h.cpp", folder / "h.so"
+    source.write_text(HOST)
+    command = [str(find().compiler), "-O2", "-march=native", "-w", "-shared", "-fPIC", str(source), "-o", str(output)]
+    subprocess.run(command, check=True)
+    function = ctypes.CDLL(str(output)).saxpy
+
+    def run() -> float:
+        start = time.perf_counter()
+        function(n, ctypes.c_float(2), ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data))
+        return time.perf_counter() - start
+
+    return run
+
+
+REPEATS = 60
+"""Runs of which the fastest counts: short ones, so that one falls between other work; operands stay in caches."""
 
 
 def speed(targets: list[str]) -> Iterator[dict[str, Any]]:
-    n = 1 << 20
+    """The fastest of many runs; the host's loop takes turns with the kernel."""
+    n = 1 << 17
     x, y = np.ones(n, "f4"), np.ones(n, "f4")
-    host = host_seconds(n, x, y)
-    for target in targets:
-        module = load(compiled(target), target)
-        small, out = np.arange(256).astype("i4"), np.zeros(256, "i4")
-        runs: dict[str, Callable[[int], Any]] = {
-            "saxpy": lambda threads, m=module: m.launch(
-                "saxpy", (64,), (256,), [np.int32(n), np.float32(2), x, y], threads=threads
-            ),
-            "shuffles": lambda threads, m=module: m.launch(
-                "shuffles", (8,), (256,), [np.int32(500), small, out], threads=threads
-            ),
-            "lds": lambda threads, m=module: m.launch(
-                "lds", (8,), (256,), [np.int32(500), small, out], threads=threads
-            ),
-        }
-        for name, run in runs.items():
-            run(1)
-            rates = {}
-            for label, threads in (("one core", 1), ("all cores", 0)):
-                best = max((run(threads) for _ in range(5)), key=lambda r: r.lane_instructions / r.seconds)
-                rates[label] = round(best.lane_instructions / best.seconds / 1e6)
-                if name == "saxpy" and threads == 1:
-                    rates["times slower than a host loop"] = round(best.seconds / host, 1)
-            yield {
-                "bench": "speed", "target": target, "kernel": name, "million lane-instructions a second": rates,
-                "bar": BARS[name] / 1e6, "met": rates["one core"] * 1e6 >= BARS[name],
-            }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        host = host_loop(n, x, y, Path(folder))
+        for target in targets:
+            module = load(compiled(target), target)
+            small, out = np.arange(256).astype("i4"), np.zeros(256, "i4")
+            runs: dict[str, Callable[[int], Any]] = {
+                "saxpy": lambda threads, m=module: m.launch(
+                    "saxpy", (8,), (256,), [np.int32(n), np.float32(2), x, y], threads=threads
+                ),
+                "shuffles": lambda threads, m=module: m.launch(
+                    "shuffles", (8,), (256,), [np.int32(500), small, out], threads=threads
+                ),
+                "lds": lambda threads, m=module: m.launch(
+                    "lds", (8,), (256,), [np.int32(500), small, out], threads=threads
+                ),
+            }
+            for name, run in runs.items():
+                run(1)
+                rates: dict[str, Any] = {}
+                for label, threads in (("one core", 1), ("all cores", 0)):
+                    took, loops = [], []
+                    for _ in range(REPEATS):
+                        took.append(run(threads))
+                        if name == "saxpy":
+                            loops.append(host())
+                    best = min(took, key=lambda r: r.seconds)
+                    rates[label] = round(best.lane_instructions / best.seconds / 1e6)
+                    if threads == 1:
+                        wave = module.kernel(name).use.wavefront
+                        rates["ns an instruction"] = round(best.seconds * 1e9 * wave / best.lane_instructions, 1)
+                    if loops and threads == 1:
+                        rates["times slower than a host loop"] = round(best.seconds / min(loops), 1)
+                yield {
+                    "bench": "speed", "target": target, "kernel": name, "million lane-instructions a second": rates,
+                    "bar": BARS[name] / 1e6, "met": rates["one core"] * 1e6 >= BARS[name],
+                }  # fmt: skip
 
 
 def translation(targets: list[str]) -> Iterator[dict[str, Any]]:

@@ -117,6 +117,15 @@ def half_bits(*halves: np.ndarray) -> np.ndarray:
     return low | high << 16
 
 
+def added(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, twice: bool = False
+) -> tuple[np.ndarray, np.ndarray] | np.ndarray:
+    """a + b + c and its carry; `twice`: the carry of that added to the sum."""
+    whole = a.astype("u8") + b + c
+    low, carry = (whole & U(0xFFFFFFFF)).astype("u4"), (whole >> U(32)).astype("u4")
+    return low + carry if twice else (low, carry)
+
+
 CASES = [
     Case("v_add_f32", "v_add_f32 %0, %1, %2", lambda a, b, c: u(f(a) + f(b)), "wild"),
     Case("v_mul_f32 of |x| and -y", "v_mul_f32 %0, |%1|, -%2", lambda a, b, c: u(np.abs(f(a)) * -f(b)), "wild"),
@@ -288,6 +297,38 @@ CASES = [
         lambda a, b, c: to_integer(f(a), -32768, 32767) & 0xFFFF | to_integer(f(b), -32768, 32767) << 16,
         "wild",
         ("gfx1100",),
+    ),
+    *(
+        Case(
+            f"carries of {target}",
+            f"v_add_co_u32 %0, {vcc}, %1, %2\n {add} %0, {vcc}, %2, %3, {vcc}\n {add} %0, {vcc}, %1, %0, {vcc}\n"
+            f"{add} %0, {vcc}, 0, %0, {vcc}",
+            lambda a, b, c: added(
+                added(b, c, added(a, b, a * 0)[1])[0], a, added(b, c, added(a, b, a * 0)[1])[1], True
+            ),
+            targets=(target,),
+        )
+        for target, vcc, add in (
+            ("gfx942", "vcc", "v_addc_co_u32_e32"),
+            ("gfx1100", "vcc_lo", "v_add_co_ci_u32_e32"),
+        )
+    ),
+    *(
+        Case(
+            f"borrows of {target}",
+            f"v_sub_co_u32 %0, {vcc}, %1, %2\n {sub} %0, {vcc}, %2, %3, {vcc}\n {sub} %0, {vcc}, %1, %0, {vcc}",
+            lambda a, b, c: (
+                a.astype("i8")
+                - (b.astype("i8") - c - (b > a) & 0xFFFFFFFF)
+                - (b.astype("i8") < c.astype("i8") + (b > a))
+                & 0xFFFFFFFF
+            ),
+            targets=(target,),
+        )
+        for target, vcc, sub in (
+            ("gfx942", "vcc", "v_subb_co_u32_e32"),
+            ("gfx1100", "vcc_lo", "v_sub_co_ci_u32_e32"),
+        )
     ),
     Case("v_cvt_f32_fp8", "v_cvt_f32_fp8 %0, %1", lambda a, b, c: u(FP8[a & 255]), "bits", ("gfx942",)),
 ]

@@ -117,6 +117,21 @@ def _texts() -> dict[str, str]:
     found["V_FMAC_DX9_ZERO_F32"] = (
         "D0.f32 = ((S0.f32 == 0.0) || (S1.f32 == 0.0)) ? D0.f32 : fma(S0.f32, S1.f32, D0.f32)"
     )
+    # Carries by comparison: sums of 64 bits and their bit 32 take ten times as long.
+    carry, borrow = "VCC.u64[laneId]", "VCC.u64[laneId].u32"
+    found["V_ADD_CO_U32"] = f"tmp = S0.u32 + S1.u32; {carry} = tmp < S0.u32; D0.u32 = tmp"
+    for name, a, b in (("V_SUB", "S0", "S1"), ("V_SUBREV", "S1", "S0")):
+        found[f"{name}_CO_U32"] = f"tmp = {a}.u32 - {b}.u32; {carry} = {b}.u32 > {a}.u32; D0.u32 = tmp"
+        for ending in (f"{name}B_CO_U32" if name == "V_SUB" else "V_SUBBREV_CO_U32", f"{name}_CO_CI_U32"):
+            found[ending] = (
+                f"part = {a}.u32 - {b}.u32; less = {b}.u32 > {a}.u32; tmp = part - {borrow}; "
+                f"{carry} = less || (tmp > part); D0.u32 = tmp"
+            )
+    for name in ("V_ADDC_CO_U32", "V_ADD_CO_CI_U32"):
+        found[name] = (
+            f"part = S0.u32 + S1.u32; more = part < S0.u32; tmp = part + {borrow}; "
+            f"{carry} = more || (tmp < part); D0.u32 = tmp"
+        )
     found["V_TRIG_PREOP_F64"] = "D0.f64 = trig_preop(S0.f64, S1.u32)"
     greatest = "340282346638528859811704183484516925440.0F"
     found["V_MULLIT_F32"] = (
