@@ -48,6 +48,13 @@ def test_stand_ins_for_what_no_index_is_recorded_to_hold_are_no_complete_plan(mo
     assert "index: not recorded" in CliRunner().invoke(command, asked).output
 
 
+def test_versions_of_torch_without_rocm_are_not_the_indexs(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = "ERROR: Could not find a version that satisfies the requirement torch==2.9.* (from versions: 2.13.0+cpu)"
+    monkeypatch.setattr(resolve, "_pip", fake_pip({"--index-url": other}, []))
+    data = json.loads(CliRunner().invoke(command, [*ASKED, "--resolve", "--json"]).output)
+    assert {step["state"] for step in data["resolution"]["steps"]} == {"recorded"}
+
+
 def test_a_conflict_is_no_complete_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     clash = "ERROR: Cannot install bitsandbytes because these package versions have conflicting dependencies."
     monkeypatch.setattr(resolve, "_pip", fake_pip({"-c": clash}, []))

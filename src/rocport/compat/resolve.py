@@ -85,7 +85,7 @@ def _step(command: str, python: str, folder: Path, plan: Plan, beside: list[str]
     done = _pip(python, [*words, "--report", REPORT], folder)
     taken = _taken(folder / REPORT, "torch")
     foreign = done.returncode == 0 and taken and "rocm" not in taken
-    if foreign or (done.returncode and _UNREACHED.search(done.stderr)):
+    if foreign or (done.returncode and (_UNREACHED.search(done.stderr) or _offers_no_rocm(done.stderr))):
         (folder / "wheels").mkdir(exist_ok=True)
         pins = [_stand_in(folder / "wheels", name, version) for name, version in _torch_family(plan)]
         beside[:] = ["--find-links", "wheels"]
@@ -106,6 +106,12 @@ def _taken(report: Path, name: str) -> str:
         return ""
     chosen = json.loads(report.read_text(encoding="utf-8")).get("install", ())
     return next((item["metadata"]["version"] for item in chosen if item["metadata"]["name"] == name), "")
+
+
+def _offers_no_rocm(said: str) -> bool:
+    """True where pip lists the versions of torch that it saw, and none is for ROCm: they are not the index's."""
+    versions = re.search(r"requirement torch\S* \(from versions: ([^)]*)\)", said)
+    return versions is not None and "rocm" not in versions[1]
 
 
 def _stood_in(plan: Plan) -> str:
