@@ -100,7 +100,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 def _compiled_as_cuda(source: CudaSource, context: Context) -> Iterator[Finding]:
     """A header, or a C++ source, with code of a kernel that some C++ source reaches."""
     # Asked of the tokens: a kernel in a string is compiled elsewhere.
-    if not source.find(*_OF_A_KERNEL) or not _RUNTIME.isdisjoint(included(source)):
+    if next(source.find(*_OF_A_KERNEL), None) is None or not _RUNTIME.isdisjoint(included(source)):
         return
     if not any(context.project.reached_by(source.path, suffix) for suffix in _HOST_SOURCES):
         return
