@@ -47,7 +47,8 @@ _USES = frozenset(
 )
 _OF_A_KERNEL = frozenset({b"__global__", b"threadIdx", b"blockIdx", b"blockDim", b"gridDim"})
 _HOST_SOURCES = (".cpp", ".cc", ".cxx")
-_RUNTIME = frozenset({"hip/hip_runtime.h", "cuda_runtime.h", "cuda_runtime_api.h", "torch/extension.h"})
+# Not cuda_runtime_api.h: HIP's counterpart declares the calls, not threadIdx or the vector types' operators.
+_RUNTIME = frozenset({"hip/hip_runtime.h", "cuda_runtime.h", "torch/extension.h"})
 
 RULE = Rule(
     name="implicit-runtime",
@@ -61,6 +62,10 @@ RULE = Rule(
             "#pragma once\n#include <cstdio>\nint f() {\n#ifdef __CUDA_ARCH__\n  return blockIdx.x;\n#endif\n}\n",
             contains=("#if defined(__HIPCC__)\n#include <hip/hip_runtime.h>\n#endif\n#include <cstdio>",),
             path="main.cpp",
+        ),
+        Example(
+            "#include <cuda_runtime_api.h>\n__global__ void k(int *p) { *p = threadIdx.x; }\n",
+            contains=("#include <hip/hip_runtime.h>\n",),
         ),
         Example('#include "common.h"\nint f() { return 1; }\n', contains=("#include <hip/hip_runtime.h>\n",)),
     ),
