@@ -33,6 +33,7 @@ def command(ctx: click.Context, target: str, arguments: tuple[str, ...]) -> None
     hipcc, hipconfig, rocminfo, ROCM_PATH and CMake's packages are there; what is built with them runs the device's own
     machine code on this processor. Exit code: the command's; 2 when the environment cannot be made.
     """
+    from rocport.executor.isa.runtime.calls import trace_calls
     from rocport.executor.isa.runtime.library import LibraryError
     from rocport.executor.isa.runtime.tree import exec_environment, machine_toolchain, rocm_tree
     from rocport.facts.errors import FactError
@@ -49,6 +50,7 @@ def command(ctx: click.Context, target: str, arguments: tuple[str, ...]) -> None
         if reason:
             raise click.ClickException(f"{name}: {reason}")
         environment = exec_environment(rocm_tree(toolchain), name)
+        trace_calls(toolchain, environment)
     except (ToolchainError, LibraryError) as error:
         raise click.ClickException(str(error)) from error
     try:

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../native/engine.h"
+#include "calls.h"
 #include "state.h"
 
 extern char **environ;
@@ -298,6 +299,41 @@ std::string &last_kernel() {
   return name;
 }
 
+namespace {
+
+// A launch as a line of the trace: the arguments as the kernel's segment holds them.
+std::string traced(const Kernel &kernel, const Launch &how, const std::string &kernarg, const rp_launch &done,
+                   std::chrono::steady_clock::duration took) {
+  auto sizes = [](const dim3 &d) { return calls::value(d, true); };
+  std::string text = "{\"kernel\": " + calls::quoted(spelled(kernel.name).c_str()) + ", \"grid\": " + sizes(how.grid) +
+                     ", \"block\": " + sizes(how.block) + ", \"lds\": " + std::to_string(how.lds) + ", \"arguments\": [";
+  bool first = true;
+  for (const Argument &a : kernel.arguments) {
+    if (!a.kind.compare(0, 7, "hidden_") || a.offset + a.size > kernarg.size()) continue;
+    const char *bytes = kernarg.data() + a.offset;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bytes, std::min(a.size, sizeof bits));
+    Allocation known;
+    char item[160];
+    if (a.kind == "global_buffer" && find_allocation(reinterpret_cast<void *>(bits), &known))
+      std::snprintf(item, sizeof item, "{\"pointer\": \"0x%llx\", \"byte\": %zu, \"of\": %zu}", static_cast<unsigned long long>(bits),
+                    static_cast<std::size_t>(reinterpret_cast<char *>(bits) - known.base), known.size);
+    else if (a.kind == "global_buffer" || a.size > sizeof bits)
+      std::snprintf(item, sizeof item, "{\"%s\": \"0x%llx\", \"size\": %zu}", a.kind == "global_buffer" ? "pointer" : "begins",
+                    static_cast<unsigned long long>(bits), a.size);
+    else
+      std::snprintf(item, sizeof item, "{\"bits\": \"0x%0*llx\", \"integer\": %lld}", static_cast<int>(2 * a.size),
+                    static_cast<unsigned long long>(bits),
+                    static_cast<long long>(bits << (64 - 8 * a.size)) >> (64 - 8 * a.size));
+    text += (first ? "" : ", ") + std::string(item);
+    first = false;
+  }
+  return text + "], \"instructions\": " + std::to_string(done.instructions) + ", \"lane_instructions\": " +
+         std::to_string(done.lane_instructions) + ", \"ms\": " + calls::milliseconds(took) + "}";
+}
+
+}  // namespace
+
 std::string pack_arguments(const Kernel &kernel, void **arguments, const void *packed, std::size_t packed_size) {
   std::size_t explicit_bytes = 0;
   for (const Argument &a : kernel.arguments)
@@ -376,7 +412,9 @@ hipError_t run_kernel(ihipModuleSymbol_t *function, const Launch &how, const std
     launch.hidden[RP_HIDDEN_MULTIGRID_SYNC_ARG] = reinterpret_cast<std::uint64_t>(grid_barrier(how));
   last_kernel() = spelled(kernel.name);
   rp_error error{};
+  const auto began = std::chrono::steady_clock::now();
   const int stop = engine().dispatch(translated_kernel, &launch, &error);
+  if (calls::file() >= 0) calls::line(traced(kernel, how, kernarg, launch, std::chrono::steady_clock::now() - began));
   service.reset();
   report().note(kernel, how, launch);
   check_margins(("after kernel " + kernel.name).c_str());

@@ -175,7 +175,7 @@ def _link(library: _Library, toolchain: Toolchain, folder: Path, objects: Sequen
     ]  # fmt: skip
     if library is not LIBRARIES[0]:
         link += [f"-L{folder}", "-lamdhip64", "-Wl,-rpath,$ORIGIN"]
-    _run(link, library.name)
+    run_compiler(link, library.name)
     served = exported(folder / soname)
     declared = _declared(library, toolchain)
     # `_spt` is the per-thread default stream, the same as the other where work is done when it is issued; `_v2` takes
@@ -186,9 +186,9 @@ def _link(library: _Library, toolchain: Toolchain, folder: Path, objects: Sequen
     }  # fmt: skip
     stubs = folder / f"unserved_{library.name}.cpp"
     stubs.write_text(_stubs(library, [name for name in declared if name not in served and name not in aliases]))
-    _run([*_plain(toolchain), "-c", str(stubs), "-o", str(stubs.with_suffix(".o"))], stubs.name)
+    run_compiler([*_plain(toolchain), "-c", str(stubs), "-o", str(stubs.with_suffix(".o"))], stubs.name)
     symbols = [f"-Wl,--defsym={name}={base}" for name, base in aliases.items()]
-    _run([*link, str(stubs.with_suffix(".o")), *symbols], library.name)
+    run_compiler([*link, str(stubs.with_suffix(".o")), *symbols], library.name)
     for name in (library.name, *library.aliases):
         for spelling in (f"lib{name}.so", f"lib{name}.so.{library.version}"):
             if spelling != soname:
@@ -206,12 +206,14 @@ def _object(source: Path, flags: Sequence[str], folder: Path, toolchain: Toolcha
     headers = [*sorted(HERE.glob("*.h")), ISA / "native" / "engine.h", *_SHARED]
     if source.parent != HERE:
         headers += [*sorted(source.parent.glob("*.h")), *sorted(HEADERS.rglob("*"))]
-    described = json.dumps([*flags, toolchain.compiler_version, _targets()])
+    # Where rocport lies does not change what is compiled: its copies share the objects.
+    places = [flag.replace(str(SOURCE), "") if flag.startswith("-I") else flag for flag in flags]
+    described = json.dumps([*places, toolchain.compiler_version, _targets()])
     target = cache_folder() / "isa" / "obj" / f"{source.stem}-{_digest([source, *headers], described)}.o"
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = folder / target.name
-        _run([*flags, f"-I{folder}", "-c", str(source), "-o", str(unfinished)], source.name)
+        run_compiler([*flags, f"-I{folder}", "-c", str(source), "-o", str(unfinished)], source.name)
         shutil.move(unfinished, target)
     return target
 
@@ -230,7 +232,7 @@ def _declared(library: _Library, toolchain: Toolchain) -> list[str]:
         str(toolchain.compiler), "-x", "c++", "-std=c++17", "-E", "-P", "-D__HIP_PLATFORM_AMD__=1",
         "-D__HIP_DISABLE_CPP_FUNCTIONS__=1", "-isystem", str(toolchain.include), "-",
     ]  # fmt: skip
-    text = _run(command, library.name, includes)
+    text = run_compiler(command, library.name, includes)
     names = re.findall(
         rf"\b(?:{library.status}|hiprtcResult)\s+(\w+)\s*\([^;{{}}]*\)\s*(?:__attribute__\S+\s*)?;", text
     )
@@ -254,7 +256,8 @@ def exported(library: Path) -> frozenset[str]:
     return frozenset(names)
 
 
-def _run(command: Sequence[str], what: str, stdin: str | None = None) -> str:
+def run_compiler(command: Sequence[str], what: str, stdin: str | None = None) -> str:
+    """Standard output of a compiler or linker. Raises LibraryError with its words."""
     done = subprocess.run(
         list(command), input=stdin, capture_output=True, text=True, timeout=HANGING_S, check=False,
         env={**os.environ, "LC_ALL": "C"},

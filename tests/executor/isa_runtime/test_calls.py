@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trace of calls and launches that ROCPORT_EXEC_TRACE asks for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocport.executor.isa.runtime.calls import VARIABLE, _name_of, _named, _split, trace_calls
+from rocport.executor.isa.runtime.executor import IsaExecutor
+from rocport.model import HANGING_S
+from rocport.toolchain import Toolchain
+
+from .conftest import HipCompile
+
+_SOURCE = """
+#include <hip/hip_runtime.h>
+__global__ void axpy(float a, float *y, int n) { if (threadIdx.x < n) y[threadIdx.x] += a; }
+int main() {
+  float *y;
+  (void)hipMalloc((void **)&y, 400);
+  (void)hipMemset(y, 0, 400);
+  axpy<<<2, 64>>>(2.5f, y + 3, -7);
+  hipTextureObject_t texture;
+  hipResourceDesc what{};
+  hipTextureDesc how{};
+  (void)hipCreateTextureObject(&texture, &what, &how, nullptr);
+  return hipFree(y);
+}
+"""
+
+
+def test_calls_launches_and_refusals_are_lines(hip: HipCompile, toolchain: Toolchain, tmp_path: Path) -> None:
+    refusal = IsaExecutor().probe().refusal
+    if refusal:
+        pytest.skip(refusal)
+    source = tmp_path / "traced.hip"
+    source.write_text(_SOURCE)
+    environment = {**os.environ, VARIABLE: str(tmp_path / "calls.jsonl")}
+    trace_calls(toolchain, environment)
+    done = subprocess.run(
+        [hip(source, "-O1")], capture_output=True, text=True, timeout=HANGING_S, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    assert [line.get("call", "kernel") for line in lines] == [
+        "hipMalloc", "hipMemset", "kernel", "hipLaunchKernel", "hipCreateTextureObject", "hipFree",
+    ]  # fmt: skip
+    allocated, filled, kernel, launched, texture, _ = lines
+    assert allocated["arguments"]["size"] == 400 and allocated["result"] == "hipSuccess"
+    at = allocated["arguments"]["ptr"]["value"]
+    assert filled["arguments"] == {"dst": at, "value": 0, "sizeBytes": 400}
+    assert (kernel["kernel"], kernel["grid"], kernel["block"]) == ("axpy", [2, 1, 1], [64, 1, 1])
+    number, pointer, count = kernel["arguments"]
+    assert number["bits"] == "0x40200000" and count["integer"] == -7
+    assert pointer == {"pointer": hex(int(at, 16) + 12), "byte": 12, "of": 400}
+    assert kernel["instructions"] > 0
+    assert launched["arguments"]["dimBlocks"] == [64, 1, 1]
+    assert texture["result"] == "hipErrorNotSupported"
+
+
+def test_parameters_are_split_and_named() -> None:
+    text = "int (*resize)(int, void*), const void* const* list[], size_t, unsigned int flags"
+    parameters = _split(text)
+    names = [_name_of(one, number) for number, one in enumerate(parameters)]
+    assert names == ["resize", "list", "argument2", "flags"]
+    assert _named("size_t", "argument2") == "size_t argument2"
+    assert _split("void") == []
