@@ -5,10 +5,11 @@
     python3 isa_originals.py run FOLDER --json FILE [--jobs N]         # where nvcc and the GPU are: nothing else needed
     python benchmarks/isa_originals.py compare --work DIR FILE         # where the ports are
 
-`pack` takes the programs that ended in a run of isa_programs.py with the same DIR (its rows hold what they printed),
-with the same sizes and flags. Lines that speak of time, speed, memory or the device are not compared. Of the others
-every word must be the same and every number equal: integers exactly, numbers with a point or an exponent within
-`--relative` (1e-4); two below 1e-4 are equal, since most are errors. Exit 0.
+`pack` takes the programs of isa_programs.py, with the same sizes and flags, but those whose ports did not compile or
+end in a run of it with the same DIR; its rows hold what they printed. `run` starts no program after `--minutes`.
+Lines that speak of time, speed, memory or the device are not compared. Of the others every word must be the same and
+every number equal: integers exactly, numbers with a point or an exponent within `--relative` (1e-4); two below 1e-4
+are equal, since most are errors. Exit 0.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 _LARGEST = 1 << 20
+_HEADERS = (".h", ".hpp", ".cuh", ".inl")
 _ENDED = ("pass", "ended", "wrong", "status")
 _OF_THE_MACHINE = re.compile(
     r"time|sec|elapsed|\bm?s\b|[GMK]i?B/s|bandwidth|flop|throughput|speed|perf|device|gpu|sm_?\d|compute|capab|multiproc|clock|memory"
-    r"|0x[0-9a-f]+|\bcores?\b|driver|runtime|fps|cpu",
+    r"|0x[0-9a-f]+|MapSM|\bcores?\b|driver|runtime|fps|cpu",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -44,10 +48,10 @@ def pack(work: Path, out: Path) -> int:
 
     shutil.rmtree(out, ignore_errors=True)
     rows = []
-    for one in listed(work, None):
+    for one in sorted(listed(work, None), key=lambda one: one.rank):
         kept = work / "programs" / (one.name.replace("/", "+") + ".json")
         row = json.loads(kept.read_text())["row"] if kept.is_file() else {}
-        if not any(run["verdict"] in _ENDED for run in row.get("runs", {}).values()):
+        if row and not any(run["verdict"] in _ENDED for run in row.get("runs", {}).values()):
             continue
         tree = work / "source" / f"{one.repository.folder}@{one.repository.commit[:12]}"
         try:
@@ -55,12 +59,14 @@ def pack(work: Path, out: Path) -> int:
         except ProgramError as error:
             print(f"{one.name}: {error}")
             continue
-        for folder in {tree / "Common", program.folder, *(unit.source.parent for unit in program.units)}:
-            for path in folder.rglob("*") if folder.is_relative_to(tree) else ():
-                if path.is_file() and path.stat().st_size <= _LARGEST:
-                    target = out / tree.name / path.relative_to(tree)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(path, target)
+        folders = {program.folder, *(unit.source.parent for unit in program.units)}
+        own = (path for folder in folders if folder.is_relative_to(tree) for path in folder.rglob("*"))
+        for path in {*own, *(path for path in tree.rglob("*") if path.suffix in _HEADERS)}:
+            if path.is_file() and path.stat().st_size <= _LARGEST:
+                target = out / tree.name / path.relative_to(tree)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+        one.shorten(out / tree.name)
         inside = str(work / "source") + os.sep
         arguments = one.arguments if one.arguments is not None else program.runs[0] if program.runs else ()
         words = [word for unit in program.units for word in (*unit.flags, *one.flags)]
@@ -79,8 +85,8 @@ def pack(work: Path, out: Path) -> int:
     return 0
 
 
-def run(folder: Path, result: Path, jobs: int, seconds: float) -> int:
-    """Builds the originals with nvcc, several at a time, then runs them one after another."""
+def run(folder: Path, result: Path, jobs: int, seconds: float, minutes: float) -> int:
+    """Builds the originals with nvcc and runs them, several at a time."""
     rows = json.loads((folder / "originals.json").read_text())
     query = ["nvidia-smi", "--query-gpu=compute_cap,name", "--format=csv,noheader"]
     capability = subprocess.run(
@@ -91,29 +97,32 @@ def run(folder: Path, result: Path, jobs: int, seconds: float) -> int:
     ).stdout.strip()
     architecture = "sm_" + capability.split(",")[0].replace(".", "") if capability else "native"
 
-    def build(row: dict) -> dict:  # type: ignore[type-arg]
-        program = (folder / row["folder"] / f"original-{os.getpid()}-{abs(hash(row['name']))}").resolve()
+    ends = time.monotonic() + 60 * minutes
+
+    def attempt(row: dict[str, Any]) -> dict[str, Any]:
+        program = (folder / row["folder"] / f"original-{abs(hash(row['name']))}").resolve()
         flags = [re.sub(r"^-I(?=[^/])", f"-I{folder}/", word) for word in row["flags"] if word.startswith(("-I", "-D"))]
         openmp = ["-Xcompiler", "-fopenmp"] if "-fopenmp" in row["flags"] else []
         command = ["nvcc", "-O2", "-w", "-x", "cu", "-std=c++17", f"-arch={architecture}", "-rdc=true", *openmp, *flags]
         command += [f"-I{folder}/{row['common']}", *(str(folder / source) for source in row["sources"])]
         command += [f"-l{library}" for library in (*_LIBRARIES, "cudadevrt", "nvrtc", "cuda")] + ["-o", str(program)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-        return {**row, "program": str(program), "built": done.returncode == 0, "log": done.stderr[-400:]}
+        if time.monotonic() > ends:
+            return {**row, "built": False, "log": "not reached"}
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds * 6, check=False)
+            row = {**row, "built": done.returncode == 0, "log": done.stderr[-400:]}
+            if done.returncode == 0 and time.monotonic() < ends:
+                done = subprocess.run(
+                    [str(program), *row["arguments"]], cwd=folder / row["folder"], capture_output=True, text=True,
+                    errors="replace", timeout=seconds, check=False,
+                )  # fmt: skip
+                row |= {"status": done.returncode, "said": done.stdout[-20000:]}
+        except subprocess.TimeoutExpired:
+            row = {"built": False, "log": "out of time", **row}
+        return row
 
     with ThreadPoolExecutor(jobs) as pool:
-        built = list(pool.map(build, rows))
-    for row in built:
-        if not row["built"]:
-            continue
-        try:
-            done = subprocess.run(
-                [row["program"], *row["arguments"]], cwd=folder / row["folder"], capture_output=True, text=True,
-                errors="replace", timeout=seconds, check=False,
-            )  # fmt: skip
-            row |= {"status": done.returncode, "said": done.stdout[-20000:]}
-        except subprocess.TimeoutExpired:
-            row |= {"status": None, "said": ""}
+        built = list(pool.map(attempt, rows))
     result.write_text(json.dumps({"device": capability, "rows": built}, indent=1))
     print(f"{capability}: {sum(row['built'] for row in built)} of {len(built)} built")
     return 0
@@ -181,6 +190,7 @@ def main() -> int:
     running.add_argument("--json", type=Path, required=True)
     running.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     running.add_argument("--seconds", type=float, default=15.0)
+    running.add_argument("--minutes", type=float, default=60.0)
     comparing = steps.add_parser("compare")
     comparing.add_argument("--work", type=Path, required=True)
     comparing.add_argument("file", type=Path)
@@ -189,7 +199,7 @@ def main() -> int:
     if given.step == "pack":
         return pack(given.work.resolve(), given.out)
     if given.step == "run":
-        return run(given.folder.resolve(), given.json, given.jobs, given.seconds)
+        return run(given.folder.resolve(), given.json, given.jobs, given.seconds, given.minutes)
     return compare(given.work.resolve(), given.file, given.relative)
 
 

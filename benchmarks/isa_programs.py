@@ -64,6 +64,7 @@ _RIGHT = re.compile(
     r"|non-matching [^\n]*: 0\b",
     re.IGNORECASE,
 )
+_UNSERVED = re.compile(r"^rocport: (.+?) is not served", re.MULTILINE)
 _UNMATCHED = re.compile(r"non-matching [^\n]*: [1-9]", re.IGNORECASE)
 _CORES = 2
 _ENDED = ("pass", "ended", "wrong", "status", "out of time")
@@ -77,6 +78,15 @@ class Listed:
     path: str
     arguments: tuple[str, ...] | None
     flags: tuple[str, ...]
+    cut: tuple[str, ...] = ()
+    """What the file holds and what it is to hold instead."""
+
+    def shorten(self, tree: Path) -> None:
+        """Make the cut in a tree, once."""
+        if self.cut:
+            file = tree / self.path
+            old, new = self.cut
+            file.write_text(file.read_text().replace(old, new))
 
     @property
     def name(self) -> str:
@@ -106,7 +116,8 @@ def listed(work: Path, mirror: Path | None) -> Iterator[Listed]:
                 continue
             arguments = raw.get("arguments", {}).get(path)
             flags = (*raw.get("compile", ()), *raw.get("flags", {}).get(path, ()))
-            yield Listed(repository, path, None if arguments is None else tuple(arguments), flags)
+            cut = tuple(raw.get("cut", {}).get(path, ()))
+            yield Listed(repository, path, None if arguments is None else tuple(arguments), flags, cut)
 
 
 def programs(tree: Path, under: Sequence[str], each: str) -> list[str]:
@@ -188,6 +199,7 @@ def measure(one: Listed, place: Path, scratch: Path, targets: list[str], limits:
             "seconds": round(result.seconds, 1),
             "processor": round(spent, 1),
             "said": result.stdout[-20000:],
+            "unserved": _UNSERVED.findall(result.stderr),
         }
     return row
 
@@ -238,7 +250,7 @@ def main() -> int:
     parser.add_argument("--units", type=int, default=0, help="at most N programs (of the half)")
     parser.add_argument("--minutes", type=float, default=0, help="start no program after M minutes")
     parser.add_argument("--seconds", type=float, default=60.0, help="limit of one run on two cores")
-    parser.add_argument("--patience", type=float, default=8.0, help="how many times as long it may take by the clock")
+    parser.add_argument("--patience", type=float, default=40.0, help="how many times as long it may take by the clock")
     parser.add_argument("--targets", default="gfx942,gfx1100")
     parser.add_argument("--only", nargs="*", default=[], metavar="TEXT", help="programs whose name holds one")
     parser.add_argument("--part", default="1/1", metavar="I/N", help="every Nth program, from the Ith")
@@ -283,6 +295,7 @@ def main() -> int:
             scratch = work / "build" / hashlib.sha256(one.name.encode()).hexdigest()[:12]
             try:
                 place = ported(one.repository, obtain(one.repository, work, given.mirror), work, key, given.keep)
+                one.shorten(place)
                 row = measure(one, place, scratch, targets, limits)
             except ProgramError as error:
                 row = {"name": one.name, "aside": one.aside, "step": "port", "cause": str(error)}
@@ -296,6 +309,12 @@ def main() -> int:
         of_half = [row for row in rows if row["aside"] is aside]
         for number, said in enumerate(summary(of_half, targets) if of_half else ()):
             print(f"{half + ': ' if not number else '  '}{said}")
+    refused = Counter(
+        name
+        for row in rows
+        for name in {name for run in row.get("runs", {}).values() for name in run.get("unserved", ())}
+    )
+    print(f"functions that refused: {', '.join(f'{name} ({n})' for name, n in refused.most_common()) or 'none'}")
     if given.json:
         given.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return 0

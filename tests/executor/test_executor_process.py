@@ -24,6 +24,12 @@ def test_a_program_that_does_not_end_is_ended_with_its_children(tmp_path: Path) 
     assert done.status == -signal.SIGKILL
 
 
+def test_processor_time_is_a_limit_of_its_own(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "while True: pass"]
+    done = run_process(command, tmp_path, os.environ, Limits(seconds=300, processor_seconds=1))
+    assert done.timed_out and done.status == -signal.SIGXCPU
+
+
 def test_only_the_end_of_much_output_is_kept(tmp_path: Path) -> None:
     done = run_process(["/bin/sh", "-c", "seq 1 1000"], tmp_path, os.environ, Limits(output_bytes=5))
     assert done.stdout == "1000\n"
