@@ -25,7 +25,7 @@ from rocport.executor.base import (
     RunOptions,
     RunResult,
 )
-from rocport.executor.isa.runtime.hipcc import TARGET_VARIABLE, hipcc_command
+from rocport.executor.isa.runtime.hipcc import TARGET_VARIABLE, hipcc_command, openmp_folder
 from rocport.executor.isa.runtime.library import LibraryError, build_libraries
 from rocport.executor.isa.runtime.tree import machine_toolchain
 from rocport.executor.process import run_process
@@ -114,6 +114,8 @@ class IsaExecutor:
         rdc = ["-fgpu-rdc"] if any("-fgpu-rdc" in unit.flags for unit in program.units) else []
         words = [*rdc, "--hip-link", *map(str, objects), *program.link, "-o", str(executable)]
         words += ["-Wl,--as-needed", *(f"-l{library}" for library in _companions(libraries))]
+        for folder in openmp_folder(toolchain):
+            words += [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lomp"]
         _step(self._line(words, toolchain, libraries), program.name, "link")
         return executable
 

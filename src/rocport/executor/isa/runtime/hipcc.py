@@ -91,6 +91,12 @@ def _read(arguments: Sequence[str]) -> _Line:
     return line
 
 
+def openmp_folder(toolchain: Toolchain) -> list[Path]:
+    """The folder of the compiler's libomp; none where it has none."""
+    folder = toolchain.compiler.parent.parent / "lib"
+    return [folder] if (folder / "libomp.so").exists() else []
+
+
 def hipcc_command(
     arguments: Sequence[str], toolchain: Toolchain, libraries: Path | None, environ: Mapping[str, str] = os.environ
 ) -> Command:
@@ -129,6 +135,9 @@ def hipcc_command(
         command += ["-fuse-ld=lld", f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
         if line.compiles:
             command.append("--hip-link")
+        if "-fopenmp" in line.words:
+            # clang finds the library beside itself; the program would not.
+            command += [f"-Wl,-rpath,{folder}" for folder in openmp_folder(toolchain)]
         if "-no-hip-rt" not in line.words:
             command += ["-lamdhip64", "-lpthread", "-lm", "-ldl"]
         command = [word for word in command if word != "-no-hip-rt"]
