@@ -604,6 +604,7 @@ def test_what_a_dangling_link_shows_is_not_called_unchanged(tmp_path: Path) -> N
         ({"pytest.ini": "[pytest]\npython_files = check_*.py\n"}, {"hip/k.py": ""}),
         ({"Makefile": "all:\n\tnvcc a.cu\n-include $(OBJ:.o=.d)\n"}, {"hip/k.d": ""}),
         ({"g.py": "import glob\nS = glob.glob('csrc/*.cu')\n", "csrc/a.cu": "int x;\n"}, {"csrc/a.cu": GATED_C}),
+        ({"j.js": "f(); /* for a in b */\n"}, {"hip/k.cu": ""}),
         ({"j.hpp": "/* open(x) */ int y; /* a */\n", "csrc/a.cu": "int x;\n"}, {"csrc/a.cu": GATED_C}),
         ({"g.py": "x = open(f).read() * 2  # csrc/*.cu\n", "csrc/a.cu": "int x;\n"}, {"csrc/a.cu": GATED_C}),
         ({"x.egg-info/PKG-INFO": "cat a.cu | open('a.cu')\n", "a.cu": "int x;\n"}, {"a.cu": GATED_C}),

@@ -211,6 +211,9 @@ def _patterns(path: str, kind: str, lines: Lines, original: Tree, new: Sequence[
             # A filter of paths that starts a job, not one that reads the files.
             continue
         for word in words:
+            if word.endswith("*/") and kind not in ("shell", "docker"):
+                # The end of a comment; folders to a shell.
+                continue
             if "/" not in word and re.search(rf"(?:^|\s)--?[\w-]+[= ][\"']?{re.escape(word)}", line):
                 # A pattern that an option takes is for names in whatever folder.
                 word = f"**/{word}"
