@@ -87,7 +87,8 @@ def test_mlx_holds_the_same_experts(dense, tmp_path):
     for folder in (dense, tmp_path / "converted"):
         # mlx-lm 0.32 wants what transformers 5 writes in other places.
         said = json.loads((folder / "config.json").read_text())
-        (folder / "config.json").write_text(json.dumps({"num_experts": 4, "rope_theta": 10000.0} | said))
+        more = {"num_experts": 4, "rope_theta": said["rope_parameters"]["rope_theta"]}
+        (folder / "config.json").write_text(json.dumps(more | said))
     theirs, config = utils.quantize_model(*utils.load_model(dense), group_size=32, bits=4)
     (tmp_path / "mlx").mkdir()
     utils.save_model(tmp_path / "mlx", theirs)
