@@ -314,6 +314,9 @@ def _stored_as(form, weight):
         return {"weight": codes, "SCB": scb, "weight_format": torch.tensor(0, dtype=torch.uint8)}
     if form in ("gptq", "awq"):
         return _columns(weight, (0, 2, 4, 6, 1, 3, 5, 7) if form == "awq" else None, 1 if form == "gptq" else 0)
+    if form == "fp8":
+        scale = weight.abs().amax() / 448
+        return {"weight": (weight / scale).to(torch.float8_e4m3fn), "weight_scale": scale.reshape(1)}
     q = ops.quantize(weight, form)
     return {"weight": q.codes.view(torch.uint32), "scales": q.scales} | (
         {"biases": q.biases} if q.biases is not None else {}
@@ -365,6 +368,37 @@ def test_every_source_is_inspected_loaded_and_converted(tmp_path, form, dense):
     )
     if form not in ("gptq", "awq"):
         assert policy.model.parameters == sum(value.numel() for value in small().state_dict().values())
+
+
+@pytest.mark.parametrize("form", ["awq", "fp8", "gptq", "int8"])
+def test_experts_stored_as_no_layer_holds_them_are_decoded(tmp_path, form):
+    from safetensors.torch import load_file, save_file
+
+    from rocport.ops.modules import SwitchExperts
+
+    torch.manual_seed(0)
+    config = transformers.Qwen3MoeConfig(
+        vocab_size=128, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1, head_dim=16,
+        moe_intermediate_size=32, num_experts=2, num_experts_per_tok=1,
+    )  # fmt: skip
+    folder = tmp_path / "src"
+    transformers.Qwen3MoeForCausalLM(config).save_pretrained(folder)
+    state = {}
+    for name, value in load_file(folder / "model.safetensors").items():
+        if ".experts." not in name:
+            state[name] = value
+            continue
+        for part, tensor in _stored_as(form, value).items():
+            state[f"{name.removesuffix('weight')}{part}"] = tensor
+    save_file(state, folder / "model.safetensors")
+    said = json.loads((folder / "config.json").read_text())
+    more = SOURCES.get(form, {"quantization_config": {"quant_method": "fp8"}})
+    (folder / "config.json").write_text(json.dumps(said | more))
+    source = load(folder, dtype=torch.float32)
+    convert(folder, tmp_path / "wide", Options("fp32"))
+    wide = load(tmp_path / "wide", dtype=torch.float32)
+    assert not any(isinstance(module, SwitchExperts) for module in source.modules())
+    torch.testing.assert_close(source.state_dict(), wide.state_dict(), rtol=0, atol=0)
 
 
 def test_the_memory_of_inference_is_what_the_model_holds(nf4):

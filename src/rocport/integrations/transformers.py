@@ -398,7 +398,8 @@ def _experts(
         one = found.get("gate_proj")
         if one is None or set(found) != set(_PROJECTIONS) or len({each.layout for each in found.values()}) != 1:
             continue
-        if not fits(module, one.layout) or not all(isinstance(each, Words) or _blocks(each) for each in found.values()):
+        # Layouts that no layer of experts holds (fp8, LLM.int8, GPTQ, AWQ) are no names of a Format.
+        if not all(isinstance(each, Words) or _blocks(each) for each in found.values()) or not fits(module, one.layout):
             continue
         parts: dict[str, Source] = {}
         names: set[str] = set()
