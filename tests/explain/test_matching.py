@@ -43,6 +43,7 @@ def test_every_signature_matches_text_made_from_it() -> None:
     filler |= {
         "rocmlib": "librocblas.so.5",
         "cudalib": "libcudart.so.12",
+        "anylib": "libOpenCL.so.1",
         "soname": "libnuma.so.1",
         "rocmpackage": "hipcub",
     }

@@ -151,6 +151,21 @@ def test_words_of_anybody_are_claimed_only_beside_something_of_amd() -> None:
     assert [match.failure.id for match in read_bytes(near.encode(), "log").matches] == ["dkms-build-failed"]
 
 
+@pytest.mark.parametrize("library", ["libOpenCL.so.1", "libmagma.so", "libutility.so"])
+def test_a_library_whose_name_others_have_is_claimed_only_beside_something_of_amd(library: str) -> None:
+    missing = f"./tool: error while loading shared libraries: {library}: cannot open shared object file: No such file\n"
+    assert "rocm-library-not-found" not in [match.failure.id for match in read_bytes(missing.encode(), "log").matches]
+    beside = f"+ /opt/rocm/bin/tool\n{missing}"
+    assert "rocm-library-not-found" in [match.failure.id for match in read_bytes(beside.encode(), "log").matches]
+
+
+def test_no_example_of_what_nvidia_machines_print_too_is_claimed_where_no_vendor_shows() -> None:
+    for failure in load_failures():
+        reading = read_bytes(failure.example.encode(), "log")
+        if failure.nvidia_too and reading.vendor == "unknown":
+            assert failure.id not in [match.failure.id for match in reading.matches], failure.id
+
+
 def test_a_clear_message_shows_its_own_program_and_no_system() -> None:
     triton = "out of resource: shared memory, Required: 106496, Hardware limit: 65536. Reducing block sizes may help.\n"
     assert [match.failure.id for match in read_bytes(f"{triton}rocm\n".encode(), "log").matches] == [

@@ -41,7 +41,8 @@ KINDS: Mapping[str, str] = {
     "quoted": r"[^'\"`\n]{1,300}",
     "rocmlib": _sonames(_LIBRARIES["rocm"]),
     "cudalib": _sonames(_LIBRARIES["cuda"]),
-    "rocmpackage": rf"(?:{'|'.join(map(re.escape, sorted((*_LIBRARIES['rocm'], *_LIBRARIES['packages']))))})(?![\w\-])",
+    "anylib": _sonames(_LIBRARIES["anybody"]),
+    "rocmpackage": rf"(?:{'|'.join(map(re.escape, sorted(_LIBRARIES['packages'])))})(?![\w\-])",
     "soname": r"lib[\w.+\-]{1,80}\.so(?:\.[0-9.]{1,24})?",
 }
 """Placeholder kind -> pattern. None repeats a group, so a signature is matched in time linear in its window."""
