@@ -51,6 +51,9 @@ PIECES = [
     b"#",
     b"#if X\n",
     b"#ifdef __HIP__\n",
+    b"#ifdef __CUDA_ARCH__\n__device__ int f(int x) { return x; }\n#endif\n",
+    b"#if __CUDA_ARCH__ >= 700\n__device__ int f(int x) { return x; }\n#endif\n",
+    b"#elif __CUDA_ARCH__ >= 700\n__device__ int f(int x) { return x; }\n",
     b"#define A \\\n",
     b"#include <",
     b"a(",
@@ -258,6 +261,13 @@ def test_the_proof_is_linear(path: str, piece: bytes) -> None:
 
 def test_a_cuda_source_is_read_in_linear_time() -> None:
     assert growth(lambda data: scanned("a.cu", data, all_look=False), b"<", SMALL) <= WIDE
+
+
+@pytest.mark.parametrize("asked", [b"if __CUDA_ARCH__ >= 700", b"elif __CUDA_ARCH__ >= 700"])
+def test_conditionals_over_the_architecture_are_read_in_linear_time(asked: bytes) -> None:
+    piece = next(piece for piece in PIECES if piece.startswith(b"#" + asked + b"\n"))
+    opening = b"#if __CUDA_ARCH__ >= 900\n"
+    assert growth(lambda data: scanned("a.cu", opening + data, all_look=False), piece, 16 * SMALL) <= WIDE
 
 
 @pytest.mark.parametrize("name", ["CMakeLists.txt", "Makefile", "setup.py", "cmake commands", "log"])

@@ -114,3 +114,37 @@ def test_a_branch_that_works_and_stops_in_one_case_is_no_refusal() -> None:
     text = text.replace("  switch (n) {\n    case 1: fast(p); break;\n    default: __trap();\n  }\n", "  __trap();\n")
     ported, _ = _port(text)
     assert "!ROCPORT_HIP" in ported
+
+
+@pytest.mark.parametrize(
+    ("held", "both"),
+    [
+        ("__device__ int f(int x) { return x; }", True),
+        ("template <int N = 2> [[nodiscard]] __device__ int f(int x) { return x; }", True),
+        ("__device__ bool operator==(T a, T b) { return true; }", True),
+        ("#ifdef FAST\n__device__ int f(int x) { return x; }\n#endif", True),
+        ("", False),
+        ("__device__ int f(int x) { return x; }\nusing Word = int;", False),
+        ("__device__ int f(int x) { return x; }\n__device__ int table[4];", False),
+        ("__device__ int f(int x) { return x; }\n#define N 4", False),
+        ("__device__ int f(int x) { return x; }\n#pragma pack(4)", False),
+        ("__device__ int f(int x) { return x; }\nCONSTANT(4)", False),
+        ("__device__ int f(int x) { return x; }\nstatic", False),
+        ("CONSTANT(4)\n__device__ int f(int x) { return x; }", False),
+        ("__device__ constexpr int f(int x) { return x; }", False),
+        ("__device__ __host__ int f(int x) { return x; }", False),
+        ("struct A { __device__ int f(int x) { return x; } int y; };", False),
+        ("__device__ int f(int x);", False),
+    ],
+)
+def test_the_host_keeps_its_branch_of_what_it_reads(held: str, both: bool) -> None:
+    ported, findings = _port(f"#if __CUDA_ARCH__ >= 700\n{held}\n#else\n#endif\n")
+    (asked,) = (item for item in findings if item.rule == "platform-conditional" and item.line == 1)
+    assert ("#if ROCPORT_CUDA_ARCH_VALUE >= 700" in ported, "taken in both passes" in asked.message) == (both, both)
+
+
+def test_a_body_that_leaves_its_branch_is_no_whole_function() -> None:
+    ported, _ = _port(
+        "#if __CUDA_ARCH__ >= 700\n__device__ int f(int x) {\n#else\n__device__ int g(int x) {\n#endif\nreturn x; }\n"
+    )
+    assert "ROCPORT_CUDA_ARCH_VALUE" not in ported

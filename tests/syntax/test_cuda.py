@@ -148,3 +148,17 @@ def test_lines_are_those_of_the_file() -> None:
     assert [lexed.line(start) for start in lexed.starts] == [1, 2, 3]
     assert lexed.newline == b"\r\n"
     assert lexed.line_span(1) == (0, 1)
+
+
+def test_the_innermost_function_around_a_token_is_found() -> None:
+    source = CudaSource(
+        "a.cu",
+        b"int a; __global__ void f() { b; auto g = [=] __device__ (int i) { c; }; d; }int e; __device__ int h() { j; }",
+    )
+
+    def around(word: bytes) -> int | None:
+        function = source.enclosing(next(source.find(word)))
+        return None if function is None else source.starts[function.name]
+
+    f, lambda_, h = source.data.index(b"f()"), source.data.index(b"__device__ (int"), source.data.index(b"h()")
+    assert [around(word) for word in (b"a", b"b", b"c", b"d", b"e", b"j")] == [None, f, lambda_, f, None, h]

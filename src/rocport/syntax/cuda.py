@@ -484,19 +484,16 @@ class CudaSource:
     @cached_property
     def functions(self) -> list[Function]:
         """Functions and lambdas with `__global__`, `__device__` or `__host__`."""
-        found: list[Function] = []
-        seen: set[int] = set()
+        found: dict[int, Function] = {}
         tokens = self.texts
         for position in sorted(self.find(b"__global__", b"__device__", b"__host__")):
             function = self._function_from(position)
-            if function is not None and function.name not in seen:
-                seen.add(function.name)
-                found.append(function)
-            elif function is not None:
-                previous = next(item for item in found if item.name == function.name)
+            if function is not None and (previous := found.get(function.name)) is not None:
                 merged = previous.specifiers | function.specifiers | {tokens[position]}
-                found[found.index(previous)] = Function(merged, function.name, function.params, function.body)
-        return found
+                found[function.name] = Function(merged, function.name, function.params, function.body)
+            elif function is not None:
+                found[function.name] = function
+        return list(found.values())
 
     def _function_from(self, specifier: int) -> Function | None:
         tokens = self.texts
@@ -555,11 +552,32 @@ class CudaSource:
         at = bisect.bisect_right(self._device_ranges, (position, len(self.texts))) - 1
         return any(start <= position <= end for start, end in self._device_ranges[max(0, at - 3) : at + 1])
 
+    @cached_property
+    def _innermost(self) -> tuple[list[int], list[Function | None]]:
+        """The tokens where the innermost function changes, and which one it is from each of them on."""
+        bodies: dict[tuple[int, int], Function] = {}
+        for function in self.functions:
+            if function.body is not None:
+                bodies.setdefault(function.body, function)
+        starts: list[int] = []
+        inside: list[Function | None] = []
+        opened: list[tuple[int, Function]] = []
+
+        def close(before: int) -> None:
+            while opened and opened[-1][0] < before:
+                starts.append(opened.pop()[0] + 1)
+                inside.append(opened[-1][1] if opened else None)
+
+        for (first, last), function in sorted(bodies.items(), key=lambda item: item[0]):
+            close(first)
+            opened.append((last, function))
+            starts.append(first)
+            inside.append(function)
+        close(len(self.texts))
+        return starts, inside
+
     def enclosing(self, position: int) -> Function | None:
         """The innermost function with an execution-space specifier whose body holds the token."""
-        holds = [
-            function
-            for function in self.functions
-            if function.body is not None and function.body[0] <= position <= function.body[1]
-        ]
-        return max(holds, key=lambda function: function.body[0] if function.body else 0, default=None)
+        starts, inside = self._innermost
+        at = bisect.bisect_right(starts, position) - 1
+        return inside[at] if at >= 0 else None

@@ -18,6 +18,7 @@ and is left alone.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator
 
 from rocport.binding.branches import (
@@ -26,7 +27,6 @@ from rocport.binding.branches import (
     CUDA_NAMES,
     PLATFORM_VALUES,
     RUN_TIME_COMPILER,
-    Branches,
     Forced,
     branches,
     respects_hip,
@@ -35,8 +35,8 @@ from rocport.convergence.values import integer
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace, replace_range
 from rocport.rules.cuda.inline_ptx import unportable
-from rocport.syntax.conditionals import Chain
-from rocport.syntax.cuda import CudaSource, Directive
+from rocport.syntax.conditionals import Branch, Chain
+from rocport.syntax.cuda import CudaSource, Directive, Function
 
 HEADER = "rocport_platform.h"
 
@@ -88,6 +88,22 @@ RULE = Rule(
             "#if __CUDA_ARCH__ < 700\n__device__ __forceinline__ __half hcos(__half a) { return a; }\n#endif\n",
             contains=("#if ROCPORT_CUDA_ARCH_VALUE < 700",),
         ),
+        Example(
+            "#if __CUDA_ARCH__ >= 800\nconstexpr int BLOCK = 256;\n__device__ int f(int x) { return x; }\n"
+            "#else\nconstexpr int BLOCK = 128;\n__device__ int f(int x) { return -x; }\n#endif\n",
+            contains=("#if ROCPORT_CUDA_ARCH >= 800",),
+            absent=("ROCPORT_CUDA_ARCH_VALUE",),
+        ),
+        Example(
+            "#if __CUDA_ARCH__ < 700\n// old\ntemplate <class T = int>\n#ifdef FAST\n#endif\n"
+            "__device__ T f(T x) { return x; }\n#endif\n",
+            contains=("#if ROCPORT_CUDA_ARCH < 700",),
+        ),
+        Example(
+            "#if __CUDA_ARCH__ < 700\n#ifndef OWN\n/* old */\ntemplate <class T = int>\n"
+            "__device__ __attribute__((noinline)) T f(T x) { return x; };\n#endif\n#else\n#endif\n",
+            contains=("#if ROCPORT_CUDA_ARCH_VALUE < 700",),
+        ),
         Example("#if __CUDA_ARCH__ >= 300 && CUDART_VERSION < 8000\nint x;\n#endif\n"),
         Example("#if CUDART_VERSION >= 11000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 11000",)),
         Example("#if __CUDA_ARCH__ >= 7 * 100\nint x;\n#endif\n", contains=("#if ROCPORT_CUDA_ARCH >= 7 * 100",)),
@@ -122,26 +138,36 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     view = branches(source, context.project.torch_extension)
+    held = _Held(source)
     forced = {item.branch.directive.first: item for item in view.forced(lambda a, b: unportable(source, a, b, context))}
     seen: set[int] = set()
-    for chain in view.chains:
-        respected = respects_hip(source, chain)
-        for branch in chain.branches:
-            seen.add(branch.directive.first)
-            if not respected:
-                yield from _condition(source, view, chain, branch.directive, forced.get(branch.directive.first))
+    for chain, taken in zip(view.chains, view.taken, strict=True):
+        seen.update(branch.directive.first for branch in chain.branches)
+        if respects_hip(source, chain):
+            continue
+        functions = _chooses_device_functions(source, chain, held)
+        for branch, device in zip(chain.branches, taken.device, strict=True):
+            begin = branch.directive.first
+            yield from _condition(source, chain, branch.directive, forced.get(begin), device, functions, held)
     yield from _elsewhere(source, seen)
 
 
 def _condition(
-    source: CudaSource, view: Branches, chain: Chain, directive: Directive, forced: Forced | None
+    source: CudaSource,
+    chain: Chain,
+    directive: Directive,
+    forced: Forced | None,
+    taken: bool | None,
+    functions: bool,
+    held: _Held,
 ) -> Iterator[Finding]:
+    """`taken`: whether device code takes the branch; `functions`: the chain chooses nothing but device functions."""
     positions = [at for at in range(directive.first + 2, directive.last) if source.texts[at] in RULE.triggers]
     if not positions and forced is None:
         return
     last = directive.last - 1
     edits, names, presence = _edits(source, directive, positions)
-    if presence and _holds_device_functions(source, chain):
+    if presence and _holds_device_functions(source, chain, held):
         edits = [
             replace(source, at, b"__HIPCC__") if source.texts[at] == ARCH else edit
             for at, edit in zip(positions, edits, strict=True)
@@ -197,7 +223,9 @@ def _condition(
         )
         return
     settled = all(_is_settled(source, directive, at) for at in positions)
-    if _chooses_device_functions(source, chain):
+    where = "in device code"
+    if functions and ARCH in names:
+        where = "in both passes"
         edits = [
             replace(source, at, b"ROCPORT_CUDA_ARCH_VALUE") if source.texts[at] == ARCH else edit
             for at, edit in zip(positions, edits, strict=True)
@@ -206,7 +234,7 @@ def _condition(
         RULE,
         source,
         directive.first,
-        f"{message}; the port decides as a build for sm_80 with CUDA 12.4 does{_outcome(view, chain, directive)}",
+        f"{message}; the port decides as a build for sm_80 with CUDA 12.4 does{_outcome(taken, where)}",
         last=last,
         edits=edits,
         headers=[HEADER],
@@ -236,7 +264,7 @@ def _is_settled(source: CudaSource, directive: Directive, at: int) -> bool:
     return number < oldest or relation in (b"<", b">=")
 
 
-def _holds_device_functions(source: CudaSource, chain: Chain) -> bool:
+def _holds_device_functions(source: CudaSource, chain: Chain, held: _Held) -> bool:
     """True for `#ifdef __CUDA_ARCH__` around functions for the device, without another branch and without #error."""
     if len(chain.branches) != 1:
         return False
@@ -244,11 +272,9 @@ def _holds_device_functions(source: CudaSource, chain: Chain) -> bool:
     texts = source.texts[branch.directive.first + 1 : branch.directive.last]
     if texts not in ([b"ifdef", ARCH], [b"if", b"defined", b"(", ARCH, b")"], [b"if", b"defined", ARCH]):
         return False
-    if any(item.name == b"error" and branch.start <= item.start < branch.end for item in source.directives):
+    if not held.defines_device_functions(branch):
         return False
-    inside = [item for item in source.functions if branch.start <= source.starts[item.name] < branch.end]
-    own = [item for item in inside if b"__device__" in item.specifiers and item.body is not None]
-    return bool(own) and source.enclosing(branch.directive.first) is None
+    return source.enclosing(branch.directive.first) is None
 
 
 _SPECIFIERS = frozenset(b"static inline constexpr __device__ __host__ __forceinline__ __inline__ __noinline__".split())
@@ -273,23 +299,98 @@ def _specifies_by_pass(source: CudaSource, chain: Chain) -> int | None:
     return said[device.index(False)][0] if device.count(True) == 1 and all(words for _, words in said) else None
 
 
-def _chooses_device_functions(source: CudaSource, chain: Chain) -> bool:
-    """True for branches that only define functions for the device by the architecture's number, outside functions.
+def _chooses_device_functions(source: CudaSource, chain: Chain, held: _Held) -> bool:
+    """True for branches that hold definitions of functions for the device and nothing else, outside functions.
 
     HIP declares its own in the host pass, too, where the number is not defined and a fallback for old GPUs collides.
+    What the host reads (a constant, a type) keeps the host's branch.
     """
-    first, last = chain.branches[0], chain.branches[-1]
     asks = [branch.directive for branch in chain.branches]
     if any(at for item in asks for at in range(item.first + 2, item.last) if _asks_of(source, item, at)):
         return False
-    if source.enclosing(first.directive.first) is not None:
-        return False
-    if any(item.name in (b"error", b"define") and first.start <= item.start < last.end for item in source.directives):
-        return False
-    inside = [item for item in source.functions if first.start <= source.starts[item.name] < last.end]
-    return bool(inside) and all(
-        b"__device__" in item.specifiers and not {b"__host__", b"__global__"} & set(item.specifiers) for item in inside
-    )
+    return source.enclosing(asks[0].first) is None and held.only_device_functions(chain)
+
+
+_CONDITIONAL = frozenset(b"if ifdef ifndef elif elifdef elifndef else endif".split())
+_NEUTRAL = _CONDITIONAL | {b"pragma"}
+_ENDS = frozenset({b";", b"{", b"}", b"=", b"constexpr", b"consteval"})
+"""What no head of a function for the device alone holds; the host may ask a constexpr function."""
+_WITH_ARGUMENTS = frozenset({b"__attribute__", b"__launch_bounds__", b"__align__", b"alignas", b"decltype"})
+
+
+class _Held:
+    """What a file holds outside its functions for the device, read once for all conditionals of it."""
+
+    def __init__(self, source: CudaSource) -> None:
+        self._others: list[int] = []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._refusals = [item.start for item in source.directives if item.name == b"error"]
+        own = (item.name for item in source.functions if b"__device__" in item.specifiers and item.body is not None)
+        self._defined = sorted(source.starts[name] for name in own)
+        self._told = [item.start for item in source.directives if item.name not in _NEUTRAL]
+        functions = {item.name: item for item in source.functions}
+        texts, head, at = source.texts, None, 0
+        while at < len(texts):
+            directive = source.directive_of(at)
+            function = functions.get(at)
+            follows, stands = at + 1, True
+            if directive is not None:
+                follows = directive.last
+                stands = directive.name in _CONDITIONAL and head is None
+                head = None
+            elif function is not None and (body := function.body) is not None and _for_device_alone(function):
+                self._starts.append(source.starts[at if head is None else head])
+                self._ends.append(source.end(body[1]))
+                head, follows = None, body[1] + 1
+                follows += source.at(follows) == b";"
+            elif texts[at] in _ENDS:
+                stands, head = False, None
+            else:
+                head = at if head is None else head
+                follows, stands = _past(source, at)
+            if not stands:
+                self._others.append(source.starts[at])
+            at = max(follows, at + 1)
+        if head is not None:
+            self._others.append(source.starts[head])
+
+    def defines_device_functions(self, branch: Branch) -> bool:
+        """True where a branch defines a function for the device, and does not refuse."""
+        refuses = _between(self._refusals, branch.start, branch.end)
+        return not refuses and bool(_between(self._defined, branch.start, branch.end))
+
+    def only_device_functions(self, chain: Chain) -> bool:
+        """True where the branches hold whole definitions of functions for the device, at least one, and no more."""
+        start, end = chain.branches[0].start, chain.end
+        if _between(self._others, start, end) or _between(self._told, start, end):
+            return False
+        for branch in chain.branches:
+            at = bisect.bisect_left(self._starts, branch.end) - 1
+            if at >= 0 and self._starts[at] >= branch.start and self._ends[at] > branch.end:
+                return False
+        return bool(_between(self._starts, start, end))
+
+
+def _for_device_alone(function: Function) -> bool:
+    return b"__device__" in function.specifiers and not {b"__host__", b"__global__"} & function.specifiers
+
+
+def _past(source: CudaSource, at: int) -> tuple[int, bool]:
+    """(the token behind this one of a function's head, and what is in brackets; whether a head can hold it)."""
+    text, before = source.texts[at], source.at(at - 1)
+    if text == b"<":
+        close = source.angle_end(at)
+    elif (text == b"(" and before in _WITH_ARGUMENTS) or (text == b"[" and source.at(at + 1) == b"["):
+        close = source.pairs.get(at)
+    else:
+        return at + 1, text not in (b"(", b"[")
+    return (at, False) if close is None else (close + 1, True)
+
+
+def _between(places: list[int], start: int, end: int) -> list[int]:
+    """The sorted places in [start, end)."""
+    return places[bisect.bisect_left(places, start) : bisect.bisect_left(places, end)]
 
 
 def _asks_of(source: CudaSource, directive: Directive, at: int) -> bool:
@@ -357,10 +458,8 @@ def _force(source: CudaSource, directive: Directive, edits: list[Edit], forced: 
     return [replace_range(source, directive.first + 1, directive.last, condition)]
 
 
-def _outcome(view: Branches, chain: Chain, directive: Directive) -> str:
-    index = next(at for at, branch in enumerate(chain.branches) if branch.directive is directive)
-    taken = view.arms(chain, True, False)[index]
-    return {True: ": taken in device code", False: ": not taken in device code", None: ""}[taken]
+def _outcome(taken: bool | None, where: str) -> str:
+    return {True: f": taken {where}", False: f": not taken {where}", None: ""}[taken]
 
 
 def _listed(names: list[bytes]) -> str:
