@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tempfile
 import time
@@ -26,7 +27,8 @@ from rocport.rules.deps import install_order
 from rocport.scan.engine import scan_file
 from rocport.syntax.project import build_index, names_of
 from rocport.verify import nvidia
-from rocport.verify.nvidia import languages
+from rocport.verify.nvidia import gates, languages, text, tokens
+from rocport.verify.nvidia.tree import Tree
 
 # What is repeated; every byte of it can be read as the start of something.
 PIECES = [
@@ -133,6 +135,9 @@ PIECES = [
     b"error: a\n",
     b"hipError",
     b"undefined symbol: ",
+    b"ld ",
+    b"a.cu ",
+    b"USE_ROCM ",
     b"0x0 ",
     b"Traceback ",
 ]
@@ -257,6 +262,30 @@ def test_the_proof_meets_no_nesting_that_is_too_deep(path: str) -> None:
 )
 def test_the_proof_is_linear(path: str, piece: bytes) -> None:
     assert growth(proved(path), piece, 4 * SMALL) <= WIDE
+
+
+@pytest.mark.parametrize("piece", [b"ld ", b"a.cu ", b"< ", b"< a ", b"< a > ", b"(" * 99 + b"\n"])
+def test_who_reads_a_text_is_looked_for_in_linear_time(piece: bytes) -> None:
+    def read(data: bytes) -> object:
+        return text.patterns("a.sh", b"* " + data), list(text.named("a.sh", data, re.compile(rb"a\.cu")))
+
+    assert growth(read, piece, 4 * SMALL) <= WIDE
+
+
+@pytest.mark.parametrize("path", ["b.sh", "b.h", "Makefile"])
+def test_who_sets_a_gate_is_looked_for_in_linear_time(path: str) -> None:
+    def read(data: bytes) -> object:
+        original = Tree({path: "file"}, lambda _: b"#" + data, "the original")
+        return list(gates.switched(original, {"USE_ROCM": "a.cu"}, lambda *_: ast.Module([], [])))
+
+    assert growth(read, b"USE_ROCM ", 8 * SMALL) <= WIDE
+
+
+def test_repetitive_tokens_are_aligned_in_linear_time() -> None:
+    def read(data: bytes) -> object:
+        return tokens.aligned(["x", *data.split()], ["y", *data.replace(b"a b", b"b").split()])
+
+    assert growth(read, b"a b a b b ", SMALL // 8) <= WIDE
 
 
 def test_a_cuda_source_is_read_in_linear_time() -> None:

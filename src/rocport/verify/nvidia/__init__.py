@@ -487,8 +487,7 @@ class _Comparison:
                 for line, name, version in text.named(path, content, named):
                     self._text_is_read(path, line, {name}, self._versioned if version else self.changed)
             kind = language(path)
-            code = kind in ("c", "python", "notebook", "cython")
-            for line, pattern in text.patterns(content, code) if kind not in ("text", "other") else ():
+            for line, pattern in text.patterns(path, content) if kind not in ("text", "other") else ():
                 for module in text.taken(path, pattern, self.changed):
                     if module not in self.hip_only and module != path:
                         message = f"{path}:{line} may read its text, which the port has changed: `{pattern}`"

@@ -22,6 +22,8 @@ _WORD = re.compile(r"\w+")
 _DOCUMENTATION = (".md", ".rst", ".ipynb")
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
 _LARGEST = 4 << 20
+_NEAR = 100
+"""Characters beside a name that are looked at."""
 _DEFINES = re.compile(r"#\s*(?:define|undef)\s+(\w+)")
 _NAMES_KEYS = frozenset(("dict", "update", "setdefault", "OrderedDict", "environ", "define", "putenv", "env", "run"))
 """Calls whose keywords become keys, or variables of a process."""
@@ -84,24 +86,38 @@ def switched(
             yield from ((name, path, line) for name, line in _in_python(tree, frozenset(names)))
             continue
         for number, line in enumerate(content.split(b"\n"), 1):
-            for match in mention.finditer(line):
-                if _sets(kind, line, match):
+            found = list(mention.finditer(line))
+            text = _Line(line) if found else None
+            for match in found:
+                if text and _sets(kind, text, match):
                     yield match.group(1).decode(), path, number
 
 
-def _sets(kind: str, line: bytes, match: re.Match[bytes]) -> bool:
-    text = line.strip()
-    if re.search(rb"#\s*(?:un)?def(?:ine)?\s+\Z", line[: match.start()]) and not text.startswith(b"#"):
+class _Line:
+    """What is asked of a whole line: once, however many names it holds."""
+
+    def __init__(self, line: bytes) -> None:
+        self.whole = line
+        self.text = line.strip()
+        self.definitions = b"definitions" in line.lower()
+        self.template = line.find(b"cmakedefine")
+
+
+def _sets(kind: str, line: _Line, match: re.Match[bytes]) -> bool:
+    text = line.text
+    before = line.whole[max(0, match.start() - _NEAR) : match.start()]
+    if re.search(rb"#\s*(?:un)?def(?:ine)?\s+\Z", before) and not text.startswith(b"#"):
         # Text that becomes a header.
         return True
     if re.match(rb"#(?:SBATCH|PBS|BSUB|COBALT|FLUX|MSUB|\$)\s", text):
         # Options of a batch system are comments to the shell.
         return True
-    flag, after = match.group().startswith(b"-D"), line[match.end() :].lstrip(b" \t\"'")
+    flag = match.group().startswith(b"-D")
+    after = line.whole[match.end() : match.end() + _NEAR].lstrip(b" \t\"'")
     if kind == "text":
         return text.startswith(b"-D")
     if kind == "c":
-        return text.startswith(b"#") and b"cmakedefine" in text.partition(match.group(1))[0]
+        return text.startswith(b"#") and 0 <= line.template < match.start()
     if text.startswith((b"//", b"*", b";", b"rem ")) or (
         text.startswith(b"#") and not re.match(rb"#[ \t]*(?:cmakedefine|define|undef|mesondefine)", text)
     ):
@@ -110,7 +126,7 @@ def _sets(kind: str, line: bytes, match: re.Match[bytes]) -> bool:
         return True
     if kind in ("cmake", "make"):
         # What these set is computed; a definition handed to a compiler is not.
-        return flag or after.startswith(b"=") or b"definitions" in text.lower()
+        return flag or after.startswith(b"=") or line.definitions
     # Asked, and not set.
     return re.match(rb"(?:if|elif|#if|#ifdef|#ifndef|ifdef|ifeq|ifneq)\b|(?:if )?\[", text) is None or flag
 

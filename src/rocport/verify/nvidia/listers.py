@@ -74,7 +74,7 @@ _ASKS = tuple(
 _STAR = re.compile(r"\*")
 _STRING = re.compile(r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`")
 _ENDING = re.compile(r"[\"'*](\.[A-Za-z][\w+]{0,6})[\"'\s)]")
-_SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".go", ".rs", ".java", ".kt", ".cs", ".swift", ".zig")
+SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".go", ".rs", ".java", ".kt", ".cs", ".swift", ".zig")
 _COMMENT = {"script": "//", "shell": "#", "docker": "#", "yaml": "#", "bazel": "#", "c": "//", "json": "\0"}
 _ELSEWHERE = re.compile(r"(?i)\$(?:ENV)?[{(]?(?:ROCM|HIP|HSA|CUDA)_\w+[)}]?[\w./-]*|/(?:opt|usr)/[\w./-]*")
 """Paths below an installed toolkit."""
@@ -172,7 +172,7 @@ def finds(original: Tree, new: Sequence[str], new_folders: Sequence[str]) -> Ite
         if mode in ("link", "submodule") or _NO_BUILD.search(path) or _OF_ROCM.search(path):
             continue
         kind = language(path)
-        if path.endswith(_SCRIPTS):
+        if path.endswith(SCRIPTS):
             kind = "script"
         if kind in ("text", "notebook"):
             continue

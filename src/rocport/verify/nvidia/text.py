@@ -6,6 +6,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
+from rocport.verify.nvidia.languages import language
+from rocport.verify.nvidia.listers import SCRIPTS
 from rocport.verify.nvidia.paths import UNKNOWN, matcher, normal
 
 _READS = re.compile(
@@ -13,16 +15,17 @@ _READS = re.compile(
     rb"|\bmd5\w*|\bsha\d+\w*|\bfile\s*\(\s*(?i:READ|STRINGS|SHA\d*|MD5)\b|\bconfigure_file\b|\bxxd\b|\bbin2c\b|\bobjcopy\b"
     rb"|\.incbin\b|#\s*embed\b|go:embed|\binclude_(?:str|bytes)\b|\bifstream\b|\bfopen\b|\bmmap\b"
     rb"|(?<![\w.-])(?:sed|awk|head|tail|perl|patch|cut|wc|cmp|diff|grep|cat|sort|hash-object|stringify\w*)\s|\bGet-Content\b"
-    rb"|\bslurp\w*|\bget_template\b|\bload_?(?:text|source)\b|\bld\s[^\n]*\s-b\b|\$\(<|[^<]<\s*[\w./$]+\s*(?:$|[;|&)])"
+    rb"|\bslurp\w*|\bget_template\b|\bload_?(?:text|source)\b|\bld\s[^\n]{0,200}\s-b\b|\$\(<"
 )
-_PATTERN = re.compile(rb"(?<![\w*\\])[\w./${}()@%-]*\*[\w./*-]*")
+_REDIRECTS = re.compile(rb"(?m)[^<\n]<[ \t]*[\w./${}@-]+(?:[ \t]*(?:$|[;|&)])|[ \t]+\d?>)")
+_PATTERN = re.compile(rb"(?<![\w*\\])[\w./${}()@%-]{0,200}\*[\w./*-]*")
 _STRING = re.compile(rb"\"([^\"\n]*)\"|'([^'\n]*)'")
 _NEAR = 3
 _OF_TORCH = re.compile(rb"\bversion\.(?:hip|cuda)\b|HIP_VERSION|ROCM_VERSION")
 _HASH = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
-
-
 _LONGEST = 2000
+_QUOTED = ("c", "python", "notebook", "cython")
+"""Languages whose paths are in strings."""
 _VERSION = re.compile(rb"(?i)version")
 
 
@@ -32,16 +35,28 @@ def named(path: str, content: bytes, names: re.Pattern[bytes]) -> Iterator[tuple
     patch = path.endswith((".patch", ".diff"))
     lines = content.split(b"\n")
     for number, line in enumerate(lines):
-        for match in names.finditer(line):
-            near = b"\n".join(lines[max(0, number - 1) : number + 2])
-            if patch or _READS.search(near) or _HASH.search(line):
-                yield number + 1, match.group().decode(), not patch and _VERSION.search(near) is not None
+        said = {match.group() for match in names.finditer(line)}
+        if not said:
+            continue
+        near = b"\n".join(lines[max(0, number - 1) : number + 2])
+        if patch or _reads(path, near) or _HASH.search(line):
+            version = not patch and _VERSION.search(near) is not None
+            yield from ((number + 1, name.decode(), version) for name in sorted(said))
 
 
-def patterns(content: bytes, quoted: bool) -> list[tuple[int, str]]:
-    """Patterns of files near something that reads a text: (line, pattern). `quoted`: in strings only."""
-    if b"*" not in content or _READS.search(content) is None:
+def _reads(path: str, content: bytes) -> bool:
+    """Whether something in it reads a text. `<` redirects where it does not compare."""
+    if _READS.search(content):
+        return True
+    compares = language(path) in (*_QUOTED, "meson") or path.endswith(SCRIPTS)
+    return not compares and _REDIRECTS.search(content) is not None
+
+
+def patterns(path: str, content: bytes) -> list[tuple[int, str]]:
+    """Patterns of files near something that reads a text: (line, pattern). In code only those in strings."""
+    if b"*" not in content or not _reads(path, content):
         return []
+    quoted = language(path) in _QUOTED
     found: list[tuple[int, str]] = []
     lines = content.split(b"\n")
     for number, line in enumerate(lines):
@@ -49,7 +64,7 @@ def patterns(content: bytes, quoted: bool) -> list[tuple[int, str]]:
             continue
         text = b" ".join(b"".join(item) for item in _STRING.findall(line)) if quoted else line
         words = [word for word in _PATTERN.findall(text) if re.search(rb"\*\.\w|[\w)}]/\*+\Z", word)]
-        if words and _READS.search(b"\n".join(lines[max(0, number - 1) : number + _NEAR + 1])):
+        if words and _reads(path, b"\n".join(lines[max(0, number - 1) : number + _NEAR + 1])):
             found += [(number + 1, word.decode("utf-8", "replace")) for word in words]
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -45,7 +46,8 @@ def aligned(new: Sequence[Hashable], old: Sequence[Hashable]) -> list[tuple[str,
         end += 1
     stop, halt = len(new) - end, len(old) - end
     middle: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, stop - first, 0, halt - first)]
-    if (stop - first) * (halt - first) <= _ALIGNED:
+    many, were = Counter(new[first:stop]), Counter(old[first:halt])
+    if sum(count * were[item] for item, count in many.items()) <= _ALIGNED:
         middle = difflib.SequenceMatcher(None, new[first:stop], old[first:halt], autojunk=False).get_opcodes()
     found = [(tag, first + a, first + b, first + c, first + d) for tag, a, b, c, d in middle]
     if first:
@@ -53,8 +55,8 @@ def aligned(new: Sequence[Hashable], old: Sequence[Hashable]) -> list[tuple[str,
     return [*found, ("equal", stop, len(new), halt, len(old))] if end else found
 
 
-_ALIGNED = 1_000_000
-"""Comparisons that aligning may take."""
+_ALIGNED = 50_000
+"""Pairs of equal items that aligning may look at, for each block that it finds."""
 
 
 def compare(path: str, new: Sequence[Token], old: Sequence[Token], what: str) -> list[Difference]:
