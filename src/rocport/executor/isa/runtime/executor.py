@@ -229,10 +229,16 @@ def _read_report(path: Path) -> tuple[list[KernelRun], dict[str, int], list[Haza
 
 
 def _step(command: Sequence[str], what: str, step: str) -> None:
-    done = subprocess.run(
-        list(command), capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False,
-        env={**os.environ, "LC_ALL": "C"},
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            list(command), capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise BuildError(
+            f"{what}: {step} failed: {command[0]} took over {error.timeout:.0f} s and was stopped; run again "
+            f"on a machine that is less busy"
+        ) from error
     if done.returncode:
         from rocport.executor.cpu import missing_names
 

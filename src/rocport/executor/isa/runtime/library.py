@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,6 +34,11 @@ ERROR_TABLE = HERE.parents[1] / "lib"
 HEADERS = HERE.parents[1] / "include"
 _SHARED = (*sorted(ERROR_TABLE.glob("*.inc")), ERROR_TABLE / "trace.h")
 """What the source-level executor's runtime reads too."""
+
+
+_EDITED = "rocport's own sources were edited while the ISA runtime was built from them; run again"
+_KILLED_S = 24 * 3600
+"""A build that began earlier and has left its folder was killed."""
 
 
 class LibraryError(Exception):
@@ -83,9 +90,31 @@ LIBRARIES = (
 def build_libraries(toolchain: Toolchain) -> Path:
     """The folder with all libraries, built where the cache lacks them.
 
+    Builds of the same sources wait for each other, others do not.
+
     Raises:
-        LibraryError: one does not compile.
+        LibraryError: one does not compile, or rocport's sources were edited meanwhile.
     """
+    folder, defines = _place(toolchain)
+    if (folder / "done").is_file():
+        return folder
+    lock = folder.with_suffix(".lock")
+
+    def busy() -> None:
+        print(f"rocport: waiting for another build of the ISA runtime ({lock})", file=sys.stderr, flush=True)
+
+    with locked(lock, busy):  # a build in parallel asks once a unit
+        try:
+            if not (folder / "done").is_file():
+                _sweep(folder.parent)
+                _build_all(folder, toolchain, defines)
+        finally:
+            lock.unlink(missing_ok=True)  # who waits for it finds the libraries, or builds them in a folder of its own
+    return folder
+
+
+def _place(toolchain: Toolchain) -> tuple[Path, dict[str, str]]:
+    """The libraries' folder, by what they are made of, and the definitions that their sources ask for."""
     defines = {
         "RPX_BLAS_LIBRARY": blas_library(),
         "ROCPORT_PYTHON": sys.executable,
@@ -101,13 +130,16 @@ def build_libraries(toolchain: Toolchain) -> Path:
         *_SHARED,
         *sorted(HEADERS.rglob("*")),
     ]
-    folder = cache_folder() / "isa" / "lib" / _digest(parts, described)
-    if (folder / "done").is_file():
-        return folder
-    with locked(folder.parent / "lock"):  # a build in parallel asks once a unit
-        if not (folder / "done").is_file():
-            _build_all(folder, toolchain, defines)
-    return folder
+    return cache_folder() / "isa" / "lib" / _digest(parts, described), defines
+
+
+def _sweep(shelf: Path) -> None:
+    """Removes what killed builds left."""
+    before = time.time() - _KILLED_S
+    for left in (*shelf.glob("tmp*"), *shelf.glob("*.lock")):
+        with contextlib.suppress(OSError):
+            if left.stat().st_mtime < before:
+                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink()
 
 
 def _build_all(folder: Path, toolchain: Toolchain, defines: dict[str, str]) -> None:
@@ -122,8 +154,14 @@ def _build_all(folder: Path, toolchain: Toolchain, defines: dict[str, str]) -> N
             }
             for library in LIBRARIES:
                 _link(library, toolchain, scratch, [job.result() for job in parts[library.name]])
+        if _place(toolchain)[0] != folder:
+            raise LibraryError(_EDITED)
         (scratch / "done").write_text("")
-        scratch.rename(folder)
+        try:
+            scratch.rename(folder)
+        except OSError:
+            if not (folder / "done").is_file():  # else one that waited for a build that failed was first
+                raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -209,11 +247,14 @@ def _object(source: Path, flags: Sequence[str], folder: Path, toolchain: Toolcha
     # Where rocport lies does not change what is compiled: its copies share the objects.
     places = [flag.replace(str(SOURCE), "") if flag.startswith("-I") else flag for flag in flags]
     described = json.dumps([*places, toolchain.compiler_version, _targets()])
-    target = cache_folder() / "isa" / "obj" / f"{source.stem}-{_digest([source, *headers], described)}.o"
+    made_of = _digest([source, *headers], described)
+    target = cache_folder() / "isa" / "obj" / f"{source.stem}-{made_of}.o"
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = folder / target.name
         run_compiler([*flags, f"-I{folder}", "-c", str(source), "-o", str(unfinished)], source.name)
+        if _digest([source, *headers], described) != made_of:
+            raise LibraryError(_EDITED)
         shutil.move(unfinished, target)
     return target
 
@@ -258,10 +299,16 @@ def exported(library: Path) -> frozenset[str]:
 
 def run_compiler(command: Sequence[str], what: str, stdin: str | None = None) -> str:
     """Standard output of a compiler or linker. Raises LibraryError with its words."""
-    done = subprocess.run(
-        list(command), input=stdin, capture_output=True, text=True, timeout=HANGING_S, check=False,
-        env={**os.environ, "LC_ALL": "C"},
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            list(command), input=stdin, capture_output=True, text=True, timeout=HANGING_S, check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise LibraryError(
+            f"a library of the ISA runtime does not build: {what}: {command[0]} took over {error.timeout:.0f} s and "
+            f"was stopped; run again on a machine that is less busy"
+        ) from error
     if done.returncode:
         raise LibraryError(f"a library of the ISA runtime does not build: {what}\n{done.stderr.strip()[-3000:]}")
     return done.stdout
