@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from rocport.executor import prelude
 from rocport.executor.base import BuildError, BuildOptions
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.prelude import cut, precompiled
 from rocport.executor.program import load_program, with_flags
+from rocport.model.locks import locked
 
 _LONG = b"int x;\n" * 40_000
 _SOURCE = Path("/p/a.hip")
@@ -73,3 +77,34 @@ def test_another_rewriter_takes_none_of_this_ones(
     assert first and precompiled(b"int x;\n", executor.compiler, command) == first
     monkeypatch.setattr("rocport.executor.prelude._rewriter", lambda: "a later one")
     assert precompiled(b"int x;\n", executor.compiler, command) not in ([], first)
+
+
+def test_what_cannot_be_precompiled_is_tried_once_a_while(
+    executor: CpuExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if executor.compiler.kind != "clang":
+        pytest.skip("only clang precompiles here")
+    monkeypatch.setenv("ROCPORT_CACHE", str(tmp_path / "cache"))
+    tried = []
+
+    def failing(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        tried.append(command)
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr("rocport.executor.prelude.subprocess.run", failing)
+    command = [executor.compiler.path, "-x", "c++"]
+    assert [precompiled(b"int x;\n", executor.compiler, command) for _ in range(3)] == [[], [], []]
+    assert len(tried) == 1
+    (failed,) = (tmp_path / "cache").rglob("failed")
+    os.utime(failed, (0, 0))
+    assert not precompiled(b"int x;\n", executor.compiler, command) and len(tried) == 2
+
+
+def test_a_place_that_another_process_holds_is_not_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("held", "free"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "prelude.pch").write_text("text")
+    monkeypatch.setattr(prelude, "_KEPT_BYTES", 1)
+    with locked(tmp_path / "held"):
+        prelude._forget(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["held"]

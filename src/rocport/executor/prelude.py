@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from rocport.model.locks import locked
 
 _KEPT_BYTES = 1 << 30  # 9 MB each; with PyTorch's headers over 100
 _LEAST = 200_000  # bytes of text; less is parsed faster than found
+_FAILED_S = 3600  # what could not be precompiled is tried again after that: the memory may have been short
 # A marker of a file that is no system header; the compiler's own pseudo-files have names in angle brackets.
 _OWN = re.compile(rb'^# \d+ "[^<][^\n]*"(?:(?! 3)[ \d])*$', re.MULTILINE)
 
@@ -78,6 +80,10 @@ def _make(place: Path, header: Path, before: bytes, compiler: HostCompiler, comm
         with locked(place):
             if header.is_file():
                 return True
+            failed = place / "failed"
+            if failed.is_file() and time.time() - failed.stat().st_mtime < _FAILED_S:
+                return False
+            failed.write_text("")  # until it has not: those who wait do not repeat what fails or hangs
             text, partial = place / "prelude.ii", place / "prelude.partial"
             text.write_bytes(rewrite(before).text)
             emit = ["-Xclang", "-emit-pch", "-c", str(text), "-o", str(partial)]
@@ -87,10 +93,19 @@ def _make(place: Path, header: Path, before: bytes, compiler: HostCompiler, comm
             if done.returncode:
                 return False
             partial.replace(header)
+            failed.unlink()
     except (OSError, subprocess.TimeoutExpired):
         return False
     _forget(place.parent)
     return True
+
+
+class _Busy(Exception):
+    """Another process holds the place."""
+
+
+def _in_use() -> None:
+    raise _Busy
 
 
 def _forget(shelf: Path) -> None:
@@ -100,4 +115,5 @@ def _forget(shelf: Path) -> None:
         for place in sorted(shelf.iterdir(), key=lambda place: place.stat().st_mtime, reverse=True):
             kept += sum(file.stat().st_size for file in place.iterdir())
             if kept > _KEPT_BYTES:
-                shutil.rmtree(place, ignore_errors=True)
+                with contextlib.suppress(_Busy), locked(place, _in_use):
+                    shutil.rmtree(place, ignore_errors=True)
