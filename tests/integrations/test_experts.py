@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -120,3 +121,11 @@ def test_experts_that_compute_something_else_stay():
     other = type("Other", (type(experts),), {"forward": lambda self, x, index, weights: x})
     experts.__class__ = other
     assert [name for name, _ in experts_of(model)] == ["model.layers.1.mlp.experts"]
+
+
+def test_experts_that_clamp_stay_in_each_layer():
+    file = pytest.importorskip("transformers.models.step3p7.modeling_step3p7", reason="not in this transformers")
+    config = SimpleNamespace(num_local_experts=2, hidden_size=8, moe_intermediate_size=8, hidden_act="silu")
+    limits = [None, 16.0, 7.0, None, 1e4]
+    layers = torch.nn.ModuleList(file.Step3p7Experts(config, limit) for limit in limits)
+    assert [name for name, _ in experts_of(layers)] == ["0", "3"]

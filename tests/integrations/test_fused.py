@@ -1,5 +1,8 @@
 """Our norm, activation and rope inside transformers' models: the same logits, tokens and gradients."""
 
+import math
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -41,3 +44,44 @@ def test_a_fused_model_computes_the_same(name, replaced):
     torch.testing.assert_close(after[:2], before[:2], rtol=1e-4, atol=1e-5)
     assert torch.equal(after[2], before[2]) and list(model.state_dict()) == names
     assert fuse(model) == {}
+
+
+class Gated(torch.nn.Module):
+    """A gated MLP that clamps at `limit`, before its activation or after it."""
+
+    def __init__(self, limit, after=False):
+        super().__init__()
+        self.gate_proj, self.up_proj, self.down_proj = (torch.nn.Linear(4, 4) for _ in range(3))
+        self.act_fn, self.limit, self.after = torch.nn.SiLU(), limit, after
+
+    def forward(self, x):
+        gate, up = self.gate_proj(x), self.up_proj(x).clamp(-self.limit, self.limit)
+        gate = self.act_fn(gate).clamp(max=self.limit) if self.after else self.act_fn(gate.clamp(max=self.limit))
+        return self.down_proj(gate * up)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_clamp_is_noticed_in_each_module_of_a_class(after):
+    limits = [math.inf, 0.5, 7, math.inf, 10.0, 100, 2e4]
+    layers = torch.nn.ModuleList(Gated(limit, after) for limit in limits)
+    assert fuse(layers) == {"swiglu": 2}
+    assert ["forward" in layer.__dict__ for layer in layers] == [math.isinf(limit) for limit in limits]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "more"),
+    [
+        ("deepseek_v4", "DeepseekV4MLP", {}),
+        ("glm5_next", "Glm5NextTextMLP", {}),
+        ("glm5_next", "Glm5NextVisionMLP", {}),
+        ("step3p7", "Step3p7MLP", {"layer_idx": 0}),
+    ],
+)
+def test_mlps_of_transformers_that_clamp_keep_their_forward(module, name, more):
+    file = pytest.importorskip(f"transformers.models.{module}.modeling_{module}", reason="not in this transformers")
+    config = SimpleNamespace(
+        hidden_size=8, intermediate_size=8, share_expert_dim=8, hidden_act="silu", mlp_bias=False, attention_bias=False
+    )  # fmt: skip
+    for limit, replaced in ((10.0, {}), (math.inf, {"swiglu": 1})):
+        config.swiglu_limit, config.swiglu_limits_shared = limit, [limit]
+        assert fuse(torch.nn.ModuleList([getattr(file, name)(config, **more)])) == replaced

@@ -1,8 +1,8 @@
 """The experts of transformers' mixtures in packed form: `rocport.ops.modules.SwitchExperts` in place of theirs.
 
 transformers keeps the experts of a layer in two stacks of matrices, `gate_up_proj` and `down_proj`, which are no linear
-layers: bitsandbytes leaves them dense. What is replaced is found by what it computes: a small copy of each class is
-compared with ours in fp32.
+layers: bitsandbytes leaves them dense. What is replaced is found by what it computes: a small copy of each class with
+its settings is compared with ours in fp32, as in `rocport.integrations.fused`. Experts that clamp stay dense.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from rocport.integrations.fused import agree, twin
+from rocport.integrations.fused import agree, settings, twin
 from rocport.ops.formats import Format
 from rocport.ops.modules import SwitchExperts, SwitchLinear
 
@@ -30,16 +30,17 @@ class _Dense(torch.nn.Module):
 
 def experts_of(model: torch.nn.Module) -> Iterator[tuple[str, Any]]:
     """The experts of `model` that ours can stand for, by the name of their module."""
-    known: dict[type, bool] = {}
+    known: dict[Any, bool] = {}
     for name, module in model.named_modules():
         both, down = getattr(module, "gate_up_proj", None), getattr(module, "down_proj", None)
         if not isinstance(both, torch.nn.Parameter) or not isinstance(down, torch.nn.Parameter) or both.dim() != 3:
             continue
         if both.shape != (down.shape[0], 2 * down.shape[2], down.shape[1]):
             continue
-        if type(module) not in known:
-            known[type(module)] = _computes_ours(module)
-        if known[type(module)]:
+        kind = settings(module)
+        if kind not in known:
+            known[kind] = _computes_ours(module)
+        if known[kind]:
             yield name, module
 
 
@@ -52,7 +53,7 @@ def _computes_ours(module: Any) -> bool:
     stacks = {"gate_up_proj": torch.nn.Parameter(both), "down_proj": torch.nn.Parameter(down)}
     theirs = twin(module, **stacks, num_experts=3, hidden_dim=8, intermediate_dim=4)
     ours: Any = SwitchExperts(_stand_in(both), _stand_in(down), getattr(module, "act_fn", None) or torch.relu)
-    return agree(lambda: theirs(x, index, weights), lambda: ours(x, index, weights))
+    return agree(lambda scale: theirs(scale * x, index, weights), lambda scale: ours(scale * x, index, weights))
 
 
 def _stand_in(weight: torch.Tensor) -> Any:
