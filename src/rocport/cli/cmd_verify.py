@@ -8,7 +8,7 @@ import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 from rocport.cli.common import one_of_each_width
-from rocport.cli.running import sandbox_option, say_sandbox
+from rocport.cli.running import check_hazards, sandbox_option, say_sandbox
 from rocport.report import formats
 
 _LEVELS = ("build", "functional")
@@ -209,7 +209,6 @@ def _functional(
     from rocport.executor.amd import width_of
     from rocport.executor.choice import MACHINE, SOURCE, canonical
     from rocport.executor.registry import find_executor
-    from rocport.executor.report import HAZARDS
     from rocport.verify import functional
     from rocport.verify.reports import of_functional
 
@@ -219,12 +218,9 @@ def _functional(
     except KeyError as error:
         raise click.BadParameter(str(error.args[0]), param_hint="--executor") from error
     alone = name in (SOURCE, MACHINE)
-    for name in quiet:
-        if name not in HAZARDS:
-            raise click.BadParameter(f"{name}: no such hazard; one of {', '.join(HAZARDS)}", param_hint="--quiet")
-
+    check_hazards(quiet)
     widths = tuple(dict.fromkeys(width.split(",")))
-    if not widths or any(name not in ("32", "64") for name in widths):
+    if not widths or any(lanes not in ("32", "64") for lanes in widths):
         raise click.BadParameter(f"{width}: a wavefront has 32 or 64 lanes", param_hint="--width")
     options = functional.FunctionalOptions(
         widths=tuple(dict.fromkeys(map(width_of, targets))) or tuple(map(int, widths)), timeout_s=timeout,
