@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +12,11 @@ from click.testing import CliRunner
 
 from rocport.cli import cli
 from rocport.executor.base import BuildError, Capability, Hazard, Level, RunOptions, RunResult, Trust
-from rocport.executor.choice import Choice, unserved
+from rocport.executor.choice import Choice, ChoiceError, check_output, choose, unserved
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.verify import functional
-from rocport.verify.functional import FunctionalOptions, Verdict, check_output
+from rocport.verify.functional import FunctionalOptions, Verdict
 
 # One program, one line of it replaced a defect.
 SOURCE = """#include <hip/hip_runtime.h>
@@ -252,7 +253,9 @@ def test_what_does_not_build_for_the_device_runs_at_source_level_and_says_so(tmp
 def test_a_function_that_is_not_served_is_named_once() -> None:
     said = "rocport: hipA is not served by the ISA executor's runtime: hipErrorNotSupported\n"
     assert unserved(ended("", 1, said + said)) == "hipA is not served by the ISA executor's runtime"
-    assert unserved(ended("PASS", 0, said), right=True) == ""
+    assert unserved(ended("PASS", 0, said)) == ""
+    assert "hipA is not served" in unserved(ended("done", 0, said))
+    assert "hipA is not served" in unserved(ended("PASS", 1, said))
     assert unserved(ended("", 1, "rocport: out of bounds: x")) == ""
 
 
@@ -269,3 +272,64 @@ def test_the_machine_code_of_both_widths_runs_by_default(tmp_path: Path) -> None
     unwritten = functional.verify(tmp_path, FunctionalOptions(widths=(64,), optimize="-O1", executor="isa")).programs[0]
     assert unwritten.verdict is Verdict.DIFFERS
     assert "after kernel sum: uninitialised" in unwritten.reason
+
+
+def test_another_executor_is_not_taken_for_the_machine_code() -> None:
+    with pytest.raises(ChoiceError, match="amd: this chooses between isa and source"):
+        choose("amd")
+
+
+@pytest.mark.parametrize("words", [(), ("--executor", "isa")])
+def test_a_hazard_to_leave_out_does_not_name_the_executor(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[FunctionalOptions] = []
+
+    def told(_path: Path, options: FunctionalOptions, _progress: object) -> functional.FunctionalVerification:
+        asked.append(options)
+        return functional.FunctionalVerification("told")
+
+    monkeypatch.setattr(functional, "verify", told)
+    start = ("verify", str(tmp_path), "--level", "functional", "--quiet", "shared-race")
+    result = CliRunner().invoke(cli, [*start, *words])
+    assert result.exit_code == 1, result.output
+    (options,) = asked
+    assert (options.executor, options.second) == ("isa" if words else "", "")
+    assert options.quiet == ("shared-race",)
+
+
+class Unsteady(Told):
+    """Its copies differ from run to run; `results` are given in turn."""
+
+    def run(self, executable: Path, arguments: object, cwd: Path, options: RunOptions) -> RunResult:
+        value = len(self.asked)
+        if options.trace is None:  # it is looked at closer
+            return super().run(executable, arguments, cwd, options)
+        options.trace.parent.mkdir(parents=True, exist_ok=True)
+        options.trace.write_bytes(b"RPXT" + struct.pack("<4Q", 0, 8, 8, 1) + b"k" + struct.pack("<2i", 100, value))
+        return super().run(executable, arguments, cwd, options)
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict", "words"),
+    [
+        (ended("FAILED\n", 1), Verdict.WRONG, "gfx942 forward again: exit status 1: FAILED; right at"),
+        (ended("", 0, "", RACE), Verdict.HAZARD, "kernel k: two threads"),
+        (RunResult(-9, "", "", 1, timed_out=True), Verdict.TIMEOUT, "gfx942 forward again: more than"),
+        (ended(""), Verdict.PASS, "two runs alike, gfx942 forward, part at copy 0 after kernel k: values"),
+    ],
+)
+def test_the_run_that_asks_whether_it_repeats_is_a_run_like_any_other(
+    last: RunResult, verdict: Verdict, words: str, tmp_path: Path
+) -> None:
+    machine = Unsteady("isa", *[ended("")] * 4, last)
+    result = judged(machine, Source("cpu", ended("")), tmp_path)
+    assert (result.verdict, result.level) == (verdict, "isa"), result
+    assert words in result.reason
+
+
+def test_a_program_that_ran_as_machine_code_before_says_so(tmp_path: Path) -> None:
+    said = "rocport: hipTex is not served by the ISA executor's runtime: hipErrorNotSupported\n"
+    result = judged(Told("isa", ended("done", 0, said)), Source("cpu", ended("done")), tmp_path)
+    assert result.level == "source"
+    assert result.fallback.endswith("; it has already run once as machine code, and what that wrote is still there")

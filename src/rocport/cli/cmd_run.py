@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rocport.cli import EXIT_CLEAN
+from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
 from rocport.cli.running import (
     ProgramCommand,
     check_hazards,
@@ -137,7 +137,7 @@ def command(
     """
     from rocport.executor.amd import width_of
     from rocport.executor.base import Access, BuildError, BuildOptions, RunOptions
-    from rocport.executor.choice import MACHINE, SOURCE, ChoiceError, canonical, choose, unserved
+    from rocport.executor.choice import MACHINE, RAN_ONCE, SOURCE, ChoiceError, canonical, choose, unserved
     from rocport.executor.compiler import CompilerError, find_compiler
     from rocport.executor.limits import Limits
     from rocport.executor.program import ProgramError, load_program, with_flags
@@ -187,7 +187,9 @@ def command(
                 try:
                     executable = executor.build(program, folder, BuildOptions(optimize=f"-O{optimize}"))
                     result = executor.run(executable, arguments, cwd, options)
-                    reason = unserved(result, result.ok)
+                    reason = unserved(result)
+                    if reason and choice.source:
+                        reason += f"; {RAN_ONCE}"
                 except BuildError as error:
                     if choice.source is None:
                         raise
@@ -205,6 +207,9 @@ def command(
         ctx.exit(refused_build(error))
     assert result is not None  # choose() gives one that runs
     code = show(result, lanes, timeout)
+    if reason and choice.source is None:
+        click.echo(f"rocport: not verified: {reason}", err=True)
+        ctx.exit(EXIT_FINDINGS)
     click.echo(f"rocport: {Evidence(((capability, lanes, result),))}", err=True)
     ctx.exit(code)
 

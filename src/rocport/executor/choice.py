@@ -14,13 +14,20 @@ from rocport.executor.base import Capability, Executor, RunResult
 from rocport.executor.compiler import HostCompiler
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.isa.runtime.executor import CANNOT_RUN, IsaExecutor
-from rocport.executor.registry import find_executor
 from rocport.executor.selftest import remembered
 
 SOURCE, MACHINE = CpuExecutor.name, IsaExecutor.name
 _OTHER_NAMES = {"source": SOURCE}
 _SAID = re.compile(r"^rocport: (.*)$", re.MULTILINE)
 _UNSERVED = re.compile(r"^rocport: (.+? is not served by the ISA executor's runtime)", re.MULTILINE)
+_WRONG = re.compile(r"\b(?:FAIL(?:ED|S|URE)?|MISMATCH(?:ES|ED)?|INCORRECT|WRONG)\b", re.IGNORECASE)
+_NO_FAULT = re.compile(
+    r"\b(?:0|no|none|without)\s+(?:\w+\s+){0,2}(?:fail|mismatch|incorrect|wrong)|(?:fail\w*|mismatch\w*)\s*[:=]\s*0\b",
+    re.IGNORECASE,
+)
+_RIGHT = re.compile(r"\b(?:PASS(?:ED|ES)?|SUCCESS(?:FUL|FULLY)?|CORRECT|VERIFIED|OK)\b", re.IGNORECASE)
+RAN_ONCE = "it has already run once as machine code, and what that wrote is still there"
+"""Of a program that runs at source level after all, in the same folder."""
 
 
 class ChoiceError(Exception):
@@ -47,16 +54,15 @@ def choose(asked: str = "", targets: Sequence[str] = (), compiler: HostCompiler 
     wavefront width) before the source. Each has passed its self-test.
 
     Raises:
-        ChoiceError: it cannot run programs here.
-        KeyError: there is no executor of that name.
+        ChoiceError: it cannot run programs here, or is neither of the two.
     """
     name = canonical(asked)
     machine: tuple[Executor, Capability] | None = None
     reason = ""
+    if name not in ("", SOURCE, MACHINE):
+        raise ChoiceError(f"{name}: this chooses between {MACHINE} and source; it takes no other executor")
     if name != SOURCE:
-        executor = (
-            find_executor(name, targets[0] if targets else None) if name not in ("", MACHINE) else IsaExecutor(*targets)
-        )
+        executor = IsaExecutor(*targets)
         capability, _ = remembered(executor)
         if capability.usable:
             machine = executor, capability
@@ -75,10 +81,22 @@ def choose(asked: str = "", targets: Sequence[str] = (), compiler: HostCompiler 
     return Choice(machine, source, reason)
 
 
-def unserved(result: RunResult, right: bool = False) -> str:
+def check_output(outcome: RunResult) -> tuple[str, bool]:
+    """(what is wrong, or empty; whether the program said that it is right)."""
+    if outcome.status:
+        how = f"ended by signal {-outcome.status}" if outcome.status < 0 else f"exit status {outcome.status}"
+        last = (outcome.stderr.strip() or outcome.stdout.strip()).splitlines()
+        return how + (f": {last[-1].strip()[:200]}" if last else ""), False
+    for line in (outcome.stdout + "\n" + outcome.stderr).splitlines():
+        if _WRONG.search(line) and not _NO_FAULT.search(line):
+            return f"its check says: {line.strip()[:200]}", False
+    return "", bool(_RIGHT.search(f"{outcome.stdout}\n{outcome.stderr}"))
+
+
+def unserved(result: RunResult) -> str:
     """Why a run as machine code says nothing about the program; empty where it does. A function of the runtime that
-    is not served refuses: what a program makes of that is not known, unless its own check is `right`."""
+    is not served refuses: what a program makes of that is not known, unless its own check says that it is right."""
     if result.status == CANNOT_RUN and (said := _SAID.findall(result.stderr)):
         return str(said[-1]).removesuffix(" The program ends here: what it would have done is not known.")
     missing = dict.fromkeys(_UNSERVED.findall(result.stderr))
-    return "" if right else "; ".join(missing)
+    return "" if check_output(result)[1] else "; ".join(missing)

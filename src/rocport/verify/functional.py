@@ -32,7 +32,7 @@ from rocport.executor.base import (
     RunOptions,
     RunResult,
 )
-from rocport.executor.choice import Choice, ChoiceError, choose, unserved
+from rocport.executor.choice import RAN_ONCE, Choice, ChoiceError, check_output, choose, unserved
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.differential import Difference, Divergence, compare_traces
 from rocport.executor.limits import Limits
@@ -60,12 +60,6 @@ _WATCHED = frozenset(
 )
 _SKIPPED = frozenset([".git", "build", "node_modules", ".venv", "__pycache__"])
 _MAIN = re.compile(rb"\bint\s+main\s*\(")
-_WRONG = re.compile(r"\b(?:FAIL(?:ED|S|URE)?|MISMATCH(?:ES|ED)?|INCORRECT|WRONG)\b", re.IGNORECASE)
-_NO_FAULT = re.compile(
-    r"\b(?:0|no|none|without)\s+(?:\w+\s+){0,2}(?:fail|mismatch|incorrect|wrong)|(?:fail\w*|mismatch\w*)\s*[:=]\s*0\b",
-    re.IGNORECASE,
-)
-_RIGHT = re.compile(r"\b(?:PASS(?:ED|ES)?|SUCCESS(?:FUL|FULLY)?|CORRECT|VERIFIED|OK)\b", re.IGNORECASE)
 
 
 class Verdict(Enum):
@@ -341,6 +335,8 @@ def _judged(
         if choice.source is None:
             return replace(result, fallback=fallback), evidence
     assert choice.source is not None  # choose() gives one of the two
+    if result is not None and fallback and result.runs:
+        fallback += f"; {RAN_ONCE}"
     own, _, more = _verify(*choice.source, program, path, options, scratch / "source")
     if result is None or fallback:
         # Where neither builds, the HIP compiler's word is that of the device's own compiler.
@@ -370,7 +366,6 @@ def _verify(
 ) -> tuple[ProgramResult, str, _Evidence]:
     """The result of one executor, why it says nothing of the program (empty where it does), and the last run of each
     target or width."""
-    outcome: RunResult | None = None
     evidence: dict[tuple[int, str], tuple[Capability, int, RunResult]] = {}
     machine = capability.level is Level.ISA
 
@@ -379,15 +374,15 @@ def _verify(
         kept = list(evidence.values())
         return ProgramResult(program.name, str(path), verdict, reason, level=level, **more), "", kept
 
-    def nothing(verdict: Verdict, reason: str) -> tuple[ProgramResult, str, _Evidence]:
-        return replace(result(verdict, reason)[0], level=""), reason, []
+    def nothing(reason: str, **more: Any) -> tuple[ProgramResult, str, _Evidence]:
+        return result(Verdict.NOT_BUILT, reason, **more)[0], reason, []
 
     try:
         executables = _build(executor, capability, program, scratch, options)
     except BuildError as error:
         reason = str(error) + (f" (missing: {', '.join(error.missing[:5])})" if error.missing else "")
         if machine:
-            return nothing(Verdict.NOT_BUILT, f"not built for {' and '.join(capability.targets)}: {reason}")
+            return nothing(f"not built for {' and '.join(capability.targets)}: {reason}")
         return result(Verdict.NOT_BUILT, reason)
     arguments = options.arguments if options.arguments is not None else (program.runs[0] if program.runs else ())
     places = [(width_of(target), target) for target in capability.targets] if machine else []
@@ -413,43 +408,57 @@ def _verify(
             hazards.setdefault((hazard.kind, hazard.place), hazard)
         return only_lockstep
 
-    for run in plan:
+    def judged(run: _Run) -> tuple[ProgramResult, str, _Evidence] | None:
+        """What one run decides by itself; None where it is right so far."""
+        nonlocal checking
         outcome = run_one(run)
         evidence[run.width, run.target] = (capability, run.width, outcome)
         labels = tuple(r.label for r in runs)
         wrong, right = check_output(outcome)
-        if machine and (why := unserved(outcome, right and not wrong)):
-            return nothing(Verdict.NOT_BUILT, f"{run.target}: {why}")
+        if machine and (why := unserved(outcome)):
+            return nothing(f"{run.target}: {why}", runs=labels)
         if outcome.timed_out:
             return result(Verdict.TIMEOUT, f"{run.label}: more than {options.timeout_s:g} s", runs=labels)
         checking |= right
         kernels.update(dict.fromkeys(kernel.name for kernel in outcome.kernels))
         for hazard in outcome.hazards:
             hazards.setdefault((hazard.kind, hazard.place), hazard)
-        if wrong:
-            seen = [r.label for r, o in runs.items() if not check_output(o)[0]]
-            reason = f"{run.label}: {wrong}" + (f"; right at {', '.join(seen)}" if seen else "")
-            only_lockstep = False
-            # What waits for ever does so with watched accesses too, only slower.
-            if not any(hazard.kind == "no-progress" for hazard in outcome.hazards):
-                only_lockstep = closer(run)
-            verdict = Verdict.WRONG
-            if only_lockstep:
-                verdict = Verdict.HAZARD
-                reason = f"relies on lockstep: right only when lanes meet at each access to shared memory ({reason})"
-            more = {
-                "self_checking": checking,
-                "hazards": tuple(hazards.values()),
-                "runs": labels,
-                "kernels": tuple(kernels),
-            }
-            return result(verdict, reason, **more)
+        if not wrong:
+            return None
+        seen = [r.label for r, o in runs.items() if not check_output(o)[0]]
+        reason = f"{run.label}: {wrong}" + (f"; right at {', '.join(seen)}" if seen else "")
+        only_lockstep = False
+        # What waits for ever does so with watched accesses too, only slower.
+        if not any(hazard.kind == "no-progress" for hazard in outcome.hazards):
+            only_lockstep = closer(run)
+        verdict = Verdict.WRONG
+        if only_lockstep:
+            verdict = Verdict.HAZARD
+            reason = f"relies on lockstep: right only when lanes meet at each access to shared memory ({reason})"
+        more = {
+            "self_checking": checking,
+            "hazards": tuple(hazards.values()),
+            "runs": labels,
+            "kernels": tuple(kernels),
+        }
+        return result(verdict, reason, **more)
+
+    for run in plan:
+        if (decided := judged(run)) is not None:
+            return decided
     divergences = _divergences(plan, scratch)
+    unsteady = ""
     if any(divergence.kind is not Difference.ROUNDING for _, divergence in divergences):
-        run_one(replace(plan[0], again=True))
+        again = replace(plan[0], again=True)
+        if (decided := judged(again)) is not None:
+            return decided
         own = compare_traces(scratch / "trace-0", scratch / f"trace-{len(plan)}", poison=_POISONS)
         if own is not None and own.kind is not Difference.ROUNDING:
             divergences = []  # it does not even repeat itself: its own check judges it
+            unsteady = (
+                f"; two runs alike, {plan[0].label}, part at copy {own.sequence} after kernel {own.kernel}: "
+                f"{own.kind.value}, {own.message}: whether it depends on width or order is not known"
+            )
     bad = [text for text, divergence in divergences if not divergence.kind.benign]
     if bad or options.watch:
         for run in {(run.width, run.target): run for run in plan}.values():
@@ -467,7 +476,7 @@ def _verify(
     grave = next((hazard for hazard in kept if hazard.grave), None)
     if grave is not None:
         return result(Verdict.HAZARD, f"{grave.place}: {grave.message}", **more)
-    return result(Verdict.PASS, "" if checking else "ran clean; it prints no verdict of its own", **more)
+    return result(Verdict.PASS, "" if checking else f"ran clean; it prints no verdict of its own{unsteady}", **more)
 
 
 def _confirmed(
@@ -549,18 +558,6 @@ def _build(
         return executor.build_widths(program, folder, options.widths, BuildOptions(optimize=options.optimize))
     executable = executor.build(program, folder / "any", BuildOptions(optimize=options.optimize))
     return dict.fromkeys(map(width_of, capability.targets), executable)
-
-
-def check_output(outcome: RunResult) -> tuple[str, bool]:
-    """(what is wrong, or empty; whether the program said that it is right)."""
-    if outcome.status:
-        how = f"ended by signal {-outcome.status}" if outcome.status < 0 else f"exit status {outcome.status}"
-        last = (outcome.stderr.strip() or outcome.stdout.strip()).splitlines()
-        return how + (f": {last[-1].strip()[:200]}" if last else ""), False
-    for line in (outcome.stdout + "\n" + outcome.stderr).splitlines():
-        if _WRONG.search(line) and not _NO_FAULT.search(line):
-            return f"its check says: {line.strip()[:200]}", False
-    return "", bool(_RIGHT.search(f"{outcome.stdout}\n{outcome.stderr}"))
 
 
 def _divergences(plan: Sequence[_Run], scratch: Path) -> list[tuple[str, Divergence]]:
