@@ -72,6 +72,8 @@ class ProjectIndex:
     meets: Mapping[bytes, tuple[tuple[str, frozenset[str]], ...]] = field(default_factory=dict)
     carrying: Mapping[bytes, bool] = field(default_factory=dict)
     """Macros of PTX statements that write or read the carry (`add.cc`, `addc`); True: it reads one it did not write."""
+    arrays: bool = False
+    """True where some file names CUDA's arrays, or a copy's."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Version specifiers that the tree's requirements give a package rules ask about."""
 

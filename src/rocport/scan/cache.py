@@ -103,7 +103,7 @@ def code_fingerprint() -> str:
 
 def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> str:
     """Everything but the file itself."""
-    digest = hashlib.blake2b(f"{code}\0{options!r}\0{project.torch_extension}".encode(), digest_size=16)
+    digest = hashlib.blake2b(f"{code}\0{options!r}\0{project.torch_extension}{project.arrays}".encode(), digest_size=16)
     for group in (
         sorted(project.device_functions),
         [name + b"\1" + body for name, body in sorted(project.macros.items())],
@@ -160,12 +160,13 @@ def pack_names(names: FileNames) -> list[Any]:
             for name, called in names.calls.items()
         },
         {name.decode("latin-1"): reads for name, reads in names.carrying.items()},
+        names.arrays,
     ]
 
 
 def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`."""
-    device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying = packed
+    device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying, arrays = packed
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -193,6 +194,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
             for name, called in calls.items()
         },
         {name.encode("latin-1"): reads for name, reads in carrying.items()},
+        arrays,
     )
 
 

@@ -19,6 +19,7 @@ _PTX = re.compile(
 _WITH_PARAMETERS = re.compile(
     rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\([^)]*\)((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE
 )
+_ARRAYS = re.compile(rb"\b(?:cudaMalloc(?:3D|Mipmapped)?Array|cudaArray(?:_t|_const_t)?|CUarray|(?:src|dst)Array)\b")
 PTX_CARRY = re.compile(
     rb"\b(?:(?:add|sub|mad)c?(?:\.(?:hi|lo))?\.cc|(?:addc|subc|madc)(?:\.(?:hi|lo))?)\.[usb](?:32|64)\b"
 )
@@ -49,6 +50,7 @@ class FileNames:
     meets: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
     calls: Mapping[bytes, frozenset[bytes]] = field(default_factory=dict)
     carrying: Mapping[bytes, bool] = field(default_factory=dict)
+    arrays: bool = False
 
 
 def names_of(data: bytes) -> FileNames:
@@ -72,6 +74,7 @@ def names_of(data: bytes) -> FileNames:
         _TORCH.search(data) is not None,
         (b"asm" in data or b"mma.h" in data or b"cut" in data) and _PTX.search(data) is not None,
         carrying=_carrying(data) if b".cc." in data else {},
+        arrays=(b"Array" in data or b"CUarray" in data) and _ARRAYS.search(data) is not None,
     )
 
 
@@ -121,12 +124,14 @@ def build_index(
     included: set[str] = set()
     torch_extension = False
     carrying: dict[bytes, bool] = {}
+    arrays = False
     for item in names:
         device |= item.device_functions
         macros.update(item.macros)
         included |= item.included
         torch_extension = torch_extension or item.torch_extension
         carrying |= item.carrying
+        arrays = arrays or item.arrays
     return ProjectIndex(
         frozenset(device),
         macros,
@@ -135,4 +140,5 @@ def build_index(
         torch_extension,
         ptx_sources,
         carrying=carrying,
+        arrays=arrays,
     )

@@ -3,7 +3,7 @@
 //
 // For targets without texture units (gfx942, gfx950), where HIP has neither fetches nor arrays. A texture object points to
 // a description in device memory; an array is a pitched piece of device memory. HIP's own types stay: what is made here is
-// passed to the functions here only, not to HIP's.
+// passed to the functions here only, not to HIP's, and an array that HIP made is refused here with hipErrorInvalidValue.
 //
 // What this header guarantees
 //   * Point and linear filtering, the four address modes, normalized coordinates, reads as normalized floats, border
@@ -13,8 +13,9 @@
 //   * A fetch costs what its loads and multiplications cost: one texel read by point, two to eight by linear filtering.
 //
 // What it does not have
-//   * Mipmaps (the level of a Lod or Grad fetch is ignored), cubemaps, sRGB, anisotropy, views of another format, texture
-//     references, the driver API's textures. What cannot be made is refused with hipErrorNotSupported.
+//   * Mipmaps (the level of a Lod fetch is ignored), Grad fetches, cubemaps, sRGB, views of another format, texture
+//     references, the driver API's textures. What cannot be made is refused with hipErrorNotSupported; maxAnisotropy is
+//     ignored, as only gradients would ask for it.
 #ifndef ROCPORT_TEXTURE_H
 #define ROCPORT_TEXTURE_H
 
@@ -42,12 +43,14 @@ struct texture_state {
   int size[3];
   int channels, bytes, kind;
   int address[3];
-  int smooth, normalized, scaled, fetched;
+  int smooth, normalized;
   float border[4];
 };
 
-// What an array of this header is.
+// What an array of this header is. HIP's arrays do not begin with this word.
+constexpr std::uint64_t array_word = 0x726f63706f727441u;
 struct array_state {
+  std::uint64_t word;
   char* data;
   hipChannelFormatDesc format;
   std::size_t width, height, depth, pitch;
@@ -74,9 +77,22 @@ inline int channels_of(const hipChannelFormatDesc& format) {
 inline std::size_t texel_bytes(const hipChannelFormatDesc& format) {
   return static_cast<std::size_t>(channels_of(format)) * static_cast<std::size_t>(format.x) / 8u;
 }
-template <class Array>
-const array_state* state_of(Array array) {
-  return reinterpret_cast<const array_state*>(array);
+// Null for what this header has not made.
+inline const array_state* state_of(hipArray_const_t array) {
+  const array_state* made = reinterpret_cast<const array_state*>(array);
+  return made != nullptr && made->word == array_word ? made : nullptr;
+}
+inline std::size_t row_bytes(const array_state& array) { return array.width * texel_bytes(array.format); }
+inline std::size_t rows_of(const array_state& array) { return array.height > 0u ? array.height : 1u; }
+// True where `count` of `size` can be had from `first` on.
+inline bool within(std::size_t first, std::size_t count, std::size_t size) {
+  return first <= size && count <= size - first;
+}
+// Where a rectangle of bytes begins; null where it is not in the array.
+inline char* rectangle_at(const array_state* array, std::size_t x, std::size_t y, std::size_t width,
+                          std::size_t height) {
+  if (array == nullptr || !within(x, width, row_bytes(*array)) || !within(y, height, rows_of(*array))) return nullptr;
+  return array->data + y * array->pitch + x;
 }
 
 inline hipError_t describe(const hipResourceDesc& resource, texture_state* state, hipChannelFormatDesc* format) {
@@ -88,7 +104,6 @@ inline hipError_t describe(const hipResourceDesc& resource, texture_state* state
     if (texel == 0u) return hipErrorInvalidChannelDescriptor;
     state->data = static_cast<char*>(resource.res.linear.devPtr);
     state->size[0] = static_cast<int>(resource.res.linear.sizeInBytes / texel);
-    state->fetched = 1;
   } else if (resource.resType == hipResourceTypePitch2D) {
     *format = resource.res.pitch2D.desc;
     state->data = static_cast<char*>(resource.res.pitch2D.devPtr);
@@ -120,8 +135,12 @@ hipError_t place(const texture_state& state, Object* object) {
   void* device = nullptr;
   hipError_t error = hipMalloc(&device, sizeof state);
   if (error == hipSuccess) error = hipMemcpy(device, &state, sizeof state, hipMemcpyHostToDevice);
-  if (error == hipSuccess) *object = reinterpret_cast<Object>(device);
-  return error;
+  if (error != hipSuccess) {
+    (void)hipFree(device);
+    return error;
+  }
+  *object = reinterpret_cast<Object>(device);
+  return hipSuccess;
 }
 
 }  // namespace detail
@@ -139,16 +158,16 @@ inline hipError_t create_texture_object(hipTextureObject_t* texture, const hipRe
   const bool floats = format.f == hipChannelFormatKindFloat;
   state.smooth = description->filterMode == hipFilterModeLinear;
   state.normalized = description->normalizedCoords != 0;
-  state.scaled = description->readMode == hipReadModeNormalizedFloat && !floats;
-  if (state.scaled && state.bytes > 2) return hipErrorInvalidValue;
-  if (state.smooth && !floats && !state.scaled) return hipErrorInvalidValue;
+  const bool scaled = description->readMode == hipReadModeNormalizedFloat && !floats;
+  if (scaled && state.bytes > 2) return hipErrorInvalidValue;
+  if (state.smooth && !floats && !scaled) return hipErrorInvalidValue;
   for (int i = 0; i < 3; ++i) state.address[i] = static_cast<int>(description->addressMode[i]);
   const float steps = state.bytes == 1 ? (format.f == hipChannelFormatKindSigned ? 127.0f : 255.0f)
                                        : (format.f == hipChannelFormatKindSigned ? 32767.0f : 65535.0f);
   for (int i = 0; i < 4; ++i) {
     state.border[i] = description->borderColor[i];
     // The border has the precision of the texels; halves go down.
-    if (state.scaled) state.border[i] = std::ceil(state.border[i] * steps - 0.5f) / steps;
+    if (scaled) state.border[i] = std::ceil(state.border[i] * steps - 0.5f) / steps;
   }
   const hipError_t placed = detail::place(state, texture);
   if (placed == hipSuccess) {
@@ -201,9 +220,11 @@ inline hipError_t malloc_3d_array(hipArray_t* array, const hipChannelFormatDesc*
                                   unsigned flags = 0u) {
   if (array == nullptr || format == nullptr || extent.width == 0u) return hipErrorInvalidValue;
   if ((flags & hipArrayCubemap) != 0u) return hipErrorNotSupported;
+  if (detail::texel_bytes(*format) == 0u) return hipErrorInvalidChannelDescriptor;
   detail::array_state* made = new (std::nothrow) detail::array_state();
   if (made == nullptr) return hipErrorOutOfMemory;
   const std::size_t rows = extent.height > 0u ? extent.height : 1u, slices = extent.depth > 0u ? extent.depth : 1u;
+  made->word = detail::array_word;
   made->format = *format;
   made->width = extent.width;
   made->height = extent.height;
@@ -226,17 +247,18 @@ inline hipError_t malloc_array(hipArray_t* array, const hipChannelFormatDesc* fo
   extent.depth = 0u;
   return malloc_3d_array(array, format, extent, flags);
 }
-template <class Array>
-hipError_t free_array(Array array) {
+inline hipError_t free_array(hipArray_t array) {
   if (array == nullptr) return hipSuccess;
-  const detail::array_state* made = detail::state_of(array);
+  if (detail::state_of(array) == nullptr) return hipErrorInvalidValue;
+  detail::array_state* made = reinterpret_cast<detail::array_state*>(array);
   const hipError_t error = hipFree(made->data);
+  made->word = 0u;
   delete made;
   return error;
 }
-template <class Array>
-hipError_t array_get_info(hipChannelFormatDesc* format, hipExtent* extent, unsigned* flags, Array array) {
+inline hipError_t array_get_info(hipChannelFormatDesc* format, hipExtent* extent, unsigned* flags, hipArray_t array) {
   const detail::array_state* made = detail::state_of(array);
+  if (made == nullptr) return hipErrorInvalidValue;
   if (format != nullptr) *format = made->format;
   if (extent != nullptr) {
     extent->width = made->width;
@@ -246,46 +268,59 @@ hipError_t array_get_info(hipChannelFormatDesc* format, hipExtent* extent, unsig
   if (flags != nullptr) *flags = made->flags;
   return hipSuccess;
 }
-template <class Array>
-hipError_t get_channel_desc(hipChannelFormatDesc* format, Array array) {
-  *format = detail::state_of(array)->format;
+inline hipError_t get_channel_desc(hipChannelFormatDesc* format, hipArray_const_t array) {
+  const detail::array_state* made = detail::state_of(array);
+  if (made == nullptr || format == nullptr) return hipErrorInvalidValue;
+  *format = made->format;
   return hipSuccess;
 }
 
-// Offsets `x` and widths are in bytes, as CUDA's.
-template <class Array>
-hipError_t memcpy_2d_to_array_async(Array array, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
-                                    std::size_t width, std::size_t height, hipMemcpyKind kind,
-                                    hipStream_t stream = nullptr) {
+// Offsets `x` and widths are in bytes, as CUDA's. What is not in the array is refused: hipErrorInvalidValue.
+inline hipError_t memcpy_2d_to_array_async(hipArray_t array, std::size_t x, std::size_t y, const void* from,
+                                           std::size_t pitch, std::size_t width, std::size_t height,
+                                           hipMemcpyKind kind, hipStream_t stream = nullptr) {
   const detail::array_state* made = detail::state_of(array);
-  return hipMemcpy2DAsync(made->data + y * made->pitch + x, made->pitch, from, pitch, width, height, kind, stream);
+  char* to = detail::rectangle_at(made, x, y, width, height);
+  if (to == nullptr) return hipErrorInvalidValue;
+  return hipMemcpy2DAsync(to, made->pitch, from, pitch, width, height, kind, stream);
 }
-template <class Array>
-hipError_t memcpy_2d_to_array(Array array, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
-                              std::size_t width, std::size_t height, hipMemcpyKind kind) {
+inline hipError_t memcpy_2d_to_array(hipArray_t array, std::size_t x, std::size_t y, const void* from,
+                                     std::size_t pitch, std::size_t width, std::size_t height, hipMemcpyKind kind) {
   const detail::array_state* made = detail::state_of(array);
-  return hipMemcpy2D(made->data + y * made->pitch + x, made->pitch, from, pitch, width, height, kind);
+  char* to = detail::rectangle_at(made, x, y, width, height);
+  return to == nullptr ? hipErrorInvalidValue : hipMemcpy2D(to, made->pitch, from, pitch, width, height, kind);
 }
-template <class Array>
-hipError_t memcpy_2d_from_array_async(void* to, std::size_t pitch, Array array, std::size_t x, std::size_t y,
-                                      std::size_t width, std::size_t height, hipMemcpyKind kind,
-                                      hipStream_t stream = nullptr) {
+inline hipError_t memcpy_2d_from_array_async(void* to, std::size_t pitch, hipArray_const_t array, std::size_t x,
+                                             std::size_t y, std::size_t width, std::size_t height, hipMemcpyKind kind,
+                                             hipStream_t stream = nullptr) {
   const detail::array_state* made = detail::state_of(array);
-  return hipMemcpy2DAsync(to, pitch, made->data + y * made->pitch + x, made->pitch, width, height, kind, stream);
+  const char* from = detail::rectangle_at(made, x, y, width, height);
+  if (from == nullptr) return hipErrorInvalidValue;
+  return hipMemcpy2DAsync(to, pitch, from, made->pitch, width, height, kind, stream);
 }
-template <class Array>
-hipError_t memcpy_2d_from_array(void* to, std::size_t pitch, Array array, std::size_t x, std::size_t y,
-                                std::size_t width, std::size_t height, hipMemcpyKind kind) {
+inline hipError_t memcpy_2d_from_array(void* to, std::size_t pitch, hipArray_const_t array, std::size_t x,
+                                       std::size_t y, std::size_t width, std::size_t height, hipMemcpyKind kind) {
   const detail::array_state* made = detail::state_of(array);
-  return hipMemcpy2D(to, pitch, made->data + y * made->pitch + x, made->pitch, width, height, kind);
+  const char* from = detail::rectangle_at(made, x, y, width, height);
+  return from == nullptr ? hipErrorInvalidValue : hipMemcpy2D(to, pitch, from, made->pitch, width, height, kind);
 }
 
+namespace detail {
+
+// True where `bytes` from a place of the array on, row by row, are all in it.
+inline bool holds_run(const array_state* array, std::size_t x, std::size_t y, std::size_t bytes) {
+  if (array == nullptr || x > row_bytes(*array) || y > rows_of(*array)) return false;
+  return within(y * row_bytes(*array) + x, bytes, rows_of(*array) * row_bytes(*array));
+}
+
+}  // namespace detail
+
 // `bytes` from a place of the array on, row by row.
-template <class Array>
-hipError_t memcpy_to_array(Array array, std::size_t x, std::size_t y, const void* from, std::size_t bytes,
-                           hipMemcpyKind kind) {
+inline hipError_t memcpy_to_array(hipArray_t array, std::size_t x, std::size_t y, const void* from, std::size_t bytes,
+                                  hipMemcpyKind kind) {
   const detail::array_state* made = detail::state_of(array);
-  const std::size_t row = made->width * detail::texel_bytes(made->format);
+  if (!detail::holds_run(made, x, y, bytes)) return hipErrorInvalidValue;
+  const std::size_t row = detail::row_bytes(*made);
   const char* next = static_cast<const char*>(from);
   for (; bytes > 0u; x = 0u, ++y) {
     const std::size_t part = bytes < row - x ? bytes : row - x;
@@ -296,11 +331,11 @@ hipError_t memcpy_to_array(Array array, std::size_t x, std::size_t y, const void
   }
   return hipSuccess;
 }
-template <class Array>
-hipError_t memcpy_from_array(void* to, Array array, std::size_t x, std::size_t y, std::size_t bytes,
-                             hipMemcpyKind kind) {
+inline hipError_t memcpy_from_array(void* to, hipArray_const_t array, std::size_t x, std::size_t y, std::size_t bytes,
+                                    hipMemcpyKind kind) {
   const detail::array_state* made = detail::state_of(array);
-  const std::size_t row = made->width * detail::texel_bytes(made->format);
+  if (!detail::holds_run(made, x, y, bytes)) return hipErrorInvalidValue;
+  const std::size_t row = detail::row_bytes(*made);
   char* next = static_cast<char*>(to);
   for (; bytes > 0u; x = 0u, ++y) {
     const std::size_t part = bytes < row - x ? bytes : row - x;
@@ -324,14 +359,31 @@ inline side side_of(const array_state* array, const hipPos& at, const hipPitched
     const std::size_t slice = memory.pitch * memory.ysize;
     return {static_cast<char*>(memory.ptr) + at.z * slice + at.y * memory.pitch + at.x, memory.pitch, slice};
   }
-  const std::size_t slice = array->pitch * (array->height > 0u ? array->height : 1u);
+  const std::size_t slice = array->pitch * rows_of(*array);
   return {array->data + at.z * slice + at.y * array->pitch + at.x * texel_bytes(array->format), array->pitch, slice};
+}
+
+// True where a side is memory, or an array of this header that holds the extent.
+inline bool side_is_good(hipArray_const_t given, const hipPos& at, const hipPitchedPtr& memory,
+                         const hipExtent& extent) {
+  if (given == nullptr) return memory.ptr != nullptr;
+  const array_state* array = state_of(given);
+  return array != nullptr && within(at.x, extent.width, array->width) && within(at.y, extent.height, rows_of(*array)) &&
+         within(at.z, extent.depth, array->depth > 0u ? array->depth : 1u);
 }
 
 }  // namespace detail
 
 inline hipError_t memcpy_3d_async(const hipMemcpy3DParms* what, hipStream_t stream = nullptr) {
+  if (what == nullptr || !detail::side_is_good(what->srcArray, what->srcPos, what->srcPtr, what->extent) ||
+      !detail::side_is_good(what->dstArray, what->dstPos, what->dstPtr, what->extent)) {
+    return hipErrorInvalidValue;
+  }
   const detail::array_state *source = detail::state_of(what->srcArray), *target = detail::state_of(what->dstArray);
+  if (source != nullptr && target != nullptr &&
+      detail::texel_bytes(source->format) != detail::texel_bytes(target->format)) {
+    return hipErrorInvalidValue;
+  }
   const detail::array_state* array = source != nullptr ? source : target;
   const detail::side from = detail::side_of(source, what->srcPos, what->srcPtr);
   const detail::side to = detail::side_of(target, what->dstPos, what->dstPtr);
@@ -397,12 +449,10 @@ ROCPORT_TEXTURE bool addressed(const texture_state& t, int axis, int* i) {
   return true;
 }
 
-// Channel `c` of a texel, as a float where it is one or is read as one, as an integer otherwise.
+// A channel of a texel as a float: one that is, an integer over the largest of its type, or the bits of a word.
 ROCPORT_TEXTURE float float_channel(const texture_state& t, const char* at) {
-  if (t.kind == hipChannelFormatKindFloat) {
-    if (t.bytes == 4) return *reinterpret_cast<const float*>(at);
-    return static_cast<float>(*reinterpret_cast<const _Float16*>(at));
-  }
+  if (t.bytes == 4) return *reinterpret_cast<const float*>(at);
+  if (t.kind == hipChannelFormatKindFloat) return static_cast<float>(*reinterpret_cast<const _Float16*>(at));
   float value, largest;
   if (t.kind == hipChannelFormatKindSigned) {
     value = t.bytes == 1 ? *reinterpret_cast<const signed char*>(at) : *reinterpret_cast<const short*>(at);

@@ -8,7 +8,7 @@ because the objects are no longer HIP's own (do not pass them to code that is no
 With `--target` and only targets that have texture units, all of this is HIP's.
 
 Texture references (`texture<float, 2> t; tex2D(t, x, y)`), cubemaps, mipmaps, gathers, gradients and the driver API's
-textures are left as they are: MANUAL.
+textures are left as they are: MANUAL. So is all else that makes or takes HIP's arrays: they are not the header's.
 """
 
 from __future__ import annotations
@@ -65,20 +65,44 @@ _CALLS = {
     b"cudaMemcpy3DAsync": b"memcpy_3d_async",
 }
 _OF_ARRAYS = frozenset({b"cudaMemcpy3D", b"cudaMemcpy3DAsync"})
-_ABSENT = {
-    b"cudaMallocMipmappedArray": "mipmaps",
-    b"cudaMemcpyArrayToArray": "copies between arrays",
-    b"cudaMemcpy2DArrayToArray": "copies between arrays",
-    b"cudaBindTexture": "texture references",
-    b"cudaBindTexture2D": "texture references",
-    b"cudaBindTextureToArray": "texture references",
-    b"cudaBindSurfaceToArray": "surface references",
-    b"cuTexObjectCreate": "textures of the driver API",
-    b"cuSurfObjectCreate": "surfaces of the driver API",
-    b"cuArrayCreate": "arrays of the driver API",
-    b"cuArray3DCreate": "arrays of the driver API",
-    b"cuTexRefSetArray": "texture references",
+"""Copies that may be between pointers: the header's where the project has arrays."""
+_KINDS = {
+    "mipmaps": "cudaMallocMipmappedArray cudaFreeMipmappedArray cudaGetMipmappedArrayLevel "
+    "cudaMipmappedArrayGetMemoryRequirements cudaExternalMemoryGetMappedMipmappedArray cuMipmappedArrayCreate "
+    "cuMipmappedArrayDestroy cuMipmappedArrayGetLevel cuMipmappedArrayGetMemoryRequirements "
+    "cuExternalMemoryGetMappedMipmappedArray",
+    "copies between arrays": "cudaMemcpyArrayToArray cudaMemcpy2DArrayToArray",
+    "arrays of other libraries": "cudaGraphicsSubResourceGetMappedArray cuGraphicsSubResourceGetMappedArray",
+    "views of textures": "cudaGetTextureObjectResourceViewDesc",
+    "texture references": "cudaBindTexture cudaBindTexture2D cudaBindTextureToArray cudaBindTextureToMipmappedArray "
+    "cudaUnbindTexture cudaGetTextureAlignmentOffset cudaGetTextureReference cuModuleGetTexRef cuTexRefGetAddress "
+    "cuTexRefGetAddress_v2 cuTexRefGetAddressMode cuTexRefGetArray cuTexRefGetBorderColor cuTexRefGetFilterMode "
+    "cuTexRefGetFlags cuTexRefGetFormat cuTexRefGetMaxAnisotropy cuTexRefGetMipmapFilterMode "
+    "cuTexRefGetMipmapLevelBias cuTexRefGetMipmapLevelClamp cuTexRefGetMipmappedArray cuTexRefSetAddress "
+    "cuTexRefSetAddress_v2 cuTexRefSetAddress2D cuTexRefSetAddress2D_v2 cuTexRefSetAddress2D_v3 "
+    "cuTexRefSetAddressMode cuTexRefSetArray cuTexRefSetBorderColor cuTexRefSetFilterMode cuTexRefSetFlags "
+    "cuTexRefSetFormat cuTexRefSetMaxAnisotropy cuTexRefSetMipmapFilterMode cuTexRefSetMipmapLevelBias "
+    "cuTexRefSetMipmapLevelClamp cuTexRefSetMipmappedArray",
+    "surface references": "cudaBindSurfaceToArray",
+    "textures of the driver API": "cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc "
+    "cuTexObjectGetResourceViewDesc cuTexObjectGetTextureDesc",
+    "surfaces of the driver API": "cuSurfObjectCreate cuSurfObjectDestroy",
+    "arrays of the driver API": "cuArrayCreate cuArrayCreate_v2 cuArray3DCreate cuArray3DCreate_v2 cuArrayDestroy "
+    "cuArrayGetDescriptor cuArrayGetDescriptor_v2 cuArray3DGetDescriptor cuArray3DGetDescriptor_v2 cuMemMapArrayAsync "
+    "cuMemcpyAtoA cuMemcpyAtoA_v2 cuMemcpyAtoD cuMemcpyAtoD_v2 cuMemcpyAtoH cuMemcpyAtoH_v2 cuMemcpyAtoHAsync "
+    "cuMemcpyAtoHAsync_v2 cuMemcpyDtoA cuMemcpyDtoA_v2 cuMemcpyHtoA cuMemcpyHtoA_v2 cuMemcpyHtoAAsync "
+    "cuMemcpyHtoAAsync_v2",
 }
+_ABSENT = {name.encode(): what for what, names in _KINDS.items() for name in names.split()}
+"""What makes or takes arrays, textures or surfaces that are not the header's."""
+_ABSENT_OF_ARRAYS = frozenset(
+    b"cudaMemcpy3DPeer cudaMemcpy3DPeerAsync cudaMemcpy3DBatchAsync cudaGraphAddMemcpyNode "
+    b"cudaGraphMemcpyNodeSetParams cudaGraphExecMemcpyNodeSetParams cuGraphAddMemcpyNode cuGraphMemcpyNodeSetParams "
+    b"cuGraphExecMemcpyNodeSetParams cuMemcpy2D cuMemcpy2D_v2 cuMemcpy2DAsync cuMemcpy2DAsync_v2 cuMemcpy2DUnaligned "
+    b"cuMemcpy2DUnaligned_v2 cuMemcpy3D cuMemcpy3D_v2 cuMemcpy3DAsync cuMemcpy3DAsync_v2 cuMemcpy3DBatchAsync "
+    b"cuMemcpy3DBatchAsync_v2 cuMemcpy3DPeer cuMemcpy3DPeerAsync".split()
+)
+"""Copies that may be of arrays, which HIP would take for its own."""
 
 RULE = Rule(
     name="texture-fetch",
@@ -87,7 +111,7 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     phase=2,
     where=Range(target={"textures": (False,)}),
-    triggers=_FETCHES | _CALLS.keys() | _ABSENT.keys(),
+    triggers=_FETCHES | _CALLS.keys() | _ABSENT.keys() | _ABSENT_OF_ARRAYS,
     examples=(
         Example(
             "__device__ float f(cudaTextureObject_t t, int i) { return tex1Dfetch<float>(t, i); }\n",
@@ -110,6 +134,14 @@ RULE = Rule(
             "void f(cudaMemcpy3DParms &p, cudaArray_t a) { p.dstArray = a; cudaMemcpy3D(&p); }\n",
             contains=("rocport::memcpy_3d(&p)",),
         ),
+        Example(
+            "using Free = decltype(&cudaFreeArray);\nvoid f(cudaArray_t a) { with(cudaFreeArray)(a); }\n",
+            contains=("decltype(&rocport::free_array)", "with(rocport::free_array)(a)"),
+        ),
+        Example(
+            "void f(cudaMemcpy3DPeerParms &p, cudaArray_t a) { p.dstArray = a; cudaMemcpy3DPeer(&p); }\n",
+            contains=("Memcpy3DPeer(&p)",),
+        ),
         Example("__global__ void k(float *o) { *o = tex2D(image, 0.5f, 0.5f); }\n", contains=("tex2D(image",)),
         Example(
             "__device__ float4 f(cudaTextureObject_t t) { return tex2Dgather<float4>(t, 1, 2, 0); }\n",
@@ -120,6 +152,7 @@ RULE = Rule(
         "struct Image { float tex2D; };\n__device__ float f(Image i) { return i.tex2D; }\n",
         "__device__ float tex2D(const float *p, int x);\n__device__ float g(const float *p) { return tex2D(p, 1); }\n",
         "void f(cudaMemcpy3DParms &p, cudaPitchedPtr a) { p.dstPtr = a; cudaMemcpy3D(&p); }\n",
+        "void f(cudaMemcpy3DPeerParms &p) { cudaMemcpy3DPeer(&p); }\n",
     ),
     sources=(
         "hip/amd_detail/texture_fetch_functions.h: __HIP_NO_IMAGE_SUPPORT",
@@ -142,23 +175,29 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         edits = _software(source, position)
         yield _fetch(source, position, bare, edits, told)
         told = told or bool(edits)
-    for name in sorted(source.names & _CALLS.keys()):
-        if name in _OF_ARRAYS and source.names.isdisjoint({b"srcArray", b"dstArray"}):
+    for name in sorted(source.names & (_CALLS.keys() | _ABSENT.keys() | _ABSENT_OF_ARRAYS)):
+        if not context.project.arrays and (name in _OF_ARRAYS or name in _ABSENT_OF_ARRAYS):
             continue
         for position in source.find(name):
-            if source.at(position + 1) == b"(" and not amd_only(source, position):
-                yield _call(source, position, bare)
-    for name in sorted(source.names & _ABSENT.keys()):
-        for position in source.find(name):
-            if source.at(position + 1) == b"(" and not amd_only(source, position):
-                yield finding(
-                    RULE,
-                    source,
-                    position,
-                    f"{name.decode()}: {bare} have no texture unit, and {HEADER} has no {_ABSENT[name]}",
-                    fix="use texture objects of the runtime API over linear, pitched or array memory",
-                    holds=bare,
-                )
+            if amd_only(source, position):
+                continue
+            yield _call(source, position, bare) if name in _CALLS else _absent(source, position, bare)
+
+
+def _absent(source: CudaSource, position: int, bare: str) -> Finding:
+    name = source.at(position)
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{name.decode()}: {bare} have no texture unit, and {HEADER} has no {_ABSENT[name]}"
+        if name in _ABSENT
+        else f"{name.decode()} takes HIP's arrays, and those of {HEADER}, which stand for them on {bare}, are not",
+        fix="use texture objects of the runtime API over linear, pitched or array memory"
+        if name in _ABSENT
+        else "copy arrays with cudaMemcpy3D or cudaMemcpy2DToArray; where no array is copied here, suppress this",
+        holds=bare,
+    )
 
 
 def _is_fetch(source: CudaSource, position: int, context: Context) -> bool:
@@ -179,10 +218,13 @@ def _software(source: CudaSource, position: int) -> list[Edit]:
     if name not in _COORDINATES and name not in _SURFACES:
         return []
     first = position - 1 if source.at(position - 1) == b"::" else position
-    if name in _COORDINATES and source.at(position + 1) == b"(":
+    if name in _COORDINATES:
+        template = source.at(position + 1) == b"<"
         call = source.call(position)
-        pointer = call is not None and len(call.args) == _COORDINATES[name] + 2
-        if not pointer or name in _WITHOUT_POINTER:
+        # the form with a pointer has one argument more, and Lod fetches lack it; another may be for residency
+        if call is None or len(call.args) != _COORDINATES[name] + (1 if template else 2):
+            return []
+        if not template and name in _WITHOUT_POINTER:
             return []
     return [Edit(Span(source.starts[first], source.end(position)), b"rocport::" + name)]
 
@@ -227,15 +269,29 @@ def _call(source: CudaSource, position: int, bare: str) -> Finding:
             fix="compile this file as C++, or make the object in a C++ file",
             holds=bare,
         )
+    ported = b"rocport::" + _CALLS[name]
+    if source.at(position - 1) in (b".", b"->") or (first < position and source.is_ident(position - 2)):
+        return finding(
+            RULE,
+            source,
+            position,
+            f"{name.decode()} of another scope is not {ported.decode()} of {HEADER}, and HIP makes no arrays on {bare}",
+            fix=f"have it call {ported.decode()} where it stands for {name.decode()}",
+            holds=bare,
+        )
+    called = source.at(position + 1) == b"("
+    # with a token beside it: wider than the edit that only renames
+    begin, last = (first, position + 1) if called else (first - 1, position)
+    text = ported + b"(" if called else source.data[source.starts[begin] : source.starts[first]] + ported
     return finding(
         RULE,
         source,
         position,
-        f"{name.decode()}() is rocport::{_CALLS[name].decode()}() of {HEADER}, as {bare} have no texture unit",
-        # with the parenthesis: wider than the edit that only renames
-        last=position + 1,
+        f"{name.decode()}{'()' if called else ''} is {ported.decode()}{'()' if called else ''} of {HEADER}, as {bare} "
+        "have no texture unit",
+        last=last,
         applicability=Applicability.SAFE,
-        edits=[Edit(Span(source.starts[first], source.end(position + 1)), b"rocport::" + _CALLS[name] + b"(")],
+        edits=[Edit(Span(source.starts[begin], source.end(last)), text)],
         headers=[HEADER],
         holds=bare,
     )
