@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocport.explain import Diagnosis, diagnose
+from rocport.explain import Diagnosis, diagnose, engine
 from rocport.explain.engine import MAX_LINES
 from rocport.explain.match import Match
 from rocport.explain.text import BLOCK_BYTES, read_blocks
+from rocport.explain.vendor import Vendor, vendor_of
 from rocport.facts.failures import Failure, load_failures
 
 FAILURES = load_failures()
@@ -222,6 +223,30 @@ def test_bounded_time_on_repeated_literals() -> None:
     for signature in (s for f in FAILURES for s in f.signatures):
         signature.pattern.search((signature.literal + " ") * 40)
     assert run("'" * 200_000).matches == ()
+
+
+GLIBCXX = "/lib/libstdc++.so.6: version `GLIBCXX_3.4.32' not found (required by ./tool)\n"
+
+
+@pytest.mark.parametrize(("beside", "most"), [("", 0), ("\n\n\n\ngfx942 of rocm\n", 8)])
+def test_whose_words_repeat_is_asked_once(beside: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def asking(text: str) -> Vendor:
+        asked.append(text)
+        return vendor_of(text)
+
+    monkeypatch.setattr(engine, "vendor_of", asking)
+    engine._is_of_amd.cache_clear()
+    (match,) = (m for m in run(GLIBCXX * 300 + beside).matches if m.failure.id == "old-libstdcxx")
+    assert match.count == 300 and match.wide
+    assert len(asked) <= most
+
+
+def test_a_failure_seen_often_is_not_searched_for_any_more_within_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "MAX_COUNT", 7)
+    (match,) = (m for m in run(GLIBCXX * 50).matches if m.failure.id == "old-libstdcxx")
+    assert match.count == 7
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,14 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import BinaryIO
 
 from rocport.explain.codes import find_codes
 from rocport.explain.evidence import VAGUE, Setting, failed, informs, names_amd, warns
 from rocport.explain.match import Match
 from rocport.explain.text import Block, lowered, read_blocks
-from rocport.explain.vendor import AMD, vendor_of
+from rocport.explain.vendor import AMD, has_amd, vendor_of
 from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
 
 MAX_LINES = 20
@@ -108,15 +109,17 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
     lines = 0
     setting = Setting()
     for block in read_blocks(stream):
+        amd = _Amd(block)
         squeezed = block.squeezed
         setting.add(block)
         found: dict[str, list[tuple[int, Hit]]] = {}
         for failure, signature, probe in probes:
-            if probe in squeezed and seen[failure.id].count < MAX_COUNT:
+            left = MAX_COUNT - seen[failure.id].count
+            if probe in squeezed and left > 0:
                 hits = found.setdefault(failure.id, [])
-                for line, text, values in _search(block, signature):
+                for line, text, values in _search(block, signature, left):
                     states = signature.states or (failure.specificity >= VAGUE and _states_beside(block, line))
-                    wide = signature.wide and not _amd_beside(block, line)
+                    wide = signature.wide and not amd.beside(line)
                     hits.append((line, Hit(text, values, not states, wide, names_amd(signature.text))))
         if failures is None:
             for failure, line, text in find_codes(block):
@@ -166,14 +169,14 @@ def fold(ranked: Iterable[Match]) -> tuple[tuple[Match, ...], tuple[Match, ...]]
     return tuple(matches), tuple(general)
 
 
-def _search(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict[str, str]]]:
-    """(line number, line, values) of each place: whole lines first, then wrapped ones."""
-    whole = list(_search_lines(block, signature))
+def _search(block: Block, signature: Signature, most: int) -> Iterator[tuple[int, str, dict[str, str]]]:
+    """(line number, line, values) of the first `most` places: whole lines first, then wrapped ones."""
+    whole = list(islice(_search_lines(block, signature), most))
     yield from whole
     if whole:
         return
     for text, starts in (block.flowed, block.glued):
-        wrapped = list(_search_wrapped(text, starts, block.first_line, signature))
+        wrapped = list(islice(_search_wrapped(text, starts, block.first_line, signature), most))
         if wrapped:
             yield from wrapped
             return
@@ -184,9 +187,24 @@ def _states_beside(block: Block, line: int) -> bool:
     return any(failed(text) for text in _beside(block, line))
 
 
-def _amd_beside(block: Block, line: int) -> bool:
-    """True where the line or one of its neighbours is of AMD's hardware or software."""
-    return vendor_of("\n".join(text[:WINDOW] for text in _beside(block, line))).name == AMD
+class _Amd:
+    """Where a block is of AMD's hardware or software. Logs repeat themselves, and most have nothing of AMD's."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+
+    @functools.cached_property
+    def _somewhere(self) -> bool:
+        return has_amd(self.block.text)
+
+    def beside(self, line: int) -> bool:
+        """True where the line or one of its neighbours is of AMD's."""
+        return self._somewhere and _is_of_amd("\n".join(text[:WINDOW] for text in _beside(self.block, line)))
+
+
+@functools.lru_cache(maxsize=256)
+def _is_of_amd(text: str) -> bool:
+    return has_amd(text) and vendor_of(text).name == AMD
 
 
 def _beside(block: Block, line: int) -> list[str]:

@@ -196,6 +196,15 @@ def vendor_of(text: str) -> Vendor:
     return Vendor(UNKNOWN)
 
 
+def has_amd(text: str) -> bool:
+    """True where a text has anything of AMD's, whosever else's: without it, no part of the text is of AMD."""
+    words = _without(lowered(clean(text)), _WEAK)
+    return any(
+        needle in words and pattern.search(words) is not None
+        for needle, pattern in (*_ROCM_AT_WORK, *_AMD_GPU, *_AMD_SOFTWARE)
+    )
+
+
 def _without(lower: str, words: Evidence) -> str:
     """The text with the words blanked, positions kept."""
     for needle, pattern in words:
