@@ -93,7 +93,7 @@ def parse(lines: list[Line], where: str) -> Facts:
         text = line.stripped
         if not text or (text in mute and not heading):
             continue
-        learnt = len(counted) + len(settings) + len(versions) + heading
+        learnt = (len(counted), len(settings), len(versions), heading)
         evidence = Evidence("log", f"{where}:{line.number}", text[:300])
         for name, pattern in _SYMPTOMS:
             if pattern.search(text) and name not in counted:
@@ -127,6 +127,6 @@ def parse(lines: list[Line], where: str) -> Facts:
         if override and "override" not in counted:
             counted.add("override")
             settings.append(Setting("override_mentioned", override.group(1), evidence))
-        if len(counted) + len(settings) + len(versions) + heading == learnt and len(mute) < MUTE:
+        if (len(counted), len(settings), len(versions), heading) == learnt and len(mute) < MUTE:
             mute.add(text)
     return Facts(symptoms=tuple(symptoms), settings=tuple(settings), versions=tuple(versions))
