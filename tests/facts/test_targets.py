@@ -7,6 +7,7 @@ from packaging.version import Version
 
 from rocport.facts import targets
 from rocport.facts.errors import FactError
+from rocport.facts.products import unserved_product
 from rocport.facts.targets import (
     SURE,
     all_targets,
@@ -125,3 +126,10 @@ def test_triton_support_has_ranges():
         ("3.9.0", "", "no"),
     ]
     assert load_target("gfx1036").library("triton")[-1].state == "no"
+
+
+@pytest.mark.parametrize("card", ["Radeon R9 290X", "Radeon R9 380", "Radeon RX 560"])
+def test_what_old_cards_had_rests_on_amds_own_list(card):
+    found = unserved_product(card)
+    assert found is not None and found.source == "https://rocm.github.io/hardware.html"
+    assert "1.9" in found.text and "no current release or wheel" in found.text
