@@ -254,6 +254,26 @@ TAKEN: dict[str, tuple[Files, Files]] = {
         {"tests/check_rocm.py": "x = 1\n"},
     ),
     # Folders and links.
+    "Make's wildcard of folders": (
+        {"Makefile": "SUBDIRS := $(wildcard */)\nall: $(SUBDIRS)\n$(SUBDIRS):\n\t$(MAKE) -C $@\n"},
+        {"hip/Makefile": "all:\n"},
+    ),
+    "a recipe's loop over folders": (
+        {"Makefile": "all:\n\tfor d in */; do $(MAKE) -C $$d; done\n"},
+        {"hip/Makefile": "all:\n"},
+    ),
+    "a recipe's loop over folders below": (
+        {"Makefile": "all:\n\tfor d in src/*/; do $(MAKE) -C $$d; done\n", "src/a/Makefile": "all:\n"},
+        {"src/hip/Makefile": "all:\n"},
+    ),
+    "a job's loop over folders": (
+        {".github/workflows/a.yml": CI.replace("make", "for d in src/*/; do make -C $d; done"), "src/a/Makefile": ""},
+        {"src/hip/Makefile": "all:\n"},
+    ),
+    "a loop over folders of just": (
+        {"justfile": "all:\n    for d in */; do make -C $d; done\n"},
+        {"hip/Makefile": "all:\n"},
+    ),
     "a shell loop over folders": ({"b.sh": "for d in */; do make -C $d; done\n"}, {"hip/Makefile": "all:\n"}),
     "a shell loop over the Makefiles of folders": (
         {"b.sh": "for m in */Makefile; do make -f $m; done\n"},
@@ -336,6 +356,14 @@ TAKEN: dict[str, tuple[Files, Files]] = {
             "CMakeLists.txt": 'option(USE_ROCM "" OFF)\n'
             "get_cmake_property(V VARIABLES)\nforeach(v ${V})\n  f(${v})\nendforeach()\n"
         },
+    ),
+    "CMake lists a folder's cache": (
+        {"CMakeLists.txt": "get_directory_property(V CACHE_VARIABLES)\nf(${V})\n"},
+        {"CMakeLists.txt": 'option(USE_ROCM "" OFF)\nget_directory_property(V CACHE_VARIABLES)\nf(${V})\n'},
+    ),
+    "CMake lists a property of a folder": (
+        {"CMakeLists.txt": "get_property(V DIRECTORY PROPERTY VARIABLES)\nf(${V})\n"},
+        {"CMakeLists.txt": 'option(USE_ROCM "" OFF)\nget_property(V DIRECTORY PROPERTY VARIABLES)\nf(${V})\n'},
     ),
     "Make lists its variables": (
         {"Makefile": "all:\n\techo $(.VARIABLES)\n"},
@@ -606,6 +634,11 @@ def test_what_a_dangling_link_shows_is_not_called_unchanged(tmp_path: Path) -> N
         ({"pytest.ini": "[pytest]\npython_files = check_*.py\n"}, {"hip/k.py": ""}),
         ({"Makefile": "all:\n\tnvcc a.cu\n-include $(OBJ:.o=.d)\n"}, {"hip/k.d": ""}),
         ({"g.py": "import glob\nS = glob.glob('csrc/*.cu')\n", "csrc/a.cu": "int x;\n"}, {"csrc/a.cu": GATED_C}),
+        ({".travis.yml": "script:\n  - find . -not -path '*/\\.*' | grep x\n"}, {"hip/k.cu": ""}),
+        ({".travis.yml": "script: make  # for d in */\n"}, {"hip/k.cu": ""}),
+        ({".travis.yml": "script:\n  - echo 'int x; /* a */' > a.c\n"}, {"hip/k.cu": ""}),
+        ({"Makefile": "all:\n\techo '/* made */' > a.h  # for d in */\n"}, {"hip/k.cu": ""}),
+        ({"a.scss": "/* a\n b */\n"}, {"hip/k.cu": ""}),
         ({"j.js": "f(); /* for a in b */\n"}, {"hip/k.cu": ""}),
         ({"j.hpp": "/* open(x) */ int y; /* a */\n", "csrc/a.cu": "int x;\n"}, {"csrc/a.cu": GATED_C}),
         ({"g.py": "x = open(f).read() * 2  # csrc/*.cu\n", "csrc/a.cu": "int x;\n"}, {"csrc/a.cu": GATED_C}),

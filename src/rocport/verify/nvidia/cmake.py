@@ -355,9 +355,14 @@ def stream(data: bytes, gates: frozenset[str] = GATES) -> Stream:
     return Stream(tokens, kept, declared)
 
 
+_PROPERTIES = ("get_cmake_property", "get_directory_property", "get_property")
+_LISTS_VARIABLES = re.compile(rb"(?i)get_(?:cmake_|directory_)?property")
+"""Commands that give the list of all variables (https://cmake.org/cmake/help/latest/prop_dir/VARIABLES.html)."""
+
+
 def may_see(data: bytes, gate: str) -> bool:
     """Whether `mentions` is to be asked of a text."""
-    return gate.encode() in data or b"get_cmake_property" in data.lower()
+    return gate.encode() in data or _LISTS_VARIABLES.search(data) is not None
 
 
 def mentions(data: bytes, gate: str) -> list[int]:
@@ -368,7 +373,7 @@ def mentions(data: bytes, gate: str) -> list[int]:
         tested = command.name in ("if", "elseif", "while")
         whole = any(f"{{{gate}}}" in word for word in words)
         asked = tested and (f"DEFINED {gate}" in " ".join(words) or f"DEFINED CACHE{{{gate}}}" in " ".join(words))
-        listed = command.name == "get_cmake_property" and words[-1:] and words[-1] in ("VARIABLES", "CACHE_VARIABLES")
+        listed = command.name in _PROPERTIES and not {"VARIABLES", "CACHE_VARIABLES"}.isdisjoint(words)
         if whole or asked or listed:
             found.append(command.line)
     return found

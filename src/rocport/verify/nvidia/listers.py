@@ -71,10 +71,17 @@ _ASKS = tuple(
     )
 )
 """What asks whether a path is there."""
-_STAR = re.compile(r"\*")
+_STARS = (("*", re.compile(r"\*")),)
+_FOLDERS = (("*/", re.compile(r"\*/")),)
 _STRING = re.compile(r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`")
 _ENDING = re.compile(r"[\"'*](\.[A-Za-z][\w+]{0,6})[\"'\s)]")
 SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".go", ".rs", ".java", ".kt", ".cs", ".swift", ".zig")
+_BLOCK_COMMENTS = (
+    *(".css", ".scss", ".sass", ".less", ".php", ".vue", ".svelte", ".dart", ".scala", ".groovy", ".gradle", ".kts"),
+    *(".proto", ".g4", ".thrift", ".fbs", ".sql", ".d", ".v", ".sv", ".glsl", ".hlsl", ".metal", ".wgsl", ".vert"),
+    *(".frag", ".comp", ".y", ".l", ".ll", ".td", ".ld", ".lds", ".tf", ".hcl", ".rc", ".idl", ".ptx", ".S", ".def"),
+)
+"""Endings, besides those of C and of scripts, of languages that have /* */ comments."""
 _COMMENT = {"script": "//", "shell": "#", "docker": "#", "yaml": "#", "bazel": "#", "c": "//", "json": "\0"}
 _ELSEWHERE = re.compile(r"(?i)\$(?:ENV)?[{(]?(?:ROCM|HIP|HSA|CUDA)_\w+[)}]?[\w./-]*|/(?:opt|usr)/[\w./-]*")
 """Paths below an installed toolkit."""
@@ -124,7 +131,8 @@ class Lines:
 
 def lines_of(kind: str, text: str) -> Lines:
     """What is read off a text alone, in one pass over it for each word of the tables."""
-    stars = _holding(kind, text, (("*", _STAR),)) if kind not in _EXACT else []
+    # Patterns of a Makefile are computed elsewhere, but for the folders that its `*/` takes.
+    stars = _holding(kind, text, _FOLDERS if kind == "make" else _STARS) if kind == "make" or kind not in _EXACT else []
     patterns = ((number, line, tuple(_words(kind, line))) for number, line, _ in stars)
     lists = _holding(kind, text, _LISTERS) if kind not in ("toml", "ini") else []
     asks = ((number, line) for number, line, _ in _holding(kind, text, _ASKS))
@@ -134,7 +142,8 @@ def lines_of(kind: str, text: str) -> Lines:
 def _words(kind: str, line: str) -> list[str]:
     if kind in ("c", "script"):
         return [item for found in _STRING.findall(line) for item in found if "*" in item]
-    return _GLOB.findall(line)
+    words = _GLOB.findall(line)
+    return [word for word in words if word.endswith("*/")] if kind == "make" else words
 
 
 def _holding(kind: str, text: str, table: Sequence[tuple[str, re.Pattern[str]]]) -> list[tuple[int, str, str]]:
@@ -211,14 +220,27 @@ def _patterns(path: str, kind: str, lines: Lines, original: Tree, new: Sequence[
             # A filter of paths that starts a job, not one that reads the files.
             continue
         for word in words:
-            if word.endswith("*/") and kind not in ("shell", "docker"):
-                # The end of a comment; folders to a shell.
+            before, _, after = line.partition(word)
+            if word.endswith("*/") and (after.startswith("\\") or _ends_comment(path, kind, before)):
+                # Not folders: `'*/\.*'` goes on.
                 continue
             if "/" not in word and re.search(rf"(?:^|\s)--?[\w-]+[= ][\"']?{re.escape(word)}", line):
                 # A pattern that an option takes is for names in whatever folder.
                 word = f"**/{word}"
             for pattern in _braces(word):
                 yield from (Reached(item, path, number, word) for item in _match(path, pattern, original, new))
+
+
+def _ends_comment(path: str, kind: str, before: str) -> bool:
+    """Whether `*/` ends a comment, or stands in one, and is not the folders of a shell. `before`: the line up to it."""
+    if kind in ("c", "script") or path.endswith(_BLOCK_COMMENTS):
+        return True
+    hash_mark = re.search(r"\s#", before) if _COMMENT.get(kind, "#") == "#" else None
+    return (
+        (hash_mark is not None and not _in_string(before[: hash_mark.start()]))
+        or re.search(r"(?<![\w.*/)}$-])/\*", before) is not None
+        or (not before.strip() and kind != "make")
+    )
 
 
 def _match(where: str, word: str, original: Tree, new: Sequence[str]) -> Iterator[str]:
