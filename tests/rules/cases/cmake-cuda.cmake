@@ -40,3 +40,4 @@ target_compile_options(old PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-con
 target_compile_options(old PRIVATE [[--use_fast_math]])
 add_custom_command(OUTPUT a.ptx COMMAND nvcc -ptx a.cu -o a.ptx)
 if(A) set(CUDA_NVCC_FLAGS "-O3") endif()
+enable_language(${LANGUAGES})

@@ -138,9 +138,29 @@ RULE = Rule(
             "find_path(NCCL_INCLUDE_DIR nccl.h)\nfind_library(CUDA_LIB libcuda cuda)\n",
             contains=(
                 "find_library(NCCL_LIBRARY NAMES rccl HINTS ${NCCL_HOME}/lib)",
-                "find_path(NCCL_INCLUDE_DIR NAMES rccl/rccl.h)",
-                "find_library(CUDA_LIB NAMES amdhip64)",
+                "find_path(NCCL_INCLUDE_DIR rccl/rccl.h)",
+                "find_library(CUDA_LIB amdhip64)",
             ),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            "find_library(BLAS_LIB NAMES cublas openblas ${EXTRA_BLAS} HINTS /opt)\n"
+            'find_path(INC "cuda_runtime.h" my.h PATHS /opt)\nfind_library(FFT HINTS /opt NAMES ${OWN} cufft)\n',
+            contains=(
+                "find_library(BLAS_LIB NAMES hipblas openblas ${EXTRA_BLAS} HINTS /opt)",
+                'find_path(INC "hip/hip_runtime.h" my.h PATHS /opt)',
+                "find_library(FFT HINTS /opt NAMES ${OWN} hipfft)",
+            ),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            "find_library(CUDNN_LIBRARY NAMES ${CUDNN_LIBNAME} cudnn)\nfind_path(CUDNN_INCLUDE_DIR cudnn.h)\n",
+            absent=("MIOpen", "USE_ROCM"),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            "set(LANGS CXX CUDA)\nforeach(one IN LISTS LANGS)\n  enable_language(${one})\nendforeach()\n",
+            contains=("  set(LANGS CXX HIP)\nelse()",),
             path="CMakeLists.txt",
         ),
         Example(
@@ -166,6 +186,7 @@ RULE = Rule(
         Example("find_library(CUDA_CUDART cudart HINTS ${CUDAToolkit_ROOT})\n", path="cmake/FindCUDAToolkit.cmake"),
         Example('option(USE_CUDA "build for CUDA" ON)\n# find_package(CUDA)\n', path="CMakeLists.txt"),
         Example("find_library(M_LIBRARY m)\nfind_path(HALF_INCLUDE half.hpp)\n", path="CMakeLists.txt"),
+        Example("project(x CXX)\nset(LANGUAGES_DOCUMENTED C CUDA Fortran)\n", path="CMakeLists.txt"),
         Example("add_library(cuda_helpers src/cuda/helpers.cc)\n", path="CMakeLists.txt"),
     ),
     sources=(
@@ -182,10 +203,13 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     own = frozenset(
         match[1] for command in source.commands if command.name == "set" and (match := _OWN.match(command.arguments))
     )
+    languages = cmake_gate.project_languages(source)
     for command in source.commands:
         if command.gated or names_amd(command.arguments):
             continue
         message = _what(command.name, command.arguments, own)
+        if cmake_gate.adds_language(command, languages):
+            message = "adds CUDA to the languages"
         if not message and cmake_gate.links_driver(source, command, context):
             message = "cuda: a CUDA library"
         builds = not message and cmake_gate.builds(source, command) and not _followed(source, command)
@@ -221,7 +245,11 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
     if name in ("find_package", "include") and _PACKAGE.match(arguments):
         return f"{name}({words[0]}): no CUDA toolkit on ROCm"
     if name in cmake_gate.FINDS:
-        return next((f"{name}({word}): not there on ROCm" for word in cmake_gate.sought(name, arguments)), "")
+        names = cmake_gate.sought(name, arguments)
+        by_hand = next((word for word, hip in names.items() if not hip), "")
+        if by_hand:
+            return f"{name}({by_hand}): not there on ROCm, and nothing takes its place without a port by hand"
+        return next((f"{name}({word}): not there on ROCm" for word in names), "")
     if name == "enable_language" and "CUDA" in words:
         return "enable_language(CUDA): no nvcc on ROCm"
     if name == "check_language" and "CUDA" in words:
@@ -232,16 +260,6 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
         return f"{name}: a command of CMake's CUDA module"
     if name in ("if", "elseif"):
         return "this condition has no HIP branch" if _IF.search(arguments) else ""
-    if (
-        name == "list"
-        and words[:1] == ["APPEND"]
-        and words[1:2]
-        and re.search(r"(?i)languages", words[1])
-        and "CUDA" in words
-    ):
-        return "adds CUDA to the languages"
-    if name == "set" and words and re.search(r"(?i)languages", words[0]) and "CUDA" in words[1:]:
-        return "adds CUDA to the languages"
     if name in ("message", "option", "endif", "else", "endforeach", "function", "macro", "endfunction", "endmacro"):
         return ""
     for target in _TARGET.findall(arguments):

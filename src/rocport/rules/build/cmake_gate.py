@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from rocport.facts.lookup import cmake_target_of, counterpart, link_names, rocm_package
+from rocport.facts.symbols import libraries
 from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
 from rocport.project.build import BuildSource
@@ -36,7 +37,7 @@ def edits(source: BuildSource, command: CMakeCommand, context: Context) -> tuple
     """The edits for one command the rule found; empty where it has no form for ROCm."""
     if command.name in ("if", "elseif"):
         return _condition(source, command)
-    rocm = _rocm(command, driver=links_driver(source, command, context))
+    rocm = _rocm(command, driver=links_driver(source, command, context), languages=project_languages(source))
     if rocm is None:
         return ()
     wrapped = _wrapped(source, command, rocm)
@@ -128,7 +129,7 @@ def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
     return (Edit(Span(first.close, first.close), (newline * 2 + text.rstrip()).encode()),)
 
 
-def _rocm(command: CMakeCommand, *, driver: bool) -> list[str] | None:
+def _rocm(command: CMakeCommand, *, driver: bool, languages: frozenset[str]) -> list[str] | None:
     """The lines that stand for a command on ROCm; None where none are known."""
     words = command.arguments.split()
     if command.name in ("enable_language", "check_language"):
@@ -140,16 +141,11 @@ def _rocm(command: CMakeCommand, *, driver: bool) -> list[str] | None:
         required = " REQUIRED" if package == "hip" or "REQUIRED" in words else ""
         return [f"find_package({package}{required})"] if package else []
     if command.name in FINDS:
-        names = sought(command.name, command.arguments)
-        rest = _FIND_OPTION.search(command.arguments)
-        options = command.arguments[rest.start() :].rstrip() if rest else ""
-        return [f"{command.name}({words[0]} NAMES {' '.join(names.values())} {options}".rstrip() + ")"]
+        return _found_on_rocm(command)
     if command.name == "project":
         return [f"project({_no_cuda(command.arguments)})"]
-    if command.name == "set" and "CUDA" in words[1:] and re.search(r"(?i)languages", words[0]):
-        return [f"set({_no_cuda(command.arguments)})"]
-    if command.name == "list" and "CUDA" in words:
-        return [f"list({re.sub(r'(?<![A-Za-z0-9_])CUDA(?![A-Za-z0-9_])', 'HIP', command.arguments)})"]
+    if adds_language(command, languages):
+        return [f"{command.name}({_no_cuda(command.arguments)})"]
     if command.name in _OLD:
         return [f"{_OLD[command.name]}({command.arguments})", f"rocm_sources({words[0]})"] if words else None
     if command.name == "cuda_include_directories":
@@ -175,23 +171,87 @@ def _rocm(command: CMakeCommand, *, driver: bool) -> list[str] | None:
 
 FINDS = frozenset({"find_library", "find_path", "find_file"})
 _FIND_OPTION = re.compile(
-    r"(?<!\S)(?:HINTS|PATHS|PATH_SUFFIXES|DOC|REQUIRED|NAMES_PER_DIR|VALIDATOR|ENV|NO_\w+|CMAKE_FIND_ROOT_PATH_BOTH"
-    r"|ONLY_CMAKE_FIND_ROOT_PATH|REGISTRY_VIEW)(?!\S)"
+    r"HINTS|PATHS|PATH_SUFFIXES|DOC|REQUIRED|OPTIONAL|NAMES_PER_DIR|VALIDATOR|ENV|NO_\w+|CMAKE_FIND_ROOT_PATH_BOTH"
+    r"|ONLY_CMAKE_FIND_ROOT_PATH|REGISTRY_VIEW"
 )
 
 
 def sought(name: str, arguments: str) -> dict[str, str]:
-    """The CUDA libraries or headers that a `find_library` or `find_path` looks for -> what ROCm has in their place."""
-    option = _FIND_OPTION.search(arguments)
-    words = arguments[: option.start() if option else len(arguments)].split()[1:]
+    """The CUDA libraries or headers that a `find_library` or `find_path` looks for -> what ROCm has in their place.
+
+    Empty where nothing takes their place as they are used: another interface is ported by hand, its header, too.
+    """
     found: dict[str, str] = {}
-    for word in words:
-        plain = word.strip('"')
+    for match in _names(arguments):
+        plain = match[0].strip('"')
         library = name == "find_library"
         row = counterpart("link", plain.removeprefix("lib")) if library else counterpart("header", plain)
-        if row is not None and row.hip and row.hip != plain and row.hip not in found.values():
-            found[plain] = row.hip
+        if row is not None and not row.dropped and row.hip != plain:
+            found[plain] = "" if libraries()[row.library].applicability == "MANUAL" else row.hip
     return found
+
+
+def _names(arguments: str) -> Iterator[re.Match[str]]:
+    """The names a find looks for: what stands behind its variable, or NAMES, up to the next option."""
+    names = True
+    for match in [*re.finditer(r'"[^"]*"|\S+', arguments)][1:]:
+        if match[0] == "NAMES":
+            names = True
+        elif _FIND_OPTION.fullmatch(match[0]):
+            names = False
+        elif names:
+            yield match
+
+
+def _found_on_rocm(command: CMakeCommand) -> list[str] | None:
+    """The command with each CUDA name in its place replaced, once; None where a name has no counterpart."""
+    names, text = sought(command.name, command.arguments), command.arguments
+    if not all(names.values()):
+        return None
+    written: set[str] = set()
+    parts, at = [], 0
+    for match in _names(text):
+        plain = match[0].strip('"')
+        hip = names.get(plain, plain)
+        parts.append(text[at : match.start()])
+        if hip in written:
+            parts[-1] = parts[-1].rstrip(" \t")
+        else:
+            parts.append(match[0].replace(plain, hip) if plain else match[0])
+        written.add(hip)
+        at = match.end()
+    return [f"{command.name}({''.join(parts)}{text[at:]})"]
+
+
+def project_languages(source: BuildSource) -> frozenset[str]:
+    """The variables of a file that reach its `project` or `enable_language`, through one another too."""
+    reach: dict[str, set[str]] = {}
+    found: set[str] = set()
+    for item in source.commands:
+        words = item.words
+        held = set(re.findall(r"\$\{(\w+)\}", item.arguments))
+        if item.name in ("project", "enable_language"):
+            found |= held
+        elif item.name == "foreach" and words:
+            reach.setdefault(words[0], set()).update(held, words[words.index("LISTS") :] if "LISTS" in words else ())
+        elif item.name in ("set", "list") and words:
+            reach.setdefault(words[item.name == "list" and len(words) > 1], set()).update(held)
+    left = list(found)
+    while left:
+        more = reach.get(left.pop(), set()) - found
+        found |= more
+        left += more
+    return frozenset(found)
+
+
+def adds_language(command: CMakeCommand, languages: frozenset[str]) -> bool:
+    """True for `set(LANGS CXX CUDA)` and `list(APPEND LANGS CUDA)` of a variable that `project_languages` names."""
+    words = command.arguments.split()
+    if command.name == "list":
+        words = words[1:] if words[:1] == ["APPEND"] else []
+    elif command.name != "set":
+        return False
+    return words[:1] != [] and words[0] in languages and "CUDA" in words[1:]
 
 
 def _no_cuda(arguments: str) -> str:
