@@ -20,7 +20,7 @@ from rocport.executor.nvidia import NvidiaExecutor, find_nvcc, write_headers
 from rocport.executor.program import load_program
 from rocport.executor.registry import executors, find_executor
 from rocport.executor.rocjitsu import RocjitsuExecutor, find_configs, read_config
-from rocport.executor.selftest import PROGRAM, TESTS, Evidence, read_outcome, trusted
+from rocport.executor.selftest import PROGRAM, TESTS, Evidence, read_outcome, remembered, trusted
 from rocport.executor.triton_interpreter import TritonInterpreter, operations, script_program
 
 ALL_OK = "".join(f"TEST {name} ok\n" for name in TESTS)
@@ -34,7 +34,7 @@ def test_the_cpu_executor_passes_at_both_widths(executor: CpuExecutor) -> None:
     capability, outcome = trusted(executor)
     assert outcome.passed, str(outcome)
     assert capability.trust is Trust.SELF_TESTED
-    assert "width 32, 64" in str(outcome)
+    assert "at width 32, width 64" in str(outcome)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,37 @@ def test_an_executor_that_fails_is_refused() -> None:
     assert not capability.usable
     assert capability.trust is Trust.UNTESTED
     assert "width 64: launch" in str(outcome)
+
+
+def test_a_target_is_believed_only_where_the_self_test_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rocport.executor.selftest.executor_cache", lambda: tmp_path)
+    ran: list[str | None] = []
+
+    class Device:
+        """Of several targets of one width; the last computes nothing right."""
+
+        name = "told"
+
+        def __init__(self, *targets: str) -> None:
+            self.targets = targets
+
+        def probe(self) -> Capability:
+            return Capability(self.name, (64,), self.targets, Level.ISA)
+
+        def build(self, *_: object) -> Path:
+            return tmp_path / "program"
+
+        def run(self, _executable: Path, _arguments: object, _cwd: Path, options: RunOptions) -> RunResult:
+            ran.append(options.target)
+            return result("" if options.target == "gfx950" else ALL_OK + f"WIDTH {options.width}\n")
+
+    assert remembered(Device("gfx942"))[0].trust is Trust.SELF_TESTED
+    assert remembered(Device("gfx942", "gfx90a"))[0].trust is Trust.SELF_TESTED
+    assert ran == ["gfx942", "gfx90a"]  # each once
+    capability, _ = remembered(Device("gfx942", "gfx950"))
+    assert "gfx950: launch" in capability.refusal
+    assert not remembered(Device("gfx950"))[0].usable
+    assert ran[2:] == ["gfx950", "gfx950"]
 
 
 def evidence(*parts: tuple[str, Level, Trust, str]) -> Evidence:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an executor has to get right before it is believed: selftest.hip, at each of its widths."""
+"""What an executor has to get right before it is believed: selftest.hip, on each of its targets, or at each width."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import contextlib
 import hashlib
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rocport.executor.amd import width_of
 from rocport.executor.base import (
     BuildError,
     BuildOptions,
@@ -34,24 +35,24 @@ _SECONDS = 600.0
 
 @dataclass(frozen=True)
 class SelfTest:
-    """The outcome, by width."""
+    """The outcome, by place: a target, or `width 32` of an executor that has none."""
 
-    failed: Mapping[int, tuple[str, ...]]
-    """Width -> tests that failed, or did not run."""
+    failed: Mapping[str, tuple[str, ...]]
+    """Place -> tests that failed, or did not run."""
     reason: str = ""
     """Why it could not be run at all."""
 
     @property
     def passed(self) -> bool:
-        """Every test at every width."""
+        """Every test at every place."""
         return not self.reason and bool(self.failed) and not any(self.failed.values())
 
     def __str__(self) -> str:
         if self.reason:
             return f"self-test not run: {self.reason}"
         if self.passed:
-            return f"self-test passed at width {', '.join(map(str, self.failed))}: {', '.join(TESTS)}"
-        wrong = (f"width {width}: {', '.join(tests)}" for width, tests in self.failed.items() if tests)
+            return f"self-test passed at {', '.join(self.failed)}: {', '.join(TESTS)}"
+        wrong = (f"{place}: {', '.join(tests)}" for place, tests in self.failed.items() if tests)
         return "self-test failed at " + "; ".join(wrong)
 
 
@@ -65,27 +66,42 @@ def read_outcome(result: RunResult, width: int) -> tuple[str, ...]:
     return failed
 
 
-def self_test(executor: Executor, capability: Capability, seconds: float = _SECONDS) -> SelfTest:
-    """Builds and runs the self-test at each width of a usable executor. Never raises."""
-    failed: dict[int, tuple[str, ...]] = {}
+def _places(capability: Capability) -> dict[str, RunOptions]:
+    """Place -> how to run there: each target, or each width of an executor that has no targets."""
+    if capability.targets:
+        return {target: RunOptions(width=width_of(target), target=target) for target in capability.targets}
+    return {f"width {width}": RunOptions(width=width) for width in capability.widths}
+
+
+def self_test(
+    executor: Executor, capability: Capability, seconds: float = _SECONDS, known: Collection[str] = ()
+) -> SelfTest:
+    """Builds a usable executor's self-test and runs it at each place but those `known` to be right. Never raises."""
+    failed: dict[str, tuple[str, ...]] = {}
     program = load_program(PROGRAM)
     with tempfile.TemporaryDirectory(prefix="rocport-selftest-") as folder:
         try:
             executable = executor.build(program, Path(folder), BuildOptions(optimize="-O1"))
         except (BuildError, OSError) as error:
             return SelfTest({}, str(error).splitlines()[0])
-        for width in capability.widths:
-            options = RunOptions(width=width, limits=Limits(seconds=seconds))
-            failed[width] = read_outcome(executor.run(executable, (), Path(folder), options), width)
+        for place, options in _places(capability).items():
+            if place in known:
+                failed[place] = ()
+                continue
+            ran = executor.run(executable, (), Path(folder), replace(options, limits=Limits(seconds=seconds)))
+            failed[place] = read_outcome(ran, options.width)
     return SelfTest(failed)
 
 
-def trusted(executor: Executor, capability: Capability | None = None) -> tuple[Capability, SelfTest]:
-    """The capability with the trust that the self-test earns; a failed test is a refusal."""
+def trusted(
+    executor: Executor, capability: Capability | None = None, passed: Collection[str] = ()
+) -> tuple[Capability, SelfTest]:
+    """The capability with the trust that the self-test earns, not run again where it has `passed`; a failed test is a
+    refusal."""
     known = capability or executor.probe()
     if not known.usable:
         return replace(known, trust=Trust.UNTESTED), SelfTest({}, known.refusal)
-    outcome = self_test(executor, known)
+    outcome = self_test(executor, known, known=passed)
     if outcome.passed:
         return replace(known, trust=Trust.SELF_TESTED), outcome
     return replace(known, trust=Trust.UNTESTED, refusal=str(outcome)), outcome
@@ -106,16 +122,18 @@ def remembered(executor: Executor) -> tuple[Capability, SelfTest]:
             state.update(f"{path} {status.st_mtime_ns} {status.st_size}\n".encode())
     # By target: one that passed beside others need not be asked alone.
     folder = executor_cache() / "selftest"
-    records = [folder / f"{state.hexdigest()[:20]}-{part}" for part in capability.targets or capability.widths]
-    if all(record.is_file() for record in records):
-        failed: dict[int, tuple[str, ...]] = dict.fromkeys(capability.widths, ())
-        return replace(capability, trust=Trust.SELF_TESTED), SelfTest(failed)
-    known, outcome = trusted(executor, capability)
-    if outcome.passed:
-        with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            for record in records:
-                record.touch()
+    records = {
+        place: folder / f"{state.hexdigest()[:20]}-{place.removeprefix('width ')}" for place in _places(capability)
+    }
+    passed = [place for place, record in records.items() if record.is_file()]
+    if len(passed) == len(records):
+        return replace(capability, trust=Trust.SELF_TESTED), SelfTest(dict.fromkeys(passed, ()))
+    known, outcome = trusted(executor, capability, passed)
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        for place, tests in outcome.failed.items():
+            if not tests:
+                records[place].touch()
     return known, outcome
 
 
