@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocport.cli import cli
-from rocport.executor import choice
+from rocport.executor import choice, registry, selftest
 from rocport.executor.base import BuildOptions, Capability, Level, RunOptions, RunResult, Trust
 from rocport.executor.choice import Choice
 from rocport.executor.cpu import CpuExecutor
@@ -79,3 +79,33 @@ def test_status_0_of_a_program_that_was_refused_something_proves_nothing(told: B
     assert "source-verified by cpu" in both.stderr
     told.machine.result = RunResult(0, "PASSED\n", UNSERVED, 0.1)
     assert "ISA-run by isa" in told.run().stderr
+
+
+def test_the_width_is_that_of_the_device(told: Both) -> None:
+    contradiction = told.run("--executor", "isa", "--width", "32", "--target", "gfx942")
+    assert contradiction.exit_code == 2
+    assert "gfx942 has wavefronts of 64 lanes, not --width 32: leave out one of the two" in contradiction.output
+    source = told.run("--width", "32", "--target", "gfx942")
+    assert "at source level, not as machine code: gfx942 has wavefronts of 64 lanes, not --width 32" in source.stderr
+    assert not told.machine.ran
+    told.run("--target", "gfx1100", "--access", "races")
+    told.run("--target", "gfx1100")
+    assert [options.width for options in (*told.source.ran, *told.machine.ran)] == [32, 32, 32]
+
+
+def test_another_executor_takes_what_it_can_and_refuses_the_rest(
+    told: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    amd = Told("PASS\n")
+    capability = Capability("amd", (64,), ("gfx942",), Level.HARDWARE, Trust.SELF_TESTED)
+    monkeypatch.setattr(registry, "find_executor", lambda *_: amd)
+    monkeypatch.setattr(selftest, "remembered", lambda _: (capability, selftest.SelfTest({})))
+    done = told.run("--executor", "amd", "-I", str(tmp_path), "-D", "N=3", "--keep", str(tmp_path / "kept"))
+    assert done.exit_code == 0, done.output
+    ((program, folder),) = amd.built
+    assert program.units[0].flags[-2:] == (f"-I{tmp_path.resolve()}", "-DN=3")
+    assert folder == tmp_path / "kept"
+    for words in (("--order", "7"), ("--poison", "255"), ("--quiet", "shared-race")):
+        refused = told.run("--executor", "amd", *words)
+        assert refused.exit_code == 2
+        assert f"{words[0]} is of the executors isa and source; this is amd" in refused.output

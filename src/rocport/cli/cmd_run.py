@@ -135,6 +135,7 @@ def command(
     The program's output goes to stdout and stderr; hazards and what was run are listed on stderr when it ends.
     Exit code 0: it ended with status 0 and no grave hazard; 1: it did not; 2: it cannot be built here, or wrong usage.
     """
+    from rocport.cli.common import refuse_given
     from rocport.executor.amd import width_of
     from rocport.executor.base import Access, BuildError, BuildOptions, RunOptions
     from rocport.executor.choice import MACHINE, RAN_ONCE, SOURCE, ChoiceError, canonical, choose, unserved
@@ -154,10 +155,16 @@ def command(
     if closer and name not in ("", SOURCE):
         raise click.UsageError(f"{closer[0]} is of the source-level executor; this is {name}")
     if name not in ("", SOURCE, MACHINE):
-        ctx.exit(_elsewhere(ctx, name, path, arguments, width, f"-O{optimize}", target, limits))
-    lanes = int(width)
-    if target and ctx.get_parameter_source("width") is not click.core.ParameterSource.COMMANDLINE and not closer:
+        refuse_given(ctx, ("order", "poison", "quiet"), f"is of the executors isa and source; this is {name}")
+        flags = (*(f"-I{folder.resolve()}" for folder in includes), *(f"-D{text}" for text in defines))
+        ctx.exit(_elsewhere(ctx, name, path, arguments, width, f"-O{optimize}", target, limits, flags, keep))
+    lanes, parted = int(width), ""
+    if target and ctx.get_parameter_source("width") is not click.core.ParameterSource.COMMANDLINE:
         lanes = width_of(target)
+    if target and width_of(target) != lanes:
+        parted = f"{target} has wavefronts of {width_of(target)} lanes, not --width {lanes}"
+        if name == MACHINE:
+            raise click.UsageError(f"{parted}: leave out one of the two")
     device = target or wave_target(lanes).name
     try:
         program = load_program(path, confined)
@@ -165,7 +172,9 @@ def command(
             program, *(f"-I{folder.resolve()}" for folder in includes), *(f"-D{text}" for text in defines)
         )
         own = find_compiler(compiler) if compiler else None
-        choice = choose(name or (SOURCE if closer or width_of(device) != lanes else ""), (device,), own)
+        choice = choose(name or (SOURCE if closer or parted else ""), (device,), own)
+        if parted and not name and not closer:
+            choice = replace(choice, reason=parted)
         if not arguments and path.is_dir() and program.runs:
             arguments = program.runs[0]
         cwd = Path.cwd() if path.is_file() else program.folder
@@ -223,14 +232,19 @@ def _elsewhere(
     optimize: str,
     target: str | None,
     limits: Limits,
+    flags: tuple[str, ...],
+    keep: Path | None,
 ) -> int:
     """Runs the program on another executor, once that has passed its self-test."""
+    from rocport.cli.common import refuse_given
     from rocport.executor.base import BuildError, BuildOptions, RunOptions
-    from rocport.executor.program import ProgramError, load_program
+    from rocport.executor.program import ProgramError, load_program, with_flags
     from rocport.executor.registry import find_executor
     from rocport.executor.selftest import Evidence, remembered
     from rocport.executor.triton_interpreter import script_program
 
+    if path.suffix == ".py":
+        refuse_given(ctx, ("includes", "defines"), "is for a compiler; this is a Python script")
     try:
         executor = find_executor(name, target)
         program = script_program(path) if path.suffix == ".py" else load_program(path, limits.confined)
@@ -238,6 +252,7 @@ def _elsewhere(
         raise click.BadParameter(str(error.args[0]), param_hint="--executor") from error
     except ProgramError as error:
         raise click.ClickException(str(error)) from error
+    program = with_flags(program, *flags)
     capability = executor.probe()
     if capability.widths:
         capability, _ = remembered(executor)
@@ -250,7 +265,7 @@ def _elsewhere(
         chosen = capability.widths[0]
     with tempfile.TemporaryDirectory(prefix="rocport-run-") as scratch:
         try:
-            executable = executor.build(program, Path(scratch), BuildOptions(optimize=optimize))
+            executable = executor.build(program, keep or Path(scratch), BuildOptions(optimize=optimize))
         except BuildError as error:
             click.echo(error.log.rstrip() or str(error), err=True)
             raise click.ClickException(str(error)) from error
