@@ -10,8 +10,7 @@ from rocport.executor.isa import matrix, memory, scalar, small_floats, vector
 from rocport.executor.isa.emit import Untranslated
 from rocport.executor.isa.forms import LOAD_LDS, LOAD_VECTOR, STORE, UNSUPPORTED, Context, Form, Mode, Step
 from rocport.executor.isa.pseudocode import PseudocodeError
-from rocport.executor.isa.tables import Instruction, decode, family
-from rocport.facts.targets import running
+from rocport.executor.isa.tables import Instruction, decode, tabled
 from rocport.syntax.code_object import CodeObject, KernelCode
 
 
@@ -72,15 +71,17 @@ def translate_one(instruction: Instruction, address: int, mode: Mode, indexed: i
 
 
 def kernel_mode(kernel: KernelCode, target: str) -> Mode:
-    """Bits of the descriptor's compute_pgm_rsrc1 that change what instructions mean."""
+    """Bits of the descriptor's compute_pgm_rsrc1 that change what instructions mean.
+
+    Raises TablesError for a target without tables.
+    """
     rsrc1 = kernel.descriptor.rsrc1
-    known = running(target)
-    assert known is not None
+    known = tabled(target)
     return Mode(
-        family(target),
+        known.isa_table,
         kernel.descriptor.wave,
         ocp=known.fp8 == "ocp",
-        ieee=bool(rsrc1 >> 23 & 1) if family(target) != "rdna4" else True,
+        ieee=bool(rsrc1 >> 23 & 1) if known.isa_table != "rdna4" else True,
         dx10_clamp=bool(rsrc1 >> 21 & 1),
         operations=known.isa_operations,
         lds_mask=max(0xFFFF, (1 << (known.lds_bytes - 1).bit_length()) - 1),

@@ -14,6 +14,7 @@ from typing import Any
 
 from rocport.executor.isa.emit import Untranslated
 from rocport.facts.targets import listed, running
+from rocport.model.targets import GfxTarget
 
 
 class TablesError(RuntimeError):
@@ -26,11 +27,16 @@ def family(target: str) -> str:
     CDNA's table is CDNA 4's and serves CDNA 2 and 3, whose common instructions it encodes alike (LLVM's AMDGPU ISA
     pages); RDNA3's is RDNA 3.5's. GCN, RDNA 1 and RDNA 2 have none.
     """
+    return tabled(target).isa_table
+
+
+def tabled(target: str) -> GfxTarget:
+    """What is known of a target whose code can be decoded. Raises TablesError for another."""
     known_as = running(target)
     if known_as is None or not known_as.isa_table:
         known = listed(lambda other: bool(other.isa_table))
         raise TablesError(f"{target}: no instruction table; compile for one of {known}")
-    return known_as.isa_table
+    return known_as
 
 
 @dataclass(frozen=True)
