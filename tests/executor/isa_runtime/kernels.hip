@@ -22,7 +22,7 @@ __global__ void axpy(float *x, int n, double a) {
   if (i < n) x[i] = x[i] * static_cast<float>(a) + table[i & 3];
   if (i == 0) atomicAdd(&counter, 5), shared_count = 42;
 }
-__global__ void say(int n) {
+extern "C" __global__ void f(int n) {  // the mangled type float is spelled so too
   if (threadIdx.x == 1) printf("lane %d of %s: %5.2f|%-4d|%lx\n", threadIdx.x, "a kernel", 1.5, n, 1ul << 40);
 }
 __global__ void take(int **p) { (p[threadIdx.x] = static_cast<int *>(malloc(8)))[0] = threadIdx.x; }
@@ -52,7 +52,7 @@ int main() {
   CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0) == hipSuccess);
   CHECK(hipGraphLaunch(exec, stream) == hipSuccess && d[9] == 2);
 
-  say<<<1, 64>>>(-3);
+  f<<<1, 64>>>(-3);
   int **blocks = nullptr, *out = nullptr;
   CHECK(hipMalloc(&blocks, 64 * sizeof *blocks) == hipSuccess && hipMalloc(&out, 256) == hipSuccess);
   take<<<1, 64>>>(blocks);

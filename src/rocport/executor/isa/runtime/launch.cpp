@@ -279,6 +279,8 @@ void found(void *kernel, const rp_error *where) {
 }  // namespace
 
 std::string spelled(const std::string &symbol) {
+  // `f` alone, the name of an extern "C" kernel, is also the mangled type float.
+  if (symbol.compare(0, 2, "_Z")) return symbol;
   int status = 0;
   char *plain = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
   if (!plain) return symbol;
