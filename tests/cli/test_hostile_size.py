@@ -272,6 +272,13 @@ def test_who_reads_a_text_is_looked_for_in_linear_time(piece: bytes) -> None:
     assert growth(read, piece, 4 * SMALL) <= WIDE
 
 
+@pytest.mark.parametrize(
+    "piece", [b"for f in g('*.cu'):\n pass\n\n\n\n", b"a = g('*.cu')\nb = a\n\n\n\n", b"def f():\n a = '*.cu'\n\n\n\n"]
+)
+def test_who_reads_what_a_pattern_lists_is_looked_for_in_linear_time(piece: bytes) -> None:
+    assert growth(lambda data: text.patterns("a.py", data + b"open(a)\n"), piece, 2 * SMALL) <= WIDE
+
+
 @pytest.mark.parametrize("path", ["b.sh", "b.h", "Makefile"])
 def test_who_sets_a_gate_is_looked_for_in_linear_time(path: str) -> None:
     def read(data: bytes) -> object:

@@ -526,6 +526,14 @@ READ: dict[str, tuple[Files, Files]] = {
     "read by pathlib's glob": _read(
         "g.py", "from pathlib import Path\nS = [p.read_text() for p in Path('csrc').glob('*.cu')]\n"
     ),
+    "read by a loop, lines below": _read(
+        "g.py",
+        "from glob import glob\ndef key(h):\n    for f in glob('csrc/*.cu'):\n        # 1\n        # 2\n"
+        "        # 3\n        # 4\n        path = f\n        h.update(path.read_bytes())\n",
+    ),
+    "read by a loop over a list made above": _read(
+        "g.py", "from glob import glob\nS = []\nS += glob('csrc/*.cu')\n\n\n\n\n\nT = [open(f) for f in sorted(S)]\n"
+    ),
     "read by CMake's glob": _read(
         "CMakeLists.txt", "file(GLOB S csrc/*.cu)\nforeach(f ${S})\n  file(READ ${f} T)\nendforeach()\n"
     ),
@@ -639,6 +647,14 @@ def test_what_a_dangling_link_shows_is_not_called_unchanged(tmp_path: Path) -> N
         ({".travis.yml": "script:\n  - echo 'int x; /* a */' > a.c\n"}, {"hip/k.cu": ""}),
         ({"Makefile": "all:\n\techo '/* made */' > a.h  # for d in */\n"}, {"hip/k.cu": ""}),
         ({"a.scss": "/* a\n b */\n"}, {"hip/k.cu": ""}),
+        (
+            {
+                "setup.py": "from glob import glob\ndef f():\n    s = glob('csrc/*.cu')\n\n\n\n\n"
+                "    for n in glob('*.txt'):\n        open(n)\n    g(s, open('README'))\n",
+                "csrc/a.cu": "int x;\n",
+            },
+            {"csrc/a.cu": GATED_C},
+        ),
         ({"j.js": "f(); /* for a in b */\n"}, {"hip/k.cu": ""}),
         ({"j.hpp": "/* open(x) */ int y; /* a */\n", "csrc/a.cu": "int x;\n"}, {"csrc/a.cu": GATED_C}),
         ({"g.py": "x = open(f).read() * 2  # csrc/*.cu\n", "csrc/a.cu": "int x;\n"}, {"csrc/a.cu": GATED_C}),

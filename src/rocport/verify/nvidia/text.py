@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
+from rocport.verify.nvidia import reach_python, reads
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.listers import SCRIPTS
 from rocport.verify.nvidia.paths import UNKNOWN, matcher, normal
@@ -58,14 +59,20 @@ def patterns(path: str, content: bytes) -> list[tuple[int, str]]:
         return []
     quoted = language(path) in _QUOTED
     found: list[tuple[int, str]] = []
+    far: list[tuple[int, str]] = []
     lines = content.split(b"\n")
     for number, line in enumerate(lines):
         if b"*" not in line or len(line) > _LONGEST:
             continue
         text = b" ".join(b"".join(item) for item in _STRING.findall(line)) if quoted else line
         words = [word for word in _PATTERN.findall(text) if re.search(rb"\*\.\w|[\w)}]/\*+\Z", word)]
-        if words and _reads(path, b"\n".join(lines[max(0, number - 1) : number + _NEAR + 1])):
-            found += [(number + 1, word.decode("utf-8", "replace")) for word in words]
+        if words:
+            near = _reads(path, b"\n".join(lines[max(0, number - 1) : number + _NEAR + 1]))
+            (found if near else far).extend((number + 1, word.decode("utf-8", "replace")) for word in words)
+    tree = reach_python.parsed(content) if far and language(path) == "python" else None
+    if tree is not None:
+        at = reads.later(tree, sorted({number for number, _ in far}), lambda call: _READS.search(call) is not None)
+        found += [item for item in far if item[0] in at]
     return found
 
 
