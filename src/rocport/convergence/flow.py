@@ -29,7 +29,6 @@ WARP_OPERATIONS = frozenset(
 )
 _BLOCK_GROUPS = (b"this_thread_block", b"thread_block", b"this_grid", b"grid_group")
 _OBJECT_WAITS = frozenset({b"arrive_and_wait", b"consumer_wait", b"producer_acquire", b"wait"})
-_OBJECTS = frozenset({b"barrier", b"latch", b"pipeline"})
 _OPERATIONS = BARRIERS | WARP_OPERATIONS | _OBJECT_WAITS | {b"sync"}
 _EXITS = frozenset({"return", "break", "continue"})
 
@@ -423,15 +422,43 @@ def operation_at(source: CudaSource, at: int) -> Operation | None:
     if name == b"sync" and source.at(at - 1) in (b".", b"->") and _is_block(source, at - 2):
         return Operation("block", at)
     if name in _OBJECT_WAITS and source.at(at - 1) in (b".", b"->") and source.at(at + 1) == b"(":
-        # libcu++'s barriers, latches and pipelines of a block
-        known = name != b"wait" or not _OBJECTS.isdisjoint(source.names)
-        return Operation("block", at) if known else None
+        return Operation("block", at) if _object_meets(source, at) else None
     if name == b"sync" and source.at(at - 1) == b"::" and source.call(at) is not None:
         call = source.call(at)
         inside = {source.at(i) for i in range(at, call.close)} if call is not None else set()
         if inside & set(_BLOCK_GROUPS) or any(_declared_block(source, word, at) for word in inside):
             return Operation("block", at)
     return None
+
+
+def _object_meets(source: CudaSource, at: int) -> bool:
+    """True where a wait of one of libcu++'s objects is for as many threads as come: each of them arrives there.
+
+    One thread may wait for a token, or for an atomic's value; a pipeline of a thread has no others.
+    """
+    call = source.call(at)
+    if call is None:
+        return False
+    if source.at(at) == b"wait":  # b.wait(b.arrive())
+        return b"arrive" in source.texts[call.open : call.close]
+    if source.at(at) == b"arrive_and_wait":
+        return True
+    return not call.args and not _of_a_thread(source, source.at(at - 2), at)
+
+
+def _of_a_thread(source: CudaSource, name: bytes, before: int) -> bool:
+    """True for `auto p = make_pipeline()` and `pipeline<thread_scope_thread> p`, by the last that is declared."""
+    found = False
+    for at in source.index.get(name, ()):
+        if at >= before:
+            break
+        tokens = source.texts
+        if source.at(at + 1) in (b"=", b"(", b"{") and b"make_pipeline" in tokens[at + 2 : at + 6]:
+            made = source.call(tokens.index(b"make_pipeline", at + 2))
+            found = made is not None and not made.args
+        elif b"pipeline" in tokens[max(at - 9, 0) : at] and not {b";", b"{", b"}"} & set(tokens[at - 3 : at]):
+            found = b"thread_scope_thread" in tokens[at - 5 : at]
+    return found
 
 
 def _is_block(source: CudaSource, at: int) -> bool:

@@ -29,6 +29,26 @@ _ABSENT = {
     b"barrier_expect_tx": "a barrier that counts bytes",
     b"memcpy_async_tx": "a bulk copy that a barrier counts",
 }
+_BULK = tuple(
+    f"cp_async_bulk_{what}".encode()
+    for what in (
+        "global_to_shared",
+        "shared_to_global",
+        "commit_group",
+        "wait_group_read",
+        "wait_group",
+        "prefetch_tensor",
+        *(
+            f"tensor_{count}d_{way}{form}"
+            for count in range(1, 6)
+            for way in ("global_to_shared", "shared_to_global")
+            for form in ("", "_im2col")
+        ),
+    )
+)
+_PROXIES = (b"fence_proxy_async", b"fence_proxy_async_shared_cta", b"fence_proxy_tensormap")
+_COPY_ENGINE = frozenset((*_BULK, *_PROXIES))
+"""Functions of cuda::device::experimental: bulk copies by the tensor memory accelerator (TMA), and their fences."""
 _ROLES = "a pipeline with producer and consumer threads: warps of one wavefront cannot wait for one another"
 
 RULE = Rule(
@@ -37,7 +57,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     phase=2,
-    triggers=frozenset({b"cuda"}),
+    triggers=frozenset({b"cuda", b"make_pipeline"}) | _COPY_ENGINE,
     examples=(
         Example(
             "#include <cuda/barrier>\n__global__ void k() {\n"
@@ -65,11 +85,24 @@ RULE = Rule(
             "  auto token = cuda::device::barrier_arrive_tx(b, 1, 256);\n}\n",
             contains=("cuda::device::barrier_arrive_tx",),
         ),
+        Example(
+            "#include <cuda/barrier>\nnamespace cde = cuda::device::experimental;\n"
+            "__device__ void f(float *to, float *from) {\n  cde::fence_proxy_async_shared_cta();\n"
+            "  cde::cp_async_bulk_shared_to_global(to, from, 256);\n  cde::cp_async_bulk_commit_group();\n}\n",
+            contains=("cde::cp_async_bulk_shared_to_global(to, from, 256)",),
+        ),
+        Example(
+            "#include <cuda/pipeline>\nusing namespace cuda;\n__device__ void f(pipeline_shared_state<"
+            "thread_scope_block, 2> *s, cooperative_groups::thread_block b) { auto p = make_pipeline(b, s, 32); }\n",
+            contains=("make_pipeline(b, s, 32)",),
+        ),
     ),
     clean=(
         "namespace mine { namespace cuda { struct barrier; } }\nmine::cuda::barrier *b;\n",
         "namespace cuda { class barrier {}; }\nint main() { cuda::barrier b; }\n",
         "void wait(at::cuda::CUDAEvent &e) { e.block(stream); }\n",
+        "__device__ void cp_async_bulk_commit_group() {}\n__device__ void f() { cp_async_bulk_commit_group(); }\n",
+        "Pipeline make_pipeline(int, int, int);\nPipeline p = make_pipeline(1, 2, 3);\n",
     ),
     sources=(
         "https://nvidia.github.io/cccl/libcudacxx/extended_api/synchronization_primitives.html",
@@ -111,9 +144,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if what not in told:
             told.add(what)
             yield _kept(source, position, name_at, what)
-        if name == b"make_pipeline":
-            yield from _roles(source, name_at)
+    yield from _roles(source, context)
     yield from _absent(source)
+    for position in sorted(source.find(*(source.names & _COPY_ENGINE - context.project.device_functions))):
+        if not amd_only(source, position) and not view.is_dead(source.starts[position]):
+            yield _refused(source, position, "a bulk copy (TMA): AMD GPUs have no such engine")
 
 
 def _kept(source: CudaSource, position: int, name_at: int, what: str) -> Finding:
@@ -136,10 +171,18 @@ def _kept(source: CudaSource, position: int, name_at: int, what: str) -> Finding
     )
 
 
-def _roles(source: CudaSource, name_at: int) -> Iterator[Finding]:
-    call = source.call(name_at)
-    if call is not None and len(call.args) > 2:
-        yield _refused(source, name_at, _ROLES)
+def _roles(source: CudaSource, context: Context) -> Iterator[Finding]:
+    """Pipelines made with a count or a role: CUDA's by name, or by the header where no function here has the name."""
+    included = {found[0] for item in source.directives if (found := spelled(source, item)) is not None}
+    header = "cuda/pipeline" in included and b"make_pipeline" not in context.project.device_functions
+    view = branches(source, context.project.torch_extension)
+    for position in source.find(b"make_pipeline"):
+        named = source.at(position - 1) == b"::" and source.at(position - 2) == b"cuda"
+        if not (named or header) or source.at(position - 1) in (b".", b"->") or amd_only(source, position):
+            continue
+        call = source.call(position)
+        if call is not None and len(call.args) > 2 and not view.is_dead(source.starts[position]):
+            yield _refused(source, position, _ROLES)
 
 
 def _absent(source: CudaSource) -> Iterator[Finding]:

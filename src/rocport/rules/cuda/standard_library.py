@@ -57,6 +57,8 @@ WAITING = frozenset(
 )
 """Names of cuda that rocport_barrier.h has; `barrier` and `latch` are in cuda::std too."""
 
+_OF_TOKENS = frozenset({b"move", b"forward", b"arrive", b"arrival_token"})
+
 RULE = Rule(
     name="standard-library",
     summary="CUDA's C++ standard library",
@@ -86,6 +88,11 @@ RULE = Rule(
             contains=('#include "rocport_std.h"', "__shared__ cuda::std::complex<float> z[32];"),
         ),
         Example("__device__ cuda::atomic<int> n;\n__device__ void f() { n.wait(0); }\n", contains=("n.wait(0)",)),
+        Example(
+            "#include <cuda/barrier>\n__device__ void f(cuda::barrier<cuda::thread_scope_block> &b, int &x) {\n"
+            "  cuda::atomic_ref<int> n(x);\n  n.wait(0);\n  b.wait(b.arrive());\n}\n",
+            contains=("n.wait(0)",),
+        ),
         Example("__device__ float f(float x) { return cuda::std::lgamma(x); }\n", contains=("cuda::std::lgamma",)),
         Example(
             "#ifdef USE_ROCM\nnamespace cuda { namespace std = ::std; }\n#endif\n",
@@ -189,15 +196,21 @@ def _atomics(source: CudaSource) -> Iterator[Finding]:
 
 
 def _waits(source: CudaSource) -> Iterator[Finding]:
-    """`flag.wait(0)` in a file with cuda's atomic objects: polled, which lanes of a wavefront cannot do for others."""
+    """`flag.wait(0)` in a file with cuda's atomic objects: polled, which lanes of a wavefront cannot do for others.
+
+    A barrier's wait takes a token, which can only be moved: `b.wait(std::move(token))`, `b.wait(b.arrive())`.
+    """
     used = {source.at(at + 2) for at in source.find(b"cuda")} | {source.at(at + 4) for at in source.find(b"cuda")}
-    if used.isdisjoint({b"atomic", b"atomic_ref"}) or not used.isdisjoint({b"barrier", b"latch"}):
+    if used.isdisjoint({b"atomic", b"atomic_ref"}):
         return
     for position in sorted(source.find(b"wait")):
         if source.at(position - 1) not in (b".", b"->") or source.at(position + 1) != b"(":
             continue
         if source.at(position + 2) == b")" or amd_only(source, position):
             continue  # event.wait() is something else
+        call = source.call(position)
+        if call is not None and not _OF_TOKENS.isdisjoint(source.texts[call.open : call.close]):
+            continue
         yield finding(
             RULE,
             source,
