@@ -16,7 +16,7 @@ from rocport.model import Applicability, Context, Example, Finding, Rule, Severi
 from rocport.project.build import BuildSource
 from rocport.project.cmake import CMakeCommand
 from rocport.rules.build import cmake_gate
-from rocport.rules.build.common import ARCH_FLAG, NVCC_FLAG, cuda_library, found
+from rocport.rules.build.common import ARCH_FLAG, cuda_library, found, nvcc_flag
 from rocport.syntax.amd import is_amd_path, names_amd
 
 _TARGET = re.compile(r"(?<![\w:])[A-Za-z_]\w*::\w+")
@@ -187,6 +187,7 @@ RULE = Rule(
         Example('option(USE_CUDA "build for CUDA" ON)\n# find_package(CUDA)\n', path="CMakeLists.txt"),
         Example("find_library(M_LIBRARY m)\nfind_path(HALF_INCLUDE half.hpp)\n", path="CMakeLists.txt"),
         Example("project(x CXX)\nset(LANGUAGES_DOCUMENTED C CUDA Fortran)\n", path="CMakeLists.txt"),
+        Example('if(INTEL)\n  set(CMAKE_C_FLAGS "-O3 -restrict")\nendif()\n', path="CMakeLists.txt"),
         Example("add_library(cuda_helpers src/cuda/helpers.cc)\n", path="CMakeLists.txt"),
     ),
     sources=(
@@ -265,7 +266,7 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
     for target in _TARGET.findall(arguments):
         if target.startswith("CUDA::") or counterpart("cmake", target) is not None:
             return f"{target}: a target of CUDA's"
-    flag = NVCC_FLAG.search(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
+    flag = nvcc_flag(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
     if flag:
         return f"{flag[0].strip()}: nvcc only"
     if name in cmake_gate.COMPILE and re.search(r"\$<COMPILE_LANG(?:UAGE|_AND_ID):CUDA\b", arguments):

@@ -23,10 +23,32 @@ NVCC_FLAG = re.compile(
     r"|-allow-unsupported-compiler|--compress-mode|-compress-all|--relocatable-device-code|--cuda-path-ext"
     r"|-DCUDA_API_PER_THREAD_DEFAULT_STREAM(?:=1)?(?=[\s\"',;>]|$))"
 )
+_ALSO_INTELS = "-restrict"
+_NVCC_HERE = re.compile(r"(?i)nvcc|cuda\w*flags|cmake_cuda|:cuda\b")
+_ASSIGNS = re.compile(r"\s*(?:export\s+|override\s+)?([A-Za-z_]\w*)\s*(?:[:?+]|::)?=")
+_USES = re.compile(r"\$[({](\w+)[)}]")
 ARCH_FLAG = re.compile(r"arch=compute_|code=sm_|\bcompute_\d\d|\bsm_\d\d|-gencode|--generate-code|-arch=")
 HALF_MACRO = re.compile(r"-U\s*__CUDA_NO_(?:HALF|BFLOAT16)")
 CUDA_PATH = re.compile(r"/usr/local/cuda|nvidia/cuda_runtime|\bCUDA Toolkit\b|targets/x86_64-linux/include")
 WHEEL_TAG = re.compile(r"(?:\+|whl/|[-_.])cu(?:\d{2,3}|1[0-9]\.?x)\b|download\.pytorch\.org/whl/cu|\+cu\b|whl/cu")
+
+
+def nvcc_flag(text: str, variables: frozenset[str] = frozenset()) -> re.Match[str] | None:
+    """The first of nvcc's flags in a line of a build file; None where there is none.
+
+    `-restrict` is Intel's too: it counts beside another one, where nvcc or its flags are named, and in the value of one
+    of `variables`, those that nvcc is given.
+    """
+    flags = list(NVCC_FLAG.finditer(text))
+    assigned = _ASSIGNS.match(text)
+    sure = any(flag[0].strip() != _ALSO_INTELS for flag in flags) or ARCH_FLAG.search(text) or _NVCC_HERE.search(text)
+    return flags[0] if flags and (sure or (assigned and assigned[1] in variables)) else None
+
+
+def nvcc_variables(source: BuildSource) -> frozenset[str]:
+    """The variables of a Makefile that stand in a line that names nvcc."""
+    lines = (line.text for line in source.lines if "nvcc" in line.text.lower())
+    return frozenset(name for text in lines for name in _USES.findall(text))
 
 
 @cache

@@ -10,6 +10,7 @@ from itertools import pairwise
 from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
 from rocport.project.build import BuildSource
+from rocport.rules.build.common import nvcc_flag, nvcc_variables
 from rocport.rules.build.nvcc import hip_flags, hip_library
 from rocport.syntax.project import mirrored
 
@@ -35,6 +36,7 @@ class Blocks:
         self.newline = "\r\n" if b"\r\n" in source.data else "\n"
         self.source = source
         self.context = context
+        self.variables = nvcc_variables(source)
         self.edits: dict[int, tuple[Edit, ...]] = {}
         # A tree for ROCm builds for it. In one for both, a variable that nobody set is not 1, so a file that begins
         # with a block does without the declaration.
@@ -121,6 +123,10 @@ class Blocks:
         parts = re.split(r"([ \t]*\\\r?\n[ \t]*|\s+)", text_of_hipcc[len(name) :])
         words = parts[::2]
         flags = hip_flags([word for word in words if word])
+        if flags is not None and nvcc_flag(text, self.variables) is None:
+            flags = [
+                None if word == "-restrict" else flag for word, flag in zip(filter(None, words), flags, strict=True)
+            ]
         if flags is None or any('"' in word or "'" in word for word in self._host_values(words)):
             return None
         chosen = iter(flags)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
-from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found
+from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found, nvcc_flag, nvcc_variables
 from rocport.rules.build.make_gate import Blocks
 from rocport.syntax.amd import is_amd_path, names_amd
 
@@ -43,11 +43,17 @@ RULE = Rule(
             ),
             path="Makefile",
         ),
+        Example(
+            "FLAGS = -O3 -restrict\na: a.cu\n\tnvcc $(FLAGS) a.cu\nb: b.c\n\ticc -restrict b.c -lcudart\n",
+            contains=("FLAGS = -O3 \nelse", "\ticc -restrict b.c -lamdhip64\nelse"),
+            path="Makefile",
+        ),
         Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path="build.sh"),
         Example("nvidia-smi\n", path="run.sh"),
     ),
     clean=(
         Example("ifdef USE_ROCM\nCC = hipcc\nelse\nCC = nvcc\nendif\n", path="Makefile"),
+        Example("CC = icc\nCFLAGS_INTEL = -O3 -restrict\na: a.c\n\t$(CC) -restrict a.c\n", path="Makefile"),
         Example("# nvcc is needed\nhipcc a.cpp\n", path="Makefile"),
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
@@ -70,6 +76,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
 
 
 def _found(source: BuildSource) -> Iterator[Finding]:
+    variables = nvcc_variables(source)
     for line in source.lines:
         if line.gated or names_amd(line.text):
             continue
@@ -82,7 +89,7 @@ def _found(source: BuildSource) -> Iterator[Finding]:
             (CUDA_PATH, "not there on ROCm"),
             (_SMI, "an NVIDIA tool"),
         ):
-            match = pattern.search(line.text)
+            match = nvcc_flag(line.text, variables) if pattern is NVCC_FLAG else pattern.search(line.text)
             # A workflow's paths and probes are of the runner; what counts there is for which GPU it builds.
             skipped = pattern in (NVCC_FLAG, _MISREAD) and source.language != "make"
             skipped = skipped or (source.language == "yaml" and pattern in (_NVCC, CUDA_PATH, _SMI))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
-from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found
+from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, cuda_library, found, nvcc_flag
 from rocport.syntax.amd import is_amd_path, names_amd
 
 _MESON = re.compile(
@@ -72,13 +72,13 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
 def _found(language: str, text: str) -> tuple[str, str, str]:
     """(what a line names, why it breaks, what to do); empty where it does not."""
     fix = "an option that chooses HIP: hipcc for the GPU sources, --offload-arch, the hip libraries"
-    for pattern, what in (
-        (_MESON if language == "meson" else _BAZEL, "needs a CUDA toolkit"),
-        (NVCC_FLAG, "a flag only nvcc takes"),
-        (ARCH_FLAG, "a flag only nvcc takes"),
-        (CUDA_PATH, "not there on ROCm"),
+    for search, what in (
+        ((_MESON if language == "meson" else _BAZEL).search, "needs a CUDA toolkit"),
+        (nvcc_flag, "a flag only nvcc takes"),
+        (ARCH_FLAG.search, "a flag only nvcc takes"),
+        (CUDA_PATH.search, "not there on ROCm"),
     ):
-        if match := pattern.search(text):
+        if match := search(text):
             return match[0].strip(), what, fix
     # A dependency of Meson's is named as the library is; elsewhere a bare word may be anything.
     if "-l" in text or (language == "meson" and _ASKS.search(text)):

@@ -45,7 +45,8 @@ _USES = frozenset(
         b"double2",
     }
 )
-_OF_A_KERNEL = frozenset({b"__global__", b"threadIdx", b"blockIdx", b"blockDim", b"gridDim"})
+_PLACES = (b"threadIdx", b"blockIdx", b"blockDim", b"gridDim")
+_NAMED = frozenset({b"define", b"undef", b"ifdef", b"ifndef", b"defined", b"("})
 _HOST_SOURCES = (".cpp", ".cc", ".cxx")
 # Not cuda_runtime_api.h: HIP's counterpart declares the calls, not threadIdx or the vector types' operators.
 _RUNTIME = frozenset({"hip/hip_runtime.h", "cuda_runtime.h", "torch/extension.h"})
@@ -72,6 +73,11 @@ RULE = Rule(
     clean=(
         "#include <cuda_runtime.h>\n__global__ void k() {}\n",
         Example("struct dim3 { int x; };\n", path="host.cpp"),
+        Example("struct Cfg { int blockDim, gridDim; };\n", path="cfg.cpp"),
+        Example("struct Cfg { dim3 gridDim; };\nint f(Cfg *c) { return c->gridDim.x; }\n", path="cfg.cpp"),
+        Example("int f(Cfg c) { return c.gridDim.x; }\n", path="cfg.cpp"),
+        Example("int f() { Size blockDim(4); return blockDim.x; }\n", path="cfg.cpp"),
+        Example("#ifndef __global__\n#define __global__\n#endif\n", path="cfg.cpp"),
         Example("__global__ void k() {}\n", path="only_for_cu.h"),
         Example("// a table\n1, 2, 3\n", path="table.cuh"),
     ),
@@ -102,10 +108,34 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     )
 
 
+def _holds_kernel_code(source: CudaSource) -> bool:
+    """True for a kernel, or a place in the grid asked for (`blockDim.x`), not a member or variable of that name."""
+    if any(source.at(at - 1) not in _NAMED for at in source.find(b"__global__")):
+        return True
+    for name in _PLACES:
+        uses = list(source.positions(name)) if name in source.names else []
+        if any(_declares(source, at) for at in uses):
+            continue
+        for at in uses:
+            member = source.at(at - 1) in (b".", b"->", b"::") or source.texts[max(at - 2, 0) : at] == [b"-", b">"]
+            if not member and source.at(at + 1) == b"." and source.at(at + 2) in (b"x", b"y", b"z"):
+                return True
+    return False
+
+
+def _declares(source: CudaSource, at: int) -> bool:
+    """True for `dim3 blockDim(4)`, `int a, blockDim;` and `int &blockDim`."""
+    before, after = source.at(at - 1), source.at(at + 1)
+    if after not in (b";", b",", b"=", b"(", b"{", b"[", b")"):
+        return False
+    word = at > 0 and source.is_ident(at - 1) and before not in (b"return", b"case", b"throw")
+    return word or before in (b"*", b"&") or (before == b"," and after in (b";", b"="))
+
+
 def _compiled_as_cuda(source: CudaSource, context: Context) -> Iterator[Finding]:
     """A header, or a C++ source, with code of a kernel that some C++ source reaches."""
     # Asked of the tokens: a kernel in a string is compiled elsewhere.
-    if next(source.find(*_OF_A_KERNEL), None) is None or not _RUNTIME.isdisjoint(included(source)):
+    if not _holds_kernel_code(source) or not _RUNTIME.isdisjoint(included(source)):
         return
     if not any(context.project.reached_by(source.path, suffix) for suffix in _HOST_SOURCES):
         return
