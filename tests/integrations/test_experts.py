@@ -110,8 +110,46 @@ def test_what_is_not_packed_is_named(dense, caplog):
         "model.layers.0.mlp.experts",
         "model.layers.1.mlp.experts",
     ]
-    with pytest.raises(RuntimeError, match="convert the checkpoint instead"):
-        load(dense, form="affine4g32").save_pretrained("never")
+
+
+def test_what_is_stored_keeps_its_form_and_is_fused_as_asked(dense, tmp_path, caplog):
+    convert(dense, tmp_path / "nf4", Options("nf4b32"))
+    with caplog.at_level(logging.WARNING):
+        models = {fused: load(tmp_path / "nf4", form="affine4g32", fused=fused) for fused in (True, False)}
+    # 8 projections of attention, 2 stacks in each of 2 layers.
+    assert "12 modules stay in nf4b32, as they are stored: affine4g32 is for the others" in caplog.text
+    for fused, model in models.items():
+        ours = [module for module in model.modules() if isinstance(module, SwitchExperts)]
+        assert [(module.fused, module.down_proj.format.name) for module in ours] == [(fused, "nf4b32")] * 2
+        assert model.config.quantization_config.form == "nf4b32"
+
+
+@pytest.mark.parametrize("how", ["load", "config"])
+def test_packed_experts_are_not_saved_but_adapters_are(dense, tmp_path, how):
+    peft = pytest.importorskip("peft", reason="peft is not installed")
+    from rocport.integrations.peft import with_layers
+
+    def model():
+        if how == "load":
+            return load(dense, form="nf4b32")
+        return AutoModelForCausalLM.from_pretrained(dense, quantization_config=RocportConfig("nf4b32"))
+
+    one = model()
+    assert how == "load" or not one.hf_quantizer.is_serializable()
+    with pytest.raises(RuntimeError, match=r"PeftModel\.save_pretrained.*rocport model convert"):
+        one.save_pretrained(tmp_path / "never")
+    assert not (tmp_path / "never").exists()
+    config = with_layers(peft.LoraConfig(r=2, target_modules=["q_proj"], init_lora_weights=False))
+    if how == "load":
+        one = peft.get_peft_model(one, config)
+        one.save_pretrained(tmp_path / "adapter", save_embedding_layers=False)
+    else:
+        one.add_adapter(config)
+        one.save_pretrained(tmp_path / "adapter")
+    config = with_layers(peft.PeftConfig.from_pretrained(tmp_path / "adapter"))
+    again = peft.PeftModel.from_pretrained(model(), tmp_path / "adapter", config=config).eval()
+    torch.testing.assert_close(again(TOKENS).logits, one.eval()(TOKENS).logits, rtol=1e-4, atol=3e-6)
+    assert (again(TOKENS).logits - model()(TOKENS).logits).abs().max() > 1e-4
 
 
 def test_experts_that_compute_something_else_stay():
@@ -125,7 +163,8 @@ def test_experts_that_compute_something_else_stay():
 
 def test_experts_that_clamp_stay_in_each_layer():
     file = pytest.importorskip("transformers.models.step3p7.modeling_step3p7", reason="not in this transformers")
-    config = SimpleNamespace(num_local_experts=2, hidden_size=8, moe_intermediate_size=8, hidden_act="silu")
+    config = SimpleNamespace(num_local_experts=2, hidden_size=32, moe_intermediate_size=32, hidden_act="silu")
     limits = [None, 16.0, 7.0, None, 1e4]
     layers = torch.nn.ModuleList(file.Step3p7Experts(config, limit) for limit in limits)
     assert [name for name, _ in experts_of(layers)] == ["0", "3"]
+    assert pack_experts(layers, "affine4g32") == ["1", "2", "4"]

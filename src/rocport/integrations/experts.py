@@ -67,11 +67,15 @@ def fits(module: Any, form: str) -> bool:
 
 
 def pack_experts(model: torch.nn.Module, form: str, fused: bool = True, skip: tuple[str, ...] = ()) -> list[str]:
-    """Pack the experts of `model` in place. Returns the names of those that stay dense, for `skip` (ends of names) or
-    because the groups of `form` do not fit their rows."""
+    """Pack the experts of `model` in place. Returns the names of those that stay dense, for `skip` (ends of names),
+    because the groups of `form` do not fit their rows or because they compute something else."""
+    ours = dict(experts_of(model))
     left = []
-    for name, module in list(experts_of(model)):
-        if name.endswith(skip or ("\0",)) or not fits(module, form):
+    for name, module in list(model.named_modules()):
+        both = getattr(module, "gate_up_proj", None)
+        if not isinstance(both, torch.nn.Parameter) or both.dim() != 3:
+            continue
+        if name not in ours or name.endswith(skip or ("\0",)) or not fits(module, form):
             left.append(name)
             continue
         parent, _, last = name.rpartition(".")

@@ -9,12 +9,13 @@ Weights of bitsandbytes and MLX are held as they are stored, in `rocport.ops.mod
 again where a form is asked for; so are the experts of a mixture. Both ways give a model with our norm, gated activation
 and rotary embedding, where they compute what the model's own do (`rocport.integrations.fused`); `fused=False` leaves
 the model's own. Importing this module makes "rocport" a quantization method of transformers. A model whose layers are
-bitsandbytes' saves as a bitsandbytes checkpoint, one with packed experts is not saved.
+bitsandbytes' saves as a bitsandbytes checkpoint; one with packed experts is not saved, adapters of it are.
 """
 
 from __future__ import annotations
 
 import logging
+import types
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +37,14 @@ from rocport.checkpoint.tensorfile import Checkpoint, Tensor, read_checkpoint
 from rocport.integrations.experts import empty_experts, experts_of, fits, pack_experts
 from rocport.integrations.fused import fuse
 from rocport.ops.formats import Format
-from rocport.ops.modules import Linear4bit, Linear8bitLt, QuantizedEmbedding, QuantizedLinear, SwitchExperts
+from rocport.ops.modules import (
+    Linear4bit,
+    Linear8bitLt,
+    QuantizedEmbedding,
+    QuantizedLinear,
+    SwitchExperts,
+    SwitchLinear,
+)
 
 _DTYPES = {"F16": torch.float16, "BF16": torch.bfloat16, "F32": torch.float32}
 _log = logging.getLogger(__name__)
@@ -119,6 +127,7 @@ class RocportQuantizer(HfQuantizer):
     def __init__(self, quantization_config: RocportConfig, **kwargs: Any) -> None:
         super().__init__(quantization_config, **kwargs)
         self.packed: dict[str, torch.Tensor] = {}
+        self.serializable = True
         if self.pre_quantized:
             raise ValueError("this checkpoint was saved with rocport's layers: rocport.integrations.transformers.load")
 
@@ -139,10 +148,11 @@ class RocportQuantizer(HfQuantizer):
             linear.weight = torch.nn.Parameter(self.packed.pop(path), requires_grad=False)
             _place(model, path, packed_linear(linear, self.quantization_config))
         _finish(model, self.quantization_config)
+        self.serializable = not _holds_experts(model)
         return model
 
     def is_serializable(self, *args: Any, **kwargs: Any) -> bool:
-        return True
+        return self.serializable
 
     @property
     def is_trainable(self) -> bool:
@@ -157,22 +167,40 @@ def _finish(model: Any, config: RocportConfig) -> None:
     """Packs experts and fuses, as `config` says."""
     if config.form != "int8":
         for name in pack_experts(model, config.form, config.fused, config.skip):
-            _log.warning("%s: its experts stay dense: skipped, or rows that groups of %s do not fit", name, config.form)
+            _log.warning(
+                "%s: its experts stay dense: skipped, rows that groups of %s do not fit, or they compute something "
+                "else (a clamp, other shapes)", name, config.form,
+            )  # fmt: skip
     if config.fused:
-        fuse(model)
+        _fuse(model)
     _not_saved(model)
+
+
+def _fuse(model: Any) -> None:
+    """Puts ours in, and tells experts that were packed before."""
+    for module in model.modules():
+        if isinstance(module, SwitchExperts):
+            module.fused = True
+    fuse(model)
+
+
+def _holds_experts(model: torch.nn.Module) -> bool:
+    return any(isinstance(module, SwitchExperts) for module in model.modules())
 
 
 def _not_saved(model: Any) -> None:
     """No checkpoint of transformers holds packed experts: saving says so, instead of writing what nothing reads."""
-    if any(isinstance(module, SwitchExperts) for module in model.modules()):
-        model.save_pretrained = _refuse_save
+    if _holds_experts(model):
+        model.save_pretrained = types.MethodType(_save_adapters, model)
 
 
-def _refuse_save(*_: Any, **__: Any) -> None:
+def _save_adapters(self: Any, *args: Any, **kwargs: Any) -> Any:
+    if getattr(self, "_hf_peft_config_loaded", False):
+        return type(self).save_pretrained(self, *args, **kwargs)
     raise RuntimeError(
-        "no checkpoint of transformers holds packed experts: convert the checkpoint instead (rocport model convert SRC "
-        "DST --to affine4g64), or save an adapter alone"
+        "no checkpoint of transformers holds packed experts. Adapters are saved alone, by PeftModel.save_pretrained, "
+        "and put on the model when it is loaded again, by PeftModel.from_pretrained; for packed weights convert the "
+        "checkpoint itself (rocport model convert SRC DST --to nf4b64): rocport.integrations.transformers.load reads it"
     )
 
 
@@ -252,9 +280,9 @@ def load(
     """The causal language model in the folder `path` on `device`, whatever its weights are stored as.
 
     `dtype` is that of dense weights and of the computation, by default what config.json says, or bfloat16 for a
-    `.gguf` file. `form` packs what is
-    dense or decoded, as RocportConfig does; without it, it stays dense. `fused` puts our norm, activation and rotary
-    embedding in. `kwargs` go to `from_pretrained`. A `.gguf` file of an
+    `.gguf` file. `form` packs what is dense or decoded, as RocportConfig does; without it, it stays dense. Layers that
+    are held as they are stored keep that form, with a warning. `fused` puts our norm, activation and rotary embedding
+    in, those of packed experts too. `kwargs` go to `from_pretrained`. A `.gguf` file of an
     architecture that `rocport.checkpoint.gguf_model` does not name is decoded by transformers. Raises CheckpointError
     for a folder that is no model or whose weights are stored in a way that is not read; ValueError for another form.
     """
@@ -262,18 +290,29 @@ def load(
     model = _from_gguf(path, dtype, kwargs) if path.suffix == ".gguf" else _from_folder(path, dtype, kwargs)
     if form:
         config = RocportConfig(form, fused=fused)
+        kept = Counter(stored for module in model.modules() if (stored := _stored_form(module)) not in ("", form))
+        for stored, count in sorted(kept.items()):
+            _log.warning(
+                "%s: %d modules stay in %s, as they are stored: %s is for the others", path, count, stored, form
+            )
         for name, module in list(model.named_modules()):
             if takes(name, module, config):
                 _place(model, name, packed_linear(module, config))
-        model.config.quantization_config = config
+        if not kept:
+            model.config.quantization_config = config
         _finish(model, config)
     elif fused:
-        for module in model.modules():
-            if isinstance(module, SwitchExperts):
-                module.fused = True
-        fuse(model)
+        _fuse(model)
     _not_saved(model)
     return model.to(device).eval()
+
+
+def _stored_form(module: torch.nn.Module) -> str:
+    """The form a layer of ours is in, or none."""
+    if isinstance(module, Linear8bitLt):
+        return "int8"
+    ours = Linear4bit, QuantizedEmbedding, QuantizedLinear, SwitchLinear
+    return module.format.name if isinstance(module, ours) else ""
 
 
 def _from_gguf(path: Path, dtype: torch.dtype | None, kwargs: dict[str, Any]) -> PreTrainedModel:
