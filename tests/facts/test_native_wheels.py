@@ -55,9 +55,35 @@ def test_a_library_of_the_wheel_without_code_for_the_target_is_a_no() -> None:
 
 
 def test_a_wheel_of_one_rocm_names_the_index_of_the_torch_beside_it() -> None:
+    """A channel that a workflow builds for, and of which nobody saw a wheel, gets no command."""
+    from rocport.compat.plan import Plan, Request, make_plan
+    from rocport.compat.wants import parse_wants
+    from rocport.facts.targets import load_target
+
+    def of(rocm: str) -> Plan:
+        return make_plan(Request(load_target("gfx942"), "3.12", None, parse_wants("torch,xformers"), (), rocm))
+
+    assert any("xformers" in line and "whl/rocm6.4" in line for line in of("6.4").commands)
+    unseen = of("7.1")
+    assert not any("xformers" in line for line in unseen.commands)
+    assert [(item.status, item.sure) for item in unseen.items if item.want.name == "xformers"] == [
+        ("unknown", "unverified")
+    ]
+
+
+def test_a_library_that_was_not_read_is_not_said_to_carry_the_target() -> None:
+    import dataclasses
+
+    from rocport.compat.packages import _carried
     from rocport.compat.plan import Request, make_plan
     from rocport.compat.wants import parse_wants
     from rocport.facts.targets import load_target
 
-    plan = make_plan(Request(load_target("gfx942"), "3.12", None, parse_wants("torch,xformers"), (), "7.1"))
-    assert any("xformers" in line and "whl/rocm7.1" in line for line in plan.commands)
+    target, known = load_target("gfx942"), package("bitsandbytes")
+    chosen = make_plan(Request(target, "3.12", None, parse_wants("torch,bitsandbytes"), (), "7.2")).chosen
+    assert chosen is not None
+    unread = dataclasses.replace(known, wheels=(dataclasses.replace(known.wheels[-1], targets={}),))
+    read = _carried(known, target, chosen, windows=False)
+    said = _carried(unread, target, chosen, windows=False)
+    assert read is not None and "carries gfx942" in read[1]
+    assert said is not None and "gfx942" not in said[1] and "not in the facts" in said[1]

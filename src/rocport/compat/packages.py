@@ -44,6 +44,8 @@ class Item:
     """What `import` says for it; empty when that is not known."""
     index_needs: tuple[str, ...] = ()
     """What has to come from torch's index for it."""
+    unseen: bool = False
+    """Its maintainers build a wheel that goes with this torch; nobody saw one."""
 
     @property
     def works(self) -> bool:
@@ -143,6 +145,9 @@ def _refusal(
         return no(f"needs torch {known.torch}; this is {candidate.release.version}")
     if known.rocm and not SpecifierSet(known.rocm).contains(candidate.rocm):
         return no(f"needs ROCm {known.rocm}; this is {candidate.rocm}")
+    if candidate.rocm in known.unseen_channels:
+        text = f"its workflow builds for ROCm {candidate.rocm}, but no wheel of that was seen"
+        return Item(want, "unknown", text, known.source, "unverified", instead=known.replacement, unseen=True)
     if known.channels and known.state == "partial" and candidate.rocm not in known.channels:
         return no(f"is built for ROCm {', '.join(known.channels)}, not {candidate.rocm}")
     if known.checked and not SpecifierSet(want.specifier).contains(known.checked, prereleases=True):
@@ -210,12 +215,14 @@ def _carried(known: Package, target: GfxTarget, candidate: Candidate, windows: b
     taken = wheel.library_for((major, minor), builds)  # named after HIP, which is 7.16 in ROCm 10.1
     if not taken:
         return False, f"no library for HIP {hip} among {', '.join(builds)}"
-    how = f"its library for HIP {taken}"
+    how, which = f"its library for HIP {taken}", ""
     if taken != f"{major}.{minor}":
-        how = f"no library for HIP {hip}: it takes the nearest, {taken}, of {', '.join(builds)}, which"
-    if taken in targets and target.name not in targets[taken]:
-        return False, f"{how} has no code for {target.name}: {', '.join(targets[taken])}"
-    return True, f"{how} carries {target.name}"
+        how, which = f"no library for HIP {hip}: it takes the nearest, {taken}, of {', '.join(builds)}", ", which"
+    if taken not in targets:
+        return True, f"{how}; what that one carries is not in the facts"
+    if target.name not in targets[taken]:
+        return False, f"{how}{which} has no code for {target.name}: {', '.join(targets[taken])}"
+    return True, f"{how}{which} carries {target.name}"
 
 
 def _pip(want: Want, known: Package, install: str) -> str:

@@ -272,15 +272,16 @@ def _items(request: Request, candidate: Candidate) -> tuple[Item, ...]:
 
 def _rank(
     candidate: Candidate, items: tuple[Item, ...], is_recorded: bool
-) -> tuple[int, int, int, bool, bool, tuple[int, ...], int]:
-    """Small is better: what does not work, then how sure the torch build is, whether its index is recorded to hold it,
-    then the newest."""
+) -> tuple[int, int, int, int, bool, bool, tuple[int, ...], int]:
+    """Small is better: what does not work, then how sure the torch build is, of what no wheel was seen for it, whether
+    its index is recorded to hold it, then the newest."""
     broken = sum(item.status == "no" for item in items)
+    unseen = sum(item.unseen for item in items)
     apart = sum(item.status == "separate" for item in items)
     doubt = SURE_ORDER.index(candidate.sure) // 2
     newest = tuple(-part for part in Version(candidate.release.version).release)
     rocm = -Version(candidate.rocm).release[0] * 100 - Version(candidate.rocm).release[1]
-    return broken, doubt, apart, not is_recorded, candidate.owner != "pytorch.org", newest, rocm
+    return broken, doubt, unseen, apart, not is_recorded, candidate.owner != "pytorch.org", newest, rocm
 
 
 def _few(refused: list[Refused]) -> tuple[Refused, ...]:

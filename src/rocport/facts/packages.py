@@ -124,6 +124,8 @@ class Package:
     targets: tuple[str, ...] = ()
     target_library: str = ""
     channels: tuple[str, ...] = ()
+    unseen_channels: tuple[str, ...] = ()
+    """Channels that its workflow builds for, of which no wheel was seen."""
     since: str = ""
     checked: str = ""
     """The one version the facts speak of, where others differ or were not looked at; empty: they speak of all."""
@@ -198,6 +200,6 @@ def _load(data: dict[str, Any]) -> Package:
         PolicyRule(**{**rule, "targets": tuple(rule.get("targets", ()))}) for rule in data.pop("policy", ())
     )
     env = tuple(data.pop("env", {}).items())
-    for key in ("aliases", "targets", "native_targets", "channels", "index_needs"):
+    for key in ("aliases", "targets", "native_targets", "channels", "unseen_channels", "index_needs"):
         data[key] = tuple(data.get(key, ()))
     return Package(**data, env=env, blocksizes=rules, wheels=wheels, policies=policies)
