@@ -217,3 +217,16 @@ def test_real_headers_declare_what_the_tables_name(name, tmp_path):
     result = subprocess.run(command, capture_output=True, text=True, timeout=3600, check=False)
     wrong = re.findall(r"error: (.*)", result.stderr)
     assert len(names) > 100 and not wrong, wrong
+
+
+@pytest.mark.parametrize(
+    ("header", "ours"),
+    [
+        ("cuda/barrier", "rocport_barrier.h"),
+        ("cuda/pipeline", "rocport_barrier.h"),
+        ("cuda_pipeline.h", "rocport_pipeline.h"),
+        ("cuda_pipeline_primitives.h", "rocport_pipeline.h"),
+    ],
+)
+def test_a_header_that_the_port_carries_is_named(header, ours):
+    assert symbols.load().headers[header].note.startswith(f"use: {ours} which the port carries")
