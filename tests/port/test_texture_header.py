@@ -26,7 +26,8 @@ from rocport.model import Applicability
 from rocport.scan.config import Settings
 from rocport.toolchain import ToolchainError, find
 
-PROGRAM = Path(__file__).parent / "texture" / "fetches.cu"
+FETCHES = Path(__file__).parent / "texture" / "fetches.cu"
+ARRAYS = FETCHES.with_name("arrays.cu")
 WIDTH, HEIGHT, DEPTH, COUNT = 7, 5, 4, 160
 WRAP, CLAMP, MIRROR, BORDER = range(4)
 BORDER_COLOUR = (0.0, 0.25, 0.5, 0.75)
@@ -151,15 +152,18 @@ def _differing(output: str) -> list[str]:
     return found
 
 
-@pytest.fixture(scope="module")
-def ported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("texture")
+def _ported(program: Path, folder: Path) -> Path:
     (folder / "cuda").mkdir()
-    (folder / "cuda" / "fetches.cu").write_bytes(PROGRAM.read_bytes())
+    (folder / "cuda" / program.name).write_bytes(program.read_bytes())
     patch = api.port(folder / "cuda", Settings(target=("gfx942",)))
     assert not [item for item in patch.findings if item.applicability is Applicability.MANUAL]
     api.apply(patch, folder / "hip")
-    return folder / "hip" / "fetches.cu"
+    return folder / "hip" / program.name
+
+
+@pytest.fixture(scope="module")
+def ported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _ported(FETCHES, tmp_path_factory.mktemp("texture"))
 
 
 def test_every_mode_gives_what_cuda_says(ported: Path) -> None:
@@ -174,6 +178,19 @@ def test_every_mode_gives_what_cuda_says(ported: Path) -> None:
     assert results[0].stdout == results[1].stdout
     assert len(results[0].stdout.splitlines()) == 164
     assert _differing(results[0].stdout) == []
+
+
+def test_arrays_and_surfaces_hold_what_fits_and_refuse_the_rest(tmp_path: Path) -> None:
+    executor = CpuExecutor()
+    capability = executor.probe()
+    if not capability.usable:
+        pytest.skip(capability.refusal)
+    program = _ported(ARRAYS, tmp_path)
+    (tmp_path / "build").mkdir()
+    executable = executor.build(load_program(program), tmp_path / "build", BuildOptions(optimize="-O1"))
+    for width in (32, 64):
+        result = executor.run(executable, (), tmp_path, RunOptions(width=width))
+        assert result.ok and "PASS" in result.stdout, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("gfx", ["gfx942", "gfx1100"])
