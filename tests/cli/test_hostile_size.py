@@ -306,6 +306,11 @@ def test_conditionals_over_the_architecture_are_read_in_linear_time(asked: bytes
     assert growth(lambda data: scanned("a.cu", opening + data, all_look=False), piece, 16 * SMALL) <= WIDE
 
 
+def test_nested_conditionals_over_the_architecture_are_read_in_linear_time() -> None:
+    piece = b"#if __CUDA_ARCH__ >= 700\n__device__ int f(int x) { return x; }\n"
+    assert growth(lambda data: scanned("a.cu", data, all_look=False), piece, 8 * SMALL) <= WIDE
+
+
 @pytest.mark.parametrize("name", ["CMakeLists.txt", "Makefile", "setup.py", "cmake commands", "log"])
 def test_readers_are_linear(name: str) -> None:
     pieces = {"setup.py": (b"a ",), "log": (b"a ",)}.get(name, (b"a", b" "))

@@ -85,6 +85,7 @@ class Branches:
         self.torch = torch
         self.chains = chains(source)
         self.taken = [self._taken(chain) for chain in self.chains]
+        self._refusing = sorted(source.find(*_REFUSING))
         self._dead = self._dead_ranges(host=True)
         self._dead_on_device = self._dead_ranges(host=False)
 
@@ -254,8 +255,11 @@ class Branches:
         an atomicAdd for double of its own. Nor is one that works and stops in one case (`default: __trap();`)."""
         source = self.source
         places = range(source.token_at(branch.start), source.token_at(branch.end))
+        first = bisect.bisect_left(self._refusing, places.start)
+        if first == len(self._refusing) or self._refusing[first] >= places.stop:
+            return False
         words = {source.texts[at] for at in places}
-        if not words & _REFUSING or b"=" in words:
+        if b"=" in words:
             return False
         works = any(
             source.at(at + 1) == b"(" and source.is_ident(at) and source.at(at) not in _REFUSING | _BESIDE_A_STOP
