@@ -7,8 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 static inline void write_trace(const char *kernel, const void *host, std::size_t bytes) {
+  static std::mutex mutex;  // a record is written whole
+  std::lock_guard<std::mutex> guard(mutex);
   static const char *path = std::getenv("ROCPORT_TRACE");
   static FILE *out = path && *path ? std::fopen(path, "wb") : nullptr;
   static const char *megabytes = std::getenv("ROCPORT_TRACE_MB");

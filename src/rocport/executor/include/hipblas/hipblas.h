@@ -81,12 +81,12 @@ inline hipblasStatus_t rpx_strided(const void *from, long ld_from, void *to, lon
 }
 RPX_API hipblasStatus_t hipblasSetVector(int n, int bytes, const void *x, int incx, void *y, int incy) { return rpx_strided(x, incx, y, incy, bytes, 1, n); }
 RPX_API hipblasStatus_t hipblasGetVector(int n, int bytes, const void *x, int incx, void *y, int incy) { return rpx_strided(x, incx, y, incy, bytes, 1, n); }
-RPX_API hipblasStatus_t hipblasSetVectorAsync(int n, int bytes, const void *x, int incx, void *y, int incy, hipStream_t) { return rpx_strided(x, incx, y, incy, bytes, 1, n); }
-RPX_API hipblasStatus_t hipblasGetVectorAsync(int n, int bytes, const void *x, int incx, void *y, int incy, hipStream_t) { return rpx_strided(x, incx, y, incy, bytes, 1, n); }
+RPX_API hipblasStatus_t hipblasSetVectorAsync(int n, int bytes, const void *x, int incx, void *y, int incy, hipStream_t s) { if (RPX_CAPTURED(s)) return HIPBLAS_STATUS_NOT_SUPPORTED; return rpx_strided(x, incx, y, incy, bytes, 1, n); }
+RPX_API hipblasStatus_t hipblasGetVectorAsync(int n, int bytes, const void *x, int incx, void *y, int incy, hipStream_t s) { if (RPX_CAPTURED(s)) return HIPBLAS_STATUS_NOT_SUPPORTED; return rpx_strided(x, incx, y, incy, bytes, 1, n); }
 RPX_API hipblasStatus_t hipblasSetMatrix(int r, int c, int bytes, const void *a, int lda, void *b, int ldb) { return rpx_strided(a, lda, b, ldb, bytes, r, c); }
 RPX_API hipblasStatus_t hipblasGetMatrix(int r, int c, int bytes, const void *a, int lda, void *b, int ldb) { return rpx_strided(a, lda, b, ldb, bytes, r, c); }
-RPX_API hipblasStatus_t hipblasSetMatrixAsync(int r, int c, int bytes, const void *a, int lda, void *b, int ldb, hipStream_t) { return rpx_strided(a, lda, b, ldb, bytes, r, c); }
-RPX_API hipblasStatus_t hipblasGetMatrixAsync(int r, int c, int bytes, const void *a, int lda, void *b, int ldb, hipStream_t) { return rpx_strided(a, lda, b, ldb, bytes, r, c); }
+RPX_API hipblasStatus_t hipblasSetMatrixAsync(int r, int c, int bytes, const void *a, int lda, void *b, int ldb, hipStream_t s) { if (RPX_CAPTURED(s)) return HIPBLAS_STATUS_NOT_SUPPORTED; return rpx_strided(a, lda, b, ldb, bytes, r, c); }
+RPX_API hipblasStatus_t hipblasGetMatrixAsync(int r, int c, int bytes, const void *a, int lda, void *b, int ldb, hipStream_t s) { if (RPX_CAPTURED(s)) return HIPBLAS_STATUS_NOT_SUPPORTED; return rpx_strided(a, lda, b, ldb, bytes, r, c); }
 
 // ---- one precision after the other ---------------------------------------------------------------------------------
 
@@ -243,20 +243,20 @@ inline hipblasStatus_t rpx_gemm_ex(hipblasOperation_t ta, hipblasOperation_t tb,
   return HIPBLAS_STATUS_SUCCESS;
 }
 template <class Compute>
-inline hipblasStatus_t hipblasGemmEx(hipblasHandle_t, hipblasOperation_t ta, hipblasOperation_t tb, int m, int n, int k, const void *alpha, const void *a, hipDataType at,
-                                     int lda, const void *b, hipDataType bt, int ldb, const void *beta, void *c, hipDataType ct, int ldc, Compute compute, hipblasGemmAlgo_t) {
+inline hipblasStatus_t hipblasGemmEx(hipblasHandle_t rpx_h, hipblasOperation_t ta, hipblasOperation_t tb, int m, int n, int k, const void *alpha, const void *a, hipDataType at,
+                                     int lda, const void *b, hipDataType bt, int ldb, const void *beta, void *c, hipDataType ct, int ldc, Compute compute, hipblasGemmAlgo_t) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED)
   return rpx_gemm_ex(ta, tb, m, n, k, alpha, a, at, lda, 0, b, bt, ldb, 0, beta, c, ct, ldc, 0, 1, compute);
 }
 template <class Compute>
-inline hipblasStatus_t hipblasGemmStridedBatchedEx(hipblasHandle_t, hipblasOperation_t ta, hipblasOperation_t tb, int m, int n, int k, const void *alpha, const void *a,
+inline hipblasStatus_t hipblasGemmStridedBatchedEx(hipblasHandle_t rpx_h, hipblasOperation_t ta, hipblasOperation_t tb, int m, int n, int k, const void *alpha, const void *a,
                                                    hipDataType at, int lda, long long sa, const void *b, hipDataType bt, int ldb, long long sb, const void *beta, void *c,
-                                                   hipDataType ct, int ldc, long long sc, int count, Compute compute, hipblasGemmAlgo_t) {
+                                                   hipDataType ct, int ldc, long long sc, int count, Compute compute, hipblasGemmAlgo_t) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED)
   return rpx_gemm_ex(ta, tb, m, n, k, alpha, a, at, lda, sa, b, bt, ldb, sb, beta, c, ct, ldc, sc, count, compute);
 }
 template <class Compute>
-inline hipblasStatus_t hipblasGemmBatchedEx(hipblasHandle_t, hipblasOperation_t ta, hipblasOperation_t tb, int m, int n, int k, const void *alpha, const void *a[],
+inline hipblasStatus_t hipblasGemmBatchedEx(hipblasHandle_t rpx_h, hipblasOperation_t ta, hipblasOperation_t tb, int m, int n, int k, const void *alpha, const void *a[],
                                             hipDataType at, int lda, const void *b[], hipDataType bt, int ldb, const void *beta, void *c[], hipDataType ct, int ldc,
-                                            int count, Compute compute, hipblasGemmAlgo_t) {
+                                            int count, Compute compute, hipblasGemmAlgo_t) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED)
   for (int i = 0; i < count; ++i)
     if (hipblasStatus_t bad = rpx_gemm_ex(ta, tb, m, n, k, alpha, a[i], at, lda, 0, b[i], bt, ldb, 0, beta, c[i], ct, ldc, 0, 1, compute)) return bad;
   return HIPBLAS_STATUS_SUCCESS;
@@ -279,10 +279,10 @@ inline hipblasStatus_t rpx_dot_ex(N n, const void *x, hipDataType xt, N incx, co
   });
   return served ? HIPBLAS_STATUS_SUCCESS : HIPBLAS_STATUS_NOT_SUPPORTED;
 }
-RPX_API hipblasStatus_t hipblasDotEx(hipblasHandle_t, int n, const void *x, hipDataType xt, int incx, const void *y, hipDataType yt, int incy, void *r, hipDataType rt, hipDataType) {
+RPX_API hipblasStatus_t hipblasDotEx(hipblasHandle_t rpx_h, int n, const void *x, hipDataType xt, int incx, const void *y, hipDataType yt, int incy, void *r, hipDataType rt, hipDataType) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED)
   return rpx_dot_ex<int>(n, x, xt, incx, y, yt, incy, r, rt);
 }
-RPX_API hipblasStatus_t hipblasDotEx_64(hipblasHandle_t, int64_t n, const void *x, hipDataType xt, int64_t incx, const void *y, hipDataType yt, int64_t incy, void *r, hipDataType rt, hipDataType) {
+RPX_API hipblasStatus_t hipblasDotEx_64(hipblasHandle_t rpx_h, int64_t n, const void *x, hipDataType xt, int64_t incx, const void *y, hipDataType yt, int64_t incy, void *r, hipDataType rt, hipDataType) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED)
   return rpx_dot_ex<int64_t>(n, x, xt, incx, y, yt, incy, r, rt);
 }
 

@@ -225,9 +225,9 @@ RPX_API hipfftResult hipfftGetSize(hipfftHandle, size_t *work) { *work = 0; retu
 RPX_API hipfftResult hipfftGetSize1d(hipfftHandle, int, hipfftType, int, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
 RPX_API hipfftResult hipfftGetSize2d(hipfftHandle, int, int, hipfftType, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
 RPX_API hipfftResult hipfftGetSize3d(hipfftHandle, int, int, int, hipfftType, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
-RPX_API hipfftResult hipfftExecC2C(hipfftHandle p, hipfftComplex *in, hipfftComplex *out, int sign) { rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
-RPX_API hipfftResult hipfftExecZ2Z(hipfftHandle p, hipfftDoubleComplex *in, hipfftDoubleComplex *out, int sign) { rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
-RPX_API hipfftResult hipfftExecR2C(hipfftHandle p, hipfftReal *in, hipfftComplex *out) { rpx::fft::real_to_complex(*p, in, out); return HIPFFT_SUCCESS; }
-RPX_API hipfftResult hipfftExecD2Z(hipfftHandle p, hipfftDoubleReal *in, hipfftDoubleComplex *out) { rpx::fft::real_to_complex(*p, in, out); return HIPFFT_SUCCESS; }
-RPX_API hipfftResult hipfftExecC2R(hipfftHandle p, hipfftComplex *in, hipfftReal *out) { rpx::fft::complex_to_real(*p, in, out); return HIPFFT_SUCCESS; }
-RPX_API hipfftResult hipfftExecZ2D(hipfftHandle p, hipfftDoubleComplex *in, hipfftDoubleReal *out) { rpx::fft::complex_to_real(*p, in, out); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecC2C(hipfftHandle p, hipfftComplex *in, hipfftComplex *out, int sign) { RPX_SERVED(p, HIPFFT_NOT_SUPPORTED) rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecZ2Z(hipfftHandle p, hipfftDoubleComplex *in, hipfftDoubleComplex *out, int sign) { RPX_SERVED(p, HIPFFT_NOT_SUPPORTED) rpx::fft::complex_to_complex(*p, in, out, sign); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecR2C(hipfftHandle p, hipfftReal *in, hipfftComplex *out) { RPX_SERVED(p, HIPFFT_NOT_SUPPORTED) rpx::fft::real_to_complex(*p, in, out); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecD2Z(hipfftHandle p, hipfftDoubleReal *in, hipfftDoubleComplex *out) { RPX_SERVED(p, HIPFFT_NOT_SUPPORTED) rpx::fft::real_to_complex(*p, in, out); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecC2R(hipfftHandle p, hipfftComplex *in, hipfftReal *out) { RPX_SERVED(p, HIPFFT_NOT_SUPPORTED) rpx::fft::complex_to_real(*p, in, out); return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftExecZ2D(hipfftHandle p, hipfftDoubleComplex *in, hipfftDoubleReal *out) { RPX_SERVED(p, HIPFFT_NOT_SUPPORTED) rpx::fft::complex_to_real(*p, in, out); return HIPFFT_SUCCESS; }

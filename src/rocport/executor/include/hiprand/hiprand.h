@@ -22,6 +22,7 @@ typedef enum hiprandOrdering { HIPRAND_ORDERING_PSEUDO_BEST = 100, HIPRAND_ORDER
 typedef hiprandOrdering hiprandOrdering_t;
 
 struct hiprandGenerator_st {
+  hipStream_t stream = nullptr;
   hiprandRngType type;
   rpx::rand::Philox state;
   unsigned long long seed = 0, offset = 0, quasi = 0;
@@ -56,23 +57,23 @@ RPX_API hiprandStatus hiprandSetGeneratorOffset(hiprandGenerator_t g, unsigned l
 }
 RPX_API hiprandStatus hiprandSetGeneratorOrdering(hiprandGenerator_t, hiprandOrdering) { return HIPRAND_STATUS_SUCCESS; }
 RPX_API hiprandStatus hiprandSetQuasiRandomGeneratorDimensions(hiprandGenerator_t, unsigned) { return HIPRAND_STATUS_SUCCESS; }
-RPX_API hiprandStatus hiprandSetStream(hiprandGenerator_t, hipStream_t) { return HIPRAND_STATUS_SUCCESS; }
+RPX_API hiprandStatus hiprandSetStream(hiprandGenerator_t g, hipStream_t s) { g->stream = s; return HIPRAND_STATUS_SUCCESS; }
 RPX_API hiprandStatus hiprandGenerateSeeds(hiprandGenerator_t) { return HIPRAND_STATUS_SUCCESS; }
 RPX_API hiprandStatus hiprandGetVersion(int *version) { *version = 201100; return HIPRAND_STATUS_SUCCESS; }
 template <class T, class F> inline hiprandStatus rpx_generate(T *out, size_t n, F f) {
   for (size_t i = 0; i < n; ++i) out[i] = f();
   return HIPRAND_STATUS_SUCCESS;
 }
-RPX_API hiprandStatus hiprandGenerate(hiprandGenerator_t g, unsigned *out, size_t n) { return rpx_generate(out, n, [&] { return g->next(); }); }
-RPX_API hiprandStatus hiprandGenerateChar(hiprandGenerator_t g, unsigned char *out, size_t n) { return rpx_generate(out, n, [&] { return (unsigned char)g->next(); }); }
-RPX_API hiprandStatus hiprandGenerateShort(hiprandGenerator_t g, unsigned short *out, size_t n) { return rpx_generate(out, n, [&] { return (unsigned short)g->next(); }); }
-RPX_API hiprandStatus hiprandGenerateLongLong(hiprandGenerator_t g, unsigned long long *out, size_t n) {
+RPX_API hiprandStatus hiprandGenerate(hiprandGenerator_t g, unsigned *out, size_t n) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return g->next(); }); }
+RPX_API hiprandStatus hiprandGenerateChar(hiprandGenerator_t g, unsigned char *out, size_t n) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return (unsigned char)g->next(); }); }
+RPX_API hiprandStatus hiprandGenerateShort(hiprandGenerator_t g, unsigned short *out, size_t n) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return (unsigned short)g->next(); }); }
+RPX_API hiprandStatus hiprandGenerateLongLong(hiprandGenerator_t g, unsigned long long *out, size_t n) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED)
   return rpx_generate(out, n, [&] { unsigned long long hi = g->next(); return hi << 32 | g->next(); });
 }
-RPX_API hiprandStatus hiprandGenerateUniform(hiprandGenerator_t g, float *out, size_t n) { return rpx_generate(out, n, [&] { return rpx::rand::uniform(g); }); }
-RPX_API hiprandStatus hiprandGenerateUniformDouble(hiprandGenerator_t g, double *out, size_t n) { return rpx_generate(out, n, [&] { return rpx::rand::uniform_double(g); }); }
-RPX_API hiprandStatus hiprandGenerateNormal(hiprandGenerator_t g, float *out, size_t n, float mean, float deviation) { return rpx_generate(out, n, [&] { return mean + deviation * rpx::rand::normal(g); }); }
-RPX_API hiprandStatus hiprandGenerateNormalDouble(hiprandGenerator_t g, double *out, size_t n, double mean, double deviation) { return rpx_generate(out, n, [&] { return mean + deviation * rpx::rand::normal_double(g); }); }
-RPX_API hiprandStatus hiprandGenerateLogNormal(hiprandGenerator_t g, float *out, size_t n, float mean, float deviation) { return rpx_generate(out, n, [&] { return std::exp(mean + deviation * rpx::rand::normal(g)); }); }
-RPX_API hiprandStatus hiprandGenerateLogNormalDouble(hiprandGenerator_t g, double *out, size_t n, double mean, double deviation) { return rpx_generate(out, n, [&] { return std::exp(mean + deviation * rpx::rand::normal_double(g)); }); }
-RPX_API hiprandStatus hiprandGeneratePoisson(hiprandGenerator_t g, unsigned *out, size_t n, double lambda) { return rpx_generate(out, n, [&] { return rpx::rand::poisson(g, lambda); }); }
+RPX_API hiprandStatus hiprandGenerateUniform(hiprandGenerator_t g, float *out, size_t n) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return rpx::rand::uniform(g); }); }
+RPX_API hiprandStatus hiprandGenerateUniformDouble(hiprandGenerator_t g, double *out, size_t n) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return rpx::rand::uniform_double(g); }); }
+RPX_API hiprandStatus hiprandGenerateNormal(hiprandGenerator_t g, float *out, size_t n, float mean, float deviation) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return mean + deviation * rpx::rand::normal(g); }); }
+RPX_API hiprandStatus hiprandGenerateNormalDouble(hiprandGenerator_t g, double *out, size_t n, double mean, double deviation) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return mean + deviation * rpx::rand::normal_double(g); }); }
+RPX_API hiprandStatus hiprandGenerateLogNormal(hiprandGenerator_t g, float *out, size_t n, float mean, float deviation) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return std::exp(mean + deviation * rpx::rand::normal(g)); }); }
+RPX_API hiprandStatus hiprandGenerateLogNormalDouble(hiprandGenerator_t g, double *out, size_t n, double mean, double deviation) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return std::exp(mean + deviation * rpx::rand::normal_double(g)); }); }
+RPX_API hiprandStatus hiprandGeneratePoisson(hiprandGenerator_t g, unsigned *out, size_t n, double lambda) { RPX_SERVED(g, HIPRAND_STATUS_NOT_IMPLEMENTED) return rpx_generate(out, n, [&] { return rpx::rand::poisson(g, lambda); }); }

@@ -38,13 +38,13 @@ RPX_API hipsolverStatus_t hipsolverDnSetStream(hipsolverDnHandle_t h, hipStream_
 
 #define RPX_SOLVER(P, T)                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolverDn##P##potrf_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
-  RPX_API hipsolverStatus_t hipsolverDn##P##potrf(hipsolverHandle_t, hipsolverFillMode_t uplo, int n, T *a, int lda, T *, int, int *info) {       \
+  RPX_API hipsolverStatus_t hipsolverDn##P##potrf(hipsolverHandle_t rpx_h, hipsolverFillMode_t uplo, int n, T *a, int lda, T *, int, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED)       \
     *info = rpx::blas::potrf(uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda);                                                                     \
     return HIPSOLVER_STATUS_SUCCESS;                                                                                                            \
   }                                                                                                                                             \
   RPX_API hipsolverStatus_t hipsolver##P##potrf_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
-  RPX_API hipsolverStatus_t hipsolver##P##potrf(hipsolverHandle_t h, hipsolverFillMode_t u, int n, T *a, int lda, T *w, int l, int *info) { return hipsolverDn##P##potrf(h, u, n, a, lda, w, l, info); } \
-  RPX_API hipsolverStatus_t hipsolverDn##P##potrs(hipsolverHandle_t, hipsolverFillMode_t uplo, int n, int nrhs, const T *a, int lda, T *b, int ldb, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##P##potrf(hipsolverHandle_t h, hipsolverFillMode_t u, int n, T *a, int lda, T *w, int l, int *info) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) return hipsolverDn##P##potrf(h, u, n, a, lda, w, l, info); } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##potrs(hipsolverHandle_t rpx_h, hipsolverFillMode_t uplo, int n, int nrhs, const T *a, int lda, T *b, int ldb, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     const bool upper = uplo == HIPSOLVER_FILL_MODE_UPPER;                                                                                       \
     const T one = rpx::blas::Element<T>::store(1);                                                                                              \
     rpx::blas::trsm(true, upper, upper ? rpx::blas::kConjugate : rpx::blas::kNone, false, n, nrhs, one, a, lda, b, ldb);                        \
@@ -53,13 +53,13 @@ RPX_API hipsolverStatus_t hipsolverDnSetStream(hipsolverDnHandle_t h, hipStream_
     return HIPSOLVER_STATUS_SUCCESS;                                                                                                            \
   }                                                                                                                                             \
   RPX_API hipsolverStatus_t hipsolverDn##P##getrf_bufferSize(hipsolverHandle_t, int, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
-  RPX_API hipsolverStatus_t hipsolverDn##P##getrf(hipsolverHandle_t, int m, int n, T *a, int lda, T *, int *pivot, int *info) {                  \
+  RPX_API hipsolverStatus_t hipsolverDn##P##getrf(hipsolverHandle_t rpx_h, int m, int n, T *a, int lda, T *, int *pivot, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED)                  \
     *info = rpx::blas::getrf(m, n, a, lda, pivot);                                                                                              \
     return HIPSOLVER_STATUS_SUCCESS;                                                                                                            \
   }                                                                                                                                             \
   RPX_API hipsolverStatus_t hipsolver##P##getrf_bufferSize(hipsolverHandle_t, int, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
-  RPX_API hipsolverStatus_t hipsolver##P##getrf(hipsolverHandle_t h, int m, int n, T *a, int lda, T *w, int, int *pivot, int *info) { return hipsolverDn##P##getrf(h, m, n, a, lda, w, pivot, info); } \
-  RPX_API hipsolverStatus_t hipsolverDn##P##getrs(hipsolverHandle_t, hipsolverOperation_t t, int n, int nrhs, const T *a, int lda, const int *pivot, T *b, int ldb, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##P##getrf(hipsolverHandle_t h, int m, int n, T *a, int lda, T *w, int, int *pivot, int *info) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) return hipsolverDn##P##getrf(h, m, n, a, lda, w, pivot, info); } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##getrs(hipsolverHandle_t rpx_h, hipsolverOperation_t t, int n, int nrhs, const T *a, int lda, const int *pivot, T *b, int ldb, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     rpx::blas::getrs(rpx::op(t), n, nrhs, a, lda, pivot, b, ldb);                                                                               \
     *info = 0;                                                                                                                                  \
     return HIPSOLVER_STATUS_SUCCESS;                                                                                                            \
@@ -84,47 +84,47 @@ RPX_API hipsolverStatus_t hipsolverXsyevjGetSweeps(hipsolverHandle_t, hipsolverS
 // Each function under hipSOLVER's regular name and, with the same arguments, under cuSOLVER's.
 #define RPX_SOLVER_NAMES(D, P, T)                                                                                                                          \
   RPX_WORK(hipsolver##D##P##geqrf, int, int, T *, int)                                                                                                     \
-  RPX_API hipsolverStatus_t hipsolver##D##P##geqrf(hipsolverHandle_t, int m, int n, T *a, int lda, T *tau, T *, int, int *info) {                           \
+  RPX_API hipsolverStatus_t hipsolver##D##P##geqrf(hipsolverHandle_t rpx_h, int m, int n, T *a, int lda, T *tau, T *, int, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED)                           \
     rpx::dense::geqrf(m, n, a, lda, tau);                                                                                                                  \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##D##P##orgqr_bufferSize(hipsolverHandle_t, int, int, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##D##P##orgqr(hipsolverHandle_t, int m, int n, int k, T *a, int lda, const T *tau, T *, int, int *info) {              \
+  RPX_API hipsolverStatus_t hipsolver##D##P##orgqr(hipsolverHandle_t rpx_h, int m, int n, int k, T *a, int lda, const T *tau, T *, int, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED)              \
     rpx::dense::orgqr(m, n, k, a, lda, tau);                                                                                                               \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##D##P##ormqr_bufferSize(hipsolverHandle_t, hipsolverSideMode_t, hipsolverOperation_t, int, int, int, const T *, int, const T *, const T *, int, int *work) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##D##P##ormqr(hipsolverHandle_t, hipsolverSideMode_t side, hipsolverOperation_t t, int m, int n, int k, const T *a, int lda, const T *tau, T *c, int ldc, T *, int, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##ormqr(hipsolverHandle_t rpx_h, hipsolverSideMode_t side, hipsolverOperation_t t, int m, int n, int k, const T *a, int lda, const T *tau, T *c, int ldc, T *, int, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     rpx::dense::ormqr(side == HIPSOLVER_SIDE_LEFT, t != HIPSOLVER_OP_N, m, n, k, a, lda, tau, c, ldc);                                                     \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##D##P##syevd_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##D##P##syevd(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevd(hipsolverHandle_t rpx_h, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                                             \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##D##P##syevj_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##D##P##syevj(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info, hipsolverSyevjInfo_t options) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevj(hipsolverHandle_t rpx_h, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *, int, int *info, hipsolverSyevjInfo_t options) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     options->sweeps = rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                           \
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##D##P##syevjBatched_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t, int) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##D##P##syevjBatched(hipsolverHandle_t h, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options, int count) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevjBatched(hipsolverHandle_t h, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options, int count) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     for (int i = 0; i < count; ++i) hipsolver##D##P##syevj(h, mode, uplo, n, a + static_cast<std::size_t>(i) * lda * n, lda, w + static_cast<std::size_t>(i) * n, work, size, info + i, options); \
     return RPX_OK;                                                                                                                                         \
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##D##P##sygvd_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##D##P##sygvd(hipsolverHandle_t, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *, int, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##sygvd(hipsolverHandle_t rpx_h, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *, int, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     *info = rpx::dense::generalized(type - HIPSOLVER_EIG_TYPE_1 + 1, mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, b, ldb, w); \
     return RPX_OK;                                                                                                                                         \
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##D##P##sygvj_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##D##P##sygvj(hipsolverHandle_t h, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##sygvj(hipsolverHandle_t h, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *work, int size, int *info, hipsolverSyevjInfo_t options) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     options->sweeps = 1;                                                                                                                                   \
     return hipsolver##D##P##sygvd(h, type, mode, uplo, n, a, lda, b, ldb, w, work, size, info);                                                            \
   }                                                                                                                                                        \
   RPX_WORK(hipsolver##D##P##gesvd, signed char, signed char, int, int)                                                                                     \
-  RPX_API hipsolverStatus_t hipsolver##D##P##gesvd(hipsolverHandle_t, signed char jobu, signed char jobv, int m, int n, T *a, int lda, T *s, T *u, int ldu, T *v, int ldv, T *, int, T *, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##D##P##gesvd(hipsolverHandle_t rpx_h, signed char jobu, signed char jobv, int m, int n, T *a, int lda, T *s, T *u, int ldu, T *v, int ldv, T *, int, T *, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     rpx::dense::gesvd(jobu, jobv, m, n, a, lda, s, u, ldu, v, ldv);                                                                                        \
     return *info = 0, RPX_OK;                                                                                                                              \
   }
@@ -137,9 +137,9 @@ RPX_API hipsolverStatus_t hipsolverDnDgesvd_bufferSize(hipsolverHandle_t, int, i
 
 #define RPX_SOLVER(P, T)                                                                                                                                   \
   RPX_API hipsolverStatus_t hipsolver##P##potrs_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, int, const T *, int, const T *, int, int *work) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##P##potrs(hipsolverHandle_t h, hipsolverFillMode_t u, int n, int count, const T *a, int lda, T *b, int ldb, T *, int, int *info) { return hipsolverDn##P##potrs(h, u, n, count, a, lda, b, ldb, info); } \
+  RPX_API hipsolverStatus_t hipsolver##P##potrs(hipsolverHandle_t h, hipsolverFillMode_t u, int n, int count, const T *a, int lda, T *b, int ldb, T *, int, int *info) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) return hipsolverDn##P##potrs(h, u, n, count, a, lda, b, ldb, info); } \
   RPX_API hipsolverStatus_t hipsolver##P##getrs_bufferSize(hipsolverHandle_t, hipsolverOperation_t, int, int, const T *, int, const int *, const T *, int, int *work) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##P##getrs(hipsolverHandle_t h, hipsolverOperation_t t, int n, int count, const T *a, int lda, const int *pivot, T *b, int ldb, T *, int, int *info) { return hipsolverDn##P##getrs(h, t, n, count, a, lda, pivot, b, ldb, info); }
+  RPX_API hipsolverStatus_t hipsolver##P##getrs(hipsolverHandle_t h, hipsolverOperation_t t, int n, int count, const T *a, int lda, const int *pivot, T *b, int ldb, T *, int, int *info) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) return hipsolverDn##P##getrs(h, t, n, count, a, lda, pivot, b, ldb, info); }
 RPX_SOLVER(S, float)
 RPX_SOLVER(D, double)
 RPX_SOLVER(C, hipFloatComplex)
@@ -148,7 +148,7 @@ RPX_SOLVER(Z, hipDoubleComplex)
 
 #define RPX_SOLVER(P, T)                                                                                                                                   \
   RPX_API hipsolverStatus_t hipsolverDn##P##syevdx_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverEigRange_t, hipsolverFillMode_t, int, const T *, int, T, T, int, int, int *, const T *, int *work) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolverDn##P##syevdx(hipsolverHandle_t, hipsolverEigMode_t mode, hipsolverEigRange_t range, hipsolverFillMode_t uplo, int n, T *a, int lda, T low, T high, int first, int last, int *found, T *w, T *, int, int *info) { \
+  RPX_API hipsolverStatus_t hipsolverDn##P##syevdx(hipsolverHandle_t rpx_h, hipsolverEigMode_t mode, hipsolverEigRange_t range, hipsolverFillMode_t uplo, int n, T *a, int lda, T low, T high, int first, int last, int *found, T *w, T *, int, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                                             \
     int begin = range == HIPSOLVER_EIG_RANGE_I ? first - 1 : 0, end = range == HIPSOLVER_EIG_RANGE_I ? last : n;                                           \
     if (range == HIPSOLVER_EIG_RANGE_V) {                                                                                                                  \
@@ -164,7 +164,7 @@ RPX_SOLVER(Z, hipDoubleComplex)
     return *info = 0, RPX_OK;                                                                                                                              \
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##P##P##gels_bufferSize(hipsolverHandle_t, int, int, int, T *, int, T *, int, T *, int, size_t *work) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolver##P##P##gels(hipsolverHandle_t, int m, int n, int count, T *a, int lda, T *b, int ldb, T *x, int ldx, void *, size_t, int *steps, int *info) { \
+  RPX_API hipsolverStatus_t hipsolver##P##P##gels(hipsolverHandle_t rpx_h, int m, int n, int count, T *a, int lda, T *b, int ldb, T *x, int ldx, void *, size_t, int *steps, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     *steps = 1;                                                                                                                                            \
     return *info = rpx::dense::gels(m, n, count, a, lda, b, ldb, x, ldx), RPX_OK;                                                                          \
   }

@@ -215,7 +215,7 @@ RPX_API hipsparseStatus_t hipsparseDnMatSetStridedBatch(hipsparseDnMatDescr_t m,
 
 // ---- operations ------------------------------------------------------------------------------------------------------
 
-RPX_API hipsparseStatus_t hipsparseAxpby(hipsparseHandle_t, const void *alpha, hipsparseSpVecDescr_t x, const void *beta, hipsparseDnVecDescr_t y) {
+RPX_API hipsparseStatus_t hipsparseAxpby(hipsparseHandle_t rpx_h, const void *alpha, hipsparseSpVecDescr_t x, const void *beta, hipsparseDnVecDescr_t y) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   Complex a = load(alpha, y->type, 0), b = load(beta, y->type, 0);
   for (long i = 0; i < y->size; ++i) store(y->values, y->type, i, b * load(y->values, y->type, i));
@@ -225,19 +225,19 @@ RPX_API hipsparseStatus_t hipsparseAxpby(hipsparseHandle_t, const void *alpha, h
   }
   RPX_OK;
 }
-RPX_API hipsparseStatus_t hipsparseGather(hipsparseHandle_t, hipsparseDnVecDescr_t y, hipsparseSpVecDescr_t x) {
+RPX_API hipsparseStatus_t hipsparseGather(hipsparseHandle_t rpx_h, hipsparseDnVecDescr_t y, hipsparseSpVecDescr_t x) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   for (long k = 0; k < x->nonzeros; ++k) store(x->values, x->type, k, load(y->values, y->type, index(x->indices, x->index_type, k) - x->base));
   RPX_OK;
 }
-RPX_API hipsparseStatus_t hipsparseScatter(hipsparseHandle_t, hipsparseSpVecDescr_t x, hipsparseDnVecDescr_t y) {
+RPX_API hipsparseStatus_t hipsparseScatter(hipsparseHandle_t rpx_h, hipsparseSpVecDescr_t x, hipsparseDnVecDescr_t y) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   for (long k = 0; k < x->nonzeros; ++k) store(y->values, y->type, index(x->indices, x->index_type, k) - x->base, load(x->values, x->type, k));
   RPX_OK;
 }
 RPX_API hipsparseStatus_t hipsparseSpMV_bufferSize(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, const void *, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpMVAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
 RPX_API hipsparseStatus_t hipsparseSpMV_preprocess(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, const void *, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpMVAlg_t, void *) { RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSpMV(hipsparseHandle_t, hipsparseOperation_t op, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnVecDescr_t x, const void *beta, hipsparseConstDnVecDescr_t y, hipDataType compute, hipsparseSpMVAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseSpMV(hipsparseHandle_t rpx_h, hipsparseOperation_t op, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnVecDescr_t x, const void *beta, hipsparseConstDnVecDescr_t y, hipDataType compute, hipsparseSpMVAlg_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   const bool flip = op != HIPSPARSE_OPERATION_NON_TRANSPOSE;
   std::vector<Complex> sum(static_cast<std::size_t>(y->size));
@@ -251,7 +251,7 @@ RPX_API hipsparseStatus_t hipsparseSpMV(hipsparseHandle_t, hipsparseOperation_t 
 }
 RPX_API hipsparseStatus_t hipsparseSpMM_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpMMAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
 RPX_API hipsparseStatus_t hipsparseSpMM_preprocess(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpMMAlg_t, void *) { RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSpMM(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, const void *beta, hipsparseConstDnMatDescr_t c, hipDataType compute, hipsparseSpMMAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseSpMM(hipsparseHandle_t rpx_h, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, const void *beta, hipsparseConstDnMatDescr_t c, hipDataType compute, hipsparseSpMMAlg_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   const bool fa = opa != HIPSPARSE_OPERATION_NON_TRANSPOSE, fb = opb != HIPSPARSE_OPERATION_NON_TRANSPOSE;
   Complex al = load(alpha, compute, 0), be = load(beta, compute, 0);
@@ -275,7 +275,7 @@ RPX_API hipsparseStatus_t hipsparseSpMM(hipsparseHandle_t, hipsparseOperation_t 
 }
 RPX_API hipsparseStatus_t hipsparseSDDMM_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstSpMatDescr_t, hipDataType, hipsparseSDDMMAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
 RPX_API hipsparseStatus_t hipsparseSDDMM_preprocess(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, const void *, hipsparseConstSpMatDescr_t, hipDataType, hipsparseSDDMMAlg_t, void *) { RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSDDMM(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstDnMatDescr_t a, hipsparseConstDnMatDescr_t b, const void *beta, hipsparseConstSpMatDescr_t c, hipDataType compute, hipsparseSDDMMAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseSDDMM(hipsparseHandle_t rpx_h, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstDnMatDescr_t a, hipsparseConstDnMatDescr_t b, const void *beta, hipsparseConstSpMatDescr_t c, hipDataType compute, hipsparseSDDMMAlg_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   const bool fa = opa != HIPSPARSE_OPERATION_NON_TRANSPOSE, fb = opb != HIPSPARSE_OPERATION_NON_TRANSPOSE;
   const long inner = static_cast<long>(fa ? a->rows : a->columns);
@@ -301,8 +301,8 @@ RPX_WORK(SpSV)
 RPX_WORK(SpSM)
 #undef RPX_WORK
 RPX_API hipsparseStatus_t hipsparseSpSV_bufferSize(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSpSV_analysis(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t, void *) { RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSpSV_solve(hipsparseHandle_t, hipsparseOperation_t op, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnVecDescr_t x, hipsparseConstDnVecDescr_t y, hipDataType compute, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t) {
+RPX_API hipsparseStatus_t hipsparseSpSV_analysis(hipsparseHandle_t rpx_h, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED) RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpSV_solve(hipsparseHandle_t rpx_h, hipsparseOperation_t op, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnVecDescr_t x, hipsparseConstDnVecDescr_t y, hipDataType compute, hipsparseSpSVAlg_t, hipsparseSpSVDescr_t) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   std::vector<Complex> v(static_cast<std::size_t>(x->size));
   for (long i = 0; i < x->size; ++i) v[i] = load(alpha, compute, 0) * load(x->values, x->type, i);
@@ -311,8 +311,8 @@ RPX_API hipsparseStatus_t hipsparseSpSV_solve(hipsparseHandle_t, hipsparseOperat
   RPX_OK;
 }
 RPX_API hipsparseStatus_t hipsparseSpSM_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSpSM_analysis(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, void *) { RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSpSM_solve(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, hipsparseConstDnMatDescr_t c, hipDataType compute, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, void * = nullptr) {
+RPX_API hipsparseStatus_t hipsparseSpSM_analysis(hipsparseHandle_t rpx_h, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseConstDnMatDescr_t, hipDataType, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED) RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpSM_solve(hipsparseHandle_t rpx_h, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, hipsparseConstDnMatDescr_t c, hipDataType compute, hipsparseSpSMAlg_t, hipsparseSpSMDescr_t, void * = nullptr) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   const bool fb = opb != HIPSPARSE_OPERATION_NON_TRANSPOSE;
   for (long n = 0; n < c->columns; ++n) {
@@ -324,7 +324,7 @@ RPX_API hipsparseStatus_t hipsparseSpSM_solve(hipsparseHandle_t, hipsparseOperat
   RPX_OK;
 }
 RPX_API hipsparseStatus_t hipsparseSpGEMM_workEstimation(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstSpMatDescr_t, const void *, hipsparseSpMatDescr_t, hipDataType, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t, size_t *bytes, void *) { *bytes = 256; RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSpGEMM_compute(hipsparseHandle_t, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstSpMatDescr_t b, const void *, hipsparseSpMatDescr_t c, hipDataType compute, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t work, size_t *bytes, void *buffer) {
+RPX_API hipsparseStatus_t hipsparseSpGEMM_compute(hipsparseHandle_t rpx_h, hipsparseOperation_t opa, hipsparseOperation_t opb, const void *alpha, hipsparseConstSpMatDescr_t a, hipsparseConstSpMatDescr_t b, const void *, hipsparseSpMatDescr_t c, hipDataType compute, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t work, size_t *bytes, void *buffer) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   *bytes = 256;
   if (!buffer) RPX_OK;
@@ -342,7 +342,7 @@ RPX_API hipsparseStatus_t hipsparseSpGEMM_compute(hipsparseHandle_t, hipsparseOp
   for (auto &row : work->rows) c->nonzeros += static_cast<int64_t>(row.size());
   RPX_OK;
 }
-RPX_API hipsparseStatus_t hipsparseSpGEMM_copy(hipsparseHandle_t, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstSpMatDescr_t, const void *, hipsparseSpMatDescr_t c, hipDataType, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t work) {
+RPX_API hipsparseStatus_t hipsparseSpGEMM_copy(hipsparseHandle_t rpx_h, hipsparseOperation_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstSpMatDescr_t, const void *, hipsparseSpMatDescr_t c, hipDataType, hipsparseSpGEMMAlg_t, hipsparseSpGEMMDescr_t work) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   long k = 0;
   put_index(c->offsets, c->offset_type, 0, c->base);
@@ -356,7 +356,7 @@ RPX_API hipsparseStatus_t hipsparseSpGEMM_copy(hipsparseHandle_t, hipsparseOpera
   RPX_OK;
 }
 RPX_API hipsparseStatus_t hipsparseSparseToDense_bufferSize(hipsparseHandle_t, hipsparseConstSpMatDescr_t, hipsparseConstDnMatDescr_t, hipsparseSparseToDenseAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSparseToDense(hipsparseHandle_t, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, hipsparseSparseToDenseAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseSparseToDense(hipsparseHandle_t rpx_h, hipsparseConstSpMatDescr_t a, hipsparseConstDnMatDescr_t b, hipsparseSparseToDenseAlg_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   for (long i = 0; i < b->rows; ++i)
     for (long j = 0; j < b->columns; ++j) store(b->values, b->type, b->at(i, j), Complex(0));
@@ -373,12 +373,12 @@ template <class F> inline void rpx_nonzeros(hipsparseConstDnMatDescr_t a, rpx::s
       if (!(v == rpx::sparse::Complex(0))) f(p, q, v);
     }
 }
-RPX_API hipsparseStatus_t hipsparseDenseToSparse_analysis(hipsparseHandle_t, hipsparseConstDnMatDescr_t a, hipsparseSpMatDescr_t b, hipsparseDenseToSparseAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseDenseToSparse_analysis(hipsparseHandle_t rpx_h, hipsparseConstDnMatDescr_t a, hipsparseSpMatDescr_t b, hipsparseDenseToSparseAlg_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   b->nonzeros = 0;
   rpx_nonzeros(a, b->format, [&](long, long, rpx::sparse::Complex) { ++b->nonzeros; });
   RPX_OK;
 }
-RPX_API hipsparseStatus_t hipsparseDenseToSparse_convert(hipsparseHandle_t, hipsparseConstDnMatDescr_t a, hipsparseSpMatDescr_t b, hipsparseDenseToSparseAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseDenseToSparse_convert(hipsparseHandle_t rpx_h, hipsparseConstDnMatDescr_t a, hipsparseSpMatDescr_t b, hipsparseDenseToSparseAlg_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   long k = 0, line = 0;
   if (b->format != kCoo) put_index(b->offsets, b->offset_type, 0, b->base);
@@ -396,7 +396,7 @@ RPX_API hipsparseStatus_t hipsparseDenseToSparse_convert(hipsparseHandle_t, hips
 // ---- the legacy interface --------------------------------------------------------------------------------------------
 
 RPX_API hipsparseStatus_t hipsparseCsr2cscEx2_bufferSize(hipsparseHandle_t, int, int, int, const void *, const int *, const int *, void *, int *, int *, hipDataType, hipsparseAction_t, hipsparseIndexBase_t, hipsparseCsr2CscAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseCsr2cscEx2(hipsparseHandle_t, int m, int n, int nnz, const void *values, const int *rows, const int *columns, void *out_values, int *out_columns, int *out_rows, hipDataType type, hipsparseAction_t action, hipsparseIndexBase_t base, hipsparseCsr2CscAlg_t, void *) {
+RPX_API hipsparseStatus_t hipsparseCsr2cscEx2(hipsparseHandle_t rpx_h, int m, int n, int nnz, const void *values, const int *rows, const int *columns, void *out_values, int *out_columns, int *out_rows, hipDataType type, hipsparseAction_t action, hipsparseIndexBase_t base, hipsparseCsr2CscAlg_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   const size_t bytes = rpx::blas::type_bytes(type);
   std::vector<int> at(static_cast<size_t>(n) + 1, 0);
   for (int k = 0; k < nnz; ++k) ++at[columns[k] - base + 1];
@@ -410,12 +410,12 @@ RPX_API hipsparseStatus_t hipsparseCsr2cscEx2(hipsparseHandle_t, int m, int n, i
     }
   RPX_OK;
 }
-RPX_API hipsparseStatus_t hipsparseCreateIdentityPermutation(hipsparseHandle_t, int n, int *p) {
+RPX_API hipsparseStatus_t hipsparseCreateIdentityPermutation(hipsparseHandle_t rpx_h, int n, int *p) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   for (int i = 0; i < n; ++i) p[i] = i;
   RPX_OK;
 }
 RPX_API hipsparseStatus_t hipsparseXcsrsort_bufferSizeExt(hipsparseHandle_t, int, int, int, const int *, const int *, size_t *bytes) { *bytes = 256; RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseXcsrsort(hipsparseHandle_t, int m, int, int, const hipsparseMatDescr_t d, const int *rows, int *columns, int *p, void *) {
+RPX_API hipsparseStatus_t hipsparseXcsrsort(hipsparseHandle_t rpx_h, int m, int, int, const hipsparseMatDescr_t d, const int *rows, int *columns, int *p, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   for (int i = 0; i < m; ++i) {
     std::vector<std::pair<int, int>> row;
     const int first = rows[i] - d->base, last = rows[i + 1] - d->base;
@@ -449,12 +449,12 @@ template <class T> inline void rpx_ilu0(int m, T *values, const int *rows, const
 }
 #define RPX_LEGACY(P, T)                                                                                                                       \
   RPX_API hipsparseStatus_t hipsparse##P##csrilu02_bufferSize(hipsparseHandle_t, int, int, const hipsparseMatDescr_t, T *, const int *, const int *, csrilu02Info_t, int *bytes) { *bytes = 256; RPX_OK; } \
-  RPX_API hipsparseStatus_t hipsparse##P##csrilu02_analysis(hipsparseHandle_t, int, int, const hipsparseMatDescr_t, const T *, const int *, const int *, csrilu02Info_t, hipsparseSolvePolicy_t, void *) { RPX_OK; } \
-  RPX_API hipsparseStatus_t hipsparse##P##csrilu02(hipsparseHandle_t, int m, int, const hipsparseMatDescr_t d, T *values, const int *rows, const int *columns, csrilu02Info_t, hipsparseSolvePolicy_t, void *) { \
+  RPX_API hipsparseStatus_t hipsparse##P##csrilu02_analysis(hipsparseHandle_t rpx_h, int, int, const hipsparseMatDescr_t, const T *, const int *, const int *, csrilu02Info_t, hipsparseSolvePolicy_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED) RPX_OK; } \
+  RPX_API hipsparseStatus_t hipsparse##P##csrilu02(hipsparseHandle_t rpx_h, int m, int, const hipsparseMatDescr_t d, T *values, const int *rows, const int *columns, csrilu02Info_t, hipsparseSolvePolicy_t, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED) \
     rpx_ilu0(m, values, rows, columns, d->base);                                                                                               \
     RPX_OK;                                                                                                                                    \
   }                                                                                                                                            \
-  RPX_API hipsparseStatus_t hipsparse##P##nnz(hipsparseHandle_t, hipsparseDirection_t direction, int m, int n, const hipsparseMatDescr_t, const T *a, int lda, int *lines, int *total) { \
+  RPX_API hipsparseStatus_t hipsparse##P##nnz(hipsparseHandle_t rpx_h, hipsparseDirection_t direction, int m, int n, const hipsparseMatDescr_t, const T *a, int lda, int *lines, int *total) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED) \
     const bool rows = direction == HIPSPARSE_DIRECTION_ROW;                                                                                    \
     *total = 0;                                                                                                                                \
     for (int p = 0; p < (rows ? m : n); ++p) lines[p] = 0;                                                                                     \

@@ -63,10 +63,10 @@ RPX_API void rocblas_initialize() {}
 RPX_API const char *rocblas_status_to_string(rocblas_status s) { return s == rocblas_status_success ? "rocblas_status_success" : "rocblas_status_error"; }
 
 #define RPX_ROCBLAS(p, P, T)                                                                                                                       \
-  RPX_API rocblas_status rocblas_##p##swap(rocblas_handle h, rocblas_int n, T *x, rocblas_int ix, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##swap(h, n, x, ix, y, iy)); } \
-  RPX_API rocblas_status rocblas_i##p##amax(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { return rpx::roc(hipblasI##p##amax(h, n, x, ix, r)); } \
-  RPX_API rocblas_status rocblas_i##p##amin(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { return rpx::roc(hipblasI##p##amin(h, n, x, ix, r)); } \
-  RPX_API rocblas_status rocblas_##p##trsm(rocblas_handle h, rocblas_side s, rocblas_fill u, rocblas_operation t, rocblas_diagonal d, rocblas_int m, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, T *b, rocblas_int ldb) { \
+  RPX_API rocblas_status rocblas_##p##swap(rocblas_handle h, rocblas_int n, T *x, rocblas_int ix, T *y, rocblas_int iy) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblas##P##swap(h, n, x, ix, y, iy)); } \
+  RPX_API rocblas_status rocblas_i##p##amax(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblasI##p##amax(h, n, x, ix, r)); } \
+  RPX_API rocblas_status rocblas_i##p##amin(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, rocblas_int *r) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblasI##p##amin(h, n, x, ix, r)); } \
+  RPX_API rocblas_status rocblas_##p##trsm(rocblas_handle h, rocblas_side s, rocblas_fill u, rocblas_operation t, rocblas_diagonal d, rocblas_int m, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, T *b, rocblas_int ldb) { RPX_SERVED(h, rocblas_status_not_implemented) \
     return rpx::roc(hipblas##P##trsm(h, static_cast<hipblasSideMode_t>(s), static_cast<hipblasFillMode_t>(u), rpx::hip(t), static_cast<hipblasDiagType_t>(d), m, n, alpha, const_cast<T *>(a), lda, b, ldb)); \
   }
 RPX_ROCBLAS(s, S, float)
@@ -75,37 +75,37 @@ RPX_ROCBLAS(c, C, rocblas_float_complex)
 RPX_ROCBLAS(z, Z, rocblas_double_complex)
 #undef RPX_ROCBLAS
 #define RPX_ROCBLAS(p, P, T)                                                                                                                       \
-  RPX_API rocblas_status rocblas_##p##ger(rocblas_handle h, rocblas_int m, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, const T *y, rocblas_int iy, T *a, rocblas_int lda) { return rpx::roc(hipblas##P##ger(h, m, n, alpha, x, ix, y, iy, a, lda)); } \
-  RPX_API rocblas_status rocblas_##p##symv(rocblas_handle h, rocblas_fill u, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, const T *x, rocblas_int ix, const T *beta, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##symv(h, static_cast<hipblasFillMode_t>(u), n, alpha, a, lda, x, ix, beta, y, iy)); } \
-  RPX_API rocblas_status rocblas_##p##syrk(rocblas_handle h, rocblas_fill u, rocblas_operation t, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, const T *beta, T *c, rocblas_int ldc) { return rpx::roc(hipblas##P##syrk(h, static_cast<hipblasFillMode_t>(u), rpx::hip(t), n, k, alpha, a, lda, beta, c, ldc)); }
+  RPX_API rocblas_status rocblas_##p##ger(rocblas_handle h, rocblas_int m, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, const T *y, rocblas_int iy, T *a, rocblas_int lda) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblas##P##ger(h, m, n, alpha, x, ix, y, iy, a, lda)); } \
+  RPX_API rocblas_status rocblas_##p##symv(rocblas_handle h, rocblas_fill u, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, const T *x, rocblas_int ix, const T *beta, T *y, rocblas_int iy) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblas##P##symv(h, static_cast<hipblasFillMode_t>(u), n, alpha, a, lda, x, ix, beta, y, iy)); } \
+  RPX_API rocblas_status rocblas_##p##syrk(rocblas_handle h, rocblas_fill u, rocblas_operation t, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, const T *beta, T *c, rocblas_int ldc) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblas##P##syrk(h, static_cast<hipblasFillMode_t>(u), rpx::hip(t), n, k, alpha, a, lda, beta, c, ldc)); }
 RPX_ROCBLAS(s, S, float)
 RPX_ROCBLAS(d, D, double)
 #undef RPX_ROCBLAS
-RPX_API rocblas_status rocblas_cher(rocblas_handle h, rocblas_fill u, rocblas_int n, const float *alpha, const rocblas_float_complex *x, rocblas_int ix, rocblas_float_complex *a, rocblas_int lda) { return rpx::roc(hipblasCher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
-RPX_API rocblas_status rocblas_zher(rocblas_handle h, rocblas_fill u, rocblas_int n, const double *alpha, const rocblas_double_complex *x, rocblas_int ix, rocblas_double_complex *a, rocblas_int lda) { return rpx::roc(hipblasZher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
+RPX_API rocblas_status rocblas_cher(rocblas_handle h, rocblas_fill u, rocblas_int n, const float *alpha, const rocblas_float_complex *x, rocblas_int ix, rocblas_float_complex *a, rocblas_int lda) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblasCher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
+RPX_API rocblas_status rocblas_zher(rocblas_handle h, rocblas_fill u, rocblas_int n, const double *alpha, const rocblas_double_complex *x, rocblas_int ix, rocblas_double_complex *a, rocblas_int lda) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblasZher(h, static_cast<hipblasFillMode_t>(u), n, alpha, x, ix, a, lda)); }
 #define RPX_ROCBLAS(p, P, T)                                                                                                                       \
-  RPX_API rocblas_status rocblas_##p##axpy(rocblas_handle h, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, T *y, rocblas_int iy) {      \
+  RPX_API rocblas_status rocblas_##p##axpy(rocblas_handle h, rocblas_int n, const T *alpha, const T *x, rocblas_int ix, T *y, rocblas_int iy) { RPX_SERVED(h, rocblas_status_not_implemented)      \
     return rpx::roc(hipblas##P##axpy(h, n, alpha, x, ix, y, iy));                                                                                  \
   }                                                                                                                                                \
-  RPX_API rocblas_status rocblas_##p##scal(rocblas_handle h, rocblas_int n, const T *alpha, T *x, rocblas_int ix) { return rpx::roc(hipblas##P##scal(h, n, alpha, x, ix)); } \
-  RPX_API rocblas_status rocblas_##p##copy(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *y, rocblas_int iy) { return rpx::roc(hipblas##P##copy(h, n, x, ix, y, iy)); } \
-  RPX_API rocblas_status rocblas_##p##dot(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, const T *y, rocblas_int iy, T *r) { return rpx::roc(hipblas##P##dot(h, n, x, ix, y, iy, r)); } \
-  RPX_API rocblas_status rocblas_##p##nrm2(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *r) { return rpx::roc(hipblas##P##nrm2(h, n, x, ix, r)); } \
-  RPX_API rocblas_status rocblas_##p##asum(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *r) { return rpx::roc(hipblas##P##asum(h, n, x, ix, r)); } \
-  RPX_API rocblas_status rocblas_##p##gemv(rocblas_handle h, rocblas_operation t, rocblas_int m, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, const T *x, rocblas_int ix, const T *beta, T *y, rocblas_int iy) { \
+  RPX_API rocblas_status rocblas_##p##scal(rocblas_handle h, rocblas_int n, const T *alpha, T *x, rocblas_int ix) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblas##P##scal(h, n, alpha, x, ix)); } \
+  RPX_API rocblas_status rocblas_##p##copy(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *y, rocblas_int iy) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblas##P##copy(h, n, x, ix, y, iy)); } \
+  RPX_API rocblas_status rocblas_##p##dot(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, const T *y, rocblas_int iy, T *r) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblas##P##dot(h, n, x, ix, y, iy, r)); } \
+  RPX_API rocblas_status rocblas_##p##nrm2(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *r) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblas##P##nrm2(h, n, x, ix, r)); } \
+  RPX_API rocblas_status rocblas_##p##asum(rocblas_handle h, rocblas_int n, const T *x, rocblas_int ix, T *r) { RPX_SERVED(h, rocblas_status_not_implemented) return rpx::roc(hipblas##P##asum(h, n, x, ix, r)); } \
+  RPX_API rocblas_status rocblas_##p##gemv(rocblas_handle h, rocblas_operation t, rocblas_int m, rocblas_int n, const T *alpha, const T *a, rocblas_int lda, const T *x, rocblas_int ix, const T *beta, T *y, rocblas_int iy) { RPX_SERVED(h, rocblas_status_not_implemented) \
     return rpx::roc(hipblas##P##gemv(h, rpx::hip(t), m, n, alpha, a, lda, x, ix, beta, y, iy));                                                    \
   }
 RPX_ROCBLAS(s, S, float)
 RPX_ROCBLAS(d, D, double)
 #undef RPX_ROCBLAS
 #define RPX_ROCBLAS(p, P, T)                                                                                                                       \
-  RPX_API rocblas_status rocblas_##p##gemm(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, const T *b, rocblas_int ldb, const T *beta, T *c, rocblas_int ldc) { \
+  RPX_API rocblas_status rocblas_##p##gemm(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, const T *b, rocblas_int ldb, const T *beta, T *c, rocblas_int ldc) { RPX_SERVED(h, rocblas_status_not_implemented) \
     return rpx::roc(hipblas##P##gemm(h, rpx::hip(ta), rpx::hip(tb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc));                                \
   }                                                                                                                                                \
-  RPX_API rocblas_status rocblas_##p##gemm_batched(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *const a[], rocblas_int lda, const T *const b[], rocblas_int ldb, const T *beta, T *const c[], rocblas_int ldc, rocblas_int count) { \
+  RPX_API rocblas_status rocblas_##p##gemm_batched(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *const a[], rocblas_int lda, const T *const b[], rocblas_int ldb, const T *beta, T *const c[], rocblas_int ldc, rocblas_int count) { RPX_SERVED(h, rocblas_status_not_implemented) \
     return rpx::roc(hipblas##P##gemmBatched(h, rpx::hip(ta), rpx::hip(tb), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count));                  \
   }                                                                                                                                                \
-  RPX_API rocblas_status rocblas_##p##gemm_strided_batched(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, rocblas_stride sa, const T *b, rocblas_int ldb, rocblas_stride sb, const T *beta, T *c, rocblas_int ldc, rocblas_stride sc, rocblas_int count) { \
+  RPX_API rocblas_status rocblas_##p##gemm_strided_batched(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const T *alpha, const T *a, rocblas_int lda, rocblas_stride sa, const T *b, rocblas_int ldb, rocblas_stride sb, const T *beta, T *c, rocblas_int ldc, rocblas_stride sc, rocblas_int count) { RPX_SERVED(h, rocblas_status_not_implemented) \
     return rpx::roc(hipblas##P##gemmStridedBatched(h, rpx::hip(ta), rpx::hip(tb), m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, count)); \
   }
 RPX_ROCBLAS(h, H, rocblas_half)
@@ -115,10 +115,10 @@ RPX_ROCBLAS(c, C, rocblas_float_complex)
 RPX_ROCBLAS(z, Z, rocblas_double_complex)
 #undef RPX_ROCBLAS
 
-RPX_API rocblas_status rocblas_gemm_strided_batched_ex(rocblas_handle, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha,
+RPX_API rocblas_status rocblas_gemm_strided_batched_ex(rocblas_handle rpx_h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha,
                                                       const void *a, rocblas_datatype at, rocblas_int lda, rocblas_stride sa, const void *b, rocblas_datatype bt, rocblas_int ldb,
                                                       rocblas_stride sb, const void *beta, const void *c, rocblas_datatype ct, rocblas_int ldc, rocblas_stride sc, void *d,
-                                                      rocblas_datatype dt, rocblas_int ldd, rocblas_stride sd, rocblas_int count, rocblas_datatype compute, rocblas_gemm_algo, int32_t, uint32_t) {
+                                                      rocblas_datatype dt, rocblas_int ldd, rocblas_stride sd, rocblas_int count, rocblas_datatype compute, rocblas_gemm_algo, int32_t, uint32_t) { RPX_SERVED(rpx_h, rocblas_status_not_implemented)
   if (ct != dt) return rocblas_status_not_implemented;
   const long bytes = static_cast<long>(rpx::blas::type_bytes(rpx::hip(ct)));
   for (long i = 0; i < count && c != d; ++i)
@@ -127,6 +127,6 @@ RPX_API rocblas_status rocblas_gemm_strided_batched_ex(rocblas_handle, rocblas_o
 }
 RPX_API rocblas_status rocblas_gemm_ex(rocblas_handle h, rocblas_operation ta, rocblas_operation tb, rocblas_int m, rocblas_int n, rocblas_int k, const void *alpha, const void *a,
                                       rocblas_datatype at, rocblas_int lda, const void *b, rocblas_datatype bt, rocblas_int ldb, const void *beta, const void *c, rocblas_datatype ct,
-                                      rocblas_int ldc, void *d, rocblas_datatype dt, rocblas_int ldd, rocblas_datatype compute, rocblas_gemm_algo algo, int32_t solution, uint32_t flags) {
+                                      rocblas_int ldc, void *d, rocblas_datatype dt, rocblas_int ldd, rocblas_datatype compute, rocblas_gemm_algo algo, int32_t solution, uint32_t flags) { RPX_SERVED(h, rocblas_status_not_implemented)
   return rocblas_gemm_strided_batched_ex(h, ta, tb, m, n, k, alpha, a, at, lda, 0, b, bt, ldb, 0, beta, c, ct, ldc, 0, d, dt, ldd, 0, 1, compute, algo, solution, flags);
 }

@@ -96,22 +96,22 @@ void syr2k(bool upper, bool hermitian, Op t, long n, long k, T alpha, const T *a
 #define RPX_UPPER (uplo == HIPBLAS_FILL_MODE_UPPER)
 #define RPX_DONE HIPBLAS_STATUS_SUCCESS
 #define RPX_BLAS2(P, T)                                                                                                                               \
-  RPX_API hipblasStatus_t hipblas##P##trmv(hipblasHandle_t, hipblasFillMode_t uplo, hipblasOperation_t t, hipblasDiagType_t d, int n, const T *a, int lda, T *x, int ix) { \
+  RPX_API hipblasStatus_t hipblas##P##trmv(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, hipblasOperation_t t, hipblasDiagType_t d, int n, const T *a, int lda, T *x, int ix) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::trmv(RPX_UPPER, rpx::op(t), d == HIPBLAS_DIAG_UNIT, n, a, lda, x, ix), RPX_DONE;                                                \
   }                                                                                                                                                   \
-  RPX_API hipblasStatus_t hipblas##P##trmm(hipblasHandle_t, hipblasSideMode_t side, hipblasFillMode_t uplo, hipblasOperation_t t, hipblasDiagType_t d, int m, int n, const T *alpha, const T *a, int lda, const T *b, int ldb, T *c, int ldc) { \
+  RPX_API hipblasStatus_t hipblas##P##trmm(hipblasHandle_t rpx_h, hipblasSideMode_t side, hipblasFillMode_t uplo, hipblasOperation_t t, hipblasDiagType_t d, int m, int n, const T *alpha, const T *a, int lda, const T *b, int ldb, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::trmm(side == HIPBLAS_SIDE_LEFT, RPX_UPPER, rpx::op(t), d == HIPBLAS_DIAG_UNIT, m, n, *alpha, a, lda, b, ldb, c, ldc), RPX_DONE;  \
   }                                                                                                                                                   \
-  RPX_API hipblasStatus_t hipblas##P##symm(hipblasHandle_t, hipblasSideMode_t side, hipblasFillMode_t uplo, int m, int n, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) { \
+  RPX_API hipblasStatus_t hipblas##P##symm(hipblasHandle_t rpx_h, hipblasSideMode_t side, hipblasFillMode_t uplo, int m, int n, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::symm(side == HIPBLAS_SIDE_LEFT, RPX_UPPER, false, m, n, *alpha, a, lda, b, ldb, *beta, c, ldc), RPX_DONE;                       \
   }                                                                                                                                                   \
-  RPX_API hipblasStatus_t hipblas##P##syr2k(hipblasHandle_t, hipblasFillMode_t uplo, hipblasOperation_t t, int n, int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) { \
+  RPX_API hipblasStatus_t hipblas##P##syr2k(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, hipblasOperation_t t, int n, int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::syr2k(RPX_UPPER, false, rpx::op(t), n, k, *alpha, a, lda, b, ldb, *beta, c, ldc), RPX_DONE;                                     \
   }                                                                                                                                                   \
-  RPX_API hipblasStatus_t hipblas##P##syr(hipblasHandle_t, hipblasFillMode_t uplo, int n, const T *alpha, const T *x, int ix, T *a, int lda) {          \
+  RPX_API hipblasStatus_t hipblas##P##syr(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, int n, const T *alpha, const T *x, int ix, T *a, int lda) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED)          \
     return rpx::blas::rank(RPX_UPPER, false, false, n, *alpha, x, ix, x, ix, a, lda), RPX_DONE;                                                       \
   }                                                                                                                                                   \
-  RPX_API hipblasStatus_t hipblas##P##syr2(hipblasHandle_t, hipblasFillMode_t uplo, int n, const T *alpha, const T *x, int ix, const T *y, int iy, T *a, int lda) { \
+  RPX_API hipblasStatus_t hipblas##P##syr2(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, int n, const T *alpha, const T *x, int ix, const T *y, int iy, T *a, int lda) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::rank(RPX_UPPER, false, true, n, *alpha, x, ix, y, iy, a, lda), RPX_DONE;                                                        \
   }
 RPX_BLAS2(S, float)
@@ -120,16 +120,16 @@ RPX_BLAS2(C, hipblasComplex)
 RPX_BLAS2(Z, hipblasDoubleComplex)
 #undef RPX_BLAS2
 #define RPX_HERMITIAN(P, T, R)                                                                                                                        \
-  RPX_API hipblasStatus_t hipblas##P##her(hipblasHandle_t, hipblasFillMode_t uplo, int n, const R *alpha, const T *x, int ix, T *a, int lda) {          \
+  RPX_API hipblasStatus_t hipblas##P##her(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, int n, const R *alpha, const T *x, int ix, T *a, int lda) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED)          \
     return rpx::blas::rank(RPX_UPPER, true, false, n, T(*alpha, R(0)), x, ix, x, ix, a, lda), RPX_DONE;                                               \
   }                                                                                                                                                   \
-  RPX_API hipblasStatus_t hipblas##P##her2(hipblasHandle_t, hipblasFillMode_t uplo, int n, const T *alpha, const T *x, int ix, const T *y, int iy, T *a, int lda) { \
+  RPX_API hipblasStatus_t hipblas##P##her2(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, int n, const T *alpha, const T *x, int ix, const T *y, int iy, T *a, int lda) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::rank(RPX_UPPER, true, true, n, *alpha, x, ix, y, iy, a, lda), RPX_DONE;                                                         \
   }                                                                                                                                                   \
-  RPX_API hipblasStatus_t hipblas##P##hemm(hipblasHandle_t, hipblasSideMode_t side, hipblasFillMode_t uplo, int m, int n, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) { \
+  RPX_API hipblasStatus_t hipblas##P##hemm(hipblasHandle_t rpx_h, hipblasSideMode_t side, hipblasFillMode_t uplo, int m, int n, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::symm(side == HIPBLAS_SIDE_LEFT, RPX_UPPER, true, m, n, *alpha, a, lda, b, ldb, *beta, c, ldc), RPX_DONE;                        \
   }                                                                                                                                                   \
-  RPX_API hipblasStatus_t hipblas##P##her2k(hipblasHandle_t, hipblasFillMode_t uplo, hipblasOperation_t t, int n, int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const R *beta, T *c, int ldc) { \
+  RPX_API hipblasStatus_t hipblas##P##her2k(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, hipblasOperation_t t, int n, int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const R *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::syr2k(RPX_UPPER, true, rpx::op(t), n, k, *alpha, a, lda, b, ldb, T(*beta, R(0)), c, ldc), RPX_DONE;                             \
   }
 RPX_HERMITIAN(C, hipblasComplex, float)

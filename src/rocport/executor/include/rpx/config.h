@@ -21,6 +21,11 @@
 #ifndef RPX_API
 #define RPX_API inline
 #endif
+// What such a library says where its stream is being captured: it would run at once, and the graph would lack it.
+#ifndef RPX_CAPTURED
+#define RPX_CAPTURED(stream) false
+#endif
+#define RPX_SERVED(handle, refusal) if ((handle) && RPX_CAPTURED((handle)->stream)) return refusal;
 
 // A meeting point of lanes. A call must stay one call: lanes are matched by return address, and a compiler that copies
 // the call into two branches would keep lanes apart that meet on the device.

@@ -172,8 +172,11 @@ hipError_t check_copy(const void *to, const void *from, std::size_t bytes, hipMe
 }
 
 bool to_host(const void *to, const void *from, hipMemcpyKind kind) {
-  Allocation a;
-  return kind == hipMemcpyDeviceToHost || (kind == hipMemcpyDefault && find_allocation(from, &a) && !find_allocation(to, &a));
+  auto device = [](const void *p) {  // pinned memory is the host's
+    Allocation a;
+    return find_allocation(p, &a) && a.kind != Kind::host;
+  };
+  return kind == hipMemcpyDeviceToHost || (kind == hipMemcpyDefault && device(from) && !device(to));
 }
 
 hipError_t copy(void *to, const void *from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {

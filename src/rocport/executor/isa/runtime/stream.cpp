@@ -31,6 +31,12 @@ bool valid(hipStream_t stream) {
 
 bool capturing(hipStream_t stream) { return named(stream) && valid(stream) && stream->capture; }
 
+bool refused_in_capture(hipStream_t stream, const char *what) {
+  if (!capturing(stream)) return false;
+  (void)unserved((std::string(what) + " in a captured stream").c_str());
+  return true;
+}
+
 void end_captures_into(ihipGraph *graph) {
   std::lock_guard<std::recursive_mutex> guard(mutex);
   for (hipStream_t stream : streams())

@@ -140,11 +140,18 @@ template <class F> void convolve(const Convolution &how, const Index &x, const I
                   static_cast<std::size_t>((n * y[1] + k) * vy + out));
     }
 }
+// The dimensions of what a convolution that is not transposed gives.
+Index convolved(const Convolution &how, const Index &in, const Index &w) {
+  Index out{in[0], w[0]};
+  for (std::size_t d = 0; d < how.pad.size(); ++d)
+    out.push_back(std::max(1L, (in[d + 2] - how.dilation[d] * (w[d + 2] - 1) - 1 + 2 * how.pad[d]) / how.stride[d] + 1));
+  return out;
+}
 bool fits(const Convolution &how, const Tensor &x, const Tensor &w, const Tensor &y) {
   // A transposed convolution is the gradient of one from y to x.
   const Tensor &in = how.transposed ? y : x, &out = how.transposed ? x : y;
   return in.dims.size() == how.pad.size() + 2 && w.dims.size() == in.dims.size() && out.dims.size() == in.dims.size() && w.dims[0] == out.dims[1] &&
-         w.dims[1] * how.groups == in.dims[1] && out.dims[1] % how.groups == 0;
+         w.dims[1] * how.groups == in.dims[1] && out.dims[1] % how.groups == 0 && out.dims == convolved(how, in.dims, w.dims);
 }
 enum class Wanted { output, input, weights };
 miopenStatus_t convolution(Wanted wanted, const Convolution &how, const Tensor &x, const void *px, const Tensor &w, const void *pw, const Tensor &y,
@@ -173,6 +180,12 @@ Index pooled(const Pooling &how, const Index &x) {
     y[d + 2] = std::max(1L, (x[d + 2] + 2 * how.pad[d] - how.window[d]) / how.stride[d] + 1);
   return y;
 }
+bool fits(const Pooling &how, const Index &x, const Index &y) {
+  return x.size() == how.window.size() + 2 && y == pooled(how, x);
+}
+// Tensors of samples and channels, all of the same dimensions.
+bool alike(const Tensor &a, const Tensor &b) { return a.dims.size() >= 2 && a.dims == b.dims; }
+bool alike(const Tensor &a, const Tensor &b, const Tensor &c) { return alike(a, b) && alike(a, c); }
 // Calls visit(output, the inputs under its window) for every output of a pooling.
 template <class F> void pool(const Pooling &how, const Index &x, const Index &y, F visit) {
   const std::size_t spatial = how.window.size();
@@ -263,6 +276,11 @@ template <class F> void each_norm(const Index &dims, miopenBatchNormMode_t mode,
     visit(p, elements);
   }
 }
+// The parameters are as many as each_norm asks for.
+bool scales(const Tensor &parameters, const Tensor &x, miopenBatchNormMode_t mode) {
+  const auto per = x.count() / static_cast<std::size_t>(std::max(1L, x.dims[0]));
+  return parameters.count() == (mode == miopenBNSpatial ? static_cast<std::size_t>(x.dims[1]) : per);
+}
 void moments(const Values &x, const std::vector<std::size_t> &elements, double *mean, double *variance) {
   double sum = 0, squares = 0;
   for (std::size_t i : elements) sum += x[i];
@@ -289,6 +307,10 @@ template <class T> miopenStatus_t one_more(T **out) {
   *out = new T;
   return miopenStatusSuccess;
 }
+
+// What runs at once has no place in a stream that is being captured.
+bool captured(miopenHandle_t handle, const char *what) { return handle && rt::refused_in_capture(static_cast<Library *>(handle)->stream, what); }
+#define NOT_CAPTURED(handle) if (captured(handle, __func__)) return miopenStatusNotImplemented;
 
 }  // namespace
 
@@ -379,26 +401,30 @@ miopenStatus_t miopenGetTensorNumBytes(miopenTensorDescriptor_t t, size_t *bytes
   *bytes = of(t).extent() * Elements::bytes(of(t).element());
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenSetTensor(miopenHandle_t, const miopenTensorDescriptor_t t, void *y, const void *alpha) {
+miopenStatus_t miopenSetTensor(miopenHandle_t handle, const miopenTensorDescriptor_t t, void *y, const void *alpha) {
+  NOT_CAPTURED(handle)
   const double value = Elements(alpha, of(t).element())[0];
   write(of(t), y, Values(of(t).count(), value));
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenScaleTensor(miopenHandle_t, const miopenTensorDescriptor_t t, void *y, const void *alpha) {
+miopenStatus_t miopenScaleTensor(miopenHandle_t handle, const miopenTensorDescriptor_t t, void *y, const void *alpha) {
+  NOT_CAPTURED(handle)
   Values values = read(of(t), y);
   const double factor = Elements(alpha, of(t).element())[0];
   for (double &v : values) v *= factor;
   write(of(t), y, values);
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenTransformTensor(miopenHandle_t, const void *alpha, const miopenTensorDescriptor_t from, const void *x, const void *beta, const miopenTensorDescriptor_t to,
+miopenStatus_t miopenTransformTensor(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t from, const void *x, const void *beta, const miopenTensorDescriptor_t to,
                                      void *y) {
+  NOT_CAPTURED(handle)
   if (of(from).dims != of(to).dims) return miopenStatusBadParm;
   write(of(to), y, read(of(from), x), alpha, beta);
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenOpTensor(miopenHandle_t, miopenTensorOp_t op, const void *alpha1, const miopenTensorDescriptor_t ta, const void *a, const void *alpha2,
+miopenStatus_t miopenOpTensor(miopenHandle_t handle, miopenTensorOp_t op, const void *alpha1, const miopenTensorDescriptor_t ta, const void *a, const void *alpha2,
                               const miopenTensorDescriptor_t tb, const void *b, const void *beta, const miopenTensorDescriptor_t tc, void *c) {
+  NOT_CAPTURED(handle)
   const Tensor &result = of(tc), &left = of(ta), &right = of(tb);
   if (left.dims.size() != result.dims.size() || right.dims.size() != result.dims.size()) return miopenStatusBadParm;
   for (std::size_t d = 0; d < result.dims.size(); ++d)
@@ -428,11 +454,15 @@ miopenStatus_t miopenGetReductionWorkspaceSize(miopenHandle_t, const miopenReduc
   *bytes = 0;
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenReduceTensor(miopenHandle_t, const miopenReduceTensorDescriptor_t how, void *, size_t, void *, size_t, const void *alpha, const miopenTensorDescriptor_t ta,
+miopenStatus_t miopenReduceTensor(miopenHandle_t handle, const miopenReduceTensorDescriptor_t how, void *, size_t, void *, size_t, const void *alpha, const miopenTensorDescriptor_t ta,
                                   const void *a, const void *beta, const miopenTensorDescriptor_t tc, void *c) {
+  NOT_CAPTURED(handle)
   const Reduction &r = of(how);
   if (r.indices != MIOPEN_REDUCE_TENSOR_NO_INDICES) return miopenStatusNotImplemented;
   const Tensor &from = of(ta), &to = of(tc);
+  if (to.dims.size() != from.dims.size()) return miopenStatusBadParm;
+  for (std::size_t d = 0; d < to.dims.size(); ++d)
+    if (to.dims[d] != 1 && to.dims[d] != from.dims[d]) return miopenStatusBadParm;
   const Index own = packed(to.dims);
   Tensor dense = to;
   dense.strides = own;
@@ -465,7 +495,7 @@ miopenStatus_t miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t 
   return miopenStatusSuccess;
 }
 miopenStatus_t miopenInitConvolutionNdDescriptor(miopenConvolutionDescriptor_t c, int count, const int *pad, const int *stride, const int *dilation, miopenConvolutionMode_t mode) {
-  if (!c || count < 1) return miopenStatusBadParm;
+  if (!c || count < 1 || std::any_of(stride, stride + count, [](int s) { return s < 1; })) return miopenStatusBadParm;
   Convolution &own = *static_cast<Convolution *>(c);
   own.transposed = mode == miopenTranspose;
   own.pad.assign(pad, pad + count), own.stride.assign(stride, stride + count), own.dilation.assign(dilation, dilation + count);
@@ -556,27 +586,33 @@ miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(miopenHandle_t, con
   if (!bad) results[0].bwd_weights_algo = miopenConvolutionBwdWeightsAlgoDirect;
   return bad;
 }
-miopenStatus_t miopenConvolutionForward(miopenHandle_t, const void *alpha, const miopenTensorDescriptor_t tx, const void *x, const miopenTensorDescriptor_t tw, const void *w,
+miopenStatus_t miopenConvolutionForward(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t tx, const void *x, const miopenTensorDescriptor_t tw, const void *w,
                                         const miopenConvolutionDescriptor_t how, miopenConvFwdAlgorithm_t, const void *beta, const miopenTensorDescriptor_t ty, void *y, void *,
                                         size_t) {
+  NOT_CAPTURED(handle)
   return convolution(Wanted::output, of(how), of(tx), x, of(tw), w, of(ty), y, alpha, beta);
 }
-miopenStatus_t miopenConvolutionBackwardData(miopenHandle_t, const void *alpha, const miopenTensorDescriptor_t ty, const void *dy, const miopenTensorDescriptor_t tw, const void *w,
+miopenStatus_t miopenConvolutionBackwardData(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t ty, const void *dy, const miopenTensorDescriptor_t tw, const void *w,
                                              const miopenConvolutionDescriptor_t how, miopenConvBwdDataAlgorithm_t, const void *beta, const miopenTensorDescriptor_t tx, void *dx,
                                              void *, size_t) {
+  NOT_CAPTURED(handle)
   return convolution(Wanted::input, of(how), of(tx), dx, of(tw), w, of(ty), dy, alpha, beta);
 }
-miopenStatus_t miopenConvolutionBackwardWeights(miopenHandle_t, const void *alpha, const miopenTensorDescriptor_t ty, const void *dy, const miopenTensorDescriptor_t tx,
+miopenStatus_t miopenConvolutionBackwardWeights(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t ty, const void *dy, const miopenTensorDescriptor_t tx,
                                                 const void *x, const miopenConvolutionDescriptor_t how, miopenConvBwdWeightsAlgorithm_t, const void *beta,
                                                 const miopenTensorDescriptor_t tw, void *dw, void *, size_t) {
+  NOT_CAPTURED(handle)
   return convolution(Wanted::weights, of(how), of(tx), x, of(tw), dw, of(ty), dy, alpha, beta);
 }
 miopenStatus_t miopenConvolutionForwardBias(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t tb, const void *b, const void *beta,
                                             const miopenTensorDescriptor_t ty, void *y) {
+  NOT_CAPTURED(handle)
   return miopenOpTensor(handle, miopenTensorOpAdd, alpha, ty, y, alpha, tb, b, beta, ty, y);
 }
-miopenStatus_t miopenConvolutionBackwardBias(miopenHandle_t, const void *alpha, const miopenTensorDescriptor_t ty, const void *dy, const void *beta,
+miopenStatus_t miopenConvolutionBackwardBias(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t ty, const void *dy, const void *beta,
                                              const miopenTensorDescriptor_t tb, void *db) {
+  NOT_CAPTURED(handle)
+  if (of(ty).dims.size() < 2 || of(tb).count() != static_cast<std::size_t>(of(ty).dims[1])) return miopenStatusBadParm;
   const Values values = read(of(ty), dy);
   Values sums(of(tb).count());
   each_norm(of(ty).dims, miopenBNSpatial, [&](std::size_t channel, const std::vector<std::size_t> &elements) {
@@ -598,6 +634,7 @@ miopenStatus_t miopenSetPoolingIndexType(miopenPoolingDescriptor_t p, miopenInde
   return miopenStatusSuccess;
 }
 miopenStatus_t miopenSetNdPoolingDescriptor(miopenPoolingDescriptor_t p, const miopenPoolingMode_t mode, int count, const int *window, const int *pad, const int *stride) {
+  if (!p || count < 1 || std::any_of(stride, stride + count, [](int s) { return s < 1; })) return miopenStatusBadParm;
   Pooling &own = *static_cast<Pooling *>(p);
   own.mode = mode;
   own.window.assign(window, window + count), own.pad.assign(pad, pad + count), own.stride.assign(stride, stride + count);
@@ -624,10 +661,11 @@ miopenStatus_t miopenPoolingGetWorkSpaceSizeV2(const miopenPoolingDescriptor_t, 
   return miopenStatusSuccess;
 }
 miopenStatus_t miopenPoolingGetWorkSpaceSize(const miopenTensorDescriptor_t, size_t *bytes) { return miopenPoolingGetWorkSpaceSizeV2(nullptr, nullptr, bytes); }
-miopenStatus_t miopenPoolingForward(miopenHandle_t, const miopenPoolingDescriptor_t p, const void *alpha, const miopenTensorDescriptor_t tx, const void *x, const void *beta,
+miopenStatus_t miopenPoolingForward(miopenHandle_t handle, const miopenPoolingDescriptor_t p, const void *alpha, const miopenTensorDescriptor_t tx, const void *x, const void *beta,
                                     const miopenTensorDescriptor_t ty, void *y, bool, void *, size_t) {
+  NOT_CAPTURED(handle)
   const Pooling &how = of(p);
-  if (of(ty).dims.size() != how.window.size() + 2) return miopenStatusBadParm;
+  if (!fits(how, of(tx).dims, of(ty).dims)) return miopenStatusBadParm;
   const Values in = read(of(tx), x);
   Values out(of(ty).count());
   pool(how, of(tx).dims, of(ty).dims, [&](std::size_t o, const std::vector<std::size_t> &inputs) {
@@ -638,10 +676,12 @@ miopenStatus_t miopenPoolingForward(miopenHandle_t, const miopenPoolingDescripto
   write(of(ty), y, out, alpha, beta);
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenPoolingBackward(miopenHandle_t, const miopenPoolingDescriptor_t p, const void *alpha, const miopenTensorDescriptor_t ty, const void *,
+miopenStatus_t miopenPoolingBackward(miopenHandle_t handle, const miopenPoolingDescriptor_t p, const void *alpha, const miopenTensorDescriptor_t ty, const void *,
                                      const miopenTensorDescriptor_t tdy, const void *dy, const miopenTensorDescriptor_t tx, const void *x, const void *beta,
                                      const miopenTensorDescriptor_t tdx, void *dx, void *) {
+  NOT_CAPTURED(handle)
   const Pooling &how = of(p);
+  if (!fits(how, of(tdx).dims, of(ty).dims) || !alike(of(tdy), of(ty)) || (how.mode == miopenPoolingMax && !alike(of(tx), of(tdx)))) return miopenStatusBadParm;
   const Values gradient = read(of(tdy), dy), in = how.mode == miopenPoolingMax ? read(of(tx), x) : Values();
   Values out(of(tdx).count());
   pool(how, of(tdx).dims, of(ty).dims, [&](std::size_t o, const std::vector<std::size_t> &inputs) {
@@ -673,26 +713,32 @@ miopenStatus_t miopenGetActivationDescriptor(const miopenActivationDescriptor_t 
   *mode = of(a).mode, *alpha = of(a).alpha, *beta = of(a).beta, *gamma = of(a).gamma;
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenActivationForward(miopenHandle_t, const miopenActivationDescriptor_t a, const void *alpha, const miopenTensorDescriptor_t tx, const void *x, const void *beta,
+miopenStatus_t miopenActivationForward(miopenHandle_t handle, const miopenActivationDescriptor_t a, const void *alpha, const miopenTensorDescriptor_t tx, const void *x, const void *beta,
                                        const miopenTensorDescriptor_t ty, void *y) {
+  NOT_CAPTURED(handle)
   if (of(a).mode > miopenActivationELU) return miopenStatusNotImplemented;
+  if (of(tx).dims != of(ty).dims) return miopenStatusBadParm;
   Values values = read(of(tx), x);
   for (double &v : values) v = activate(of(a), v);
   write(of(ty), y, values, alpha, beta);
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenActivationBackward(miopenHandle_t, const miopenActivationDescriptor_t a, const void *alpha, const miopenTensorDescriptor_t ty, const void *y,
+miopenStatus_t miopenActivationBackward(miopenHandle_t handle, const miopenActivationDescriptor_t a, const void *alpha, const miopenTensorDescriptor_t ty, const void *y,
                                         const miopenTensorDescriptor_t tdy, const void *dy, const miopenTensorDescriptor_t tx, const void *x, const void *beta,
                                         const miopenTensorDescriptor_t tdx, void *dx) {
+  NOT_CAPTURED(handle)
   if (of(a).mode > miopenActivationELU) return miopenStatusNotImplemented;
+  if (of(ty).dims != of(tx).dims || of(tdy).dims != of(tx).dims || of(tdx).dims != of(tx).dims) return miopenStatusBadParm;
   const Values out = read(of(ty), y), in = read(of(tx), x);
   Values values = read(of(tdy), dy);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] *= slope(of(a), in[i], out[i]);
   write(of(tdx), dx, values, alpha, beta);
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenSoftmaxForward_V2(miopenHandle_t, const void *alpha, const miopenTensorDescriptor_t tx, const void *x, const void *beta, const miopenTensorDescriptor_t ty,
+miopenStatus_t miopenSoftmaxForward_V2(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t tx, const void *x, const void *beta, const miopenTensorDescriptor_t ty,
                                        void *y, miopenSoftmaxAlgorithm_t algorithm, miopenSoftmaxMode_t mode) {
+  NOT_CAPTURED(handle)
+  if (!alike(of(tx), of(ty))) return miopenStatusBadParm;
   Values values = read(of(tx), x);
   each_softmax(of(tx).dims, mode, [&](const std::vector<std::size_t> &elements) {
     double largest = -INFINITY, sum = 0;
@@ -707,10 +753,13 @@ miopenStatus_t miopenSoftmaxForward_V2(miopenHandle_t, const void *alpha, const 
 }
 miopenStatus_t miopenSoftmaxForward(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t tx, const void *x, const void *beta, const miopenTensorDescriptor_t ty,
                                     void *y) {
+  NOT_CAPTURED(handle)
   return miopenSoftmaxForward_V2(handle, alpha, tx, x, beta, ty, y, MIOPEN_SOFTMAX_ACCURATE, MIOPEN_SOFTMAX_MODE_CHANNEL);
 }
-miopenStatus_t miopenSoftmaxBackward_V2(miopenHandle_t, const void *alpha, const miopenTensorDescriptor_t ty, const void *y, const miopenTensorDescriptor_t tdy, const void *dy,
+miopenStatus_t miopenSoftmaxBackward_V2(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t ty, const void *y, const miopenTensorDescriptor_t tdy, const void *dy,
                                         const void *beta, const miopenTensorDescriptor_t tdx, void *dx, miopenSoftmaxAlgorithm_t algorithm, miopenSoftmaxMode_t mode) {
+  NOT_CAPTURED(handle)
+  if (!alike(of(ty), of(tdy), of(tdx))) return miopenStatusBadParm;
   const Values out = read(of(ty), y);
   Values values = read(of(tdy), dy);
   const bool log = algorithm == MIOPEN_SOFTMAX_LOG;
@@ -724,6 +773,7 @@ miopenStatus_t miopenSoftmaxBackward_V2(miopenHandle_t, const void *alpha, const
 }
 miopenStatus_t miopenSoftmaxBackward(miopenHandle_t handle, const void *alpha, const miopenTensorDescriptor_t ty, const void *y, const miopenTensorDescriptor_t tdy, const void *dy,
                                      const void *beta, const miopenTensorDescriptor_t tdx, void *dx) {
+  NOT_CAPTURED(handle)
   return miopenSoftmaxBackward_V2(handle, alpha, ty, y, tdy, dy, beta, tdx, dx, MIOPEN_SOFTMAX_ACCURATE, MIOPEN_SOFTMAX_MODE_CHANNEL);
 }
 miopenStatus_t miopenDeriveBNTensorDescriptor(miopenTensorDescriptor_t derived, const miopenTensorDescriptor_t x, miopenBatchNormMode_t mode) {
@@ -733,9 +783,11 @@ miopenStatus_t miopenDeriveBNTensorDescriptor(miopenTensorDescriptor_t derived, 
   const miopenDataType_t type = of(x).type;
   return describe(derived, type == miopenHalf || type == miopenBFloat16 ? miopenFloat : type, dims, {});
 }
-miopenStatus_t miopenBatchNormalizationForwardTraining(miopenHandle_t, miopenBatchNormMode_t mode, void *alpha, void *beta, const miopenTensorDescriptor_t tx, const void *x,
+miopenStatus_t miopenBatchNormalizationForwardTraining(miopenHandle_t handle, miopenBatchNormMode_t mode, void *alpha, void *beta, const miopenTensorDescriptor_t tx, const void *x,
                                                        const miopenTensorDescriptor_t ty, void *y, const miopenTensorDescriptor_t tp, void *scale, void *bias, double factor,
                                                        void *running_mean, void *running_variance, double epsilon, void *save_mean, void *save_inverse) {
+  NOT_CAPTURED(handle)
+  if (!alike(of(tx), of(ty)) || !scales(of(tp), of(tx), mode)) return miopenStatusBadParm;
   const Values in = read(of(tx), x), s = read(of(tp), scale), b = read(of(tp), bias);
   Values out(in.size());
   const Elements means(running_mean, of(tp).element()), variances(running_variance, of(tp).element());
@@ -753,9 +805,11 @@ miopenStatus_t miopenBatchNormalizationForwardTraining(miopenHandle_t, miopenBat
   write(of(ty), y, out, alpha, beta);
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenBatchNormalizationForwardInference(miopenHandle_t, miopenBatchNormMode_t mode, void *alpha, void *beta, const miopenTensorDescriptor_t tx, const void *x,
+miopenStatus_t miopenBatchNormalizationForwardInference(miopenHandle_t handle, miopenBatchNormMode_t mode, void *alpha, void *beta, const miopenTensorDescriptor_t tx, const void *x,
                                                         const miopenTensorDescriptor_t ty, void *y, const miopenTensorDescriptor_t tp, void *scale, void *bias, void *mean,
                                                         void *variance, double epsilon) {
+  NOT_CAPTURED(handle)
+  if (!alike(of(tx), of(ty)) || !scales(of(tp), of(tx), mode)) return miopenStatusBadParm;
   const Values s = read(of(tp), scale), b = read(of(tp), bias);
   Values values = read(of(tx), x), m, v;
   if (mean && variance) m = read(of(tp), mean), v = read(of(tp), variance);
@@ -768,10 +822,12 @@ miopenStatus_t miopenBatchNormalizationForwardInference(miopenHandle_t, miopenBa
   write(of(ty), y, values, alpha, beta);
   return miopenStatusSuccess;
 }
-miopenStatus_t miopenBatchNormalizationBackward(miopenHandle_t, miopenBatchNormMode_t mode, const void *alpha, const void *beta, const void *parameter_alpha,
+miopenStatus_t miopenBatchNormalizationBackward(miopenHandle_t handle, miopenBatchNormMode_t mode, const void *alpha, const void *beta, const void *parameter_alpha,
                                                 const void *parameter_beta, const miopenTensorDescriptor_t tx, const void *x, const miopenTensorDescriptor_t tdy, const void *dy,
                                                 const miopenTensorDescriptor_t tdx, void *dx, const miopenTensorDescriptor_t tp, const void *scale, void *scale_gradient,
                                                 void *bias_gradient, double epsilon, const void *saved_mean, const void *saved_inverse) {
+  NOT_CAPTURED(handle)
+  if (!alike(of(tx), of(tdy), of(tdx)) || !scales(of(tp), of(tx), mode)) return miopenStatusBadParm;
   const Values in = read(of(tx), x), gradient = read(of(tdy), dy), s = read(of(tp), scale);
   Values out(in.size()), ds(s.size()), db(s.size()), m, v;
   if (saved_mean && saved_inverse) m = read(of(tp), saved_mean), v = read(of(tp), saved_inverse);

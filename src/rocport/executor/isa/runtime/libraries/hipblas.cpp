@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // libhipblas: the executor's hipBLAS with the library's own symbols, and gemm over run-time types, whose first version
 // names types by hipBLAS's own numbers.
+#include "captured.h"
+
 #define RPX_API extern "C"
 #include "hipblas/hipblas.h"
 

@@ -73,6 +73,13 @@ struct Matrix {
     stride = a.get<std::int64_t>(HIPBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, 0);
     by_rows = a.get<std::int32_t>(HIPBLASLT_MATRIX_LAYOUT_ORDER, HIPBLASLT_ORDER_COL) == HIPBLASLT_ORDER_ROW;
   }
+  // Sizes that describe a matrix.
+  bool sound() const { return rows >= 0 && columns >= 0 && batch >= 1 && stride >= 0 && ld >= std::max(1L, by_rows ? columns : rows); }
+  // [data, what the matrices take of it) lies in one allocation.
+  bool within(const void *data, const char *what) const {
+    if (!rows || !columns) return true;
+    return !rt::check_range(data, (at(batch - 1, rows - 1, columns - 1) + 1) * Elements::bytes(type), what);
+  }
   bool served() const { return Elements::bytes(type) != 0; }
   std::size_t at(int b, long i, long j) const { return static_cast<std::size_t>(b * stride + (by_rows ? i * ld + j : i + j * ld)); }
 };
@@ -139,12 +146,23 @@ struct Product {
     const bool gradient = epilogue == HIPBLASLT_EPILOGUE_DGELU || epilogue == HIPBLASLT_EPILOGUE_DGELU_BGRAD;
     const bool adds = !plain && (epilogue & 4), writes_aux = !plain && !gradient && (epilogue & 128);
     if ((adds && !bias) || ((writes_aux || gradient) && !aux)) return HIPBLAS_STATUS_INVALID_VALUE;
+    const bool writes_bias = epilogue == HIPBLASLT_EPILOGUE_DGELU_BGRAD || epilogue == HIPBLASLT_EPILOGUE_BGRADA || epilogue == HIPBLASLT_EPILOGUE_BGRADB;
+    const bool batches = ma.batch == md.batch && mb.batch == md.batch;
+    if (!ma.sound() || !mb.sound() || !md.sound() || !batches || aux_ld < m || aux_stride < 0) return HIPBLAS_STATUS_INVALID_VALUE;
+    if (y != 0 && (!c || !mc.sound() || mc.rows != m || mc.columns != n || mc.batch != md.batch)) return HIPBLAS_STATUS_INVALID_VALUE;
+    if (!m || !n) return HIPBLAS_STATUS_SUCCESS;
+    if (!ma.within(a, "hipblasLtMatmul's A") || !mb.within(b, "hipblasLtMatmul's B") || !md.within(d, "hipblasLtMatmul's D")) return HIPBLAS_STATUS_INVALID_VALUE;
+    if (y != 0 && !mc.within(c, "hipblasLtMatmul's C")) return HIPBLAS_STATUS_INVALID_VALUE;
+    const std::size_t bias_bytes = static_cast<std::size_t>(epilogue == HIPBLASLT_EPILOGUE_BGRADB ? n : m) * Elements::bytes(biases.type());
+    if ((adds || (writes_bias && bias)) && (!bias_bytes || rt::check_range(bias, bias_bytes, "hipblasLtMatmul's bias"))) return HIPBLAS_STATUS_INVALID_VALUE;
+    const auto aux_elements = static_cast<std::size_t>((md.batch - 1) * aux_stride + (n - 1) * aux_ld + m);
+    if ((writes_aux || gradient) && rt::check_range(aux, aux_elements * Elements::bytes(aux_type), "hipblasLtMatmul's auxiliary matrix")) return HIPBLAS_STATUS_INVALID_VALUE;
     double largest = 0;
     std::vector<double> gradients(static_cast<std::size_t>(std::max(m, n)));
     for (int batch = 0; batch < md.batch; ++batch) {
       const auto x = packed<W>(a, ma, batch, ta, sa, outer_a), z = packed<W>(b, mb, batch, tb, sb, outer_b);
       std::vector<W> sums(static_cast<std::size_t>(m * n));
-      rpx::blas::product('N', 'N', m, n, k, x.data(), m, z.data(), k, sums.data());
+      if (k) rpx::blas::product('N', 'N', m, n, k, x.data(), m, z.data(), k, sums.data());
       const Elements before(c, mc.type), out(d, md.type), auxiliary(aux, aux_type);
       for (long j = 0; j < n; ++j)
         for (long i = 0; i < m; ++i) {
@@ -170,7 +188,6 @@ struct Product {
       for (long p = 0; epilogue == HIPBLASLT_EPILOGUE_BGRADB && p < k; ++p)
         for (long j = 0; j < n; ++j) gradients[static_cast<std::size_t>(j)] += static_cast<double>(z[static_cast<std::size_t>(p + j * k)]);
     }
-    const bool writes_bias = epilogue == HIPBLASLT_EPILOGUE_DGELU_BGRAD || epilogue == HIPBLASLT_EPILOGUE_BGRADA || epilogue == HIPBLASLT_EPILOGUE_BGRADB;
     for (long i = 0; writes_bias && bias && i < (epilogue == HIPBLASLT_EPILOGUE_BGRADB ? n : m); ++i)
       biases.set(static_cast<std::size_t>(i), gradients[static_cast<std::size_t>(i)]);
     if (amax) *amax = static_cast<float>(largest);
@@ -263,10 +280,7 @@ hipblasStatus_t hipblasLtMatmul(hipblasLtHandle_t, hipblasLtMatmulDesc_t desc, c
       return HIPBLAS_STATUS_NOT_SUPPORTED;
     }
   }
-  if (rt::capturing(stream)) {
-    (void)rt::unserved("hipblasLtMatmul in a captured stream");
-    return HIPBLAS_STATUS_NOT_SUPPORTED;
-  }
+  if (rt::refused_in_capture(stream, "hipblasLtMatmul")) return HIPBLAS_STATUS_NOT_SUPPORTED;
   const Product product{of(desc), alpha, beta, a, b, c, d, Matrix(la), Matrix(lb), Matrix(lc), Matrix(ld)};
   // Integers and doubles are summed in double: integers are exact there.
   return product.ma.type == HIP_R_64F || product.ma.type == HIP_R_8I ? product.run<double>() : product.run<float>();
@@ -285,7 +299,7 @@ hipblasStatus_t hipblasLtMatrixTransformDescGetAttribute(hipblasLtMatrixTransfor
   return of(desc).read(name, to, bytes, written);
 }
 hipblasStatus_t hipblasLtMatrixTransform(hipblasLtHandle_t, hipblasLtMatrixTransformDesc_t desc, const void *alpha, const void *a, hipblasLtMatrixLayout_t la, const void *beta,
-                                         const void *b, hipblasLtMatrixLayout_t lb, void *c, hipblasLtMatrixLayout_t lc, hipStream_t) {
+                                         const void *b, hipblasLtMatrixLayout_t lb, void *c, hipblasLtMatrixLayout_t lc, hipStream_t stream) {
   if (!desc || !alpha || !a || !la || !c || !lc) return HIPBLAS_STATUS_INVALID_VALUE;
   const Attributes &how = of(desc);
   const auto type = static_cast<hipDataType>(how.get<std::int32_t>(HIPBLASLT_MATRIX_TRANSFORM_DESC_SCALE_TYPE, HIP_R_32F));
@@ -293,7 +307,14 @@ hipblasStatus_t hipblasLtMatrixTransform(hipblasLtHandle_t, hipblasLtMatrixTrans
   const bool tb = how.get<std::int32_t>(HIPBLASLT_MATRIX_TRANSFORM_DESC_TRANSB, HIPBLAS_OP_N) != HIPBLAS_OP_N;
   const Matrix ma(la), mc(lc), mb(lb ? lb : la);
   if (tiled(la) || tiled(lc) || (lb && tiled(lb)) || !ma.served() || !mb.served() || !mc.served()) return HIPBLAS_STATUS_NOT_SUPPORTED;
+  if (rt::refused_in_capture(stream, "hipblasLtMatrixTransform")) return HIPBLAS_STATUS_NOT_SUPPORTED;
   const double x = Elements(alpha, type)[0], y = b && lb && beta ? Elements(beta, type)[0] : 0;
+  auto fits = [&](const Matrix &m, bool transposed) {
+    return m.sound() && (transposed ? m.columns : m.rows) == mc.rows && (transposed ? m.rows : m.columns) == mc.columns && m.batch == mc.batch;
+  };
+  if (!mc.sound() || !fits(ma, ta) || (y != 0 && !fits(mb, tb))) return HIPBLAS_STATUS_INVALID_VALUE;
+  if (!ma.within(a, "hipblasLtMatrixTransform's A") || !mc.within(c, "hipblasLtMatrixTransform's C")) return HIPBLAS_STATUS_INVALID_VALUE;
+  if (y != 0 && !mb.within(b, "hipblasLtMatrixTransform's B")) return HIPBLAS_STATUS_INVALID_VALUE;
   std::vector<double> values(static_cast<std::size_t>(mc.rows * mc.columns));
   for (int batch = 0; batch < mc.batch; ++batch) {
     for (long j = 0; j < mc.columns; ++j)

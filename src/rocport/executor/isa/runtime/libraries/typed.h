@@ -5,8 +5,11 @@
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/library_types.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "rpx/fp8.h"
@@ -18,6 +21,7 @@ class Elements {
  public:
   Elements(const void *data, hipDataType type) : data_(const_cast<char *>(static_cast<const char *>(data))), type_(type) {}
 
+  hipDataType type() const { return type_; }
   // 0: a type that is not served.
   static std::size_t bytes(hipDataType type) {
     switch (type) {
@@ -49,15 +53,19 @@ class Elements {
     switch (type_) {
       case HIP_R_64F: return put(i, v);
       case HIP_R_32F: return put(i, static_cast<float>(v));
-      case HIP_R_32I: return put(i, static_cast<std::int32_t>(v));
+      case HIP_R_32I: return put(i, integer<std::int32_t>(v));
       case HIP_R_16F: return put(i, static_cast<_Float16>(v));
       case HIP_R_16BF: return put(i, bfloat16(static_cast<float>(v)));
-      case HIP_R_8I: return put(i, static_cast<std::int8_t>(v < -128 ? -128 : v > 127 ? 127 : v));
+      case HIP_R_8I: return put(i, integer<std::int8_t>(v));
       default: return put(i, rpx::fp8_bits(v, true, small()));
     }
   }
 
  private:
+  template <class T> static T integer(double v) {  // to nearest, ties to even, within the type's range; a NaN is 0
+    using Limits = std::numeric_limits<T>;
+    return v != v ? T(0) : static_cast<T>(std::nearbyint(std::max<double>(Limits::min(), std::min<double>(v, Limits::max()))));
+  }
   static float from_bits(std::uint32_t bits) {
     float v;
     std::memcpy(&v, &bits, sizeof v);
