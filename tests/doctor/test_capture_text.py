@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import doctor_samples as samples
 import pytest
 
@@ -83,6 +86,24 @@ def test_a_binary_is_refused_and_passed_over_in_a_folder(tmp_path):
     machine = read_captures([tmp_path])
     assert [g.gfx for g in machine.gpus] == ["gfx1100"]
     assert any("passed over" in note for note in machine.notes)
+
+
+def test_a_pipe_is_read_once_and_whole(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(GFX,))
+    writer.start()
+    machine = read_captures([pipe])
+    writer.join()
+    assert [g.gfx for g in machine.gpus] == ["gfx1100"]
+
+
+def test_a_binary_behind_a_head_of_text_is_no_text_and_a_log_with_a_few_nuls_is(tmp_path):
+    (tmp_path / "a.run").write_bytes(b"#!/bin/sh\n" * 1000 + bytes(range(256)) * 40)
+    with pytest.raises(CaptureError, match=r"a\.run: not text"):
+        read_captures([tmp_path / "a.run"])
+    (tmp_path / "kern.log").write_bytes(b"a line of the kernel\n" * 1000 + bytes(8) + GFX.encode())
+    assert [g.gfx for g in read_captures([tmp_path / "kern.log"]).gpus] == ["gfx1100"]
 
 
 def test_nothing_known_says_what_would_help():

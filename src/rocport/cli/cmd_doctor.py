@@ -204,9 +204,9 @@ def _readings(sources: list[Path]) -> tuple[list[Reading], list[str]]:
     found = []
     try:
         files, passed = text_files(sources)
-        for path in files:
-            with path.open("rb") as stream:
-                found.append(read_stream(stream, str(path)))
+        for file in files:
+            with file.open() as stream:
+                found.append(read_stream(stream, str(file.path)))
     except OSError as error:
         raise click.ClickException(f"{error.filename}: cannot be read: {error.strerror or error}") from error
     except CaptureError as error:

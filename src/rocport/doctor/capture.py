@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -68,8 +70,8 @@ def read_captures(paths: Iterable[Path]) -> Machine:
     files, passed = text_files(paths)
     parts = []
     for file in files:
-        with _opened(file) as handle:
-            parts.append((str(file), parse_text(decode(handle.read(MAX_BYTES)), str(file))))
+        with file.open() as handle:
+            parts.append((str(file.path), parse_text(decode(handle.read(MAX_BYTES)), str(file.path))))
     return machine_of(parts, passed)
 
 
@@ -81,19 +83,39 @@ def machine_of(parts: Sequence[tuple[str, Facts]], notes: Sequence[str] = ()) ->
     )
 
 
-def text_files(paths: Iterable[Path]) -> tuple[list[Path], list[str]]:
+@dataclass(frozen=True)
+class Capture:
+    """A capture that is text. `kept`: what a pipe held, which can be read only once; None for a file."""
+
+    path: Path
+    kept: bytes | None = None
+
+    def open(self) -> BinaryIO:
+        """The bytes from the first on. Raises CaptureError for a file that cannot be opened any more."""
+        return _opened(self.path) if self.kept is None else BytesIO(self.kept)
+
+
+def text_files(paths: Iterable[Path]) -> tuple[list[Capture], list[str]]:
     """The files of captures that are text, and what was passed over or is read in part.
 
     Raises CaptureError for a path that is not there, cannot be read or is no text.
     """
-    found: list[Path] = []
+    found: list[Capture] = []
     notes: list[str] = []
     for path in paths:
         for file in capture_files(path):
+            kept, size = None, 0
             with _opened(file) as handle:
-                binary = looks_binary(handle.read(8192))
-                handle.seek(0, os.SEEK_END)
-                size = handle.tell()
+                try:
+                    if handle.seekable():
+                        data = handle.read(MAX_BYTES)
+                        size = handle.seek(0, os.SEEK_END)
+                    else:
+                        data = kept = handle.read()
+                        size = len(kept)
+                except OSError as error:
+                    raise CaptureError(f"{file}: cannot be read: {error.strerror or error}") from error
+            binary = looks_binary(data[:MAX_BYTES])
             if binary and file == path:
                 raise CaptureError(f"{file}: not text; expected pasted output such as rocminfo's or collect_env's")
             if binary:
@@ -101,7 +123,7 @@ def text_files(paths: Iterable[Path]) -> tuple[list[Path], list[str]]:
                 continue
             if size > MAX_BYTES:
                 notes.append(f"{file}: the machine is read from the first {MAX_BYTES >> 20} MiB")
-            found.append(file)
+            found.append(Capture(file, kept))
     return found, notes
 
 

@@ -58,14 +58,16 @@ def decode(data: bytes) -> str:
 
 
 def looks_binary(data: bytes) -> bool:
-    """True for files that are no text at all (an image, an archive, a library)."""
-    head = data[:8192]
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or not head:
+    """True for files that are no text at all (an image, an archive, a library), also behind a head of text. A log may
+    hold a few NUL bytes behind its head, as a machine that lost its power leaves them."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or not data:
         return False
-    if head.startswith((b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xd8\xff")):
+    if data.startswith((b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xd8\xff")):
         return True
-    zeros = head.count(0)
-    return zeros > 0 and not (zeros > len(head) // 3)
+    head = data[:8192]
+    if head.count(0) > len(head) // 3:
+        return False  # UTF-16
+    return b"\0" in head or data.count(0) > len(data) // 1000
 
 
 def clean(text: str) -> list[Line]:
