@@ -12,6 +12,7 @@ import pytest
 
 from rocport.executor.isa.runtime.calls import VARIABLE, _name_of, _named, _split, trace_calls
 from rocport.executor.isa.runtime.executor import IsaExecutor
+from rocport.executor.isa.runtime.library import HERE
 from rocport.model import HANGING_S
 from rocport.toolchain import Toolchain
 
@@ -70,3 +71,42 @@ def test_parameters_are_split_and_named() -> None:
     assert names == ["resize", "list", "argument2", "flags"]
     assert _named("size_t", "argument2") == "size_t argument2"
     assert _split("void") == []
+
+
+def test_every_line_is_json_whatever_the_locale_and_the_bytes(toolchain: Toolchain, tmp_path: Path) -> None:
+    """A locale's decimal point is stood in for by a function of its name, since few machines have such a locale."""
+    source = tmp_path / "lines.cpp"
+    source.write_text(
+        r"""
+#include <cstdarg>
+#include "calls.h"
+extern "C" int snprintf(char *to, size_t size, const char *format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(to, size, format, arguments);
+  for (char *c = to; std::strchr(format, 'g') && *c; ++c)
+    if (*c == '.') *c = ',';
+  return length;
+}
+int main() {
+  const std::string text = calls::quoted("a\xff\x7f\n\""), took = calls::milliseconds(std::chrono::microseconds(12034));
+  std::puts(("[" + text + ", " + took + ", " + calls::value(1.5f, true) + ", " + calls::value(-2e-20, true) + ", " +
+             calls::value(INFINITY, true) + "]").c_str());
+}
+"""
+    )
+    program = tmp_path / "lines"
+    command = [
+        str(toolchain.compiler),
+        "-std=c++17",
+        "-w",
+        f"-I{HERE}",
+        str(source),
+        "-lstdc++",
+        "-lm",
+        "-o",
+        str(program),
+    ]
+    subprocess.run(command, check=True, timeout=HANGING_S)
+    said = subprocess.run([program], capture_output=True, check=True, timeout=HANGING_S).stdout
+    assert json.loads(said) == ['a\xff\x7f\n"', 12.034, 1.5, -2e-20, "inf"]

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,7 +36,7 @@ inline std::string quoted(const char *text) {
     const unsigned char c = static_cast<unsigned char>(*text);
     char escaped[8];
     std::snprintf(escaped, sizeof escaped, "\\u%04x", c);
-    if (c < 32) out += escaped;
+    if (c < 32 || c > 126) out += escaped;  // a byte that may be no UTF-8 stands for the character of its number
     else if (c == '"' || c == '\\') (out += '\\') += *text;
     else out += *text;
   }
@@ -47,8 +48,18 @@ inline std::string address(const void *p) {
   return p ? text : "null";
 }
 inline std::string milliseconds(std::chrono::steady_clock::duration d) {
+  const long long us = std::chrono::duration_cast<std::chrono::microseconds>(d).count();
   char text[32];
-  std::snprintf(text, sizeof text, "%.3f", std::chrono::duration<double, std::milli>(d).count());
+  std::snprintf(text, sizeof text, "%lld.%03lld", us / 1000, us % 1000);
+  return text;
+}
+
+// In JSON's spelling, whatever the program's locale is; what JSON has no number for is in quotes.
+inline std::string number(double v) {
+  char text[40];
+  std::snprintf(text, sizeof text, std::isfinite(v) ? "%.9g" : "\"%g\"", v);
+  for (char *c = text; *c && std::isfinite(v); ++c)
+    if (!std::strchr("+-0123456789e", *c)) *c = '.';
   return text;
 }
 
@@ -65,6 +76,8 @@ template <class T> std::string value(T v, bool succeeded) {
     } else {
       return address(reinterpret_cast<const void *>(v));
     }
+  } else if constexpr (std::is_floating_point<T>::value) {
+    return number(v);
   } else if constexpr (std::is_arithmetic<T>::value) {
     return std::to_string(v);
   } else if constexpr (std::is_enum<T>::value) {
