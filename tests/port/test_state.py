@@ -103,6 +103,27 @@ def test_an_undo_record_that_is_none_is_refused(text: str, root: Path) -> None:
         state.undo(root)
 
 
+@pytest.mark.parametrize("name", ["undo.json", ".gitignore"])
+def test_an_undo_that_is_cut_while_it_clears_up_can_be_run_again(
+    name: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("port", root, "--in-place", "--allow-dirty").exception is None
+    unlink = Path.unlink
+
+    def cut(path: Path, missing_ok: bool = False) -> None:
+        if path.name == name and path.parent.name == state.FOLDER:
+            raise KeyboardInterrupt
+        unlink(path, missing_ok)
+
+    with monkeypatch.context() as killed:
+        killed.setattr(Path, "unlink", cut)
+        with pytest.raises(KeyboardInterrupt):
+            state.undo(root)
+    assert (root / "b.cu").read_text() == KERNEL and (root / state.FOLDER).exists()
+    state.undo(root)
+    assert not (root / state.FOLDER).exists() and (root / "b.cu").read_text() == KERNEL
+
+
 def test_undo_follows_no_link(root: Path, victim: Path) -> None:
     undo_record(root, path="link/file", before="", after=sha256(VICTIM))
     (root / "link").symlink_to(victim)

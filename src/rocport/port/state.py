@@ -213,7 +213,7 @@ def _prune(root: Path, folder: Path) -> None:
 
 def _clear(folder: Path) -> None:
     """Remove it, the record last: an undo that is cut off can be run again."""
-    last = [folder / _UNDO, folder / ".gitignore"]
+    last = [folder / ".gitignore", folder / _UNDO]
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
