@@ -29,6 +29,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import click
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "port")]
 
@@ -79,16 +81,25 @@ def ended(act: Callable[[], object], below: Path, at: int) -> int | None:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         sys.addaudithook(see)
-        quiet = io.StringIO()
-        with contextlib.suppress(BaseException), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
-            act()
-        os.write(writing, str(count).encode())
+        quiet, said = io.StringIO(), ""
+        try:
+            with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+                act()
+        except (SystemExit, click.ClickException):
+            pass  # how a command ends, and how it refuses
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(writing, (said or str(count)).encode())
         os._exit(0)
     os.close(writing)
-    said = os.read(reading, 64)
+    answer = os.read(reading, 4096)
     os.close(reading)
     _, status = os.waitpid(child, 0)
-    return None if os.WIFSIGNALED(status) else int(said)
+    if os.WIFSIGNALED(status):
+        return None
+    if not answer.isdigit():
+        raise SystemExit(f"what is attacked failed by itself: {answer.decode(errors='replace')}")
+    return int(answer)
 
 
 def port(*words: str | Path) -> Callable[[], object]:
