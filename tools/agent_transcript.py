@@ -67,9 +67,10 @@ class Session:
         self._show(f"{name} {json.dumps(arguments)}", {"error": result.content[0].text})
 
     def _show(self, asked: str, answer: Any) -> None:
-        text = json.dumps(_short(answer), indent=1)
-        for place, name in self.places:
-            text = text.replace(json.dumps(place)[1:-1], name)
+        whole = json.dumps(answer)
+        for place, name in self.places:  # before anything is cut: where a text ends must not depend on the machine
+            whole = whole.replace(json.dumps(place)[1:-1], name)
+        text = json.dumps(_short(json.loads(whole)), indent=1)
         self.parts.append(f"```\n> {asked}\n```\n\n```json\n{text}\n```\n")
 
 

@@ -205,7 +205,8 @@ def test_every_filter_and_key(show: Any) -> None:
     page.keyboard.press("k")
     page.keyboard.press("Enter")
     details = page.locator("#list details").first
-    assert details.get_attribute("open") is not None and details.locator(".note").count() == 1
+    _expect(details.locator(".note")).to_have_count(1)
+    assert details.get_attribute("open") is not None
     assert details.locator(".finding p").nth(1).inner_text().split() == HOSTILE.split()
     page.keyboard.press("/")
     page.keyboard.type("b.cu")
@@ -228,7 +229,7 @@ def test_every_link_leads_somewhere(show: Any) -> None:
     assert page.locator("#treemap rect").count() == 2
     page.locator("#treemap a").first.focus()
     page.keyboard.press("Enter")
-    assert page.locator("#count").inner_text() == "1 finding in 1 file"
+    _expect(page.locator("#count")).to_have_text("1 finding in 1 file")
 
 
 def test_sections_sort_and_plot(show: Any) -> None:

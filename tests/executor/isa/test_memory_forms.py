@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from assembling import registers
-from test_matrix import minifloat
+from test_isa_matrix import minifloat
 
 rng = np.random.default_rng(21)
 
