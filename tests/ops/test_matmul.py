@@ -218,7 +218,7 @@ def test_several_rows_an_expert_are_mlx(mx, transpose, top):
     dense = ops.dequantize(q)[experts]
     plain = x[left] @ (dense.transpose(-1, -2) if transpose else dense)
     grad = torch.randn_like(out)
-    torch.testing.assert_close(*(torch.autograd.grad(y, x, grad)[0] for y in (out, plain)))
+    assert relative(*(torch.autograd.grad(y, x, grad)[0] for y in (out, plain))) < 2e-6
     run = next(t.run for t in ops.operator("gather_qmm").tiers() if t.name == "sorted")
     flat = x.detach()[rows].flatten(0, 1)
     many = run(flat, q, experts.repeat_interleave(3, 0), transpose)
