@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
-from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.include_header import is_project_file, spelled
+from rocport.rules.cuda.include_header import served_includes, spelled
 from rocport.rules.cuda.standard_library import BARRIER_HEADERS, WAITING, supported
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
@@ -112,22 +112,9 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    for directive in source.directives:
-        if directive.name != b"include" or amd_only(source, directive.first):
-            continue
-        found = spelled(source, directive)
-        if found is None or found[0] not in BARRIER_HEADERS or is_project_file(found[0], source, context):
-            continue
-        yield finding(
-            RULE,
-            source,
-            directive.first,
-            f"<{found[0]}> is {HEADER}: its names over shared memory and atomic operations",
-            last=directive.last - 1,
-            applicability=Applicability.SAFE,
-            edits=[Edit(Span(directive.start, source.end(directive.last - 1)), b"")],
-            headers=[HEADER],
-        )
+    yield from served_includes(
+        RULE, source, context, BARRIER_HEADERS, HEADER, "its names over shared memory and atomic operations"
+    )
     view = branches(source, context.project.torch_extension)
     told: set[str] = set()
     for position in sorted(source.find(b"cuda")):

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from rocport.facts.symbols import Symbol, load
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource, Directive
 
 # Headers that hipify maps in part or not at all, or whose HIP header holds other names: these stay listed.
@@ -93,6 +94,28 @@ def is_project_file(name: str, source: CudaSource, context: Context) -> bool:
         return True
     same = context.project.by_basename.get(posixpath.basename(name), ())
     return any(path.endswith("/" + name) or path == name for path in same)
+
+
+def served_includes(
+    rule: Rule, source: CudaSource, context: Context, names: Container[str], header: str, gives: str
+) -> Iterator[Finding]:
+    """Includes of CUDA's headers `names` that go, because a header of the port gives what they declare."""
+    for directive in source.directives:
+        if directive.name != b"include" or amd_only(source, directive.first):
+            continue
+        found = spelled(source, directive)
+        if found is None or found[0] not in names or is_project_file(found[0], source, context):
+            continue
+        yield finding(
+            rule,
+            source,
+            directive.first,
+            f"<{found[0]}> is {header}: {gives}",
+            last=directive.last - 1,
+            applicability=Applicability.SAFE,
+            edits=[Edit(Span(directive.start, source.end(directive.last - 1)), b"")],
+            headers=[header],
+        )
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
-from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
+from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace_range
-from rocport.rules.cuda.include_header import OTHERS, is_project_file, spelled
+from rocport.rules.cuda.include_header import OTHERS, served_includes
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
@@ -119,22 +119,9 @@ def supported(source: CudaSource, position: int) -> bool:
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    for directive in source.directives:
-        if directive.name != b"include" or amd_only(source, directive.first):
-            continue
-        found = spelled(source, directive)
-        if found is None or found[0] not in _HEADERS or is_project_file(found[0], source, context):
-            continue
-        yield finding(
-            RULE,
-            source,
-            directive.first,
-            f"<{found[0]}> is {HEADER}: libcu++'s names over the host's standard library and HIP",
-            last=directive.last - 1,
-            applicability=Applicability.SAFE,
-            edits=[Edit(Span(directive.start, source.end(directive.last - 1)), b"")],
-            headers=[HEADER],
-        )
+    yield from served_includes(
+        RULE, source, context, _HEADERS, HEADER, "libcu++'s names over the host's standard library and HIP"
+    )
     view = branches(source, context.project.torch_extension)
     yield from _aliases(source)
     yield from _atomics(source)
