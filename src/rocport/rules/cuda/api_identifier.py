@@ -8,6 +8,9 @@ The edit is right wherever the identifier is the library's. What the project dec
 of that name is left alone. A macro of the project that stands before a function of the library, such as
 `#define cudaMalloc(p, n) traced(p, n)`, is renamed with its uses, so that they still pass through it; where another
 name that the project calls becomes the same HIP name, those calls would pass through it too: REVIEW.
+
+The label `case CUFFT_NVRTC_FAILURE:` of a number that HIP does not have is left out on AMD, where nothing returns it;
+what follows the label stays. `struct cudaGraphicsResource` loses its `struct`: HIP's name is a typedef and no tag.
 """
 
 from __future__ import annotations
@@ -19,10 +22,21 @@ from typing import Literal
 
 from rocport.binding import Binder, Binding, Owner, binder
 from rocport.facts.symbols import Symbol, load
-from rocport.model import Applicability, Context, Definition, Example, Finding, RocmVersion, Rule, Severity
+from rocport.model import (
+    Applicability,
+    Context,
+    Definition,
+    Edit,
+    Example,
+    Finding,
+    RocmVersion,
+    Rule,
+    Severity,
+    Span,
+)
 from rocport.rules import discover
 from rocport.rules.cuda.common import finding, replace
-from rocport.rules.cuda.definitions import arguments
+from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -55,6 +69,16 @@ RULE = Rule(
         Example(
             "#define CHECK(x) if ((x) != cudaSuccess) abort()\n",
             contains=("hipSuccess",),
+        ),
+        Example(
+            'const char *name(cufftResult e) {\n  switch (e) {\n    case CUFFT_SUCCESS:\n      return "SUCCESS";\n'
+            '    case CUFFT_NVRTC_FAILURE:\n      return "NVRTC";\n  }\n  return 0;\n}\n',
+            contains=("case HIPFFT_SUCCESS:", "#if !ROCPORT_HIP", "    case CUFFT_NVRTC_FAILURE:\n#endif\n"),
+        ),
+        Example("#define NAME(e) case CUFFT_NVRTC_FAILURE: return #e;\n", contains=("case CUFFT_NVRTC_FAILURE:",)),
+        Example(
+            "#include <cuda_runtime.h>\nstruct cudaGraphicsResource;\nvoid draw(struct cudaGraphicsResource **r);\n",
+            contains=("#if !ROCPORT_HIP", "void draw(hipGraphicsResource **r);"),
         ),
     ),
     clean=(
@@ -194,6 +218,57 @@ def _on_device(source: CudaSource, position: int, symbol: Symbol) -> bool:
     return function is not None and b"__host__" not in function.specifiers
 
 
+_TYPEDEFS = frozenset(
+    {
+        *("hipGraphicsResource", "hipLaunchParams", "hipFunctionLaunchParams", "hipExternalMemoryHandleDesc"),
+        *("hipExternalMemoryBufferDesc", "hipExternalMemoryMipmappedArrayDesc", "hipExternalMemoryHandleType"),
+        *("hipExternalSemaphoreHandleDesc", "hipExternalSemaphoreHandleType", "hipExternalSemaphoreSignalParams"),
+        "hipExternalSemaphoreWaitParams",
+    }
+)
+"""Types of HIP (hip_runtime_api.h, driver_types.h of ROCm 6.4) that no tag names, where CUDA's are tags."""
+
+
+def _elaborated(source: CudaSource, position: int, symbol: Symbol) -> Finding | None:
+    """`struct cudaX`, where HIP's name is a typedef: the name alone; a declaration of the tag is left out."""
+    if symbol.hip not in _TYPEDEFS or source.at(position - 1) not in (b"struct", b"enum"):
+        return None
+    if source.path.endswith(".c"):  # CUDA's own name is a tag there, which needs the keyword
+        return None
+    keyword = source.at(position - 1).decode()
+    in_directive = source.directive_of(position) is not None
+    if source.at(position + 1) == b";" and not in_directive:
+        edits = leave_out_on_hip(source, position - 1, position + 1, b"HIP has a typedef of it")
+    else:
+        edits = [Edit(Span(source.starts[position - 1], source.end(position)), symbol.hip.encode())]
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{keyword} {symbol.cuda} is {symbol.hip} alone: in HIP the name is a typedef, which `{keyword}` cannot name",
+        applicability=Applicability.SAFE,
+        edits=edits,
+        headers=[PLATFORM] if len(edits) > 1 else [],
+    )
+
+
+def _label(source: CudaSource, position: int, symbol: Symbol) -> Finding | None:
+    """A case label of a number that HIP lacks: left out on AMD, as nothing there returns it."""
+    if symbol.kind != "enum" or source.directive_of(position) is not None:
+        return None
+    if source.at(position - 1) != b"case" or source.at(position + 1) != b":":
+        return None
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{symbol.cuda} has no HIP counterpart, so nothing returns it on AMD: its case label is left out there",
+        applicability=Applicability.SAFE,
+        edits=leave_out_on_hip(source, position - 1, position + 1, b"HIP has no such number"),
+        headers=[PLATFORM],
+    )
+
+
 def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersion | None) -> Finding:
     if symbol.cuda.startswith("cuda") and _on_device(source, position, symbol):
         return finding(
@@ -203,6 +278,9 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             f"{symbol.cuda} is called from device code: HIP has no device runtime (dynamic parallelism)",
             fix="move the call to the host",
         )
+    special = _elaborated(source, position, symbol) if symbol.hip else _label(source, position, symbol)
+    if special is not None:
+        return special
     if not symbol.hip:
         return finding(
             RULE,
