@@ -59,9 +59,34 @@ def test_a_cmake_list_gives_the_files_of_the_executable_that_a_source_belongs_to
     )
     program = load_program(tmp_path / "gold.cpp")
     assert [unit.source.name for unit in program.units] == ["main.cu", "gold.cpp"]
+    assert [unit.host for unit in program.units] == [False, True]
     assert program.units[0].flags == (f"-I{tmp_path}", f"-I{tmp_path / 'include'}", "-DN=4")
     assert [unit.source.name for unit in load_program(tmp_path / "other.cu").units] == ["other.cu"]
     assert load_program(tmp_path).name == "sample"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "project(sample LANGUAGES CXX)\n",
+        "project(sample LANGUAGES CXX HIP)\nset_source_files_properties(gold.cpp PROPERTIES LANGUAGE HIP)\n",
+        "project(sample LANGUAGES CXX HIP)\ntarget_link_libraries(sample hip::device)\n",
+    ],
+)
+def test_a_cmake_list_may_have_its_cpp_files_compiled_as_hip(said: str, tmp_path: Path) -> None:
+    (tmp_path / "gold.cpp").write_text("int x;\n")
+    (tmp_path / "CMakeLists.txt").write_text(f"{said}add_executable(sample gold.cpp)\n")
+    assert [unit.host for unit in load_program(tmp_path).units] == [False]
+
+
+def test_what_a_makefile_compiles_with_gcc_is_plain_cpp(tmp_path: Path) -> None:
+    for name in ("main.hip", "gold.cpp", "other.cpp"):
+        (tmp_path / name).write_text("int x;\n")
+    (tmp_path / "Makefile").write_text(
+        "all:\n\thipcc -c main.hip other.cpp\n\tg++ -c gold.cpp\n\thipcc main.o gold.o other.o -o all\n"
+    )
+    units = load_program(tmp_path, confined=False).units
+    assert {unit.source.name: unit.host for unit in units} == {"main.hip": False, "other.cpp": False, "gold.cpp": True}
 
 
 def test_a_header_is_looked_for_around_the_source_nearest_first(tmp_path: Path) -> None:

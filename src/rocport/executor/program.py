@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from rocport.executor.process import run_process
 from rocport.facts.lookup import serves_link
 from rocport.model import HANGING_S
 from rocport.project.cmake import commands
-from rocport.project.languages import SOURCES, suffix_of
+from rocport.project.languages import KERNEL_SOURCES, SOURCES, suffix_of
 from rocport.sandbox import why_not
 from rocport.syntax.includes import spelled_includes
 
@@ -56,6 +56,8 @@ class Unit:
     flags: tuple[str, ...] = ()
     c: bool = False
     """Compiled as C. A C++ driver (hipcc, g++) takes a .c file as C++."""
+    host: bool = False
+    """Its build compiles it as plain C++: `__HIPCC__` is not defined, and no device code is in it."""
 
     @property
     def language(self) -> str:
@@ -139,6 +141,8 @@ def _from_cmake(folder: Path) -> list[Program]:
     targets: dict[str, list[Path]] = {}
     flags: list[str] = [f"-I{folder}"]
     openmp = False
+    languages: set[str] = set()
+    as_kernels: set[Path] = set()
     for read in commands(data):
         command, body = read.name, words(read.arguments)
         if not body:
@@ -147,6 +151,11 @@ def _from_cmake(folder: Path) -> list[Program]:
             values[body[0]] = " ".join(word for word in body[1:] if word not in ("CACHE", "PARENT_SCOPE"))
         elif command == "project":
             values["PROJECT_NAME"] = values["CMAKE_PROJECT_NAME"] = body[0]
+            languages.update(body[1:])
+        elif command == "enable_language":
+            languages.update(body)
+        elif command == "set_source_files_properties" and "HIP" in body:
+            as_kernels.update((folder / word).resolve() for word in body)
         elif command in _CMAKE_EXECUTABLES or command == "target_sources":
             files = [folder / word for word in body[1:] if suffix_of(word) in SOURCES]
             targets.setdefault(body[0], []).extend(file.resolve() for file in files)
@@ -163,12 +172,18 @@ def _from_cmake(folder: Path) -> list[Program]:
         openmp |= command == "target_link_libraries" and any("OpenMP::" in word for word in body)
     if openmp:
         flags.append("-fopenmp")
+    # Where kernels have a language of their own, C++ is C++.
+    apart = bool(languages & {"HIP", "CUDA"}) and "hip::device" not in data.decode(errors="replace")
+
+    def unit(file: Path) -> Unit:
+        named = suffix_of(file.name) in KERNEL_SOURCES or file in as_kernels
+        return Unit(file, tuple(flags), file.suffix == ".c", apart and not named and file.suffix != ".c")
+
     return [
-        Program(name, folder, tuple(Unit(file, tuple(flags), file.suffix == ".c") for file in files),
-                ("-fopenmp",) if openmp else (), ((),))
+        Program(name, folder, tuple(unit(file) for file in files), ("-fopenmp",) if openmp else (), ((),))
         for name, files in targets.items()
         if files and all(file.is_file() for file in files)
-    ]  # fmt: skip
+    ]
 
 
 def _included_by_others(source: Path, sources: list[Path]) -> bool:
@@ -203,8 +218,8 @@ def makefile_units(folder: Path, seconds: float = HANGING_S) -> list[Unit]:
     (build,) = _asked(folder.resolve(), makefile.resolve(), True, (), seconds=seconds)
     try:
         return [
-            Unit(source, tuple(flags), plain and source.suffix == ".c")
-            for plain, flags, sources, _, _ in _compilations(build, folder.resolve())
+            _unit_of(source, flags, compiler)
+            for compiler, flags, sources, _, _ in _compilations(build, folder.resolve())
             for source in sources
         ]
     except (ValueError, OSError, RuntimeError) as error:
@@ -250,8 +265,8 @@ def _asked(
         return printed
 
 
-def _compilations(text: str, folder: Path) -> Iterator[tuple[bool, list[str], list[Path], bool, list[str]]]:
-    """Of each compiler command that `make -n` prints: is it a C compiler's, flags, sources, does it only compile,
+def _compilations(text: str, folder: Path) -> Iterator[tuple[str, list[str], list[Path], bool, list[str]]]:
+    """Of each compiler command that `make -n` prints: the compiler's name, flags, sources, does it only compile,
     libraries. Each line starts in the folder that make has entered."""
     entered = [folder]
     for line in re.sub(r"\\\n", " ", text).splitlines():
@@ -264,8 +279,14 @@ def _compilations(text: str, folder: Path) -> Iterator[tuple[bool, list[str], li
             if words[0] == "cd" and len(words) > 1:
                 where = (where / words[1]).resolve()
             elif _is_compiler(words[0]):
-                plain = Path(words[0]).name.partition("-")[0] in ("cc", "gcc", "clang", "mpicc")
-                yield plain, *_parse(words[1:], where)
+                yield Path(words[0]).name.partition("-")[0], *_parse(words[1:], where)
+
+
+def _unit_of(source: Path, flags: Sequence[str], compiler: str) -> Unit:
+    """A unit as the compiler of that name takes it: a C compiler takes .c for C, GCC and MPI's drivers have no HIP."""
+    c = source.suffix == ".c" and compiler in ("cc", "gcc", "clang", "mpicc")
+    host = compiler in ("cc", "gcc", "c++", "g++", "mpicc", "mpicxx", "mpic++")
+    return Unit(source, tuple(flags), c, host and not c and suffix_of(source.name) not in KERNEL_SOURCES)
 
 
 _ENTERS = re.compile(r"g?make(?:\[\d+\])?: Entering directory '(.*)'")
@@ -298,9 +319,9 @@ def _is_compiler(word: str) -> bool:
 def _from_commands(folder: Path, build: str, run: str) -> Program | None:
     units: dict[str, Unit] = {}
     link: list[str] = []
-    for plain, flags, sources, compiling, libraries in _compilations(build, folder):
+    for compiler, flags, sources, compiling, libraries in _compilations(build, folder):
         for source in sources:
-            units[str(source)] = Unit(source, tuple(flags), plain and source.suffix == ".c")
+            units[str(source)] = _unit_of(source, flags, compiler)
         if not compiling:
             link = libraries
     if not units:

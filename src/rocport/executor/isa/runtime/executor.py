@@ -124,7 +124,7 @@ class IsaExecutor:
         return list(hipcc_command([*targets, *words], toolchain, libraries, {}).words)
 
     def _compile(self, unit: Unit, target: Path, toolchain: Toolchain, options: BuildOptions) -> Path:
-        language = ["-x", "c", *_OLD_C] if unit.c else ["-x", "hip"]
+        language = ["-x", "c", *_OLD_C] if unit.c else ["-x", "c++" if unit.host else "hip"]
         # The code is the same with line tables; what stops a kernel is then named by its line.
         flags = [options.optimize, "-w", "-gline-tables-only", *unit.flags]
         for _ in range(_MOST_FOUND_HEADERS):
