@@ -9,7 +9,8 @@ The programs are those of isa_programs.toml: public repositories, each at its co
 (`--mirror`: git directories `OWNER+NAME/repo`). Each repository is ported once, each program built for the targets with
 rocport's runtime and run on each, in the list's sizes. They are taken in the order of sha256 of their names, so that a
 run cut short (`--units`, `--minutes`) is a fair sample. A program checks itself when it prints a word of success or of
-failure.
+failure. One that does not link because this machine lacks a library that is not ROCm's (OpenGL, GLUT, MPI, EGL, X11,
+Vulkan, NVML: the undefined symbols say so) is counted apart, as one whose header is missing is: it does not compile.
 
 A run may take the processor time that two cores have in `--seconds`: the kernel counts it (RLIMIT_CPU), so that other
 work on the machine puts no program out of time; by the clock it may take `--patience` times as long. The translation of
@@ -66,6 +67,7 @@ _RIGHT = re.compile(
 )
 _UNSERVED = re.compile(r"^rocport: (.+?) is not served", re.MULTILINE)
 _UNMATCHED = re.compile(r"non-matching [^\n]*: [1-9]", re.IGNORECASE)
+_OTHERS = re.compile(r"undefined symbol: (?:gl|GL|egl|MPI_|vk|X[A-Z]|nvml|ompi_)")
 _CORES = 2
 _ENDED = ("pass", "ended", "wrong", "status", "out of time")
 
@@ -182,7 +184,7 @@ def measure(one: Listed, place: Path, scratch: Path, targets: list[str], limits:
     except ProgramError as error:
         return row | {"step": "program", "cause": str(error)[:240]}
     except BuildError as error:
-        step = "link" if "link failed" in str(error) else "compile"
+        step = "compile" if "link failed" not in str(error) else "library" if _OTHERS.search(str(error)) else "link"
         return row | {"step": step, "cause": str(error)[:300]}
     row |= {"step": "run", "build_seconds": round(time.monotonic() - began, 1), "runs": {}}
     arguments = one.arguments if one.arguments is not None else program.runs[0] if program.runs else ()
@@ -224,7 +226,8 @@ def summary(rows: Sequence[dict[str, Any]], targets: Sequence[str]) -> list[str]
     """The shares of the issue's bars, of one half."""
     compiles = [row for row in rows if row["step"] in ("link", "run")]
     links = [row for row in compiles if row["step"] == "run"]
-    said = [f"{len(rows)} programs, {len(compiles)} compile, {len(links)} link"]
+    lacking = f"{sum(row['step'] == 'library' for row in rows)} lack a library of the machine"
+    said = [f"{len(rows)} programs, {len(compiles)} compile, {len(links)} link, {lacking}"]
     for target in targets:
         found = Counter(row["runs"][target]["verdict"] for row in links)
         ran = sum(found[kind] for kind in _ENDED)
