@@ -11,6 +11,7 @@ from rocport.facts.lookup import (
     counterpart,
     is_gpu_header,
     link_names,
+    link_triggers,
     rocm_package,
     serves_link,
 )
@@ -93,3 +94,57 @@ def test_headers_are_known_to_the_planner_of_builds_and_to_the_reader_of_errors(
             assert is_gpu_header(spelled) and diagnosed(spelled), spelled
             assert not hip or is_gpu_header(hip), hip
     assert not is_gpu_header("vector") and not is_gpu_header("hippo.h") and not is_gpu_header("custom/cu.h")
+
+
+@pytest.mark.parametrize("spelled", ["cublas_static", "cublas.so.12", "cublas.so", "cublas.lib", "cublas_static.a"])
+def test_a_link_name_may_carry_how_it_is_linked(spelled):
+    row = counterpart("link", spelled)
+    assert (row.hip, row.library) == ("hipblas", "cublas")
+    assert cmake_target_of(spelled).hip == "roc::hipblas" and serves_link(spelled)
+
+
+@pytest.mark.parametrize("spelled", ["cublas_shared", "mycublas", "cublas12", "libcublas.so", ""])
+def test_a_link_name_that_only_looks_like_one_is_nobodys(spelled):
+    assert counterpart("link", spelled) is None and cmake_target_of(spelled) is None and not serves_link(spelled)
+
+
+@pytest.mark.parametrize(
+    ("name", "hip"),
+    [
+        ("CUDA::cublas", "roc::hipblas"), ("CUDA::cublas_static", "roc::hipblas"), ("Mine::CUBLAS", "roc::hipblas"),
+        ("a::b::cublas", "roc::hipblas"),
+        ("cublas", None), ("::cublas", None), ("CUDA::", None), ("CUDA::cublas::x", None), ("CUDA::fmt", None),
+    ],
+)  # fmt: skip
+def test_a_cmake_target_is_its_own_or_known_by_its_last_part(name, hip):
+    row = counterpart("cmake", name)
+    assert (row.hip if row else None) == hip
+    assert row is None or (row.cuda, row.kind) == (name, "cmake")
+
+
+def test_every_kind_of_name_is_looked_up_among_its_own():
+    assert counterpart("symbol", "cudaMalloc").hip == "hipMalloc" and counterpart("symbol", "hipMalloc") is None
+    assert counterpart("namespace", "cub").hip == "hipcub" and counterpart("namespace", "cublas") is None
+    assert counterpart("header", "cublas_v2.h").hip == "hipblas/hipblas.h" and counterpart("header", "cublas") is None
+    assert counterpart("package", "cudnn").kind == "package" and counterpart("package", "CUDNN::cudnn") is None
+    assert counterpart("link", "CUBLAS") is None, "link names are of one case"
+
+
+@pytest.mark.parametrize("name", ["hipblas", "rocblas", "rccl", "amdhip64", "hsa-runtime64", "MIOpen"])
+def test_rocms_own_libraries_are_served(name):
+    assert serves_link(name) and counterpart("link", name) is None
+    assert not serves_link(f"my{name}") and not serves_link(f"{name}-other")
+
+
+def test_link_names_come_as_a_pattern_needs_them():
+    names = link_names()
+    assert len(set(names)) == len(names)
+    assert list(names) == sorted(names, key=lambda name: (-len(name), name))
+    plain, dashed = link_triggers(), link_triggers("-l")
+    assert b"cuda" not in plain and b"-lcuda" in plain and b"cublas" in plain
+    assert b"-lcuda" in dashed and b"-lcublas" in dashed and b"cublas" not in dashed
+
+
+def test_the_package_of_a_target_of_rocm():
+    assert rocm_package("roc::hipblas") == "hipblas" and rocm_package("MIOpen") == "miopen"
+    assert rocm_package("CUDA::cublas") == "" == rocm_package("")

@@ -84,10 +84,71 @@ def test_kfd_steps_are_hex(value, name):
     assert decode_gfx_target_version(value) == name
 
 
-@pytest.mark.parametrize("value", [0, -1, 9040, 11050, 90499, 91710])
+@pytest.mark.parametrize(
+    ("value", "name"), [(30000, "gfx300"), (991515, "gfx99ff"), (90015, "gfx90f"), (91500, "gfx9f0")]
+)
+def test_the_numbers_at_the_edges_are_read(value, name):
+    assert decode_gfx_target_version(value) == name
+
+
+@pytest.mark.parametrize("value", [0, -1, 9040, 11050, 90499, 91710, 29999, 20000, 1000000, 90016, 91600, -90402])
 def test_numbers_no_gpu_has_are_refused(value):
     with pytest.raises(ValueError):
         decode_gfx_target_version(value)
+
+
+@pytest.mark.parametrize("target", all_targets(), ids=lambda t: t.name)
+def test_every_name_and_number_of_a_target_leads_back_to_it(target):
+    assert all(target.name in targets_of_chip(chip) for chip in target.chip_ids)
+    assert all(targets.early_name_of(f"{early}:xnack+") == target.name for early in target.early_names)
+    assert targets.early_name_of(target.name) == ""
+    assert target.elf_machine is None or targets.target_of_elf(target.elf_machine) == target.name
+    assert targets.running(f" {target.name.upper()}:xnack-") is target
+    if target.llvm_generic:
+        assert targets.running(target.llvm_generic).llvm_generic == target.llvm_generic
+    assert targets.is_gfx_name(target.name) and not targets.is_older_than_rocm(target.name)
+
+
+def test_what_is_no_target_leads_nowhere():
+    assert targets.running("gfx0") is None and targets.running("") is None
+    assert targets.target_of_elf(-1) == "" and targets.early_name_of("gfx0") == ""
+    assert targets.is_older_than_rocm("gfx701") and targets.is_older_than_rocm("GFX803")
+
+
+def test_a_width_of_wavefronts_has_its_target():
+    assert [targets.wave_target(width).wavefront for width in (32, 64)] == [32, 64]
+    assert targets.one_of_each_width() == (targets.wave_target(64).name, targets.wave_target(32).name)
+    with pytest.raises(KeyError):
+        targets.wave_target(16)
+    assert all(load_target(name).matrix != "none" for name in targets.compiled_targets())
+    assert set(targets.default_targets()) <= set(targets.target_names())
+
+
+def test_targets_in_words():
+    def of(*names):
+        return lambda target: target.name in names
+
+    assert targets.listed(of()) == "" == targets.families(of())
+    assert targets.listed(of("gfx942")) == "gfx942"
+    assert targets.listed(of("gfx950", "gfx942")) == "gfx942 and gfx950"
+    assert targets.listed(of("gfx950", "gfx942", "gfx90a")) == "gfx90a, gfx942 and gfx950"
+    unreleased = [target.name for target in all_targets() if not target.released]
+    assert unreleased and targets.listed(of(*unreleased)) == "" == targets.families(of(*unreleased))
+    assert targets.families(of("gfx1100", "gfx1101", "gfx942")) == "CDNA3 and RDNA3"
+    assert targets.capabilities() == "gfx942: 9.4, gfx1100: 11.0"
+    assert "Hygon DCU: gfx926, gfx928" in targets.forks()
+
+
+def test_what_targets_answer_for_matrix_values_and_lanes():
+    assert [targets.wave64(load_target(name)) for name in ("gfx942", "gfx1100")] == [True, False]
+    assert [targets.fnuz(load_target(name)) for name in ("gfx942", "gfx950", "gfx90a")] == [True, False, False]
+    assert [targets.ocp(load_target(name)) for name in ("gfx942", "gfx950", "gfx90a")] == [False, True, False]
+
+
+def test_targets_are_ordered_by_architecture():
+    names = targets.target_names()
+    assert names.index("gfx90a") < names.index("gfx942") < names.index("gfx1030") < names.index("gfx1100")
+    assert tuple(target.name for target in all_targets()) == names
 
 
 def test_chips():
@@ -111,6 +172,13 @@ def test_chips():
         ("AMD Radeon HD 6800 Series", ()),
         ("AMD Ryzen 5 5600 6-Core Processor", ()),
         ("AMD Ryzen 5 5600G with Radeon Graphics", ()),
+        ("AMD Ryzen 9 7900X", ()),
+        ("Radeon R9 6800", ()),
+        ("NVIDIA GeForce RTX 6800", ()),
+        ("FirePro W6800", ()),
+        ("rx 7900 xtx radeon", ("gfx1100",)),
+        ("Radeon RX 7900", ()),
+        ("Instinct MI300", ()),
         ("", ()),
     ],
 )

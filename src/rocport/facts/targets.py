@@ -143,7 +143,7 @@ def target_of_elf(machine: int) -> str:
 def running(name: str) -> GfxTarget | None:
     """The target of that name, or the first that runs a generic one's code (`gfx11-generic`); None: not known."""
     key = canonical(name)
-    return next((target for target in all_targets() if key in (target.name, target.llvm_generic)), None)
+    return next((one for one in all_targets() if key and key in (one.name, one.llvm_generic)), None)
 
 
 def is_older_than_rocm(name: str) -> bool:
