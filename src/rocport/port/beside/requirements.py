@@ -100,7 +100,8 @@ def _packages(text: str) -> frozenset[str]:
 
 def _name(line: str) -> str:
     """The package a line asks for, in lower case; empty for options and comments."""
-    words = re.sub(r"(?:^|\s)#.*", "", line).split(" --hash")[0].rstrip("\\ ").strip()
+    whole = line.replace("\\\n", " ")
+    words = re.sub(r"(?:^|\s)#.*", "", whole).split(" --hash")[0].rstrip("\\ ").strip()
     if not words or words.startswith("-"):
         return ""
     try:
