@@ -1,47 +1,59 @@
-"""Would the tests notice? Mutants of a package, and the share of them that the tests named for the file kill.
+"""Would the tests notice? Mutants of a package, and the share of them that its tests kill.
 
-    python benchmarks/mutants.py                       # 35 mutants of each package, seeded; about an hour on one core
+    python benchmarks/mutants.py --kept FOLDER      # 70 mutants of each package, half of them set aside
     python benchmarks/mutants.py --package rules --most 60 --show
-    python benchmarks/mutants.py --half aside --kept FOLDER     # goes on where a run before it ended
+    python benchmarks/mutants.py --half aside --kept FOLDER --out benchmarks/results/mutants.csv
 
 Mutants are made from the syntax tree, in the bodies of functions only: a comparison turned around or moved by one,
 `and` for `or`, a condition negated, True for False, a number plus one, plus for minus, `continue` for `break`, a
 returned value dropped. Messages, docstrings, annotations and what a rule says of itself are left alone. Neither
-mutmut nor cosmic-ray samples by package and picks the tests of a mutated file; the mutator is shorter than the
+mutmut nor cosmic-ray samples by package and picks the tests of a mutated line; the mutator is shorter than the
 plug-ins would be.
 
-A file's tests: of a rule its cases in tests/rules/test_rules.py; of any other module the tests of its package that
-import it or have its name, then those that import the package within the package it is of (`rocport.verify.nvidia`), or
-else that use a name it defines. With `--watch` the tests of its package that run the mutated line go first: coverage.py
-is asked once a package, which takes as long as all of its tests. They stop at the first failure. A mutant that only
-runs longer than ten times its tests' usual time counts as killed. Half of the files are set aside by the first digit of
-SHA-256 of their path (even): tests were strengthened by looking at the survivors of the others. An outcome is kept in
-FOLDER by the mutant, the file's text and its tests' text, so what a mend of the tests could change is run again.
+A mutant's tests are those in the folder of its package's tests that run the mutated line (coverage.py is asked once a
+package, in FOLDER) or start a Python of their own, the quickest first; they stop at the first failure. One process
+imports and collects a package's tests once and forks for each mutant, in which the code of the mutated function is
+replaced. A line that runs while modules are imported or tests collected is tried in a process of its own, where the
+fork did not notice it. A mutant that runs ten times as long as its tests usually take counts as killed.
+
+Half of the files are set aside by the first digit of SHA-256 of their path (even): tests were strengthened by looking
+at the survivors of the others. Mutants are drawn by SHA-256 of the seed and their name, so a larger sample holds a
+smaller one. An outcome is kept in FOLDER by the mutant, the file's text and the names and text of its tests, so what a
+mend of the tests could change is run again. A mutant that changes nothing a caller can see is listed with the reason
+in mutants_equivalent.toml and counted apart.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import csv
+import functools
+import gc
 import hashlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
-from collections import defaultdict
-from collections.abc import Iterator
+import types
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
+import tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("model", "port", "rules", "verify", "facts")
 BAR = 0.85
-_LEAST_S = 120.0
+_LEAST_S = 30.0
 _COMPARE = {
     ast.Eq: "!=", ast.NotEq: "==", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.In: "not in",
     ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
@@ -68,6 +80,10 @@ class Mutant:
     @property
     def aside(self) -> bool:
         return int(hashlib.sha256(self.path.encode()).hexdigest()[0], 16) % 2 == 0
+
+    def of(self, data: bytes) -> bytes:
+        """The file's text with the mutant in it."""
+        return data[: self.start] + self.text.encode() + data[self.end :]
 
 
 def mutants(path: str, source: str) -> Iterator[Mutant]:
@@ -150,48 +166,38 @@ def _text(node: ast.BinOp) -> bool:
     )
 
 
-def tests_of(root: Path, path: str) -> tuple[str, ...]:
-    """Arguments of pytest: the tests named for a file below src/rocport; empty where there are none."""
-    package = path.partition("/")[0]
-    module = "rocport." + path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    stem = module.rpartition(".")[2]
-    folder = root / "tests" / package
-    text = (root / "src" / "rocport" / path).read_text(encoding="utf-8")
-    if package == "rules":
-        named = re.search(r"^RULE = Rule\(\s*(?:name=)?[\"']([\w-]+)", text, re.M)
-        own = folder / f"test_{stem}.py"
-        cases = str(folder / "test_rules.py")
-        first = [str(own)] if own.exists() else []
-        return (*first, cases, "-k", f"{named[1]} or test_{stem}") if named else (*first, cases)
-    parent, _, last = module.rpartition(".")
-    spelled = re.compile(
-        rf"\b{re.escape(module)}\b|from {re.escape(parent)} import [^\n]*\b{last}\b"
-        rf"|from {re.escape(parent)} import \([^)]*\b{last}\b"
-    )
-    files = {file: file.read_text(encoding="utf-8") for file in sorted(folder.rglob("test_*.py"))}
-    within = path.split("/")[:-1]
-    above, dotted = re.escape(".".join(["rocport", *within[:-1]])), re.escape(".".join(["rocport", *within]))
-    around = re.compile(rf"\bfrom {above} import [^\n]*\b{within[-1]}\b|\b{dotted}\b")
-    found = [file for file, said in files.items() if spelled.search(said) or stem in file.stem.split("_")]
-    found += [file for file, said in files.items() if len(within) > 1 and file not in found and around.search(said)]
-    if not found:
-        public = [node.name for node in ast.parse(text).body
-                  if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")]  # fmt: skip
-        names = re.compile(rf"\b(?:{'|'.join([stem, *public])})\b")
-        found = [file for file, said in files.items() if names.search(said)]
-    found.sort(key=lambda file: (stem not in file.stem, file.stat().st_size))
-    return tuple(map(str, found))
-
-
 @dataclass(frozen=True)
 class Reached:
-    """Which tests of a package run a line: ids for pytest, the quickest first."""
+    """Which tests of a package run a line, by their ids; `seconds` is what each takes. Tests that fail as things are
+    are left out."""
 
-    root: Path
-    found: dict[str, dict[int, list[str]]]
+    lines: Mapping[str, Mapping[str, Sequence[str]]]
+    seconds: Mapping[str, float]
+    elsewhere: Sequence[str]
+    """Tests that start a Python of their own, in which any line may run."""
+    failing: Sequence[str]
 
-    def by(self, mutant: Mutant) -> tuple[str, ...]:
-        return tuple(str(self.root / test) for test in self.found.get(mutant.path, {}).get(mutant.line, []))
+    def by(self, mutant: Mutant, first: int) -> list[str]:
+        """The quickest first; `first` is the line at which the mutated statement begins."""
+        known = self.lines.get(mutant.path, {})
+        found = {test for line in range(first, mutant.line + 1) for test in known.get(str(line), ()) if test}
+        if found:
+            found |= set(self.elsewhere)
+        return sorted(found - set(self.failing), key=lambda test: (self.seconds[test], test))
+
+    def outside(self, mutant: Mutant, first: int) -> bool:
+        """Whether the line runs outside of a test: when modules are imported or tests collected."""
+        known = self.lines.get(mutant.path, {})
+        return any("" in known.get(str(line), ()) for line in range(first, mutant.line + 1))
+
+
+def begins(source: str, line: int) -> tuple[int, int]:
+    """(first line of the innermost statement that holds the line, of the outermost function)."""
+    holding = [node for node in ast.walk(ast.parse(source))
+               if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)]  # fmt: skip
+    functions = [node for node in holding if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    outer = min(functions, key=lambda node: node.lineno)
+    return max(node.lineno for node in holding), min([outer.lineno, *(item.lineno for item in outer.decorator_list)])
 
 
 class Shadow:
@@ -202,99 +208,229 @@ class Shadow:
         left_out = shutil.ignore_patterns("__pycache__", ".git", ".venv*", "results", ".*_cache")
         shutil.copytree(ROOT, folder, ignore=left_out, dirs_exist_ok=True)
         subprocess.run([sys.executable, "-m", "compileall", "-q", str(folder / "src")], check=False)
-        self._usual: dict[tuple[str, ...], float] = {}
 
-    def usual(self, tests: tuple[str, ...]) -> float:
-        """Seconds that the tests take as things are; negative where they fail. Each file is run once."""
-        parts = [tests] if "-k" in tests else [(test,) for test in tests]
-        for part in parts:
-            if part not in self._usual:
-                started = time.monotonic()
-                passed = self._pytest(part, 3600.0)
-                self._usual[part] = time.monotonic() - started if passed else -1.0
-        taken = [self._usual[part] for part in parts]
-        return -1.0 if min(taken) < 0 else sum(taken)
+    def pytest(self, package: str, task: dict[str, Any], seconds: float | None = None) -> int | None:
+        """Run the tests of a package with `task` for this file as a plug-in; None where it takes longer."""
+        order = self.folder / "task.json"
+        order.write_text(json.dumps(task))
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "mutants", "-p", "no:cacheprovider"]
+        more = ["-m", "not slow", f"--basetemp={self.folder / 'tmp'}", str(self.folder / "tests" / package)]
+        environment = {
+            **os.environ, "PYTHONPATH": os.pathsep.join(str(self.folder / name) for name in ("src", "benchmarks")),
+            "PYTHONDONTWRITEBYTECODE": "1", "MUTANTS_TASK": str(order),
+            "ROCPORT_CACHE": os.environ.get("ROCPORT_CACHE", str(self.folder / "cache")),
+        }  # fmt: skip
+        process = subprocess.Popen([*command, *more], cwd=self.folder, env=environment, start_new_session=True,
+                                   stdout=subprocess.DEVNULL, stderr=sys.stderr)  # fmt: skip
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
     def reached(self, package: str, kept: Path | None) -> Reached:
-        """Runs the tests of a package once with every line watched; none are known without coverage.py."""
+        """Runs the tests of a package once with every line watched."""
         place = (kept or self.folder) / f"reached-{package}-{_digest(self.folder, package)}.json"
         if not place.exists():
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(json.dumps(self._watch(package)) + "\n")
-        found = {path: {int(line): tests for line, tests in lines.items()}
-                 for path, lines in json.loads(place.read_text()).items()}  # fmt: skip
-        return Reached(self.folder, found)
+            self.pytest(package, {"watch": package, "out": str(place.absolute())})
+        return Reached(**json.loads(place.read_text()))
 
-    def _watch(self, package: str) -> dict[str, dict[int, list[str]]]:
-        try:
-            from coverage import CoverageData
-        except ImportError:
-            print("coverage.py is not installed: tests are found by their names alone", file=sys.stderr)
-            return {}
-        settings, data, junit = (self.folder / name for name in ("watch.ini", "watch.data", "watch.xml"))
-        watched = self.folder / "src" / "rocport" / package
-        settings.write_text(f"[run]\ndynamic_context = test_function\ndata_file = {data}\nsource = {watched}\n")
-        command = ["-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-q", "-n", "0", "-m", "not slow"]
-        more = ["-p", "no:cacheprovider", f"--junitxml={junit}", str(self.folder / "tests" / package)]
-        subprocess.run([sys.executable, *command, *more], cwd=self.folder, env=self._environment(),
-                       capture_output=True, check=False)  # fmt: skip
-        taken: dict[str, float] = defaultdict(float)
-        for case in ElementTree.parse(junit).getroot().iter("testcase"):
-            taken[f"{case.get('classname')}.{(case.get('name') or '').partition('[')[0]}"] += float(case.get("time", 0))
-        ids = {}
-        for name, seconds in taken.items():
-            parts = name.split(".")
-            at = next(number for number, part in enumerate(parts) if part.startswith("test_"))
-            test = "/".join(parts[: at + 1]) + ".py::" + "::".join(parts[at + 1 :])
-            ids[".".join(parts[at:])] = (seconds, test)
-        read = CoverageData(basename=str(data))
-        read.read()
-        found: dict[str, dict[int, list[str]]] = {}
-        for file in read.measured_files():
-            lines = found.setdefault(Path(file).relative_to(watched.parent).as_posix(), {})
-            for line, contexts in read.contexts_by_lineno(file).items():
-                tests = sorted(ids[context] for context in contexts if context in ids)
-                lines[line] = [test for _, test in tests]
-        return found
-
-    def killed(self, mutant: Mutant, tests: tuple[str, ...]) -> bool:
+    def fresh(self, package: str, mutant: Mutant, tests: Sequence[str], seconds: float) -> bool:
+        """Whether the tests fail in a process that imports the mutant."""
         place = self.folder / "src" / "rocport" / mutant.path
         data = place.read_bytes()
-        place.write_bytes(data[: mutant.start] + mutant.text.encode() + data[mutant.end :])
-        for compiled in (place.parent / "__pycache__").glob(f"{place.stem}.*"):
-            compiled.unlink()
+        place.write_bytes(mutant.of(data))
+        _forget(place)
         try:
-            return not self._pytest(tests, max(_LEAST_S, 10 * self.usual(tests)))
+            # 5: no test was collected, so what asks for parameters answers otherwise.
+            return self.pytest(package, {"only": list(tests)}, seconds) != 0
         finally:
             place.write_bytes(data)
 
-    def _environment(self) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1",
-                "ROCPORT_CACHE": os.environ.get("ROCPORT_CACHE", str(self.folder / "cache"))}  # fmt: skip
 
-    def _pytest(self, tests: tuple[str, ...], seconds: float) -> bool:
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-x",
-            "-q",
-            "-n",
-            "0",
-            "-p",
-            "no:cacheprovider",
-            "-m",
-            "not slow",
-            *tests,
-        ]
+def _forget(place: Path) -> None:
+    for compiled in (place.parent / "__pycache__").glob(f"{place.stem}.*"):
+        compiled.unlink()
+
+
+# What follows runs inside pytest, as a plug-in.
+
+
+@functools.cache
+def _task() -> dict[str, Any]:
+    place = os.environ.get("MUTANTS_TASK")
+    return json.loads(Path(place).read_text()) if place and __name__ != "__main__" else {}
+
+
+class _Watch:
+    """Notes which tests run which lines of a package."""
+
+    def __init__(self, package: str, out: Path) -> None:
+        from coverage import Coverage
+
+        self.root = Path(os.environ["PYTHONPATH"].partition(os.pathsep)[0]) / "rocport"
+        self.out = out
+        self.coverage = Coverage(data_file=None, config_file=False, include=[f"{self.root / package}/*"])
+        self.coverage.start()
+        self.seconds: dict[str, float] = {}
+        self.elsewhere: set[str] = set()
+        self.failing: set[str] = set()
+        self.test = ""
+        sys.addaudithook(self._asked)
+
+    def _asked(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self.test and event == "subprocess.Popen" and "python" in repr(arguments[:2]):
+            self.elsewhere.add(self.test)
+
+    @contextlib.contextmanager
+    def around(self, test: str) -> Iterator[None]:
+        self.test = test
+        self.coverage.switch_context(test)
+        started = time.process_time() + sum(os.times()[2:4])
+        yield
+        self.seconds[test] = round(time.process_time() + sum(os.times()[2:4]) - started, 4)
+        self.coverage.switch_context("")
+        self.test = ""
+
+    def save(self) -> None:
+        self.coverage.stop()
+        data = self.coverage.get_data()
+        lines: dict[str, dict[int, list[str]]] = {}
+        for file in data.measured_files():
+            found = {line: sorted(tests) for line, tests in data.contexts_by_lineno(file).items()}
+            lines[Path(file).relative_to(self.root).as_posix()] = found
+        body = {"lines": lines, "seconds": self.seconds, "elsewhere": sorted(self.elsewhere)}
+        part = self.out.with_suffix(".part")
+        part.write_text(json.dumps(body | {"failing": sorted(self.failing)}) + "\n")
+        part.replace(self.out)
+
+
+_WATCH = _Watch(_task()["watch"], Path(_task()["out"])) if _task().get("watch") else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with _WATCH.around(item.nodeid) if _WATCH is not None else contextlib.nullcontext():
+        return (yield)
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    if _WATCH is not None and report.failed:
+        _WATCH.failing.add(report.nodeid)
+
+
+def pytest_sessionfinish() -> None:
+    if _WATCH is not None:
+        _WATCH.save()
+
+
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
+    if (only := _task().get("only")) is not None:
+        found = {item.nodeid: item for item in items}
+        items[:] = [found[test] for test in only if test in found]
+        config.option.maxfail = 1
+
+
+def pytest_runtestloop(session: Any) -> bool | None:
+    """Where there are mutants to try: a child for each of them, in place of the tests."""
+    mutants_ = _task().get("mutants")
+    if mutants_ is None or session.testsfailed:
+        return None
+    items = {item.nodeid: item for item in session.items}
+    with Path(_task()["out"]).open("a") as out:
+        for row in mutants_:
+            place = Path(row["place"])
+            data = place.read_bytes()
+            mutated = data[: row["start"]] + row["text"].encode() + data[row["end"] :]
+            place.write_bytes(mutated)
+            _forget(place)
+            started = sum(os.times()[2:4])
+            try:
+                status = _forked(session, row, mutated, [items[test] for test in row["tests"] if test in items])
+            finally:
+                place.write_bytes(data)
+            answer = {0: "lives", 1: "dead", 3: "fresh"}.get(status, "dead")
+            taken = round(sum(os.times()[2:4]) - started, 2)
+            out.write(json.dumps({"key": row["key"], "answer": answer, "cpu_s": taken}) + "\n")
+            out.flush()
+    return True
+
+
+def _forked(session: Any, row: dict[str, Any], mutated: bytes, items: list[Any]) -> int:
+    """The exit status of a child that runs the tests of a mutant: 0 passed, 1 failed or too long, 3 cannot be tried."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        status = 3
         try:
-            done = subprocess.run(
-                command, cwd=self.folder, env=self._environment(), capture_output=True, timeout=seconds, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return False
-        # 5: no test was collected, which kills nothing.
-        return done.returncode in (0, 5)
+            os.setsid()
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream in (1, 2):
+                os.dup2(nothing, stream)
+            status = _tried(session, row, mutated, items)
+        finally:
+            os._exit(status)
+    ends = time.monotonic() + row["limit_s"]
+    while time.monotonic() < ends:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child, signal.SIGKILL)
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.003)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return 1
+
+
+def _tried(session: Any, row: dict[str, Any], mutated: bytes, items: list[Any]) -> int:
+    from _pytest.main import pytest_runtestloop as run
+
+    if not _replaced(row["place"], mutated, row["function"]):
+        return 3
+    package = row["path"].partition("/")[0]
+    low = ("rocport.facts", "rocport.model", "rocport.syntax")
+    kept = () if f"rocport.{package}" in low else low
+    for one in gc.get_objects():
+        if isinstance(one, functools._lru_cache_wrapper):
+            module = str(getattr(one, "__module__", ""))
+            if module.startswith("rocport") and not module.startswith(kept or ("-",)):
+                one.cache_clear()
+    session.items = items
+    session.config.option.maxfail = 1
+    with contextlib.suppress(session.Failed):
+        run(session)
+    return int(session.testsfailed > 0)
+
+
+def _replaced(place: str, mutated: bytes, line: int) -> bool:
+    """Give every function made of the outermost one that begins at `line` its mutated code; False without one."""
+
+    def below(code: types.CodeType) -> Iterator[types.CodeType]:
+        for part in code.co_consts:
+            if isinstance(part, types.CodeType):
+                yield part
+                yield from below(part)
+
+    fresh: dict[str, types.CodeType] = {}
+    for code in below(compile(mutated, place, "exec", dont_inherit=True)):
+        if code.co_firstlineno == line and "<locals>" not in code.co_qualname:
+            fresh = {code.co_qualname: code, **{part.co_qualname: part for part in below(code)}}
+    found = False
+    for one in gc.get_objects():
+        if isinstance(one, types.FunctionType) and one.__code__.co_filename == place:
+            code = fresh.get(one.__code__.co_qualname)
+            if code is not None:
+                if len(code.co_freevars) != len(one.__code__.co_freevars):
+                    return False
+                one.__code__ = code
+                found = True
+    return found
 
 
 def _digest(root: Path, package: str) -> str:
@@ -303,11 +439,12 @@ def _digest(root: Path, package: str) -> str:
     return hashlib.sha256("\0".join(file.read_text(encoding="utf-8") for file in files).encode()).hexdigest()[:16]
 
 
-def sample(root: Path, package: str, most: int, seed: str) -> list[Mutant]:
+def sample(root: Path, package: str, most: int, seed: str, named: str = "") -> list[Mutant]:
     """Mutants of a package, chosen by the hash of their names and the seed; as many of each half as there are."""
     sources = {file.relative_to(root / "src" / "rocport").as_posix(): file.read_text(encoding="utf-8")
                for file in sorted((root / "src" / "rocport" / package).rglob("*.py"))}  # fmt: skip
-    found = [mutant for path, source in sources.items() for mutant in mutants(path, source)]
+    found = [mutant for path, source in sources.items() for mutant in mutants(path, source)
+             if named in path and not (named and mutant.aside)]  # fmt: skip
     found.sort(key=lambda one: hashlib.sha256(f"{seed}{one.name}{one.start}".encode()).hexdigest())
     chosen: dict[bool, list[Mutant]] = {True: [], False: []}
     for mutant in found:
@@ -319,7 +456,7 @@ def sample(root: Path, package: str, most: int, seed: str) -> list[Mutant]:
 
 def _parses(data: bytes, mutant: Mutant) -> bool:
     try:
-        ast.parse(data[: mutant.start] + mutant.text.encode() + data[mutant.end :])
+        ast.parse(mutant.of(data))
     except SyntaxError:
         return False
     return True
@@ -337,67 +474,142 @@ class Kept:
             self._place.parent.mkdir(parents=True, exist_ok=True)
 
     @staticmethod
-    def key(root: Path, mutant: Mutant, tests: tuple[str, ...]) -> str:
+    def key(root: Path, mutant: Mutant, tests: Sequence[str]) -> str:
         files = sorted({test.partition("::")[0] for test in tests})
-        texts = [root / "src" / "rocport" / mutant.path, *(Path(test) for test in files if Path(test).is_file())]
-        words = [mutant.name, str(mutant.start), *(file.read_text(encoding="utf-8") for file in texts)]
+        texts = [root / "src" / "rocport" / mutant.path, *(root / file for file in files)]
+        words = [mutant.name, str(mutant.start), *tests, *(file.read_text(encoding="utf-8") for file in texts)]
         return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
     def get(self, key: str) -> bool | None:
         return self._known.get(key)
 
     def put(self, key: str, mutant: Mutant, dead: bool) -> None:
+        self._known[key] = dead
         if self._place is not None:
             with self._place.open("a") as stream:
                 stream.write(json.dumps({"key": key, "dead": dead, "mutant": mutant.name}) + "\n")
 
 
+@dataclass(frozen=True)
+class Outcome:
+    mutant: Mutant
+    tests: int
+    dead: bool
+    equivalent: str = ""
+    """Why no caller can see the mutant; empty where one can."""
+
+
+def outcomes(shadow: Shadow, package: str, chosen: Sequence[Mutant], folder: Path | None) -> list[Outcome]:
+    """What becomes of the mutants of a package, with the tests as they are."""
+    reached, kept = shadow.reached(package, folder), Kept(folder)
+    if reached.failing:
+        print(f"left out, they fail as things are: {' '.join(reached.failing)}", file=sys.stderr)
+    same = tomllib.loads((ROOT / "benchmarks" / "mutants_equivalent.toml").read_text())["mutant"]
+    why = {(row["file"], row["text"], row["becomes"]): row["reason"] for row in same}
+    rows, keys, outside = [], {}, set()
+    for mutant in chosen:
+        place = shadow.folder / "src" / "rocport" / mutant.path
+        statement, function = begins(place.read_text(encoding="utf-8"), mutant.line)
+        tests = reached.by(mutant, statement)
+        key = Kept.key(shadow.folder, mutant, tests)
+        keys[mutant] = key, tests
+        if reached.outside(mutant, statement):
+            outside.add(mutant)
+        if kept.get(key) is None and not tests and mutant not in outside:
+            kept.put(key, mutant, False)
+        if kept.get(key) is None:
+            rows.append({"key": key, "path": mutant.path, "place": str(place), "function": function, "tests": tests,
+                         "start": mutant.start, "end": mutant.end, "text": mutant.text,
+                         "limit_s": _limit(reached, tests)})  # fmt: skip
+    by_key = {key: mutant for mutant, (key, _) in keys.items()}
+    answers = shadow.folder / f"answers-{package}.jsonl"
+    answers.write_text("")
+    if rows:
+        shadow.pytest(package, {"mutants": rows, "out": str(answers)})
+    for answer in map(json.loads, answers.read_text().splitlines()):
+        mutant, dead = by_key[answer["key"]], answer["answer"] == "dead"
+        if answer["answer"] == "fresh" or (not dead and mutant in outside):
+            tests = keys[mutant][1] or list(reached.seconds)
+            dead = shadow.fresh(package, mutant, tests, _limit(reached, tests))
+        kept.put(answer["key"], mutant, dead)
+    found = []
+    for mutant in chosen:
+        key, tests = keys[mutant]
+        dead = kept.get(key)
+        if dead is None:
+            raise SystemExit(f"the tests of {package} could not be collected: run pytest on tests/{package}")
+        said = (ROOT / "src" / "rocport" / mutant.path).read_bytes().splitlines()[mutant.line - 1].decode().strip()
+        change = f"{mutant.was} -> {mutant.text}"
+        found.append(Outcome(mutant, len(tests), dead, "" if dead else why.get((mutant.path, said, change), "")))
+    return found
+
+
+def _limit(reached: Reached, tests: Sequence[str]) -> float:
+    return max(_LEAST_S, 10 * sum(reached.seconds[test] for test in tests))
+
+
+def _share(found: Sequence[Outcome]) -> tuple[int, int]:
+    counted = [one for one in found if not one.equivalent]
+    return sum(one.dead for one in counted), len(counted)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--package", action="append", choices=PACKAGES, help="only these; all by default")
-    parser.add_argument("--most", type=int, default=35, help="mutants of each package")
+    parser.add_argument("--most", type=int, default=70, help="mutants of each package")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--half", choices=("aside", "looked-at"), help="only the files of this half")
+    parser.add_argument("--file", help="only the files of a package whose path holds this; none of those set aside")
     parser.add_argument("--kept", type=Path, metavar="FOLDER", help="where outcomes are kept, to go on later")
-    parser.add_argument("--watch", action="store_true", help="ask coverage.py which tests run a mutated line")
+    parser.add_argument("--out", type=Path, metavar="CSV", help="one row a mutant; rows of other packages stay")
     parser.add_argument("--show", action="store_true", help="name the survivors of the half that may be looked at")
     given = parser.parse_args()
     low = False
-    kept = Kept(given.kept)
-    print(f"{'package':9} {'set aside':>22} {'looked at':>22}   survivors of the latter")
+    print(f"{'package':9} {'set aside':>22} {'looked at':>22}   equivalent   cpu_s")
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         # The tree may change meanwhile: everything is read from the copy.
-        folder = Path(name)
-        shadow = Shadow(folder)
+        shadow = Shadow(Path(name).resolve())
         for package in given.package or PACKAGES:
-            counts: dict[bool, list[int]] = defaultdict(lambda: [0, 0])
-            survivors = []
-            watch = given.watch and package != "rules"
-            reached = shadow.reached(package, given.kept) if watch else Reached(folder, {})
-            for mutant in sample(folder, package, given.most, given.seed):
-                if given.half is not None and mutant.aside is not (given.half == "aside"):
-                    continue
-                tests = tuple(dict.fromkeys((*reached.by(mutant), *tests_of(folder, mutant.path))))
-                key = kept.key(folder, mutant, tests)
-                dead = kept.get(key)
-                if dead is None:
-                    if tests and shadow.usual(tests) < 0:
-                        print(f"the tests of {mutant.path} fail as it is: {' '.join(tests)}", file=sys.stderr)
-                        return 2
-                    dead = bool(tests) and shadow.killed(mutant, tests)
-                    kept.put(key, mutant, dead)
-                counts[mutant.aside][0] += dead
-                counts[mutant.aside][1] += 1
-                if not dead and not mutant.aside:
-                    survivors.append(mutant)
-                if given.show and not dead and not mutant.aside:
-                    print(f"    survives: {mutant.name}", file=sys.stderr, flush=True)
-            shares = [
-                f"{dead} of {of} = {dead / of:.2f}" if of else "not run" for dead, of in (counts[True], counts[False])
-            ]
-            low |= any(of and dead / of < BAR for dead, of in counts.values())
-            print(f"{package:9} {shares[0]:>22} {shares[1]:>22}   {len(survivors)}", flush=True)
+            chosen = [
+                mutant for mutant in sample(shadow.folder, package, given.most, given.seed, given.file or "")
+                if given.half is None or mutant.aside is (given.half == "aside")
+            ]  # fmt: skip
+            before = sum(os.times()[2:4])
+            found = outcomes(shadow, package, chosen, given.kept)
+            taken = sum(os.times()[2:4]) - before
+            halves = {aside: [one for one in found if one.mutant.aside is aside] for aside in (True, False)}
+            shares = {aside: _share(half) for aside, half in halves.items()}
+            said = [f"{dead} of {of} = {dead / of:.2f}" if of else "not run" for dead, of in shares.values()]
+            low |= any(of and dead / of < BAR for dead, of in shares.values())
+            same = sum(bool(one.equivalent) for one in found)
+            print(f"{package:9} {said[0]:>22} {said[1]:>22}   {same:>10}   {taken:5.0f}", flush=True)
+            if given.show:
+                for one in halves[False]:
+                    if not one.dead and not one.equivalent:
+                        print(f"    survives {one.tests} tests: {one.mutant.name}", file=sys.stderr, flush=True)
+            if given.out is not None:
+                _write(given.out, package, found)
     return 1 if low else 0
+
+
+def _write(place: Path, package: str, found: Sequence[Outcome]) -> None:
+    names = ("package", "half", "file", "line", "was", "becomes", "tests", "outcome")
+    rows = []
+    if place.exists():
+        with place.open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+    halves = {("aside" if one.mutant.aside else "looked-at") for one in found}
+    rows = [row for row in rows if row["package"] != package or row["half"] not in halves]
+    for one in found:
+        mutant, outcome = one.mutant, "killed" if one.dead else "equivalent" if one.equivalent else "survives"
+        values = (package, "aside" if mutant.aside else "looked-at", mutant.path, mutant.line, mutant.was,
+                  mutant.text, one.tests, outcome)  # fmt: skip
+        rows.append({name: str(value) for name, value in zip(names, values, strict=True)})
+    rows.sort(key=lambda row: (row["package"], row["half"], row["file"], int(row["line"]), row["was"], row["becomes"]))
+    with place.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":
