@@ -61,7 +61,7 @@ _NO_FAULT = re.compile(
     re.IGNORECASE,
 )
 _RIGHT = re.compile(
-    r"\b(?:PASS(?:ED|ES)?|SUCCESS(?:FUL|FULLY)?|COMPLETED|CORRECT(?:LY)?|VERIFIED|OK|MATCH(?:ES)?)\b"
+    r"\b(?:PASS(?:ED|ES)?|SUCCESS(?:FUL|FULLY)?|SUCCEED(?:ED|S)|COMPLETED|CORRECT(?:LY)?|VERIFIED|OK|MATCH(?:ES)?)\b"
     r"|non-matching [^\n]*: 0\b",
     re.IGNORECASE,
 )

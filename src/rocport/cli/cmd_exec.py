@@ -34,7 +34,7 @@ def command(ctx: click.Context, target: str, arguments: tuple[str, ...]) -> None
     machine code on this processor. Exit code: the command's; 2 when the environment cannot be made.
     """
     from rocport.executor.isa.runtime.calls import trace_calls
-    from rocport.executor.isa.runtime.library import LibraryError
+    from rocport.executor.isa.runtime.declarations import LibraryError
     from rocport.executor.isa.runtime.tree import exec_environment, machine_toolchain, rocm_tree
     from rocport.facts.errors import FactError
     from rocport.facts.targets import load_target

@@ -23,8 +23,9 @@ def command(ctx: click.Context, arguments: tuple[str, ...]) -> None:
     The compiler is the HIP compiler that `rocport sdk install` brings (or ROCm's); the runtime and the libraries are
     rocport's own, and run the device code that was compiled. Exit code: the compiler's.
     """
+    from rocport.executor.isa.runtime.declarations import LibraryError
     from rocport.executor.isa.runtime.hipcc import hipcc_command
-    from rocport.executor.isa.runtime.library import LibraryError, build_libraries
+    from rocport.executor.isa.runtime.library import build_libraries
     from rocport.executor.isa.runtime.tree import machine_toolchain
     from rocport.toolchain import ToolchainError
 

@@ -1,4 +1,4 @@
-// Calls that the libraries must refuse, or must serve at an edge: in a captured stream, with descriptors that do not fit,
+// Calls that the libraries must refuse, record, or serve at an edge: in a captured stream, with descriptors that do not fit,
 // with operands that end too early; and what two host threads copy, for the trace.
 #include <hipblas/hipblas.h>
 #include <hipblaslt/hipblaslt.h>
@@ -41,19 +41,29 @@ static void captured() {
   hipblasLtMatrixLayoutCreate(&layout, HIP_R_32F, 2, 2, 2), hipblasLtMatrixTransformDescCreate(&transform, HIP_R_32F);
   float *x = device({1, 1, 1, 1}), two = 2, zero = 0;
   int *numbers = reinterpret_cast<int *>(device({1, 1}));
+  float *y = device({0, 0, 0, 0}), *drawn = device({-1, -1, -1, -1}), *wave = device({1, 0, 1, 0}), alpha = 2, *scalar = device({3});
   hipGraph_t graph;
+  hipGraphExec_t ready;
   CHECK(!hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
-  CHECK(hipblasSscal(blas, 4, &two, x, 1) == HIPBLAS_STATUS_NOT_SUPPORTED);
-  CHECK(hipblasSgemm(blas, HIPBLAS_OP_N, HIPBLAS_OP_N, 2, 2, 2, &two, x, 2, x, 2, &zero, x, 2) == HIPBLAS_STATUS_NOT_SUPPORTED);
-  CHECK(hipblasSetVectorAsync(1, 4, &two, 1, x, 1, stream) == HIPBLAS_STATUS_NOT_SUPPORTED);
-  CHECK(hiprandGenerateUniform(random, x, 4) == HIPRAND_STATUS_NOT_IMPLEMENTED);
-  CHECK(hipfftExecC2C(plan, reinterpret_cast<hipfftComplex *>(x), reinterpret_cast<hipfftComplex *>(x), HIPFFT_FORWARD) == HIPFFT_NOT_SUPPORTED);
+  // What refuses: its descriptors may be gone when the graph runs.
   CHECK(hipsparseCreateIdentityPermutation(sparse, 2, numbers) == HIPSPARSE_STATUS_NOT_SUPPORTED && numbers[0]);
   CHECK(miopenScaleTensor(miopen, tensor, x, &two) == miopenStatusNotImplemented);
   CHECK(hipblasLtMatrixTransform(nullptr, transform, &two, x, layout, &zero, nullptr, nullptr, x, layout, stream) == HIPBLAS_STATUS_NOT_SUPPORTED);
+  // What is recorded, with the scalars of now where they are the host's.
+  CHECK(hipblasSscal(blas, 4, &alpha, x, 1) == HIPBLAS_STATUS_SUCCESS);
+  alpha = 100;
+  CHECK(hipblasSgemm(blas, HIPBLAS_OP_N, HIPBLAS_OP_N, 2, 2, 2, &two, x, 2, x, 2, &zero, y, 2) == HIPBLAS_STATUS_SUCCESS);
+  CHECK(hipblasSaxpy(blas, 1, scalar, x, 1, y, 1) == HIPBLAS_STATUS_SUCCESS);
+  CHECK(hipblasSetVectorAsync(1, 4, &two, 1, x + 3, 1, stream) == HIPBLAS_STATUS_SUCCESS);
+  CHECK(hiprandGenerateUniform(random, drawn, 4) == HIPRAND_STATUS_SUCCESS);
+  CHECK(hipfftExecC2C(plan, reinterpret_cast<hipfftComplex *>(wave), reinterpret_cast<hipfftComplex *>(wave), HIPFFT_FORWARD) == HIPFFT_SUCCESS);
   CHECK(!hipStreamEndCapture(stream, &graph));
-  for (int i = 0; i < 4; ++i) CHECK(x[i] == 1);
-  CHECK(hipblasSscal(blas, 4, &two, x, 1) == HIPBLAS_STATUS_SUCCESS && x[3] == 2);
+  for (int i = 0; i < 4; ++i) CHECK(x[i] == 1 && y[i] == 0 && drawn[i] == -1);
+  CHECK(wave[0] == 1 && !hipGraphInstantiate(&ready, graph, nullptr, nullptr, 0));
+  scalar[0] = 5;
+  CHECK(!hipGraphLaunch(ready, stream) && x[0] == 2 && x[3] == 2 && y[0] == 16 + 5 * 2 && y[3] == 16 && drawn[0] >= 0 && wave[0] == 2);
+  CHECK(!hipGraphLaunch(ready, stream) && x[0] == 4 && wave[0] == 2 && wave[2] == 2);
+  CHECK(hipblasSscal(blas, 4, &two, x, 1) == HIPBLAS_STATUS_SUCCESS && x[0] == 8);
 }
 
 static miopenTensorDescriptor_t tensor(int n, int c, int h, int w) {

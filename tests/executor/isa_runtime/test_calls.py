@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor.isa.runtime.calls import VARIABLE, _name_of, _named, _split, trace_calls
+from rocport.executor.isa.runtime.calls import VARIABLE, trace_calls
+from rocport.executor.isa.runtime.declarations import _name_of, _named, _split
 from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.executor.isa.runtime.library import HERE
 from rocport.model import HANGING_S

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from rocport.executor.base import BuildError
-from rocport.executor.isa.runtime import executor, library
-from rocport.executor.isa.runtime.library import LibraryError, build_libraries, run_compiler
+from rocport.executor.isa.runtime import declarations, executor, library
+from rocport.executor.isa.runtime.declarations import LibraryError, run_compiler
+from rocport.executor.isa.runtime.library import build_libraries
 from rocport.model.locks import locked
 from rocport.toolchain import Toolchain
 
@@ -75,7 +76,7 @@ def test_an_object_of_a_source_that_was_edited_meanwhile_is_not_kept(
 
 
 def test_a_compiler_that_hangs_is_an_error_of_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (library, executor):
+    for module in (declarations, executor):
         monkeypatch.setattr(module, "HANGING_S", 0.01)
     with pytest.raises(LibraryError, match=r"part.*sleep took over"):
         run_compiler(["sleep", "60"], "part")

@@ -81,12 +81,12 @@ inline hipblasStatus_t rpx_strided(const void *from, long ld_from, void *to, lon
 }
 RPX_API hipblasStatus_t hipblasSetVector(int n, int bytes, const void *x, int incx, void *y, int incy) { return rpx_strided(x, incx, y, incy, bytes, 1, n); }
 RPX_API hipblasStatus_t hipblasGetVector(int n, int bytes, const void *x, int incx, void *y, int incy) { return rpx_strided(x, incx, y, incy, bytes, 1, n); }
-RPX_API hipblasStatus_t hipblasSetVectorAsync(int n, int bytes, const void *x, int incx, void *y, int incy, hipStream_t s) { if (RPX_CAPTURED(s)) return HIPBLAS_STATUS_NOT_SUPPORTED; return rpx_strided(x, incx, y, incy, bytes, 1, n); }
-RPX_API hipblasStatus_t hipblasGetVectorAsync(int n, int bytes, const void *x, int incx, void *y, int incy, hipStream_t s) { if (RPX_CAPTURED(s)) return HIPBLAS_STATUS_NOT_SUPPORTED; return rpx_strided(x, incx, y, incy, bytes, 1, n); }
+RPX_API hipblasStatus_t hipblasSetVectorAsync(int n, int bytes, const void *x, int incx, void *y, int incy, hipStream_t s) { RPX_SERVED_ON(s, HIPBLAS_STATUS_NOT_SUPPORTED) return rpx_strided(x, incx, y, incy, bytes, 1, n); }
+RPX_API hipblasStatus_t hipblasGetVectorAsync(int n, int bytes, const void *x, int incx, void *y, int incy, hipStream_t s) { RPX_SERVED_ON(s, HIPBLAS_STATUS_NOT_SUPPORTED) return rpx_strided(x, incx, y, incy, bytes, 1, n); }
 RPX_API hipblasStatus_t hipblasSetMatrix(int r, int c, int bytes, const void *a, int lda, void *b, int ldb) { return rpx_strided(a, lda, b, ldb, bytes, r, c); }
 RPX_API hipblasStatus_t hipblasGetMatrix(int r, int c, int bytes, const void *a, int lda, void *b, int ldb) { return rpx_strided(a, lda, b, ldb, bytes, r, c); }
-RPX_API hipblasStatus_t hipblasSetMatrixAsync(int r, int c, int bytes, const void *a, int lda, void *b, int ldb, hipStream_t s) { if (RPX_CAPTURED(s)) return HIPBLAS_STATUS_NOT_SUPPORTED; return rpx_strided(a, lda, b, ldb, bytes, r, c); }
-RPX_API hipblasStatus_t hipblasGetMatrixAsync(int r, int c, int bytes, const void *a, int lda, void *b, int ldb, hipStream_t s) { if (RPX_CAPTURED(s)) return HIPBLAS_STATUS_NOT_SUPPORTED; return rpx_strided(a, lda, b, ldb, bytes, r, c); }
+RPX_API hipblasStatus_t hipblasSetMatrixAsync(int r, int c, int bytes, const void *a, int lda, void *b, int ldb, hipStream_t s) { RPX_SERVED_ON(s, HIPBLAS_STATUS_NOT_SUPPORTED) return rpx_strided(a, lda, b, ldb, bytes, r, c); }
+RPX_API hipblasStatus_t hipblasGetMatrixAsync(int r, int c, int bytes, const void *a, int lda, void *b, int ldb, hipStream_t s) { RPX_SERVED_ON(s, HIPBLAS_STATUS_NOT_SUPPORTED) return rpx_strided(a, lda, b, ldb, bytes, r, c); }
 
 // ---- one precision after the other ---------------------------------------------------------------------------------
 

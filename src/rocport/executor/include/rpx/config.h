@@ -21,11 +21,13 @@
 #ifndef RPX_API
 #define RPX_API inline
 #endif
-// What such a library says where its stream is being captured: it would run at once, and the graph would lack it.
+// What such a library does where its stream is being captured: 0, the call runs; 1, it is recorded; 2, it is refused.
 #ifndef RPX_CAPTURED
-#define RPX_CAPTURED(stream) false
+#define RPX_CAPTURED(stream) 0
 #endif
-#define RPX_SERVED(handle, refusal) if ((handle) && RPX_CAPTURED((handle)->stream)) return refusal;
+#define RPX_SERVED_ON(stream, refusal) \
+  if (const int rpx_captured = RPX_CAPTURED(stream)) return rpx_captured == 1 ? static_cast<decltype(refusal)>(0) : refusal;
+#define RPX_SERVED(handle, refusal) if (handle) { RPX_SERVED_ON((handle)->stream, refusal) }
 
 // A meeting point of lanes. A call must stay one call: lanes are matched by return address, and a compiler that copies
 // the call into two branches would keep lanes apart that meet on the device.

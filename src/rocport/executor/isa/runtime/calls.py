@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from rocport.executor.isa.runtime.library import HERE, LIBRARIES, build_libraries, run_compiler
+from rocport.executor.isa.runtime.declarations import preprocessed, read_declarations, run_compiler
+from rocport.executor.isa.runtime.library import HERE, LIBRARIES, build_libraries
 from rocport.model.locks import locked
 from rocport.toolchain import Toolchain
 
 VARIABLE = "ROCPORT_EXEC_TRACE"
-_NAME = f"librocport-calls-{hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]}.so"
+_WRITERS = (Path(__file__), Path(__file__).with_name("declarations.py"))
+_NAME = f"librocport-calls-{hashlib.sha256(b''.join(one.read_bytes() for one in _WRITERS)).hexdigest()[:12]}.so"
 """By what writes it; calls.h is one of the headers that name the libraries' folder."""
 _STATUS = ("hipError_t", "hiprtcResult")
 _NOT = frozenset({"hipGetLastError", "hipPeekAtLastError", "hipExtGetLastError"})
 """Their result is a state, not the call's own. Names that begin with `_` are the compiler's calls."""
-_FUNCTION = re.compile(
-    rf"\b({'|'.join(_STATUS)})\s+(\w+)\s*\(((?:[^();{{}}]|\([^()]*\))*)\)\s*(?:__attribute__\S+\s*)?;"
-)
 
 
 def trace_calls(toolchain: Toolchain, environment: MutableMapping[str, str]) -> None:
@@ -64,21 +62,19 @@ def _build(toolchain: Toolchain) -> Path:
 
 def _text(toolchain: Toolchain) -> str:
     """The source: one function a declaration, which calls the next one of its name."""
-    headers = "".join(f"#include <{header}>\n" for header in LIBRARIES[0].headers)
-    command = [
-        str(toolchain.compiler), "-x", "c++", "-std=c++17", "-E", "-P", "-D__HIP_PLATFORM_AMD__=1",
-        "-D__HIP_DISABLE_CPP_FUNCTIONS__=1", "-isystem", str(toolchain.include), "-",
-    ]  # fmt: skip
-    declared = _FUNCTION.findall(run_compiler(command, "HIP's headers", headers))
-    lines = [headers, "#include <dlfcn.h>", '#include "calls.h"', 'extern "C" {']
-    for status, name, text in {one[1]: one for one in declared}.values():
-        parameters = [_without_default(one) for one in _split(text)]
-        if name in _NOT or name.startswith("_") or any("..." in one for one in parameters):
+    headers = LIBRARIES[0].headers
+    declared = read_declarations(preprocessed(toolchain, headers, "HIP's headers"), _STATUS)
+    lines = [
+        *(f"#include <{header}>" for header in headers),
+        "#include <dlfcn.h>",
+        '#include "calls.h"',
+        'extern "C" {',
+    ]
+    for one in declared:
+        status, name, typed, passed = one.status, one.name, one.typed, one.passed
+        if name in _NOT or name.startswith("_") or one.variadic:
             continue
-        names = [_name_of(one, number) for number, one in enumerate(parameters)]
-        passed = ", ".join(names)
-        typed = ", ".join(_named(one, name) for one, name in zip(parameters, names, strict=True))
-        spelled = ", ".join(f'"{one}"' for one in names) or '""'
+        spelled = ", ".join(f'"{given}"' for _, given in one.parameters) or '""'
         says = "hipGetErrorName(result)" if status == "hipError_t" else "hiprtcGetErrorString(result)"
         lines.append(
             f"{status} {name}({typed}) {{\n"
@@ -90,47 +86,3 @@ def _text(toolchain: Toolchain) -> str:
             "  return result;\n}"
         )
     return "\n".join([*lines, "}", ""])
-
-
-def _split(text: str) -> list[str]:
-    """Parameters, at the commas that no parenthesis holds."""
-    parts, depth, begin = [], 0, 0
-    for at, char in enumerate(text):
-        depth += (char == "(") - (char == ")")
-        if char == "," and not depth:
-            parts.append(text[begin:at])
-            begin = at + 1
-    parts.append(text[begin:])
-    found = [" ".join(part.split()) for part in parts]
-    return [] if found in (["void"], [""]) else found
-
-
-def _without_default(parameter: str) -> str:
-    return parameter.partition("=")[0].strip()
-
-
-_POINTER_NAME = re.compile(r"\(\s*\*\s*(\w*)\s*\)")
-_LAST = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)$")
-_WORDS = frozenset({"int", "unsigned", "char", "long", "size_t", "float", "double", "void", "const", "short", "bool"})
-"""What ends a type: `unsigned int`. `unsigned flags` has a name."""
-
-
-def _name_of(parameter: str, number: int) -> str:
-    """The parameter's name, one of its place where it has none."""
-    pointer = _POINTER_NAME.search(parameter)
-    if pointer:
-        return pointer[1] or f"argument{number}"
-    last = _LAST.search(parameter)
-    before = parameter[: last.start()].strip() if last else ""
-    if last is None or before in ("", "const", "struct", "enum") or last[1] in _WORDS:
-        return f"argument{number}"
-    return last[1]
-
-
-def _named(parameter: str, name: str) -> str:
-    """The parameter with that name."""
-    if re.search(rf"\b{re.escape(name)}\b", parameter):
-        return parameter
-    if _POINTER_NAME.search(parameter):
-        return _POINTER_NAME.sub(f"(*{name})", parameter, count=1)
-    return f"{parameter} {name}"

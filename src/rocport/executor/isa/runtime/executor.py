@@ -25,8 +25,9 @@ from rocport.executor.base import (
     RunOptions,
     RunResult,
 )
+from rocport.executor.isa.runtime.declarations import LibraryError
 from rocport.executor.isa.runtime.hipcc import TARGET_VARIABLE, hipcc_command, openmp_folder
-from rocport.executor.isa.runtime.library import LibraryError, build_libraries
+from rocport.executor.isa.runtime.library import build_libraries
 from rocport.executor.isa.runtime.tree import machine_toolchain
 from rocport.executor.process import run_process
 from rocport.executor.program import Program, Unit, find_header

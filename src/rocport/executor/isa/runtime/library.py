@@ -10,19 +10,19 @@ import os
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from rocport.executor.blas import blas_library
+from rocport.executor.isa.runtime.declarations import LibraryError, preprocessed, read_declarations, run_compiler
 from rocport.facts.targets import all_targets
-from rocport.model import HANGING_S, cache_folder
+from rocport.model import cache_folder
 from rocport.model.locks import locked
 from rocport.toolchain import Toolchain
 
@@ -36,13 +36,12 @@ _SHARED = (*sorted(ERROR_TABLE.glob("*.inc")), ERROR_TABLE / "trace.h")
 """What the source-level executor's runtime reads too."""
 
 
+_BEHIND = "rpx_"
+"""What the names of recorded functions begin with, behind their recorders."""
+_SCALARS = frozenset({"alpha", "beta"})
 _EDITED = "rocport's own sources were edited while the ISA runtime was built from them; run again"
 _KILLED_S = 24 * 3600
 """A build that began earlier and has left its folder was killed."""
-
-
-class LibraryError(Exception):
-    """A library cannot be built; the message holds the compiler's words."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,8 @@ class _Library:
     """The source is the executor's own header, whose functions become the library's symbols."""
     aliases: tuple[str, ...] = ()
     """Other names of the same library."""
+    recorded: bool = False
+    """A captured stream records its calls, which the graph then makes."""
 
 
 LIBRARIES = (
@@ -75,12 +76,12 @@ LIBRARIES = (
         False,
         ("hiprtc",),
     ),
-    _Library("hipblas", "2", ("hipblas/hipblas.h",), "hipblasStatus_t", 7),
-    _Library("rocblas", "4", ("rocblas/rocblas.h",), "rocblas_status", 2),
+    _Library("hipblas", "2", ("hipblas/hipblas.h",), "hipblasStatus_t", 7, recorded=True),
+    _Library("rocblas", "4", ("rocblas/rocblas.h",), "rocblas_status", 2, recorded=True),
     _Library("hipsparse", "1", ("hipsparse/hipsparse.h",), "hipsparseStatus_t", 10),
-    _Library("hipsolver", "0", ("hipsolver/hipsolver.h",), "hipsolverStatus_t", 7),
-    _Library("hipfft", "0", ("hipfft/hipfft.h",), "hipfftResult", 16),
-    _Library("hiprand", "1", ("hiprand/hiprand.h",), "hiprandStatus_t", 1000),
+    _Library("hipsolver", "0", ("hipsolver/hipsolver.h",), "hipsolverStatus_t", 7, recorded=True),
+    _Library("hipfft", "0", ("hipfft/hipfft.h",), "hipfftResult", 16, recorded=True),
+    _Library("hiprand", "1", ("hiprand/hiprand.h",), "hiprandStatus_t", 1000, recorded=True),
     _Library("rccl", "1", ("rccl/rccl.h",), "ncclResult_t", 5, (), False),
     _Library("hipblaslt", "0", ("hipblaslt/hipblaslt.h",), "hipblasStatus_t", 7, (), False),
     _Library("MIOpen", "1", ("miopen/miopen.h",), "miopenStatus_t", 6, (), False),
@@ -127,6 +128,7 @@ def _place(toolchain: Toolchain) -> tuple[Path, dict[str, str]]:
         *sorted(HERE.rglob("*.cpp")),
         *sorted(HERE.rglob("*.h")),
         HERE / "library.py",
+        HERE / "declarations.py",
         *_SHARED,
         *sorted(HEADERS.rglob("*")),
     ]
@@ -148,12 +150,13 @@ def _build_all(folder: Path, toolchain: Toolchain, defines: dict[str, str]) -> N
         (scratch / "targets.inc").write_text(_targets())
         spelled = [f'-D{name}="{value}"' for name, value in defines.items()]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # one for all: most libraries have a single source
-            parts = {
-                library.name: [pool.submit(part) for part in _parts(library, toolchain, scratch, spelled)]
-                for library in LIBRARIES
-            }
-            for library in LIBRARIES:
-                _link(library, toolchain, scratch, [job.result() for job in parts[library.name]])
+            texts = list(pool.map(lambda library: preprocessed(toolchain, library.headers, library.name), LIBRARIES))
+            parts = [
+                [pool.submit(part) for part in _parts(library, toolchain, scratch, spelled, text)]
+                for library, text in zip(LIBRARIES, texts, strict=True)
+            ]
+            for library, text, jobs in zip(LIBRARIES, texts, parts, strict=True):
+                _link(library, toolchain, scratch, [job.result() for job in jobs], text)
         if _place(toolchain)[0] != folder:
             raise LibraryError(_EDITED)
         (scratch / "done").write_text("")
@@ -191,13 +194,48 @@ def _plain(toolchain: Toolchain) -> list[str]:
     return [str(toolchain.compiler), "-std=c++17", "-O2", "-fPIC", "-pthread", f"-I{ERROR_TABLE}", f"-I{HERE}"]
 
 
+def _renamed(library: _Library, folder: Path, text: str) -> list[str]:
+    """Flags that give a library's own functions names behind which `_recorders` stand."""
+    if not library.recorded:
+        return []
+    names = [one.name for one in read_declarations(text, (library.status,))]
+    header = "".join(f"#define {name} {_BEHIND}{name}\n" for name in names)
+    (folder / f"renamed_{library.name}.h").write_text(header)
+    return [
+        "-include",
+        f"renamed_{library.name}.h",
+        f"-DRPX_RENAMED=0x{hashlib.sha256(header.encode()).hexdigest()[:8]}",
+    ]
+
+
+def _recorders(library: _Library, text: str, served: Collection[str]) -> str:
+    """A function before each that is served: what it may record is the call with all its arguments.
+
+    Scalars that the host holds are read when the call is made, as the libraries do.
+    """
+    lines = [*(f"#include <{header}>" for header in library.headers), '#include "replay.h"', 'extern "C" {']
+    for one in read_declarations(text, (library.status,)):
+        behind = _BEHIND + one.name
+        if behind not in served:
+            continue
+        scalars = {name for _, name in one.parameters if name in _SCALARS}
+        passed = ", ".join(f"kept_{name}.get()" if name in scalars else name for _, name in one.parameters)
+        keeps = "".join(f"  const auto kept_{name} = rt::kept({name});\n" for name in sorted(scalars))
+        lines.append(
+            f"{one.status} {behind}({one.typed});\n{one.status} {one.name}({one.typed}) {{\n{keeps}"
+            f"  const rt::Replay replay([=] {{ return static_cast<int>({behind}({passed})); }});\n"
+            f"  return {behind}({one.passed});\n}}"
+        )
+    return "\n".join([*lines, "}", ""])
+
+
 def _parts(
-    library: _Library, toolchain: Toolchain, folder: Path, defines: Sequence[str]
+    library: _Library, toolchain: Toolchain, folder: Path, defines: Sequence[str], text: str
 ) -> Iterator[Callable[[], Path]]:
     """Makers of a library's object files."""
     flags = _plain(toolchain)
     if library.own_headers:
-        flags += ["-w", f"-I{HEADERS}"]
+        flags += ["-w", f"-I{HEADERS}", *_renamed(library, folder, text)]
     else:
         flags += ["-Wall", "-Wextra", "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
         flags += ["-idirafter", str(HEADERS)]  # what is ours alone: rpx
@@ -205,7 +243,7 @@ def _parts(
         yield partial(_object, source, [*flags, *_own(defines, source)], folder, toolchain)
 
 
-def _link(library: _Library, toolchain: Toolchain, folder: Path, objects: Sequence[Path]) -> None:
+def _link(library: _Library, toolchain: Toolchain, folder: Path, objects: Sequence[Path], text: str) -> None:
     soname = f"lib{library.name}.so.{library.version}"
     link = [
         str(toolchain.compiler), "-shared", "-fPIC", "-fuse-ld=lld", f"-Wl,-soname,{soname}", "-pthread",
@@ -215,18 +253,27 @@ def _link(library: _Library, toolchain: Toolchain, folder: Path, objects: Sequen
         link += [f"-L{folder}", "-lamdhip64", "-Wl,-rpath,$ORIGIN"]
     run_compiler(link, library.name)
     served = exported(folder / soname)
-    declared = _declared(library, toolchain)
+    declared = _declared(library, text)
+    written = {}
+    if library.recorded:
+        written[f"recorded_{library.name}.cpp"] = _recorders(library, text, served)
+        served = frozenset(name.removeprefix(_BEHIND) for name in served)
     # `_spt` is the per-thread default stream, the same as the other where work is done when it is issued; `_v2` takes
     # hipBLAS's complex types under another name.
     aliases = {
         name: base for name in declared for base in [re.sub("_spt$|_v2", "", name)]
         if name not in served and base != name and base in served
     }  # fmt: skip
-    stubs = folder / f"unserved_{library.name}.cpp"
-    stubs.write_text(_stubs(library, [name for name in declared if name not in served and name not in aliases]))
-    run_compiler([*_plain(toolchain), "-c", str(stubs), "-o", str(stubs.with_suffix(".o"))], stubs.name)
+    lacking = [name for name in declared if name not in served and name not in aliases]
+    written[f"unserved_{library.name}.cpp"] = _stubs(library, lacking)
     symbols = [f"-Wl,--defsym={name}={base}" for name, base in aliases.items()]
-    run_compiler([*link, str(stubs.with_suffix(".o")), *symbols], library.name)
+    real = ["-w", "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
+    for name, content in written.items():
+        source = folder / name
+        source.write_text(content)
+        run_compiler([*_plain(toolchain), *real, "-c", str(source), "-o", str(source.with_suffix(".o"))], name)
+        symbols.append(str(source.with_suffix(".o")))
+    run_compiler([*link, *symbols], library.name)
     for name in (library.name, *library.aliases):
         for spelling in (f"lib{name}.so", f"lib{name}.so.{library.version}"):
             if spelling != soname:
@@ -266,14 +313,8 @@ def _stubs(library: _Library, names: Sequence[str]) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _declared(library: _Library, toolchain: Toolchain) -> list[str]:
+def _declared(library: _Library, text: str) -> list[str]:
     """Every function of the library's headers that returns its status type, in order."""
-    includes = "".join(f"#include <{header}>\n" for header in library.headers)
-    command = [
-        str(toolchain.compiler), "-x", "c++", "-std=c++17", "-E", "-P", "-D__HIP_PLATFORM_AMD__=1",
-        "-D__HIP_DISABLE_CPP_FUNCTIONS__=1", "-isystem", str(toolchain.include), "-",
-    ]  # fmt: skip
-    text = run_compiler(command, library.name, includes)
     names = re.findall(
         rf"\b(?:{library.status}|hiprtcResult)\s+(\w+)\s*\([^;{{}}]*\)\s*(?:__attribute__\S+\s*)?;", text
     )
@@ -295,20 +336,3 @@ def exported(library: Path) -> frozenset[str]:
             if index and info & 15 == 2:  # STT_FUNC
                 names.add(data[strings + name : data.index(b"\0", strings + name)].decode())
     return frozenset(names)
-
-
-def run_compiler(command: Sequence[str], what: str, stdin: str | None = None) -> str:
-    """Standard output of a compiler or linker. Raises LibraryError with its words."""
-    try:
-        done = subprocess.run(
-            list(command), input=stdin, capture_output=True, text=True, timeout=HANGING_S, check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise LibraryError(
-            f"a library of the ISA runtime does not build: {what}: {command[0]} took over {error.timeout:.0f} s and "
-            f"was stopped; run again on a machine that is less busy"
-        ) from error
-    if done.returncode:
-        raise LibraryError(f"a library of the ISA runtime does not build: {what}\n{done.stderr.strip()[-3000:]}")
-    return done.stdout

@@ -95,8 +95,9 @@ std::string &last_kernel();
 using Work = std::function<hipError_t()>;
 bool valid(hipStream_t stream);
 bool capturing(hipStream_t stream);
-// Says that the library function `what` is not served where the stream is being captured: it would run at once.
-bool refused_in_capture(hipStream_t stream, const char *what);
+// What to do with the call of the library function `what`: 0, run it; 1, nothing, since the stream is being captured and
+// has recorded it; 2, refuse, since the stream is being captured and the call cannot be made again.
+int in_capture(hipStream_t stream, const char *what);
 // Records the work into the stream's capture, or does it.
 hipError_t enqueue(hipStream_t stream, hipGraphNodeType type, Work work);
 hipGraphNode_t record(hipStream_t stream, hipGraphNodeType type, Work work);

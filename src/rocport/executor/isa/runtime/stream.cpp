@@ -2,6 +2,7 @@
 // Streams and events. Work is done when it is issued, so everything before is always done.
 #include <set>
 
+#include "replay.h"
 #include "state.h"
 
 namespace rt {
@@ -17,6 +18,7 @@ std::set<hipEvent_t> &events() {
   return *all;
 }
 bool named(hipStream_t stream) { return reinterpret_cast<std::size_t>(stream) > 2; }
+thread_local const std::function<int()> *replayed = nullptr;
 bool known(hipEvent_t event) {
   std::lock_guard<std::recursive_mutex> guard(mutex);
   return events().count(event) != 0;
@@ -31,10 +33,22 @@ bool valid(hipStream_t stream) {
 
 bool capturing(hipStream_t stream) { return named(stream) && valid(stream) && stream->capture; }
 
-bool refused_in_capture(hipStream_t stream, const char *what) {
-  if (!capturing(stream)) return false;
-  (void)unserved((std::string(what) + " in a captured stream").c_str());
-  return true;
+Replay::Replay(std::function<int()> call) : call_(std::move(call)), before_(replayed) { replayed = &call_; }
+Replay::~Replay() { replayed = before_; }
+
+bool of_device(const void *pointer) {
+  Allocation found;
+  return find_allocation(pointer, &found) && found.kind != Kind::host;
+}
+
+int in_capture(hipStream_t stream, const char *what) {
+  if (!capturing(stream)) return 0;
+  if (!replayed) {
+    (void)unserved((std::string(what) + " in a captured stream").c_str());
+    return 2;
+  }
+  record(stream, hipGraphNodeTypeHost, [call = *replayed] { return call() ? fail(hipErrorUnknown) : hipSuccess; });
+  return 1;
 }
 
 void end_captures_into(ihipGraph *graph) {

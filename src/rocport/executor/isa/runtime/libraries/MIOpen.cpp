@@ -309,7 +309,7 @@ template <class T> miopenStatus_t one_more(T **out) {
 }
 
 // What runs at once has no place in a stream that is being captured.
-bool captured(miopenHandle_t handle, const char *what) { return handle && rt::refused_in_capture(static_cast<Library *>(handle)->stream, what); }
+bool captured(miopenHandle_t handle, const char *what) { return handle && rt::in_capture(static_cast<Library *>(handle)->stream, what); }
 #define NOT_CAPTURED(handle) if (captured(handle, __func__)) return miopenStatusNotImplemented;
 
 }  // namespace

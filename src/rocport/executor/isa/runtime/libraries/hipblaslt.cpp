@@ -280,7 +280,7 @@ hipblasStatus_t hipblasLtMatmul(hipblasLtHandle_t, hipblasLtMatmulDesc_t desc, c
       return HIPBLAS_STATUS_NOT_SUPPORTED;
     }
   }
-  if (rt::refused_in_capture(stream, "hipblasLtMatmul")) return HIPBLAS_STATUS_NOT_SUPPORTED;
+  if (rt::in_capture(stream, "hipblasLtMatmul")) return HIPBLAS_STATUS_NOT_SUPPORTED;
   const Product product{of(desc), alpha, beta, a, b, c, d, Matrix(la), Matrix(lb), Matrix(lc), Matrix(ld)};
   // Integers and doubles are summed in double: integers are exact there.
   return product.ma.type == HIP_R_64F || product.ma.type == HIP_R_8I ? product.run<double>() : product.run<float>();
@@ -307,7 +307,7 @@ hipblasStatus_t hipblasLtMatrixTransform(hipblasLtHandle_t, hipblasLtMatrixTrans
   const bool tb = how.get<std::int32_t>(HIPBLASLT_MATRIX_TRANSFORM_DESC_TRANSB, HIPBLAS_OP_N) != HIPBLAS_OP_N;
   const Matrix ma(la), mc(lc), mb(lb ? lb : la);
   if (tiled(la) || tiled(lc) || (lb && tiled(lb)) || !ma.served() || !mb.served() || !mc.served()) return HIPBLAS_STATUS_NOT_SUPPORTED;
-  if (rt::refused_in_capture(stream, "hipblasLtMatrixTransform")) return HIPBLAS_STATUS_NOT_SUPPORTED;
+  if (rt::in_capture(stream, "hipblasLtMatrixTransform")) return HIPBLAS_STATUS_NOT_SUPPORTED;
   const double x = Elements(alpha, type)[0], y = b && lb && beta ? Elements(beta, type)[0] : 0;
   auto fits = [&](const Matrix &m, bool transposed) {
     return m.sound() && (transposed ? m.columns : m.rows) == mc.rows && (transposed ? m.rows : m.columns) == mc.columns && m.batch == mc.batch;
