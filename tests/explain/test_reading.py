@@ -59,6 +59,7 @@ def test_an_nvidia_log_gets_a_sentence_and_silence(log: str) -> None:
             "amd",
         ),
         ("import intel_extension_for_pytorch as ipex", "intel"),
+        ("amdgpu_device_initialize: amdgpu_get_auth (1) failed (-1)", "amd"),
         ("ROCM Version                 : Could not collect\nCUDA Archs: Not Set; ROCm: Disabled\n", "unknown"),
     ],
 )
@@ -130,6 +131,16 @@ def test_what_speaks_against_a_diagnosis_makes_it_a_possibility(log: str, doubt:
         return
     assert reading.matches == ()
     assert any(doubt in text for match in reading.possible for text in match.doubts), reading.weighed
+
+
+def test_what_another_failure_brings_about_is_no_cause() -> None:
+    """A ring that hung is reset, and the reset of its queue is followed by faults at address 0."""
+    hung = "amdgpu 0000:03:00.0: amdgpu: ring comp_1.1.0 timeout, signaled seq=7, emitted seq=9\n"
+    fault = "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:32 vmid:0 pasid:0)\n"
+    after, before = read_bytes((hung + fault).encode(), "log"), read_bytes((fault + hung).encode(), "log")
+    assert [match.failure.id for match in after.matches] == ["gpu-reset"]
+    assert "line 1 stands before it and brings it about: gpu-reset" in after.possible[0].doubts
+    assert before.matches[0].failure.id == "gpu-page-fault"
 
 
 def test_the_first_level_a_line_names_is_its_level() -> None:

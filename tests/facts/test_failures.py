@@ -50,6 +50,13 @@ def test_every_repetition_is_bounded_and_none_is_nested() -> None:
         assert not re.search(r"\)[*+{]", stripped), pattern
 
 
+def test_a_cause_named_by_follows_is_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = iter([{"failure": [RECORD | {"follows": ["gone"]}]}])
+    monkeypatch.setattr("rocport.facts.failures.read_toml", lambda _: next(records, {}))
+    with pytest.raises(FailureFactError, match=r"follows .gone., which is no id"):
+        load_failures.__wrapped__()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -142,7 +142,10 @@ def subjects_of(title: str) -> tuple[str, ...]:
 
 def weigh(matches: Sequence[Match], setting: Setting, vendor: Vendor, known: Known) -> tuple[Match, ...]:
     """The matches with their doubts, in the same order. A match without one is a claim."""
-    weighed = [replace(match, doubts=tuple(_doubts(match, setting, vendor, known))) for match in matches]
+    weighed = [
+        replace(match, doubts=(*_doubts(match, setting, vendor, known), *_consequence(match, matches)))
+        for match in matches
+    ]
     claims = [match for match in weighed if not match.doubts]
     rivals = {match.failure.id: rival for match in claims for rival in claims if _disagree(match, rival)}
     rivals |= {match.failure.id: better for match in claims for better in weighed if _better_read(match, better)}
@@ -181,6 +184,14 @@ def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Ite
         yield "only a warning, and nothing failed"
     if not failure.where.covers(rocm=known.rocm, torch=known.torch, targets=known.targets, libraries=known.libraries):
         yield f"it holds for {failure.where}, and the paste shows other versions"
+
+
+def _consequence(match: Match, matches: Sequence[Match]) -> Iterable[str]:
+    """A doubt where another failure, which brings this one about, stands before it."""
+    for other in matches:
+        if other.failure.id in match.failure.follows and other.lines[0] < match.lines[0]:
+            yield f"line {other.lines[0]} stands before it and brings it about: {other.failure.id}"
+            return
 
 
 def _disagree(match: Match, rival: Match) -> bool:

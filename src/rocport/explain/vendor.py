@@ -38,7 +38,7 @@ _AMD_GPU = _evidence(
     r"xt ~ \b(?:[5-9]\d00|90[67]0) ?xtx?\b",
     r"vega ~ \bvega ?(?:\d{2}|vii|fe)\b",
     *("strix halo", "ryzen ai", "[gfxhub", "[mmhub", "vm_l2_protection_fault", "/dev/kfd", "rock module"),
-    r"amdgpu ~ \bamdgpu\b",
+    r"amdgpu ~ \bamdgpu(?:\b|_)",
     r"kfd ~ \bkfd\b",
     r"amd ~ \bamd gpu|\bgpus?(?: (?:vendor|brand|model))?\W{1,16}amd\b|file \"[^\"\n]{0,200}backends[/\\]amd[/\\]",
 )

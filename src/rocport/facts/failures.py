@@ -113,6 +113,8 @@ class Failure:
     """True: an NVIDIA machine prints the same words, so that it is doubted where a log has no word of AMD."""
     harmless: bool = False
     """True: programs go on after it as if nothing had been, so that it is not why a run ended."""
+    follows: tuple[str, ...] = ()
+    """Failures that bring this one about: after one of them in a log it is a consequence, not the cause."""
     where: Range = EVERYWHERE
     """The versions of `applies` that are known as numbers."""
 
@@ -170,6 +172,12 @@ def load_failures() -> tuple[Failure, ...]:
             if failure.id in found:
                 raise FailureFactError(f"{path.name}: id {failure.id!r} is already in {found[failure.id].area}.toml")
             found[failure.id] = failure
+    for failure in found.values():
+        unknown = sorted(set(failure.follows) - set(found))
+        if unknown:
+            raise FailureFactError(
+                f"{failure.area}.toml: failure {failure.id!r} follows {unknown[0]!r}, which is no id"
+            )
     return tuple(sorted(found.values(), key=lambda item: (-item.specificity, item.id)))
 
 
@@ -193,6 +201,7 @@ _FIELDS = {
     "cuda_build": bool,
     "nvidia_too": bool,
     "harmless": bool,
+    "follows": list,
     "where": dict,
     "wide": list,
 }
@@ -202,6 +211,7 @@ _OPTIONAL: dict[str, Any] = {
     "cuda_build": False,
     "nvidia_too": False,
     "harmless": False,
+    "follows": [],
     "where": {},
     "wide": [],
 }
@@ -246,6 +256,7 @@ def _parse(area: str, table: Mapping[str, Any]) -> Failure:
         cuda_build=values["cuda_build"],
         nvidia_too=values["nvidia_too"],
         harmless=values["harmless"],
+        follows=tuple(values["follows"]),
         where=read_range(values["where"]),
     )
 
