@@ -1,36 +1,50 @@
-"""How many plans of `rocport compat` hold together, and how many pip resolves.
+"""How many plans of `rocport compat` hold together, how many pip resolves, and how many import what was asked.
 
-    python benchmarks/plans.py [--resolve N] [--import] [--clean [N]] [--show]
+    python benchmarks/plans.py [--resolve [N]] [--import] [--clean [N]] [--show]
 
 Plans are made for every GPU in the facts, three systems and some packages. Each with a torch becomes a script; bash
-reads the Linux ones (`bash -n`), and each has to end with importing what was asked. `--resolve N` puts N of the
-different plans for Linux to `pip install --dry-run`, which needs the network; nothing is installed. `--import` runs
-the last step of every different plan, its imports, in a fresh process of this environment, where the packages are
-there: the torch of this environment stands in for ROCm's, and is named.
+reads the Linux ones (`bash -n`), and each has to end with importing what was asked. `--import` runs the last step of
+every different plan, its imports, in a fresh process of this environment, where the packages are there.
 
-`--clean` runs plans from an empty virtual environment to their last import: five targets, three systems, what can be
-imported without a GPU. Plans that install the same beside torch are one class, installed once (N: at most so many). A
-torch of the same version that pip finds without the ROCm index stands in, and is named. Windows' plans are counted by
-their pip commands; PowerShell is not run.
+`--resolve` puts every plan of this Python to pip's own resolver (`pip install --dry-run`; needs the network, installs
+nothing). What pip is asked depends on the versions of torch's family, on what is installed beside it and on Linux or
+Windows, so plans that share these are one class, and pip is asked once a class. Where torch's index is not reached, its
+packages stand in as empty wheels of the versions that the facts name: a plan counts as `recorded` where the listing of
+its own index holds them, as `stand-ins` where no listing was read; only `resolved` means that pip saw the index itself.
+
+`--clean` installs from an empty virtual environment and runs the last import: the same plans with torch pinned to the
+version of this environment, whose build stands in for ROCm's and is named. Plans that install the same beside torch are
+one class. What its authors let nobody import without a GPU is counted apart. For Windows the pip commands are run here.
+
+Rows are written to `--results` as they come, and a row that is there is not made again: N classes at most a call, so a
+run can be cut and goes on.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import hashlib
 import importlib.metadata
 import importlib.util
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
 
 from rocport.compat.plan import Plan, Request, make_plan
-from rocport.compat.resolve import resolve_plan
+from rocport.compat.resolve import resolve_plan, torch_pins
 from rocport.compat.script import plan_script
 from rocport.compat.wants import parse_wants
 from rocport.facts.dates import as_of
 from rocport.facts.platforms import find_system
-from rocport.facts.targets import all_targets, load_target
+from rocport.facts.targets import all_targets
 
 SYSTEMS = ("ubuntu24.04", "wsl", "windows11")
 WANTS = ("torch", "torch,torchvision,transformers", "torch,bitsandbytes,peft", "torch,unsloth", "torch,deepspeed,numpy")
@@ -82,95 +96,197 @@ def imported(plans: list[Plan]) -> None:
     print(f"imports of {len(seen)} classes of plans, torch {torch} standing in: {dict(counts)}")
 
 
-CLEAN_TARGETS = ("gfx942", "gfx90a", "gfx1100", "gfx1151", "gfx1201")
+NEEDS_GPU = {"unsloth": "its first line asks for an accelerator"}
+"""Modules that cannot be imported without a GPU, and why."""
 CLEAN_WANTS = (
-    *("einops,safetensors,tokenizers", "transformers,peft", "bitsandbytes,peft", "accelerate,datasets", "liger-kernel"),
-    *("trl,sentencepiece", "diffusers,huggingface-hub", "deepspeed,numpy"),
+    *(
+        "torch,einops,safetensors,tokenizers",
+        "torch,accelerate,datasets",
+        "torch,liger-kernel",
+        "torch,trl,sentencepiece",
+    ),
+    "torch,diffusers,huggingface-hub",
 )
+RESULTS = Path(__file__).with_name("results") / "plans.csv"
+COLUMNS = ("key", "kind", "seen", "python", "system", "torch", "beside", "state", "said")
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
-def clean(most: int) -> bool:
-    """Install classes of plans in environments of their own and import what was asked; True when none failed."""
-    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    torch = importlib.metadata.version("torch").split("+")[0]
-    classes: dict[tuple[str, ...], list[Plan]] = {}
-    for name in CLEAN_TARGETS:
+def beside(plan: Plan) -> tuple[str, ...]:
+    """The commands of a plan that install from the default index."""
+    away = ("--index-url", "--find-links")
+    return tuple(line for line in plan.commands if "pip install" in line and not any(word in line for word in away))
+
+
+def every_plan(python: str, wants: Sequence[str], torch: str = "") -> Iterator[tuple[str, Plan]]:
+    """(system, plan) for every GPU, system and list of wants; `torch` pins its version."""
+    for target in all_targets():
         for system in SYSTEMS:
-            for want in CLEAN_WANTS:
-                wants = parse_wants(f"torch=={torch},{want}")
-                plan = make_plan(Request(load_target(name), here, find_system(system), wants))
-                if plan.chosen is not None and all(item.works for item in plan.items):
-                    beside = tuple(line for line in plan.commands if line.startswith("pip install -c"))
-                    classes.setdefault(beside, []).append(plan)
-    counts, stood_in = Counter[str](), set[str]()
-    for plans in list(classes.values())[:most]:
-        said = installed(plans[0], torch, stood_in)
-        counts["failed" if said else "imported"] += 1
-        counts["plans of them"] += 0 if said else len(plans)
-        if said:
-            print(f"{plans[0].commands[-1]}: {said}")
-    total = sum(map(len, classes.values()))
-    print(
-        f"{total} plans for {len(CLEAN_TARGETS)} targets and {len(SYSTEMS)} systems in {len(classes)} classes; ", end=""
-    )
-    print(f"from an empty environment, {', '.join(sorted(stood_in)) or 'no torch'} standing in: {dict(counts)}")
+            for want in wants:
+                pinned = want.replace("torch", f"torch=={torch}", 1) if torch else want
+                yield system, make_plan(Request(target, python, find_system(system), parse_wants(pinned)))
+
+
+class Rows:
+    """The rows of one kind in a CSV of results: those of this Python, one a class of plans."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self.path, self.kind = path, kind
+        self.found: dict[str, dict[str, str]] = {}
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as file:
+                rows = [row for row in csv.DictReader(file) if (row["kind"], row["python"]) == (kind, HERE)]
+            self.found = {row["key"]: row for row in rows}
+
+    @staticmethod
+    def key(*parts: object) -> str:
+        """A name for a class."""
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+
+    def add(self, key: str, **values: str) -> None:
+        """Write one row, at once."""
+        new = not self.path.is_file()
+        row = {"key": key, "kind": self.kind, "seen": date.today().isoformat(), "python": HERE, **values}
+        with self.path.open("a", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            if new:
+                writer.writeheader()
+            writer.writerow(row)
+        self.found[key] = row
+
+
+def resolve(most: int, results: Path) -> bool:
+    """Put classes of plans to pip, at most so many that have no row; print the counts; True when none failed."""
+    rows, classes, without = Rows(results, "resolve"), dict[str, list[Plan]](), 0
+    for system, plan in every_plan(HERE, WANTS):
+        if plan.chosen is None:
+            without += 1
+            continue
+        windows = "windows" if system == "windows11" else "linux"
+        family = tuple(pin.partition("+")[0] for pin in torch_pins(plan))
+        classes.setdefault(rows.key(family, beside(plan), windows), []).append(plan)
+    for key in [key for key in classes if key not in rows.found][:most]:
+        plan = classes[key][0]
+        done = resolve_plan(plan)
+        bad = next((step for step in done.steps if step.state in ("conflict", "failed")), None)
+        system = plan.request.system.kind if plan.request.system else ""
+        state = (
+            bad.state if bad else "resolved" if all(step.state == "resolved" for step in done.steps) else "stand-ins"
+        )
+        said = f"{bad.command}: {bad.said}" if bad else ""
+        pins = " ".join(torch_pins(plan))
+        rows.add(key, system=system, torch=pins, beside=" && ".join(beside(plan)), state=state, said=said[:400])
+    counts = Counter[str]()
+    for key, plans in classes.items():
+        row = rows.found.get(key)
+        for plan in plans:
+            state = row["state"] if row else "not asked"
+            counts["recorded" if state == "stand-ins" and not plan.unrecorded else state] += 1
+    for row in (rows.found[key] for key in classes if key in rows.found):
+        if row["state"] in ("conflict", "failed"):
+            print(f"{row['state']} ({row['system']}): {row['said']}")
+    print(f"facts as of {as_of()}, Python {HERE}: no torch serves {without} plans; {counts.total()} others in ", end="")
+    print(f"{len(classes)} classes, put to pip: {dict(counts)}")
+    return not (counts["conflict"] or counts["failed"])
+
+
+def clean(most: int, results: Path) -> bool:
+    """Install classes of plans in environments of their own and import what was asked; True when none failed."""
+    torch = importlib.metadata.version("torch").split("+")[0]
+    rows, classes, counts = Rows(results, "clean"), dict[str, list[Plan]](), Counter[str]()
+    for _, plan in every_plan(HERE, (*WANTS, *CLEAN_WANTS), torch):
+        if plan.chosen is None:
+            counts[f"no torch {torch}"] += 1
+        elif not all(item.works for item in plan.items):
+            counts["with parts left out"] += 1
+        else:
+            classes.setdefault(rows.key(alone(plan), beside(plan), plan.commands[-1]), []).append(plan)
+    with tempfile.TemporaryDirectory(prefix="rocport-plan-") as folder:
+        for key in [key for key in classes if key not in rows.found and not needs_gpu(classes[key][0])][:most]:
+            said, stood_in = installed(classes[key][0], torch, Path(folder))
+            plan, state = classes[key][0], "failed" if said else "imported"
+            system = plan.request.system.kind if plan.request.system else ""
+            rows.add(key, system=system, torch=stood_in, beside=" && ".join(beside(plan)), state=state, said=said[:400])
+    for key, plans in classes.items():
+        row = rows.found.get(key)
+        counts[
+            f"needs a GPU to import {needs_gpu(plans[0])}"
+            if needs_gpu(plans[0])
+            else row["state"]
+            if row
+            else "not run"
+        ] += len(plans)
+    known = [rows.found[key] for key in classes if key in rows.found]
+    for row in known:
+        if row["state"] == "failed":
+            print(f"failed: {row['beside']}: {row['said']}")
+    stood = ", ".join(sorted({row["torch"] for row in known if row["torch"]})) or "no torch"
+    print(f"Python {HERE}: {counts.total()} plans, {len(classes)} classes of those that work; from an empty ", end="")
+    print(f"environment, torch {stood} standing in: {dict(counts)}")
     return not counts["failed"]
 
 
-def installed(plan: Plan, torch: str, stood_in: set[str]) -> str:
-    """Run a plan in a new environment, its ROCm index left out; what failed, empty when the last import went well."""
-    with tempfile.TemporaryDirectory(prefix="rocport-plan-") as folder:
-        subprocess.run([sys.executable, "-m", "venv", f"{folder}/env"], check=True)
-        steps = [f'pip install -q "torch=={torch}"']
+def needs_gpu(plan: Plan) -> str:
+    """The module of a plan that nobody can import without a GPU; empty when there is none."""
+    return next((item.module for item in plan.items if item.module in NEEDS_GPU), "")
+
+
+def alone(plan: Plan) -> str:
+    """What a plan takes from torch's index, as a command for the default one: versions without their ROCm."""
+    line = next(line for line in plan.commands if "--index-url" in line or "--find-links" in line)
+    words = shlex.split(line)[4:]
+    return "pip install -q " + " ".join(shlex.quote(re.sub(r"\[[^\]]*\]", "", word)) for word in words)
+
+
+def installed(plan: Plan, torch: str, folder: Path) -> tuple[str, str]:
+    """Run a plan in a new environment without its ROCm index: what failed, empty when the last import went well, and
+    the torch that stood in. The stand-in is installed once, in an environment that the others look into."""
+    shared = folder / "torch"
+    if not shared.is_dir():
+        subprocess.run([sys.executable, "-m", "venv", str(shared)], check=True)
+        subprocess.run([f"{shared}/bin/pip", "install", "-q", f"torch=={torch}"], check=True, capture_output=True)
+    with tempfile.TemporaryDirectory(prefix="plan-", dir=folder) as work:
+        subprocess.run([sys.executable, "-m", "venv", f"{work}/env"], check=True)
+        packages = Path(f"lib/python{HERE}/site-packages")
+        Path(work, "env", packages, "torch.pth").write_text(f"{shared / packages}\n", encoding="utf-8")
+        steps = [alone(plan)]
         steps += [line for line in plan.commands if line.startswith(("pip install -c", "export ", "pip freeze"))]
         steps += ["python -c \"import torch; print('stood in:', torch.__version__)\"", plan.commands[-1]]
-        script = f"set -e; . {folder}/env/bin/activate; cd {folder}; unset PYTHONPATH\n" + "\n".join(steps)
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=3600)
-    stood_in.update(f"torch {line.split()[-1]}" for line in done.stdout.splitlines() if line.startswith("stood in:"))
-    return "" if done.returncode == 0 else " ".join((done.stderr.strip().splitlines() or ["?"])[-2:])[:300]
+        script = f"set -e; . {work}/env/bin/activate; cd {work}; unset PYTHONPATH\n" + "\n".join(steps)
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=1800)
+    stood_in = next((line.split()[-1] for line in done.stdout.splitlines() if line.startswith("stood in:")), "")
+    return "" if done.returncode == 0 else " ".join((done.stderr.strip().splitlines() or ["?"])[-2:]), stood_in
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="How many plans hold together.")
-    parser.add_argument("--resolve", type=int, default=0, metavar="N", help="put N plans to pip --dry-run")
+    many: dict[str, Any] = {"type": int, "nargs": "?", "const": 999, "default": 0, "metavar": "N"}
+    parser.add_argument("--resolve", help="put classes of plans to pip --dry-run", **many)
     parser.add_argument("--import", dest="imports", action="store_true", help="import what the plans end with, here")
-    parser.add_argument(
-        "--clean", type=int, nargs="?", const=99, default=0, metavar="N", help="from an empty environment"
-    )
+    parser.add_argument("--clean", help="from an empty environment", **many)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="CSV of the rows that were made")
     parser.add_argument("--show", action="store_true", help="print every plan that is broken")
     options = parser.parse_args()
-    if options.clean:
-        return 0 if clean(options.clean) else 1
+    if options.resolve or options.clean:
+        good = not options.resolve or resolve(options.resolve, options.results)
+        return 0 if (not options.clean or clean(options.clean, options.results)) and good else 1
     counts, linux = Counter[str](), dict[tuple[str, ...], Plan]()
     held = Counter[str]()
-    for target in all_targets():
-        for system in SYSTEMS:
-            for want in WANTS:
-                plan = make_plan(Request(target, "3.12", find_system(system), parse_wants(want)))
-                if plan.chosen is None:
-                    counts["no torch serves it"] += 1
-                    continue
-                why = broken(plan, system)
-                held["index not recorded" if plan.unrecorded else "index recorded"] += 1
-                counts["broken" if why else "complete" if plan.complete else "with parts left out"] += 1
-                if why and options.show:
-                    print(target.name, system, want, why)
-                if system == "ubuntu24.04":
-                    linux.setdefault(tuple(line for line in plan.commands if line.startswith("pip install")), plan)
+    for system, plan in every_plan("3.12", WANTS):
+        if plan.chosen is None:
+            counts["no torch serves it"] += 1
+            continue
+        why = broken(plan, system)
+        held["index not recorded" if plan.unrecorded else "index recorded"] += 1
+        counts["broken" if why else "works" if plan.complete else "with parts left out"] += 1
+        if why and options.show:
+            print(plan.request.target.name, system, why)
+        if system == "ubuntu24.04":
+            linux.setdefault(tuple(line for line in plan.commands if line.startswith("pip install")), plan)
     print(f"facts as of {as_of()}: {counts.total()} plans: {dict(counts)}; {len(linux)} different ones for Linux")
     print(f"their torch's index: {dict(held)}")
     if options.imports:
         imported(list(linux.values()))
-    steps = Counter[str]()
-    for plan in (
-        list(linux.values())[:: max(1, len(linux) // options.resolve)][: options.resolve] if options.resolve else ()
-    ):
-        for step in resolve_plan(plan).steps:
-            steps[step.state] += 1
-            if step.said:
-                print(f"{step.state}: {step.command[:160]}\n    {step.said[:300]}")
-    if options.resolve:
-        print(f"pip on the install commands of {options.resolve} of them: {dict(steps)}")
     return 1 if counts["broken"] else 0
 
 

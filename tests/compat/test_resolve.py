@@ -87,3 +87,19 @@ def test_a_torch_that_pips_own_settings_offer_is_no_resolved_plan(monkeypatch: p
     steps = data["resolution"]["steps"]
     assert {step["state"] for step in steps} == {"recorded"}
     assert "offer torch 2.13.0+cpu, which is not for ROCm" in steps[0]["said"]
+
+
+def test_a_stand_in_cannot_lose_to_a_torch_of_the_default_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyPI has CUDA builds of later patch releases: pip takes them for `torch==2.14.*` unless it is held."""
+    seen: list[list[str]] = []
+    monkeypatch.setattr(resolve, "_pip", fake_pip({"--index-url": UNREACHED}, seen))
+    CliRunner().invoke(command, [*ASKED, "--resolve", "--json"])
+    assert seen[1][-4:-2] == ["-c", resolve.CONSTRAINTS]
+
+
+def test_a_plan_for_windows_is_put_to_pip_with_windows_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    monkeypatch.setattr(resolve, "_pip", fake_pip({"--index-url": UNREACHED}, seen))
+    CliRunner().invoke(command, [*ASKED, "--os", "windows11", "--resolve", "--json"])
+    assert all(words[words.index("--platform") + 1] == "win_amd64" for words in seen)
+    assert all(words[words.index("--python-version") + 1] == "3.12" for words in seen)

@@ -1,7 +1,8 @@
 """A plan put to pip's own resolver: nothing is installed, and what was not reached is said.
 
 Wheel indexes of torch for ROCm are not reachable from everywhere. Where one is not, its packages stand in as empty
-wheels of the versions the facts name, and pip resolves everything else around them against the default index.
+wheels of the versions the facts name, and pip resolves everything else around them against the default index. A plan
+for Windows is put to pip with Windows' wheels; the markers of their requirements stay those of the machine that asks.
 """
 
 from __future__ import annotations
@@ -68,15 +69,22 @@ def resolve_plan(plan: Plan, python: str = sys.executable) -> Resolution:
         beside: list[str] = []
         for command in (line for line in plan.commands if line.startswith("pip install")):
             steps.append(_step(command, python, Path(folder), plan, beside))
-    version = subprocess.run(
-        [python, "-c", "import platform; print(platform.python_version())"], capture_output=True, text=True, check=True
-    )
-    return Resolution(tuple(steps), version.stdout.strip())
+    return Resolution(tuple(steps), _version_of(python))
+
+
+def _version_of(python: str) -> str:
+    command = [python, "-c", "import platform; print(platform.python_version())"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def torch_pins(plan: Plan) -> tuple[str, ...]:
+    """`torch==2.14.0+rocm7.2` and so on: what stands in for the index of a plan that has a torch."""
+    return tuple(f"{name}=={version}" for name, version in _torch_family(plan))
 
 
 def _step(command: str, python: str, folder: Path, plan: Plan, beside: list[str]) -> Step:
     """Resolve one command. `beside`: what the commands after it need to see torch; filled by the one with the index."""
-    words = shlex.split(command)[2:]
+    words = [*shlex.split(command)[2:], *_for_windows(plan)]
     option = next((word for word in words if word in ("--index-url", "--find-links")), "")
     if not option:
         done = _pip(python, [*words, *beside], folder)
@@ -90,7 +98,8 @@ def _step(command: str, python: str, folder: Path, plan: Plan, beside: list[str]
         pins = [_stand_in(folder / "wheels", name, version) for name, version in _torch_family(plan)]
         beside[:] = ["--find-links", "wheels"]
         _constrain(folder, pins)
-        step = _judged(command, _pip(python, [*_without_index(words), *beside], folder), _stood_in(plan))
+        around = [*_without_index(words), "-c", CONSTRAINTS, *beside]
+        step = _judged(command, _pip(python, around, folder), _stood_in(plan))
         said = f"pip's own settings offer torch {taken}, which is not for ROCm; the index named here was not reached"
         return replace(step, said=step.said or said) if foreign else step
     beside[:] = ["--extra-index-url" if option == "--index-url" else option, words[words.index(option) + 1]]
@@ -98,6 +107,14 @@ def _step(command: str, python: str, folder: Path, plan: Plan, beside: list[str]
         folder, [f"{name}=={version.split('+')[0].rpartition('.')[0]}.*" for name, version in _torch_family(plan)]
     )
     return _judged(command, done, "resolved")
+
+
+def _for_windows(plan: Plan) -> tuple[str, ...]:
+    """Options that make pip look for Windows' wheels; empty for other systems."""
+    if plan.request.system is None or plan.request.system.kind != "windows":
+        return ()
+    python = ("--python-version", plan.request.python) if plan.request.python else ()
+    return ("--platform", "win_amd64", "--only-binary", ":all:", "--target", "windows", *python)
 
 
 def _taken(report: Path, name: str) -> str:
