@@ -19,7 +19,7 @@ from rocport.toolchain.find import find
 TABLE = symbols.load()
 EVERY = [*TABLE.identifiers.values(), *TABLE.headers.values(), *TABLE.link_names.values(), *TABLE.namespaces.values()]
 KINDS = {"function", "type", "enum", "macro", "header", "library", "namespace"}
-CARE = ("arity: ", "type: ", "semantics: ", "use: ", "header: ", "drop: ")
+CARE = ("arity: ", "type: ", "semantics: ", "use: ", "header: ", "drop: ", "settled: ")
 CHANGE = re.compile(r"(~?\d+\.\d+)?$")
 
 

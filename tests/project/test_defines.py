@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.project.defines import cmake_defines, python_defines, python_undefines
+from rocport.project.defines import cmake_defines, defines_without_cuda, python_defines, python_undefines
 
 SETUP = """
 import os, torch
@@ -96,3 +96,12 @@ elseif(USE_HIP)
 endif()
 """
     assert cmake_defines(text) == ["ENABLE_NVML=0", "B"]
+
+
+def test_what_a_build_without_cuda_defines() -> None:
+    """mmcv's setup.py gives MMCV_WITH_CUDA to ROCm builds, too; what CMake gives where it finds CUDA it does not."""
+    assert defines_without_cuda("setup.py", SETUP)[0] == "WITH_CUDA"
+    assert defines_without_cuda("train.py", "args = ['-DNAME']\n") == []
+    assert defines_without_cuda("CMakeLists.txt", "if(USE_CUDA)\n  add_definitions(-DA)\nendif()\n") == ["A"]
+    assert defines_without_cuda("CMakeLists.txt", "if(CUDA_FOUND)\n  add_definitions(-DA)\nendif()\n") == []
+    assert defines_without_cuda("Makefile", "FLAGS += -O2 -DWITH_CUDA\nifdef X\nFLAGS += -DY\nendif\n") == ["WITH_CUDA"]

@@ -60,3 +60,23 @@ def test_a_file_of_the_same_name_elsewhere_is_left_alone(tmp_path: Path) -> None
 def test_cuda_in_a_language_nobody_reads_is_named(tmp_path: Path, name: str, text: str, said: bool) -> None:
     _tree(tmp_path, {name: text})
     assert [problem.path for problem in api.read(tmp_path).problems] == ([name] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "named"),
+    [
+        (
+            "setup.py",
+            "setup(ext_modules=[CUDAExtension('x', ['a.cpp'], define_macros=[('WITH_CUDA', None)])])\n",
+            False,
+        ),
+        ("CMakeLists.txt", "if(USE_GPU)\n  add_definitions(-DWITH_CUDA)\nendif()\n", False),
+        ("CMakeLists.txt", "find_package(CUDA)\nif(CUDA_FOUND)\n  add_definitions(-DWITH_CUDA)\nendif()\n", True),
+        ("build.txt", "-DWITH_CUDA\n", True),
+    ],
+)
+def test_a_guard_that_the_build_defines_is_not_asked_about(tmp_path: Path, name: str, text: str, named: bool) -> None:
+    """mmcv's setup.py gives MMCV_WITH_CUDA to builds for ROCm, too."""
+    (tmp_path / name).write_text(text)
+    (tmp_path / "a.cpp").write_text("#ifdef WITH_CUDA\nvoid f();\n#endif\n")
+    assert ("own-cuda-guard" in {item.rule for item in api.scan(tmp_path).findings}) is named

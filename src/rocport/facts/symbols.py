@@ -9,6 +9,7 @@ A name that has no row is spelled the same in HIP, or is not CUDA's.
 - `arity:` the number of parameters differs; the call needs an edit, not a rename
 - `type:` a parameter type differs
 - `semantics:` the call compiles and does something else in the case named
+- `settled:` it differs, and no call has to be looked at for it: the port says so and goes on
 - `drop:` nothing takes its place and none is needed: leave it out
 - `use:` there is no counterpart under this or another name; what to write instead
 - `header:` the name needs the header named

@@ -76,6 +76,8 @@ class ProjectIndex:
     """True where some file names CUDA's arrays, or a copy's."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Version specifiers that the tree's requirements give a package rules ask about."""
+    defined: frozenset[str] = frozenset()
+    """Macros that the tree's build files define in a build for AMD GPUs, too."""
 
     @cached_property
     def by_basename(self) -> Mapping[str, tuple[str, ...]]:

@@ -21,6 +21,10 @@ _OTHERWISE = re.compile(
     r"Windows|win32|\bnt\b|MSVC|darwin|(?:^|_|\b)(?:no|not|skip|disable|without)_?(?:cuda|gpu|hip)|(?:cpu|CPU)_ONLY",
     re.I,
 )
+_ASSIGNMENT = re.compile(r"\w+\s*(?:[:?+]|::)?=")
+_DEFINE_FLAG = re.compile(r"(?<!\S)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)(?=\s|$)")
+_FOUND = re.compile(r"\bif\s*\([^()]*\b(?:CUDA\w*_FOUND|CMAKE_CUDA_COMPILER)\b", re.I)
+_BUILDS = re.compile(r"setup\s*\(|cpp_extension|CUDAExtension")
 _CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "target_compile_definitions"})
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
 _CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=[\w.+\"\\-]*)?)\Z")
@@ -168,3 +172,32 @@ def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]]) -> list[CM
     if last is None and any(names_amd(item.arguments) for item in otherwise):
         return otherwise
     return body if condition is not None and _decides(condition) else []
+
+
+def makefile_defines(text: str) -> Iterator[str]:
+    """-D flags of variable assignments outside of conditionals; a flag that uses a variable is left out."""
+    depth = 0
+    for line in text.replace("\\\n", " ").splitlines():
+        word = line.split(None, 1)[0] if line.split() else ""
+        if word in ("ifeq", "ifneq", "ifdef", "ifndef"):
+            depth += 1
+        elif word == "endif":
+            depth -= 1
+        elif depth == 0 and _ASSIGNMENT.match(line):
+            yield from _DEFINE_FLAG.findall(line.partition("#")[0])
+
+
+def defines_of(path: str, text: str) -> list[str]:
+    """`NAME` or `NAME=VALUE` of every macro that a Python build or a CMake file defines in a build for a GPU."""
+    if path.endswith(".py"):
+        return python_defines(text)
+    return cmake_defines(text) if path.endswith((".txt", ".cmake")) else []
+
+
+def defines_without_cuda(path: str, text: str) -> list[str]:
+    """Those that a ROCm machine's build has, too: none of a CMake file that asks whether CUDA was found."""
+    if path.endswith(".py"):
+        return python_defines(text) if _BUILDS.search(text) else []
+    if path.endswith((".txt", ".cmake")):
+        return [] if _FOUND.search(text) else cmake_defines(text)
+    return list(makefile_defines(text))

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
 from rocport.project.cmake import without_comments
-from rocport.project.defines import cmake_defines, python_defines, python_undefines
+from rocport.project.defines import defines_of, makefile_defines, python_undefines
 from rocport.project.jit import python_loads
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
 from rocport.project.named import named_of, patterns
@@ -49,8 +49,6 @@ _RELOCATABLE = re.compile(r"-rdc=true|-fgpu-rdc|--relocatable-device-code|SEPARA
 _INCLUDE_FLAG = re.compile(r"(?:-I|-isystem)\s*([^\s'\",;()]+)")
 _INCLUDE_COMMAND = re.compile(r"(?:target_)?include_directories\s*\(([^)]*)\)", re.I)
 _PYTHON_INCLUDE = re.compile(r"include_(?:dirs|path)s?[\"']?\s*[=:+]+\s*(\[[^\]]*\])", re.S)
-_ASSIGNMENT = re.compile(r"\w+\s*(?:[:?+]|::)?=")
-_DEFINE_FLAG = re.compile(r"(?<!\S)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)(?=\s|$)")
 _QUOTED = re.compile(r"[\"']([^\"']+)[\"']")
 
 
@@ -323,7 +321,7 @@ def _build_file(root: Path, path: str, text: str) -> BuildFile:
     return BuildFile(
         folder=path.rpartition("/")[0],
         includes=tuple(dict.fromkeys(_folders(root, path, text))),
-        defines=tuple(_makefile_defines(text) if makefile else _defines(path, text)),
+        defines=tuple(makefile_defines(text) if makefile else defines_of(path, text)),
         standard=max(standards, default=0),
         relocatable=_RELOCATABLE.search(text) is not None,
         beside=makefile,
@@ -343,31 +341,12 @@ def _calls(path: str, text: str, files: set[str]) -> Iterator[BuildFile]:
                 break
 
 
-def _defines(path: str, text: str) -> list[str]:
-    if path.endswith(".py"):
-        return python_defines(text)
-    return cmake_defines(text) if path.endswith((".txt", ".cmake")) else []
-
-
 def _one_each(defines: Iterable[str]) -> tuple[str, ...]:
     """The first definition of each macro: another target's may differ."""
     found: dict[str, str] = {}
     for define in defines:
         found.setdefault(define.partition("=")[0], define)
     return tuple(found.values())
-
-
-def _makefile_defines(text: str) -> Iterator[str]:
-    """-D flags of variable assignments outside of conditionals; a flag that uses a variable is left out."""
-    depth = 0
-    for line in text.replace("\\\n", " ").splitlines():
-        word = line.split(None, 1)[0] if line.split() else ""
-        if word in ("ifeq", "ifneq", "ifdef", "ifndef"):
-            depth += 1
-        elif word == "endif":
-            depth -= 1
-        elif depth == 0 and _ASSIGNMENT.match(line):
-            yield from _DEFINE_FLAG.findall(line.partition("#")[0])
 
 
 def _near(root: Path, folder: str) -> bool:

@@ -38,6 +38,8 @@ class Translation:
     headers: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     """Why the result needs a look: it differs in a documented corner, or costs more than the PTX."""
+    remarks: list[str] = field(default_factory=list)
+    """What the port did that nobody has to look at."""
     emulated: bool = False
     """A matrix instruction in many steps: a fallback of the source without it is as fast or faster."""
     shares_carry: bool = False
@@ -139,7 +141,8 @@ class Translator:
             raise Refused(f"PTX {instruction.mnemonic}: " + (reason or "no translation; write what it computes as C++"))
         known.handler(self, instruction)
         if "ftz" in instruction.modifiers:
-            self.note("denormals are kept, where .ftz flushes them to zero")
+            tell = self.remark if "approx" in instruction.modifiers else self.note
+            tell("denormals are kept, where .ftz flushes them to zero")
         if not instruction.guard:
             return self.emitted
         guard = self.register(instruction.guard).text
@@ -182,6 +185,10 @@ class Translator:
     def note(self, text: str) -> None:
         if text not in self.out.notes:
             self.out.notes.append(text)
+
+    def remark(self, text: str) -> None:
+        if text not in self.out.remarks:
+            self.out.remarks.append(text)
 
     def emit(self, line: str) -> None:
         self.emitted.append(line)

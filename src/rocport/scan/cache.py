@@ -114,6 +114,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
         [repr(item).encode() for item in sorted(project.includes.items())],
         [repr(item).encode() for item in sorted(project.pins.items())],
+        [name.encode() for name in sorted(project.defined)],
         [
             name + repr([(path, sorted(kinds)) for path, kinds in items]).encode()
             for name, items in sorted(project.meets.items())

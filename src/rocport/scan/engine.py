@@ -29,6 +29,7 @@ from rocport.model import (
 )
 from rocport.project import pins as pinning
 from rocport.project.build import BuildSource
+from rocport.project.defines import defines_without_cuda
 from rocport.rules import LoadedRule, discover
 from rocport.rules.cuda.warp_common import counts_in_wavefronts
 from rocport.scan import cache as caching
@@ -252,7 +253,7 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
     if cache is not None:
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
     index = build_index(tree.paths, (found[file.path] for file in sources), holding_ptx(found))
-    return _through_files(replace(index, **_definitions(found), pins=_pins(tree)), found)
+    return _through_files(replace(index, **_definitions(found), pins=_pins(tree), defined=_defined(tree)), found)
 
 
 def _through_files(index: ProjectIndex, names: Mapping[str, FileNames]) -> ProjectIndex:
@@ -290,6 +291,15 @@ def _pins(tree: SourceTree) -> dict[str, tuple[str, ...]]:
         and isinstance(data := file.content, bytes)
     ]
     return {name: found for name in _PINNED if (found := pinning.pins(texts, name))}
+
+
+def _defined(tree: SourceTree) -> frozenset[str]:
+    texts = (
+        (file.path, data.decode("utf-8", "replace"))
+        for file in tree.files
+        if file.language in ("cmake", "make", "python") and isinstance(data := file.content, bytes)
+    )
+    return frozenset(define.partition("=")[0] for path, text in texts for define in defines_without_cuda(path, text))
 
 
 def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:

@@ -733,6 +733,9 @@ ROCPORT_DEVICE void nanosleep(unsigned ns) {
   } while (wall_clock64() - start < ticks);
 }
 
+// Programmatic dependent launch: HIP starts a kernel after the one before it has ended, so nothing is waited for.
+ROCPORT_DEVICE void no_launch_to_wait_for() {}
+
 }  // namespace rocport
 
 #if defined(__HIPCC__)

@@ -251,7 +251,7 @@ def _prefetch(t: Translator, i: Instruction) -> None:
 )
 def _hint(t: Translator, i: Instruction) -> None:
     t.emit("(void)0;")
-    t.note("the cache hint is left out")
+    t.remark("the cache hint is left out")
 
 
 @opcode(
@@ -260,7 +260,7 @@ def _hint(t: Translator, i: Instruction) -> None:
 )
 def _createpolicy(t: Translator, i: Instruction) -> None:
     t.write(i.operands[0], "b64", "0ull")
-    t.note("cache policies are left out")
+    t.remark("cache policies are left out")
 
 
 @opcode(
@@ -290,7 +290,7 @@ def _cp(t: Translator, i: Instruction) -> None:
         raise t.refuse("this form is not translated")
     to, source, size = operands[:3]
     t.need(COMPAT)
-    t.note(note)
+    t.remark(note)
     target = t.address(to, "shared", "void")
     origin = t.address(source, "global", "void", const=True)
     bytes_ = t.read(size, "u32")

@@ -138,7 +138,7 @@ def _nanosleep(t: Translator, i: Instruction) -> None:
 )
 def _griddepcontrol(t: Translator, i: Instruction) -> None:
     t.emit("(void)0;")
-    t.note("HIP starts a kernel after the one before it has ended, so there is nothing to wait for or to announce")
+    t.remark("HIP starts a kernel after the one before it has ended, so there is nothing to wait for or to announce")
 
 
 @opcode(
@@ -177,4 +177,4 @@ def _exit(t: Translator, i: Instruction) -> None:
 )
 def _pmevent(t: Translator, i: Instruction) -> None:
     t.emit("(void)0;")
-    t.note("profiler events are left out")
+    t.remark("profiler events are left out")

@@ -2,7 +2,8 @@
 
 Every identifier is looked up once in the symbol facts (facts/libraries): a name the HIP headers declare is replaced, a
 name they lack is a MANUAL finding and stays as it is, because a likely name that does not exist is worse than none. A
-symbol with a note (another signature, other semantics) is replaced and listed for REVIEW with that note.
+symbol with a note (another signature, other semantics) is replaced and listed for REVIEW with that note, other
+semantics at the first place in a file. A note that asks nothing of anybody is SAFE.
 
 The edit is right wherever the identifier is the library's. What the project declares as a parameter, local or member
 of that name is left alone. A macro of the project that stands before a function of the library, such as
@@ -111,6 +112,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if symbol.hip == symbol.cuda and not symbol.note:
             continue
         shared = _passed_through(bound, symbol)
+        said = False
         for position in source.find(name):
             if name == b"clock" and _is_the_host_s(source, position):
                 continue
@@ -122,7 +124,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             elif shared is not None:
                 yield _shared(source, position, symbol, *shared)
             else:
-                yield _finding(source, position, symbol, context.options.rocm)
+                yield (found := _finding(source, position, symbol, context.options.rocm, said))
+                said |= symbol.note.startswith("semantics:") and found.applicability is Applicability.REVIEW
 
 
 def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) -> Literal[True] | Binding | None:
@@ -269,7 +272,8 @@ def _label(source: CudaSource, position: int, symbol: Symbol) -> Finding | None:
     )
 
 
-def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersion | None) -> Finding:
+def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersion | None, said: bool) -> Finding:
+    """`said`: the note of the symbol stands at an earlier place of the file already."""
     if symbol.cuda.startswith("cuda") and _on_device(source, position, symbol):
         return finding(
             RULE,
@@ -299,6 +303,18 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             holds=_range(symbol),
         )
     narrow = rocm is None and _is_narrow(symbol)
+    settled = symbol.note.startswith("settled:") and not narrow
+    if settled or (said and not narrow):
+        return finding(
+            RULE,
+            source,
+            position,
+            f"{symbol.cuda} is {symbol.hip}; {symbol.note}",
+            applicability=Applicability.SAFE,
+            routine=settled,
+            edits=[] if symbol.hip == symbol.cuda else [replace(source, position, symbol.hip.encode())],
+            holds=_range(symbol),
+        )
     note = "" if _is_met(source, position, symbol) else symbol.note
     reasons = [reason for reason in (_range(symbol) if narrow else "", note) if reason]
     if symbol.hip == symbol.cuda:
@@ -324,7 +340,13 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
 
 _TAKES = re.compile(r"HIP takes (\d+)(?:-(\d+))? argument")
 # What other rules do at every place where the note would be asked for.
-_DONE_ELSEWHERE = ("HIPBLAS_V2 defined before the include", "the kernel is passed as reinterpret_cast")
+_DONE_ELSEWHERE = (
+    "HIPBLAS_V2 defined before the include",
+    "define HIPBLAS_V2",
+    "if HIPBLAS_USE_HIP_HALF is defined before the include",
+    "the kernel is passed as reinterpret_cast",
+)
+_SINCE_13 = re.compile(r"in CUDA 1[3-9]\.\d+ \(not in 12")
 
 
 def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
@@ -334,6 +356,8 @@ def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
         return True
     if symbol.cuda == "CUdeviceptr":
         return not _counted_with(source, position)
+    if _SINCE_13.search(symbol.note):  # who writes CUDA 13's form names the type that it takes
+        return b"cudaMemLocation" not in source.names and b"CUmemLocation" not in source.names
     taken = _TAKES.search(symbol.note)
     if not symbol.note.startswith("arity:") or taken is None:
         return False

@@ -2,8 +2,9 @@
 So are those that old GPUs lacked, `#if __CUDA_ARCH__ < 600` around `atomicAdd(double *, double)` of CUDA's own guide:
 HIP declares it for the host pass, too, in which that condition holds.
 HIP's overloads for float and double do the same in one operation, and return the old value. The program's own is left
-out when compiled for AMD. REVIEW: the two may differ for NaN and for the sign of zero, and where the program's function
-gives something else than the old value.
+out when compiled for AMD. SAFE for the loop of CUDA's guide, which adds (or takes `max`, `fmin`, ...) and swaps until
+nobody came between, and gives the old value back. REVIEW of every other: the two may differ for NaN and for the sign of
+zero, and where the program's function gives something else.
 """
 
 from __future__ import annotations
@@ -34,6 +35,27 @@ RULE = Rule(
             "#if __CUDA_ARCH__ < 600\n__device__ double atomicAdd(double *address, double val)\n{\n"
             "  return *address += val;\n}\n#endif\n",
             contains=("#if !ROCPORT_HIP", "#endif"),
+        ),
+        Example(
+            "__device__ double atomicAdd(double *p, double v) {\n  unsigned long long *a = (unsigned long long *)p;\n"
+            "  unsigned long long old = *a, seen;\n  do {\n    seen = old;\n"
+            "    old = atomicCAS(a, seen, __double_as_longlong(v + __longlong_as_double(seen)));\n"
+            "  } while (seen != old);\n  return __longlong_as_double(old);\n}\n",
+            contains=("#if !ROCPORT_HIP", "#endif"),
+        ),
+        Example(
+            "__device__ float atomicMax(float *p, float v) {\n  int *a = (int *)p, old = *a, seen;\n"
+            "  do {\n    seen = old;\n"
+            "    old = atomicCAS(a, seen, __float_as_int(fmaxf(v, __int_as_float(seen))));\n"
+            "  } while (seen != old);\n  return __int_as_float(old);\n}\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
+            "__device__ float atomicMax(float *p, float v) {\n  int *a = (int *)p, old = *a, seen;\n"
+            "  do {\n    seen = old;\n"
+            "    old = atomicCAS(a, seen, __float_as_int(v + fmaxf(v, __int_as_float(seen))));\n"
+            "  } while (seen != old);\n  return __int_as_float(old);\n}\n",
+            contains=("#if !ROCPORT_HIP",),
         ),
     ),
     clean=(
@@ -66,10 +88,30 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             f"HIP has {source.texts[position].decode()}({types[0].decode()}, {types[1].decode()}); "
             "this definition is left out on AMD",
             last=close,
+            applicability=Applicability.SAFE if _is_the_loop(source, position, body, last) else Applicability.REVIEW,
             edits=leave_out_on_hip(source, definition_start(source, position), last, b"HIP has this overload"),
             headers=[PLATFORM],
             fix="see that the function returns the old value and treats NaN as you need it",
         )
+
+
+def _is_the_loop(source: CudaSource, position: int, first: int, last: int) -> bool:
+    """True for a declaration, and for a body that computes what HIP's overload does and returns the old value."""
+    body = source.texts[first : last + 1]
+    if len(body) == 1:
+        return True
+    if b"atomicCAS" not in body or b"return" not in body or not _LOOPS.intersection(body):
+        return False
+    if source.texts[position] == b"atomicAdd":
+        return (b"+" in body or b"__dadd_rn" in body) and not {b"-", b"/", b"fmax", b"fmin", b"max", b"min"} & set(body)
+    return not {b"+", b"-"} & set(body) and not _EXTREME_OF[source.texts[position]].isdisjoint(body)
+
+
+_LOOPS = frozenset({b"while", b"for"})
+_EXTREME_OF = {
+    b"atomicMax": frozenset({b"max", b"fmax", b"fmaxf"}),
+    b"atomicMin": frozenset({b"min", b"fmin", b"fminf"}),
+}
 
 
 def _declares(source: CudaSource, position: int) -> bool:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from rocport.binding.branches import branches
+from rocport.facts.intrinsics import intrinsics
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
@@ -32,13 +34,21 @@ RULE = Rule(
     clean=(
         "__device__ __nv_bfloat16 f(__nv_bfloat16 x) { return x; }\n",
         "__device__ int my__nvvm_x(int v);\n",
+        "__device__ int f(float v) { return __nv_cvt_float_to_fp8(v, __NV_SATFINITE, __NV_E4M3); }\n",
     ),
     sources=("https://llvm.org/docs/NVPTXUsage.html", "https://docs.nvidia.com/cuda/libdevice-users-guide/"),
 )
 
 
+@cache
+def _carried() -> frozenset[bytes]:
+    """Names that CUDA's headers declare and a header of the port has: conversions of fp8."""
+    return frozenset(name for group in intrinsics() for name in group.names)
+
+
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    names = [name for name in source.names if name.startswith((b"__nvvm_", b"__nv_")) and _NAME.fullmatch(name)]
+    named = (name for name in source.names if name.startswith((b"__nvvm_", b"__nv_")))
+    names = [name for name in named if _NAME.fullmatch(name) and name not in _carried()]
     for position in sorted(source.find(*names)):
         if source.at(position + 1) != b"(" or amd_only(source, position):
             continue

@@ -256,14 +256,14 @@ def _finding(source: CudaSource, asm: Asm) -> Iterator[Finding]:
         )
         return
     text = _text(source, asm, result)
-    notes = "; ".join(result.notes)
+    notes = "; ".join((*result.notes, *result.remarks))
     yield finding(
         RULE,
         source,
         asm.keyword,
         f"inline PTX {_named(asm)} written as C++" + (f": {notes}" if notes else ""),
         last=asm.close,
-        applicability=Applicability.REVIEW if notes else Applicability.SAFE,
+        applicability=Applicability.REVIEW if result.notes else Applicability.SAFE,
         edits=[replace_range(source, asm.keyword, asm.close + 1, text.encode("utf-8", "surrogateescape"))],
         headers=result.headers,
     )

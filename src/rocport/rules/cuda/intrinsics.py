@@ -37,9 +37,10 @@ def check(group: Intrinsics, rule: Rule, source: CudaSource, context: Context) -
 
     A member of that name, and a macro of the project's, are not CUDA's. A function of the project's that the file's
     units compile is an overload beside CUDA's: which one a call means is known to the compiler alone, so the name
-    stays, but where the header does for any type what CUDA does for its own.
+    stays, but where the header does for any type what CUDA does for its own. A note is for REVIEW once a file.
     """
-    for name in source.names & group.names.keys():
+    told: set[str] = set()
+    for name in sorted(source.names & group.names.keys(), key=lambda name: source.index[name][0]):
         bound = binder(source, context)
         overloads = [
             item for item in bound.definitions(name, "function") if item.live != (False, False) and not item.owner
@@ -56,15 +57,17 @@ def check(group: Intrinsics, rule: Rule, source: CudaSource, context: Context) -
             if _declares(source, position) or bound.bind(position).owner is not Owner.CUDA:
                 continue
             instead = carried.to.decode()
+            quiet = not note or note in told
             yield finding(
                 rule,
                 source,
                 position,
                 f"{name.decode()} is not in HIP; {instead}" + (f": {note}" if note else " computes the same"),
-                applicability=Applicability.REVIEW if note else Applicability.SAFE,
+                applicability=Applicability.SAFE if quiet else Applicability.REVIEW,
                 edits=[replace(source, position, carried.to)],
                 headers=[carried.header] if carried.header else [],
             )
+            told.add(note)
 
 
 def _declares(source: CudaSource, position: int) -> bool:

@@ -2,9 +2,10 @@
 
 The build, or NVIDIA's compiler, defines it where it finds CUDA. On ROCm nobody does, so the GPU code is left out in
 silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional
-also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the project defines,
-or that has a twin for AMD in a conditional of the file. Every other is named once a file: which conditionals hold GPU
-code and which CUDA's own has to be read. The port changes nothing here, as the macro is the build's to define.
+also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the project's sources
+or build files define (unless CMake asks whether CUDA was found), or that has a twin for AMD in a conditional of the
+file. Every other is named once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port
+changes nothing here, as the macro is the build's to define.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
         return False
     if name.endswith((b"_DEBUG", b"_DISABLED")):
         return False
-    if name in context.project.macros or _has_twin(source, name):
+    if name in context.project.macros or name.decode() in context.project.defined or _has_twin(source, name):
         return False
     return not any(
         (directive := source.directive_of(at)) is not None and directive.name == b"define" and at == directive.first + 2

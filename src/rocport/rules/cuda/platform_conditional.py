@@ -8,7 +8,10 @@ hides device code. The port decides every one of them the way one CUDA build doe
   device it asks for `__HIPCC__`: HIP's host pass reads the kernels that call them, too.
 - `__CUDACC__` and `__NVCC__` (is this compiled as CUDA?) also take `__HIPCC__`: SAFE; and `__CUDACC_RTC__` (is this
   compiled at run time?) `__HIPCC_RTC__`.
-- comparisons ask the ROCPORT_ name: REVIEW, and the finding says which branch is taken.
+- comparisons ask the ROCPORT_ name, and the finding says which branch is taken. One number of an architecture asks
+  whether it has a feature, which the other rules judge where it is used: SAFE. Several numbers, and numbers that the
+  branches define (a tile, a count of stages), are chosen for generations of NVIDIA's GPUs: REVIEW at the branch that is
+  taken. A version of the toolkit is REVIEW at its first place in a file, and once a conditional.
 - where the branch sm_80 compiles holds PTX or tensor-core code that HIP cannot take and another branch of the same
   conditional is a fallback that works, the port takes the fallback: REVIEW.
 
@@ -19,6 +22,7 @@ and is left alone.
 from __future__ import annotations
 
 import bisect
+import dataclasses
 from collections.abc import Iterator
 
 from rocport.binding.branches import (
@@ -141,15 +145,65 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     held = _Held(source)
     forced = {item.branch.directive.first: item for item in view.forced(lambda a, b: unportable(source, a, b, context))}
     seen: set[int] = set()
+    told: set[bytes] = set()
     for chain, taken in zip(view.chains, view.taken, strict=True):
         seen.update(branch.directive.first for branch in chain.branches)
         if respects_hip(source, chain):
             continue
         functions = _chooses_device_functions(source, chain, held)
+        look = _looked_at(source, chain, taken.device, told)
         for branch, device in zip(chain.branches, taken.device, strict=True):
             begin = branch.directive.first
-            yield from _condition(source, chain, branch.directive, forced.get(begin), device, functions, held)
+            for item in _condition(source, chain, branch.directive, forced.get(begin), device, functions, held):
+                settled = item.applicability is Applicability.REVIEW and begin != look and begin not in forced
+                yield dataclasses.replace(item, applicability=Applicability.SAFE) if settled else item
     yield from _elsewhere(source, seen)
+
+
+def _looked_at(source: CudaSource, chain: Chain, device: tuple[bool | None, ...], told: set[bytes]) -> int | None:
+    """The directive of a chain that somebody has to look at, by its first token. `told`: versions that were asked for
+    earlier in the file."""
+    asks = [branch.directive for branch in chain.branches]
+    compared = [
+        at
+        for item in asks
+        for at in range(item.first + 2, item.last)
+        if source.texts[at] in RULE.triggers and not _is_settled(source, item, at)
+    ]
+    versions = {source.texts[at] for at in compared} - {ARCH}
+    if versions:
+        fresh = versions - told
+        told |= versions
+        if not fresh:
+            return None
+    elif not compared or not (_numbers(source, compared) > 1 or _holds_numbers(source, chain)):
+        return None
+    holding = {item.first for item in asks if any(item.first < at < item.last for at in compared)}
+    chosen = next((item.first for item, taken in zip(asks, device, strict=True) if taken), None)
+    return chosen if chosen in holding else min(holding)
+
+
+def _numbers(source: CudaSource, compared: list[int]) -> int:
+    """How many generations the comparisons tell apart: numbers that stand behind `__CUDA_ARCH__` and an operator."""
+    behind = (source.texts[at + 1 : at + 4] for at in compared)
+    return len({number for texts in behind for number in map(integer, texts) if number is not None})
+
+
+def _holds_numbers(source: CudaSource, chain: Chain) -> bool:
+    """True where a branch defines numbers: `#define STAGES 4`, `constexpr int TILE = 256;`."""
+    for at in range(source.token_at(chain.start), source.token_at(chain.end)):
+        if source.texts[at] == b"define" and source.at(at - 1) == b"#":
+            directive = source.directive_of(at)
+            if directive is not None and directive.last == at + 3 and integer(source.texts[at + 2]) is not None:
+                return True
+        elif source.texts[at] in _CONSTANT and source.texts[at + 1 : at + 2] != [b"("]:
+            near = source.texts[at + 1 : at + 7]
+            if b"=" in near and b"*" not in near and integer(source.at(at + 2 + near.index(b"="))) is not None:
+                return True
+    return False
+
+
+_CONSTANT = frozenset({b"constexpr", b"const", b"enum"})
 
 
 def _condition(

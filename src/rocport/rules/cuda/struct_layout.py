@@ -3,7 +3,8 @@
 `cudaDeviceProp` and the other structures of the runtime have other members and sizes in HIP. `double4`, `long4`,
 `ulong4`, `longlong4` and `ulonglong4` are aligned to 16 bytes in CUDA (before 13) and to 32 in HIP, so that a structure
 that holds one has other offsets. Within one program nothing is wrong; a file, a message or an array in host code that
-another program wrote is read wrongly. REVIEW where such a structure is written, sent, or laid out by hand.
+another program wrote is read wrongly. REVIEW where such a structure is written, sent, or laid out by hand; of one that
+holds `double4` and the like, in a file that asks for its size or names a function that takes bytes out of the program.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
 _RUNTIME = frozenset(
-    b"cudaDeviceProp cudaPointerAttributes cudaFuncAttributes cudaTextureDesc cudaResourceDesc cudaIpcMemHandle_t "
-    b"cudaIpcEventHandle_t CUdevprop cudaMemcpy3DParms".split()
+    b"cudaDeviceProp cudaPointerAttributes cudaFuncAttributes cudaTextureDesc cudaResourceDesc CUdevprop "
+    b"cudaMemcpy3DParms".split()
 )
 _ALIGNED = frozenset(b"double4 long4 ulong4 longlong4 ulonglong4".split())
 _BYTES = frozenset(b"char uint8_t byte void".split())
@@ -26,6 +27,12 @@ _LEAVES = frozenset(
     b"fwrite fread write read send recv sendto recvfrom memcmp static_assert _Static_assert MPI_Send MPI_Recv "
     b"MPI_Bcast MPI_Type_contiguous reinterpret_cast shm_open mmap serialize".split()
 )
+
+_TAKES_BYTES = _LEAVES - {b"read", b"write", b"reinterpret_cast", b"static_assert", b"_Static_assert", b"memcmp"} | {
+    b"ofstream",
+    b"ifstream",
+    b"fstream",
+}
 
 RULE = Rule(
     name="struct-layout",
@@ -36,7 +43,7 @@ RULE = Rule(
     triggers=_RUNTIME | _ALIGNED,
     examples=(
         Example("void f(FILE *o, cudaDeviceProp *p) { fwrite(p, sizeof(cudaDeviceProp), 1, o); }\n"),
-        Example("struct Wire { int n; double4 q; };\n"),
+        Example("struct Wire { int n; double4 q; };\nvoid put(FILE *f, Wire *w) { fwrite(w, 40, 1, f); }\n"),
         Example('static_assert(sizeof(cudaDeviceProp) == 1032, "");\n'),
         Example("void f(char *b, const cudaDeviceProp &p) { memcpy(b, &p, sizeof(p)); }\n"),
     ),
@@ -45,6 +52,8 @@ RULE = Rule(
         "void f(cudaDeviceProp *a, cudaDeviceProp p) { memcpy(a, &p, sizeof(p)); }\n",
         "__device__ double f(double4 q) { return q.x; }\n",
         "struct V { float4 q; };\n",
+        "static_assert(sizeof(cudaIpcMemHandle_t) == 64);\n",
+        "struct Params { int n; double4 q; };\n__global__ void k(Params p) {}\n",
         "template <> struct Types<double> { typedef double4 vec4_t; };\n",
     ),
     sources=(
@@ -69,6 +78,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         for at in source.index[source.at(variable)]:
             if b"sizeof" in source.texts[at - 2 : at] and at > position and _leaves(source, at):
                 yield _finding(source, at, text)
+    if not source.names & _TAKES_BYTES and not _sizes_of_own(source):
+        return
     scopes = Scopes(source)
     for position in source.find(*_ALIGNED):
         if amd_only(source, position) or not source.is_ident(position + 1) or source.directive_of(position) is not None:
@@ -80,6 +91,12 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         text = f"{source.at(position).decode()} is aligned to 32 bytes in HIP and to 16 in CUDA before 13"
         yield _finding(source, position, text)
+
+
+def _sizes_of_own(source: CudaSource) -> bool:
+    """True where the size of a structure of the file is asked for, other than to allocate or copy it."""
+    own = {source.at(at + 1) for at in source.find(b"struct", b"class") if source.is_ident(at + 1)}
+    return any(source.at(at + 2) in own and _leaves(source, at + 2) for at in source.find(b"sizeof"))
 
 
 def _leaves(source: CudaSource, position: int) -> bool:
