@@ -1,6 +1,7 @@
 """Numbers of CUDA's enumerators written into Python: HIP numbers its attributes otherwise.
 `cudaDevAttrMaxSharedMemoryPerBlockOptin = 97` handed to a compiled extension asks HIP for another attribute, or for
-none, and answers with a wrong value. Right when the extension names the attribute in C++, where it is translated, or
+none, and answers with a wrong value; so does a number that ctypes hands to the C function itself. Right when the
+extension names the attribute in C++, where it is translated, or
 the number is chosen by `torch.version.hip`.
 """
 
@@ -11,10 +12,19 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.rules.python.common import PYTHON, call_name, finding, open_places
 from rocport.syntax.python import PythonSource
 
 _NAME = re.compile(r"^_*(?:cudaDevAttr|cudaDeviceAttr|CU_DEVICE_ATTRIBUTE_|cudaFuncAttribute|CU_FUNC_ATTRIBUTE_)\w+$")
+
+_CALLS = {
+    "cudaDeviceGetAttribute": 1,
+    "cudaFuncSetAttribute": 1,
+    "cuDeviceGetAttribute": 1,
+    "cuFuncGetAttribute": 1,
+    "cuFuncSetAttribute": 1,
+}
+"""C functions, and which argument is the attribute."""
 
 RULE = Rule(
     name="cuda-attribute-number",
@@ -22,14 +32,16 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
     languages=PYTHON,
-    triggers=frozenset({b"cudaDev", b"CU_DEVICE_ATTRIBUTE", b"FuncAttribute", b"CU_FUNC_ATTRIBUTE"}),
+    triggers=frozenset({b"cudaDev", b"CU_DEVICE_ATTRIBUTE", b"FuncAttribute", b"CU_FUNC_ATTRIBUTE", b"GetAttribute"}),
     phase=1,
     holds="every ROCm release",
     examples=(
         Example("cudaDevAttrMaxSharedMemoryPerBlockOptin = 97\nm = ops.get_device_attribute(97)\n", path="m.py"),
         Example("CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: int = 75\n", path="m.py"),
+        Example("v = ctypes.c_int()\ncuda.cuDeviceGetAttribute(ctypes.byref(v), 16, device)\n", path="m.py"),
     ),
     clean=(
+        Example("_, n = driver.cuDeviceGetAttribute(driver.CUdevice_attribute.X, 0)\n", path="m.py"),
         Example("cudaDevAttrMaxSharedMemoryPerBlockOptin = 74 if is_hip() else 97\n", path="m.py"),
         Example("n = ops.cudaDevAttrMaxThreadsPerBlock\n", path="m.py"),
     ),
@@ -38,12 +50,17 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    nodes = []
+    nodes: list[ast.Assign | ast.AnnAssign | ast.Call] = []
     for node in source.find(ast.Assign, ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        number = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int)
-        if number and any(isinstance(target, ast.Name) and _NAME.match(target.id) for target in targets):
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if _is_number(node.value) and any(_NAME.match(name) for name in names):
             nodes.append(node)
+    for call in source.find(ast.Call):
+        index = _CALLS.get(call_name(source, call).rsplit(".", 1)[-1])
+        if index is not None and len(call.args) == 3 and _is_number(call.args[index]):
+            nodes.append(call)
+    nodes.sort(key=lambda node: node.lineno)
     for node in open_places(source, nodes):
         yield finding(
             RULE,
@@ -53,3 +70,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="name the attribute in the extension's C++, or choose the number by torch.version.hip",
             confidence=Confidence.MEDIUM,
         )
+
+
+def _is_number(node: ast.expr | None) -> bool:
+    """True for a number as written, and for `ctypes.c_int(16)`."""
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        node = node.args[0]
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
