@@ -91,7 +91,8 @@ class Library:
     differs in places, MANUAL when there is no drop-in. `names` is the pattern its names follow, `generations` are the
     ROCm releases whose headers or stubs were read for it, oldest first; `cmake` maps CMake targets, `link` maps names
     for `-l` and `packages` those of `find_package`; `find` tells the ROCm package of each of ROCm's CMake targets, and
-    `begins` how includes of the counterparts' headers begin.
+    `begins` how includes of the counterparts' headers begin. `untagged` are types of HIP's that `struct` or `enum`
+    may not stand before: the tag is another name.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Library:
     packages: Mapping[str, str] = field(default_factory=dict)
     find: Mapping[str, str] = field(default_factory=dict)
     begins: tuple[str, ...] = ()
+    untagged: tuple[str, ...] = ()
     cuda_releases: tuple[str, ...] = ()
     generations: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -209,6 +211,7 @@ def _library(folder: Path, releases: Mapping[str, Any]) -> Library:
             packages=data.get("packages", {}),
             find=data.get("find", {}),
             begins=tuple(data.get("hip", {}).get("begins", ())),
+            untagged=tuple(data.get("hip", {}).get("untagged", ())),
             cuda_releases=tuple(releases.get("cuda", ())),
             generations=tuple(releases.get("rocm", ())),
             sources=tuple(data["sources"]),

@@ -30,6 +30,11 @@ _GENERATED = {
         "#pragma once\n#define AT_CUDNN_ENABLED() 0\n#define AT_ROCM_ENABLED() 1\n#define AT_MAGMA_ENABLED() 0\n"
         '#define NVCC_FLAGS_EXTRA ""\n'
     ),
+    # ATen/jit_macros.h names it in every build, and PyTorch's CMake writes it for ROCm, too.
+    "aten/src/ATen/cuda/CUDAConfig.h": (
+        "#pragma once\n#define AT_CUDNN_ENABLED() 0\n#define AT_CUSPARSELT_ENABLED() 0\n#define AT_ROCM_ENABLED() 1\n"
+        '#define AT_MAGMA_ENABLED() 0\n#define NVCC_FLAGS_EXTRA ""\n'
+    ),
     "c10/hip/impl/hip_cmake_macros.h": "#pragma once\n#define C10_CUDA_BUILD_SHARED_LIBS\n",
 }
 _SCRIPT = """

@@ -47,6 +47,14 @@ ROCPORT_HOST float fdividef(float x, float y) { return x / y; }
 #endif
 #endif
 
+#if defined(__cplusplus)
+// CUDA's overload of sincos for float, for both sides; one that the headers declare is preferred.
+template <class T>
+__host__ __device__ inline auto sincos(T x, T* sine, T* cosine) -> decltype(sincosf(x, sine, cosine)) {
+  return sincosf(x, sine, cosine);
+}
+#endif
+
 namespace rocport {
 
 #define ROCPORT_MINMAX(name, type)                                                                                       \

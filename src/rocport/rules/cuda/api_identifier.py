@@ -22,7 +22,7 @@ from functools import cache
 from typing import Literal
 
 from rocport.binding import Binder, Binding, Owner, binder
-from rocport.facts.symbols import Symbol, load
+from rocport.facts.symbols import Symbol, libraries, load
 from rocport.model import (
     Applicability,
     Context,
@@ -36,7 +36,7 @@ from rocport.model import (
     Span,
 )
 from rocport.rules import discover
-from rocport.rules.cuda.common import finding, replace
+from rocport.rules.cuda.common import finding, replace, replace_range
 from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip
 from rocport.syntax.cuda import CudaSource
 
@@ -66,6 +66,10 @@ RULE = Rule(
             "#ifdef WITH_CUDA\n#include <cuda_runtime.h>\n#else\nusing cudaStream_t = int *;\n#endif\n"
             "struct S { cudaStream_t stream; };\n",
             contains=("using hipStream_t = int *;", "{ hipStream_t stream; }"),
+        ),
+        Example(
+            "struct cudaGraphicsResource *vbo;\nvoid f(struct cudaDeviceProp *p);\n",
+            contains=("\nhipGraphicsResource *vbo;", "(struct hipDeviceProp_t *p)"),
         ),
         Example(
             "#define CHECK(x) if ((x) != cudaSuccess) abort()\n",
@@ -333,9 +337,25 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         "; ".join([f"{symbol.cuda} is {symbol.hip}", *reasons]),
         applicability=Applicability.REVIEW if reasons else Applicability.SAFE,
         routine=not reasons,
-        edits=[replace(source, position, symbol.hip.encode())],
+        edits=[_renamed(source, position, symbol)],
         holds=_range(symbol),
     )
+
+
+_TAGS = frozenset((b"struct", b"enum", b"union"))
+
+
+@cache
+def _untagged() -> frozenset[str]:
+    """Types of HIP's whose tag has another name."""
+    return frozenset(name for library in libraries().values() for name in library.untagged)
+
+
+def _renamed(source: CudaSource, position: int, symbol: Symbol) -> Edit:
+    """The HIP name; without the `struct` of `struct cudaGraphicsResource *`, where HIP's type has another tag."""
+    tagged = source.at(position - 1) in _TAGS and source.at(position + 1) not in (b"{", b";", b":")
+    first = position - 1 if tagged and symbol.hip in _untagged() else position
+    return replace_range(source, first, position + 1, symbol.hip.encode())
 
 
 _TAKES = re.compile(r"HIP takes (\d+)(?:-(\d+))? argument")

@@ -1,7 +1,8 @@
 """Math functions that CUDA declares for the host, too, and HIP for the device only, or not at all.
 `rsqrtf`, `sinpi`, `normcdf` and others in host code, and unqualified `isfinite`, `isnan`, `isinf` and `signbit`, find
-no function to call; `umin`, `llmax` and their like are unknown on both sides. The port includes a header that has them.
-Right everywhere; the host functions are computed in double, to within a unit in the last place of CUDA's.
+no function to call; `sincos` of floats is unknown on both sides, as `umin`, `llmax` and their like are. The port
+includes a header that has them. Right everywhere; the host functions are computed in double, to within a unit in the
+last place of CUDA's.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _HOST = frozenset(
         *(b"cospi", b"cospif", b"normcdf", b"normcdff", b"fdividef", b"isfinite", b"isnan", b"isinf", b"signbit"),
     }
 )
+# C++ overloads that HIP has for double alone, on both sides.
+_OVERLOADS = frozenset({b"sincos"})
 _RENAMED = frozenset({b"umin", b"umax", b"llmin", b"llmax", b"ullmin", b"ullmax"})
 
 RULE = Rule(
@@ -28,10 +31,14 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
     phase=2,
-    triggers=_HOST | _RENAMED,
+    triggers=_HOST | _OVERLOADS | _RENAMED,
     claims=_RENAMED,
     examples=(
         Example("float f(int n) { return rsqrtf(n); }\n", contains=('#include "rocport_math.h"', "rsqrtf(n)")),
+        Example(
+            "__device__ void f(float x, float *s, float *c) { sincos(x, s, c); }\n",
+            contains=('#include "rocport_math.h"', "{ sincos(x, s, c); }"),
+        ),
         Example("__device__ unsigned f(unsigned a) { return umin(a, 3u); }\n", contains=("rocport::umin(a, 3u)",)),
     ),
     clean=(
@@ -47,7 +54,7 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     included = False
-    for name in sorted(source.names & (_HOST | _RENAMED)):
+    for name in sorted(source.names & (_HOST | _OVERLOADS | _RENAMED)):
         if name in context.project.macros or name in context.project.device_functions:
             continue
         uses = [position for position in source.find(name) if _is_call(source, position)]
@@ -63,13 +70,18 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                     edits=[replace(source, position, b"rocport::" + name)],
                     headers=[_HEADER],
                 )
-            elif not included and _compiled_as_hip(source) and not source.in_device(position):
+            elif not included and _compiled_as_hip(source) and (name in _OVERLOADS or not source.in_device(position)):
                 included = True
+                lacks = (
+                    "of floats: HIP has it for double"
+                    if name in _OVERLOADS
+                    else "in host code: HIP has it for the device"
+                )
                 yield finding(
                     RULE,
                     source,
                     position,
-                    f"{name.decode()} in host code: HIP has it for the device only; the port brings it",
+                    f"{name.decode()} {lacks} only; the port brings it",
                     headers=[_HEADER],
                 )
 
