@@ -38,6 +38,23 @@ def test_port_ends_with_what_compiles(tmp_path: Path) -> None:
     assert done.exit_code == 0
 
 
+def test_refused_ptx_stops_only_units_whose_kernels_reach_it(tmp_path: Path) -> None:
+    source = tmp_path / "t"
+    source.mkdir()
+    (source / "ptx.cuh").write_text(
+        "__device__ inline void mma(float *a) {\n"
+        '  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0}, {%1}, {%2}, {%3};"\n'
+        '    : "=f"(a[0]) : "f"(a[1]), "f"(a[2]), "f"(a[3]));\n}\n'
+    )
+    (source / "without.cu").write_text('#include "ptx.cuh"\n__global__ void k(float *a) { *a = 1; }\n')
+    (source / "with.cu").write_text('#include "ptx.cuh"\n__global__ void reaches(float *a) { mma(a); }\n')
+    out = tmp_path / "o"
+    CliRunner().invoke(cli, ["port", str(source), "--out", str(out)])
+    done = CliRunner().invoke(cli, ["verify", str(out), "--target", "gfx942", "--syntax-only"])
+    assert "1 of 2 translation units compile, 1 fail" in done.output, done.output
+    assert "ptx_without_a_translation" in done.output and "without.cu" not in done.output
+
+
 def test_the_layout_for_both_compiles_its_translations(tmp_path: Path) -> None:
     source = tmp_path / "t"
     source.mkdir()

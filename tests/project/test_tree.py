@@ -104,6 +104,22 @@ def test_build_files_name_folders_macros_and_standard(tmp_path: Path) -> None:
     assert found["r/c.cu"].relocatable and not found["q/b.cu"].relocatable
 
 
+def test_what_setup_py_names_gets_the_flags_of_pytorch_without_its_headers(tmp_path: Path) -> None:
+    files = {
+        "setup.py": "setup(ext_modules=[CUDAExtension('a', ['csrc/a.cu', 'csrc/b.cu'])])\n",
+        "csrc/a.cu": "#include <torch/extension.h>\n",
+        "csrc/b.cu": "__global__ void k() {}\n",
+        "csrc/bind.cpp": '#include "kernel.h"\n',
+        "csrc/kernel.h": "#ifdef __CUDACC__\n__global__ void k();\n#endif\n",
+        "bench/c.cu": "__global__ void k() {}\n",
+    }
+    files["setup.py"] = files["setup.py"].replace("'csrc/b.cu'", "'csrc/b.cu', 'csrc/bind.cpp'")
+    found = units(tmp_path, files)
+    assert [path for path, unit in found.items() if unit.extension] == ["csrc/a.cu", "csrc/b.cu", "csrc/bind.cpp"]
+    assert found["csrc/bind.cpp"].language == "c++"
+    assert not found["csrc/b.cu"].torch
+
+
 def test_include_folder_beside_the_tree(tmp_path: Path) -> None:
     write(tmp_path, {"common/y.h": "", "p/a.cu": "#include <y.h>\n", "p/Makefile": "CFLAGS = -I../common\n"})
     (unit,) = read_project(tmp_path / "p").units()

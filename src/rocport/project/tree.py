@@ -77,6 +77,8 @@ class Unit:
     """Its build links device code across units (-rdc=true)."""
     named: bool = True
     """A build file of the project names it, or none names any unit."""
+    extension: bool = False
+    """A setup.py builds it as an extension of PyTorch, with PyTorch's flags, whatever it includes."""
 
     @property
     def torch(self) -> bool:
@@ -107,6 +109,8 @@ class BuildFile:
     """Macros whose value is known only when the build runs, each with the file that computes it."""
     of_a_call: bool = False
     """It stands for one call, whose macros are for its sources only."""
+    extension: bool = False
+    """It builds extensions of PyTorch."""
 
     def governs(self, path: str) -> bool:
         if self.of_a_call:
@@ -214,16 +218,22 @@ class Project:
                 found = self.resolve(includer, name, quoted)
                 if found is not None and found[0] != includer:
                     included.add(found[0])
+        sources = [path for path in sorted(self.files) if path not in included and suffix_of(path) in SOURCES]
+        torch = [build for build in self.builds if build.extension]
+        governed = [path for path in sources if any(build.governs(path) for build in torch)]
+        extension = named_of(governed, [(build.folder, build.sources) for build in torch])
         units = []
-        for path in sorted(self.files):
+        for path in sources:
             suffix, is_c = suffix_of(path), path.endswith(".c")
-            if path in included or suffix not in SOURCES:
-                continue
             reached, folders, outside = self.closure(path)
-            if suffix in KERNEL_SOURCES or (not is_c and reached & self.device):
-                # hipcc takes any C++ source for HIP, and programs rely on it.
+            if suffix in KERNEL_SOURCES or (not is_c and path not in extension and reached & self.device):
+                # hipcc takes any C++ source for HIP, and programs rely on it; PyTorch's build gives it the .cu alone.
                 language = "hip"
-            elif path in changed or any(is_gpu_header(name) or _TORCH_GPU_HEADER.match(name) for name in outside):
+            elif (
+                path in changed
+                or reached & self.device
+                or any(is_gpu_header(name) or _TORCH_GPU_HEADER.match(name) for name in outside)
+            ):
                 language = "c" if is_c else "c++"
             else:
                 continue
@@ -255,7 +265,7 @@ class Project:
                 )
             )
         by_build = named_of([unit.path for unit in units], [(build.folder, build.sources) for build in self.builds])
-        return [replace(unit, named=unit.path in by_build) for unit in units]
+        return [replace(unit, named=unit.path in by_build, extension=unit.path in extension) for unit in units]
 
     @property
     def _usual_folders(self) -> tuple[str, ...]:
@@ -311,6 +321,8 @@ def _nearest_first(build: BuildFile) -> tuple[bool, int, str]:
     return not build.of_a_call, -len(PurePosixPath(build.folder).parts), build.folder
 
 
+_EXTENSION = re.compile(r"\b(?:CUDA|Cpp)Extension\s*\(")
+
 # As written in -std= and CMAKE_CXX_STANDARD -> the standard, where it is newer than the compiler's default.
 _STANDARDS = {"20": 20, "2a": 20, "23": 23, "2b": 23}
 
@@ -327,6 +339,7 @@ def _build_file(root: Path, path: str, text: str) -> BuildFile:
         beside=makefile,
         sources=patterns(text),
         undefines=tuple(python_undefines(text)) if path.endswith(".py") else (),
+        extension=path.endswith(".py") and _EXTENSION.search(text) is not None,
     )
 
 

@@ -208,7 +208,7 @@ def _origins(root: Path, manifest: Manifest, source: Path | None) -> diagnostics
 
 def _torch(units: Iterable[Unit]) -> tuple[TorchHeaders | None, str]:
     """Headers for PyTorch extensions, or why there are none; nothing is done where no unit needs them."""
-    if not any(unit.torch for unit in units):
+    if not any(unit.torch or unit.extension for unit in units):
         return None, ""
     torch = find_torch()
     if torch is None:
@@ -359,7 +359,7 @@ class _Builder:
         system: list[Path] = []
         defines = list(self.toolchain.hip_defines) if language == "hip" else []
         std = f"c++{unit.standard}" if unit.standard and language != "c" else None
-        if unit.torch and self.torch is not None:
+        if (unit.torch or unit.extension) and self.torch is not None:
             system += self.torch.includes
             torch_defines = self.torch.defines if language == "hip" else self.torch.host_defines
             defines += [define for define in torch_defines if define not in defines]

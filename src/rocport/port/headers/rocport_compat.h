@@ -20,7 +20,17 @@
 #define ROCPORT_DEVICE __device__ inline __attribute__((always_inline))
 #endif
 
+// An asm statement that the port could not translate. A device function may hold one and be called by nobody: clang
+// reports the call below only for functions that a kernel reaches, and says which kernel.
+#if defined(ROCPORT_ON_CPU) || defined(__HIPCC_RTC__)
+#define ROCPORT_REFUSED(...) __VA_ARGS__
+#else
+#define ROCPORT_REFUSED(...) ::rocport::ptx_without_a_translation()
+#endif
+
 namespace rocport {
+
+__host__ inline void ptx_without_a_translation() { __builtin_trap(); }
 
 // ---- Bits ------------------------------------------------------------------------------------------------------------
 
@@ -176,6 +186,12 @@ ROCPORT_DEVICE int dp4a(int a, int b, int c) {
 ROCPORT_DEVICE unsigned dp4a(unsigned a, unsigned b, unsigned c) {
 #pragma unroll
   for (int i = 0; i < 32; i += 8) c += ((a >> i) & 255u) * ((b >> i) & 255u);
+  return c;
+}
+// Unsigned bytes times signed ones.
+ROCPORT_DEVICE int dp4a_us(unsigned a, int b, int c) {
+#pragma unroll
+  for (int i = 0; i < 32; i += 8) c += static_cast<int>((a >> i) & 255u) * static_cast<signed char>(b >> i);
   return c;
 }
 ROCPORT_DEVICE int dp4a(char4 a, char4 b, int c) { return dp4a(bit_cast<int>(a), bit_cast<int>(b), c); }

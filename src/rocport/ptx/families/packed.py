@@ -17,6 +17,8 @@ from rocport.ptx.translator import Translator, opcode
     "dp2a",
     examples=(
         'asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(oi) : "r"(i0), "r"(i0), "r"(i0));',
+        'asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(oi) : "r"(r0), "r"(i0), "r"(i0));',
+        'asm("dp4a.s32.u32 %0, %1, %2, %3;" : "=r"(oi) : "r"(i0), "r"(r0), "r"(i0));',
         'asm("dp2a.lo.u32.u32 %0, %1, %2, %3;" : "=r"(o) : "r"(r0), "r"(r0), "r"(r0));',
     ),
 )
@@ -30,7 +32,11 @@ def _dot(t: Translator, i: Instruction) -> None:
     result = "s32" if "s32" in types else "u32"
     name = "dp4a" if i.opcode == "dp4a" else f"dp2a_{'hi' if 'hi' in i.modifiers else 'lo'}"
     if types[0] != types[1]:
-        raise t.refuse("operands of mixed sign are not translated")
+        if i.opcode != "dp4a":
+            raise t.refuse("operands of mixed sign are not translated")
+        if types[0] == "s32":
+            (a, b), types = (b, a), types[::-1]
+        name = "dp4a_us"
     t.write(to, result, f"rocport::{name}({t.read(a, types[0])}, {t.read(b, types[1])}, {t.read(c, result)})")
 
 

@@ -2,7 +2,8 @@
 Statements that read a special register, permute bytes, load past a cache, do carry arithmetic, convert, vote, shuffle
 and the like become C++ that computes the same on any AMD GPU; `cp.async` becomes a plain copy. Instructions that AMD
 hardware has no counterpart for (wgmma, TMA, asynchronous barriers, named barriers, branches to labels)
-stay as they are and are named, MANUAL. A statement is translated whole or not at all.
+stay as they are and are named, MANUAL, inside of a macro: a unit compiles as long as none of its kernels reaches
+them, and clang names the kernel that does. A statement is translated whole or not at all.
 
 REVIEW where a documented corner differs: denormals that `.ftz` flushes, clocks, `%smid`, `cp.async` without the
 overlap.
@@ -21,7 +22,7 @@ from rocport.model import Applicability, Context, Example, Finding, Rule, Severi
 from rocport.ptx.parse import KEYWORDS, Asm, Instruction, parse_asm, parse_ptx
 from rocport.ptx.translate import ptx_only, translate
 from rocport.ptx.translator import Refused, Translation
-from rocport.rules.cuda.common import finding, replace, replace_range
+from rocport.rules.cuda.common import finding, insert, replace, replace_range
 from rocport.syntax.cuda import CudaSource, Function
 from rocport.syntax.project import reads_carry
 
@@ -47,7 +48,7 @@ RULE = Rule(
         Example(
             '__device__ void f(float *a) {\n  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 '
             '{%0}, {%1}, {%2}, {%3};" : "=f"(a[0]) : "f"(a[1]), "f"(a[2]), "f"(a[3]));\n}\n',
-            contains=("asm volatile",),
+            contains=('ROCPORT_REFUSED(asm volatile("mma.sync', '"f"(a[3])));', '#include "rocport_compat.h"'),
         ),
         Example(
             "__device__ void f(int p, unsigned s, const float *g) {\n"
@@ -254,6 +255,7 @@ def _finding(source: CudaSource, asm: Asm) -> Iterator[Finding]:
             last=asm.close,
             fix="write this part with HIP intrinsics or plain C++",
         )
+        yield from _set_apart(source, asm)
         return
     text = _text(source, asm, result)
     notes = "; ".join((*result.notes, *result.remarks))
@@ -266,6 +268,27 @@ def _finding(source: CudaSource, asm: Asm) -> Iterator[Finding]:
         applicability=Applicability.REVIEW if result.notes else Applicability.SAFE,
         edits=[replace_range(source, asm.keyword, asm.close + 1, text.encode("utf-8", "surrogateescape"))],
         headers=result.headers,
+    )
+
+
+def _set_apart(source: CudaSource, asm: Asm) -> Iterator[Finding]:
+    """A refused statement inside of ROCPORT_REFUSED, which only stops units whose kernels reach it."""
+    directive = source.directive_of(asm.keyword)
+    if any(source.directive_of(at) is not directive for at in range(asm.keyword, asm.close + 1)):
+        return
+    yield finding(
+        RULE,
+        source,
+        asm.keyword,
+        "the untranslated statement stops only those units whose kernels reach it",
+        last=asm.close,
+        applicability=Applicability.SAFE,
+        edits=[
+            insert(source.starts[asm.keyword], b"ROCPORT_REFUSED("),
+            insert(source.end(asm.close), b")"),
+        ],
+        headers=["rocport_compat.h"],
+        routine=True,
     )
 
 
