@@ -3,7 +3,7 @@
 HIP's library headers live in a folder of their own (`hipblas/hipblas.h`, not `hipblas.h`). A header without a
 counterpart (`cute/...`, `cuda/semaphore`) stays and is a MANUAL finding. An include of a header of the project is left
 alone: the port keeps file names. `<cuda.h>` beside a `cuda.h` of the project is CUDA's or the project's as the include
-paths say: REVIEW.
+paths say: REVIEW; so is `"cuda.h"` where the project's lies deep in another part of the tree.
 
 The same is done for `__has_include(<cuda_runtime.h>)` and for a header named in a macro that an include takes
 (`#define RUNTIME <cuda_runtime.h>`); where the macro of an include is defined nowhere in the tree, MANUAL.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Container, Iterator
+from itertools import takewhile
 
 from rocport.facts.symbols import Symbol, load
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
@@ -96,6 +97,24 @@ def is_project_file(name: str, source: CudaSource, context: Context) -> bool:
     return any(path.endswith("/" + name) or path == name for path in same)
 
 
+_NEAR = 2
+
+
+def _far_from(name: str, source: CudaSource, context: Context) -> bool:
+    """True when every file of that name lies deep in a part of the tree that the source is not in.
+
+    `cuda/tree/util/cuda/cuda.h` is not what `cuda/backprop/kernel.cu` includes as "cuda.h"; `include/cuda.h` may be.
+    """
+    here = posixpath.dirname(source.path).split("/")
+    for path in context.project.by_basename.get(posixpath.basename(name), ()):
+        if path == name or path.endswith("/" + name):
+            folder = path[: -len(name)].rstrip("/").split("/")
+            shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, folder, strict=False)))
+            if len(folder) - shared <= _NEAR:
+                return False
+    return True
+
+
 def served_includes(
     rule: Rule, source: CudaSource, context: Context, names: Container[str], header: str, gives: str
 ) -> Iterator[Finding]:
@@ -135,7 +154,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 continue
             angle = source.data[start : start + 1] == b"<"
             if is_project_file(name, source, context):
-                if angle:
+                if angle or _far_from(name, source, context):
                     yield _either(source, directive, symbol, start, end)
                 continue
             if name in _OURS:
@@ -221,7 +240,7 @@ def _either(source: CudaSource, directive: Directive, symbol: Symbol, start: int
         last=directive.last - 1,
         applicability=Applicability.REVIEW,
         edits=[Edit(Span(start, end), f"<{symbol.hip}>".encode())] if symbol.hip else [],
-        fix="spell the project's own file with quotes",
+        fix="spell the project's own file with quotes and its folder",
     )
 
 
