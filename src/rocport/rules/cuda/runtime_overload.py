@@ -5,18 +5,25 @@
 `cudaHostGetDevicePointer(&p, h, 0)` takes a pointer of any type, `nvrtcCompileProgram(p, n, options)` a `char **`;
 `cudaEventCreate(&e, flags)` is `cudaEventCreateWithFlags`. The port writes the arguments out, the other name, the
 cast: the call stays the same.
+
+CUDA 13's `cuCtxCreate(&c, &params, flags, device)` loses its parameters, where they are a variable that is made empty
+and given to such calls alone, and the variable is left out on AMD. What asks for something by `CUctxCreateParams` is
+MANUAL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, insert, replace_range
-from rocport.rules.cuda.definitions import arguments
+from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip
 from rocport.rules.cuda.warp_common import is_definition, is_name_only
 from rocport.syntax.cuda import CudaSource
 
+_CONTEXT = (b"cuCtxCreate", b"cuCtxCreate_v4")
+_PARAMETERS = b"CUctxCreateParams"
+_EMPTY = ((), (b"=", b"{", b"}"), (b"{", b"}"), (b"=", b"{", b"0", b"}"))
 # Name -> the values of its last parameters, and how many it has.
 _DEFAULTS = {b"cudaLaunchCooperativeKernel": ((b"0", b"0"), 6), b"cudaMalloc3DArray": ((b"0",), 4)}
 # Name -> the argument that HIP takes as this type alone.
@@ -31,9 +38,10 @@ RULE = Rule(
     name="runtime-overload",
     summary="form of a runtime call that HIP lacks",
     severity=Severity.BREAKS_BUILD,
-    applicability=Applicability.SAFE,
+    applicability=Applicability.MANUAL,
     phase=2,
-    triggers=frozenset({*_DEFAULTS, *_POINTERS, *_OTHER}),
+    triggers=frozenset({*_DEFAULTS, *_POINTERS, *_OTHER, *_CONTEXT, _PARAMETERS}),
+    claims=frozenset({_PARAMETERS}),
     examples=(
         Example("void f() { cudaLaunchCooperativeKernel(k, 1, 32, args); }\n", contains=("1, 32, args, 0, 0)",)),
         Example(
@@ -52,6 +60,15 @@ RULE = Rule(
             "void f(char **o) { nvrtcCompileProgram(p, 2, o); }\n",
             contains=("hiprtcCompileProgram(p, 2, (const char **)(o))",),
         ),
+        Example(
+            "void f() {\n  CUctxCreateParams p = {};\n  check(cuCtxCreate(&c, &p, 0, d));\n}\n",
+            contains=("#if !ROCPORT_HIP", "check(hipCtxCreate(&c, 0, d));"),
+        ),
+        Example("void f() { cuCtxCreate(&c, NULL, 0, d); }\n", contains=("hipCtxCreate(&c, 0, d)",)),
+        Example(
+            "void f() {\n  CUctxCreateParams p = {};\n  p.cigParams = &q;\n  cuCtxCreate(&c, &p, 0, d);\n}\n",
+            contains=("hipCtxCreate(&c, &p, 0, d)",),
+        ),
     ),
     clean=(
         "void f() { cudaGraphInstantiate(&e, g, NULL, NULL, 0); cudaEventCreate(&e); }\n",
@@ -62,12 +79,13 @@ RULE = Rule(
         "void f() { cudaMalloc3DArray(&a, &desc, extent, cudaArrayLayered); }\n",
         "void f() { nvrtcCompileProgram(p, 0, nullptr); nvrtcCompileProgram(p, 1, (const char **)o); }\n",
     ),
-    sources=("hip/hip_runtime_api.h of ROCm 6.4", "cuda_runtime.h of CUDA 12"),
+    sources=("hip/hip_runtime_api.h of ROCm 6.4", "cuda_runtime.h of CUDA 12", "cuda.h of CUDA 13: cuCtxCreate_v4"),
 )
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    for position in source.find(*RULE.triggers):
+    yield from _contexts(source)
+    for position in source.find(*_DEFAULTS, *_POINTERS, *_OTHER):
         name = source.texts[position]
         if name in context.project.macros or is_name_only(source, position) or is_definition(source, position):
             continue
@@ -80,8 +98,56 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 source,
                 position,
                 f"{name.decode()}: HIP has the call in one form, and it is written out",
+                applicability=Applicability.SAFE,
                 edits=edits,
             )
+
+
+def _contexts(source: CudaSource) -> Iterator[Finding]:
+    """Contexts made with parameters, and those parameters."""
+    calls: dict[int, Edit] = {}
+    asked: dict[int, int] = {}  # the place of a variable's name in a call -> the call
+    for position in source.find(*_CONTEXT):
+        if source.at(position + 1) != b"(" or position + 1 not in source.pairs:
+            continue
+        given = arguments(source, position + 1, source.pairs[position + 1])
+        words = source.texts[given[1][0] : given[1][1]] if len(given) == 4 else []
+        edit = Edit(Span(source.starts[given[1][0]], source.starts[given[2][0]]), b"") if words else None
+        if edit is not None and words in ([b"NULL"], [b"nullptr"], [b"0"]):
+            yield _context(source, position, [edit])
+        elif edit is not None and len(words) == 2 and words[0] == b"&":
+            calls[position], asked[given[1][0] + 1] = edit, position
+    for position in source.find(_PARAMETERS):
+        name = source.at(position + 1)
+        end = next((at for at in range(position, len(source.texts)) if source.at(at) == b";"), position)
+        first = next((at for at in range(position, -1, -1) if source.at(at) == b"{" and _close(source, at) > end), 0)
+        uses = [at for at in source.index.get(name, ()) if end < at < _close(source, first)]
+        empty = tuple(source.texts[position + 2 : end]) in _EMPTY
+        if source.is_ident(position + 1) and empty and uses and all(at in asked for at in uses):
+            edits = leave_out_on_hip(source, position, end, b"HIP's contexts have no parameters")
+            yield _context(source, position, edits, [PLATFORM])
+            for at in uses:
+                yield _context(source, asked[at], [calls[asked[at]]])
+        else:
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"{_PARAMETERS.decode()} has no HIP counterpart: HIP makes contexts without parameters",
+                applicability=Applicability.MANUAL,
+                fix="leave out on AMD what the parameters ask for, and give hipCtxCreate its three arguments",
+            )
+
+
+def _close(source: CudaSource, brace: int) -> int:
+    return source.pairs.get(brace, 0)
+
+
+def _context(source: CudaSource, position: int, edits: list[Edit], headers: Sequence[str] = ()) -> Finding:
+    message = "a context's parameters, which are empty: HIP's hipCtxCreate has none"
+    return finding(
+        RULE, source, position, message, applicability=Applicability.SAFE, edits=edits, headers=list(headers)
+    )
 
 
 def _edits(source: CudaSource, position: int, name: bytes, given: list[tuple[int, int]]) -> list[Edit]:
