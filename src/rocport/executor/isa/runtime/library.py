@@ -69,7 +69,7 @@ LIBRARIES = (
     _Library(
         "amdhip64",
         "6",
-        ("hip/hip_runtime_api.h", "hip/hip_ext.h", "hip/hiprtc.h"),
+        ("hip/hip_runtime_api.h", "hip/hip_ext.h", "hip/hip_gl_interop.h", "hip/hiprtc.h"),
         "hipError_t",
         801,
         ("device", "memory", "stream", "graph", "code_object", "module", "launch", "hostcall", "rtc"),
