@@ -39,6 +39,10 @@ def _own(text: str, name: str, project: ProjectIndex | None = None, path: str = 
         ("namespace n { int warpSize; int f() { return warpSize; } }\nint g = warpSize;", [True, True, False]),
         ("#define F(warpSize) (warpSize + 1)\nint a = warpSize;", [True, True, False]),
         ("template <int warpSize> int f() { return warpSize; }\nint a = warpSize;", [True, True, False]),
+        (
+            "enum class E { a, warpSize };\nint b = warpSize;\nint c(E e) { return e == E::warpSize; }",
+            [True, False, True],
+        ),
         ("void f() { for (int warpSize = 1;;) g(warpSize); g(warpSize); }", [True, True, False]),
     ],
 )

@@ -331,12 +331,22 @@ class Scopes:
         return None
 
     def _enumerator(self, at: int, scope: Scope) -> Declared:
+        if (scoped := self._scoped_enum(scope)) is not None:
+            return Declared(at, What.ENUMERATOR, scope.open, scope.close, scoped, True)
         outer = list(self.enclosing(at))[1:]
         if not outer:
             return Declared(at, What.ENUMERATOR, at, len(self.source.texts), defined=True)
         if outer[0].kind is Kind.CLASS:
             return Declared(at, What.ENUMERATOR, outer[0].open, outer[0].close, outer[0].name, True)
         return Declared(at, What.ENUMERATOR, at, outer[0].close, outer[0].name, True)
+
+    def _scoped_enum(self, scope: Scope) -> bytes | None:
+        """The name of an `enum class`, whose enumerators nobody sees outside of it without that name."""
+        at = scope.open - 1
+        while at > 0 and self.source.at(at) not in (b"enum", b";", b"{", b"}"):
+            at -= 1
+        scoped = self.source.at(at) == b"enum" and self.source.at(at + 1) in (b"class", b"struct")
+        return self.source.at(at + 2) if scoped else None
 
     def _type(self, at: int, scope: Scope | None) -> Declared:
         last = scope.close if scope is not None else len(self.source.texts)
