@@ -84,6 +84,12 @@ RULE = Rule(
         ),
         Example("enable_language(CUDA)\n", contains=("  enable_language(HIP)\nelse()\n",), path="CMakeLists.txt"),
         Example(
+            "cmake_minimum_required(VERSION 3.21)\nproject(x LANGUAGES CXX CUDA)\n"
+            "set_source_files_properties(a.cpp PROPERTIES LANGUAGE CUDA)\n",
+            contains=("set_source_files_properties(a.cpp PROPERTIES LANGUAGE HIP)",),
+            path="CMakeLists.txt",
+        ),
+        Example(
             "cmake_minimum_required(VERSION 3.21)\nproject(x LANGUAGES CXX CUDA)\n",
             contains=(
                 "project(x LANGUAGES CXX HIP)",
@@ -231,6 +237,9 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
             yield replace(item, edits=made, applicability=Applicability.REVIEW)
 
 
+_LANGUAGE = re.compile(r"\bLANGUAGE\s+\"?CUDA\b")
+
+
 def _followed(source: BuildSource, command: CMakeCommand) -> bool:
     """True where the next command already asks for ROCm: an earlier port has been here."""
     later = [other for other in source.commands if other.at > command.at]
@@ -263,6 +272,8 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
         return "this condition has no HIP branch" if _IF.search(arguments) else ""
     if name in ("message", "option", "endif", "else", "endforeach", "function", "macro", "endfunction", "endmacro"):
         return ""
+    if name in ("set_source_files_properties", "set_property") and _LANGUAGE.search(arguments):
+        return "LANGUAGE CUDA: no nvcc on ROCm"
     for target in _TARGET.findall(arguments):
         if target.startswith("CUDA::") or counterpart("cmake", target) is not None:
             return f"{target}: a target of CUDA's"

@@ -162,6 +162,8 @@ def _rocm(command: CMakeCommand, *, driver: bool, languages: frozenset[str]) -> 
         return _kept(command.name, _FOLDERS.sub("", command.arguments))
     if command.name == "set" and re.fullmatch(r"(?:CMAKE_)?CUDA_ARCH\w*|CMAKE_CUDA_(?!FLAGS)\w+", words[0]):
         return []
+    if command.name in ("set_source_files_properties", "set_property") and "LANGUAGE" in words:
+        return [f"{command.name}({_no_cuda(command.arguments)})"]
     if command.name == "set_target_properties":
         return _properties(command.arguments)
     if command.name in COMPILE or _cuda_flags(words):
