@@ -760,6 +760,21 @@ template <class T, typename ::std::enable_if<::std::is_same<T, unsigned short>::
 __device__ inline unsigned short atomicCAS(T* address, unsigned short compare, unsigned short value) {
   return rocport::atomic_cas<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT>(address, compare, value);
 }
+
+// CUDA's atomicAdd of a vector, which HIP lacks: each element by itself, as CUDA's. A template for the same reason.
+template <class T, typename ::std::enable_if<::std::is_same<T, float2>::value, int>::type = 0>
+__device__ inline float2 atomicAdd(T* address, float2 value) {
+  const float x = atomicAdd(&address->x, value.x);
+  return make_float2(x, atomicAdd(&address->y, value.y));
+}
+
+template <class T, typename ::std::enable_if<::std::is_same<T, float4>::value, int>::type = 0>
+__device__ inline float4 atomicAdd(T* address, float4 value) {
+  const float x = atomicAdd(&address->x, value.x);
+  const float y = atomicAdd(&address->y, value.y);
+  const float z = atomicAdd(&address->z, value.z);
+  return make_float4(x, y, z, atomicAdd(&address->w, value.w));
+}
 #endif
 
 #endif  // ROCPORT_COMPAT_H
