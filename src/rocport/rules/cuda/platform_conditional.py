@@ -8,10 +8,12 @@ hides device code. The port decides every one of them the way one CUDA build doe
   device it asks for `__HIPCC__`: HIP's host pass reads the kernels that call them, too.
 - `__CUDACC__` and `__NVCC__` (is this compiled as CUDA?) also take `__HIPCC__`: SAFE; and `__CUDACC_RTC__` (is this
   compiled at run time?) `__HIPCC_RTC__`.
+- `defined(__CUDACC__) && !defined(__clang__)` tells nvcc from clang, and HIP's compiler is clang: REVIEW.
 - comparisons ask the ROCPORT_ name, and the finding says which branch is taken. One number of an architecture asks
   whether it has a feature, which the other rules judge where it is used: SAFE. Several numbers, and numbers that the
   branches define (a tile, a count of stages), are chosen for generations of NVIDIA's GPUs: REVIEW at the branch that is
-  taken. A version of the toolkit is REVIEW at its first place in a file, and once a conditional.
+  taken. A version of the toolkit is REVIEW at its first place in a file, and once a conditional; one of nvcc (what does
+  the compiler understand?) is SAFE.
 - where the branch sm_80 compiles holds PTX or tensor-core code that HIP cannot take and another branch of the same
   conditional is a fallback that works, the port takes the fallback: REVIEW.
 
@@ -74,6 +76,10 @@ RULE = Rule(
         Example(
             "#define NEW __CUDA_ARCH__ >= 700\n#define NUMBER __CUDA_ARCH__ / 10\n#if NEW\nint x = NUMBER;\n#endif\n",
             contains=("#define NEW ROCPORT_CUDA_ARCH >= 700", "#define NUMBER ROCPORT_CUDA_ARCH_VALUE / 10"),
+        ),
+        Example(
+            "#if defined(__CUDACC__) && !defined(__clang__)\nint x;\n#endif\n",
+            contains=("#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__clang__)",),
         ),
         Example("#ifdef __CUDACC_RTC__\nint x;\n#endif\n", contains=("|| defined(__HIPCC_RTC__)",)),
         Example("#ifndef __NVCC__\nint x;\n#endif\n", contains=("#if !defined(__NVCC__) && !defined(__HIPCC__)",)),
@@ -155,9 +161,12 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         for branch, device in zip(chain.branches, taken.device, strict=True):
             begin = branch.directive.first
             for item in _condition(source, chain, branch.directive, forced.get(begin), device, functions, held):
-                settled = item.applicability is Applicability.REVIEW and begin != look and begin not in forced
-                yield dataclasses.replace(item, applicability=Applicability.SAFE) if settled else item
+                decided = item.applicability is Applicability.REVIEW and begin != look and _DECIDES in item.message
+                yield dataclasses.replace(item, applicability=Applicability.SAFE) if decided else item
     yield from _elsewhere(source, seen)
+
+
+_DECIDES = "the port decides as a build for"
 
 
 def _looked_at(source: CudaSource, chain: Chain, device: tuple[bool | None, ...], told: set[bytes]) -> int | None:
@@ -170,6 +179,7 @@ def _looked_at(source: CudaSource, chain: Chain, device: tuple[bool | None, ...]
         for at in range(item.first + 2, item.last)
         if source.texts[at] in RULE.triggers and not _is_settled(source, item, at)
     ]
+    compared = [at for at in compared if not source.texts[at].startswith(b"__CUDACC_VER_")]
     versions = {source.texts[at] for at in compared} - {ARCH}
     if versions:
         fresh = versions - told
@@ -266,14 +276,19 @@ def _condition(
         return
     message = f"{_listed(names)} is not defined by HIP"
     if presence:
+        clang = _CLANG.intersection(source.texts[directive.first + 2 : directive.last]) and not COMPILER.isdisjoint(
+            names
+        )
         yield finding(
             RULE,
             source,
             directive.first,
-            f"{message}; the port asks for {_counterparts(names)}",
+            f"{message}; the port asks for {_counterparts(names)}"
+            + ("; __clang__ is defined by it, and was not by nvcc: another branch may be taken" if clang else ""),
             last=last,
             edits=edits,
-            applicability=Applicability.SAFE,
+            applicability=Applicability.REVIEW if clang else Applicability.SAFE,
+            fix="leave __clang__ out where nvcc's branch is meant for AMD, too" if clang else "",
         )
         return
     settled = all(_is_settled(source, directive, at) for at in positions)
@@ -288,7 +303,7 @@ def _condition(
         RULE,
         source,
         directive.first,
-        f"{message}; the port decides as a build for sm_80 with CUDA 12.4 does{_outcome(taken, where)}",
+        f"{message}; {_DECIDES} sm_80 with CUDA 12.4 does{_outcome(taken, where)}",
         last=last,
         edits=edits,
         headers=[HEADER],
@@ -297,6 +312,7 @@ def _condition(
     )
 
 
+_CLANG = frozenset({b"__clang__", b"__clang_major__", b"__clang_version__"})
 _OLDEST = {ARCH: 500, b"CUDART_VERSION": 9000, b"CUDA_VERSION": 9000, b"__CUDACC_VER_MAJOR__": 9}
 """What every GPU and toolkit in use is at least: CUDA 12 builds for sm_50 and later."""
 _COMPARED = (b"<", b"<=", b">", b">=", b"==", b"!=")

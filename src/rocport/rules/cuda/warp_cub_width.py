@@ -63,6 +63,10 @@ RULE = Rule(
             "#include <cub/cub.cuh>\nusing cub::WarpScan;\nusing S = WarpScan<int>;\n", contains=("WarpScan<int, 32>",)
         ),
         Example("using L = cub::WarpLoad<int, 4>;\n", contains=("WarpLoad<int, 4>",)),
+        Example(
+            "namespace prim { using cub::WarpReduce; }\nusing R = prim::WarpReduce<float>;\n",
+            contains=("prim::WarpReduce<float, 32>",),
+        ),
     ),
     clean=(
         "using R = cub::WarpReduce<float, 16>;\n",
@@ -107,7 +111,10 @@ def _is_cub(source: CudaSource, bound: Binder, position: int) -> bool:
     if amd_only(source, position):
         return False
     if source.qualified(position):
-        return source.at(position - 2) == b"hipcub" or bound.stands_for(position - 2) == b"cub"
+        if source.at(position - 2) == b"hipcub" or bound.stands_for(position - 2) == b"cub":
+            return True
+        # `namespace prim { using cub::WarpReduce; }`, and prim::WarpReduce
+        return bound.stands_for(position).startswith(b"cub::") and not bound.definitions(source.at(position), "type")
     if source.at(position - 1) in (b"struct", b"class", b".", b"->", b"::"):
         return False
     return bound.stands_for(position).startswith(b"cub::") or bool(bound.definitions(b"", "alias"))

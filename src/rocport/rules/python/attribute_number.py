@@ -1,8 +1,7 @@
 """Numbers of CUDA's enumerators written into Python: HIP numbers its attributes otherwise.
 `cudaDevAttrMaxSharedMemoryPerBlockOptin = 97` handed to a compiled extension asks HIP for another attribute, or for
 none, and answers with a wrong value; so does a number that ctypes hands to the C function itself. Right when the
-extension names the attribute in C++, where it is translated, or
-the number is chosen by `torch.version.hip`.
+extension names the attribute in C++, where it is translated, or the number is chosen by `torch.version.hip`.
 """
 
 from __future__ import annotations

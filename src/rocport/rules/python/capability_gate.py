@@ -30,7 +30,9 @@ _HAS = re.compile(r"(?:^|[._])(?:has|is)_device_capability(?:_family)?$")
 _CAPABILITY = re.compile(r"(?i)capabilit|^(?:.*_)?(?:cap|cc|sm|major|arch)(?:_.*)?$|compute|sm_?version")
 _HOPPER = 9
 _DECIDED = ("fails", "holds")
-_PROPERTY = frozenset({"major", "minor"})
+_PROPERTY = frozenset({"major", "minor", "arch"})
+_DEVICES = frozenset({"torch.cuda.get_device_properties", "triton.runtime.driver.active.get_current_target"})
+"""What gives an object with `major` and `minor`, or with Triton's `arch`, which is a name such as gfx942 on AMD."""
 
 RULE = Rule(
     name="capability-gate",
@@ -49,6 +51,7 @@ RULE = Rule(
             b"ampere",
             b"blackwell",
             b"get_arch_list",
+            b"get_current_target",
             b"sm_",
         }
     ),
@@ -88,6 +91,9 @@ RULE = Rule(
         Example(
             "p = torch.cuda.get_device_properties(0)\nsm = p.major * 10 + p.minor\nuse_tma = sm >= 90\n", path="m.py"
         ),
+        Example(
+            "import triton\nt = triton.runtime.driver.active.get_current_target()\nnew = t.arch >= 90\n", path="m.py"
+        ),
         Example("p = torch.cuda.get_device_properties(0)\nif p.major < 8:\n    raise RuntimeError\n", path="m.py"),
     ),
     clean=(
@@ -106,7 +112,7 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    properties = source.bound_to(frozenset({"torch.cuda.get_device_properties"}))
+    properties = source.bound_to(_DEVICES)
     bound = _bound(source, properties)
     nodes: list[Any] = []
     for node in source.find(ast.Call):
@@ -262,7 +268,7 @@ def _is_capability(source: PythonSource, node: ast.AST, bound: frozenset[str], p
     if isinstance(node, ast.Attribute) and node.attr in _PROPERTY:
         value = node.value
         return (isinstance(value, ast.Name) and value.id in properties) or call_name(source, value).endswith(
-            "get_device_properties"
+            ("get_device_properties", "get_current_target")
         )
     return False
 
