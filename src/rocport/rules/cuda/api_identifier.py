@@ -36,7 +36,7 @@ from rocport.model import (
     Span,
 )
 from rocport.rules import discover
-from rocport.rules.cuda.common import finding, replace, replace_range
+from rocport.rules.cuda.common import finding, replace
 from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip
 from rocport.syntax.cuda import CudaSource
 
@@ -225,20 +225,15 @@ def _on_device(source: CudaSource, position: int, symbol: Symbol) -> bool:
     return function is not None and b"__host__" not in function.specifiers
 
 
-_TYPEDEFS = frozenset(
-    {
-        *("hipGraphicsResource", "hipLaunchParams", "hipFunctionLaunchParams", "hipExternalMemoryHandleDesc"),
-        *("hipExternalMemoryBufferDesc", "hipExternalMemoryMipmappedArrayDesc", "hipExternalMemoryHandleType"),
-        *("hipExternalSemaphoreHandleDesc", "hipExternalSemaphoreHandleType", "hipExternalSemaphoreSignalParams"),
-        "hipExternalSemaphoreWaitParams",
-    }
-)
-"""Types of HIP (hip_runtime_api.h, driver_types.h of ROCm 6.4) that no tag names, where CUDA's are tags."""
+@cache
+def _untagged() -> frozenset[str]:
+    """Types of HIP's that no tag names, where CUDA's are tags."""
+    return frozenset(name for library in libraries().values() for name in library.untagged)
 
 
 def _elaborated(source: CudaSource, position: int, symbol: Symbol) -> Finding | None:
     """`struct cudaX`, where HIP's name is a typedef: the name alone; a declaration of the tag is left out."""
-    if symbol.hip not in _TYPEDEFS or source.at(position - 1) not in (b"struct", b"enum"):
+    if symbol.hip not in _untagged() or source.at(position - 1) not in (b"struct", b"enum", b"union"):
         return None
     if source.path.endswith(".c"):  # CUDA's own name is a tag there, which needs the keyword
         return None
@@ -337,25 +332,9 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         "; ".join([f"{symbol.cuda} is {symbol.hip}", *reasons]),
         applicability=Applicability.REVIEW if reasons else Applicability.SAFE,
         routine=not reasons,
-        edits=[_renamed(source, position, symbol)],
+        edits=[replace(source, position, symbol.hip.encode())],
         holds=_range(symbol),
     )
-
-
-_TAGS = frozenset((b"struct", b"enum", b"union"))
-
-
-@cache
-def _untagged() -> frozenset[str]:
-    """Types of HIP's whose tag has another name."""
-    return frozenset(name for library in libraries().values() for name in library.untagged)
-
-
-def _renamed(source: CudaSource, position: int, symbol: Symbol) -> Edit:
-    """The HIP name; without the `struct` of `struct cudaGraphicsResource *`, where HIP's type has another tag."""
-    tagged = source.at(position - 1) in _TAGS and source.at(position + 1) not in (b"{", b";", b":")
-    first = position - 1 if tagged and symbol.hip in _untagged() else position
-    return replace_range(source, first, position + 1, symbol.hip.encode())
 
 
 _TAKES = re.compile(r"HIP takes (\d+)(?:-(\d+))? argument")
