@@ -66,6 +66,8 @@ class BuildOptions:
     """Address and undefined-behaviour checks: slower, and out-of-bounds accesses get a file and line."""
     instrument: bool = False
     """Report each memory access to the runtime, for `Access.RACES` and `Access.LOCKSTEP`."""
+    resume: bool = False
+    """Take the objects that a build of the same sources left in the folder, as one that was cut short does."""
 
 
 class Access(Enum):

@@ -253,7 +253,8 @@ def build_interpreter(program: Program, environment: Environment, executor: Exec
     executable = folder / "program"
     with locked(folder.with_name(f"{folder.name}.lock")):  # a second process would link over what the first one runs
         if not (folder / "done").is_file():
-            executable = executor.build(program, folder, options)
+            # The folder is named by all that is read: a build that was cut short there goes on.
+            executable = executor.build(program, folder, replace(options, resume=True))
             (folder / "done").write_text("")
     return executable
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor.base import BuildOptions, Level, RunOptions
+from rocport.executor.base import BuildError, BuildOptions, Level, RunOptions
 from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.executor.limits import Limits
 from rocport.executor.program import load_program
@@ -82,3 +82,13 @@ def test_a_kernel_that_writes_behind_an_allocation_is_named(executor: IsaExecuto
         ("out-of-bounds", "_Z3farPi"),
     ]
     assert "byte 40 of an allocation of 40 bytes was written" in result.hazards[0].message
+
+
+def test_a_build_that_was_cut_short_goes_on_with_its_objects(executor: IsaExecutor, tmp_path: Path) -> None:
+    source = tmp_path / "whole.hip"
+    source.write_text("int main() { return 0; }\n")
+    executor.build(load_program(source), tmp_path / "out", BuildOptions())
+    source.write_text("int main() { return 0 }\n")
+    assert executor.build(load_program(source), tmp_path / "out", BuildOptions(resume=True)).is_file()
+    with pytest.raises(BuildError, match=r"whole\.hip: compile failed"):
+        executor.build(load_program(source), tmp_path / "out", BuildOptions())

@@ -126,6 +126,8 @@ class IsaExecutor:
 
     def _compile(self, unit: Unit, target: Path, toolchain: Toolchain, options: BuildOptions) -> Path:
         language = ["-x", "c", *_OLD_C] if unit.c else ["-x", "c++" if unit.host else "hip"]
+        if options.resume and target.is_file():  # clang puts an object in its place when it is whole
+            return target
         # The code is the same with line tables; what stops a kernel is then named by its line.
         flags = [options.optimize, "-w", "-gline-tables-only", *unit.flags]
         for _ in range(_MOST_FOUND_HEADERS):
