@@ -34,7 +34,11 @@ _AMD_GPU = _evidence(
     r"radeon ~ \bradeon\b",
     r"instinct ~ \binstinct\b",
     *(rf"mi{digit} ~ \bmi(?:\d{{2}}|\d{{3}}[ax]?)\b" for digit in "1234568"),
-    *(rf"rx{blank}{digit} ~ \brx ?[4-9]\d{{2,3}}0\b" for blank in (" ", "") for digit in "456789"),
+    *(
+        rf"rx{blank}{digit} ~ \brx ?(?:4[678]0|5[3-9]0|640|[4-9]\d{{2}}0)(?!\d|\.\d)"
+        for blank in (" ", "")
+        for digit in "456789"
+    ),
     r"xt ~ \b(?:[5-9]\d00|90[67]0) ?xtx?\b",
     r"vega ~ \bvega ?(?:\d{2}|vii|fe)\b",
     *("strix halo", "ryzen ai", "[gfxhub", "[mmhub", "vm_l2_protection_fault", "/dev/kfd", "rock module"),
