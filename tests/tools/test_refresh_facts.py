@@ -96,14 +96,18 @@ def test_documents_of_releases_products_versions_and_drivers(tmp_path):
     put(tmp_path, documentation.DOCS, documentation.GPUS, gpus)
     put(tmp_path, documentation.DOCS, documentation.DRIVERS, "  AMD Instinct MI300X:\n    amdgpu: [*amdgpu_31_1_0]\n")
     table = "ROCm Version,6.1.0\n  :doc:`RCCL <rccl:index>`,2.18.6\n  :doc:`HIP <hip:index>`,6.1.40091\n,\n"
-    put(tmp_path, *documentation.HISTORY, table)
+    put(tmp_path, *documentation.HISTORY[0], table)
+    later = "ROCm Version,7.1.0,7.0.1/7.0.0,6.1.0\n  :doc:`HIP <hip:index>`,7.1.25414,7.0.51830,9.9.9\n"
+    put(tmp_path, *documentation.HISTORY[1], later)
     found = list(documentation.claims(Snapshot(tmp_path)))
     assert state(found, "ROCm 10.1.0: date") == "right" and state(found, "ROCm 6.1.0: date") == "wrong"
     assert state(found, "product Radeon RX 7900 XTX") == "right"
     assert state(found, "product Radeon RX 7600") == "wrong"
     assert state(found, "driver for ROCm 10.0") == "wrong" and state(found, "ROCm 6.1.0: HIP") == "right"
     versions = documentation.library_versions(Snapshot(tmp_path))
-    assert versions["RCCL", "6.1.0"][0] == "2.18.6"
+    assert versions["RCCL", "6.1.0"][0] == "2.18.6" and versions["HIP", "6.1.0"][0] == "6.1.40091"
+    assert versions["HIP", "7.0.0"][0] == versions["HIP", "7.0.1"][0] == "7.0.51830"
+    assert versions["HIP", "7.1.0"][0] == "7.1.25424"
 
 
 def test_install_pages_say_what_an_index_serves(tmp_path):

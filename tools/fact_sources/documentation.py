@@ -22,7 +22,13 @@ from rocport.facts.targets import targets_of_product
 DOCS = "ROCm/rocm-docs"
 VERSIONS, GPUS = "docs/release/versions.rst", "docs/data/gpus.yaml"
 DRIVERS, COMPONENTS = "docs/data/driver-firmware-support.yaml", "docs/data/components-previous.yaml"
-HISTORY = ("ROCm/ROCm", "docs/compatibility/compatibility-matrix-historical-6.0.csv")
+MATRIX = "docs/compatibility/compatibility-matrix-historical-6.0.csv"
+HISTORY = (("ROCm/ROCm", MATRIX), ("hanzoai/ROCm", MATRIX))
+"""The matrix of 6.x and 7.x releases: AMD's own copy ends at 6.3, a public copy of a later one holds 6.4 to 7.1."""
+READ_AT = {"hanzoai/ROCm": "0057200cf168b3be6f0b84de67199ff760272f12"}
+"""Repositories whose texts were read at one commit; others are cited at their newest."""
+MISPRINTS = {("HIP", "7.1.0", "7.1.25414"): "7.1.25424"}
+"""(library, ROCm, what the matrix prints) -> what the released package is called: hip-runtime-amd_7.1.25424.70100."""
 CORE = ("ROCm/legacy-rocm-build", "docs/compatibility/include/core-sdk-components-linux.rst")
 ECOSYSTEM = "AMD-Ecosystem/ai-ecosystem"
 READ = {"10.1.0": "2026-11-22", "10.0.0": "2026-11-22", "7.14.1": "2026-11-22"}
@@ -95,13 +101,16 @@ def products(text: str) -> dict[str, str]:
 def library_versions(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, str]]:
     """(library, ROCm) -> (version, text it was read in)."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
-    text = snapshot.text(*HISTORY)
-    rows = list(csv.reader(text.splitlines())) if text else []
-    for row in rows[1:]:
-        name = re.match(r"\s*:doc:`([^<`]+?) <", row[0]) if row else None
-        for rocm, version in zip(rows[0][1:], row[1:], strict=False):
-            if name and name[1] in LIBRARIES and re.fullmatch(r"[\d.]+", version.strip()):
-                found[name[1], rocm.strip()] = version.strip(), ":".join(HISTORY)
+    for place in reversed(HISTORY):
+        text = snapshot.text(*place)
+        rows = list(csv.reader(text.splitlines())) if text else []
+        for row in rows[1:]:
+            name = re.match(r"\s*:doc:`([^<`]+?) <", row[0]) if row else None
+            for releases, version in zip(rows[0][1:], row[1:], strict=False):
+                if name and name[1] in LIBRARIES and re.fullmatch(r"[\d.]+", version.strip()):
+                    for rocm in map(str.strip, releases.split("/")):
+                        said = MISPRINTS.get((name[1], rocm, version.strip()), version.strip())
+                        found[name[1], rocm] = said, ":".join(place)
     text = snapshot.text(*CORE) or ""
     release = re.search(r"docs-(\d+\.\d+)/", text)
     for name, version in re.findall(r"`([A-Za-z ]+?) ([\d.]+) <", text):
@@ -234,10 +243,11 @@ def _libraries(snapshot: Snapshot) -> Iterator[Claim]:
 def write(snapshot: Snapshot) -> str:
     """Rewrite the versions of libraries that the snapshot has a source for; keep the others."""
     new = library_versions(snapshot)
-    rows = {
-        (name, rocm): (version, "https://github.com/{}/blob/HEAD/{}".format(*text.split(":", 1)))
-        for (name, rocm), (version, text) in new.items()
-    }
+    rows = {}
+    for (name, rocm), (version, text) in new.items():
+        repository, _, path = text.partition(":")
+        ref = READ_AT.get(repository, "HEAD")
+        rows[name, rocm] = version, f"https://github.com/{repository}/blob/{ref}/{path}"
     for record in rocm_libraries.library_versions():
         rows.setdefault((record.library, record.rocm), (record.version, record.source))
     order = sorted(rows, key=lambda key: (key[0].lower(), tuple(map(int, key[1].split(".")))))
