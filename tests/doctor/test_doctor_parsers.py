@@ -297,3 +297,18 @@ def test_kfd_of_an_old_kernel_names_the_chip_only():
     text = samples.kfd(90006, 0x66AF, wave=64).replace("gfx_target_version 90006\n", "")
     machine = machine_from_text(text)
     assert (machine.gpus[0].gfx, machine.gpus[0].chip_targets) == ("", ("gfx906",))
+
+
+@pytest.mark.parametrize(
+    ("text", "gfx"),
+    [
+        ("CPU: AMD Ryzen AI Max+ 395\nROCm 7.2\n", ["gfx1151"]),
+        ("### CPU\n\nAMD RYZEN AI MAX+ PRO 395 w/ Radeon 8060S\n", ["gfx1151"]),
+        ("CPU: AMD Ryzen AI 9 HX 370\n", ["gfx1150"]),
+        ("CPU: AMD Ryzen AI Max+ 395\nNVIDIA GeForce RTX 4090\n", []),
+        ("CPU: AMD Ryzen AI 9 HX 370\n### GPU\n\nRadeon RX 7900 XTX\n", ["gfx1100"]),
+        ("CPU: AMD Ryzen 9 7950X\n", []),
+    ],
+)
+def test_a_ryzen_ai_processor_is_the_gpu_where_no_other_is_named(text: str, gfx: list[str]) -> None:
+    assert [gpu.gfx or gpu.chip_targets[0] for gpu in machine_from_text(text).gpus] == gfx

@@ -11,6 +11,7 @@ import pytest
 
 from rocport.doctor.capture import read_captures
 from rocport.doctor.diagnosis import diagnose
+from rocport.explain.reading import read_bytes
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "captures"
 ROWS = list(csv.DictReader((FOLDER / "index.csv").open(encoding="utf-8"))) if (FOLDER / "index.csv").is_file() else []
@@ -43,6 +44,16 @@ CONCLUSIONS = {
     "96": [("torch-build", "fail")],
     "97": [("bnb-library", "fail")],
 }
+# The failures whose signatures may claim something of a capture, the first one of each: of every other one, nothing.
+CLAIMS = {
+    "21": "kfd-permission-denied",
+    "23": "kfd-invalid-argument",
+    "24": "kfd-out-of-memory",
+    "27": "rock-module-not-loaded",
+    "92": "bnb-undefined-device-stub",
+    "94": "bnb-rocm-version-misparsed",
+    "97": "bnb-library-not-found",
+}
 HEALTHY = ("03", "04", "05", "09", "10", "15", "16", "19", "28", "51", "52", "54", "58", "61", "70", "72", "81", "82")
 
 
@@ -68,6 +79,13 @@ def test_capture(row):
         assert result is not None and result.status == status, (check, result)
     if number in HEALTHY:
         assert [(r.check.id, r.message) for r in diagnosis.results if r.status in ("warn", "fail")] == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: r["file"])
+def test_signatures_claim_what_was_recorded_of_a_capture_and_nothing_else(row):
+    reading = read_bytes((FOLDER / row["file"]).read_bytes(), row["file"])
+    assert [match.failure.id for match in reading.matches[:1]] == [CLAIMS[n] for n in (row["file"][:2],) if n in CLAIMS]
+    assert not reading.foreign
 
 
 def test_all_of_them_as_one_folder():

@@ -167,8 +167,8 @@ _KINDS = {
 
 def _notes(facts: Facts, names: list[str]) -> tuple[str, ...]:
     kinds = [text for key, text in _KINDS.items() if key in facts.probed]
-    if facts.symptoms and not kinds:
-        kinds = ["log messages"]
+    if not kinds:
+        kinds = ["log messages"] if facts.symptoms else ["a GPU's or a processor's name"] if facts.sightings else []
     read = "1 capture" if len(names) == 1 else f"{len(names)} captures"
     if not kinds:
         return (

@@ -1,7 +1,7 @@
 """GPUs as other programs of the HIP runtime print them, and as a reporter writes them down.
 
 hipInfo, clinfo, llama.cpp, ollama and ComfyUI print what the runtime says (source `runtime`); an issue form holds what
-its author believes (source `stated`).
+its author believes (source `stated`). Where neither names a GPU, a Ryzen AI processor is one: its GPU is inside.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from rocport.doctor.machine import Evidence, Facts, Package, Sighting, VersionFact
 from rocport.doctor.probes.names import gfx_of
 from rocport.doctor.text import Line
+from rocport.facts.products import targets_of_processor
 
 _LLAMA = re.compile(r"^\s*Device \d+: (.+?), (gfx[0-9a-f]+)[^,]*, .*?Wave Size: (32|64)", re.IGNORECASE)
 _LLAMA_SHORT = re.compile(r"^\s*Device \d+: (.+?), (gfx[0-9a-f]+)[^,]*,", re.IGNORECASE)
@@ -26,6 +27,11 @@ _STATED = re.compile(r"^[-*]?\s*\**(?:GPU|Graphics card|Video card)\**\s*:\**\s*
 _HEADING = re.compile(r"^#+\s*(?:GPU|Graphics card)\s*$", re.IGNORECASE)
 _TORCH = re.compile(
     r"^[-*]?\s*\**(?:PyTorch|torch|pytorch version)(?: version)?\**\s*:\**\s*v?(\d+\.\d+\.\d+[\w.+]*)", re.IGNORECASE
+)
+_RYZEN_AI = re.compile(r"\b(?:AMD )?(?:Ryzen )?AI (?:Max\+?|\d) ?(?:PRO )?(?:HX )?\d{3}\b", re.IGNORECASE)
+_OTHER_GPU = re.compile(
+    r"radeon (?:rx|pro)\b|\brx ?\d{4}|instinct|nvidia|geforce|\bquadro\b|\btesla\b|\barc\b[^\n]{0,20}graphics",
+    re.IGNORECASE,
 )
 _TORCH_HIP = re.compile(r"torch\.version\.hip\s*[:=]+\s*['\"]?(\d+\.\d+[\w.-]*)")
 
@@ -95,8 +101,23 @@ def parse(lines: list[Line], where: str) -> Facts:
                 stated.append(sighting)
         if text:
             heading = bool(_HEADING.match(text))
+    if not runtime and not stated:
+        stated = _inside(lines, where)
     probed = frozenset({"runtime"}) if runtime else frozenset()
     return Facts(probed=probed, sightings=(*runtime, *stated[:1]), versions=tuple(versions), packages=tuple(packages))
+
+
+def _inside(lines: list[Line], where: str) -> list[Sighting]:
+    """The GPU inside the Ryzen AI processor that a text names; none where it names another GPU or two processors."""
+    found: dict[str, Sighting] = {}
+    for line in lines:
+        if _OTHER_GPU.search(line.stripped):
+            return []
+        named = _RYZEN_AI.search(line.stripped)
+        for target in targets_of_processor(named.group()) if named else ():
+            evidence = Evidence("stated", f"{where}:{line.number}", line.stripped[:200])
+            found.setdefault(target, Sighting("stated", evidence, target, None, named.group() if named else ""))
+    return list(found.values()) if len(found) == 1 else []
 
 
 def _claimed(claim: str, evidence: Evidence) -> Sighting | None:
