@@ -8,7 +8,6 @@ import pytest
 
 from rocport import api
 from rocport.executor.base import BuildOptions, RunOptions
-from rocport.executor.compiler import CompilerError, find_compiler
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.program import load_program
 
@@ -60,14 +59,6 @@ int main() {
 """
 LANES = "#pragma once\n#define __shfl(v, l) __shfl_sync(0xffffffffu, v, l, 16)\n"
 STEPS = "for (int o = 16; o; o /= 2) v += __shfl_xor_sync(0xffffffffu, v, o);\n"
-
-
-@pytest.fixture(scope="module")
-def executor() -> CpuExecutor:
-    try:
-        return CpuExecutor(find_compiler(None))
-    except CompilerError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")

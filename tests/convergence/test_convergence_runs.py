@@ -20,15 +20,6 @@ PROGRAMS = Path(__file__).parent / "programs"
 RULES = ("divergent-barrier", "divergent-warp-operation", "warp-spinlock")
 
 
-@pytest.fixture(scope="module")
-def executor() -> CpuExecutor:
-    found = CpuExecutor()
-    capability = found.probe()
-    if not capability.usable:
-        pytest.skip(capability.refusal)
-    return found
-
-
 def _port(folder: Path, name: str, leave: tuple[str, ...] = ()) -> tuple[Path, list[Finding]]:
     """The ported program in a folder, findings of the rules in `leave` not applied; and the findings."""
     found: list[Finding] = []

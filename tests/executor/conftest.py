@@ -18,15 +18,6 @@ collect_ignore = ["extension"]
 
 
 @pytest.fixture(scope="session")
-def executor() -> CpuExecutor:
-    found = CpuExecutor()
-    capability = found.probe()
-    if not capability.usable:
-        pytest.skip(capability.refusal)
-    return found
-
-
-@pytest.fixture(scope="session")
 def build(executor: CpuExecutor, tmp_path_factory: pytest.TempPathFactory) -> Build:
     made: dict[tuple[Path, tuple[str, ...], BuildOptions], Path] = {}
 

@@ -7,20 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rocport.toolchain import Toolchain, ToolchainError, find
+from rocport.toolchain import Toolchain
 
 HERE = Path(__file__).parent
 HEADERS = HERE.parents[1] / "src" / "rocport" / "port" / "headers"
 HARNESS = HERE / "compat_host"
 USES = HERE / "compat_uses.hip"
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Toolchain:
-    try:
-        return find()
-    except ToolchainError as error:
-        pytest.skip(f"no HIP compiler: {error}")
 
 
 def test_directed_rounding_simd_and_bits_agree_with_the_host(toolchain: Toolchain, tmp_path: Path) -> None:

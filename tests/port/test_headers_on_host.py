@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocport.port import headers
-from rocport.toolchain import Toolchain, ToolchainError, find
+from rocport.toolchain import Toolchain
 
 # What stands for PyTorch's own headers needs PyTorch's.
 NAMES = tuple(
@@ -21,14 +21,6 @@ NAMES = tuple(
     )
 )
 STANDARDS = ("c++14", "c++17", "c++20", "c++23")
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Toolchain:
-    try:
-        return find()
-    except ToolchainError as error:
-        pytest.skip(f"no HIP headers: {error}")
 
 
 def _errors(compiler: str, standard: str, toolchain: Toolchain, folder: Path, text: str) -> str:

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from idiom_grid import IDIOMS, SPELLINGS, THREADS, Case, cases, judge
 
 from rocport.executor.cpu import CpuExecutor
-
-
-@pytest.fixture(scope="module")
-def executor() -> CpuExecutor:
-    found = CpuExecutor()
-    capability = found.probe()
-    if not capability.usable:
-        pytest.skip(capability.refusal)
-    return found
 
 
 def test_the_grid_is_large_and_set_in_halves() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocport.port import headers
-from rocport.toolchain import Toolchain, ToolchainError, find
+from rocport.toolchain import Toolchain
 
 DEVICE = """\
 #include "rocport_samples.h"
@@ -71,14 +71,6 @@ int main(int argc, const char** argv) {
   return 0;
 }
 """
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Toolchain:
-    try:
-        return find()
-    except ToolchainError as error:
-        pytest.skip(f"no HIP compiler: {str(error).splitlines()[0]}")
 
 
 FOLDER = Path(headers.__file__).parent

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rocport.executor.base import BuildOptions, RunOptions
-from rocport.executor.cpu import CpuExecutor
-from rocport.executor.limits import Limits
-from rocport.executor.program import load_program
 from rocport.port import headers
-from rocport.toolchain import ToolchainError, find
 
 PROGRAM = r"""
 #include <hip/hip_runtime.h>
@@ -50,25 +45,10 @@ def _written(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
-def test_it_compiles(target: str, tmp_path: Path) -> None:
-    try:
-        toolchain = find()
-    except ToolchainError as error:
-        pytest.skip(f"no HIP compiler: {error}")
-    command = toolchain.compile_command(
-        _written(tmp_path), target, mode="device", output=tmp_path / "a.o", optimize="-O1", extra=["-w"]
-    )
-    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
-    assert done.returncode == 0, done.stderr[-4000:]
+def test_it_compiles(target: str, tmp_path: Path, compiles: Callable[..., Path]) -> None:
+    compiles(_written(tmp_path), target)
 
 
-def test_it_exchanges_one_half_of_a_word(tmp_path: Path) -> None:
-    executor = CpuExecutor()
-    capability = executor.probe()
-    if not capability.usable:
-        pytest.skip(capability.refusal)
-    executable = executor.build(load_program(_written(tmp_path)), tmp_path / "b", BuildOptions(optimize="-O1"))
+def test_it_exchanges_one_half_of_a_word(tmp_path: Path, outputs: Callable[..., list[str]]) -> None:
     odd = (65000 + sum(range(1, 128, 2))) % 65536
-    for width in (32, 64):
-        result = executor.run(executable, (), tmp_path, RunOptions(width=width, limits=Limits(seconds=3600)))
-        assert result.stdout.split() == [str(sum(range(0, 128, 2))), str(odd), "9", "5", "128"], result.stderr
+    assert outputs(_written(tmp_path)) == [f"{sum(range(0, 128, 2))} {odd} 9 5 128"] * 2

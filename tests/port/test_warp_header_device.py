@@ -10,7 +10,7 @@ import pytest
 from lane_isa import NotFollowed, instructions, permutes
 from lane_simulator_build import HEADERS
 
-from rocport.toolchain import Toolchain, ToolchainError, find
+from rocport.toolchain import Toolchain
 
 TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151")
 
@@ -89,14 +89,6 @@ __global__ void votes(int* p) {
 # With -S the -c of the toolchain has nothing to do.
 QUIET = ("-Wno-unused-command-line-argument",)
 WIDE_STEPS = r"row_bcast:31|v_permlane64|v_permlane32_swap|wave_(shl|shr|rol|ror)|v_readlane|v_readfirstlane"
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Toolchain:
-    try:
-        return find()
-    except ToolchainError as error:
-        pytest.skip(f"no HIP compiler: {error}")
 
 
 def compile_text(toolchain: Toolchain, text: str, folder: Path, target: str, *extra: str, mode: str = "device") -> Path:

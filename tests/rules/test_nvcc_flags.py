@@ -9,7 +9,7 @@ import pytest
 
 from rocport.rules.build.common import NVCC_FLAG
 from rocport.rules.build.nvcc import FAST_MATH, hip_flags, hip_library
-from rocport.toolchain import Toolchain, ToolchainError, find
+from rocport.toolchain import Toolchain
 
 REFUSED = (
     "--use_fast_math",
@@ -72,14 +72,6 @@ TAKEN = (
     "-DA=1 -w -g",
     "-Iinclude",
 )
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Toolchain:
-    try:
-        return find()
-    except ToolchainError as error:
-        pytest.skip(f"no HIP compiler: {str(error).splitlines()[0]}")
 
 
 def accepts(toolchain: Toolchain, words: list[str], folder: Path) -> bool:

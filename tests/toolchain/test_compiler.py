@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocport.toolchain import Toolchain, ToolchainError, find
+from rocport.toolchain import Toolchain
 
 MUST_WORK = ("gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151")
 KERNEL = """
@@ -19,14 +19,6 @@ LIBRARIES = """
 #include <thrust/device_vector.h>
 void fill() { thrust::device_vector<float> v(3, 1.0f); }
 """
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Toolchain:
-    try:
-        return find()
-    except ToolchainError as error:
-        pytest.skip(f"no HIP compiler: {error}")
 
 
 def test_device_mode_needs_a_target(toolchain: Toolchain) -> None:
