@@ -19,7 +19,7 @@ from rocport.integrations.transformers import RocportConfig, load  # noqa: E402
 from rocport.ops.modules import SwitchExperts  # noqa: E402
 
 TOKENS = torch.randint(0, 128, (1, 7), generator=torch.Generator().manual_seed(0))
-GREEDY = {"max_new_tokens": 8, "do_sample": False, "pad_token_id": 0}
+GREEDY = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0}
 SIZES = {
     "vocab_size": 128, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4,
     "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 256, "num_experts_per_tok": 2,

@@ -26,7 +26,7 @@ from rocport.integrations.transformers import RocportConfig, load  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 TOKENS = torch.randint(0, 128, (1, 7), generator=torch.Generator().manual_seed(0))
-GREEDY = {"max_new_tokens": 8, "do_sample": False, "pad_token_id": 0}
+GREEDY = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": 0}
 
 
 def small(tied: bool = False, **more):

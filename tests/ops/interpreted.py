@@ -39,6 +39,12 @@ def differing(a: ops.QuantTensor, b: ops.QuantTensor) -> int:
     return sum(int((x != y).sum()) for x, y in pairs if x is not None and y is not None)
 
 
+def weights(fmt: ops.Format, columns: int, nested: bool = False, dtype: torch.dtype = torch.float32):
+    """Five packed rows as a kernel takes them, and their values."""
+    packed = quantize_eager.run(torch.randn(5, columns).to(dtype), fmt, nested)
+    return arguments(packed), dequantize_eager.run(packed, torch.float64)
+
+
 def main() -> None:
     torch.manual_seed(0)
     for name in FORMATS:
@@ -51,28 +57,26 @@ def main() -> None:
         for dtype in (torch.float32, torch.float16):
             dense, want = dequantize_triton.run(q, dtype), dequantize_eager.run(q, dtype)
             say(f"dequantize {name} {dtype}", int((dense != want).sum()))
-        weight = quantize_eager.run(torch.randn(5, 256), fmt, nested)
-        packed = arguments(weight)
-        wide = dequantize_eager.run(weight, torch.float64)
         bias = torch.randn(5)
-        x = torch.randn(2, 256)
+        long = max(128, 2 * fmt.group)  # the interpreter takes a second for 256 columns
+        packed, wide = weights(fmt, long, nested)
+        x = torch.randn(2, long)
         rows = matmul.run_rows(x, packed, 5, bias, None, matmul.RowsConfig(4, 4, 1))
         say(f"rows {name}", relative(rows, x.double() @ wide.T + bias.double()))
-        half = quantize_eager.run(torch.randn(5, 256).half(), fmt)
-        x = torch.randn(2, 256).half()
-        rows = matmul.run_rows(x, arguments(half), 5, None, None, matmul.RowsConfig(4, 4, 1))
-        say(f"rows-half {name}", relative(rows, x.double() @ dequantize_eager.run(half, torch.float64).T) / 500)
+        packed, wide = weights(fmt, long, dtype=torch.float16)
+        x = x[:1].half()
+        rows = matmul.run_rows(x, packed, 5, None, None, matmul.RowsConfig(4, 4, 1))
+        say(f"rows-half {name}", relative(rows, x.double() @ wide.T) / 500)
         if 32 % fmt.bits:
             continue
         x = torch.randn(19, 256)
+        packed, wide = weights(fmt, 256, nested)
         tiles = matmul.run_tiles(x, packed, 5, bias, matmul.TileConfig(16, 16, 64, 4, 2, 2))
         say(f"tiles {name}", relative(tiles, x.double() @ wide.T + bias.double()))
         config = matmul.TileConfig(16, 16, min(32, fmt.group), 4, 2, 1)
-        groups = matmul.run_tiles(x.half(), arguments(half), 5, None, config)
-        say(
-            f"groups {name}",
-            relative(groups, x.half().double() @ dequantize_eager.run(half, torch.float64).T) / 500,
-        )
+        packed, wide = weights(fmt, 256, dtype=torch.float16)
+        groups = matmul.run_tiles(x.half(), packed, 5, None, config)
+        say(f"groups {name}", relative(groups, x.half().double() @ wide.T) / 500)
     experts = quantize_eager.run(torch.randn(4, 8, 64), ops.Format.parse("affine4g32"))
     x, index = torch.randn(5, 64), torch.tensor([3, 0, 0, 2, 1])
     dense = dequantize_eager.run(experts, torch.float64)[index]
