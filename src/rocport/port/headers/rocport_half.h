@@ -358,6 +358,24 @@ ROCPORT_DEVICE T __ldg(const T* from, None...) {
 }
 #endif
 
+#if defined(__CLANG_HIP_CMATH_H__) && !defined(ROCPORT_ON_CPU)
+// clang's templates of fma, pow and others for mixed types ask to which number a type converts, and stop the compiler at one
+// that converts to several. A program's own fma of these types is considered together with them.
+namespace __hip {
+#define ROCPORT_NO_NUMBER(name)     \
+  template <>                       \
+  struct __numeric_type<name> {     \
+    typedef void type;              \
+    static const bool value = false; \
+  };
+ROCPORT_NO_NUMBER(__half)
+ROCPORT_NO_NUMBER(__half2)
+ROCPORT_NO_NUMBER(__hip_bfloat16)
+ROCPORT_NO_NUMBER(__hip_bfloat162)
+#undef ROCPORT_NO_NUMBER
+}  // namespace __hip
+#endif
+
 #endif  // !ROCPORT_HOST_ONLY
 
 #endif  // ROCPORT_HALF_H

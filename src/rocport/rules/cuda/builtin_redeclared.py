@@ -1,7 +1,8 @@
 """Some files declare again what nvcc declares by itself, so that an editor knows it: `extern const dim3 blockDim;`.
 
 In HIP `blockDim` and the like have types of their own, and such a declaration is an error. The port leaves it out.
-`__device_builtin__` and its kin are attributes of CUDA's own headers, empty to a program: left out as well. SAFE.
+`__device_builtin__` and its kin are attributes of CUDA's own headers, empty to a program, and
+`__thrust_exec_check_disable__` silences a warning of nvcc's in Thrust: left out as well. SAFE.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _ATTRIBUTES = frozenset(
         b"__cudart_builtin__",
         b"__device_builtin_texture_type__",
         b"__device_builtin_surface_type__",
+        b"__thrust_exec_check_disable__",
     }
 )
 
@@ -39,6 +41,10 @@ RULE = Rule(
         Example(
             "extern __device__ __device_builtin__ void __syncthreads(void);\n",
             contains=("extern __device__  void __syncthreads(void);",),
+        ),
+        Example(
+            "__thrust_exec_check_disable__ template <class T> __host__ __device__ T f(T a) { return a; }\n",
+            absent=("__thrust_exec_check_disable__",),
         ),
     ),
     clean=(

@@ -13,7 +13,12 @@ from rocport.rules.cuda.common import finding, insert
 from rocport.rules.cuda.definitions import definition_start
 from rocport.syntax.cuda import CudaSource
 
-_NAMES = frozenset({b"__rdtsc"})
+# Functions of clang's ia32intrin.h, and the macros that are named after them.
+_NAMES = frozenset(
+    b"__rdtsc __rdtscp __rolb __rold __rolq __rolw __rorb __rord __rorq __rorw __bswapd __bswapq __bsfd __bsfq __bsrd "
+    b"__bsrq __popcntd __popcntq _rotl _rotr _rotwl _rotwr _lrotl _lrotr _bswap _bswap64 _bit_scan_forward "
+    b"_bit_scan_reverse".split()
+)
 
 RULE = Rule(
     name="compiler-name",
@@ -27,8 +32,13 @@ RULE = Rule(
             "static uint64_t inline __rdtsc() {\n  return 0;\n}\n",
             contains=("#define __rdtsc project_rdtsc\n", "static uint64_t inline __rdtsc() {"),
         ),
+        Example(
+            "static inline unsigned _rotr(unsigned v, unsigned n) {\n  return v >> n | v << (32 - n);\n}\n",
+            contains=("#undef _rotr\n#define _rotr projectrotr\n",),
+        ),
     ),
     clean=(
+        "int f(unsigned v) { return _rotr(v, 3); }\n",
         "#include <x86intrin.h>\nlong f() { return __rdtsc(); }\n",
         "#if defined(_MSC_VER)\n#define __rdtsc() 0\n#endif\n",
     ),
@@ -43,7 +53,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         name = source.texts[position]
         start, _ = source.line_span(source.line(source.starts[definition_start(source, position)]))
-        text = b"#define " + name + b" project" + name[1:] + source.newline
+        text = (
+            b"#undef " + name + source.newline if not name.startswith(b"__") else b""
+        )  # a macro where its header is read
+        text += b"#define " + name + b" project" + name[1:] + source.newline
         yield finding(
             RULE,
             source,

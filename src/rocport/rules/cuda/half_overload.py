@@ -1,7 +1,8 @@
 """`atomicAdd` on half and bfloat16, and `__ldg` on bfloat16 and PyTorch's halves, are overloads that HIP does not have.
 The names exist for other types, so the calls stay as they are and the port includes a header with the missing
 overloads: compare-and-swap loops with CUDA's result. A HIP release, or the program itself, that declares such an
-overload is preferred to the header's. Right everywhere; slower than a hardware atomic where a target has one.
+overload is preferred to the header's. A program's own `fma` or `pow` for these types meets templates of clang's, which
+the header keeps out of the way. Right everywhere; slower than a hardware atomic where a target has one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from rocport.syntax.cuda import CudaSource
 
 _ATOMIC = (b"atomicAdd",)
 _LOAD = (b"__ldg",)
+# Templates of clang's for mixed types (__clang_hip_cmath.h).
+_MATH = tuple(b"atan2 copysign fdim fma fmax fmin fmod hypot nextafter pow remainder".split())
 _BFLOAT16 = frozenset(
     {b"__nv_bfloat16", b"__nv_bfloat162", b"nv_bfloat16", b"nv_bfloat162", b"__hip_bfloat16", b"__hip_bfloat162"}
 )
@@ -38,11 +41,18 @@ RULE = Rule(
             contains=('#include "rocport_half.h"',),
         ),
         Example(
+            "#include <cuda_bf16.h>\ntemplate <class T> __device__ T fma(T a, T b, T c) { return a * b + c; }\n"
+            "template <> __device__ __nv_bfloat162 fma(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c) "
+            "{ return __hfma2(a, b, c); }\n",
+            contains=('#include "rocport_half.h"', "__hip_bfloat162 fma(__hip_bfloat162 a"),
+        ),
+        Example(
             "template <class T> __device__ T f(const T *a) { return __ldg(a + 1); }\n",
             contains=('#include "rocport_half.h"', "__ldg(a + 1)"),
         ),
     ),
     clean=(
+        "#include <cuda_bf16.h>\n__device__ float f(__nv_bfloat16 a) { return fma(float(a), 2.f, 1.f); }\n",
         "#include <cuda_fp16.h>\n__device__ __half f(const __half *a) { return __ldg(a); }\n",
         "__device__ void f(float *a) { atomicAdd(a, 1.0f); }\n",
     ),
@@ -51,6 +61,17 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    for position in sorted(source.find(*_MATH)) if not _HALF.isdisjoint(source.names) else ():
+        call = source.call(position)
+        if call is not None and source.at(call.close + 1) == b"{" and source.directive_of(position) is None:
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"{source.texts[position].decode()} of the project's: the port keeps clang's templates out of its way",
+                headers=["rocport_half.h"],
+            )
+            return
     wanted = list(_ATOMIC) if not _HALF.isdisjoint(source.names) else []
     if not _ANY.isdisjoint(source.names):
         wanted += _LOAD
