@@ -268,9 +268,10 @@ def _build_lines(verification: Verification, colour: bool) -> list[str]:
 
 def demangled(symbols: Iterable[str]) -> dict[str, str]:
     """Symbol -> its C++ name, where c++filt is at hand."""
-    names = sorted({name for name in symbols if "\n" not in name})
+    plain = {name: name for name in symbols}
+    names = sorted(name for name in plain if "\n" not in name)
     if not names or shutil.which("c++filt") is None:
-        return {name: name for name in symbols}
+        return plain
     done = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=False)
     said = done.stdout.splitlines()
-    return dict(zip(names, said, strict=True)) if len(said) == len(names) else {name: name for name in names}
+    return plain | dict(zip(names, said, strict=True)) if len(said) == len(names) else plain
