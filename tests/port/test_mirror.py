@@ -93,3 +93,60 @@ def test_a_single_file_has_no_tree_for_both(tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text("__global__ void k() {}\n")
     result = run("port", tmp_path / "a.cu", "--layout", "both")
     assert result.exception is not None and "--layout hip" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("include", "mirrored"),
+    [
+        ('#include "sub/deep.h"', True), ("#include <sub/deep.h>", True), ('#include "deep.h"', True),
+        ('#include "../sub/deep.h"', True), ('  #  import "sub/deep.h"', True), ('#include_next "sub/deep.h"', True),
+        ("#include <deep.h>", False), ('#include "deep.hpp"', False), ('#include "other/deep.h"', False),
+        ('#include "ub/deep.h"', False), ('x = "#include";', False),
+    ],
+)  # fmt: skip
+def test_who_includes_a_translated_header_is_mirrored(include: str, mirrored: bool) -> None:
+    tree = {"k/a.cpp": f"{include}\n".encode(), "sub/deep.h": b"cuda\n"}
+    assert ("hip/k/a.cpp" in mirrored_paths(tree, {"sub/deep.h": b"hip\n"})) is mirrored
+
+
+def test_what_is_mirrored_says_why_and_from_what() -> None:
+    tree = {"a.cu": b'#include "u.h"\n', "u.h": b'#include "v.h"\n', "v.h": b"\n", "w.h": b"\n"}
+    found = mirror("x/hip", {"a.cu": b'#include "u.h"\nhip\n'}, ["a.cu", "w.h"], frozenset(tree), tree.__getitem__)
+    assert [(new.path, new.why, new.source) for new in found] == [
+        ("x/hip/a.hip", "HIP translation of a.cu", "a.cu"),
+        ("x/hip/u.h", "u.h, which a translation includes", "u.h"),
+        ("x/hip/v.h", "v.h, which a translation includes", "v.h"),
+        ("x/hip/README.md", "says what the folder is", ""),
+    ]
+    assert b"`x/hip/csrc/a.hip` is the translation" in found[-1].data
+
+
+def test_a_source_that_no_rule_changes_is_mirrored_by_its_name_alone() -> None:
+    assert set(mirrored_paths({"a.cu": b"x\n", "b.cup": b"\n", "c.cpp": b"\n"}, {})) == {"hip/a.hip", "hip/b.hip"}
+    assert mirrored_paths({"c.cpp": b"\n", "a.cuh": b"\n"}, {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("spelled", "becomes"),
+    [
+        ('"b.cu"', '"b.hip"'), ('"./b.cu"', '"./b.hip"'), ('"../k/b.cu"', '"../k/b.hip"'),
+        ("<b.cu>", "<b.cu>"), ('"c.cu"', '"c.cu"'), ('"b.cuh"', '"b.cuh"'),
+    ],
+)  # fmt: skip
+def test_includes_of_translations_follow_their_names(spelled: str, becomes: str) -> None:
+    tree = {"k/a.cu": f"# include {spelled} // x\n".encode(), "k/b.cu": b"\n"}
+    assert mirrored_paths(tree, {})["hip/k/a.hip"].endswith(f"\n# include {becomes} // x\n".encode())
+
+
+def test_the_first_free_name_is_taken_and_our_own_again(tmp_path: Path) -> None:
+    assert folder_for(tmp_path) == ("hip", False)
+    (tmp_path / "hip").mkdir()
+    assert folder_for(tmp_path) == ("rocm", False)
+    (tmp_path / "rocm").mkdir()
+    (tmp_path / "rocm" / "README.md").write_bytes(b"# x\nWritten by `rocport port --layout both` from")
+    assert folder_for(tmp_path) == ("rocm", True)
+    (tmp_path / "rocm" / "README.md").unlink()
+    assert folder_for(tmp_path) == ("hip_port", False)
+    (tmp_path / "hip").rmdir()
+    (tmp_path / "hip").write_text("a file")
+    assert folder_for(tmp_path) == ("hip_port", False)
