@@ -106,7 +106,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if threads and start < position and source.at(start) != b">":
             words = source.texts[start:position]
             outermost = 1 if words[0] == b"::" else 0
-            if words[outermost] == b"cub":
+            if words[outermost:][:1] == [b"cub"]:
                 words[outermost] = b"hipcub"
             instead = b"".join(words) + _ON_THE_WAY[name]
             yield finding(

@@ -122,14 +122,14 @@ def _parameters(source: CudaSource, directive: Directive) -> list[bytes]:
 
 
 def _groups(source: CudaSource, directive: Directive) -> Iterator[list[int]]:
-    """Tokens of each `a ## b ## c` in the body."""
+    """Tokens of each `a ## b ## c` in the body; a `##` at its end, which no compiler takes, joins nothing."""
     at = directive.first + 4
     while at < directive.last:
-        if source.at(at) == b"##":
-            group = [at - 1]
-            while source.at(at) == b"##" and at + 1 < directive.last:
-                group.append(at + 1)
-                at += 2
+        group = [at - 1]
+        while source.at(at) == b"##" and at + 1 < directive.last:
+            group.append(at + 1)
+            at += 2
+        if len(group) > 1:
             yield group
         else:
             at += 1
