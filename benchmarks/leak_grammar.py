@@ -14,9 +14,11 @@ import itertools
 import marshal
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import leak_kinds
 
 STAMP = 1_700_000_000
 """Modification time, in seconds, of every file that a leak writes."""
@@ -42,9 +44,11 @@ class Leak:
     kind: str
     spelling: str
     unusual: bool
-    port: dict[str, Content]
-    both: dict[str, bytes] = field(default_factory=dict)
-    modes: dict[str, int] = field(default_factory=dict)
+    port: Mapping[str, Content]
+    both: Mapping[str, bytes | Link] = field(default_factory=dict)
+    modes: Mapping[str, int] = field(default_factory=dict)
+    second: bool = False
+    """Of the second lot (leak_kinds.py)."""
 
     @property
     def looked_at(self) -> bool:
@@ -1635,8 +1639,10 @@ def _modes(folders: list[str]) -> Iterator[Leak]:
             )
 
 
-def _listers(original: Path, folders: list[str]) -> Iterator[Leak]:
-    for kind, spellings in LISTERS.items():
+def _listers(
+    original: Path, folders: list[str], table: dict[str, tuple[tuple[str, str], ...]], second: bool = False
+) -> Iterator[Leak]:
+    for kind, spellings in table.items():
         for carrier, text in spellings:
             for folder, ending in itertools.product(folders[:3], ENDINGS[:5]):
                 if (original / carrier.replace("@D@", folder)).exists():
@@ -1647,10 +1653,89 @@ def _listers(original: Path, folders: list[str]) -> Iterator[Leak]:
                     f"{folder}/l_rocm{ending}",
                     *([f"{folder}/l_new/l_rocm{ending}"] if deep and "@N@" not in text else []),
                 ):
-                    made = text.replace("@D@", folder).replace("@E@", ending).replace("@P@", folder.replace("/", "."))
-                    made = made.replace("@N@", new)
+                    made = _filled(text, folder, ending).replace("@N@", new)
                     both = {carrier.replace("@D@", folder): made.encode(), f"{folder}/l_old{ending}": b"\n"}
-                    yield Leak(f"listed by {kind}", f"{within} {carrier} {text}", True, {new: b"\n"}, both)
+                    if kind.endswith("named by data"):
+                        both |= {path: reader.encode() for path, reader in leak_kinds.LISTED_BESIDE.items()}
+                    spelling = f"{within} {carrier} {text}"
+                    yield Leak(f"listed by {kind}", spelling, True, {new: b"\n"}, both, second=second)
+
+
+def _filled(text: str, folder: str, ending: str) -> str:
+    parts = folder.split("/")
+    for mark, value in (
+        ("@D@", folder),
+        ("@B@", parts[-1]),
+        ("@L@", ", ".join(repr(part) for part in parts)),
+        ("@P@", ".".join(parts)),
+        ("@E@", ending),
+    ):
+        text = text.replace(mark, value)
+    return text
+
+
+def _second(original: Path, folders: list[str]) -> Iterator[Leak]:
+    """The kinds of leak_kinds.py."""
+    yield from _listers(original, folders, leak_kinds.LISTERS, second=True)
+    folder = folders[0]
+    for carrier, text in leak_kinds.LISTED_THROUGH_A_LINK:
+        for ending in ENDINGS[:5]:
+            both: dict[str, bytes | Link] = {
+                carrier: _filled(text, folder, ending).encode(),
+                "l_link": Link(folder),
+                f"{folder}/l_old{ending}": b"\n",
+            }
+            new = {f"{folder}/l_rocm{ending}": b"\n"}
+            yield Leak("listed through a link", f"{carrier} {text}", True, dict(new), both, second=True)
+    beside: dict[str, bytes | Link] = {
+        _filled(path, folder, ""): _filled(text, folder, "").encode() for path, text in leak_kinds.NAMED_BESIDE.items()
+    }
+    for kind, names in leak_kinds.NAMED.items():
+        for name in names:
+            path = _filled(name, folder, "")
+            if not (original / path).exists():
+                content = leak_kinds.NAMED_TEXT.get(name.rpartition(".")[2], b"\n")
+                kind_said = f"read by its name: {kind}"
+                yield Leak(kind_said, name, True, {path: content}, dict(beside), second=True)
+    for kind, spellings in leak_kinds.SWITCHES.items():
+        for carrier, text, language in spellings:
+            if not (original / carrier).exists():
+                yield from _gated(kind, carrier, text, language)
+    for kind, expressions in leak_kinds.PREDICATES.items():
+        for expression, form in itertools.product(expressions, _FORMS):
+            yield _predicate(kind, expression, form, second=True)
+    for kind, corners in leak_kinds.CORNERS.items():
+        for path, old, new_text, others in corners:
+            place = _filled(path, folder, "")
+            kept = {_filled(name, folder, ""): _filled(text, folder, "") for name, text in others.items()}
+            if (original / place).exists():
+                continue
+            made: dict[str, Content] = {place: new_text.encode()}
+            if "_rocm_compat" in new_text:
+                asked = _FORMS[0].replace("@", "hip()")
+                made["l_pkg/_rocm_compat.py"] = (_MODULE + asked).encode()
+                kept["l_pkg/__init__.py"] = ""
+            texts = kept if not old else {place: old, **kept}
+            both = {name: text.encode() for name, text in texts.items()}
+            yield Leak(kind, f"{path} {old} {new_text}", True, made, both, second=True)
+
+
+def _gated(kind: str, carrier: str, text: str, language: str) -> Iterator[Leak]:
+    """A gate of a file that includes what sets it, where its language can."""
+    path, old, heads, body = _GATES[language]
+    if carrier.startswith("l_defs"):
+        old = f'#include "{carrier}"\n{old}'
+    elif language == "make" and carrier.endswith((".mk", "config")):
+        old = f"include ../{carrier}\n{old}"
+    elif language == "cmake" and carrier.endswith(".cmake"):
+        old = f"include(../{carrier})\n{old}"
+    first, rest = (old.partition("\n")[0] + "\n", old.partition("\n")[2]) if "clude" in old else ("", old)
+    in_pieces = kind.endswith("in pieces") or "USE_$" in text
+    for macro, head in itertools.product(MACROS if language == "c" and not in_pieces else MACROS[:1], heads):
+        gated = first + head.replace("@M@", macro) + body + rest
+        both: dict[str, bytes | Link] = {carrier: text.replace("@M@", macro).encode(), path: old.encode()}
+        spelling = f"{head} {macro} {carrier} {text}"
+        yield Leak(f"gate set: {kind}", spelling, True, {path: gated.encode()}, both, second=True)
 
 
 _MADE_FOR = {"environment in Python": "make", "ENV": "make", "CI": "make", "a shell file": "make", "preset": "cmake"}
@@ -1688,12 +1773,16 @@ def _switches(original: Path) -> Iterator[Leak]:
 def _predicates() -> Iterator[Leak]:
     for kind, expressions in PREDICATES.items():
         for expression, form in itertools.product(expressions, _FORMS):
-            module: dict[str, Content] = {
-                "l_pkg/_rocm_compat.py": (_MODULE + form.replace("@", expression)).encode(),
-                "l_pkg/m.py": b"import torch\nfrom . import _rocm_compat\n\nX = 1 if _rocm_compat.IS_ROCM else 2\n",
-            }
-            both = {"l_pkg/__init__.py": b"", "l_pkg/m.py": b"import torch\n\nX = 2\n"}
-            yield Leak(f"predicate: {kind}", f"{form} {expression}", True, module, both)
+            yield _predicate(kind, expression, form)
+
+
+def _predicate(kind: str, expression: str, form: str, second: bool = False) -> Leak:
+    module: dict[str, Content] = {
+        "l_pkg/_rocm_compat.py": (_MODULE + form.replace("@", expression)).encode(),
+        "l_pkg/m.py": b"import torch\nfrom . import _rocm_compat\n\nX = 1 if _rocm_compat.IS_ROCM else 2\n",
+    }
+    both: dict[str, bytes | Link] = {"l_pkg/__init__.py": b"", "l_pkg/m.py": b"import torch\n\nX = 2\n"}
+    return Leak(f"predicate: {kind}", f"{form} {expression}", True, module, both, second=second)
 
 
 def unusual(original: Path, port: Path) -> Iterator[Leak]:
@@ -1705,7 +1794,7 @@ def unusual(original: Path, port: Path) -> Iterator[Leak]:
         }
     ) or ["l_src"]
     folders.sort(key=lambda folder: hashlib.sha256(folder.encode()).digest())
-    yield from _listers(original, folders)
+    yield from _listers(original, folders, LISTERS)
     for kind, names in NAMED.items():
         for name, folder in itertools.product(names, ("", f"{folders[0]}/") if kind in ("before", "Python") else ("",)):
             if not (original / f"{folder}{name}").exists():
@@ -1718,3 +1807,4 @@ def unusual(original: Path, port: Path) -> Iterator[Leak]:
     for corners in (_cmake_corners, _make_corners, _c_corners, _other_languages, _python_corners, _content_corners):
         for kind, (path, old, new, others) in corners():
             yield _corner(kind, f"{path} {old} {new} {sorted(others)}", {path: old, **others}, {path: new})
+    yield from _second(original, folders)
