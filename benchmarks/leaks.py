@@ -1,6 +1,7 @@
 """Does `verify --level nvidia-unchanged` see a leak, an unusual one too, and is it quiet about correct ports?
 
-    python benchmarks/leaks.py [--work DIR] [--mirror DIR] [--most N] [--only NAME ...] [--misses] [--json FILE]
+    python benchmarks/leaks.py [--work DIR] [--mirror DIR] [--most N] [--only NAME ...] [--misses] [--seconds S]
+                                [--json FILE]
 
 The trees of leaks.toml are fetched (`--mirror` as in real.py) and ported with `--layout both`. What the check says of a
 port as it is, other than things to review, is a finding: a false one, but for as many as `true_findings` in leaks.toml.
@@ -12,7 +13,8 @@ that is put into the original and the port alike, and the leak into the port onl
 Trees and kinds are set aside by the rule in leaks.toml: the check is tuned on the others, and `--misses` names what
 was missed among those only. `caught` is a difference, `undecided` is named to be looked at, `missed` is called
 unchanged. The order is by a hash, so every run plants the same leaks. A tree that was measured with the same sources of
-the check, the same grammar and the same N is not measured again: results lie in DIR/results, one file a tree.
+the check, the same grammar and the same N is not measured again: results lie in DIR/results, one file a tree; with
+`--seconds` a run stops before the tree that would begin later, and the next one goes on there. Small trees come first.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any
 
 import leak_grammar
@@ -38,9 +41,10 @@ from leak_grammar import Leak, Link
 from rocport import api
 from rocport.facts._toml import read_toml
 from rocport.verify import nvidia
-from rocport.verify.nvidia import Kind, cfamily, gates, generated, listers, python, reach, reach_python
+from rocport.verify.nvidia import Kind, cfamily, comments, gates, generated, listers, python, reach, reach_python, text
 
 LIST = Path(__file__).with_name("leaks.toml")
+MAY_BE_READ = ("tuned on", "new kinds")
 OUTCOMES = ("caught", "undecided", "missed")
 
 
@@ -88,8 +92,11 @@ def remember() -> None:
     once(gates, "_counted", lambda data: data)
     once(gates, "mentions", lambda names, data: (names, data))
     once(listers, "lines_of", lambda kind, text: (kind, text))
-    once(listers, "_mentioned", lambda path, kind, text, folders: (path, kind, text, repr(folders)))
+    once(listers, "_mentions", lambda path, kind, text, folder: (path, kind, text, folder))
     once(reach, "headers_named", lambda data: data)
+    once(reach, "words_of", lambda data: data)
+    once(comments, "of_c", lambda data: data)
+    once(text, "patterns", lambda path, data: (path, data))
     once(reach_python, "parsed", lambda data: data)
     once(reach_python, "imported", id)
     once(reach_python, "top_names", lambda data: data)
@@ -151,6 +158,8 @@ def planted(leak: Leak, original: Path, port: Path) -> str:
 
 
 def half(tree: str, leak: Leak) -> str:
+    if leak.second:
+        return "new kinds aside" if leak.aside else "new kinds"
     return "kinds aside" if leak.aside else "trees aside" if aside(tree) else "tuned on"
 
 
@@ -200,7 +209,7 @@ def measure(name: str, source: Path, work: Path, most: int) -> dict[str, Any]:
     ):
         for leak in chosen(name, leaks, most // 2):
             outcome = planted(leak, original, port)
-            where = "" if half(name, leak) != "tuned on" else f"{leak.spelling!r} in {', '.join(leak.port)}"
+            where = "" if half(name, leak) not in MAY_BE_READ else f"{leak.spelling!r} in {', '.join(leak.port)}"
             row["leaks"].append([words, half(name, leak), outcome, leak.kind, where])
     for folder in (original, port):
         shutil.rmtree(folder)
@@ -220,6 +229,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=80, help="leaks planted in one tree, half of them unusual")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--misses", action="store_true", help="name what was missed and may be tuned on")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no tree after so many seconds")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     remember()
@@ -228,14 +238,19 @@ def main() -> None:
     results.mkdir(parents=True, exist_ok=True)
     rows: dict[str, dict[str, Any]] = {}
     listed = [tree for tree in read_toml(LIST)["tree"] if not arguments.only or tree["name"] in arguments.only]
-    for number, tree in enumerate(listed, 1):
+    sources: list[tuple[int, str, Path]] = []
+    for tree in listed:
         name = tree["name"].replace("/", "+")
+        try:
+            source = obtain(tree, arguments.work, arguments.mirror)
+        except (RuntimeError, OSError, CalledProcessError) as error:
+            print(f"{name}: cannot be fetched: {error}", flush=True)
+            continue
+        sources.append((sum(1 for _ in source.rglob("*")), name, source))
+    for number, (_, name, source) in enumerate(sorted(sources), 1):
         kept = results / f"{name}.json"
         if not kept.exists():
-            try:
-                source = obtain(tree, arguments.work, arguments.mirror)
-            except (RuntimeError, OSError, real.subprocess.CalledProcessError) as error:
-                print(f"{name}: cannot be fetched: {error}", flush=True)
+            if time.monotonic() - started > arguments.seconds:
                 continue
             row = measure(name, source, arguments.work, arguments.most)
             kept.write_text(json.dumps(row, indent=1) + "\n")
@@ -257,11 +272,11 @@ def report(rows: dict[str, dict[str, Any]], true: dict[str, int], arguments: arg
         for words, where, outcome, kind, _ in row["leaks"]:
             counts.setdefault((words, where), Counter())[outcome] += 1
             kinds[where, kind, outcome] += 1
-    print(f"{'':26}{'planted':>9}" + "".join(f"{item:>11}" for item in OUTCOMES) + f"{'seen':>8}")
+    print(f"{'':28}{'planted':>9}" + "".join(f"{item:>11}" for item in OUTCOMES) + f"{'seen':>8}")
     for (words, where), counter in sorted(counts.items()):
         seen = 1 - counter["missed"] / counter.total()
         figures = "".join(f"{counter[item]:11}" for item in OUTCOMES)
-        print(f"{words:12}{where:14}{counter.total():9}{figures}{seen:8.3f}")
+        print(f"{words:12}{where:16}{counter.total():9}{figures}{seen:8.3f}")
     found = {name: len(row["findings"]) - true[name] for name, row in rows.items()}
     for words, names in (
         ("set aside", [name for name in found if aside(name)]),
@@ -277,7 +292,7 @@ def report(rows: dict[str, dict[str, Any]], true: dict[str, int], arguments: arg
     if arguments.misses:
         for name, row in rows.items():
             for _, where, outcome, kind, spelling in row["leaks"]:
-                if outcome == "missed" and where == "tuned on":
+                if outcome == "missed" and where in MAY_BE_READ:
                     print(f"  missed {name}: {kind}: {spelling}")
     if arguments.json:
         body = {f"{words}, {where}": dict(counter) for (words, where), counter in sorted(counts.items())}

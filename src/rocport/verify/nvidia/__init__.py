@@ -21,6 +21,7 @@ from typing import Any
 from rocport.verify.nvidia import (
     cfamily,
     cmake,
+    comments,
     data,
     gates,
     generated,
@@ -245,7 +246,8 @@ class _Comparison:
                 if tree.modes[path] in ("link", "submodule"):
                     continue
                 content = tree.data(path)
-                if not any(name.encode() in content for name in words):
+                computed = kind == "cmake" and cmake.NAME_IN_PIECES.search(content) is not None
+                if not computed and not any(name.encode() in content for name in words):
                     continue
                 try:
                     self._distrust(path, kind, content)
@@ -325,6 +327,9 @@ class _Comparison:
             stream, was = cfamily.tokens(new, distrusted), cfamily.tokens(old, distrusted)
             self.found += tokens.compare(path, stream, was, cfamily.GATE)
             self._moved(path, stream, was)
+            if comments.of_c(new) != comments.of_c(old):
+                message = "comments that a tool reads (a test suite, Rcpp, a compiler's warning) are not the same"
+                self._files(path, message, "keep them as they were", Kind.UNDECIDED)
             return Shown.TOKEN_STREAM
         if kind == "cmake":
             self._cmake(path, new, old)

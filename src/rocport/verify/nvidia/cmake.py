@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rocport.verify.nvidia.tokens import LexError, Token
@@ -38,6 +38,8 @@ class Command:
     line: int
 
 
+_SAYS = 3
+"""Letters of a name that say which names could be meant."""
 _SPACE = re.compile(r"[ \t\r\n]+")
 _BRACKET = re.compile(r"\[(=*)\[")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -324,9 +326,39 @@ def untrusted(data: bytes, gates: frozenset[str] = GATES) -> dict[str, int]:
             for gate in gates:
                 sets = not item.quoted and item.text == gate and command.name not in ("mark_as_advanced", "message")
                 flag = re.search(rf"-D\s*{gate}(?:\s*[:=]|\Z)", item.text) is not None
+                sets = sets or (command.name in _NAMES and not item.quoted and gate_in_pieces(item.text, gate))
                 if (sets and command.name not in ("if", "elseif", "while", "endif", "else")) or flag:
                     found.setdefault(gate, command.line)
+        if command.name in _EVALUATES:
+            for item in command.arguments:
+                if item.quoted and any(gate in item.text for gate in gates):
+                    found |= {gate: command.line for gate in _in_code(item.text, gates) if gate not in found}
     return found
+
+
+_NAMES = frozenset(("set", "option", "unset", "set_property", "list", "string", "file", "foreach", "find_program"))
+"""Commands that set a variable whose name they are given."""
+_EVALUATES = frozenset(("cmake_language", "install", "file", "variable_watch"))
+"""Commands that are handed text of CMake."""
+
+
+def _in_code(text: str, gates: frozenset[str]) -> Iterable[str]:
+    try:
+        return untrusted(text.replace('\\"', '"').encode(), gates)
+    except LexError:
+        return [gate for gate in gates if gate in text]
+
+
+NAME_IN_PIECES = re.compile(rb"\b(?:USE_|HIP)\w*\$\{|\}\w*(?:ROCM|HIP)\b|\$\{\w+\}_?(?:ROCM|HIP)")
+"""Where the name of a gate could be put together."""
+
+
+def gate_in_pieces(text: str, gate: str) -> bool:
+    """Whether a name that is partly computed (`USE_${backend}`) could be this gate's."""
+    if "${" not in text:
+        return False
+    parts = re.split(r"\$\{[^{}]*\}", text)
+    return max(map(len, parts)) >= _SAYS and re.fullmatch(r"\w*".join(map(re.escape, parts)), gate) is not None
 
 
 @dataclass(frozen=True)

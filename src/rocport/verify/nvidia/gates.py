@@ -57,6 +57,18 @@ def _mention(names: tuple[str, ...]) -> re.Pattern[bytes]:
     return re.compile(rb"(?<![A-Za-z0-9_])(?:-D[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
 
 
+@lru_cache(maxsize=64)
+def _in_pieces(names: tuple[str, ...]) -> re.Pattern[bytes]:
+    """The start of one of these names, and behind it what is only known later: `-DUSE_${backend}`, `f"USE_{b}"`."""
+    starts = {name[: found.end()] for name in names for found in re.finditer(r"(?<=[A-Za-z])_", name)}
+    words = b"|".join(re.escape(start.encode()) for start in sorted(starts, key=len, reverse=True))
+    return re.compile(
+        rb"(?<![A-Za-z0-9_$])(?:-D[ \t]*)?("
+        + (words or rb"(?!)")
+        + rb")(?:\$[{(\w]|%[sd]|\{|#\{|[\"'][ \t]*(?:\+|%|\.\.|~|&))"
+    )
+
+
 def mentions(names: tuple[str, ...], content: bytes) -> bool:
     """Whether a text names one of these."""
     return any(name.encode() in content for name in names) and _mention(names).search(content) is not None
@@ -76,7 +88,15 @@ def switched(
         if mode in ("link", "submodule") or path.endswith(_DOCUMENTATION) or _OF_ROCM.search(path):
             continue
         content = original.data(path)
-        if len(content) > _LARGEST or b"\0" in content or not mentions(every, content):
+        if len(content) > _LARGEST or b"\0" in content:
+            continue
+        if kind not in ("c", "cmake", "text"):
+            for piece in _in_pieces(every).finditer(content):
+                start = content.rfind(b"\n", 0, piece.start()) + 1
+                if not content[start : piece.start()].lstrip().startswith((b"#", b"//")):
+                    meant = next(name for name in every if name.startswith(piece.group(1).decode()))
+                    yield meant, path, content.count(b"\n", 0, start) + 1
+        if not mentions(every, content):
             continue
         if kind == "python":
             try:

@@ -8,14 +8,17 @@ calls that read a folder is ever whole, so a folder of the original that holds a
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rocport.verify.nvidia import cmake
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.paths import UNKNOWN, matcher, normal
+from rocport.verify.nvidia.tokens import LexError
 from rocport.verify.nvidia.tree import Tree
 
 _LARGEST = 1 << 20
@@ -23,12 +26,14 @@ _NO_BUILD = re.compile(
     r"(?:^|/)(?:\.gitignore|\.dockerignore|\.npmignore|\.prettierignore|\.eslintignore|\.gitattributes|CODEOWNERS"
     r"|\.clang-format(?:-ignore)?|\.clang-tidy|\.editorconfig|\.flake8|\.coveragerc|codecov\.ya?ml|\.codecov\.ya?ml"
     r"|labeler\.ya?ml|dependabot\.ya?ml|\.readthedocs\.ya?ml|MANIFEST\.in|LICENSE[^/]*"
-    r"|[^/]*\.(?:svg|csv|tsv|lock|po|html?|css|tex|bib|ipynb|patch|diff|log|xml|ptx|pbtxt|prototxt))\Z",
+    r"|[^/]*\.(?:svg|csv|tsv|lock|po|html?|css|tex|bib|patch|diff|log|xml|ptx|pbtxt|prototxt))\Z",
     re.IGNORECASE,
 )
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
 _EXACT = ("cmake", "make", "python", "notebook", "text", "manifest", "requirements", "toml", "ini", "cython")
 """Languages whose patterns are computed elsewhere, or that do not list files."""
+_NONE = ("notebook", "manifest", "requirements", "toml", "ini", "cython")
+"""Those in which no other pattern is looked for."""
 _GLOB = re.compile(r"(?<![\w*\\])[\w./${}()@%:~+-]*\*[\w./*{},$?-]*")
 _LISTERS = tuple(
     (word, re.compile(expression))
@@ -72,7 +77,6 @@ _ASKS = tuple(
 )
 """What asks whether a path is there."""
 _STARS = (("*", re.compile(r"\*")),)
-_FOLDERS = (("*/", re.compile(r"\*/")),)
 _STRING = re.compile(r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`")
 _ENDING = re.compile(r"[\"'*](\.[A-Za-z][\w+]{0,6})[\"'\s)]")
 SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".go", ".rs", ".java", ".kt", ".cs", ".swift", ".zig")
@@ -82,7 +86,16 @@ _BLOCK_COMMENTS = (
     *(".frag", ".comp", ".y", ".l", ".ll", ".td", ".ld", ".lds", ".tf", ".hcl", ".rc", ".idl", ".ptx", ".S", ".def"),
 )
 """Endings, besides those of C and of scripts, of languages that have /* */ comments."""
-_COMMENT = {"script": "//", "shell": "#", "docker": "#", "yaml": "#", "bazel": "#", "c": "//", "json": "\0"}
+_COMMENT = {
+    "script": "//",
+    "text": "\0",
+    "shell": "#",
+    "docker": "#",
+    "yaml": "#",
+    "bazel": "#",
+    "c": "//",
+    "json": "\0",
+}
 _ELSEWHERE = re.compile(r"(?i)\$(?:ENV)?[{(]?(?:ROCM|HIP|HSA|CUDA)_\w+[)}]?[\w./-]*|/(?:opt|usr)/[\w./-]*")
 """Paths below an installed toolkit."""
 _REMOVES = re.compile(r"-delete\b|-exec\s+rm\b|\|\s*xargs\s+(?:-\w+\s+)*rm\b")
@@ -91,6 +104,34 @@ _LONGEST = 2000
 """Characters of a line that somebody wrote; longer ones are data."""
 _CODE = ("c", "python", "notebook", "cython", "script")
 """Languages whose paths are in strings."""
+_MOVES = re.compile(
+    r"(?:^|[\s;&|(\"'])(?:cd|pushd)\s|\bWORKING_DIRECTORY\b|\bWORKDIR\s|\bcwd\b|working-directory\s*:|\bchdir\b"
+)
+"""What makes a pattern without a folder mean another one than its file's."""
+_MOVING = ("shell", "docker", "yaml", "other", "c", "script", "python", "cmake")
+_RUNS_COMMANDS = frozenset(
+    (
+        "execute_process",
+        "exec_program",
+        "add_custom_command",
+        "add_custom_target",
+        "add_test",
+        "install",
+        "cmake_language",
+    )
+)
+"""Commands of CMake whose arguments are commands of a shell, or more CMake."""
+_FILTERS = frozenset(("paths", "paths-ignore", "paths_ignore", "branches", "branches-ignore", "tags", "tags-ignore"))
+_FILTERS |= frozenset(("changes", "only", "except", "filters", "exclude", "ignore", "on", "triggers"))
+"""Keys of a job of CI below which patterns start it, and read no file."""
+_COLLECTS = frozenset(("artifacts", "cache", "with", "steps", "script", "run"))
+"""Keys below which they are read all the same."""
+_KEY = re.compile(r"([ ]*)((?:-[ ]+)*)[\"']?([\w.-]+)[\"']?[ ]*:")
+_PROSE = re.compile(
+    r"(?:^|/)(?:PKG-INFO|METADATA|README|CHANGELOG|CHANGES|HISTORY|NEWS|AUTHORS|COPYING|NOTICE|CITATION[^/]*)\Z"
+)
+_SUITE = re.compile(r"(?:^|/)lit(?:\.local|\.site)?\.cfg(?:\.py)?\Z")
+"""Test suites of lit: `config.suffixes` says which files of its folder and below are tests."""
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc")
 _FOR_HEADERS = re.compile(
     r"(?i)-i(?:system)?\s*[\"']?[^\s\"']*\Z|includ\w*_?(?:dir|path)[^\n]*\Z|include_directories[^\n]*\Z"
@@ -112,6 +153,10 @@ class Reached:
     words: str
 
 
+_New = Sequence[tuple[str, tuple[str, ...]]]
+"""Each new file, with itself and its new folders: a pattern takes a folder too, and what lies in it is copied."""
+
+
 def _above(path: str) -> Iterator[str]:
     """The folders a path lies in, without the root."""
     while "/" in path:
@@ -127,23 +172,67 @@ class Lines:
     patterns: tuple[tuple[int, str, tuple[str, ...]], ...]
     listings: tuple[tuple[int, str, str], ...]
     questions: tuple[tuple[int, str], ...]
+    moves: bool
+    """Whether it goes into a folder that patterns without one are in then."""
 
 
 def lines_of(kind: str, text: str) -> Lines:
     """What is read off a text alone, in one pass over it for each word of the tables."""
-    # Patterns of a Makefile are computed elsewhere, but for the folders that its `*/` takes.
-    stars = _holding(kind, text, _FOLDERS if kind == "make" else _STARS) if kind == "make" or kind not in _EXACT else []
-    patterns = ((number, line, tuple(_words(kind, line))) for number, line, _ in stars)
-    lists = _holding(kind, text, _LISTERS) if kind not in ("toml", "ini") else []
+    stars = _commands(text) if kind == "cmake" else _holding(kind, text, _STARS) if kind not in _NONE else []
+    patterns = tuple((number, line, tuple(_words(kind, line))) for number, line, _ in stars)
+    lists = _holding(kind, text, _LISTERS) if kind not in ("toml", "ini", "text") else []
     asks = ((number, line) for number, line, _ in _holding(kind, text, _ASKS))
-    return Lines(tuple(patterns), tuple(lists), tuple(asks))
+    moves = bool(patterns) and kind in _MOVING and _MOVES.search(text) is not None
+    return Lines(patterns, tuple(lists), tuple(asks), moves)
 
 
 def _words(kind: str, line: str) -> list[str]:
-    if kind in ("c", "script"):
-        return [item for found in _STRING.findall(line) for item in found if "*" in item]
+    """Patterns of a line. What a language computes itself is looked at elsewhere: there those of the shell are left."""
+    if kind in ("c", "script", "python"):
+        strings = [item for found in _STRING.findall(line) for item in found if "*" in item]
+        commands = [word for item in strings if re.search(r"\s", item.strip()) for word in _GLOB.findall(item)]
+        return commands if kind == "python" else [*strings, *commands]
     words = _GLOB.findall(line)
-    return [word for word in words if word.endswith("*/")] if kind == "make" else words
+    if kind == "text":
+        # In prose `name_*` is a family of functions.
+        return [word for word in words if "/" in word or re.fullmatch(r"\*\.\w+", word)]
+    if kind == "make":
+        # Computed elsewhere, but for the folders that `*/` takes, and for a command that goes into a folder first.
+        return [word for word in words if word.endswith("*/") or ("/" not in word and _MOVES.search(line))]
+    return words
+
+
+def _commands(text: str) -> list[tuple[int, str, str]]:
+    """Words that commands of CMake hand to a shell, or evaluate."""
+    found: list[tuple[int, str, str]] = []
+    try:
+        commands = cmake.commands(text.encode())
+    except LexError:
+        return []
+    for command in commands:
+        if command.name in _RUNS_COMMANDS:
+            for item in command.arguments:
+                if "*" in item.text:
+                    found += [(item.line, line, "") for line in item.text.split("\n") if "*" in line]
+    return found
+
+
+def _cells(content: bytes) -> tuple[tuple[str, str], ...]:
+    """A notebook's code as Python, and its magics and lines for a shell: each with its own lines only."""
+    try:
+        cells = [cell["source"] for cell in json.loads(content)["cells"] if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ()
+    code: list[str] = []
+    shell: list[str] = []
+    for source in cells:
+        text = source if isinstance(source, str) else "".join(map(str, source))
+        magic = text.lstrip().startswith("%%")
+        for line in text.split("\n"):
+            runs = magic or line.lstrip().startswith(("!", "%"))
+            shell.append(line.lstrip("!% \t") if runs else "")
+            code.append("" if runs else line)
+    return (("python", "\n".join(code)), ("shell", "\n".join(shell)))
 
 
 def _holding(kind: str, text: str, table: Sequence[tuple[str, re.Pattern[str]]]) -> list[tuple[int, str, str]]:
@@ -177,28 +266,61 @@ def finds(original: Tree, new: Sequence[str], new_folders: Sequence[str]) -> Ite
         for folder in _above(item):
             if folder in original.folders:
                 folders.setdefault(folder, []).append(item)
+    taken = [(item, (item, *(place for place in _above(item) if place not in original.folders))) for item in new]
     for path, mode in original.modes.items():
         if mode in ("link", "submodule") or _NO_BUILD.search(path) or _OF_ROCM.search(path):
             continue
         kind = language(path)
         if path.endswith(SCRIPTS):
             kind = "script"
-        if kind in ("text", "notebook"):
-            continue
+        if _PROSE.search(path):
+            kind = "text"
         content = original.data(path)
         if len(content) > _LARGEST or b"\0" in content:
             continue
+        if kind == "notebook":
+            for language_of_it, cells in _cells(content):
+                yield from _found(path, language_of_it, cells, original, new, new_folders, folders, taken)
+            continue
         text = content.decode("utf-8", errors="replace")
-        lines = lines_of(kind, text)
-        yield from _patterns(path, kind, lines, original, new)
-        yield from _mentioned(path, kind, text, folders)
-        if lines.listings:
-            yield from _folders(path, kind, text, lines, original, new)
-        if lines.questions:
-            yield from _questions(path, lines, new, new_folders)
-        if kind == "make":
-            yield from _implicit(path, text, original, new)
-            yield from _included(path, lines_with(text, "include"), original, new)
+        if kind == "text":
+            yield from _patterns(path, kind, text, lines_of(kind, text), original, taken)
+            continue
+        yield from _found(path, kind, text, original, new, new_folders, folders, taken)
+        if _SUITE.search(path):
+            yield from _suite(path, text, new)
+
+
+def _suite(path: str, text: str, new: Sequence[str]) -> Iterator[Reached]:
+    """Files that a test suite takes by their endings."""
+    said = re.search(r"\bsuffixes\b[^\n]*", text)
+    endings = tuple(re.findall(r"[\"'](\.[\w.]+)[\"']", text)) if said else ()
+    folder = posixpath.dirname(path)
+    for item in new if said and endings else ():
+        if item.endswith(endings) and (not folder or item.startswith(f"{folder}/")):
+            yield Reached(item, path, text.count("\n", 0, said.start()) + 1 if said else 0, " ".join(endings))
+
+
+def _found(
+    path: str,
+    kind: str,
+    text: str,
+    original: Tree,
+    new: Sequence[str],
+    new_folders: Sequence[str],
+    folders: Mapping[str, Sequence[str]],
+    taken: _New,
+) -> Iterator[Reached]:
+    lines = lines_of(kind, text)
+    yield from _patterns(path, kind, text, lines, original, taken)
+    yield from _mentioned(path, kind, text, folders)
+    if lines.listings:
+        yield from _folders(path, kind, text, lines, original, new)
+    if lines.questions:
+        yield from _questions(path, lines, new, new_folders)
+    if kind == "make":
+        yield from _implicit(path, text, original, new)
+        yield from _included(path, lines_with(text, "include"), original, new)
 
 
 def _braces(word: str) -> list[str]:
@@ -212,20 +334,55 @@ def _braces(word: str) -> list[str]:
     ]
 
 
-def _patterns(path: str, kind: str, lines: Lines, original: Tree, new: Sequence[str]) -> Iterator[Reached]:
-    job = kind == "yaml"
+def _start_a_job(text: str) -> frozenset[int]:
+    """Lines of YAML below a key that only says when a job starts."""
+    found: set[int] = set()
+    # Keys that a line is below, outermost first: how far in, and whether the nearest key that says so is a filter's.
+    above: list[tuple[int, bool]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        inner = len(line) - len(line.lstrip(" "))
+        key = _KEY.match(line)
+        dashes = len(key.group(2)) if key else 0
+        while (
+            above
+            and above[-1][0] >= inner + dashes
+            and not (line.lstrip().startswith("-") and not key and above[-1][0] == inner)
+        ):
+            above.pop()
+        filters = above[-1][1] if above else False
+        if key:
+            name = key.group(3)
+            filters = name in _FILTERS or (filters and name not in _COLLECTS)
+            above.append((inner + dashes, filters))
+        if filters:
+            found.add(number)
+    return frozenset(found)
+
+
+def _patterns(path: str, kind: str, text: str, lines: Lines, original: Tree, new: _New) -> Iterator[Reached]:
     listing = {number for number, _, _ in lines.listings}
+    filters = _start_a_job(text) if kind == "yaml" and lines.patterns else frozenset()
     for number, line, words in lines.patterns:
-        if job and _FILTER.match(line) and number not in listing:
+        if _FILTER.match(line) and number not in listing and number in filters:
             # A filter of paths that starts a job, not one that reads the files.
             continue
+        if lines.moves and re.search(r"\bin\s+(?:\./)?\*(?=\s*(?:;|\Z))", line):
+            # All files of a folder that it went into.
+            beside = [item for item, _ in new if posixpath.dirname(item) in original.folders]
+            yield from (Reached(item, path, number, "*") for item in beside)
         for word in words:
             before, _, after = line.partition(word)
             if word.endswith("*/") and (after.startswith("\\") or _ends_comment(path, kind, before)):
                 # Not folders: `'*/\.*'` goes on.
                 continue
             if "/" not in word and re.search(rf"(?:^|\s)--?[\w-]+[= ][\"']?{re.escape(word)}", line):
-                # A pattern that an option takes is for names in whatever folder.
+                # A pattern that an option takes is for names in whatever folder. In prose it is an example.
+                if kind == "text":
+                    continue
+                word = f"**/{word}"
+            elif "/" not in word and (lines.moves or (kind == "make" and _MOVES.search(line))):
                 word = f"**/{word}"
             for pattern in _braces(word):
                 yield from (Reached(item, path, number, word) for item in _match(path, pattern, original, new))
@@ -243,8 +400,8 @@ def _ends_comment(path: str, kind: str, before: str) -> bool:
     )
 
 
-def _match(where: str, word: str, original: Tree, new: Sequence[str]) -> Iterator[str]:
-    text = re.sub(r"\$\$?\{[^{}]*\}|\$\$?\([^()]*\)|\$\$?\w+|%\{[^{}]*\}|<\([^()]*\)", UNKNOWN, word)
+def _match(where: str, word: str, original: Tree, new: _New) -> Iterator[str]:
+    text = re.sub(r"\$\$?\{[^{}]*\}|\$\$?\([^()]*\)|\$\$?\w+|%\{[^{}]*\}|<\([^()]*\)|%s|\{\w*\}", UNKNOWN, word)
     text = re.sub(r"^(?:@\w*)?//|^:", "", text).strip("\"'()")
     name = text.rpartition("/")[2]
     # `*` alone in an expression or a comment says nothing; after a folder, or with an ending, it is a pattern. `*/` are
@@ -261,10 +418,9 @@ def _match(where: str, word: str, original: Tree, new: Sequence[str]) -> Iterato
         expressions = [matcher(f"**/{tail}")]
     else:
         expressions = [matcher(item) for item in {normal(text), normal(posixpath.join(folder, text))}]
-    for item in new:
-        # A pattern takes a folder too, and whoever copies or installs it what lies in it.
-        made = (place for place in _above(item) if place not in original.folders)
-        if not any(expression.match(place) for place in (item, *made) for expression in expressions):
+    tail = re.split(r"[*?\]\0]", normal(text))[-1]
+    for item, places in new:
+        if not any(expression.match(place) for place in places if place.endswith(tail) for expression in expressions):
             continue
         if UNKNOWN in text and "**" not in text and posixpath.dirname(item) not in original.folders:
             continue
@@ -273,30 +429,53 @@ def _match(where: str, word: str, original: Tree, new: Sequence[str]) -> Iterato
 
 def _mentioned(path: str, kind: str, text: str, folders: Mapping[str, Sequence[str]]) -> Iterator[Reached]:
     """A folder of the original that holds a new file, named as a whole or with a pattern: not a file in it."""
-    here = posixpath.dirname(path)
     for folder, inside in folders.items():
-        name = folder.rpartition("/")[2]
-        if name not in text:
+        if folder.rpartition("/")[2] not in text:
             continue
-        for found in _mention(name).finditer(text):
-            start = text.rfind("\n", 0, found.start()) + 1
-            before, line = text[start : found.start()], text[start:].partition("\n")[0]
-            if before.lstrip().startswith((_COMMENT.get(kind, "#"), "* ", "/*")) or len(line) > _LONGEST:
-                continue
-            if kind in _CODE and not _in_string(before):
-                continue
-            named = normal(re.sub(r"^.*[)}>%]", "", found.group(1).replace("\\", "/")) + name)
-            if not any(_tail(folder, word) for word in (named, normal(posixpath.join(here, named)))):
-                continue
-            items = [item for item in inside if item.endswith(_HEADERS)] if _FOR_HEADERS.search(before) else inside
-            if found.group(2):
-                if kind not in _EXACT and "\\" not in found.group(2):
-                    # As the patterns above: a job's filter of paths reads no file.
-                    continue
-                pattern = matcher(f"{folder}/{found.group(2).replace(chr(92), '/').lstrip('/')}")
+        for mention in _mentions(path, kind, text, folder):
+            items = [item for item in inside if item.endswith(_HEADERS)] if mention.for_headers else inside
+            if mention.pattern:
+                pattern = matcher(mention.pattern)
                 items = [item for item in items if pattern.match(item)]
-            number = text.count("\n", 0, start) + 1
-            yield from (Reached(item, path, number, " ".join(line.split())[:60]) for item in items)
+            yield from (Reached(item, path, mention.line, mention.words) for item in items)
+
+
+@dataclass(frozen=True)
+class _Mention:
+    """A place that names a folder: its line, whether only headers are meant, the pattern behind it, the line's text."""
+
+    line: int
+    for_headers: bool
+    pattern: str
+    words: str
+
+
+def _mentions(path: str, kind: str, text: str, folder: str) -> Iterator[_Mention]:
+    here = posixpath.dirname(path)
+    name = folder.rpartition("/")[2]
+    for found in _mention(name).finditer(text):
+        start = text.rfind("\n", 0, found.start()) + 1
+        before, line = text[start : found.start()], text[start : _end(text, start)]
+        if before.lstrip().startswith((_COMMENT.get(kind, "#"), "* ", "/*")) or len(line) > _LONGEST:
+            continue
+        if kind in _CODE and not _in_string(before):
+            continue
+        named = normal(re.sub(r"^.*[)}>%]", "", found.group(1).replace("\\", "/")) + name)
+        if not any(_tail(folder, word) for word in (named, normal(posixpath.join(here, named)))):
+            continue
+        pattern = ""
+        if found.group(2):
+            if kind not in _EXACT and "\\" not in found.group(2):
+                # As the patterns above: a job's filter of paths reads no file.
+                continue
+            pattern = f"{folder}/{found.group(2).replace(chr(92), '/').lstrip('/')}"
+        number = text.count("\n", 0, start) + 1
+        yield _Mention(number, _FOR_HEADERS.search(before) is not None, pattern, " ".join(line.split())[:60])
+
+
+def _end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
 
 
 @lru_cache(maxsize=256)

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rocport.verify.nvidia import comments
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.python_fold import Folded, Folder, Resolve
 from rocport.verify.nvidia.python_scopes import COMPREHENSIONS, FUNCTIONS, identifiers, own_nodes
@@ -95,6 +96,7 @@ _READS_FILES = re.compile(
 _MOST = 20
 """Differences listed of one file."""
 _TYPE_COMMENT = re.compile(r"#\s*type:")
+_COMMENT_READ = re.compile(rb"#\s*(?:type:|%%|cython|distutils|pythran|transonic|nuitka)|#\|")
 
 
 @dataclass(frozen=True)
@@ -328,7 +330,7 @@ class _Comparison:
             message = f"the source encoding is {self.new.encoding}, was {self.old.encoding}"
             self.found.append(_difference(self.path, 1, 1, message))
         self.nodes(self.new.tree, self.old.tree)
-        self._type_comments()
+        self._read_comments()
 
     def nodes(self, new: ast.AST, old: ast.AST) -> None:
         """Compare two nodes of the same place, down to the leaves."""
@@ -415,7 +417,8 @@ class _Comparison:
             if isinstance(new, (*FUNCTIONS, ast.ClassDef)):
                 self.say(new, old, f"the symbol table of {_named(new)} cannot be found")
             return
-        for name in sorted(_names(new)):
+        # `super()` in a block that never runs: the class gets a cell, which its metaclass must pass on.
+        for name in sorted(_names(new) | {"__class__"}):
             now, was = _place(table, name), _place(before, name)
             if isinstance(new, ast.ClassDef) and (now, was) == ("local", "global"):
                 # A class body looks a name up in itself, then among the globals, either way.
@@ -424,19 +427,21 @@ class _Comparison:
                 message = f"`{name}` is {now} in {_named(new)}, was {was}: a gated block binds it on every platform"
                 self.say(new, old, message)
 
-    def _type_comments(self) -> None:
+    def _read_comments(self) -> None:
         dead = self.folded.dead
-        comments = [
+        kept = [
             text for line, text in _comments(self.new.data) if not any(first <= line <= last for first, last in dead)
         ]
         before = [text for _, text in _comments(self.old.data)]
-        if comments != before and len(comments) + len(before):
-            for tag, first, _, start, _ in aligned(comments, before):
+        if kept != before:
+            for tag, first, _, start, _ in aligned(kept, before):
                 if tag != "equal":
-                    what = comments[first] if first < len(comments) else before[start]
-                    message = f"a type comment is not the same: {what}"
+                    what = kept[first] if first < len(kept) else before[start]
+                    message = f"a comment that a tool reads is not the same: {what}"
                     self.found.append(_difference(self.path, 0, 0, message))
                     return
+        if comments.scripts(self.new.data) != comments.scripts(self.old.data):
+            self.found.append(_difference(self.path, 1, 1, "the metadata of the script (`# ///`) is not the same"))
 
 
 def _place(table: symtable.SymbolTable, name: str) -> str:
@@ -542,7 +547,9 @@ def _without_decorators(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunction
 
 
 def _comments(data: bytes) -> list[tuple[int, str]]:
-    """Type comments, with their lines."""
+    """Type comments and others that a tool reads, with their lines."""
+    if _COMMENT_READ.search(data) is None:
+        return []
     try:
         tokens = list(tokenize.tokenize(io.BytesIO(data).readline))
     except (tokenize.TokenError, SyntaxError, ValueError):
@@ -550,7 +557,7 @@ def _comments(data: bytes) -> list[tuple[int, str]]:
     return [
         (token.start[0], token.string)
         for token in tokens
-        if token.type == tokenize.COMMENT and _TYPE_COMMENT.match(token.string)
+        if token.type == tokenize.COMMENT and (_TYPE_COMMENT.match(token.string) or comments.directive(token.string))
     ]
 
 

@@ -47,6 +47,7 @@ _NO_NAME = re.compile(r"(?i)\A(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|\Z)|[. ]\Z|[<
 _COMPUTED = re.compile(rb"(?m)^[ \t]*#[ \t]*include[ \t]+[A-Za-z_]")
 _PYTHON_FILES = re.compile(r"python_files\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)")
 _IMPORTS_BY_NAME = re.compile(rb"\bimport_module\b|\b__import__\b|\bresolve_name\b|\brun_module\b")
+_MAY_BE_SETTINGS = ("json", "toml", "ini", "yaml", "other", "bazel", "requirements", "manifest")
 _OWN_HEADER = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".tcc")
 _HEADER = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)")
@@ -76,6 +77,11 @@ def headers_named(content: bytes) -> list[str]:
     """What a source seems to include or ask for: never too few, comments and dead branches included."""
     text = content.decode("utf-8", errors="replace")
     return [item.group(1) or item.group(2) for item in _HEADER.finditer(text)]
+
+
+def words_of(content: bytes) -> frozenset[bytes]:
+    """The words of a text, as bytes tell letters."""
+    return frozenset(re.findall(rb"\w+", content))
 
 
 @dataclass
@@ -158,6 +164,9 @@ class Reach:
             hidden = any(part.startswith(".") for part in path.split("/"))
             where = "it is hidden" if hidden else "it lies at the root"
             self._say(path, f"{where}, where tools read files by their names, and is not named for ROCm")
+        elif folder in self._folders and language(path) in _MAY_BE_SETTINGS and not _OWN_HEADER.search(name):
+            message = "tools read settings and built files by their names, also from the folders above their sources"
+            self._say(path, f"{message}, and it is not named for ROCm", None)
         self._spelling(path)
         if any(part.endswith(INSTALLED) for part in folder.split("/")):
             self._say(path, "Python takes its folder for an installed distribution, and loads its entry points")
@@ -409,10 +418,14 @@ class Reach:
                 continue
             found += [(name, quoted, path) for name, quoted, _ in cfamily.includes(stream)]
         old = frozenset(self.original.modes)
+        by_name: dict[str, list[tuple[str, bool, str]]] = {}
+        for item in dict.fromkeys(found):
+            by_name.setdefault(item[0].rpartition("/")[2], []).append(item)
         for path in self.new:
             if path in self.hip_only:
                 continue
-            for includer, name in reach_build.new_header_found(path, found, old, self._folders):
+            included = by_name.get(path.rpartition("/")[2], ())
+            for includer, name in reach_build.new_header_found(path, included, old, self._folders):
                 self._say(path, f"`#include` of `{name}` may find it first", where=includer)
             if posixpath.dirname(path) in self._folders:
                 name = path.rpartition("/")[2]
@@ -465,12 +478,14 @@ class Reach:
         if not names:
             return
         expression = re.compile(rb"(?<![\w.-])(?:" + b"|".join(map(re.escape, names)) + rb")(?![\w])")
+        parts = {words_of(name) for name in names}
         for path in self.original.modes:
             kind = language(path)
             if kind == "text" or self.original.modes[path] not in ("file", "exec"):
                 continue
             content = self.original.data(path)
-            if not any(name in content for name in names):
+            words = words_of(content)
+            if not any(needed <= words for needed in parts):
                 continue
             for match in expression.finditer(content):
                 line = content[content.rfind(b"\n", 0, match.start()) + 1 : match.start()]

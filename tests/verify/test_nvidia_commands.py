@@ -1,0 +1,115 @@
+"""Commands in strings, names in pieces, comments and settings that tools read: seen, and no more than they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocport.verify import nvidia
+
+Files = dict[str, str]
+NEW = {"csrc/new.cu": "int b;\n"}
+KERNEL = {"csrc/k.cu": "int a;\n"}
+GATE = {"l/CMakeLists.txt": "if(USE_ROCM)\n  new()\nendif()\nold()\n"}
+WAS = {"l/CMakeLists.txt": "old()\n"}
+GATED = {"a.cpp": "int x;\n#ifdef USE_ROCM\nint r;\n#endif\n"}
+PLAIN = {"a.cpp": "int x;\n"}
+
+
+def cell(source: str) -> str:
+    return f'{{"cells": [{{"cell_type": "code", "source": ["{source}"]}}]}}'
+
+
+LEAKS: dict[str, tuple[Files, Files]] = {
+    # A shell in a string.
+    "CMake, beside its sources": ({"csrc/CMakeLists.txt": 'execute_process(COMMAND sh -c "nvcc *.cu")\n'}, NEW),
+    "CMake, in another folder": (
+        {"CMakeLists.txt": 'execute_process(COMMAND sh -c "nvcc *.cu" WORKING_DIRECTORY ${S})\n'},
+        NEW,
+    ),
+    "CMake, any folder": ({"CMakeLists.txt": 'add_custom_target(l COMMAND sh -c "nvcc */*.cu")\n'}, NEW),
+    "CMake, a loop": ({"CMakeLists.txt": 'add_test(NAME l COMMAND sh -c "cd ${S}; for f in *; do x $f; done")\n'}, NEW),
+    "CMake, code to install": (
+        {"CMakeLists.txt": 'install(CODE "execute_process(COMMAND sh -c \\"cp ${S}/*.cu /x\\")")\n'},
+        NEW,
+    ),
+    "a recipe that goes into a folder": ({"Makefile": "all:\n\tcd $(D) && nvcc *.cu\n"}, NEW),
+    "a script that goes into a folder": ({"run.sh": "cd $1\nnvcc *.cu\n"}, NEW),
+    "C": ({"l.c": 'void f(void) { system("nvcc csrc/*.cu"); }\n'}, NEW),
+    "Python, a folder put in": ({"l.py": 'import os\nos.system("nvcc %s/*.cu" % d)\n'}, NEW),
+    # Texts that are no source.
+    "a list of patterns": ({"files.txt": "csrc/*.cu\n"}, NEW),
+    "a notebook's shell": ({"l.ipynb": cell("!nvcc csrc/*.cu")}, NEW),
+    "a notebook's cell of a shell": ({"l.ipynb": cell("%%bash\\ncat csrc/*.cu")}, NEW),
+    "a notebook's Python": ({"l.ipynb": cell("import os\\nF = os.listdir('csrc')")}, NEW),
+    "a job's step": ({".github/workflows/a.yml": "jobs:\n  b:\n    with:\n      files: 'csrc/*.cu'\n"}, NEW),
+    "a loop over files": ({"play.yml": "- tasks:\n    - with_fileglob: 'csrc/*.cu'\n"}, NEW),
+    "a suite of tests": ({"csrc/lit.cfg.py": "config.suffixes = ['.cu']\n"}, NEW),
+    # Settings and built files, by their names.
+    "settings for the folder": ({}, {"csrc/global.json": "{}\n"}),
+    "settings of tests": ({}, {"csrc/lit.local.cfg": "config.unsupported = True\n"}),
+    "a precompiled header": ({"csrc/k.h": "\n"}, {"csrc/k.h.gch": "gpch\n"}),
+    # Names in pieces, and code in strings.
+    "a gate's name in pieces, CMake": (
+        WAS | {"l.cmake": "foreach(b CUDA ROCM)\n  set(USE_${b} ON)\nendforeach()\n"},
+        GATE,
+    ),
+    "a gate set by evaluated code": (WAS | {"l.cmake": 'cmake_language(EVAL CODE "set(USE_ROCM ON)")\n'}, GATE),
+    "a macro's name in pieces, Python": (PLAIN | {"setup.py": "F = [f'-DUSE_{b}=0' for b in c]\n"}, GATED),
+    "a macro's name in pieces, Make": (PLAIN | {"l.mk": "CXXFLAGS += -DUSE_$(B)=0\n"}, GATED),
+    "a macro's name in pieces, shell": (PLAIN | {"l.sh": 'F="$F -DUSE_$b=0"\n'}, GATED),
+    # Comments that tools read.
+    "a test's command": ({"a.cu": "// RUN: nvcc %s\nint a;\n"}, {"a.cu": "// RUN: nvcc -O0 %s\nint a;\n"}),
+    "an attribute of Rcpp": ({"a.cpp": "int f();\n"}, {"a.cpp": "// [[Rcpp::export]]\nint f();\n"}),
+    "a switch that falls through": (
+        {"a.cpp": "switch (a) { case 1: g(); /* fall through */ case 2: h(); }\n"},
+        {"a.cpp": "switch (a) { case 1: g(); case 2: h(); }\n"},
+    ),
+    "a script's metadata": (
+        {"a.py": "# /// script\n# dependencies = ['torch']\n# ///\nx = 1\n"},
+        {"a.py": "# /// script\n# dependencies = ['torch', 'amdsmi']\n# ///\nx = 1\n"},
+    ),
+    "a directive of Cython": ({"a.py": "# cython: boundscheck=True\nx = 1\n"}, {"a.py": "x = 1\n"}),
+    # A cell that a gated block makes.
+    "super() off ROCm": (
+        {"a.py": "import torch\nclass A:\n    def f(self):\n        return 1\n"},
+        {
+            "a.py": "import torch\nclass A:\n    def f(self):\n        if torch.version.hip:\n"
+            "            super().f()\n        return 1\n"
+        },
+    ),
+}
+
+HARMLESS: dict[str, tuple[Files, Files]] = {
+    "a filter of paths": ({"a.yml": "on:\n  push:\n    paths:\n      - 'csrc/*.cu'\n"}, NEW),
+    "a filter's own name": (
+        {"a.yml": "jobs:\n  a:\n    x:\n      filters:\n        src:\n          - 'csrc/*.cu'\n"},
+        NEW,
+    ),
+    "an expression of CMake": ({"CMakeLists.txt": 'string(REGEX REPLACE ".*/csrc/.*" "" A "${B}")\n'}, NEW),
+    "a hint to contributors": ({"CONTRIBUTING.md": "    find -iname '*.cu' | xargs clang-format\n"}, NEW),
+    "a family of functions": ({"PKG-INFO": "Name: k\n\ncd path/to/k\n`new*` and `scatter_*`\n"}, NEW),
+    "settings named for ROCm": ({}, {"csrc/rocm.json": "{}\n"}),
+    "a comment for people": ({"a.cu": "// a\nint a;\n"}, {"a.cu": "// b: see CHECKLIST\nint a;\n"}),
+    "a name that cannot be a gate's": (PLAIN | {"l.sh": 'F="$F -DWITH_$b=0"\n'}, GATED),
+}
+
+
+def verdict(old: Files, new: Files, folder: Path) -> str:
+    for name, files in (("original", KERNEL | old), ("port", KERNEL | old | new)):
+        for path, text in files.items():
+            place = folder / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+    return nvidia.verify(folder / "port", folder / "original").verdict
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_is_not_called_unchanged(name: str, tmp_path: Path) -> None:
+    assert verdict(*LEAKS[name], tmp_path) in ("changed", "not decided")
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_reaches_nothing_is_unchanged(name: str, tmp_path: Path) -> None:
+    assert verdict(*HARMLESS[name], tmp_path) == "unchanged"
