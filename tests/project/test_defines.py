@@ -101,7 +101,12 @@ endif()
 def test_what_a_build_without_cuda_defines() -> None:
     """mmcv's setup.py gives MMCV_WITH_CUDA to ROCm builds, too; what CMake gives where it finds CUDA it does not."""
     assert defines_without_cuda("setup.py", SETUP)[0] == "WITH_CUDA"
+    undecided = (
+        "if kind == 'torch':\n    if torch.cuda.is_available():\n        define_macros += [('A', None)]\nsetup()\n"
+    )
+    assert (defines_without_cuda("setup.py", undecided), python_defines(undecided)) == (["A"], [])
     assert defines_without_cuda("train.py", "args = ['-DNAME']\n") == []
     assert defines_without_cuda("CMakeLists.txt", "if(USE_CUDA)\n  add_definitions(-DA)\nendif()\n") == ["A"]
     assert defines_without_cuda("CMakeLists.txt", "if(CUDA_FOUND)\n  add_definitions(-DA)\nendif()\n") == []
+    assert defines_without_cuda("config.h.in", "#define X 1\n#cmakedefine A\n#  cmakedefine01 B\n") == ["A", "B"]
     assert defines_without_cuda("Makefile", "FLAGS += -O2 -DWITH_CUDA\nifdef X\nFLAGS += -DY\nendif\n") == ["WITH_CUDA"]

@@ -80,3 +80,27 @@ def test_a_guard_that_the_build_defines_is_not_asked_about(tmp_path: Path, name:
     (tmp_path / name).write_text(text)
     (tmp_path / "a.cpp").write_text("#ifdef WITH_CUDA\nvoid f();\n#endif\n")
     assert ("own-cuda-guard" in {item.rule for item in api.scan(tmp_path).findings}) is named
+
+
+@pytest.mark.parametrize(("include", "named"), [("<torch/extension.h>", False), ("<vector>", True)])
+def test_sources_that_pytorch_translates_are_packed_already(tmp_path: Path, include: str, named: bool) -> None:
+    """torchsort packs its .cu files; PyTorch translates them while the package is built."""
+    (tmp_path / "MANIFEST.in").write_text("include csrc/*.cu\n")
+    (tmp_path / "a.cu").write_text(f"#include {include}\n__global__ void k() {{}}\n")
+    assert ("packaged-cuda-sources" in {item.rule for item in api.scan(tmp_path).findings}) is named
+
+
+def test_a_check_that_only_the_branch_for_cuda_calls_is_left_alone(tmp_path: Path) -> None:
+    """causal-conv1d's setup.py asks for nvcc in a function that its branch for HIP does not call."""
+    text = "def check():\n    if CUDA_HOME is None:\n        raise RuntimeError('nvcc was not found')\n"
+    (tmp_path / "setup.py").write_text(f"{text}if HIP_BUILD:\n    pass\nelse:\n    check()\n")
+    assert not api.scan(tmp_path).findings
+    (tmp_path / "setup.py").write_text(f"{text}check()\n")
+    assert api.scan(tmp_path).findings
+
+
+def test_a_module_of_the_tree_is_its_own_without_an_init_file(tmp_path: Path) -> None:
+    (tmp_path / "cuda_op").mkdir()
+    (tmp_path / "cuda_op" / "cuda_ext.py").write_text("def sort(): pass\n")
+    (tmp_path / "a.py").write_text("from cuda_op.cuda_ext import sort\n")
+    assert "cuda-only-import" not in {item.rule for item in api.scan(tmp_path).findings}

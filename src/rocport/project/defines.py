@@ -24,6 +24,7 @@ _OTHERWISE = re.compile(
 _ASSIGNMENT = re.compile(r"\w+\s*(?:[:?+]|::)?=")
 _DEFINE_FLAG = re.compile(r"(?<!\S)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)(?=\s|$)")
 _FOUND = re.compile(r"\bif\s*\([^()]*\b(?:CUDA\w*_FOUND|CMAKE_CUDA_COMPILER)\b", re.I)
+_CONFIGURED = re.compile(r"^[ \t]*#[ \t]*cmakedefine(?:01)?[ \t]+(\w+)", re.M)
 _BUILDS = re.compile(r"setup\s*\(|cpp_extension|CUDAExtension")
 _CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "target_compile_definitions"})
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
@@ -40,25 +41,28 @@ def python_undefines(text: str) -> list[str]:
     return [macro[2:].strip() for macro in _macros(text) if macro.startswith("-U")]
 
 
-def _macros(text: str) -> list[str]:
+def _macros(text: str, every: bool = False) -> list[str]:
     try:
-        return list(dict.fromkeys(_of_statements(parse(text).body)))
+        return list(dict.fromkeys(_of_statements(parse(text).body, every)))
     except (SyntaxError, ValueError, RecursionError):
         return []
 
 
-def _of_statements(body: list[ast.stmt]) -> Iterator[str]:
+def _of_statements(body: list[ast.stmt], every: bool = False) -> Iterator[str]:
+    """`every`: both arms of a condition that nothing can be told of."""
     for statement in body:
         if isinstance(statement, ast.If):
             answer = _answer(statement.test)
-            if answer is not None:
-                yield from _of_statements(statement.body if answer else statement.orelse)
+            if answer is True or (answer is None and every):
+                yield from _of_statements(statement.body, every)
+            if answer is False or (answer is None and every):
+                yield from _of_statements(statement.orelse, every)
             continue
         nested = [value for _, value in ast.iter_fields(statement) if isinstance(value, list)]
         bodies = [value for value in nested if value and isinstance(value[0], ast.stmt)]
         if bodies:
             for inner in bodies:
-                yield from _of_statements(inner)
+                yield from _of_statements(inner, every)
             continue
         yield from _of_expression(statement)
 
@@ -195,9 +199,11 @@ def defines_of(path: str, text: str) -> list[str]:
 
 
 def defines_without_cuda(path: str, text: str) -> list[str]:
-    """Those that a ROCm machine's build has, too: none of a CMake file that asks whether CUDA was found."""
+    """Those that some ROCm machine's build has, too: none of a CMake file that asks whether CUDA was found."""
     if path.endswith(".py"):
-        return python_defines(text) if _BUILDS.search(text) else []
+        return _macros(text, every=True) if _BUILDS.search(text) else []
+    if path.endswith(".in"):  # config.h.in, from the options of whoever runs CMake
+        return _CONFIGURED.findall(text)
     if path.endswith((".txt", ".cmake")):
         return [] if _FOUND.search(text) else cmake_defines(text)
     return list(makefile_defines(text))

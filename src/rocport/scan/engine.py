@@ -297,7 +297,8 @@ def _defined(tree: SourceTree) -> frozenset[str]:
     texts = (
         (file.path, data.decode("utf-8", "replace"))
         for file in tree.files
-        if file.language in ("cmake", "make", "python") and isinstance(data := file.content, bytes)
+        if (file.language in ("cmake", "make", "python") or file.path.endswith(".in"))
+        and isinstance(data := file.content, bytes)
     )
     return frozenset(define.partition("=")[0] for path, text in texts for define in defines_without_cuda(path, text))
 

@@ -41,6 +41,7 @@ class PythonSource:
         self.parents: dict[ast.AST, ast.AST] = {}
         self._by_type: dict[type, list[ast.AST]] = {}
         self.aliases: dict[str, str] = {}
+        self._gated_functions: dict[str, bool] = {}
         self.modules: set[str] = set()
         """First components of every imported module."""
         self._walk()
@@ -181,6 +182,8 @@ class PythonSource:
                 return True
             if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and names_amd(parent.name):
                 return True
+            if isinstance(parent, ast.FunctionDef) and child in parent.body and self._called_gated(parent):
+                return True
             for field in ("body", "orelse"):
                 body = getattr(parent, field, None)
                 if isinstance(body, list) and child in body:
@@ -188,6 +191,18 @@ class PythonSource:
                         if isinstance(before, ast.If) and self.says_amd(before.test) and _leaves(before.body):
                             return True
         return False
+
+    def _called_gated(self, function: ast.FunctionDef) -> bool:
+        """True for a function of a script that is called, and only behind tests for AMD: `check_cuda()` in the `else`
+        of `if HIP_BUILD:`. One that others may import (of another file than setup.py) is not known so well."""
+        if not self.path.endswith("setup.py") or self.parents.get(function) is not self.tree:
+            return False
+        known = self._gated_functions.get(function.name)
+        if known is None:
+            self._gated_functions[function.name] = False  # while its own calls are asked for
+            names = [node for node in self.find(ast.Name) if node.id == function.name]
+            known = self._gated_functions[function.name] = bool(names) and all(self.gated(node) for node in names)
+        return known
 
     def _asks(self, branch: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool:
         if self.says_amd(branch.test):

@@ -137,10 +137,14 @@ def _statement(source: CudaSource, keyword: int) -> bytes:
 
 
 def unportable(source: CudaSource, start: int, end: int, context: Context) -> str | None:
-    """What in the bytes [start, end) has no translation: the first asm statement refused; None when all have one."""
+    """What in the bytes [start, end) has no translation: the first asm statement refused; None when all have one.
+
+    A branch that the port does not compile is read as if it did: it may be taken in place of another.
+    """
+    dead = branches(source, context.project.torch_extension).is_dead(start, device_only=True)
     for keyword in sorted(source.find(*KEYWORDS)):
         if start <= source.starts[keyword] < end:
-            asm = _compiled_asm(source, keyword, context)
+            asm = _compiled_asm(source, keyword, context, whole=dead)
             result = _translated(source, asm) if asm is not None else None
             if isinstance(result, str):
                 return result
@@ -149,13 +153,13 @@ def unportable(source: CudaSource, start: int, end: int, context: Context) -> st
     return None
 
 
-def _compiled_asm(source: CudaSource, keyword: int, context: Context) -> Asm | None:
-    """The PTX statement at a keyword; None for other assembly and for code that the port does not compile."""
+def _compiled_asm(source: CudaSource, keyword: int, context: Context, whole: bool = False) -> Asm | None:
+    """The PTX statement at a keyword; None for other assembly and, but with `whole`, for what the port leaves out."""
     view = branches(source, context.project.torch_extension)
     asm = parse_asm(source, keyword, context.project.macros, view.compiled(source.starts[keyword]))
     if asm is None or not _is_ptx(source, asm):
         return None
-    if view.is_dead(source.starts[keyword], device_only=source.in_device(keyword)):
+    if not whole and view.is_dead(source.starts[keyword], device_only=source.in_device(keyword)):
         return None
     return asm
 

@@ -128,6 +128,14 @@ RULE = Rule(
             contains=("#if !ROCPORT_HIP && (ROCPORT_CUDA_ARCH >= 800)",),
         ),
         Example(
+            "__device__ void f(float *d) {\n#if __CUDA_ARCH__ == 750\n"
+            '  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32 {%0}, {%1};" : "+f"(d[0]) : "f"(d[2]));\n'
+            "#else\n"
+            '  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32 {%0}, {%1};" : "+f"(d[0]) : "f"(d[1]));\n'
+            "#endif\n}\n",
+            contains=("#if ROCPORT_CUDA_ARCH == 750",),
+        ),
+        Example(
             "#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\n#else\n"
             "__device__ double atomicAdd(double *a, double b) { return *a; }\n#endif\n",
             contains=("#if !defined(__HIP_DEVICE_COMPILE__) || ROCPORT_CUDA_ARCH >= 600",),

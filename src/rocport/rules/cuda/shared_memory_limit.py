@@ -13,6 +13,7 @@ from rocport.model import Applicability, Context, Example, Finding, Rule, Severi
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.constants import value_of
 from rocport.rules.cuda.warp_common import amd_only
+from rocport.syntax.amd import is_amd_macro
 from rocport.syntax.cuda import CudaSource
 
 _ATTRIBUTES = frozenset(
@@ -32,6 +33,7 @@ RULE = Rule(
         Example("__global__ void k();\nvoid f() { k<<<1, 256, 100000>>>(); }\n"),
     ),
     clean=(
+        "void f(){OK(cudaFuncSetAttribute(ROCM_ONLY((void *)) k, cudaFuncAttributeMaxDynamicSharedMemorySize, 1)); }\n",
         "void f() { cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024); }\n",
         "__global__ void k();\nvoid f() { k<<<1, 256, 48 * 1024>>>(); }\n",
     ),
@@ -45,6 +47,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         at = position + 1
         if source.at(at) != b"," or amd_only(source, position) or source.directive_of(position) is not None:
             continue
+        first = position
+        while first > 0 and source.at(first - 1) not in (b";", b"{", b"}"):
+            first -= 1
+        if any(is_amd_macro(word) for word in source.texts[first:position]):
+            continue  # C10_CUDA_CHECK(cudaFuncSetAttribute(ROCM_ONLY((void *)) kernel, ...): somebody has been here
         last = at + 1
         while last < len(source.texts) and source.at(last) not in (b")", b",", b";"):
             last = source.pairs.get(last, last) + 1 if source.at(last) in (b"(", b"[", b"{") else last + 1

@@ -37,6 +37,9 @@ RULE = Rule(
         Example("numpy\ntransformers>=4.40\n", path="requirements.txt"),
         Example("flash-attn\n", path="requirements-rocm.txt"),
         Example("# cupy-cuda12x\n", path="requirements.txt"),
+        Example(
+            '[tool.uv]\nconflicts = [[\n  { package = "x" },\n  { extra = "mamba-ssm" },\n]]\n', path="pyproject.toml"
+        ),
     ),
     sources=("facts/packages",),
 )
@@ -93,6 +96,8 @@ def _names(language: str, text: str) -> list[str]:
         match = _REQUIREMENT.match(text)
         return [match[1]] if match and not text.lstrip().startswith("-") else []
     if language == "toml":
+        if re.match(r"\s*\{\s*(?:extra|package|group)\s*=", text):  # which extras uv is not to install together
+            return []
         return [match[1] for match in _QUOTED.finditer(text)]
     cloned = _CLONE.search(text)
     if cloned:

@@ -90,7 +90,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         parts = [*names, *(alias.name for alias in node.names)]
         first = {name.split(".")[0] for name in names}
-        if first & {"torch", "numba", "triton", "jax"} or _own(first, context, source.path):
+        if first & {"torch", "numba", "triton", "jax"} or _own(first, names, context):
             continue
         cuda_only = bool(first & CUDA_ONLY) or any(_SUFFIX.search(part) for part in parts)
         if cuda_only and not source.guarded(node) and not _asked_for(source, node):
@@ -139,13 +139,15 @@ def _asked(source: PythonSource, test: ast.AST) -> list[str]:
     return [word for word in source.words(test) if word != "is_available"]
 
 
-def _own(first: set[str], context: Context, path: str) -> bool:
+def _own(first: set[str], modules: list[str], context: Context) -> bool:
     """True for a package of the tree itself, or an extension module that it builds from a source of the name. A source
     named as a known package (`csrc/flash_attn.cu`) does not make that package the tree's own."""
     files = context.project.files
     sources = {f"{name}{suffix}" for name in _built(first) for suffix in (".cpp", ".cu", ".cc")}
     if sources and any(file.rpartition("/")[2] in sources for file in files):
         return True
+    if any(f"{module.replace('.', '/')}.py" in files for module in modules):
+        return True  # a folder without __init__.py is a package, too
     return any(
         f"{name}/__init__.py" in files or f"{name}.py" in files or f"src/{name}/__init__.py" in files for name in first
     )

@@ -1,6 +1,7 @@
 """Sources collected by a pattern: after the first ROCm build the pattern also finds the files hipify wrote.
-torch's build writes `x_hip.cpp` and `x.hip` beside the sources, so a second build compiles both and links every symbol
-twice. Right when names with `hip` are left out of the list, or hipify writes elsewhere.
+torch's build writes `x_hip.cpp` beside the sources, so a second build compiles both and links every symbol twice; what
+it makes of `x.cu` is `x.hip`, which `*.cu` does not find. Right when names with `hip` are left out of the list, or
+hipify writes elsewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from rocport.rules.python.gate import edited
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
-_PATTERN = re.compile(r"\*\.(?:cpp|cu|cc|cxx)$")
+_PATTERN = re.compile(r"\*\.(?:cpp|cc|cxx)$")
 
 RULE = Rule(
     name="source-glob",
@@ -24,7 +25,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     languages=PYTHON,
-    triggers=frozenset({b"*.cpp", b"*.cu", b"*.cc"}),
+    triggers=frozenset({b"*.cpp", b"*.cc", b"*.cxx"}),
     phase=4,
     holds="torch's hipify up to 2.13 writes beside the sources",
     examples=(
@@ -37,6 +38,7 @@ RULE = Rule(
     clean=(
         Example("files = [p for p in glob.glob('csrc/*.cpp') if 'hip' not in p]\n", path="setup.py"),
         Example("files = glob.glob('*.cpp')\n", path="tools/lint.py"),
+        Example("from torch.utils import CUDAExtension\nfiles = glob.glob('csrc/*.cu')\n", path="setup.py"),
     ),
     sources=("https://github.com/pytorch/pytorch/blob/main/torch/utils/hipify/hipify_python.py",),
 )
