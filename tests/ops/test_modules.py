@@ -15,7 +15,8 @@ from packaging.version import Version
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from rocport import ops
-from rocport.ops.modules import Linear4bit, Linear8bitLt, QuantizedLinear, SwitchLinear
+from rocport.ops.experts import mixture, sort_by_expert
+from rocport.ops.modules import Linear4bit, Linear8bitLt, QuantizedLinear, SwitchExperts, SwitchLinear
 
 
 def _linear(out: int = 48, into: int = 128) -> torch.nn.Linear:
@@ -222,3 +223,31 @@ def test_fsdp2_with_two_processes_is_one_process(tmp_path: Path):
     for rank in ranks:
         _, errors = rank.communicate(timeout=3600)
         assert rank.returncode == 0, errors[-2000:]
+
+
+@pytest.mark.parametrize("form", ["affine4g32", "nf4b32"])
+def test_a_mixture_sorted_once_is_its_two_products(form):
+    """What a GPU does with many rows an expert, on the CPU; an expert that is not there adds nothing."""
+    torch.manual_seed(0)
+    both, down = torch.randn(4, 64, 32), torch.randn(4, 32, 32)
+    layer = SwitchExperts(SwitchLinear.from_weight(both, form), SwitchLinear.from_weight(down, form), torch.nn.SiLU())
+    x, index, weights = torch.randn(20, 32), torch.randint(0, 4, (20, 2)), torch.rand(20, 2)
+    want = layer(x, index, weights)
+    parts = layer.gate_up_proj.quantized(), layer.down_proj.quantized()
+    torch.testing.assert_close(mixture(x, *parts, index, weights, ops.swiglu), want)
+    index[3, 0], index[4] = 4, -1
+    want[3] = layer(x[3:4], index[3:4, 1:], weights[3:4, 1:])[0]
+    want[4] = 0
+    torch.testing.assert_close(mixture(x, *parts, index, weights, ops.swiglu), want)
+
+
+def test_rows_sorted_by_expert_keep_their_order_and_the_lost_go_last():
+    order, ends, there = sort_by_expert(torch.tensor([2, 0, 9, 2, -1, 0]), 3)
+    assert order.tolist() == [1, 5, 0, 3, 2, 4]
+    assert ends.tolist() == [2, 2, 4] and there.tolist() == [True, True, False, True, False, True]
+
+
+def test_what_does_not_fit_is_not_combined():
+    with pytest.raises(ValueError, match=r"rows \(2, 3\), places \(2, 2\) and weights \(2, 1\) do not meet"):
+        ops.combine(torch.ones(2, 3), torch.zeros(2, 2), torch.ones(2, 1))
+    assert ops.combine(torch.ones(0, 3), torch.zeros(2, 2), torch.ones(2, 2)).tolist() == [[0, 0, 0]] * 2

@@ -1,10 +1,13 @@
 """What the tiers of a GPU compute beside the specification: masks, sinks, batches, products along the columns."""
 
+import copy
+
 import pytest
 import torch
 from ops_support import relative
 
 from rocport import ops
+from rocport.ops.optim import AdamW8bit, Lion8bit, SGD8bit
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that PyTorch sees")
 
@@ -66,3 +69,89 @@ def test_an_empty_matrix_and_a_turn_without_queries():
     q, k, angle = torch.randn(1, 5, 0, 16), torch.randn(1, 5, 1, 16), torch.randn(5, 8)
     turned = ops.rope(q.cuda(), k.cuda(), angle.cos().cuda(), angle.sin().cuda())
     torch.testing.assert_close(turned[1].cpu(), ops.rope(q, k, angle.cos(), angle.sin())[1])
+
+
+@pytest.mark.parametrize("name", ["affine4g64", "nf4b64"])
+def test_a_product_waits_for_what_the_kernel_before_wrote(name):
+    """Each product takes the one before as x, and some a weight that was written just before: launched while the kernel
+    before ends (compute capability 9.0), alone and in a graph, they give what one at a time gives."""
+    torch.manual_seed(0)
+    packed = [ops.quantize(torch.randn(4096, 4096, device="cuda").bfloat16() / 64, name) for _ in range(4)]
+    changing = ops.quantize(torch.randn(4096, 4096, device="cuda").bfloat16(), name)
+    first = torch.randn(1, 4096, device="cuda").bfloat16()
+
+    def chain(wait):
+        x = first
+        for step in range(40):
+            source = packed[step % 4]
+            if step % 3 == 0:
+                for to, part in zip(changing.parts, source.parts, strict=True):
+                    if part is not None:
+                        to.copy_(part)
+                source = changing
+            x = ops.quantized_matmul(x, source)
+            if wait:
+                torch.cuda.synchronize()
+        return x
+
+    want = chain(True)
+    assert torch.isfinite(want).all() and want.any()
+    assert torch.equal(chain(False), want)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = chain(False)
+    for _ in range(3):
+        out.zero_()
+        graph.replay()
+        assert torch.equal(out, want)
+
+
+@pytest.mark.parametrize("make", [AdamW8bit, Lion8bit, SGD8bit])
+def test_paged_state_lies_in_the_hosts_memory_and_changes_nothing(make):
+    def run(paged, state=None, first=0, start=None):
+        torch.manual_seed(0)
+        leaves = [torch.nn.Parameter(torch.randn(n, device="cuda")) for n in (300_000, 5000, 150_001)]
+        if start is not None:
+            for leaf, value in zip(leaves, start, strict=True):
+                leaf.data.copy_(value)
+        optimizer = make(leaves, lr=1e-2, paged=paged)
+        if state is not None:
+            optimizer.load_state_dict(state)
+        for step in range(first, 5):
+            for leaf in leaves:
+                torch.manual_seed(step)
+                leaf.grad = leaf.detach() + torch.randn(leaf.shape, device="cuda")
+            optimizer.step()
+        return [leaf.detach().clone() for leaf in leaves], optimizer
+
+    want, _ = run(False)
+    got, optimizer = run(True)
+    assert all(torch.equal(a, b) for a, b in zip(got, want, strict=True))
+    held = optimizer.state_dict()["state"]
+    where = [held[at]["m"].device.type for at in range(3)]
+    assert where == ["cpu", "cuda", "cpu"] and held[0]["m"].is_pinned() and held[0]["m"].dtype == torch.uint8
+    # From paged state to unpaged and back.
+    want, _ = run(False, copy.deepcopy(optimizer.state_dict()), 3, got)
+    again, optimizer = run(True, copy.deepcopy(optimizer.state_dict()), 3, got)
+    assert all(torch.equal(a, b) for a, b in zip(again, want, strict=True))
+    assert optimizer.state_dict()["state"][2]["m"].is_pinned()
+
+
+@pytest.mark.parametrize("form", ["affine4g64", "nf4b64"])
+def test_a_mixture_whose_rows_stay_sorted(form):
+    """Many rows an expert: sorted once for both products, against each product for itself."""
+    from rocport.ops.modules import SwitchExperts, SwitchLinear
+
+    torch.manual_seed(0)
+    both, down = (torch.randn(8, *shape, device="cuda").bfloat16() / 16 for shape in ((384, 256), (256, 192)))
+    layer = SwitchExperts(SwitchLinear.from_weight(both, form), SwitchLinear.from_weight(down, form), torch.nn.SiLU())
+    x, weights = torch.randn(300, 256, device="cuda").bfloat16(), torch.rand(300, 3, device="cuda")
+    index = torch.randint(0, 8, (300, 3), device="cuda")
+    index[5], index[7, 1] = 9, -1
+    with torch.no_grad():
+        assert layer._sorted(x, index, weights)
+        got = layer(x, index, weights)
+    leaf = x.clone().requires_grad_()
+    assert not layer._sorted(leaf, index, weights)
+    assert relative(got.float(), layer(leaf, index, weights).detach().float()) < 6e-3
+    assert not got[5].any()

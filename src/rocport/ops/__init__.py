@@ -6,6 +6,7 @@ others (`rocport ops explain`). `eager` is the specification. Pin a tier per cal
 """
 
 from rocport.ops.adamw8bit import adamw8bit
+from rocport.ops.combine import combine
 from rocport.ops.cross_entropy import cross_entropy
 from rocport.ops.dequantize import dequantize
 from rocport.ops.dispatch import Choice, Operator, Tier, TierRefused, names, operator, pinned
@@ -30,6 +31,7 @@ __all__ = [
     "Tier",
     "TierRefused",
     "adamw8bit",
+    "combine",
     "cross_entropy",
     "dequantize",
     "gather_qmm",

@@ -316,6 +316,8 @@ def calls(operands: Empty | None = None, size: int = SHAPE[0]) -> Iterator[Call]
     whether it does is for the caller to compare.
     """
     from rocport import ops
+    from rocport.ops.combine import eager as combine_eager
+    from rocport.ops.combine import triton as combine
     from rocport.ops.cross_entropy import triton as cross_entropy
     from rocport.ops.dequantize import eager as dequantize_eager
     from rocport.ops.dequantize import triton as dequantize
@@ -394,6 +396,10 @@ def calls(operands: Empty | None = None, size: int = SHAPE[0]) -> Iterator[Call]
             bias,
         )
         yield both(f"softmax D={width}", softmax.run, partial(ops.softmax, tier="eager"), x)
+    halves = given.dense(size, 2 * 768).chunk(2, 1)
+    yield Call("swiglu of halves", partial(swiglu.run, *halves), lambda: ops.swiglu(*halves, tier="eager"), BF16)
+    weighed = given.dense(8 * 64, k), given.below(8 * 64, 8 * 64).view(64, 8).to(torch.int32), given.dense(64, 8)
+    yield Call("combine", partial(combine.run, *weighed), partial(combine_eager.run, *weighed), BF16)
     gate, up = leaf(size, 16384), leaf(size, 16384)
     yield both("swiglu", swiglu.run, partial(ops.swiglu, tier="eager"), gate, up)
     target = given.below(16384, size)

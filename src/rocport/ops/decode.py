@@ -98,6 +98,19 @@ def halve(parts, HALF: tl.constexpr):
     return joined
 
 
+@triton.jit
+def wait_for_the_one_before():
+    """In a kernel launched with `launch_pdl`: wait until the kernel before has ended and all that it wrote is seen.
+    Nothing that another kernel may have written is to be read before. NVIDIA."""
+    tl.inline_asm_elementwise("griddepcontrol.wait; mov.u32 $0, 0;", "=r", [], tl.int32, False, 1)
+
+
+@triton.jit
+def let_the_next_begin():
+    """The kernel after, where it is launched with `launch_pdl`, may take the place of what ends here. NVIDIA."""
+    tl.inline_asm_elementwise("griddepcontrol.launch_dependents; mov.u32 $0, 0;", "=r", [], tl.int32, False, 1)
+
+
 @dataclass(frozen=True)
 class Arguments:
     """A QuantTensor as kernel arguments: tensors in order, and what is fixed at compile time."""
@@ -200,6 +213,12 @@ def warps(threads: int, device: torch.device) -> int:
     """Warps of that many threads at the wavefront of `device`."""
     where = platform(device)
     return threads // (where.target.wavefront if where.target else 32)
+
+
+def follows(where: Platform) -> bool:
+    """Whether a kernel can be launched while the one before it ends (`wait_for_the_one_before`): on NVIDIA from compute
+    capability 9.0."""
+    return where.kind == "cuda" and where.capability is not None and where.capability >= (9, 0)
 
 
 def takes_ptx(device: torch.device) -> bool:

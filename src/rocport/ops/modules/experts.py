@@ -7,8 +7,12 @@ from typing import Any
 
 import torch
 
+from rocport.ops import plans
+from rocport.ops.dispatch import operator
+from rocport.ops.experts import mixture
 from rocport.ops.modules.affine import SwitchLinear
 from rocport.ops.swiglu import swiglu
+from rocport.runtime.machine import platform
 
 
 class SwitchExperts(torch.nn.Module):
@@ -34,11 +38,28 @@ class SwitchExperts(torch.nn.Module):
 
     def forward(self, x: torch.Tensor, index: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """x [T, H], index [T, top] of experts, weights [T, top] of what they say, to [T, H]."""
-        gate, up = self.gate_up_proj(x, index).chunk(2, -1)
-        silu = self.fused and type(self.act_fn).__name__ in ("SiLU", "SiLUActivation")
-        inner = swiglu(gate, up) if silu else self.act_fn(gate) * up
+        if self._sorted(x, index, weights):
+            both, down = self.gate_up_proj.quantized(), self.down_proj.quantized()
+            return mixture(x.contiguous(), both, down, index, weights, self._gated)
+        inner = self._gated(*self.gate_up_proj(x, index).chunk(2, -1))
         each = self.down_proj(inner.flatten(0, 1), index.reshape(-1, 1)).view(*index.shape, -1)
         return torch.bmm(weights.to(each.dtype).unsqueeze(1), each).squeeze(1)
+
+    def _gated(self, gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
+        silu = self.fused and type(self.act_fn).__name__ in ("SiLU", "SiLUActivation")
+        return swiglu(gate, up) if silu else self.act_fn(gate) * up
+
+    def _sorted(self, x: torch.Tensor, index: torch.Tensor, weights: torch.Tensor) -> bool:
+        """Whether both products would sort the rows by expert, and nothing but the result is wanted of them."""
+        layers = (self.gate_up_proj, self.down_proj)
+        if any(type(layer) is not SwitchLinear or layer.bias is not None for layer in layers):
+            return False
+        if index.numel() <= self.gate_up_proj.shape[0] or not plans.direct(x):
+            return False
+        if torch.is_grad_enabled() and (x.requires_grad or weights.requires_grad):
+            return False
+        chosen_from, where = operator("gather_qmm"), platform(x.device)
+        return all(chosen_from.select(where, x, layer.quantized(), index).name == "sorted" for layer in layers)
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         for part in ("weight", "scales", "biases"):

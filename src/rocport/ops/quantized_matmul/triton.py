@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import torch
 import triton
@@ -17,13 +18,16 @@ from rocport.ops.decode import (
     column,
     compute_units,
     finish_scale,
+    follows,
     halve,
     joined_values,
     lane_lookup,
     lane_table,
+    let_the_next_begin,
     load_scale,
     refuse_triton,
     takes_ptx,
+    wait_for_the_one_before,
 )  # fmt: skip
 from rocport.ops.dispatch import Tier
 from rocport.ops.formats import Format, QuantTensor
@@ -184,12 +188,12 @@ def rows_kernel(
     N, K, LANES, x_stride, matrices,
     BITS: tl.constexpr, GROUP: tl.constexpr, LUT: tl.constexpr, SCALE: tl.constexpr, FLAT: tl.constexpr,
     BIAS: tl.constexpr, GATHER: tl.constexpr, E: tl.constexpr, T: tl.constexpr, R: tl.constexpr, VEC: tl.constexpr,
-    PTX: tl.constexpr, AHEAD: tl.constexpr, TOP: tl.constexpr,
+    PTX: tl.constexpr, AHEAD: tl.constexpr, TOP: tl.constexpr, FOLLOW: tl.constexpr,
 ):  # fmt: skip
     """R rows of W by one row of x. A lane decodes E elements of each row at a time; T lanes work side by side on K.
 
     LANES = K / E. GATHER: program axis 1 is one of TOP experts of a row of x, and `experts` names the matrix it meets,
-    one of `matrices`; what meets none of them becomes 0.
+    one of `matrices`; what meets none of them becomes 0. FOLLOW: launched while the kernel before ends.
     """
     WORDS: tl.constexpr = E * BITS // 32
     LOADS: tl.constexpr = WORDS // 4 if WORDS % 4 == 0 else WORDS
@@ -200,6 +204,8 @@ def rows_kernel(
     n0 = tl.program_id(0) * R
     matrix = tl.zeros((), tl.int64)
     there = True
+    if FOLLOW:
+        wait_for_the_one_before()
     if GATHER:
         expert = tl.load(experts + m).to(tl.int64)
         there = (expert >= 0) & (expert < matrices)
@@ -282,6 +288,8 @@ def rows_kernel(
                     scaled += held[r * HELD + LOADS + SEGMENTS + segment].to(tl.float32) * x_sum
                 for_rows = for_rows + (total[r] + scaled,)
             total = for_rows
+    if FOLLOW:
+        let_the_next_begin()
     for r in tl.static_range(R):
         value = tl.sum(total[r], 0)
         if GATHER:
@@ -522,6 +530,10 @@ def rows_config(where: Platform, n: int, k: int, lut: bool, units: int = 132) ->
         return RowsConfig(waves * where.target.wavefront, 2 if lut else 4, waves)
     if n <= 12 * units and k >= 2560:
         return RowsConfig(128, 2, 4, True, 40)
+    if follows(where) and n <= 64 * units and k < 8192:
+        # At the end of a kernel of few large programs there is room for those of the next.
+        wide = not lut and k >= 4096 and n <= 32 * units
+        return RowsConfig(128, 4, 4, False, 64) if wide else RowsConfig(64, 4, 2, True, 64)
     if k >= 8192:
         return RowsConfig(64, 4, 2, True, 64)
     return RowsConfig(64, 2, 1) if n <= 32 * units else RowsConfig(32, 4, 1, True)
@@ -578,12 +590,13 @@ def rows_launch(
     top = 1 if experts is None else experts.numel() // m
     elements = lane_elements(a.bits, k)
     span = min(a.group, elements)
+    early = follows(platform(x.device))
     fixed = a.named | {
         "N": n, "K": k, "LANES": k // elements, "x_stride": x.stride(0), "matrices": a.matrices,
         "BITS": a.bits, "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode, "FLAT": a.flat,
         "BIAS": bias is not None, "GATHER": experts is not None, "E": elements, "T": config.lanes, "R": config.rows,
         "VEC": min(span, 16 // x.element_size()), "PTX": takes_ptx(x.device), "AHEAD": config.ahead,
-        "TOP": top,
+        "TOP": top, "FOLLOW": early,
     }  # fmt: skip
     grid = (triton.cdiv(n, config.rows), m * top)
     # What is absent is stood in for by the scales, and never read.
@@ -591,7 +604,9 @@ def rows_launch(
     given = ("x", "out") + ("bias",) * (bias is not None) + ("experts",) * (experts is not None)
     # Measured for 4-bit codes and 16-bit x; others hold more in a lane.
     capped = config.registers and a.bits == 4 and x.element_size() == 2
-    options = {"maxnreg": config.registers} if capped else {}
+    options: dict[str, Any] = {"maxnreg": config.registers} if capped else {}
+    if early:
+        options["launch_pdl"] = True
     return Launch(rows_kernel, grid, given, fixed, num_warps=config.warps, enable_fp_fusion=True, **options)
 
 

@@ -26,6 +26,16 @@ def swiglu_kernel(gate, up, out, numel, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def swiglu_rows_kernel(gate, up, out, D, stride, BLOCK: tl.constexpr):
+    """BLOCK columns of one row a program; rows of gate and up lie `stride` elements apart, as halves of one matrix."""
+    row = tl.program_id(0).to(tl.int64)
+    at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    wide = tl.load(gate + row * stride + at, mask=at < D, other=0.0).to(tl.float32)
+    other = tl.load(up + row * stride + at, mask=at < D, other=0.0).to(tl.float32)
+    tl.store(out + row * D + at, (wide * tl.sigmoid(wide) * other).to(out.dtype.element_ty), mask=at < D)
+
+
+@triton.jit
 def swiglu_backward(grad, gate, up, grad_gate, grad_up, numel, BLOCK: tl.constexpr):
     """BLOCK elements a program."""
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -49,11 +59,28 @@ class _Plan:
     """The launches for tensors of one size, type and device."""
 
     def __init__(self, gate: torch.Tensor) -> None:
+        self._strided: dict[int, Launch] = {}
         grid, fixed = (triton.cdiv(gate.numel(), BLOCK),), {"numel": gate.numel(), "BLOCK": BLOCK}
         count = warps(THREADS, gate.device)
         self.forward = Launch(swiglu_kernel, grid, ("gate", "up", "out"), fixed, num_warps=count)
         given = ("grad", "gate", "up", "grad_gate", "grad_up")
         self.backward = Launch(swiglu_backward, grid, given, fixed, num_warps=count)
+
+    def strided(self, gate: torch.Tensor) -> Launch:
+        """The forward for rows that lie as far apart as those of `gate` [T, D]."""
+        if (stride := gate.stride(0)) not in self._strided:
+            rows, width = gate.shape
+            block = min(BLOCK, triton.next_power_of_2(width))
+            fixed = {"D": width, "stride": stride, "BLOCK": block}
+            grid = (rows, triton.cdiv(width, block))
+            count = max(1, warps(THREADS * block // BLOCK, gate.device))
+            self._strided[stride] = Launch(swiglu_rows_kernel, grid, ("gate", "up", "out"), fixed, num_warps=count)
+        return self._strided[stride]
+
+
+def _halves(gate: torch.Tensor, up: torch.Tensor) -> bool:
+    """Rows that lie apart, in both alike."""
+    return gate.dim() == 2 and gate.stride() == up.stride() and gate.stride(1) == 1 and not gate.is_contiguous()
 
 
 class _Swiglu(torch.autograd.Function):
@@ -82,6 +109,10 @@ def prepare(gate: torch.Tensor, up: torch.Tensor) -> Callable[[torch.Tensor, tor
         return lambda gate, up: _Swiglu.apply(gate, up, plan)
 
     def call(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
+        if _halves(gate, up):
+            out = gate.new_empty(gate.shape)
+            plan.strided(gate)(gate, up, out)
+            return out
         gate, up = gate.contiguous(), up.contiguous()
         out = torch.empty_like(gate)
         plan.forward(gate, up, out)

@@ -1,0 +1,54 @@
+"""Weighed sums of rows in Triton: each row is read once, where it lies, and nothing is written but the sums."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from rocport.ops.decode import on_device, refuse_triton, warps
+from rocport.ops.dispatch import Tier
+from rocport.runtime.machine import Platform
+
+
+@triton.jit
+def combine_kernel(rows, places, weights, out, D, TOP: tl.constexpr, BLOCK: tl.constexpr):
+    """BLOCK columns of one sum a program."""
+    t = tl.program_id(0).to(tl.int64)
+    at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for j in tl.static_range(TOP):
+        place = tl.load(places + t * TOP + j)
+        weight = tl.load(weights + t * TOP + j).to(tl.float32)
+        known = (at < D) & (place + tl.zeros_like(at) >= 0)
+        row = tl.load(rows + place.to(tl.int64) * D + at, mask=known, other=0.0)
+        total += weight * row.to(tl.float32)
+    tl.store(out + t * D + at, total.to(out.dtype.element_ty), mask=at < D)
+
+
+BLOCK = 2048
+LANES = 256
+TOP_AT_MOST = 32
+"""Rows of a sum that are asked for one by one in the code."""
+
+
+def run(rows: torch.Tensor, places: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """See `rocport.ops.combine`."""
+    count, top = places.shape
+    width = rows.shape[1]
+    out = rows.new_empty((count, width))
+    grid, lanes = (count, triton.cdiv(width, BLOCK)), warps(LANES, rows.device)
+    with on_device(rows):
+        combine_kernel[grid](rows, places, weights, out, width, TOP=top, BLOCK=BLOCK, num_warps=lanes)
+    return out
+
+
+def refuse(platform: Platform, rows: torch.Tensor, places: torch.Tensor, weights: torch.Tensor) -> str:
+    if rows.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        return f"needs float32, float16 or bfloat16, have {rows.dtype}"
+    if places.shape[1] > TOP_AT_MOST:
+        return f"adds up to {TOP_AT_MOST} rows, have {places.shape[1]}"
+    return refuse_triton(platform)
+
+
+TIER = Tier("triton", 20, run, refuse, "rocport")
