@@ -64,3 +64,13 @@ def test_sparse_gradients_are_refused():
     p.grad = torch.eye(4).to_sparse()
     with pytest.raises(ValueError, match="sparse"):
         AdamW8bit([p]).step()
+
+
+def test_on_the_cpu_paged_state_is_where_the_parameter_is():
+    start = torch.randn(200_000, generator=torch.Generator().manual_seed(0))
+    plain, _ = steps(lambda p: AdamW8bit(p, lr=1e-2), start, 2)
+    paged, state = steps(lambda p: AdamW8bit(p, lr=1e-2, paged=True), start, 2)
+    assert torch.equal(paged, plain)
+    # A run saved without pages goes on with them, and the other way round.
+    for make in (lambda p: AdamW8bit(p, lr=1e-2, paged=True), lambda p: AdamW8bit(p, lr=1e-2)):
+        assert torch.equal(steps(make, paged, 4, state)[0], steps(lambda p: AdamW8bit(p, lr=1e-2), start, 4)[0])

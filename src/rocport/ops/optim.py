@@ -2,6 +2,11 @@
 
 torch.optim classes: `state_dict` and `load_state_dict` carry the packed state, so that a run goes on where it stopped.
 Tensors below `min_8bit_size` elements (4096, as in bitsandbytes) keep fp32 state.
+
+With `paged=True` the state of large parameters lies in the host's pinned memory and visits the GPU for its parameter's
+update. bitsandbytes' paged optimizers use managed memory instead, which pages itself; but on an AMD GPU without XNACK
+it stays with the host, and every access crosses the bus. Here the state crosses it twice a step, as a copy, whatever
+the GPU.
 """
 
 from __future__ import annotations
@@ -46,15 +51,19 @@ class _Packed:
         self.codes.copy_(torch.bucketize(scaled, middle).to(torch.uint8))
 
 
+PAGED_FROM = 100_000
+"""Elements of a parameter from which its state is paged, as in bitsandbytes: a copy of less is all latency."""
+
+
 class _Optimizer8bit(torch.optim.Optimizer):
     """Steps, and state in 8 bits where the parameter is large."""
 
     moments: tuple[str, ...]
 
-    def __init__(self, params: Iterable[Any], defaults: dict[str, Any], min_8bit_size: int) -> None:
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any], min_8bit_size: int, paged: bool) -> None:
         if defaults["lr"] < 0:
             raise ValueError(f"learning rate {defaults['lr']}: expected at least 0")
-        super().__init__(params, {**defaults, "min_8bit_size": min_8bit_size})
+        super().__init__(params, {**defaults, "min_8bit_size": min_8bit_size, "paged": paged})
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -76,18 +85,29 @@ class _Optimizer8bit(torch.optim.Optimizer):
                     self._begin(state, local, group)
                 state["step"] += 1
                 if local.numel():
-                    self._update(local, grad, state, group)
+                    held = {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
+                    here = {name: value.to(local.device, non_blocking=True) for name, value in held.items()}
+                    self._update(local, grad, state | here, group)
+                    for name, value in held.items():
+                        if here[name] is not value:
+                            value.copy_(here[name], non_blocking=True)
         return loss
 
     def _begin(self, state: dict[str, Any], p: torch.Tensor, group: dict[str, Any]) -> None:
         state["step"] = 0
         for name in self.moments:
             if p.numel() < group["min_8bit_size"]:
-                state[name] = torch.zeros(p.numel(), dtype=torch.float32, device=p.device)
+                state[name] = self._room(p.numel(), torch.float32, p).zero_()
                 continue
             zero = int((self._table(name, p.device) == 0).nonzero()[0])
-            state[name] = torch.full((p.numel(),), zero, dtype=torch.uint8, device=p.device)
-            state[f"absmax_{name}"] = torch.zeros(-(-p.numel() // BLOCK), device=p.device)
+            state[name] = self._room(p.numel(), torch.uint8, p).fill_(zero)
+            state[f"absmax_{name}"] = self._room(-(-p.numel() // BLOCK), torch.float32, p).zero_()
+
+    def _room(self, count: int, dtype: torch.dtype, p: torch.Tensor) -> torch.Tensor:
+        """Memory for state of `p`: by it, or pinned in the host's. What the optimizer was made with counts, not what
+        its groups carry from a run that was saved."""
+        paged = self.defaults["paged"] and p.numel() >= PAGED_FROM and p.is_cuda
+        return torch.empty(count, dtype=dtype, device="cpu" if paged else p.device, pin_memory=paged)
 
     def _table(self, name: str, device: torch.device) -> torch.Tensor:
         return unsigned_table(device) if name == "v" else _signed(device)
@@ -99,7 +119,14 @@ class _Optimizer8bit(torch.optim.Optimizer):
         for p, state in self.state.items():
             for name, value in state_dict["state"][index[id(p)]].items():
                 if isinstance(value, torch.Tensor):
-                    state[name] = value.to(p.device).clone()
+                    local = p.to_local() if hasattr(p, "to_local") else p
+                    state[name] = self._room(value.numel(), value.dtype, local).copy_(value)
+
+    def state_dict(self) -> dict[str, Any]:
+        """As torch's. Waits for paged state that is still on its way back."""
+        if self.defaults["paged"] and torch.cuda.is_available():
+            torch.cuda.synchronize()
+        return super().state_dict()
 
     def _read(self, state: dict[str, Any], name: str) -> torch.Tensor:
         value: torch.Tensor = state[name]
@@ -131,8 +158,10 @@ class AdamW8bit(_Optimizer8bit):
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         min_8bit_size: int = 4096,
+        paged: bool = False,
     ) -> None:
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}, min_8bit_size)
+        own = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, own, min_8bit_size, paged)
 
     def _update(self, p: torch.Tensor, grad: torch.Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         first, second = group["betas"]
@@ -163,8 +192,9 @@ class Lion8bit(_Optimizer8bit):
         betas: tuple[float, float] = (0.9, 0.99),
         weight_decay: float = 0.0,
         min_8bit_size: int = 4096,
+        paged: bool = False,
     ) -> None:
-        super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay}, min_8bit_size)
+        super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay}, min_8bit_size, paged)
 
     def _update(self, p: torch.Tensor, grad: torch.Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         first, second = group["betas"]
@@ -187,8 +217,9 @@ class SGD8bit(_Optimizer8bit):
         momentum: float = 0.9,
         weight_decay: float = 0.0,
         min_8bit_size: int = 4096,
+        paged: bool = False,
     ) -> None:
-        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}, min_8bit_size)
+        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}, min_8bit_size, paged)
 
     def _update(self, p: torch.Tensor, grad: torch.Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         g = grad.reshape(-1).float() + group["weight_decay"] * p.reshape(-1).float()
