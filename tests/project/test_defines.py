@@ -110,3 +110,9 @@ def test_what_a_build_without_cuda_defines() -> None:
     assert defines_without_cuda("CMakeLists.txt", "if(CUDA_FOUND)\n  add_definitions(-DA)\nendif()\n") == []
     assert defines_without_cuda("config.h.in", "#define X 1\n#cmakedefine A\n#  cmakedefine01 B\n") == ["A", "B"]
     assert defines_without_cuda("Makefile", "FLAGS += -O2 -DWITH_CUDA\nifdef X\nFLAGS += -DY\nendif\n") == ["WITH_CUDA"]
+
+
+def test_what_is_taken_out_of_pytorch_s_list_for_hip_is_undefined() -> None:
+    taken = 'ext.COMMON_HIPCC_FLAGS[:] = [f for f in ext.COMMON_HIPCC_FLAGS if "__HIP_NO_HALF_" not in f]\n'
+    assert python_undefines(taken) == ["__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__"]
+    assert python_undefines("ext.COMMON_NVCC_FLAGS.remove('-D__CUDA_NO_HALF_OPERATORS__')\n") == []

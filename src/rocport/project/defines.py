@@ -37,8 +37,12 @@ def python_defines(text: str) -> list[str]:
 
 
 def python_undefines(text: str) -> list[str]:
-    """`NAME` of every flag `-UNAME`: what torch defines and the build does not want, `__HIP_NO_HALF_OPERATORS__`."""
-    return [macro[2:].strip() for macro in _macros(text) if macro.startswith("-U")]
+    """`NAME` of every flag `-UNAME`, and what is taken out of PyTorch's list: what torch defines and the build does not
+    want, `__HIP_NO_HALF_OPERATORS__`."""
+    undefined = [macro[2:].strip() for macro in _macros(text) if macro.startswith("-U")]
+    if "COMMON_HIPCC_FLAGS" in text and "__HIP_NO_HALF_" in text:
+        undefined += ["__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__"]
+    return list(dict.fromkeys(undefined))
 
 
 def _macros(text: str, every: bool = False) -> list[str]:
