@@ -116,6 +116,8 @@ FAULT = "RuntimeError: HIP error: invalid device function\n"
         # ollama's loader and system libraries, and no Python wheel anywhere
         ("error:/opt/rocm/lib/libMIOpen.so.1: undefined symbol: _ZN2ck1E\n", "of wheel"),
         ("node:1:1 [0] NCCL INFO NET/Plugin: librocm-net.so: cannot open shared object file: gfx90a\n", "information"),
+        ('level=WARN source=amd_linux.go:53 msg="amdgpu version file missing: /sys/module/amdgpu/version"\n'
+         'msg="inference compute" id=0 library=rocm compute=gfx900\n', "ends well (line 2)"),
         (f"{FAULT}retry\nSuccessfully installed torch-2.9.1+rocm7.2\n", "ends well (line 3)"),
         ("[W1 HIPAllocatorConfig.h:29] Warning: expandable_segments not supported on this platform\n"
          "Traceback (most recent call last):\nKeyError: 'weights'\n", "on line 3"),

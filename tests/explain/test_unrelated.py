@@ -36,6 +36,7 @@ OSError: [WinError 126] The specified module could not be found
 Error! Bad return status for module build on kernel: 6.8.0 (x86_64)
 The following packages have unmet dependencies
 exit code 3221225477
+This sample uses a new feature and requires compute capability 2.0 or higher.
 /lib/libc.so.6: version `GLIBC_2.38' not found (required by ./server)
 ./server: error while loading shared libraries: libssl.so.3: cannot open shared object file
 """

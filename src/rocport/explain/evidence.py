@@ -52,6 +52,7 @@ _ENDS = re.compile(
 _WELL = re.compile(
     r"successfully installed|prompt executed in|application startup complete|server is listening|server listening on"
     r"|\beval time =|tokens per second|\btest passed|\d passed in |\[100%\] built target|build succeeded"
+    r"|\"inference compute\" id=\S+ library=(?:rocm|hip)\b"
     r"|finished successfully|completed successfully|\[(?:rocm|cuda|gpu)device\(|http/1\.[01]\" 200"
     r"|successfully loaded firmware"
     r"|cuda(?:\.is_available\(\))?(?: available)?: true|hsa agents\b",
@@ -65,7 +66,7 @@ _END_WORDS = (
 _WELL_WORDS = (
     *("success", "prompt executed", "startup complete", "listening", "eval time", "tokens per second", "passed"),
     *("build succeeded", "[100%]", "device(", "http/1.", "cuda: true", "available: true", "available(): true"),
-    "hsa agents",
+    *("hsa agents", "inference compute"),
 )
 
 
