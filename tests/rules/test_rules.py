@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
+import beside
 import pytest
 import snapshot
+from beside import context_of as _context
 
-from rocport.model import PHASES, Applicability, Context, Example, Finding, Options, ProjectIndex
+from rocport.model import PHASES, Applicability, Context, Example, Finding
 from rocport.port import compat
 from rocport.port.engine import Ported, port_file, port_other
 from rocport.port.places import Places
 from rocport.project.languages import language_of
 from rocport.rules import LoadedRule, discover
 from rocport.scan.engine import scan_file
-from rocport.syntax.project import build_index, names_of
 
 
 def _scan(path: str, data: bytes, context: Context) -> list[Finding]:
@@ -28,15 +28,6 @@ def _port(path: str, data: bytes, findings: list[Finding]) -> Ported:
     if language_of(path) == "cuda":
         return port_file(path, data, findings)
     return port_other(path, data, language_of(path), findings, Places.of({path: data}))
-
-
-def _context(path: str, data: bytes, options: dict[str, str]) -> Context:
-    ptx = frozenset(filter(None, [options.get("ptx")]))
-    project: ProjectIndex = build_index([path], [names_of(data)], ptx)
-    if pinned := options.get("bitsandbytes"):
-        project = replace(project, pins={"bitsandbytes": (pinned,)})
-    targets = tuple(filter(None, [options.get("target")]))
-    return Context(Options(options.get("warp", "logical32"), targets, layout=options.get("layout", "hip")), project)
 
 
 def _cases(kind: str) -> list[object]:
@@ -135,3 +126,24 @@ def test_a_rule_names_its_phase(loaded: LoadedRule) -> None:
 def test_a_switch_without_a_case_is_no_error() -> None:
     data = b"__global__ void k() { switch (threadIdx.x) { __syncthreads(); } }\n"
     assert {finding.rule for finding in _scan("k.cu", data, _context("k.cu", data, {}))} <= {"implicit-runtime"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("pasted-name", b"#define NAME(x) nvml##\nint a = NAME(Init);\n"),
+        ("cub-warp-layout", b"using L = cub::BlockLoad<int, N, 4, ::BLOCK_LOAD_WARP_TRANSPOSE>;\n"),
+    ],
+)
+def test_text_that_no_compiler_takes_ends_no_rule(rule: str, text: bytes) -> None:
+    """One searched for ever, one raised IndexError."""
+    (loaded,) = (one for one in discover() if one.rule.name == rule)
+    assert len(beside.found(loaded, Example("", path="a.cu"), text) or ()) <= 1
+
+
+@pytest.mark.parametrize("loaded", [pytest.param(item, id=item.rule.name) for item in discover()])
+def test_what_a_rules_answer_rests_on(loaded: LoadedRule) -> None:
+    now, place = beside.rests_on(loaded), beside.KEPT / f"{loaded.rule.name}.txt"
+    if snapshot.WRITE:
+        place.write_text(now, encoding="utf-8")
+    assert now == place.read_text(encoding="utf-8"), beside.__doc__

@@ -1,12 +1,12 @@
 """What stands beside a site, and the words it consists of: what of that a rule's answer rests on.
 
 A rule goes on behind a near miss, and finds a site again further down. Where that is not so (an include, a definition
-or a guard speaks for the whole file), the pair is kept in `neighbours/`, with one line for each example and near miss:
+or a guard speaks for the whole file), the pair is kept in `rests_on/`, with one line for each example and near miss:
 a mark for each of some words of it, taken away or changed. `.` says that the findings stay, `-` that there are none,
 `!` that it is no Python any more; any other sign stands for what they become.
 
-`ROCPORT_SNAPSHOTS=write pytest -n 0 tests/rules/test_neighbours.py` writes them anew. A mark that changed is a site
-that the rule now judges otherwise: look at it before you keep it.
+`ROCPORT_SNAPSHOTS=write pytest -n 0 tests/rules/test_rules.py` writes them anew. A mark that changed is a site that the
+rule now judges otherwise: look at it before you keep it.
 """
 
 from __future__ import annotations
@@ -17,23 +17,29 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-import snapshot
-from test_rules import _context
-
-from rocport.model import Edit, Example, Finding, Span
+from rocport.model import Context, Edit, Example, Finding, Options, ProjectIndex, Span
 from rocport.project.build import BuildSource
 from rocport.project.languages import language_of
-from rocport.rules import LoadedRule, discover
+from rocport.rules import LoadedRule
 from rocport.scan.engine import known_names
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.project import build_index, names_of
 from rocport.syntax.python import PythonSource
 
-KEPT = Path(__file__).parent / "neighbours"
+KEPT = Path(__file__).parent / "rests_on"
 WORDS = 10
 """Words of each example that are taken away, and that are changed."""
 SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _WORD = re.compile(rb"\w+|[^\w\s]")
+
+
+def context_of(path: str, data: bytes, options: dict[str, str]) -> Context:
+    ptx = frozenset(filter(None, [options.get("ptx")]))
+    project: ProjectIndex = build_index([path], [names_of(data)], ptx)
+    if pinned := options.get("bitsandbytes"):
+        project = replace(project, pins={"bitsandbytes": (pinned,)})
+    targets = tuple(filter(None, [options.get("target")]))
+    return Context(Options(options.get("warp", "logical32"), targets, layout=options.get("layout", "hip")), project)
 
 
 def found(loaded: LoadedRule, case: Example, text: bytes) -> list[Finding] | None:
@@ -49,7 +55,7 @@ def found(loaded: LoadedRule, case: Example, text: bytes) -> list[Finding] | Non
             return None
     else:
         source = BuildSource(case.path, text, language)
-    findings = loaded.check(source, _context(case.path, text, dict(case.options)))
+    findings = loaded.check(source, context_of(case.path, text, dict(case.options)))
     return sorted(findings, key=lambda item: (item.span, item.message))
 
 
@@ -131,29 +137,11 @@ def changed(word: bytes) -> bytes:
     return {b"<": b">=", b">": b"<=", b"+": b"-", b"=": b"!=", b"!": b"", b"&": b"|"}.get(word, word + b"x")
 
 
-@pytest.mark.parametrize(
-    ("rule", "text"),
-    [
-        ("pasted-name", b"#define NAME(x) nvml##\nint a = NAME(Init);\n"),
-        ("cub-warp-layout", b"using L = cub::BlockLoad<int, N, 4, ::BLOCK_LOAD_WARP_TRANSPOSE>;\n"),
-    ],
-)
-def test_text_that_no_compiler_takes_ends_no_rule(rule: str, text: bytes) -> None:
-    """One searched for ever, one raised IndexError."""
-    (loaded,) = (one for one in discover() if one.rule.name == rule)
-    assert len(found(loaded, Example("", path="a.cu"), text) or ()) <= 1
-
-
-@pytest.mark.parametrize("loaded", discover(), ids=lambda loaded: loaded.rule.name)
-def test_what_a_rules_answer_rests_on(loaded: LoadedRule) -> None:
+def rests_on(loaded: LoadedRule) -> str:
+    """The lines that are kept of a rule."""
     lines = list(pairs(loaded))
-    for kind, most in (("examples", WORDS), ("clean", WORDS)):
+    for kind, name in (("examples", "example"), ("clean", "near miss")):
         for number, case in enumerate(cases(loaded, kind)):
-            made = " ".join(marks(loaded, case, change, most) for change in (deleted, changed))
-            lines.append(f"{'example' if kind == 'examples' else 'near miss'} {number}: {made}")
-    now = "\n".join(lines) + "\n"
-    place = KEPT / f"{loaded.rule.name}.txt"
-    if snapshot.WRITE:
-        KEPT.mkdir(exist_ok=True)
-        place.write_text(now, encoding="utf-8")
-    assert now == place.read_text(encoding="utf-8"), __doc__
+            made = " ".join(marks(loaded, case, change, WORDS) for change in (deleted, changed))
+            lines.append(f"{name} {number}: {made}")
+    return "\n".join(lines) + "\n"
