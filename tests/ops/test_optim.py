@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 
+from rocport.checkpoint.memory import Shape, Training, needed
 from rocport.ops.optim import AdamW8bit, Lion8bit, SGD8bit, unsigned_table
 
 MAKERS = {
@@ -74,3 +75,15 @@ def test_on_the_cpu_paged_state_is_where_the_parameter_is():
     # A run saved without pages goes on with them, and the other way round.
     for make in (lambda p: AdamW8bit(p, lr=1e-2, paged=True), lambda p: AdamW8bit(p, lr=1e-2)):
         assert torch.equal(steps(make, paged, 4, state)[0], steps(lambda p: AdamW8bit(p, lr=1e-2), start, 4)[0])
+
+
+def test_paged_state_is_not_counted_as_memory_of_the_gpu():
+    shape = Shape(64, 2, 64, 32, 128, 256)
+    held = {
+        (name, rank): needed(shape, 1000, Training(1, 8, rank, name, False)).trained
+        for name in ("sgd", "adamw8bit", "adamw8bit-paged")
+        for rank in (None, 4)
+    }
+    assert held["adamw8bit", None] - held["sgd", None] == 2000
+    assert held["adamw8bit-paged", None] == held["sgd", None]
+    assert held["adamw8bit-paged", 4] == held["adamw8bit", 4]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-STATE_BYTES: Mapping[str, int] = {"adamw": 2, "adamw8bit": 2, "lion8bit": 1, "sgd": 0}
+STATE_BYTES: Mapping[str, int] = {"adamw": 2, "adamw8bit": 2, "adamw8bit-paged": 2, "lion8bit": 1, "sgd": 0}
 """Optimizer state of one weight: values of the weight's own type for adamw, bytes for the 8-bit ones."""
 
 
@@ -62,7 +62,8 @@ def needed(shape: Shape, parameters: int, training: Training) -> Needed:
     state = STATE_BYTES[training.optimizer]
     if training.lora_rank is None:
         wide = 2 if training.optimizer == "adamw" else 1
-        trained = parameters * (2 + state * wide)
+        # Paged state is the host's; adapters are counted as too small to page, which most are.
+        trained = parameters * (2 + (0 if training.optimizer.endswith("-paged") else state * wide))
     else:
         sides = 4 * shape.hidden + 2 * shape.query + 2 * shape.key + 3 * (shape.hidden + shape.mlp)
         count = shape.layers * training.lora_rank * sides

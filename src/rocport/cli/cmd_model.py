@@ -27,7 +27,11 @@ def command() -> None:
 @click.option("--batch", type=click.IntRange(1), help="Memory for training: sequences a step.")
 @click.option("--sequence", type=click.IntRange(1), help="Tokens a sequence.")
 @click.option("--lora-rank", type=click.IntRange(1), help="Train a LoRA of this rank; without it every weight.")
-@click.option("--optimizer", type=click.Choice(["adamw", "adamw8bit", "lion8bit", "sgd"]), default="adamw")
+@click.option(
+    "--optimizer",
+    type=click.Choice(["adamw", "adamw8bit", "adamw8bit-paged", "lion8bit", "sgd"]),
+    default="adamw",
+)
 @click.option("--checkpointing", is_flag=True, help="With gradient checkpointing.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 @click.pass_context
