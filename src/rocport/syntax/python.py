@@ -175,6 +175,8 @@ class PythonSource:
         `if is_rocm: return` before the statement counts as well. What stands behind a test that both platforms pass
         does not.
         """
+        if isinstance(node, ast.FunctionDef) and self._called_gated(node):
+            return True
         for parent, child in self.ancestors(node):
             if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and self._asks(parent, child):
                 return True

@@ -2,7 +2,8 @@
 
 NVIDIA's shifts take the amount as it is, so that `1u << 32` is 0 and `(1u << n) - 1u` names all lanes for n = 32. AMD's
 take the amount modulo 32: `1u << 32` is 1 and the mask is empty. Found are masks of the first lanes whose number of
-lanes nothing bounds below 32; a lane's own number (`1u << lane`) never is 32. REVIEW.
+lanes nothing bounds below 32; a lane's own number (`1u << lane`) never is 32, and `x & ((1 << n) - 1)` takes bits of a
+number. REVIEW.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ RULE = Rule(
         "__device__ unsigned below(int lane) { return (1u << lane) - 1u; }\n",
         "__device__ unsigned f(int n) { return (1u << (n & 31)) - 1u; }\n",
         "__device__ unsigned f() { return (1u << 5) - 1u; }\n",
+        "__device__ int f(int i, int e) { return __popc(i & ((1 << e) - 1)); }\n",
         "unsigned f(int n) { return (1u << n) - 1u; }\n",
         "__device__ unsigned f(int n) { return n < 32 ? 0xffffffffu >> (32 - n) : 0u; }\n",
         "__device__ unsigned long long f(int n) { return (1ull << n) - 1; }\n",
@@ -57,7 +59,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         close = source.pairs.get(position - 2)
         if close is None or source.at(close + 1) != b"-" or source.at(close + 2) not in _ONE:
             continue
-        if _is_unbounded(source, position + 1, close):
+        if _is_unbounded(source, position + 1, close) and not _takes_low_bits(source, position, close + 2):
             yield from _report(source, position - 2, close + 2)
     for position in [at for at, text in enumerate(source.texts) if _FULL.match(text)]:
         if source.at(position + 1) == b">" and source.at(position + 2) == b">" and source.at(position + 3) == b"(":
@@ -65,6 +67,14 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             inside = source.texts[position + 4 : close] if close is not None else []
             if inside[:2] == [b"32", b"-"] and close is not None and _is_unbounded(source, position + 6, close):
                 yield from _report(source, position, close)
+
+
+def _takes_low_bits(source: CudaSource, position: int, last: int) -> bool:
+    """True for `x & ((1 << n) - 1)`, the last n bits of a number: an int has no 32 of them to give."""
+    signed = source.at(position - 1) == b"1"
+    return (
+        signed and source.at(position - 3) == b"(" and source.at(position - 4) == b"&" and source.at(last + 1) == b")"
+    )
 
 
 def _is_unbounded(source: CudaSource, first: int, last: int) -> bool:

@@ -4,7 +4,8 @@
 since then it is a race on NVIDIA as well, unless each line is followed by `__syncwarp()`. Lanes of an AMD wavefront
 do run in step, and through a volatile pointer every access is made in the order of the source, so the code gives the
 same result on wavefronts of both widths. Without `volatile` the compiler may keep values in registers and reorder,
-and the result is wrong without any message.
+and the result is wrong without any message. A volatile one under `if (tid < 32)` is SAFE; in a function that others
+call it is REVIEW.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ RULE = Rule(
         Example(
             "__global__ void k(int t) {\n  __shared__ int s[64];\n  if (t < 32) {\n    s[t] = max(s[t], s[t + 32]);\n"
             "    s[t] = max(s[t], s[t + 16]);\n    s[t] = max(s[t], s[t + 8]);\n  }\n}\n"
+        ),
+        Example(
+            "__global__ void k(int *p, int t) {\n  if (t < 32) {\n    volatile int *s = p;\n    s[t] += s[t + 8];\n"
+            "    s[t] += s[t + 4];\n    s[t] += s[t + 2];\n  }\n}\n"
         ),
         Example(
             "__device__ int scan(volatile int *s, int i) {\n  s[i] += s[i - 1];\n  s[i] += s[i - 2];\n"
@@ -164,6 +169,7 @@ def _finding(source: CudaSource, steps: list[tuple[int, int, int, bytes]]) -> It
 
 def _report(source: CudaSource, first: int, array: bytes, last: int) -> Iterator[Finding]:
     volatile = _is_volatile(source, array, first)
+    kept = volatile and _by_one_warp(source, first)
     yield finding(
         RULE,
         source,
@@ -175,9 +181,21 @@ def _report(source: CudaSource, first: int, array: bytes, last: int) -> Iterator
             else "the compiler may reorder these accesses, which are not volatile"
         ),
         last=last,
+        applicability=Applicability.SAFE if kept else Applicability.REVIEW,
         confidence=Confidence.MEDIUM if volatile else Confidence.HIGH,
         fix="put rocport::syncwarp() after each step (and read before it what the step writes), or use a shuffle",
     )
+
+
+def _by_one_warp(source: CudaSource, at: int) -> bool:
+    """True under `if (tid < 32)`: the threads that combine are those of one warp."""
+    for guard in source.find(b"if"):
+        close = source.pairs.get(guard + 1) if guard < at else None
+        if close is None or source.pairs.get(close + 1, 0) < at or source.at(close + 1) != b"{":
+            continue
+        if any(source.at(i) == b"<" and source.at(i + 1) in _WARP_WIDE for i in range(guard, close)):
+            return True
+    return False
 
 
 def _is_volatile(source: CudaSource, array: bytes, before: int) -> bool:

@@ -101,6 +101,7 @@ RULE = Rule(
         Example("flags = ['-U__CUDA_NO_HALF_OPERATORS__', '-U__HIP_NO_HALF_OPERATORS__']\n", path="setup.py"),
         Example("if not IS_ROCM:\n    flags.append('--use_fast_math')\n", path="setup.py"),
         Example("parser.add_argument('--threads', type=int)\n", path="run.py"),
+        Example("flags += ['-Xcompiler=/std:c++17']\n", path="setup.py"),
     ),
     sources=("https://clang.llvm.org/docs/HIPSupport.html",),
 )
@@ -116,7 +117,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         match = NVCC_FLAG.search(text) or ARCH_FLAG.search(text)
         if match is None and not half_twin:
             match = HALF_MACRO.search(text)
-        if match is None or _is_option(source, constant) or _is_prose(text):
+        if match is None or _is_option(source, constant) or _is_prose(text) or text.startswith("-Xcompiler=/"):
             continue
         nodes.append(constant)
         words[constant] = match[0].strip()
