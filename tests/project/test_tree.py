@@ -106,7 +106,7 @@ def test_build_files_name_folders_macros_and_standard(tmp_path: Path) -> None:
 
 def test_what_setup_py_names_gets_the_flags_of_pytorch_without_its_headers(tmp_path: Path) -> None:
     files = {
-        "setup.py": "setup(ext_modules=[CUDAExtension('a', ['csrc/a.cu', 'csrc/b.cu'])])\n",
+        "setup.py": "kind = CUDAExtension\nsetup(ext_modules=[kind('a', ['csrc/a.cu', 'csrc/b.cu'])])\n",
         "csrc/a.cu": "#include <torch/extension.h>\n",
         "csrc/b.cu": "__global__ void k() {}\n",
         "csrc/bind.cpp": '#include "kernel.h"\n',

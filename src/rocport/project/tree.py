@@ -321,7 +321,7 @@ def _nearest_first(build: BuildFile) -> tuple[bool, int, str]:
     return not build.of_a_call, -len(PurePosixPath(build.folder).parts), build.folder
 
 
-_EXTENSION = re.compile(r"\b(?:CUDA|Cpp)Extension\s*\(")
+_EXTENSION = re.compile(r"\bCUDAExtension\b")
 
 # As written in -std= and CMAKE_CXX_STANDARD -> the standard, where it is newer than the compiler's default.
 _STANDARDS = {"20": 20, "2a": 20, "23": 23, "2b": 23}
