@@ -35,6 +35,8 @@ _OF_THE_MACHINE = re.compile(
     r"|0x[0-9a-f]+|MapSM|\bcores?\b|driver|runtime|fps|cpu",
     re.IGNORECASE,
 )
+_ITSELF = re.compile(r"\S*/(?:program|original-\d+)\b")
+"""The program's own path, as it prints it."""
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _LIBRARIES = ("cublas", "cufft", "curand", "cusparse", "cusolver")
 _SMALL = 1e-4
@@ -132,7 +134,7 @@ def differences(ours: str, theirs: str, relative: float) -> tuple[int, list[str]
     """How many lines could be compared, and those that differ, as `ours | theirs`."""
     mine, other = (
         [line for line in text.splitlines() if line.strip() and not _OF_THE_MACHINE.search(line)]
-        for text in (ours, theirs)
+        for text in (_ITSELF.sub("PROGRAM", ours), _ITSELF.sub("PROGRAM", theirs))
     )
     if len(mine) != len(other):
         return min(len(mine), len(other)), [f"{len(mine)} lines | {len(other)} lines"]
