@@ -152,6 +152,21 @@ def test_a_gpu_that_cannot_be_opened_is_said(tmp_path: Path) -> None:
     assert "no AMD GPU" in AmdExecutor(tmp_path / "none").probe().refusal
 
 
+def test_a_target_chooses_the_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, version in enumerate((110000, 90402, 90402)):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "properties").write_text(f"simd_count 8\ngfx_target_version {version}\n")
+    monkeypatch.setattr("rocport.executor.amd.find_tool", lambda name: tmp_path / name)
+    (tmp_path / "kfd").write_text("")
+    assert AmdExecutor(tmp_path, tmp_path / "kfd").probe().targets == ("gfx1100", "gfx942")
+    refusal = AmdExecutor(tmp_path, tmp_path / "kfd", "gfx90a").probe().refusal
+    assert refusal == "no GPU of gfx90a: this machine has gfx1100, gfx942, gfx942; name one of these"
+    one = AmdExecutor(tmp_path, tmp_path / "kfd", "gfx942")
+    assert one.probe().targets == ("gfx942",) and one.probe().widths == (64,)
+    printed = one.run(Path("/bin/sh"), ("-c", "echo $ROCR_VISIBLE_DEVICES"), tmp_path, RunOptions()).stdout
+    assert printed == "1\n"
+
+
 def write_config(folder: Path, name: str, version: int, **more: object) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name

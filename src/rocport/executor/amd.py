@@ -97,28 +97,34 @@ def compile_program(command: Sequence[str], program: Program, executable: Path) 
 
 
 class AmdExecutor:
-    """The AMD GPU of this machine."""
+    """The AMD GPUs of this machine, or those of one target."""
 
     name = "amd"
 
-    def __init__(self, topology: Path = _TOPOLOGY, kfd: Path = _KFD) -> None:
+    def __init__(self, topology: Path = _TOPOLOGY, kfd: Path = _KFD, target: str | None = None) -> None:
         self._topology = topology
         self._kfd = kfd
+        self._target = target
+
+    def _here(self) -> dict[str, int]:
+        """The targets that are meant -> the number of the first GPU of each."""
+        every = gpu_targets(self._topology)
+        return {target: every.index(target) for target in every if self._target in (None, target)}
 
     def probe(self) -> Capability:
-        """A GPU in the KFD topology, a device node that can be opened, and hipcc."""
-        targets = gpu_targets(self._topology)
-        if not targets:
+        """A GPU in the KFD topology, of the target that is meant, a device node that can be opened, and hipcc."""
+        every, targets = gpu_targets(self._topology), tuple(self._here())
+        if not every:
             return self._refuse("no AMD GPU: the kernel's KFD topology lists none (`rocport doctor` says more)")
+        if not targets:
+            return self._refuse(f"no GPU of {self._target}: this machine has {', '.join(every)}; name one of these")
         if not os.access(self._kfd, os.R_OK | os.W_OK):
             return self._refuse(f"{self._kfd} cannot be opened (`rocport doctor` says which group is missing)")
         hipcc = find_tool("hipcc")
         if hipcc is None:
             return self._refuse("no hipcc: install ROCm's HIP compiler, or set ROCM_PATH")
         widths = tuple(sorted({width_of(target) for target in targets}))
-        return Capability(
-            self.name, widths, tuple(dict.fromkeys(targets)), Level.HARDWARE, detail=f"{', '.join(targets)}; {hipcc}"
-        )
+        return Capability(self.name, widths, targets, Level.HARDWARE, detail=f"{', '.join(targets)}; {hipcc}")
 
     def _refuse(self, why: str) -> Capability:
         return Capability(self.name, level=Level.HARDWARE, refusal=why)
@@ -129,16 +135,20 @@ class AmdExecutor:
         Raises:
             BuildError: it does not build, or this executor is not usable.
         """
-        hipcc, targets = find_tool("hipcc"), gpu_targets(self._topology)
+        hipcc, targets = find_tool("hipcc"), tuple(self._here())
         if hipcc is None or not targets:
             raise BuildError(self.probe().refusal)
-        return build_with_hipcc(hipcc, program, folder, options, tuple(dict.fromkeys(targets)))
+        return build_with_hipcc(hipcc, program, folder, options, targets)
 
     def run(
         self, executable: Path, arguments: Sequence[str], cwd: Path, options: RunOptions = _DEFAULT_RUN
     ) -> RunResult:
-        """On the device. The width is the device's: order, poison and hazards of `options` are not looked at."""
-        return run_plain([str(executable), *arguments], cwd, options)
+        """On the first device of the target that is meant, or on the runtime's own choice. The width is the device's:
+        order, poison and hazards of `options` are not looked at."""
+        number = self._here().get(options.target or self._target or "")
+        alone = len(set(gpu_targets(self._topology))) == 1
+        visible = {} if number is None or alone else {"ROCR_VISIBLE_DEVICES": str(number)}
+        return run_plain([str(executable), *arguments], cwd, options, visible)
 
 
 def run_plain(

@@ -13,11 +13,11 @@ from rocport.executor.triton_interpreter import TritonInterpreter
 
 
 def executors(target: str | None = None) -> tuple[Executor, ...]:
-    """One of each; `target` chooses what an emulator emulates."""
+    """One of each; `target` chooses the GPU, or what an emulator emulates."""
     return (
         CpuExecutor(),
         IsaExecutor(*([target] if target else [])),
-        AmdExecutor(),
+        AmdExecutor(target=target),
         RocjitsuExecutor(target),
         NvidiaExecutor(),
         TritonInterpreter(),
