@@ -123,11 +123,22 @@ class Unit:
             self._by_name.setdefault(body.name, []).append(body)
         arguments: dict[bytes, list[Value]] = {}
         related = self._related(bodies)
-        for again in (bodies, related):
+        seen: dict[int, tuple[object, ...]] = {}
+
+        def walk(body: Body) -> None:
+            """Once more would change nothing where what callers pass and what called functions return is the same."""
+            given = [self.argument(body.name, index) for index in range(len(body.parameters))]
+            returned = [other.result for name in related.get(id(body), ()) for other in self.named(name)]
+            if seen.get(id(body)) != (given, returned):
+                seen[id(body)] = given, returned
+                _Walk(self, body).run()
+
+        again = [body for body in bodies if id(body) in related]
+        for walked in (bodies, again):
             self._arguments = arguments
             arguments = {}
-            for body in again:
-                _Walk(self, body).run()
+            for body in walked:
+                walk(body)
             for body in bodies:
                 for call in body.calls:
                     known = arguments.setdefault(call.name, list(call.arguments))
@@ -135,8 +146,8 @@ class Unit:
                         if known[index] != value:
                             known[index] = joined(known[index], value)
         self._arguments = arguments
-        for body in related:
-            _Walk(self, body).run()
+        for body in again:
+            walk(body)
         return bodies
 
     def _of_interest(self, bodies: list[Body]) -> list[Body]:
@@ -269,12 +280,13 @@ class Unit:
                 if BLOCK_BARRIER.search(self.source.text(at, clues.asm_close(self.source, at) + 1)):
                     yield at
 
-    def _related(self, bodies: list[Body]) -> list[Body]:
-        """Those that name another body of the file, or are named in one: only they learn from a second walk."""
+    def _related(self, bodies: list[Body]) -> dict[int, Set[bytes]]:
+        """By their `id` the bodies that name another body of the file, or are named in one, with the names in each.
+        Only they learn from a second walk."""
         spans = [(body, body.statements[0].first, body.statements[-1].last) for body in bodies if body.statements]
         naming = [(body, self._by_name.keys() & self.source.texts[first:last]) for body, first, last in spans]
         named = {name for _, names in naming for name in names}
-        return [body for body, names in naming if names or body.name in named]
+        return {id(body): names for body, names in naming if names or body.name in named}
 
     @cached_property
     def constants(self) -> Mapping[bytes, Value]:

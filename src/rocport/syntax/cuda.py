@@ -197,7 +197,10 @@ class CudaSource:
 
     def is_ident(self, position: int) -> bool:
         """True when there is a token at the index and it is an identifier."""
-        return 0 <= position < len(self.texts) and kind_of(self.texts[position]) == IDENT
+        if not 0 <= position < len(self.texts):
+            return False
+        text = self.texts[position]
+        return text[0] in _IDENT_START and text[-1] != 34  # as kind_of says, which costs twice as much
 
     def qualified(self, position: int) -> bool:
         """True for the `name` of `ns::name`; False for `::name`, as in `return ::name`."""

@@ -86,10 +86,8 @@ def _given(source: CudaSource, context: Context) -> Iterator[tuple[int, bytes]]:
     """Names that an AMD branch gives 64 and the project elsewhere 32."""
     wide: dict[bytes, tuple[int, bytes]] = {}
     narrow: dict[bytes, set[bytes]] = {}
-    for position, text in enumerate(source.texts):
-        value = _plain(text)
-        if value not in _WIDE and value not in _NARROW:
-            continue
+    numbers = {text: value for text in source.index if (value := _plain(text)) in _WIDE or value in _NARROW}
+    for position, value in sorted((at, value) for text, value in numbers.items() for at in source.index[text]):
         name = _named(source, position)
         if name is None:
             continue
@@ -184,7 +182,7 @@ def _conditional(source: CudaSource) -> Iterator[tuple[int, bytes]]:
         if text[:1] == b"6" and _plain(text) in (b"64", b"63")
         for at in places
     )
-    for position in source.find(b"if"):
+    for position in source.find(b"if") if wide else ():
         open_ = position + 2 if source.at(position + 1) == b"constexpr" else position + 1
         close = source.pairs.get(open_)
         if source.at(open_) != b"(" or close is None:

@@ -26,6 +26,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 from collections.abc import Iterator
+from functools import cached_property
 
 from rocport.binding.branches import (
     ARCH,
@@ -400,13 +401,19 @@ class _Held:
     """What a file holds outside its functions for the device, read once for all conditionals of it."""
 
     def __init__(self, source: CudaSource) -> None:
-        self._others: list[int] = []
-        self._starts: list[int] = []
-        self._ends: list[int] = []
+        self._source = source
         self._refusals = [item.start for item in source.directives if item.name == b"error"]
         own = (item.name for item in source.functions if b"__device__" in item.specifiers and item.body is not None)
         self._defined = sorted(source.starts[name] for name in own)
         self._told = [item.start for item in source.directives if item.name not in _NEUTRAL]
+
+    @cached_property
+    def _read(self) -> tuple[list[int], list[int], list[int]]:
+        """Where what is no function for the device alone stands; where those functions start; where they end."""
+        source = self._source
+        others: list[int] = []
+        starts: list[int] = []
+        ends: list[int] = []
         functions = {item.name: item for item in source.functions}
         texts, head, at = source.texts, None, 0
         while at < len(texts):
@@ -418,8 +425,8 @@ class _Held:
                 stands = directive.name in _CONDITIONAL and head is None
                 head = None
             elif function is not None and (body := function.body) is not None and _for_device_alone(function):
-                self._starts.append(source.starts[at if head is None else head])
-                self._ends.append(source.end(body[1]))
+                starts.append(source.starts[at if head is None else head])
+                ends.append(source.end(body[1]))
                 head, follows = None, body[1] + 1
                 follows += source.at(follows) == b";"
             elif texts[at] in _ENDS:
@@ -428,10 +435,11 @@ class _Held:
                 head = at if head is None else head
                 follows, stands = _past(source, at)
             if not stands:
-                self._others.append(source.starts[at])
+                others.append(source.starts[at])
             at = max(follows, at + 1)
         if head is not None:
-            self._others.append(source.starts[head])
+            others.append(source.starts[head])
+        return others, starts, ends
 
     def defines_device_functions(self, branch: Branch) -> bool:
         """True where a branch defines a function for the device, and does not refuse."""
@@ -441,13 +449,16 @@ class _Held:
     def only_device_functions(self, chain: Chain) -> bool:
         """True where the branches hold whole definitions of functions for the device, at least one, and no more."""
         start, end = chain.branches[0].start, chain.end
-        if _between(self._others, start, end) or _between(self._told, start, end):
+        if _between(self._told, start, end) or not _between(self._defined, start, end):
+            return False
+        others, starts, ends = self._read
+        if _between(others, start, end):
             return False
         for branch in chain.branches:
-            at = bisect.bisect_left(self._starts, branch.end) - 1
-            if at >= 0 and self._starts[at] >= branch.start and self._ends[at] > branch.end:
+            at = bisect.bisect_left(starts, branch.end) - 1
+            if at >= 0 and starts[at] >= branch.start and ends[at] > branch.end:
                 return False
-        return bool(_between(self._starts, start, end))
+        return bool(_between(starts, start, end))
 
 
 def _for_device_alone(function: Function) -> bool:

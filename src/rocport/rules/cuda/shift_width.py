@@ -61,7 +61,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         if _is_unbounded(source, position + 1, close) and not _takes_low_bits(source, position, close + 2):
             yield from _report(source, position - 2, close + 2)
-    for position in [at for at, text in enumerate(source.texts) if _FULL.match(text)]:
+    for position in sorted(at for text, places in source.index.items() if _FULL.match(text) for at in places):
         if source.at(position + 1) == b">" and source.at(position + 2) == b">" and source.at(position + 3) == b"(":
             close = source.pairs.get(position + 3)
             inside = source.texts[position + 4 : close] if close is not None else []
