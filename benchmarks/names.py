@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from declarations import ENUM, FUNCTION, TYPE
 from refresh_libraries import Refresh, Release
 
 from rocport import api
+from rocport.facts.lookup import counterpart
 from rocport.facts.symbols import FOLDER
 from rocport.model import Applicability
 from rocport.toolchain import Toolchain, find
@@ -209,6 +211,29 @@ def measure(subject: Subject, cuda: Path, targets: list[str], work: Path) -> tup
     return counts, texts | {lines[n][1].replace("use_@", ""): m for n, m in silent.items() if n >= 0}
 
 
+_PRIVATE = re.compile(r"/__|(?:^|/)(?:detail|details|__detail|impl|internal|nvtxDetail|nccl_device)/|^generated_")
+
+
+def headers(cuda: Path, toolchain: Toolchain) -> tuple[Counter[str], dict[str, str]]:
+    """The same question of the headers below DIR that programs include; answered: the include resolves."""
+    counts: Counter[str] = Counter()
+    silent: dict[str, str] = {}
+    for path in sorted(path for path in cuda.rglob("*") if path.is_file()):
+        name = path.relative_to(cuda).as_posix()
+        if path.suffix not in (".h", ".cuh", ".hpp", ".inl", "") or _PRIVATE.search(name):
+            continue
+        row = counterpart("header", name)
+        counts["uses"] += 1
+        if (toolchain.include / (row.hip if row is not None and row.hip else name)).exists():
+            counts["answered"] += 1
+        elif row is not None and not row.hip:
+            counts["named"] += 1
+        else:
+            counts["silent"] += 1
+            silent[name] = "no row in facts/libraries, and HIP has no such header"
+    return counts, silent
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--cuda", type=Path, required=True, help="an include folder of CUDA 12")
@@ -225,10 +250,16 @@ def main() -> None:
             work = arguments.work or Path(scratch)
             counts, silent = measure(subject, arguments.cuda, arguments.target.split(","), work)
             total += counts
-            print(f"{subject.library:12} {_line(counts)}", flush=True)
-            for line, message in silent.items() if arguments.list else ():
-                print(f"    {line}\n        {message}")
+            _print(subject.library, counts, silent, arguments.list)
     print(f"{'all':12} {_line(total)}")
+    if not arguments.library:
+        _print("headers", *headers(arguments.cuda, find()), arguments.list)
+
+
+def _print(name: str, counts: Counter[str], silent: Mapping[str, str], listed: bool) -> None:
+    print(f"{name:12} {_line(counts)}", flush=True)
+    for line, message in silent.items() if listed else ():
+        print(f"    {line}\n        {message}")
 
 
 def _line(counts: Counter[str]) -> str:
