@@ -38,6 +38,8 @@ from rocport.checkpoint.tensorfile import (
 )
 from rocport.facts.codes import CODES, dynamic_map
 from rocport.model.digest import file_sha256
+from rocport.model.shape import Each, Row, ShapeError
+from rocport.model.shape import read as read_shaped
 
 if TYPE_CHECKING:
     from rocport.checkpoint.codec import Floats
@@ -339,6 +341,16 @@ class _Errors:
         return (self.largest, math.sqrt(self.squares / self.count)) if self.count else None
 
 
+_RECORD = {
+    "source": [Row(str, int, str)],
+    "to": str,
+    "blocksize": (int, None),
+    "nested": (bool, None),
+    "shards": Each({"bytes": int, "sha256": re.compile("[0-9a-f]{64}")}),
+}
+"""What is kept of a conversion that is not done."""
+
+
 def _open_destination(work: Plan, src: Path, dst: Path) -> dict[str, Any]:
     """Create `dst`, or read the record of an interrupted run of this very conversion."""
     if dst.exists() and not dst.is_dir():
@@ -355,10 +367,10 @@ def _open_destination(work: Plan, src: Path, dst: Path) -> dict[str, Any]:
     state = dst / STATE_FILE
     if state.is_file():
         try:
-            record: dict[str, Any] = json.loads(state.read_text(encoding="utf-8"))
+            record: dict[str, Any] = read_shaped(state.read_text(encoding="utf-8"), _RECORD)
             same = all(record[key] == fresh[key] for key in ("source", "to", "blocksize", "nested"))
-        except (ValueError, KeyError, TypeError):
-            same = False
+        except ShapeError as error:
+            raise CheckpointError(f"{state}: {error}; remove {dst} and convert again") from error
         if not same:
             raise CheckpointError(f"{dst}: holds an unfinished conversion of another source or with other options")
         return record

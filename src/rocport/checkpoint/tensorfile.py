@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rocport.checkpoint.errors import CheckpointError
+from rocport.model.shape import Each, ShapeError, check
 
 DTYPE_BYTES: Mapping[str, int] = {
     "BOOL": 1,
@@ -117,6 +118,10 @@ def read_header(path: Path) -> TensorFile:
     if not isinstance(header, dict):
         raise CheckpointError(f"{path}: the header is not a JSON object")
     metadata = header.pop("__metadata__", {})
+    try:
+        check(metadata, Each(str))
+    except ShapeError as error:
+        raise CheckpointError(f"{path}: __metadata__ {error}; it maps names to texts") from error
     base = 8 + length
     tensors = sorted((_tensor(path, name, entry, base) for name, entry in header.items()), key=lambda t: t.start)
     end = base
@@ -124,7 +129,7 @@ def read_header(path: Path) -> TensorFile:
         if tensor.start < end or tensor.end > size:
             raise CheckpointError(f"{path}: {tensor.name}: bytes {tensor.start}-{tensor.end} overlap or leave the file")
         end = tensor.end
-    return TensorFile(path, tuple(tensors), metadata if isinstance(metadata, dict) else {})
+    return TensorFile(path, tuple(tensors), metadata)
 
 
 def _tensor(path: Path, name: str, entry: Any, base: int) -> Tensor:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
+
+from rocport.model.shape import Each, Row, ShapeError, read
 
 
 def key_of(value: Any) -> str:
@@ -124,11 +127,20 @@ def open_store(url: str) -> Store:
     return RemoteStore(url) if "://" in url else FolderStore(Path(url))
 
 
+_RESULT = {
+    "step?": str, "name?": str, "state?": re.compile("done|failed"), "reason?": str, "how?": str, "seconds?": float,
+    "files?": int, "cuda?": int, "bytes?": int, "minutes?": int, "rules?": Each(int), "findings?": [dict],
+    "problems?": [Row(str, str)], "units?": list, "programs?": Each(str),
+    "page?": re.compile(r"pages/[\w-]+\.html"),
+}  # fmt: skip
+"""What a worker stores: of an object store anybody may write to, it is read as data of somebody else."""
+
+
 def read_result(store: Store, key: str) -> dict[str, Any] | None:
-    """The result under a key; None where there is none, or one that a killed worker left half written."""
+    """The result under a key; None where there is none, or one that no worker writes whole."""
     data = store.read(f"results/{key}.json")
-    with suppress(ValueError):
-        result: dict[str, Any] | None = None if data is None else json.loads(data)
+    with suppress(ShapeError):
+        result: dict[str, Any] | None = None if data is None else read(data, _RESULT)
         return result
     return None
 

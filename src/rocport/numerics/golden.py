@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from rocport.model import shape
 from rocport.numerics.records import Call, TensorRecord
 
 SCHEMA = 1
@@ -176,12 +177,15 @@ def open_golden(path: Path) -> Golden:
         return golden
     try:
         with zipfile.ZipFile(path) as archive:
-            manifest = json.loads(archive.read(MANIFEST))
+            manifest = shape.read(archive.read(MANIFEST), {"schema?": object})
             if manifest.get("schema") != SCHEMA:
                 raise GoldenError(
                     f"{path}: schema {manifest.get('schema')}, this rocport reads {SCHEMA}; "
                     "record it again, or use the rocport that wrote it"
                 )
+            shape.check(
+                manifest, {"members": shape.Each(str), "outcome": {"ok?": bool, "reason?": str}, "content": str}
+            )
             for name, digest in manifest["members"].items():
                 with archive.open(name) as member:
                     if _digest_stream(member) != digest:

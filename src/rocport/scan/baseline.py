@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
-from rocport.model import Finding, SourceTree
+from rocport.model import Finding, SourceTree, shape
 
 SCHEMA = 1
 
@@ -51,9 +51,10 @@ def dump(tree: SourceTree, findings: Iterable[Finding]) -> str:
 def load(path: Path) -> frozenset[str]:
     """Fingerprints of a baseline. Raises BaselineError."""
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = shape.read(path.read_text(encoding="utf-8"), {"schema": int})
         if body["schema"] != SCHEMA:
             raise BaselineError(f"{path}: schema {body['schema']!r}, expected {SCHEMA}; use --write-baseline")
+        shape.check(body, {"accepted": [{"fingerprint": str}]})
         return frozenset(str(row["fingerprint"]) for row in body["accepted"])
     except OSError as error:
         raise BaselineError(f"{path}: cannot be read: {error.strerror}; write one with --write-baseline") from error

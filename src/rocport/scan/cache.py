@@ -9,9 +9,9 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rocport.model import (
     Applicability,
@@ -24,6 +24,7 @@ from rocport.model import (
     Severity,
     Span,
     cache_folder,
+    shape,
 )
 from rocport.model.digest import code_digest
 from rocport.syntax.project import FileNames
@@ -133,6 +134,38 @@ def key(*parts: str | bytes) -> str:
     return digest.hexdigest()
 
 
+_T = TypeVar("_T")
+
+
+def unpacked(known: Mapping[str, Any], unpack: Callable[[Any], _T]) -> dict[str, _T]:
+    """The values that are what a scan stores, unpacked. One that is not is as if it was not there."""
+    found: dict[str, _T] = {}
+    for mark, packed in known.items():
+        with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
+            found[mark] = unpack(packed)
+    return found
+
+
+_NAMES = shape.Row(
+    [str],
+    shape.Each(str),
+    [str],
+    bool,
+    bool,
+    [shape.Row(str, str, int, str, object, list, bool, str)],
+    [object],
+    shape.Each([object]),
+    shape.Each([str]),
+    shape.Each(object),
+    object,
+)
+_FINDING = shape.Row(
+    *(str, int, int, int, int, str, str, str, str, object, object),
+    [shape.Row(int, int, str)],
+    *([str], [str], object, object, object),
+)
+
+
 def pack_names(names: FileNames) -> list[Any]:
     """The names of a file as JSON takes them."""
     return [
@@ -166,7 +199,8 @@ def pack_names(names: FileNames) -> list[Any]:
 
 
 def unpack_names(packed: list[Any]) -> FileNames:
-    """The inverse of `pack_names`."""
+    """The inverse of `pack_names`. Raises ShapeError."""
+    shape.check(packed, _NAMES)
     device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying, arrays = packed
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
@@ -223,7 +257,8 @@ def pack_finding(finding: Finding) -> list[Any]:
 
 
 def unpack_finding(path: str, packed: list[Any]) -> Finding:
-    """The inverse of `pack_finding`."""
+    """The inverse of `pack_finding`. Raises ShapeError."""
+    shape.check(packed, _FINDING)
     (rule, start, end, line, end_line, message, severity, applicability, confidence, fix, phase) = packed[:11]
     edits, headers, compat, holds, source, routine = packed[11:]
     return Finding(

@@ -244,9 +244,8 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
     words = ("names", caching.code_fingerprint()) if cache is not None else ()
     keys = _keys(sources, lambda file: words) if cache is not None else {}
     known = cache.get(set(keys.values())) if cache is not None else {}
-    found: dict[str, FileNames] = {
-        path: caching.unpack_names(known[mark]) for path, mark in keys.items() if mark in known
-    }
+    unpacked = caching.unpacked(known, caching.unpack_names)
+    found: dict[str, FileNames] = {path: unpacked[mark] for path, mark in keys.items() if mark in unpacked}
     missing = [file for file in sources if file.path not in found]
     fresh = dict(zip((file.path for file in missing), parallel(_names, missing, jobs), strict=True))
     found.update(fresh)
@@ -360,13 +359,14 @@ def scan_tree(tree: SourceTree, options: Options, jobs: int = 1, cache: Cache | 
             for of_cuda in (True, False)
         }
         keys = _keys(sources, lambda file: ("scan", around[file.language == "cuda"], file.language, file.path))
-    known: dict[str, Any] = cache.get(keys.values()) if cache is not None else {}
+    kept = cache.get(keys.values()) if cache is not None else {}
+    known = caching.unpacked(kept, lambda packed: _unpack("", packed))
     missing = [file for file in sources if keys.get(file.path) not in known]
     fresh = dict(zip((file.path for file in missing), parallel(scan, missing, jobs), strict=True))
     if cache is not None:
         cache.put({keys[path]: _pack(result) for path, result in fresh.items() if path in keys}, used=known)
     results = [
-        fresh[file.path] if file.path in fresh else _unpack(file.path, known[keys[file.path]]) for file in sources
+        fresh[file.path] if file.path in fresh else _unpack(file.path, kept[keys[file.path]]) for file in sources
     ]
     return Scanned(
         tuple(finding for result in results for finding in result.findings),

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from rocport.facts.targets import default_targets
-from rocport.model import HANGING_S
+from rocport.model import HANGING_S, shape
 from rocport.model.digest import file_sha256
 from rocport.model.locks import locked
 
@@ -118,13 +118,22 @@ def sdk_path(environ: Mapping[str, str] = os.environ) -> Path:
     return Path(override).expanduser() if override else base_folder(environ) / load_pins().version
 
 
+_INSTALLED = {
+    "packages": [{"name?": str, "version?": str, "pinned?": bool}],
+    "version?": str,
+    "rocm?": str,
+    "llvm?": int,
+    "unpacked?": str,
+}
+
+
 def read_manifest(path: Path) -> dict[str, Any] | None:
     """What was installed at `path`; None where no complete SDK is."""
     try:
-        manifest = json.loads((path / MANIFEST).read_text())
+        manifest: dict[str, Any] = shape.read((path / MANIFEST).read_text(), _INSTALLED)
     except (OSError, ValueError):
         return None
-    return manifest if isinstance(manifest, dict) and "packages" in manifest else None
+    return manifest
 
 
 def unpacked_sha256(root: Path) -> str:

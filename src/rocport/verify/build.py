@@ -26,6 +26,7 @@ from rocport.facts.targets import load_target
 from rocport.model import HANGING_S
 from rocport.model.folders import cache_folder
 from rocport.model.manifest import NAME, Manifest
+from rocport.model.shape import ShapeError, check
 from rocport.model.verification import (
     HOST,
     KernelFinding,
@@ -238,9 +239,10 @@ class _Outcome:
         try:
             if entry is None:
                 return None
+            check(entry, {"code": int, "text": str, "kernels": [dict], "empty": [str]})
             uses = tuple(KernelUse(**kernel) for kernel in entry["kernels"])
             return cls(entry["code"], entry["text"], uses, tuple(entry["empty"]))
-        except (KeyError, TypeError):
+        except (ShapeError, TypeError):
             return None
 
 

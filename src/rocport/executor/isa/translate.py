@@ -13,6 +13,8 @@ from typing import Any
 
 from rocport.executor.isa import dwarf, library, program
 from rocport.executor.isa.tables import family
+from rocport.model.shape import Each
+from rocport.model.shape import read as read_shaped
 from rocport.syntax.code_object import CodeObject, CodeObjectError, KernelCode, read, unbundle
 
 
@@ -49,6 +51,10 @@ def _digest(code: CodeObject, kernel: KernelCode, target: str, watched: bool) ->
 _SOURCES = ""
 
 
+_NOTE = {"path": str, "steps": int, "untranslated": Each(str), "origins": Each(str)}
+"""What is kept beside a translated kernel."""
+
+
 def _sources() -> str:
     """Digest of the translator's own files."""
     global _SOURCES
@@ -60,18 +66,26 @@ def _sources() -> str:
     return _SOURCES
 
 
+def _noted(note: Path) -> dict[str, Any] | None:
+    """What is kept beside a translated kernel; None where it is not what `translate` writes, or names a file outside of
+    the cache: what is loaded lies in it, whatever a note says."""
+    try:
+        kept: dict[str, Any] = read_shaped(note.read_text(encoding="utf-8"), _NOTE)
+        path = Path(kept["path"])
+        return kept if path.resolve().is_relative_to(library.folder().resolve()) and path.exists() else None
+    except (OSError, ValueError):
+        return None
+
+
 def translate(code: CodeObject, kernel: KernelCode, target: str, watched: bool = False) -> Translated:
     """The kernel's shared object, from the cache where it holds it; `watched`: for RP_WATCH. Raises EngineError,
     TablesError."""
     start = time.perf_counter()
     note = library.folder() / "translated" / (_digest(code, kernel, target, watched) + ".json")
-    try:
-        kept = json.loads(note.read_text(encoding="utf-8"))
-        if Path(kept["path"]).exists():
-            seconds = time.perf_counter() - start
-            return Translated(Path(kept["path"]), kept["steps"], 0, kept["untranslated"], kept["origins"], seconds)
-    except (OSError, ValueError, KeyError):
-        pass
+    kept = _noted(note)
+    if kept is not None:
+        seconds = time.perf_counter() - start
+        return Translated(Path(kept["path"]), kept["steps"], 0, kept["untranslated"], kept["origins"], seconds)
     built = program.build(code, kernel, target)
     if watched:
         program.watch(built)
