@@ -1,9 +1,11 @@
 """The bar on AMD machine code, with no AMD GPU. `benchmarks/codegen.py` prints the table for every configuration."""
 
 import pytest
+import torch
 
 from rocport.facts.targets import load_target
 from rocport.runtime import Platform
+from rocport.runtime.machine import assume
 
 codegen = pytest.importorskip("rocport.ops.codegen", reason="triton is not installed")
 
@@ -43,3 +45,24 @@ def test_the_bar_sees_what_the_compiler_does_not():
     bad = codegen.Report("x", "tile_kernel", "gfx942", 256, 5, 36, 98304, 2048, 0, 8, 0, 0, 1, 500, True)
     assert len(bad.problems(target)) == 7
     assert "98304 bytes of LDS, gfx942 has 65536" in bad.problems(target)
+
+
+OTHERS = [Platform("cuda", capability=(8, 6)), Platform("rocm", target=load_target("gfx942"))]
+
+
+@pytest.mark.parametrize("where", [Platform("cuda", capability=(9, 0)), *OTHERS], ids=str)
+def test_a_kernel_that_begins_early_reads_nothing_before_it_may(where):
+    """Weights neither: they may have been written by the kernel before. Other GPUs know nothing of it."""
+    from rocport.ops.quantized_matmul import triton as matmul
+
+    with assume(where), codegen.recording() as made:
+        matmul.run(torch.empty(1, 4096, dtype=torch.bfloat16), codegen.example("affine4g64", (4096, 4096)))
+    (launch,) = made
+    early = where not in OTHERS
+    assert (dict(launch.options).get("launch_pdl", False), dict(launch.constants)["FOLLOW"]) == (early, early)
+    if not early:
+        return
+    text = codegen.compile_for(launch, 90, 32).asm["ptx"]
+    assert text.count("griddepcontrol.wait") == text.count("griddepcontrol.launch_dependents") == 1
+    before, _, after = text.partition("griddepcontrol.wait")
+    assert "ld.global" not in before and "ld.global" in after and "st.global" in after

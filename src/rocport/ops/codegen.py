@@ -34,7 +34,10 @@ _TYPES = {
     torch.float32: "*fp32", torch.float16: "*fp16", torch.bfloat16: "*bf16", torch.int32: "*i32", torch.int16: "*i16",
     torch.int64: "*i64", torch.uint8: "*u8",
 }  # fmt: skip
-_OPTIONS = ("num_warps", "num_stages", "waves_per_eu", "enable_fp_fusion", "matrix_instr_nonkdim", "kpack")
+_OPTIONS = (
+    "num_warps", "num_stages", "waves_per_eu", "enable_fp_fusion", "matrix_instr_nonkdim", "kpack", "maxnreg",
+    "launch_pdl",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
