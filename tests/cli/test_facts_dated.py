@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from rocport.cli import cli
 from rocport.facts import dates
+from rocport.facts.failures import load_failures
 
 PASTE = "ROCk module is loaded\nUnable to open /dev/kfd read-write: Permission denied\nGPU: gfx1100\n"
 MODEL = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4}
@@ -45,11 +48,28 @@ def test_every_command_prints_the_day_of_its_facts_and_warns_when_they_are_old(
         assert "upgrade rocport" in CliRunner().invoke(cli, words).output, name
 
 
-def test_scan_and_port_warn_of_old_facts_beside_their_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scan_and_port_print_it_beside_their_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "requirements.txt").write_text("torch==2.5.1+cu124\n")
     words = (["scan", str(tmp_path / "source")], ["port", str(tmp_path / "source"), "--out", str(tmp_path / "out")])
-    assert not any("upgrade rocport" in CliRunner().invoke(cli, line).stderr for line in words)
+    for said in (CliRunner().invoke(cli, line) for line in words):
+        assert "Facts as of 20" in said.stderr and "Facts as of" not in said.stdout
+        assert "upgrade rocport" not in said.stderr
     monkeypatch.setattr(dates, "STALE_DAYS", -100_000)
     words[1][-1] += "2"
     assert all("upgrade rocport" in CliRunner().invoke(cli, line).stderr for line in words)
+
+
+def test_commands_that_a_fix_advises_are_commands() -> None:
+    """Ten fixes said `rocport compat torch --gpu GFX`, which is refused: what is wanted goes with --want."""
+    for failure in load_failures():
+        for text in (failure.cause, *failure.fix):
+            for name, rest in re.findall(r"\brocport ([a-z][a-z-]+)((?: (?:--[a-z][a-z-]*|<[^>]+>|[\w.]+))*)", text):
+                command, words = cli.get_command(click.Context(cli), name), rest.split()
+                assert command is not None, (failure.id, name, rest)
+                while isinstance(command, click.Group) and words:
+                    command = command.get_command(click.Context(command), words.pop(0)) or command
+                options = {option for param in command.params for option in param.opts}
+                assert options.issuperset(re.findall(r"--[a-z][a-z-]*", rest)), (failure.id, rest)
+                if name == "compat":
+                    assert re.match(r"( --| names\b| prints\b| says\b|$)", rest), (failure.id, rest)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocport.cli.common import emit, existing, make_settings, refuse_given, settings_options, without_collector
-from rocport.facts.dates import overdue
+from rocport.facts.dates import dated
 from rocport.report import formats
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def command(
             f"{', '.join(tree.left_out[:3])}{' ...' if len(tree.left_out) > 3 else ''}",
             err=True,
         )
-    if fmt == "text" and (old := overdue()):
-        click.echo(old, err=True)
+    if fmt == "text":
+        click.echo(dated(), err=True)
     ctx.exit(code)
 
 

@@ -88,7 +88,7 @@ def who_lines(reading: Reading) -> Iterator[str]:
     if vendor.cuda_build:
         yield f"{reading.name}:{vendor.line}: a CUDA build ({vendor.text}), and no GPU is named."
         yield "On an NVIDIA machine nothing here is for rocport; on an AMD machine it needs a ROCm build:"
-        yield "  rocport compat torch --gpu <the GPU's name or gfx>"
+        yield "  rocport compat --gpu <the GPU's name or gfx> --want torch"
     elif reading.vendor == UNKNOWN and reading.matches:
         yield "Nothing in it says whose GPU this is; what follows is for an AMD GPU."
 

@@ -28,7 +28,7 @@ def dated(*names: str, today: date | None = None) -> str:
 
 
 def overdue(*names: str, today: date | None = None) -> str:
-    """The warning that the facts are old; empty while they are not. For commands whose output is of another kind."""
+    """The warning that the facts are old; empty while they are not."""
     day = as_of(*names)
     age = ((today or date.today()) - day).days
     if age <= STALE_DAYS:
