@@ -73,6 +73,7 @@ def test_cuda_in_a_language_nobody_reads_is_named(tmp_path: Path, name: str, tex
         ("CMakeLists.txt", "if(USE_GPU)\n  add_definitions(-DWITH_CUDA)\nendif()\n", False),
         ("CMakeLists.txt", "find_package(CUDA)\nif(CUDA_FOUND)\n  add_definitions(-DWITH_CUDA)\nendif()\n", True),
         ("build.txt", "-DWITH_CUDA\n", True),
+        ("main.cu", '#define WITH_CUDA\n#include "a.cpp"\n', False),
     ],
 )
 def test_a_guard_that_the_build_defines_is_not_asked_about(tmp_path: Path, name: str, text: str, named: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -299,7 +300,17 @@ def _defined(tree: SourceTree) -> frozenset[str]:
         if (file.language in ("cmake", "make", "python") or file.path.endswith(".in"))
         and isinstance(data := file.content, bytes)
     )
-    return frozenset(define.partition("=")[0] for path, text in texts for define in defines_without_cuda(path, text))
+    bare = (
+        _BARE.findall(data)
+        for file in tree.files
+        if file.language == "cuda" and isinstance(data := file.content, bytes)
+    )
+    built = frozenset(define.partition("=")[0] for path, text in texts for define in defines_without_cuda(path, text))
+    return built.union(name.decode() for names in bare for name in names)
+
+
+_BARE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w*CU\w*)[ \t]*\r?$", re.M)
+"""`#define USE_CUDA`, without a value, of a program that chooses for its headers."""
 
 
 def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:

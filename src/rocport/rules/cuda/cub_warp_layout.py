@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding.scopes import Kind, Scopes
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
 from rocport.rules.cuda.definitions import arguments
@@ -89,6 +90,7 @@ RULE = Rule(
     ),
     clean=(
         "using L = cub::BlockLoad<int, 128, 4, cub::BLOCK_LOAD_TRANSPOSE>;\n",
+        "enum BlockLoadAlgorithm { BLOCK_LOAD_DIRECT, BLOCK_LOAD_WARP_TRANSPOSE };\n",
         "using L = cub::BlockLoad<int, 128, 4, cub::BLOCK_LOAD_WARP_TRANSPOSE>;\n",
     ),
     sources=("hipcub/backend/rocprim/block/block_exchange.hpp of ROCm 6.4",),
@@ -99,11 +101,14 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     # `namespace cub = hipcub` is that of an author who has built this for AMD
     known = Applicability.SAFE if b"hipcub" in source.names else Applicability.REVIEW
     lines: set[int] = set()
+    scopes = Scopes(source)
     for position in sorted(source.find(*_LAYOUTS)):
         name = source.at(position)
         line = source.line(source.starts[position])
         if line in lines or amd_only(source, position) or source.at(position + 1) == b"=":
             continue
+        if (scope := next(scopes.enclosing(position), None)) is not None and scope.kind is Kind.ENUM:
+            continue  # a copy of CUB in the tree
         if name.startswith(_OF_WARP) and b"32" in source.texts[position : position + 6]:
             continue
         threads = _block(source, position) if name in _ON_THE_WAY else b""
