@@ -44,6 +44,10 @@ RULE = Rule(
             "  s[i] += s[i - 4];\n  return s[i];\n}\n"
         ),
         Example(
+            "__device__ int scan(volatile int *s, int v, int i) {\n  s[i] = v;\n  v += s[i - 1]; s[i] = v;\n"
+            "  v += s[i - 2]; s[i] = v;\n  v += s[i - 4]; s[i] = v;\n  return v;\n}\n"
+        ),
+        Example(
             "__device__ int scan(volatile int *s, int v, int t) {\n"
             "  for (int d = 1; d < 32; d <<= 1) s[t] = v = v + s[t - d];\n  return v;\n}\n"
         ),
@@ -149,8 +153,11 @@ def _step(source: CudaSource, at: int) -> tuple[int, int, int, bytes] | None:
     first = opening - 1
     while first > 0 and source.at(first - 1) not in (b";", b"{", b"}"):
         first -= 1
-    # Only where the statement writes the array: `s[i] += ...` or `s[i] = ... s[i] ...`.
-    writes = _is_written(source, array, range(first, opening - 1))
+    # Only where the statement writes the array, `s[i] += ...` or `s[i] = ... s[i] ...`, or the next one does:
+    # `v += s[i - 1]; s[i] = v;`.
+    end = _statement_end(source, at)
+    after = range(end + 1, _statement_end(source, end + 1)) if source.at(end) == b";" else range(0)
+    writes = _is_written(source, array, range(first, opening - 1)) or _is_written(source, array, after)
     distance = int(source.at(at)) * (1 if source.at(at - 1) == b"+" else -1)
     return (first, distance, at + 1, array) if writes else None
 
