@@ -102,16 +102,24 @@ def _named(parameter: str, name: str) -> str:
 
 def run_compiler(command: Sequence[str], what: str, stdin: str | None = None) -> str:
     """Standard output of a compiler or linker. Raises LibraryError with its words."""
-    try:
-        done = subprocess.run(
-            list(command), input=stdin, capture_output=True, text=True, timeout=HANGING_S, check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise LibraryError(
-            f"a library of the ISA runtime does not build: {what}: {command[0]} took over {error.timeout:.0f} s and "
-            f"was stopped; run again on a machine that is less busy"
-        ) from error
+    what = f"a library of the ISA runtime does not build: {what}"
+    done = finished(command, what, LibraryError, stdin)
     if done.returncode:
-        raise LibraryError(f"a library of the ISA runtime does not build: {what}\n{done.stderr.strip()[-3000:]}")
+        raise LibraryError(f"{what}\n{done.stderr.strip()[-3000:]}")
     return done.stdout
+
+
+def finished(
+    command: Sequence[str], what: str, error: type[Exception], stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What a compiler or linker says, in English, whatever its status. Raises `error` where it does not end."""
+    try:
+        return subprocess.run(
+            list(command), input=stdin, capture_output=True, text=True, errors="replace", timeout=HANGING_S,
+            check=False, env={**os.environ, "LC_ALL": "C"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as hanging:
+        raise error(
+            f"{what}: {command[0]} took over {hanging.timeout:.0f} s and was stopped; run again on a machine that is "
+            "less busy"
+        ) from hanging

@@ -6,7 +6,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,14 +24,13 @@ from rocport.executor.base import (
     RunOptions,
     RunResult,
 )
-from rocport.executor.isa.runtime.declarations import LibraryError
+from rocport.executor.isa.runtime.declarations import LibraryError, finished
 from rocport.executor.isa.runtime.hipcc import TARGET_VARIABLE, hipcc_command, openmp_folder
 from rocport.executor.isa.runtime.library import build_libraries
 from rocport.executor.isa.runtime.tree import machine_toolchain
 from rocport.executor.process import run_process
 from rocport.executor.program import Program, Unit, find_header
 from rocport.facts.targets import wave_target
-from rocport.model import HANGING_S
 from rocport.toolchain import Toolchain, ToolchainError
 
 TARGETS = tuple(wave_target(width).name for width in (64, 32))
@@ -232,16 +230,7 @@ def _read_report(path: Path) -> tuple[list[KernelRun], dict[str, int], list[Haza
 
 
 def _step(command: Sequence[str], what: str, step: str) -> None:
-    try:
-        done = subprocess.run(
-            list(command), capture_output=True, text=True, errors="replace", timeout=HANGING_S, check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise BuildError(
-            f"{what}: {step} failed: {command[0]} took over {error.timeout:.0f} s and was stopped; run again "
-            f"on a machine that is less busy"
-        ) from error
+    done = finished(command, f"{what}: {step} failed", BuildError)
     if done.returncode:
         from rocport.executor.cpu import missing_names
 
