@@ -40,8 +40,7 @@ def test_setup_takes_the_way_it_takes_on_rocm(environment: Environment) -> None:
     ("setup", "says"),
     [
         ("from setuptools import setup\nsetup(name='x')\n", "declares no extension with HIP or CUDA sources"),
-        ("raise SystemExit('no GPU')\n", "does not come to its setup()"),
-        ("import no_such_module\n", "no_such_module"),
+        ("import no_such_module\n", "does not come to its setup() on a ROCm build: .*no_such_module"),
         (
             "from setuptools import setup\nfrom torch.utils.cpp_extension import CUDAExtension\n"
             "setup(name='x', ext_modules=[CUDAExtension('x', ['gone.cu'])])\n",
