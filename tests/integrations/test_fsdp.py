@@ -1,4 +1,4 @@
-"""QLoRA on two processes: the losses of one, and a run that goes on from what was saved."""
+"""Our layers and QLoRA on two processes: the losses of one, and a run that goes on from what was saved."""
 
 import os
 import subprocess

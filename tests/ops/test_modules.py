@@ -1,17 +1,12 @@
-"""The layers load the checkpoints of bitsandbytes and MLX as they are, train LoRA, compile, and shard."""
+"""The layers load the checkpoints of bitsandbytes and MLX as they are, train LoRA, and compile."""
 
 import copy
-import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from ops_support import relative
-from packaging.version import Version
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from rocport import ops
@@ -207,22 +202,6 @@ def test_switch_linear_compiles_as_one_graph():
     compiled = torch.compile(layer, fullgraph=True, backend=BACKEND)
     x, experts = torch.randn(3, 64), torch.tensor([[0, 1], [2, 3], [3, 0]])
     torch.testing.assert_close(compiled(x, experts), layer(x, experts))
-
-
-@pytest.mark.skipif(
-    not torch.distributed.is_available() or Version(torch.__version__).release[:2] <= (2, 11),
-    reason="needs torch.distributed, and torch 2.12 or later: FSDP2 of 2.11 cannot shard integers",
-)
-def test_fsdp2_with_two_processes_is_one_process(tmp_path: Path):
-    script = Path(__file__).with_name("fsdp_two_processes.py")
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "RENDEZVOUS": str(tmp_path / "rendezvous")}
-    ranks = [
-        subprocess.Popen([sys.executable, str(script), str(rank)], env=environment, stderr=subprocess.PIPE, text=True)
-        for rank in range(2)
-    ]
-    for rank in ranks:
-        _, errors = rank.communicate(timeout=3600)
-        assert rank.returncode == 0, errors[-2000:]
 
 
 @pytest.mark.parametrize("form", ["affine4g32", "nf4b32"])
