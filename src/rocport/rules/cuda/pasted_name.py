@@ -37,6 +37,10 @@ RULE = Rule(
         ),
         Example("#define LOAD(x) x##_fn = get(#x)\nvoid f() { LOAD(cuInit); }\n"),
         Example('#include "cat.h"\nvoid f(void *p) { CAT(cuda, Free)(p); }\n', contains=("CAT(hip, Free)",)),
+        Example(
+            "#define CAT(a, b) a##b\n#define RT(name) CAT(cuda, name)\nvoid f(void *p) { RT(Free)(p); }\n",
+            contains=("#define RT(name) CAT(hip, name)",),
+        ),
         Example("#define NAME(x) nvml##x\nint a = NAME(Init);\n", contains=("nvml##x",)),
     ),
     clean=(
@@ -93,12 +97,16 @@ def _halves(source: CudaSource) -> Iterator[Finding]:
     for position in sorted(at for half in _HALVES for at in source.index.get(half, ())):
         if source.at(position - 1) not in (b"(", b",") or source.at(position + 1) != b",":
             continue
-        made = source.at(position) + source.at(position + 2)
-        if made not in _targets() or source.at(position + 3) not in (b",", b")") or amd_only(source, position):
+        if source.at(position + 3) not in (b",", b")") or amd_only(source, position):
             continue
-        text = _prefix(source.at(position), {made})
+        made = source.at(position) + source.at(position + 2)
+        known = {made} if made in _targets() else _made_through(source, position)
+        if not known:
+            continue
+        text = _prefix(source.at(position), known)
         shown = (
-            f"{source.at(position).decode()} and {source.at(position + 2).decode()} make {made.decode()} when pasted"
+            f"{source.at(position).decode()} and {source.at(position + 2).decode()} make "
+            f"{', '.join(sorted(name.decode() for name in known))} when pasted"
         )
         yield finding(
             RULE,
@@ -111,6 +119,32 @@ def _halves(source: CudaSource) -> Iterator[Finding]:
             headers=[HEADER] if text is not None and text.startswith(b"rocport::") else [],
             fix="see that the macro pastes them; write the HIP name out where it does not exist under that spelling",
         )
+
+
+def _made_through(source: CudaSource, position: int) -> set[bytes]:
+    """CUDA names of `#define RT(name) CAT(cuda, name)` by the uses of RT in this file, where CAT joins two words."""
+    directive = source.directive_of(position)
+    joins = source.at(position - 2) if source.at(position - 1) == b"(" else b""
+    if (
+        directive is None
+        or directive.name != b"define"
+        or source.at(position + 2) not in _parameters(source, directive)
+    ):
+        return set()
+    pasting = any(
+        other.name == b"define"
+        and source.at(other.first + 2) == joins
+        and b"##" in source.texts[other.first : other.last]
+        for other in source.directives
+    )
+    if not pasting and not _JOINS.search(joins):
+        return set()
+    half, names = source.at(position), _parameters(source, directive)
+    made = set(_made(source, directive, names, [half, source.at(position + 2)]))
+    return {name for name in made if name in _targets()}
+
+
+_JOINS = re.compile(rb"(?i)cat|join|paste|glue")
 
 
 def _parameters(source: CudaSource, directive: Directive) -> list[bytes]:
