@@ -14,6 +14,8 @@ KERNEL = {"csrc/k.cu": "int a;\n"}
 GATE = {"l/CMakeLists.txt": "if(USE_ROCM)\n  new()\nendif()\nold()\n"}
 WAS = {"l/CMakeLists.txt": "old()\n"}
 GATED = {"a.cpp": "int x;\n#ifdef USE_ROCM\nint r;\n#endif\n"}
+MADE = {"l/Makefile": "include ../l.mk\nall: a\n\tnvcc a.cu\n"}
+ASKS = {"l/Makefile": "include ../l.mk\nifdef USE_ROCM\nX = 1\nendif\nall: a\n\tnvcc a.cu\n"}
 PLAIN = {"a.cpp": "int x;\n"}
 
 
@@ -59,6 +61,21 @@ LEAKS: dict[str, tuple[Files, Files]] = {
     "a macro's name in pieces, Python": (PLAIN | {"setup.py": "F = [f'-DUSE_{b}=0' for b in c]\n"}, GATED),
     "a macro's name in pieces, Make": (PLAIN | {"l.mk": "CXXFLAGS += -DUSE_$(B)=0\n"}, GATED),
     "a macro's name in pieces, shell": (PLAIN | {"l.sh": 'F="$F -DUSE_$b=0"\n'}, GATED),
+    "a macro's name in pieces, CMake": (
+        PLAIN | {"l.cmake": "foreach(b CUDA ROCM)\n  add_definitions(-DUSE_${b}=0)\nendforeach()\n"},
+        GATED,
+    ),
+    "a macro in a text that is included": (PLAIN | {"defs.txt": "#define USE_ROCM 0\n"}, GATED),
+    "a variable of Make, at once": (MADE | {"l.mk": "USE_ROCM ::= 1\n"}, ASKS),
+    "a variable of Make, of a command": (MADE | {"l.mk": "USE_ROCM != which hipcc\n"}, ASKS),
+    "a variable of Make, of lines": (MADE | {"l.mk": "define USE_ROCM\n1\nendef\n"}, ASKS),
+    # Numbers that an insertion, or a sign, changes.
+    "arithmetic without a sign": (PLAIN, {"a.cpp": "int x;\n#if (USE_ROCM - 1) > 0u\nint r;\n#endif\n"}),
+    "a line's number in CMake": (
+        {"CMakeLists.txt": "f(${CMAKE_CURRENT_LIST_LINE})\n"},
+        {"CMakeLists.txt": 'option(USE_ROCM "" OFF)\nif(USE_ROCM)\n  n()\nendif()\nf(${CMAKE_CURRENT_LIST_LINE})\n'},
+    ),
+    "a folder that CMake has configured": ({}, {"build/CMakeCache.txt": "A:BOOL=ON\n"}),
     # Comments that tools read.
     "a test's command": ({"a.cu": "// RUN: nvcc %s\nint a;\n"}, {"a.cu": "// RUN: nvcc -O0 %s\nint a;\n"}),
     "an attribute of Rcpp": ({"a.cpp": "int f();\n"}, {"a.cpp": "// [[Rcpp::export]]\nint f();\n"}),

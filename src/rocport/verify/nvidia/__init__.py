@@ -416,6 +416,12 @@ class _Comparison:
         gates = frozenset(self.gates)
         stream, was = cmake.stream(new, gates), cmake.stream(old, gates)
         self.found += tokens.compare(path, stream.tokens, was.tokens, cmake.GATE)
+        places = ([item.line for item in one.tokens if cmake.OF_LINE in item.text] for one in (stream, was))
+        now, before = places
+        if now != before and len(now) == len(before):
+            message = f"`{cmake.OF_LINE}` is another number below an insertion"
+            step = "see that no result rests on it"
+            self.found.append(Difference(Kind.UNDECIDED, tokens.CODE, path, now[0], before[0], message, step))
         for gate, line in stream.declared.items():
             if gate in was.declared:
                 continue

@@ -57,6 +57,7 @@ _READERS: dict[str, tuple[str, ...]] = {
     ),
     "Buck reads it": ("BUCK", "TARGETS", ".buckconfig", ".buckconfig.local"),
     "GN reads it": ("BUILD.gn", ".gn", "args.gn"),
+    "cmake takes its folder for one it has configured": ("CMakeCache.txt",),
     "cmake reads it": ("CMakePresets.json", "CMakeUserPresets.json", "CTestConfig.cmake", "CTestCustom.cmake"),
     "the build tool reads it": (
         *("configure", "configure.ac", "configure.in", "Makefile.am", "Makefile.in", "GNUmakefile.in", "acinclude.m4"),

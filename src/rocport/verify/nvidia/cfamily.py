@@ -349,6 +349,9 @@ class _Condition:
                 return self._call(token)
             return _Certain(0, True) if self._rocm(token) else _Open(token)
         number = re.fullmatch(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9']+)[uUlLzZ]*", token)
+        if number and re.search(r"[uU]", token[number.end(1) :]):
+            # Arithmetic without a sign, where `0 - 1` is more than 0.
+            return _Open(token)
         if number:
             digits = number.group(1).replace("'", "")
             octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"

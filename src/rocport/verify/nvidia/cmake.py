@@ -38,6 +38,7 @@ class Command:
     line: int
 
 
+OF_LINE = "CMAKE_CURRENT_LIST_LINE"
 _SAYS = 3
 """Letters of a name that say which names could be meant."""
 _SPACE = re.compile(r"[ \t\r\n]+")

@@ -90,7 +90,7 @@ def switched(
         content = original.data(path)
         if len(content) > _LARGEST or b"\0" in content:
             continue
-        if kind not in ("c", "cmake", "text"):
+        if kind not in ("c", "text"):
             for piece in _in_pieces(every).finditer(content):
                 start = content.rfind(b"\n", 0, piece.start()) + 1
                 if not content[start : piece.start()].lstrip().startswith((b"#", b"//")):
@@ -135,7 +135,7 @@ def _sets(kind: str, line: _Line, match: re.Match[bytes]) -> bool:
     flag = match.group().startswith(b"-D")
     after = line.whole[match.end() : match.end() + _NEAR].lstrip(b" \t\"'")
     if kind == "text":
-        return text.startswith(b"-D")
+        return text.startswith(b"-D") or re.match(rb"#[ \t]*(?:define|undef)\b", text) is not None
     if kind == "c":
         return text.startswith(b"#") and 0 <= line.template < match.start()
     if text.startswith((b"//", b"*", b";", b"rem ")) or (
@@ -146,7 +146,8 @@ def _sets(kind: str, line: _Line, match: re.Match[bytes]) -> bool:
         return True
     if kind in ("cmake", "make"):
         # What these set is computed; a definition handed to a compiler is not.
-        return flag or after.startswith(b"=") or line.definitions
+        sets = re.match(rb"(?:=|:{2,3}=|!=)", after) or re.search(rb"\bdefine[ \t]+\Z", before)
+        return flag or sets is not None or line.definitions
     # Asked, and not set.
     return re.match(rb"(?:if|elif|#if|#ifdef|#ifndef|ifdef|ifeq|ifneq)\b|(?:if )?\[", text) is None or flag
 
