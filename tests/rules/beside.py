@@ -27,8 +27,8 @@ from rocport.syntax.project import build_index, names_of
 from rocport.syntax.python import PythonSource
 
 KEPT = Path(__file__).parent / "rests_on"
-WORDS = 10
-"""Words of each example that are taken away, and that are changed."""
+WORDS = {"examples": 24, "clean": 10}
+"""How many words of each are taken away, and changed."""
 SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _WORD = re.compile(rb"\w+|[^\w\s]")
 
@@ -110,7 +110,7 @@ def marks(loaded: LoadedRule, case: Example, change: Callable[[bytes], bytes], m
         elif [told(item, 0, 0) for item in own or ()] == [told(item, by, after) for item in now]:
             signs.append(".")
         else:
-            said = repr([told(item, 0, 0) for item in now]).encode()
+            said = repr([(*told(item, 0, 0), item.message) for item in now]).encode()
             signs.append(SIGNS[zlib.crc32(said) % len(SIGNS)] if now else "-")
     return "".join(signs)
 
@@ -123,7 +123,8 @@ def told(item: Finding, by: int, after: int) -> tuple[object, ...]:
 
     edits = [(back(edit.span.start), back(edit.span.end), edit.text) for edit in item.edits]
     needs = sorted(item.headers | item.compat)
-    return back(item.span.start), back(item.span.end), edits, needs, item.applicability.value, item.confidence.value
+    kinds = item.applicability.value, item.confidence.value, item.severity.value
+    return back(item.span.start), back(item.span.end), edits, needs, kinds
 
 
 def deleted(word: bytes) -> bytes:
@@ -142,6 +143,6 @@ def rests_on(loaded: LoadedRule) -> str:
     lines = list(pairs(loaded))
     for kind, name in (("examples", "example"), ("clean", "near miss")):
         for number, case in enumerate(cases(loaded, kind)):
-            made = " ".join(marks(loaded, case, change, WORDS) for change in (deleted, changed))
+            made = " ".join(marks(loaded, case, change, WORDS[kind]) for change in (deleted, changed))
             lines.append(f"{name} {number}: {made}")
     return "\n".join(lines) + "\n"
