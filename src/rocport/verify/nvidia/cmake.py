@@ -52,12 +52,14 @@ def commands(data: bytes) -> list[Command]:
     """The commands of a file. Raises LexError for text that is not CMake."""
     text = data.decode("utf-8", errors="surrogateescape").replace("\r\n", "\n").removeprefix("\ufeff")
     found: list[Command] = []
-    place = 0
+    place = counted = 0
+    line = 1
     while True:
         place = _blank(text, place)
         if place >= len(text):
             return found
-        line = text.count("\n", 0, place) + 1
+        line += text.count("\n", counted, place)
+        counted = place
         name = _NAME.match(text, place)
         if name is None:
             raise LexError(line, f"{text[place : place + 20]!r} where a command should be")

@@ -22,9 +22,7 @@ _LINES = {
         r"|^-fallthrough$"
     ),
 }
-_SCRIPT = re.compile(r"(?m)^# /// ([a-zA-Z0-9-]+)$\n((?:^#(?:| .*)$\n)+?)^# ///$")
-"""Metadata of a script (https://packaging.python.org/specifications/inline-script-metadata/)."""
-_OF_C = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_OF_C = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _MARKS = re.compile(
     rb"RUN\s*:|XFAIL\s*:|REQUIRES\s*:|UNSUPPORTED\s*:|CHECK|expected-|\{\s*dg-|\[\[Rcpp::|(?i:fall\w*[ -]?thr)|go:\w"
     rb"|export\s"
@@ -32,11 +30,16 @@ _MARKS = re.compile(
 
 
 def scripts(data: bytes) -> list[str]:
-    """Blocks of metadata of a Python script."""
-    if b"# /// " not in data:
-        return []
-    text = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
-    return [found.group() for found in _SCRIPT.finditer(text if text.endswith("\n") else text + "\n")]
+    """Lines of a Python script's metadata (https://packaging.python.org/specifications/inline-script-metadata/), and of
+    comments below what only begins like it."""
+    found: list[str] = []
+    inside = False
+    for line in data.decode("utf-8", errors="replace").splitlines() if b"# /// " in data else ():
+        inside = line.startswith("# /// ") or (inside and line.startswith("#"))
+        if inside:
+            found.append(line)
+            inside = line != "# ///"
+    return found
 
 
 def directive(comment: str) -> bool:

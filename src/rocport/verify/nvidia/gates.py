@@ -22,6 +22,8 @@ _WORD = re.compile(r"\w+")
 _DOCUMENTATION = (".md", ".rst", ".ipynb")
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
 _LARGEST = 4 << 20
+_LONGEST = 2000
+"""Characters of a line that are looked at for a comment's mark."""
 _NEAR = 100
 """Characters beside a name that are looked at."""
 _DEFINES = re.compile(r"#\s*(?:define|undef)\s+(\w+)")
@@ -92,10 +94,11 @@ def switched(
             continue
         if kind not in ("c", "text"):
             for piece in _in_pieces(every).finditer(content):
-                start = content.rfind(b"\n", 0, piece.start()) + 1
+                start = content.rfind(b"\n", max(0, piece.start() - _LONGEST), piece.start()) + 1
                 if not content[start : piece.start()].lstrip().startswith((b"#", b"//")):
                     meant = next(name for name in every if name.startswith(piece.group(1).decode()))
                     yield meant, path, content.count(b"\n", 0, start) + 1
+                    break
         if not mentions(every, content):
             continue
         if kind == "python":

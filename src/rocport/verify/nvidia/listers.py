@@ -213,7 +213,9 @@ def _commands(text: str) -> list[tuple[int, str, str]]:
         if command.name in _RUNS_COMMANDS:
             for item in command.arguments:
                 if "*" in item.text:
-                    found += [(item.line, line, "") for line in item.text.split("\n") if "*" in line]
+                    found += [
+                        (item.line, line, "") for line in item.text.split("\n") if "*" in line and len(line) <= _LONGEST
+                    ]
     return found
 
 
