@@ -25,6 +25,10 @@ struct char4 { signed char x, y, z, w; };
 struct uchar4 { unsigned char x, y, z, w; };
 struct short2 { short x, y; };
 struct ushort2 { unsigned short x, y; };
+struct float2 { float x, y; };
+struct float4 { float x, y, z, w; };
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 
 inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz(static_cast<unsigned>(value)); }
 inline int __clzll(long long value) { return value == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(value)); }
