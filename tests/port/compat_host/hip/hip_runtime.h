@@ -21,10 +21,6 @@ using std::frexp;
 using std::ldexp;
 using std::signbit;
 
-struct float2 { float x, y; };
-struct float4 { float x, y, z, w; };
-inline float2 make_float2(float x, float y) { return {x, y}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 struct char4 { signed char x, y, z, w; };
 struct uchar4 { unsigned char x, y, z, w; };
 struct short2 { short x, y; };
