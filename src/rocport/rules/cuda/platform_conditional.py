@@ -161,12 +161,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     forced = {item.branch.directive.first: item for item in view.forced(lambda a, b: unportable(source, a, b, context))}
     seen: set[int] = set()
     told: set[bytes] = set()
+    numbers = _defining_numbers(source)
     for chain, taken in zip(view.chains, view.taken, strict=True):
         seen.update(branch.directive.first for branch in chain.branches)
         if respects_hip(source, chain):
             continue
         functions = _chooses_device_functions(source, chain, held)
-        look = _looked_at(source, chain, taken.device, told)
+        look = _looked_at(source, chain, taken.device, told, numbers)
         for branch, device in zip(chain.branches, taken.device, strict=True):
             begin = branch.directive.first
             for item in _condition(source, chain, branch.directive, forced.get(begin), device, functions, held):
@@ -178,9 +179,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 _DECIDES = "the port decides as a build for"
 
 
-def _looked_at(source: CudaSource, chain: Chain, device: tuple[bool | None, ...], told: set[bytes]) -> int | None:
-    """The directive of a chain that somebody has to look at, by its first token. `told`: versions that were asked for
-    earlier in the file."""
+def _looked_at(
+    source: CudaSource, chain: Chain, device: tuple[bool | None, ...], told: set[bytes], numbers: list[int]
+) -> int | None:
+    """The directive of a chain that somebody has to look at, by its first token.
+
+    `told`: versions that were asked for earlier in the file. `numbers`: the tokens that define a number.
+    """
     asks = [branch.directive for branch in chain.branches]
     compared = [
         at
@@ -195,7 +200,7 @@ def _looked_at(source: CudaSource, chain: Chain, device: tuple[bool | None, ...]
         told |= versions
         if not fresh:
             return None
-    elif not compared or not (_numbers(source, compared) > 1 or _holds_numbers(source, chain)):
+    elif not compared or not (_numbers(source, compared) > 1 or _holds(source, chain, numbers)):
         return None
     holding = {item.first for item in asks if any(item.first < at < item.last for at in compared)}
     chosen = next((item.first for item, taken in zip(asks, device, strict=True) if taken), None)
@@ -208,18 +213,30 @@ def _numbers(source: CudaSource, compared: list[int]) -> int:
     return len({number for texts in behind for number in map(integer, texts) if number is not None})
 
 
-def _holds_numbers(source: CudaSource, chain: Chain) -> bool:
-    """True where a branch defines numbers: `#define STAGES 4`, `constexpr int TILE = 256;`."""
-    for at in range(source.token_at(chain.start), source.token_at(chain.end)):
-        if source.texts[at] == b"define" and source.at(at - 1) == b"#":
-            directive = source.directive_of(at)
-            if directive is not None and directive.last == at + 3 and integer(source.texts[at + 2]) is not None:
-                return True
-        elif source.texts[at] in _CONSTANT and source.texts[at + 1 : at + 2] != [b"("]:
-            near = source.texts[at + 1 : at + 7]
-            if b"=" in near and b"*" not in near and integer(source.at(at + 2 + near.index(b"="))) is not None:
-                return True
-    return False
+def _defining_numbers(source: CudaSource) -> list[int]:
+    """The tokens of the file that define a number, in order: `#define STAGES 4`, `constexpr int TILE = 256;`."""
+    return sorted(
+        [at for at in source.find(b"define") if _is_number_macro(source, at)]
+        + [at for at in source.find(*_CONSTANT) if _is_number_constant(source, at)]
+    )
+
+
+def _is_number_macro(source: CudaSource, at: int) -> bool:
+    directive = source.directive_of(at) if source.at(at - 1) == b"#" else None
+    return directive is not None and directive.last == at + 3 and integer(source.texts[at + 2]) is not None
+
+
+def _is_number_constant(source: CudaSource, at: int) -> bool:
+    near = source.texts[at + 1 : at + 7]
+    if near[:1] == [b"("] or b"=" not in near or b"*" in near:
+        return False
+    return integer(source.at(at + 2 + near.index(b"="))) is not None
+
+
+def _holds(source: CudaSource, chain: Chain, places: list[int]) -> bool:
+    """True where one of the places, in order, lies between the chain's directives."""
+    first = bisect.bisect_left(places, source.token_at(chain.start))
+    return first < len(places) and places[first] < source.token_at(chain.end)
 
 
 _CONSTANT = frozenset({b"constexpr", b"const", b"enum"})
