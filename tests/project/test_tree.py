@@ -136,3 +136,21 @@ def test_odd_trees_are_read_without_complaint(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(".")
     (tmp_path / "folder.cu").mkdir()
     assert [unit.path for unit in read_project(tmp_path).units()] == ["a.cu", "b.cu"]
+
+
+def test_an_inferred_folder_never_shadows_the_system(tmp_path: Path) -> None:
+    """ccminer's compat/ has ccminer-config.h, which sources want, beside headers for Windows."""
+    files = {
+        "a.cu": "#include <my-config.h>\n#include <stdint.h>\n",
+        "b.cu": "#include <plain/x.h>\n",
+        "compat/my-config.h": "",
+        "compat/stdint.h": "#error for Windows\n",
+        "lib/plain/x.h": "",
+    }
+    found = units(tmp_path, files)
+    assert (found["a.cu"].includes, found["a.cu"].quote_includes) == ((".",), ("compat",))
+    assert found["a.cu"].last_includes == ("compat",)
+    assert (found["b.cu"].includes, found["b.cu"].last_includes) == (("lib", "."), ())
+    (tmp_path / "Makefile").write_text("CXXFLAGS = -Icompat\n")
+    named = next(unit for unit in read_project(tmp_path).units() if unit.path == "a.cu")
+    assert (named.includes[0], named.last_includes) == ("compat", ())

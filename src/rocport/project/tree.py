@@ -63,6 +63,8 @@ class Unit:
     """Folders for `-I`, relative to the tree."""
     quote_includes: tuple[str, ...] = ()
     """Folders searched for quoted includes only."""
+    last_includes: tuple[str, ...] = ()
+    """Folders searched when nothing else has the name: they hold headers named as the system's."""
     headers: tuple[str, ...] = ()
     """What it includes, directly or through files of the tree, and is not in the tree; as spelled."""
     defines: tuple[str, ...] = ()
@@ -134,6 +136,7 @@ class Project:
     foreign: Path | None = None
     """Headers found below this folder are never taken from the tree (the SDK's own include folder)."""
     _by_name: dict[str, list[str]] = field(default_factory=dict)
+    _shadowing: dict[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         by_name: dict[str, list[str]] = defaultdict(list)
@@ -184,6 +187,14 @@ class Project:
         if "/" in name:
             return name.startswith(_LIBC_FOLDERS) and any(Path(folder, name).exists() for folder in _SYSTEM_FOLDERS)
         return "." not in name or name in _OF_THE_COMPILER or Path("/usr/include", name).exists()
+
+    def _shadows(self, folder: str) -> bool:
+        """True for a folder with headers that an include in angle brackets means the system's by."""
+        if folder not in self._shadowing:
+            start = "" if folder == "." else f"{folder}/"
+            inside = (path[len(start) :] for path in self.files if path.startswith(start))
+            self._shadowing[folder] = any(suffix_of(name) in HEADERS and self._is_system(name) for name in inside)
+        return self._shadowing[folder]
 
     def closure(self, path: str) -> tuple[set[str], dict[str, bool], set[str]]:
         """(files of the tree it includes, include folders -> only for quoted names, names not of the tree)."""
@@ -237,10 +248,12 @@ class Project:
                 language = "c" if is_c else "c++"
             else:
                 continue
-            inferred = [folder for folder, only_quoted in folders.items() if not only_quoted]
-            quoted_only = [folder for folder, only_quoted in folders.items() if only_quoted]
             builds = [build for build in self.builds if build.governs(path)]
             named = [folder for build in builds for folder in build.includes]
+            inferred = sorted(folder for folder, only_quoted in folders.items() if not only_quoted)
+            inferred = list(dict.fromkeys([*inferred, ".", *self._usual_folders]))
+            quoted_only = [folder for folder, only_quoted in folders.items() if only_quoted]
+            shadowing = [folder for folder in inferred if folder not in named and self._shadows(folder)]
             nearest = next((build.folder for build in builds if not build.of_a_call), "")
             defines = _one_each(
                 define for build in builds if build.folder == nearest or not build.beside for define in build.defines
@@ -250,8 +263,9 @@ class Project:
                 Unit(
                     path,
                     language,
-                    tuple(dict.fromkeys([*named, *sorted(inferred), ".", *self._usual_folders])),
-                    tuple(sorted(quoted_only)),
+                    tuple(dict.fromkeys([*named, *(folder for folder in inferred if folder not in shadowing)])),
+                    tuple(sorted({*quoted_only, *shadowing})),
+                    tuple(shadowing),
                     tuple(sorted(outside)),
                     defines,
                     tuple(dict.fromkeys(name for build in builds for name in build.undefines)),

@@ -347,7 +347,7 @@ class _Builder:
         quoted = [word for folder in unit.quote_includes for word in ("-iquote", as_path(folder))]
         shared = (*self.toolchain.hip_defines, *(self.torch.defines if self.torch is not None else ()))
         macros = [f"-D{define}" for define in (*unit.defines, *self.options.defines) if define not in shared]
-        last = [f"-idirafter{folder}" for folder in self.options.last_includes]
+        last = [f"-idirafter{folder}" for folder in (*unit.last_includes, *self.options.last_includes)]
         return frozenset([*(f"-I{folder}" for folder in folders), *last, *quoted, *macros])
 
     def _assumed(self, unit: Unit) -> list[str]:
@@ -373,7 +373,7 @@ class _Builder:
         extra += ["-ftemplate-backtrace-limit=0", *(f"-U{name}" for name in unit.undefines)]
         for folder in unit.quote_includes:
             extra += ["-iquote", as_path(folder)]
-        extra += [f"-idirafter{folder}" for folder in self.options.last_includes]
+        extra += [f"-idirafter{folder}" for folder in (*unit.last_includes, *self.options.last_includes)]
         if unit.relocatable and target != HOST:
             # Device functions of other units stay undefined: they are resolved when the program is linked.
             extra += ["-Xoffload-linker", "--noinhibit-exec"]
