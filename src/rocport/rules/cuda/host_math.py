@@ -96,7 +96,7 @@ def _is_call(source: CudaSource, position: int) -> bool:
     if directive is not None and directive.name != b"define":
         return False
     before = source.at(position - 1)
-    if before in (b".", b"->") or (before == b"::" and source.is_ident(position - 2)):
+    if before in (b".", b"->") or source.qualified(position):
         return False
     return source.at(position + 1) == b"("
 

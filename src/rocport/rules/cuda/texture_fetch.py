@@ -206,7 +206,7 @@ def _is_fetch(source: CudaSource, position: int, context: Context) -> bool:
         return False
     if source.at(position - 1) in (b".", b"->") or source.at(position + 1) not in (b"(", b"<"):
         return False
-    if source.at(position - 1) == b"::" and source.is_ident(position - 2):
+    if source.qualified(position):
         return False
     view = branches(source, context.project.torch_extension)
     return not view.is_dead(source.starts[position]) and not amd_only(source, position)
@@ -270,7 +270,7 @@ def _call(source: CudaSource, position: int, bare: str) -> Finding:
             holds=bare,
         )
     ported = b"rocport::" + _CALLS[name]
-    if source.at(position - 1) in (b".", b"->") or (first < position and source.is_ident(position - 2)):
+    if source.at(position - 1) in (b".", b"->") or source.qualified(position):
         return finding(
             RULE,
             source,
