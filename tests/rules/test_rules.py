@@ -72,6 +72,10 @@ def test_rule_fires_on_its_example(loaded: LoadedRule, example: Example) -> None
 
 
 CASES = Path(__file__).parent / "cases"
+PATHS = {
+    ".cmake": ("CMakeLists.txt",), ".mk": ("Makefile",), ".py": ("setup.py", "m.py"),
+    ".sh": ("build.sh",), ".yml": (".github/workflows/ci.yml",),
+}  # fmt: skip
 PROGRAMS = [
     pytest.param(place, warp, id=f"{place.name}-{warp}")
     for place in sorted(CASES.iterdir())
@@ -84,9 +88,11 @@ PROGRAMS = [
 def test_rule_finds_in_its_program_what_is_kept_beside_it(place: Path, warp: str) -> None:
     """Programs of many corners, named for a rule; what `--warp native` finds is kept in a `.native.txt`."""
     data = place.read_bytes()
-    path = {".cmake": "CMakeLists.txt", ".py": "setup.py"}.get(place.suffix, place.name)
-    findings = _scan(path, data, _context(path, data, {"warp": warp}))
-    told = snapshot.told([item for item in findings if item.rule == place.stem], data, data)
+    told = ""
+    for path in PATHS.get(place.suffix, (place.name,)):
+        findings = _scan(path, data, _context(path, data, {"warp": warp}))
+        told += f"== {path}\n" if place.suffix == ".py" else ""
+        told += snapshot.told([item for item in findings if item.rule == place.stem], data, data)
     kept = place.with_name(place.name + (".native.txt" if warp == "native" else ".txt"))
     if snapshot.WRITE:
         kept.write_text(told, encoding="utf-8")

@@ -161,6 +161,8 @@ def _edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:
         if not present:
             return gate.fails(test)
         return () if guards_toolkit(source, test) else gate.holds(test)
+    if isinstance(node, ast.Constant) and node.value not in _NAMES:
+        return ()  # a version, no folder
     parent = source.parents[value]
     own = value is not node
     path = isinstance(parent, ast.BinOp) or (

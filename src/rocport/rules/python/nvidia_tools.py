@@ -104,6 +104,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         names = (
             [alias.name for alias in imported.names] if isinstance(imported, ast.Import) else [imported.module or ""]
         )
+        if isinstance(imported, ast.ImportFrom) and imported.level:
+            continue  # `from .pynvml import x` is of the project
         if any(name.split(".")[0] in _MODULES for name in names) and not source.guarded(imported):
             nodes.append(imported)
     for call in source.find(ast.Call):
