@@ -22,3 +22,16 @@ int wide = cub::LaneId();
 #endif
 template <template <typename, int> class R> struct Takes {};
 Takes<cub::WarpReduce> taken;
+template <class T> struct More {
+    using Scan = cub::WarpScan<T, f(1, 2)>;
+    using Exchange = cub::WarpExchange<vec<T, 2>, 4>;
+    using Store = cub::WarpStore<T, 4, cub::WARP_STORE_DIRECT, 32>;
+    using Braces = cub::WarpReduce<T[2], Size{1, 2}>;
+    using Global = ::cub::WarpReduce<T>;
+    using Own = own::WarpReduce<T>;
+    struct WarpReduce;
+    using Hip = hipcub::WarpReduce<T>;
+};
+Takes<int, cub::WarpScan, 3> also;
+int lanes = ::cub::LaneId() + LaneId() + cub::LaneId;
+int called = CUB_WARP_THREADS(1 + f(2)) + CUB_WARP_THREADS;

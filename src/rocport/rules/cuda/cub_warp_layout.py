@@ -162,6 +162,8 @@ def _block(source: CudaSource, position: int) -> bytes:
         if close is None or close < position:
             continue
         parts = arguments(source, start, close)
-        first, last = parts[1] if len(parts) > 1 else (0, 0)
+        if len(parts) < 2:
+            return b""
+        first, last = parts[1]
         return source.text(first, last).strip() if first < last <= position else b""
     return b""

@@ -46,8 +46,10 @@ RULE = Rule(
         Example("struct Wire { int n; double4 q; };\nvoid put(FILE *f, Wire *w) { fwrite(w, 40, 1, f); }\n"),
         Example('static_assert(sizeof(cudaDeviceProp) == 1032, "");\n'),
         Example("void f(char *b, const cudaDeviceProp &p) { memcpy(b, &p, sizeof(p)); }\n"),
+        Example("struct Wire { int n; double4 q; };\nbool f() { return sizeof(Wire) == 48; }\n"),
     ),
     clean=(
+        "struct Wire { int n; double4 q; };\nvoid *f() { return malloc(sizeof(Wire)); }\n",
         "void f() { cudaDeviceProp p; memset(&p, 0, sizeof(cudaDeviceProp)); }\n",
         "void f(cudaDeviceProp *a, cudaDeviceProp p) { memcpy(a, &p, sizeof(p)); }\n",
         "__device__ double f(double4 q) { return q.x; }\n",

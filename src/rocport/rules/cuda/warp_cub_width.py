@@ -161,8 +161,8 @@ def _argument_count(source: CudaSource, open_: int, close: int) -> int:
     count, depth, at = 1, 0, open_ + 1
     while at < close:
         text = source.at(at)
-        if text in (b"(", b"[", b"{") and at in source.pairs:
-            at = source.pairs[at]
+        if text in (b"(", b"[", b"{"):
+            at = source.pairs.get(at, at)
         elif text in (b"<", b">"):
             depth += 1 if text == b"<" else -1
         elif text == b"," and depth == 0:

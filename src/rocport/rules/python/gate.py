@@ -49,7 +49,7 @@ def followed(source: PythonSource, node: ast.AST) -> bool:
     """True when the statement behind a node's own asks for AMD: `...` and then `if IS_ROCM: ...`."""
     statement = source.statement(node)
     block = block_of(source, statement)
-    behind = block[block.index(statement) + 1 :][:1] if isinstance(statement, ast.stmt) and block else []
+    behind = block[block.index(statement) + 1 :] if isinstance(statement, ast.stmt) and block else []
     return bool(behind) and isinstance(behind[0], ast.If) and source.says_amd(behind[0].test)
 
 
