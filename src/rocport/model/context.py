@@ -74,6 +74,8 @@ class ProjectIndex:
     """Macros of PTX statements that write or read the carry (`add.cc`, `addc`); True: it reads one it did not write."""
     arrays: bool = False
     """True where some file names CUDA's arrays, or a copy's."""
+    void_functions: frozenset[bytes] = frozenset()
+    """Functions that some file declares as `void *name(...)`; a class without a pointer to void may have one, too."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Version specifiers that the tree's requirements give a package rules ask about."""
     defined: frozenset[str] = frozenset()

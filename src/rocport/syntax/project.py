@@ -20,6 +20,7 @@ _WITH_PARAMETERS = re.compile(
     rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\([^)]*\)((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE
 )
 _ARRAYS = re.compile(rb"\b(?:cudaMalloc(?:3D|Mipmapped)?Array|cudaArray(?:_t|_const_t)?|CUarray|(?:src|dst)Array)\b")
+_VOID_FUNCTIONS = re.compile(rb"\bvoid\s*(?:const\s*)?\*\s*([A-Za-z_]\w*)\s*\(")
 PTX_CARRY = re.compile(
     rb"\b(?:(?:add|sub|mad)c?(?:\.(?:hi|lo))?\.cc|(?:addc|subc|madc)(?:\.(?:hi|lo))?)\.[usb](?:32|64)\b"
 )
@@ -51,6 +52,7 @@ class FileNames:
     calls: Mapping[bytes, frozenset[bytes]] = field(default_factory=dict)
     carrying: Mapping[bytes, bool] = field(default_factory=dict)
     arrays: bool = False
+    void_functions: frozenset[bytes] = frozenset()
 
 
 def names_of(data: bytes) -> FileNames:
@@ -75,6 +77,7 @@ def names_of(data: bytes) -> FileNames:
         (b"asm" in data or b"mma.h" in data or b"cut" in data) and _PTX.search(data) is not None,
         carrying=_carrying(data) if b".cc." in data else {},
         arrays=(b"Array" in data or b"CUarray" in data) and _ARRAYS.search(data) is not None,
+        void_functions=frozenset(_VOID_FUNCTIONS.findall(data)) if b"void" in data else frozenset(),
     )
 
 
@@ -125,6 +128,7 @@ def build_index(
     torch_extension = False
     carrying: dict[bytes, bool] = {}
     arrays = False
+    void_functions: set[bytes] = set()
     for item in names:
         device |= item.device_functions
         macros.update(item.macros)
@@ -132,6 +136,7 @@ def build_index(
         torch_extension = torch_extension or item.torch_extension
         carrying |= item.carrying
         arrays = arrays or item.arrays
+        void_functions |= item.void_functions
     return ProjectIndex(
         frozenset(device),
         macros,
@@ -141,4 +146,5 @@ def build_index(
         ptx_sources,
         carrying=carrying,
         arrays=arrays,
+        void_functions=frozenset(void_functions),
     )

@@ -1,0 +1,63 @@
+"""rocport_pointer.h: sums of pointers to void in bytes, of anything else as written."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocport.port import headers
+
+DEVICE = r"""
+#include "rocport_pointer.h"
+struct Cache { void *rows; __device__ void *at(int) { return rows; } };
+__global__ void k(void *p, const void *q, float *f, long *o, Cache c, unsigned n) {
+  float *a = reinterpret_cast<float *>(rocport::plus(c.at(1), n));
+  const float *b = static_cast<const float *>(rocport::minus(rocport::plus(q, n), 4u));
+  o[0] = *a + *b + *rocport::plus(f, n) + rocport::plus(n, 1);
+  o[1] = rocport::minus(p, q) + rocport::minus(f, a);
+}
+"""
+HOST = r"""
+#include "rocport_pointer.h"
+#include <vector>
+int main() {
+  std::vector<int> x = {1, 2, 3, 4};
+  void *const p = x.data();
+  const void *q = x.data();
+  return !(*(int *)rocport::plus(p, 4u) == 2 && *rocport::plus(x.begin(), 2) == 3 &&
+           *(const int *)rocport::minus(rocport::plus(q, sizeof(int) * 3), 4) == 3 &&
+           *rocport::plus(x.data(), 1) == 2 &&
+           rocport::minus(rocport::plus(p, 8), q) == 8 && rocport::minus(7u, 8u) == 7u - 8u);
+}
+"""
+
+
+def test_device_code_compiles(tmp_path: Path, compiles: Callable[..., Path]) -> None:
+    (tmp_path / "a.hip").write_text(DEVICE)
+    (tmp_path / "rocport_pointer.h").write_bytes(headers.read("rocport_pointer.h"))
+    compiles(tmp_path / "a.hip", "gfx942", "-S")
+
+
+@pytest.mark.parametrize("standard", ["c++14", "c++20"])
+def test_a_host_program_computes_what_gnu_c_does(standard: str, tmp_path: Path) -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    (tmp_path / "a.cpp").write_text(HOST)
+    (tmp_path / "rocport_pointer.h").write_bytes(headers.read("rocport_pointer.h"))
+    command = [
+        "g++",
+        f"-std={standard}",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        str(tmp_path / "a.cpp"),
+        "-o",
+        str(tmp_path / "a"),
+    ]
+    built = subprocess.run(command, capture_output=True, text=True, timeout=3600)
+    assert built.returncode == 0, built.stderr[-4000:]
+    assert subprocess.run([str(tmp_path / "a")], timeout=3600).returncode == 0
