@@ -162,3 +162,9 @@ def test_the_innermost_function_around_a_token_is_found() -> None:
 
     f, lambda_, h = source.data.index(b"f()"), source.data.index(b"__device__ (int"), source.data.index(b"h()")
     assert [around(word) for word in (b"a", b"b", b"c", b"d", b"e", b"j")] == [None, f, lambda_, f, None, h]
+
+
+@pytest.mark.parametrize("line", ["#endif", "#pragma unroll", "#include <a.h>", "#define A B"])
+def test_a_directive_is_no_scope_of_the_line_below(line: str) -> None:
+    lexed = source(f"{line}\n::__nanosleep(7);\nns::__nanosleep(7);\n#define C ns::__nanosleep\n")
+    assert [lexed.qualified(at) for at in lexed.positions(b"__nanosleep")] == [False, True, True]

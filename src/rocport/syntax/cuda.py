@@ -203,8 +203,8 @@ class CudaSource:
         return text[0] in _IDENT_START and text[-1] != 34  # as kind_of says, which costs twice as much
 
     def qualified(self, position: int) -> bool:
-        """True for the `name` of `ns::name`; False for `::name`, as in `return ::name`."""
-        if self.at(position - 1) != b"::":
+        """True for the `name` of `ns::name`; False for `::name`, as in `return ::name` or behind a directive."""
+        if self.at(position - 1) != b"::" or self.directive_of(position - 2) is not self.directive_of(position):
             return False
         return self.at(position - 2) == b">" or (
             self.is_ident(position - 2) and self.at(position - 2) not in _NOT_SCOPES
