@@ -131,9 +131,13 @@ def elementwise() -> None:
     halves = torch.randn(5, 1400).chunk(2, 1)
     say("elementwise swiglu of halves", relative(*(ops.swiglu(*halves, tier=tier) for tier in ("triton", "eager"))))
     places = torch.tensor([[6, 0, 3], [-1, 2, 2], [-1, -1, -1]])
-    summed = [ops.combine(torch.randn(7, 2100, generator=torch.Generator().manual_seed(2)), places, x[:3, :3], tier=t)
-              for t in ("triton", "eager")]  # fmt: skip
+    rows = torch.randn(7, 2100, generator=torch.Generator().manual_seed(2))
+    summed = [ops.combine(rows, places, x[:3, :3], tier=t) for t in ("triton", "eager")]
     say("elementwise combine", relative(*summed) if not summed[0][2].any() else 1.0)
+    lost = torch.tensor([[-1, 2, 1]])
+    endless = torch.tensor([[float("inf"), 1.0, 2.0]])
+    summed = [ops.combine(rows, lost, endless, tier=t) for t in ("triton", "eager")]
+    say("elementwise combine of a lost row with an endless weight", relative(*summed))
     hidden = x.clone()
     hidden[0, 3:] = float("-inf")
     hidden[1] = 1e4

@@ -230,3 +230,9 @@ def test_what_does_not_fit_is_not_combined():
     with pytest.raises(ValueError, match=r"rows \(2, 3\), places \(2, 2\) and weights \(2, 1\) do not meet"):
         ops.combine(torch.ones(2, 3), torch.zeros(2, 2), torch.ones(2, 1))
     assert ops.combine(torch.ones(0, 3), torch.zeros(2, 2), torch.ones(2, 2)).tolist() == [[0, 0, 0]] * 2
+
+
+@pytest.mark.parametrize("bad", [float("inf"), float("nan")])
+def test_a_place_below_zero_adds_nothing_whatever_the_first_row_holds(bad):
+    rows, weights = torch.tensor([[bad, 1.0], [2.0, 3.0]]), torch.tensor([[bad, 2.0], [bad, bad]])
+    assert ops.combine(rows, torch.tensor([[-1, 1], [-1, -1]]), weights).tolist() == [[4, 6], [0, 0]]

@@ -1,6 +1,7 @@
 """Optimizers with 8-bit state: close to torch's own, bitsandbytes' code tables, and a run that goes on."""
 
 import copy
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -87,3 +88,17 @@ def test_paged_state_is_not_counted_as_memory_of_the_gpu():
     assert held["adamw8bit", None] - held["sgd", None] == 2000
     assert held["adamw8bit-paged", None] == held["sgd", None]
     assert held["adamw8bit-paged", 4] == held["adamw8bit", 4]
+
+
+def test_paged_state_is_waited_for_on_every_device_that_holds_a_parameter(monkeypatch):
+    parameters = [torch.nn.Parameter(torch.zeros(4)) for _ in range(3)]
+    optimizer = AdamW8bit(parameters, paged=True)
+    waited = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    optimizer.state_dict()
+    assert waited == []
+    places = [torch.device("cuda", 0), torch.device("cuda", 1), torch.device("cpu")]
+    held = [SimpleNamespace(is_cuda=place.type == "cuda", device=place) for place in places]
+    optimizer.param_groups = [{"params": held[:1]}, {"params": held[1:]}]
+    optimizer.state_dict()
+    assert sorted(map(str, waited)) == ["cuda:0", "cuda:1"]

@@ -124,8 +124,9 @@ class _Optimizer8bit(torch.optim.Optimizer):
 
     def state_dict(self) -> dict[str, Any]:
         """As torch's. Waits for paged state that is still on its way back."""
-        if self.defaults["paged"] and torch.cuda.is_available():
-            torch.cuda.synchronize()
+        if self.defaults["paged"]:
+            for device in {p.device for group in self.param_groups for p in group["params"] if p.is_cuda}:
+                torch.cuda.synchronize(device)
         return super().state_dict()
 
     def _read(self, state: dict[str, Any], name: str) -> torch.Tensor:

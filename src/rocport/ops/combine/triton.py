@@ -19,7 +19,7 @@ def combine_kernel(rows, places, weights, out, D, TOP: tl.constexpr, BLOCK: tl.c
     total = tl.zeros((BLOCK,), tl.float32)
     for j in tl.static_range(TOP):
         place = tl.load(places + t * TOP + j)
-        weight = tl.load(weights + t * TOP + j).to(tl.float32)
+        weight = tl.load(weights + t * TOP + j, mask=place >= 0, other=0.0).to(tl.float32)
         known = (at < D) & (place + tl.zeros_like(at) >= 0)
         row = tl.load(rows + place.to(tl.int64) * D + at, mask=known, other=0.0)
         total += weight * row.to(tl.float32)
