@@ -97,3 +97,9 @@ def test_the_same_tensor_in_two_files_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "2.safetensors", entry, b"y")
     with pytest.raises(CheckpointError, match=r"a is in 1\.safetensors and in 2\.safetensors"):
         read_checkpoint(tmp_path)
+
+
+def test_metadata_that_is_null_is_none(tmp_path: Path) -> None:
+    """safetensors takes it so."""
+    header = {"__metadata__": None, "a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}}
+    assert read_header(write(tmp_path / "x.safetensors", header, b"1")).metadata == {}

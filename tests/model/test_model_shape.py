@@ -179,3 +179,11 @@ def test_a_note_of_a_translated_kernel_loads_nothing_from_elsewhere(
     for other in (body | {"path": str(outside)}, body | {"path": str(inside / ".." / ".." / "a.so")}, body, [], 7):
         note.write_text(json.dumps(other))
         assert translate._noted(note) is None
+
+
+def test_a_value_nested_deeper_than_python_goes_is_refused_in_few_words() -> None:
+    value: Any = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(shape.ShapeError, match=r"^holds \[.{1,39} at a, expected str$"):
+        shape.check({"a": value}, {"a": str})

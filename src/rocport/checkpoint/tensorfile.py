@@ -117,7 +117,8 @@ def read_header(path: Path) -> TensorFile:
         raise CheckpointError(f"{path}: the header is not JSON ({error})") from error
     if not isinstance(header, dict):
         raise CheckpointError(f"{path}: the header is not a JSON object")
-    metadata = header.pop("__metadata__", {})
+    metadata = header.pop("__metadata__", None)
+    metadata = {} if metadata is None else metadata
     try:
         check(metadata, Each(str))
     except ShapeError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,6 +104,6 @@ def _words(shapes: Sequence[Any]) -> str:
 
 
 def _said(value: Any, expected: str, where: str) -> str:
-    shown = repr(value)
+    shown = reprlib.repr(value)
     shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
     return f"holds {shown}{f' at {where[:80].lstrip(chr(46))}' if where else ''}, expected {expected}"
