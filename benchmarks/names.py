@@ -183,7 +183,7 @@ def measure(subject: Subject, cuda: Path, targets: list[str], work: Path) -> tup
         number = _USE.search(written[finding.line - 1]) if finding.line else None
         if number and finding.applicability is Applicability.MANUAL:
             named.add(int(number[1]))
-        elif number and "; from ROCm " in finding.message:
+        elif number and re.search("[;:] from ROCm ", finding.message):
             later.add(int(number[1]))
     ported = next(iter(sorted(out.rglob("uses.*"))))
     text = ported.read_text(encoding="utf-8")

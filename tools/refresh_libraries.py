@@ -388,7 +388,8 @@ class Refresh:
 
     def rows(self, types: Mapping[str, str], everywhere: Names) -> list[Row]:
         exceptions = self.exceptions()
-        quiet = re.compile(self.config.get("cuda", {}).get("quiet", "$^"))
+        answered = "|".join(f"^(?:{family['names']})$" for family in self.config.get("families", ()))
+        quiet = re.compile("|".join(filter(None, (self.config.get("cuda", {}).get("quiet"), answered))) or "$^")
         rows = []
         for name, found in self.matches().items():
             inferred = not found and name not in exceptions and name in self.cuda.names and name in types

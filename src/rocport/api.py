@@ -32,7 +32,7 @@ from rocport.scan.adopt import adopt
 from rocport.scan.baseline import BaselineError
 from rocport.scan.cache import Cache
 from rocport.scan.config import ConfigError, Settings
-from rocport.scan.engine import Scan, index_tree, known_names, parallel, scan_tree
+from rocport.scan.engine import Scan, index_tree, looked_for, parallel, scan_tree
 from rocport.scan.ignored import ignored_by_git, is_ignored
 from rocport.scan.plan import plan
 from rocport.scan.select import Filter
@@ -226,7 +226,7 @@ class _Port:
         cuda = file.language == "cuda"
         if cuda and headers.is_ours(file.path, data):
             return Ported(file.path, None)
-        source = CudaSource(file.path, data, known_names()) if cuda else None
+        source = CudaSource(file.path, data, looked_for(data)) if cuda else None
         scanned = self.scan.lexed(source) if source is not None else self.scan(file)
         kept, left_out = self.wanted(file.path, data, scanned.findings)
         if source is not None:

@@ -110,3 +110,11 @@ def test_another_name_that_becomes_the_same_passes_through_the_macro() -> None:
 def test_a_name_at_file_scope_is_not_that_of_the_namespace_around_it() -> None:
     text = "namespace gpu { int cudaFree(void *p) { return ::cudaFree(p); } }\nvoid f(void *p) { gpu::cudaFree(p); }"
     assert _own(text, "cudaFree") == [True, False, True]
+
+
+def test_a_tag_that_another_file_of_the_unit_declares_is_the_project_s(tmp_path):
+    header = "typedef enum CUown_mode_enum { CU_OWN } CUown_mode;\n"
+    text = '#include "own.h"\nvoid f(enum CUown_mode_enum *a, enum CUother_mode_enum *b);\n'
+    project = _project(tmp_path, own_h=header, a_cu=text)
+    found = scan_cuda("a.cu", text.encode(), Context(Options(), project))
+    assert [item.message.split()[0] for item in found if item.rule == "api-family"] == ["CUother_mode_enum"]

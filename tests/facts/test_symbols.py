@@ -230,3 +230,15 @@ def test_real_headers_declare_what_the_tables_name(name, tmp_path):
 )
 def test_a_header_that_the_port_carries_is_named(header, ours):
     assert symbols.load().headers[header].note.startswith(f"use: {ours} which the port carries")
+
+
+def test_a_family_answers_names_without_rows():
+    text = b"x = CUBLASLT_MATMUL_TILE_64x64 | CUBLASLT_MATMUL_DESC_COMPUTE_TYPE; enum CUdevice_P2PAttribute_enum a;"
+    found = symbols.in_families(text)
+    assert found == {b"CUBLASLT_MATMUL_TILE_64x64", b"CUdevice_P2PAttribute_enum"}
+    tile = symbols.of_family(b"CUBLASLT_MATMUL_TILE_64x64")
+    tag = symbols.of_family(b"CUdevice_P2PAttribute_enum")
+    assert tile is not None and tile.hip == "" and tile.note.startswith("use: ")
+    assert tag is not None and tag.hip == "hipDeviceP2PAttr"
+    assert symbols.of_family(b"CUgreenCtx_st").hip == "", "a handle's typedef is a pointer to the tag"
+    assert symbols.of_family(b"cuMemAlloc") is None

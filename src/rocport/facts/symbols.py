@@ -2,7 +2,8 @@
 
 The rows are derived by `tools/refresh_libraries.py` from the headers of several CUDA and ROCm releases: a HIP name is
 written only where a ROCm release declares it. A row with an empty `hip` is a name that was looked for and not found.
-A name that has no row is spelled the same in HIP, or is not CUDA's.
+A name that has no row is spelled the same in HIP, or belongs to a family that one entry of `library.toml` answers
+(`CUBLASLT_MATMUL_TILE_*`), or is not CUDA's.
 
 `note` opens with a word that says how much care the row needs:
 
@@ -18,8 +19,9 @@ A name that has no row is spelled the same in HIP, or is not CUDA's.
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,20 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
+class Family:
+    """Names of one library that a row each would say nothing about.
+
+    `names` matches the whole name. With `strip`, the row of the name without that ending answers where it has a HIP
+    type; else HIP has none of them, and `note` says what to do then.
+    """
+
+    names: str
+    kind: str
+    note: str
+    strip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """What `library.toml` says of one CUDA library.
 
@@ -92,7 +108,7 @@ class Library:
     ROCm releases whose headers or stubs were read for it, oldest first; `cmake` maps CMake targets, `link` maps names
     for `-l` and `packages` those of `find_package`; `find` tells the ROCm package of each of ROCm's CMake targets, and
     `begins` how includes of the counterparts' headers begin. `untagged` are types of HIP's that `struct` or `enum`
-    may not stand before: the tag is another name.
+    may not stand before: the tag is another name. `families` answer names that have no row.
     """
 
     name: str
@@ -108,6 +124,7 @@ class Library:
     find: Mapping[str, str] = field(default_factory=dict)
     begins: tuple[str, ...] = ()
     untagged: tuple[str, ...] = ()
+    families: tuple[Family, ...] = ()
     cuda_releases: tuple[str, ...] = ()
     generations: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -178,6 +195,31 @@ def load() -> SymbolTable:
     return table
 
 
+def in_families(text: bytes) -> frozenset[bytes]:
+    """The words of a text, and ends of words, that a family of names answers, and no row."""
+    return frozenset(match[0] for match in _family_names().finditer(text)) - load().identifiers.keys()
+
+
+def of_family(name: bytes) -> Symbol | None:
+    """What the family of a name without a row says of it, as a row; None where no family holds the name."""
+    spelled = name.decode(errors="replace")
+    for owner in libraries().values():
+        for family in owner.families:
+            if not re.fullmatch(family.names, spelled):
+                continue
+            row = load().identifiers.get(re.sub(family.strip, "", spelled).encode()) if family.strip else None
+            if row is not None and row.hip and row.kind == family.kind:
+                return replace(row, cuda=spelled)
+            return Symbol(spelled, "", family.kind, owner.name, "", "", family.note, "library.toml")
+    return None
+
+
+@cache
+def _family_names() -> re.Pattern[bytes]:
+    names = "|".join(family.names for owner in libraries().values() for family in owner.families)
+    return re.compile(rf"(?:{names})(?!\w)".encode())
+
+
 @cache
 def libraries() -> Mapping[str, Library]:
     """Every library folder, by name."""
@@ -212,6 +254,7 @@ def _library(folder: Path, releases: Mapping[str, Any]) -> Library:
             find=data.get("find", {}),
             begins=tuple(data.get("hip", {}).get("begins", ())),
             untagged=tuple(data.get("hip", {}).get("untagged", ())),
+            families=tuple(Family(**entry) for entry in data.get("families", ())),
             cuda_releases=tuple(releases.get("cuda", ())),
             generations=tuple(releases.get("rocm", ())),
             sources=tuple(data["sources"]),

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 from rocport.binding import binder, candidates, collect
 from rocport.convergence.elsewhere import BLOCK, WARP_MEETS, meets_of
+from rocport.facts.symbols import in_families
 from rocport.model import (
     Applicability,
     Context,
@@ -62,6 +63,12 @@ def known_names() -> frozenset[bytes]:
     return _STRUCTURE.union(*(loaded.rule.triggers for loaded in _rules_for("cuda")))
 
 
+def looked_for(data: bytes) -> frozenset[bytes]:
+    """Names to look for in one file: those of the rules, and those it spells of families without rows."""
+    own = in_families(data)
+    return known_names() | own if own else known_names()
+
+
 _NOT_BOUND = frozenset(
     b"ATen asm __asm __asm__ c10 constexpr cub cublas cublas_api cublas_v2 cuda cooperative_groups cute cutlass do for "
     b"half if hip half2 include nvcuda operator register template thrust type while __device__ __global__ __host__ "
@@ -78,7 +85,7 @@ def bound_names() -> frozenset[bytes]:
 
 def scan_cuda(path: str, data: bytes, context: Context, failed: list[Problem] | None = None) -> list[Finding]:
     """Findings of every CUDA rule over one file, in order of place; `failed` as for `scan_file`."""
-    return scan_source(CudaSource(path, data, known_names()), context, failed)
+    return scan_source(CudaSource(path, data, looked_for(data)), context, failed)
 
 
 def scan_source(source: CudaSource, context: Context, failed: list[Problem] | None = None) -> list[Finding]:
@@ -121,7 +128,10 @@ def _found(
 
 def _of_cuda(source: CudaSource, context: Context, findings: list[Finding]) -> list[Finding]:
     """Without the findings on names that are surely the project's own at that place."""
-    own = {source.starts[position] for position, _ in binder(source, context, bound_names()).places()}
+    own = {
+        source.starts[position]
+        for position, _ in binder(source, context, bound_names() | in_families(source.data)).places()
+    }
     if not own:
         return findings
     binds = {loaded.rule.name for loaded in _rules_for("cuda") if loaded.rule.binds}
@@ -332,7 +342,7 @@ def _names(file: SourceFile) -> FileNames:
     if not isinstance(data, bytes):
         return FileNames()
     meets, calls = meets_of(data)
-    own = collect(CudaSource(file.path, data, known_names()), candidates(data, bound_names()))
+    own = collect(CudaSource(file.path, data, known_names()), candidates(data, bound_names() | in_families(data)))
     return replace(names_of(data), definitions=own, includes=tuple(include_names(data)), meets=meets, calls=calls)
 
 

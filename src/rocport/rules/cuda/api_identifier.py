@@ -55,6 +55,10 @@ RULE = Rule(
             contains=("hipMalloc(p, 4)",),
             absent=("cudaMalloc",),
         ),
+        Example(
+            "#include <nccl.h>\nncclResult_t f(ncclSimInfo_t *info) { return ncclGroupSimulateEnd(info); }\n",
+            contains=("return ncclGroupSimulateEnd(info);",),
+        ),
         Example("__global__ void k() { cudaDeviceSynchronize(); }\n", contains=("cudaDeviceSynchronize",)),
         Example(
             "#include <cuda_runtime.h>\n#define cudaFree(p) (free_count++, cudaFree(p))\n"
@@ -113,7 +117,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     bound = binder(source, context)
     for name in (source.names & identifiers.keys()) - _claimed():
         symbol = identifiers[name]
-        if symbol.hip == symbol.cuda and not symbol.note:
+        if symbol.hip == symbol.cuda and not symbol.note and not _is_lacking(symbol, context.options.rocm):
             continue
         shared = _passed_through(bound, symbol)
         said = False
@@ -301,7 +305,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             fix="port for a ROCm that has it, or write this part with what there is",
             holds=_range(symbol),
         )
-    narrow = rocm is None and _is_narrow(symbol)
+    narrow = _is_lacking(symbol, rocm)
     settled = symbol.note.startswith("settled:") and not narrow
     if settled or (said and not narrow):
         return finding(
@@ -394,6 +398,11 @@ def _range(symbol: Symbol) -> str:
     if symbol.until:
         parts.append(f"until ROCm {symbol.until.lstrip('~')}")
     return ", ".join(parts)
+
+
+def _is_lacking(symbol: Symbol, rocm: RocmVersion | None) -> bool:
+    """True unless the ROCm the port is for is known to declare the name; all that people use where none is given."""
+    return _is_narrow(symbol) if rocm is None else symbol.declared_in(rocm) is not True
 
 
 def _is_narrow(symbol: Symbol) -> bool:

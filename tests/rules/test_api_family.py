@@ -1,0 +1,26 @@
+"""Names of families without rows, and names that HIP keeps: what a version of ROCm lacks is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocport.model import Applicability, Context, Options, ProjectIndex, RocmVersion
+from rocport.scan.engine import scan_cuda
+
+
+@pytest.mark.parametrize(("rocm", "applicability"), [("6.0", Applicability.MANUAL), ("7.1", Applicability.REVIEW)])
+def test_a_tag_whose_type_the_release_lacks_stays(rocm, applicability):
+    context = Context(Options(rocm=RocmVersion.parse(rocm)), ProjectIndex())
+    found = scan_cuda("a.cu", b"#include <cuda.h>\nvoid f(CUDA_MEMCPY3D_PEER_st *a);\n", context)
+    mine = [item for item in found if item.rule == "api-family"]
+    assert [item.applicability for item in mine] == [applicability]
+    assert bool(mine[0].edits) == (applicability is Applicability.REVIEW)
+
+
+@pytest.mark.parametrize(
+    ("rocm", "applicability"), [("6.2", [Applicability.MANUAL]), ("6.4", [Applicability.REVIEW]), ("10.0", [])]
+)
+def test_a_name_that_is_the_same_in_hip_is_named_where_the_release_is_not_known_to_have_it(rocm, applicability):
+    context = Context(Options(rocm=RocmVersion.parse(rocm)), ProjectIndex())
+    found = scan_cuda("a.cu", b"#include <nccl.h>\nvoid f() { ncclParamDumpAll(); }\n", context)
+    assert [item.applicability for item in found if item.rule == "api-identifier"] == applicability
