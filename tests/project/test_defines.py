@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from rocport.project.defines import cmake_defines, defines_without_cuda, python_defines, python_undefines
+from rocport.project.defines import (
+    cmake_computed,
+    cmake_defines,
+    defines_without_cuda,
+    python_defines,
+    python_undefines,
+)
 
 SETUP = """
 import os, torch
@@ -116,3 +122,19 @@ def test_what_is_taken_out_of_pytorch_s_list_for_hip_is_undefined() -> None:
     taken = 'ext.COMMON_HIPCC_FLAGS[:] = [f for f in ext.COMMON_HIPCC_FLAGS if "__HIP_NO_HALF_" not in f]\n'
     assert python_undefines(taken) == ["__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__"]
     assert python_undefines("ext.COMMON_NVCC_FLAGS.remove('-D__CUDA_NO_HALF_OPERATORS__')\n") == []
+
+
+def test_variables_of_cmake_in_macros() -> None:
+    """gunrock's `SM_TARGET=${CMAKE_HIP_ARCHITECTURES}` is the GPU, whatever the file's default for it."""
+    text = """
+set(SIZE 8 CACHE STRING "bytes")
+set(TWICE 1)
+set(TWICE 2)
+if(USE_CUDA)
+  add_definitions(-DSIZE=${SIZE} -DTWICE=${TWICE} -DHAVE_X=${HAVE_X} -DSHA="${SHA}")
+  target_compile_definitions(a PRIVATE SM_TARGET=${CMAKE_HIP_ARCHITECTURES} OTHER=${GPU_TARGETS})
+endif()
+"""
+    gpu = "${CMAKE_HIP_ARCHITECTURES}"
+    assert cmake_defines(text) == ["SIZE=8", f"SM_TARGET={gpu}", f"OTHER={gpu}"]
+    assert cmake_computed(text) == ["TWICE"]

@@ -279,6 +279,16 @@ def test_last_includes_are_looked_at_behind_the_tree(tmp_path: Path, options: bu
     assert {unit.status for unit in build.verify(root, options).units} == {Status.OK}
 
 
+def test_a_macro_that_names_the_gpu_has_the_name_of_the_target(tmp_path: Path, options: build.BuildOptions) -> None:
+    """gunrock: target_compile_definitions(... SM_TARGET=${CMAKE_HIP_ARCHITECTURES}), pasted to a name."""
+    text = "#define P(a) Q(a)\n#define Q(a) sm_##a\nenum { sm_gfx942, sm_gfx1100 };\nint a = P(SM_TARGET);\n"
+    root = tree(tmp_path / "t", k__hip=text)
+    (root / "CMakeLists.txt").write_text("add_definitions(-DSM_TARGET=${CMAKE_HIP_ARCHITECTURES})\nproject(a)\n")
+    options = replace(options, targets=("gfx942", "gfx1100"), syntax_only=True)
+    verification = build.verify(root, options)
+    assert {unit.status for unit in verification.units} == {Status.OK}
+
+
 def test_host_sources_of_an_extension_have_the_macros_of_python_s_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     for flags, expected in (("-DNDEBUG -g -O3", ("NDEBUG",)), ("-g", ()), (None, ())):
         monkeypatch.setattr(torch_headers.sysconfig, "get_config_var", lambda name, flags=flags: flags)

@@ -1,7 +1,9 @@
 """The macros that build files define: -D flags and lists of macros in Python builds and CMake, read, not run.
 
-What a condition decides is taken where the condition is about the GPU (`if CUDA_HOME is not None:`, `if(USE_CUDA)`),
-which a build for one answers with yes, and left out otherwise. A value that is put together is left out, too.
+A variable of CMake's is taken with the one value that the file gives it; that of the GPUs to build for stands as
+`GPU_TARGETS`. What a condition decides is taken where the condition is about the GPU (`if CUDA_HOME is not None:`,
+`if(USE_CUDA)`), which a build for one answers with yes, and left out otherwise. A value that is put together is left
+out, too.
 """
 
 from __future__ import annotations
@@ -28,7 +30,14 @@ _CONFIGURED = re.compile(r"^[ \t]*#[ \t]*cmakedefine(?:01)?[ \t]+(\w+)", re.M)
 _BUILDS = re.compile(r"setup\s*\(|cpp_extension|CUDAExtension")
 _CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "target_compile_definitions"})
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
-_CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=[\w.+\"\\-]*)?)\Z")
+_CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=(?:[\w.+\"\\-]|\$\{CMAKE_HIP_ARCHITECTURES\})*)?)\Z")
+_CMAKE_COMPUTED = re.compile(r"(?:-D)?([A-Za-z_]\w*)=\$\{(\w+)\}\Z")
+_CMAKE_VARIABLE = re.compile(r"\$\{(\w+)\}")
+GPU_TARGETS = "${CMAKE_HIP_ARCHITECTURES}"
+"""In a macro's value: the GPU that a unit is compiled for."""
+_GPU_VARIABLES = frozenset({"CMAKE_HIP_ARCHITECTURES", "GPU_TARGETS", "AMDGPU_TARGETS"})
+# What a test for a feature sets: a number in its place would say that it is there.
+_SWITCH = re.compile(r"(?:HAVE|USE|ENABLE|WITH|HAS|NO|DISABLE)_|_(?:ENABLED|FOUND|SUPPORT)\Z")
 
 
 def python_defines(text: str) -> list[str]:
@@ -135,10 +144,41 @@ def _decides(test: str) -> bool:
 
 def cmake_defines(text: str) -> list[str]:
     """`NAME` or `NAME=VALUE` that a CMake file defines for every target, or for one, in a build for AMD GPUs."""
-    return list(dict.fromkeys(_of_commands(commands(text.encode()))))
+    items = commands(text.encode())
+    values = _values(items)
+    found = (_with_values(word, values) for word in _of_commands(items))
+    return list(dict.fromkeys(match[1].replace('\\"', '"') for word in found if (match := _CMAKE_MACRO.match(word))))
+
+
+def cmake_computed(text: str) -> list[str]:
+    """Macros of which a CMake file says a variable's value that it does not give: `SIZE=${SIZE}`."""
+    items = commands(text.encode())
+    values = _values(items)
+    found = (_CMAKE_COMPUTED.match(_with_values(word, values)) for word in _of_commands(items))
+    names = [match[1] for match in found if match and match[2] not in _GPU_VARIABLES]
+    return list(dict.fromkeys(name for name in names if _SWITCH.search(name) is None))
+
+
+def _values(items: Sequence[CMakeCommand]) -> dict[str, str]:
+    """Variables that the file sets to one value only, a cached one included."""
+    found: dict[str, set[str]] = {}
+    for item in items:
+        if item.name == "set" and len(item.words) > 1:
+            more = item.words[2:]
+            found.setdefault(item.words[0], set()).add(item.words[1] if not more or more[0] == "CACHE" else "")
+    once = {name: values.pop() for name, values in found.items() if len(values) == 1}
+    return {name: value for name, value in once.items() if re.fullmatch(r"[\w.+-]+", value)}
+
+
+def _with_values(word: str, values: dict[str, str]) -> str:
+    def value(match: re.Match[str]) -> str:
+        return GPU_TARGETS if match[1] in _GPU_VARIABLES else values.get(match[1], match[0])
+
+    return _CMAKE_VARIABLE.sub(value, word)
 
 
 def _of_commands(items: Sequence[CMakeCommand]) -> Iterator[str]:
+    """The words of the commands that define macros, where a build for AMD GPUs comes by."""
     at = 0
     while at < len(items):
         item = items[at]
@@ -148,9 +188,7 @@ def _of_commands(items: Sequence[CMakeCommand]) -> Iterator[str]:
             at = end
         elif item.name in _CMAKE_DEFINES:
             words = item.words[1 if item.name == "target_compile_definitions" else 0 :]
-            for word in words:
-                if word not in _CMAKE_KEYWORDS and (macro := _CMAKE_MACRO.match(word)):
-                    yield macro[1].replace('\\"', '"')
+            yield from (word for word in words if word not in _CMAKE_KEYWORDS)
         at += 1
 
 
@@ -200,6 +238,11 @@ def defines_of(path: str, text: str) -> list[str]:
     if path.endswith(".py"):
         return python_defines(text)
     return cmake_defines(text) if path.endswith((".txt", ".cmake")) else []
+
+
+def computed_of(path: str, text: str) -> list[str]:
+    """Macros whose value a CMake file takes from a variable that others give."""
+    return cmake_computed(text) if path.endswith((".txt", ".cmake")) else []
 
 
 def defines_without_cuda(path: str, text: str) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
 from rocport.project.cmake import without_comments
-from rocport.project.defines import defines_of, makefile_defines, python_undefines
+from rocport.project.defines import computed_of, defines_of, makefile_defines, python_undefines
 from rocport.project.jit import python_loads
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
 from rocport.project.named import named_of, patterns
@@ -353,6 +353,7 @@ def _build_file(root: Path, path: str, text: str) -> BuildFile:
         beside=makefile,
         sources=patterns(text),
         undefines=tuple(python_undefines(text)) if path.endswith(".py") else (),
+        computed=tuple(f"{name} ({path})" for name in computed_of(path, text)),
         extension=path.endswith(".py") and _EXTENSION.search(text) is not None,
     )
 

@@ -35,6 +35,7 @@ from rocport.model.verification import (
     UnitResult,
     Verification,
 )
+from rocport.project.defines import GPU_TARGETS
 from rocport.project.languages import CUDA_SOURCES, suffix_of
 from rocport.project.tree import Project, Unit, read_project
 from rocport.sandbox import looking
@@ -305,7 +306,7 @@ class _Builder:
     def _compiled(self, unit: Unit, command: list[str], target: str) -> tuple[_Outcome, list[str]]:
         """The outcome with precompiled headers where they serve and settle it, else without."""
         if unit.torch and self._precompiled is not None:
-            faster = self._precompiled.arguments(unit, command, self._own(unit))
+            faster = self._precompiled.arguments(unit, command, self._own(unit, target))
             if faster:
                 outcome, files = self._compile([*command, *faster], unit.path, target)
                 if outcome.code == 0 or _LACKING.search(outcome.text):
@@ -341,12 +342,19 @@ class _Builder:
         for name in dict.fromkeys(_MISSING_HEADER.findall(text)):
             yield from (os.path.join(self.project.root, folder, name) for folder in folders)
 
-    def _own(self, unit: Unit) -> frozenset[str]:
+    def _defines(self, unit: Unit, target: str) -> list[str]:
+        """The macros of a unit's build; one that names the GPU has the target's name, on the host that of the first."""
+        gpu = next(iter(self.options.targets), "") if target == HOST else target
+        return [define.replace(GPU_TARGETS, gpu) for define in unit.defines]
+
+    def _own(self, unit: Unit, target: str) -> frozenset[str]:
         """The words of a unit's command that another unit's need not have."""
         folders = [*self.options.includes, *unit.includes]
         quoted = [word for folder in unit.quote_includes for word in ("-iquote", as_path(folder))]
         shared = (*self.toolchain.hip_defines, *(self.torch.defines if self.torch is not None else ()))
-        macros = [f"-D{define}" for define in (*unit.defines, *self.options.defines) if define not in shared]
+        macros = [
+            f"-D{define}" for define in (*self._defines(unit, target), *self.options.defines) if define not in shared
+        ]
         last = [f"-idirafter{folder}" for folder in (*unit.last_includes, *self.options.last_includes)]
         return frozenset([*(f"-I{folder}" for folder in folders), *last, *quoted, *macros])
 
@@ -384,7 +392,7 @@ class _Builder:
             language=language,
             includes=[*self.options.includes, *unit.includes],
             system_includes=system,
-            defines=[*defines, *unit.defines, *self.options.defines],
+            defines=[*defines, *self._defines(unit, target), *self.options.defines],
             std=std,
             extra=extra,
         )
