@@ -1,9 +1,10 @@
 """CUDA library and runtime names become the HIP names that really exist.
 
 Every identifier is looked up once in the symbol facts (facts/libraries): a name the HIP headers declare is replaced, a
-name they lack is a MANUAL finding and stays as it is, because a likely name that does not exist is worse than none. A
-symbol with a note (another signature, other semantics) is replaced and listed for REVIEW with that note, other
-semantics at the first place in a file. A note that asks nothing of anybody is SAFE.
+name they lack is a MANUAL finding and stays as it is, because a likely name that does not exist is worse than none. So
+does a call with more or fewer arguments than HIP takes. A symbol with a note (another signature, other semantics) is
+replaced and listed for REVIEW with that note, other semantics at the first place in a file. A note that asks nothing of
+anybody is SAFE.
 
 The edit is right wherever the identifier is the library's. What the project declares as a parameter, local or member
 of that name is left alone. A macro of the project that stands before a function of the library, such as
@@ -58,6 +59,10 @@ RULE = Rule(
         Example(
             "#include <nccl.h>\nncclResult_t f(ncclSimInfo_t *info) { return ncclGroupSimulateEnd(info); }\n",
             contains=("return ncclGroupSimulateEnd(info);",),
+        ),
+        Example(
+            "#include <cublasLt.h>\nsize_t f() { return cublasLtGetVersion(); }\n",
+            contains=("return cublasLtGetVersion();",),
         ),
         Example("__global__ void k() { cudaDeviceSynchronize(); }\n", contains=("cudaDeviceSynchronize",)),
         Example(
@@ -305,6 +310,15 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             fix="port for a ROCm that has it, or write this part with what there is",
             holds=_range(symbol),
         )
+    if _fits(source, position, symbol) is False:
+        return finding(
+            RULE,
+            source,
+            position,
+            f"{symbol.cuda} is {symbol.hip}, which does not take the arguments of this call; {symbol.note}",
+            fix=f"write the call again with {symbol.hip}",
+            holds=_range(symbol),
+        )
     narrow = _is_lacking(symbol, rocm)
     settled = symbol.note.startswith("settled:") and not narrow
     if settled or (said and not narrow):
@@ -341,7 +355,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
     )
 
 
-_TAKES = re.compile(r"HIP takes (\d+)(?:-(\d+))? argument")
+_TAKES = re.compile(r"HIP takes (\d+)(?:(?:-| or )(\d+))?(?: argument|$)")
 # What other rules do at every place where the note would be asked for.
 _DONE_ELSEWHERE = (
     "HIPBLAS_V2 defined before the include",
@@ -361,12 +375,20 @@ def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
         return not _counted_with(source, position)
     if _SINCE_13.search(symbol.note):  # who writes CUDA 13's form names the type that it takes
         return b"cudaMemLocation" not in source.names and b"CUmemLocation" not in source.names
+    return _fits(source, position, symbol) is True
+
+
+def _fits(source: CudaSource, position: int, symbol: Symbol) -> bool | None:
+    """Whether a call has as many arguments as HIP takes; None where the row or the call does not tell."""
     taken = _TAKES.search(symbol.note)
-    if not symbol.note.startswith("arity:") or taken is None:
-        return False
-    call = source.call(position)
+    call = source.call(position) if symbol.note.startswith("arity:") and taken is not None else None
+    if taken is None or call is None:
+        return None
     least, most = int(taken.group(1)), int(taken.group(2) or taken.group(1))
-    return call is not None and least <= len(arguments(source, call.open, call.close)) <= most
+    given = arguments(source, call.open, call.close)
+    if any(source.at(at) in (b"...", b"__VA_ARGS__") for first, last in given for at in range(first, last)):
+        return None
+    return least <= len(given) <= most
 
 
 _COUNTS = frozenset((b"+", b"-", b"%", b"|", b"^", b"<<", b"+=", b"-=", b"++", b"--"))
