@@ -21,7 +21,7 @@ LOAD = re.compile(
 ASM = (b"asm", b"__asm__", b"__asm")
 ASM_LOAD = re.compile(rb"\b(?:ld|ldu)\.(?!param)[\w.:]*|\batom\.[\w.]*(?:or|add|cas|exch)")
 ASM_SWAP = re.compile(rb"\batom\.[\w.:]*(?:cas|exch)")
-WRITES = frozenset((b"=", b"+=", b"-=", b"*=", b"/=", b"|=", b"&=", b"^=", b"<<=", b">>=", b"++", b"--"))
+WRITES = frozenset((b"=", b"+=", b"-=", b"*=", b"/=", b"|=", b"&=", b"^=", b"<<=", b"++", b"--"))
 ZERO = (b"0", b"0u", b"0U", b"0ull", b"0ULL", b"0ll")
 _IDLE = re.compile(rb"__nanosleep|nanosleep|__threadfence\w*|__syncwarp|continue|clock\w*|__builtin_\w*sleep\w*|usleep")
 _DECLARATION = 8
@@ -99,7 +99,9 @@ def written_in(source: CudaSource, loop: Statement) -> set[bytes]:
     first = loop.condition[0] if loop.kind == "for" and loop.condition is not None else loop.first
     for at in range(first, loop.last):
         if source.at(at) in WRITES:
-            for side in (at - 1, at + 1) if source.at(at) in (b"++", b"--") else (at - 1,):
+            # The lexer gives `>>=` as three tokens, because templates close with the first two.
+            before = at - 3 if source.texts[at - 2 : at] == [b">", b">"] else at - 1
+            for side in (before, at + 1) if source.at(at) in (b"++", b"--") else (before,):
                 if source.is_ident(side):
                     found.add(source.at(side))
         elif source.at(at) == b"&" and source.at(at - 1) in (b"(", b",") and source.at(at + 2) in (b")", b","):

@@ -103,7 +103,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 
 def _loops(source: CudaSource) -> Iterator[Finding]:
     """`for (int d = 1; d < 32; d <<= 1) s[t] += s[t - d];`: the same with the distance in a variable."""
-    for at in sorted(at for word in (b"<<=", b">>=", b"*=", b"/=") for at in source.index.get(word, ())):
+    steps = [at for word in (b"<<=", b"*=", b"/=") for at in source.index.get(word, ())]
+    # The lexer gives `>>=` as three tokens, because templates close with the first two.
+    steps += [at for at in source.index.get(b">", ()) if source.texts[at + 1 : at + 3] == [b">", b"="]]
+    for at in sorted(steps):
         name, head = source.at(at - 1), at
         while head > 0 and source.at(head) not in (b"for", b"{", b"}"):
             head -= 1
