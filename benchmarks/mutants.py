@@ -14,7 +14,7 @@ A mutant's tests are those in the folder of its package's tests that run the mut
 package, in FOLDER) or start a Python of their own, the quickest first; they stop at the first failure. One process
 imports and collects a package's tests once and forks for each mutant, in which the code of the mutated function is
 replaced. A line that runs while modules are imported or tests collected is tried in a process of its own, where the
-fork did not notice it. A mutant that runs ten times as long as its tests usually take counts as killed.
+fork did not notice it. A mutant under which a test runs ten times as long as usual (at least 30 s) counts as killed.
 
 Half of the files are set aside by the first digit of SHA-256 of their path (even): tests were strengthened by looking
 at the survivors of the others. Mutants are drawn by SHA-256 of the seed and their name, so a larger sample holds a
@@ -311,10 +311,14 @@ class _Watch:
 
 
 _WATCH = _Watch(_task()["watch"], Path(_task()["out"])) if _task().get("watch") else None
+_LIMITS: dict[str, float] = {}
+"""In the child of a mutant: what each of its tests takes. SIGALRM ends the child at the first that takes far longer."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    if _LIMITS:
+        signal.setitimer(signal.ITIMER_REAL, max(_LEAST_S, 10 * _LIMITS.get(item.nodeid, 0.0)))
     with _WATCH.around(item.nodeid) if _WATCH is not None else contextlib.nullcontext():
         return (yield)
 
@@ -404,6 +408,7 @@ def _tried(session: Any, row: dict[str, Any], mutated: bytes, items: list[Any]) 
                 one.cache_clear()
     session.items = items
     session.config.option.maxfail = 1
+    _LIMITS.update(row["seconds"])
     with contextlib.suppress(session.Failed):
         run(session)
     return int(session.testsfailed > 0)
@@ -425,11 +430,11 @@ def _replaced(place: str, mutated: bytes, line: int) -> bool:
     found = False
     for one in gc.get_objects():
         if isinstance(one, types.FunctionType) and one.__code__.co_filename == place:
-            code = fresh.get(one.__code__.co_qualname)
-            if code is not None:
-                if len(code.co_freevars) != len(one.__code__.co_freevars):
+            made = fresh.get(one.__code__.co_qualname)
+            if made is not None:
+                if len(made.co_freevars) != len(one.__code__.co_freevars):
                     return False
-                one.__code__ = code
+                one.__code__ = made
                 found = True
     return found
 
@@ -521,13 +526,19 @@ def outcomes(shadow: Shadow, package: str, chosen: Sequence[Mutant], folder: Pat
         if kept.get(key) is None:
             rows.append({"key": key, "path": mutant.path, "place": str(place), "function": function, "tests": tests,
                          "start": mutant.start, "end": mutant.end, "text": mutant.text,
-                         "limit_s": _limit(reached, tests)})  # fmt: skip
+                         "limit_s": _limit(reached, tests),
+                         "seconds": {test: reached.seconds[test] for test in tests}})  # fmt: skip
     by_key = {key: mutant for mutant, (key, _) in keys.items()}
-    answers = shadow.folder / f"answers-{package}.jsonl"
-    answers.write_text("")
+    # What a run that was stopped has answered counts: its keys say of which texts.
+    answers = (folder or shadow.folder).absolute() / f"answers-{package}.jsonl"
+    answers.touch()
+    answered = {json.loads(line)["key"] for line in answers.read_text().splitlines()}
+    rows = [row for row in rows if row["key"] not in answered]
     if rows:
         shadow.pytest(package, {"mutants": rows, "out": str(answers)})
     for answer in map(json.loads, answers.read_text().splitlines()):
+        if answer["key"] not in by_key or kept.get(answer["key"]) is not None:
+            continue
         mutant, dead = by_key[answer["key"]], answer["answer"] == "dead"
         if answer["answer"] == "fresh" or (not dead and mutant in outside):
             tests = keys[mutant][1] or list(reached.seconds)
