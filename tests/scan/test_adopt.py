@@ -74,6 +74,14 @@ def test_cuda_in_a_language_nobody_reads_is_named(tmp_path: Path, name: str, tex
         ("CMakeLists.txt", "find_package(CUDA)\nif(CUDA_FOUND)\n  add_definitions(-DWITH_CUDA)\nendif()\n", True),
         ("build.txt", "-DWITH_CUDA\n", True),
         ("main.cu", '#define WITH_CUDA\n#include "a.cpp"\n', False),
+        ("main.cu", '#define WITH_CUDA 1\n#include "a.cpp"\n', False),
+        ("main.cu", '#ifdef FAST\n#define WITH_CUDA\n#endif\n#include "a.cpp"\n', False),
+        ("main.cu", '/*\n#define WITH_CUDA\n*/\n#include "a.cpp"\n', True),
+        ("main.cu", '/*\n#define WITH_CUDA 1\n*/\n#include "a.cpp"\n', True),
+        ("main.cu", '#if 0\n#define WITH_CUDA 1\n#endif\n#include "a.cpp"\n', True),
+        ("main.cu", '#ifdef __HIP_PLATFORM_NVIDIA__\n#define WITH_CUDA\n#endif\n#include "a.cpp"\n', True),
+        ("main.cu", "#define WITH_CUDA\n#define OTHER_CUDA 1\n", True),
+        ("main.cu", f'#define {"CU" * 50_000} x\n#include "a.cpp"\n', True),
     ],
 )
 def test_a_guard_that_the_build_defines_is_not_asked_about(tmp_path: Path, name: str, text: str, named: bool) -> None:

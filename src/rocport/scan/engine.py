@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from rocport.project import pins as pinning
 from rocport.project.build import BuildSource
 from rocport.project.defines import defines_without_cuda
 from rocport.rules import LoadedRule, discover
+from rocport.rules.cuda.own_guard import own_guards
 from rocport.rules.cuda.warp_common import counts_in_wavefronts
 from rocport.scan import cache as caching
 from rocport.scan import suppress
@@ -310,17 +310,7 @@ def _defined(tree: SourceTree) -> frozenset[str]:
         if (file.language in ("cmake", "make", "python") or file.path.endswith(".in"))
         and isinstance(data := file.content, bytes)
     )
-    bare = (
-        _BARE.findall(data)
-        for file in tree.files
-        if file.language == "cuda" and isinstance(data := file.content, bytes)
-    )
-    built = frozenset(define.partition("=")[0] for path, text in texts for define in defines_without_cuda(path, text))
-    return built.union(name.decode() for names in bare for name in names)
-
-
-_BARE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w*CU\w*)[ \t]*\r?$", re.M)
-"""`#define USE_CUDA`, without a value, of a program that chooses for its headers."""
+    return frozenset(define.partition("=")[0] for path, text in texts for define in defines_without_cuda(path, text))
 
 
 def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
@@ -342,7 +332,8 @@ def _names(file: SourceFile) -> FileNames:
     if not isinstance(data, bytes):
         return FileNames()
     meets, calls = meets_of(data)
-    own = collect(CudaSource(file.path, data, known_names()), candidates(data, bound_names() | in_families(data)))
+    asked = candidates(data, bound_names() | in_families(data)) | (own_guards(data) - known_names())
+    own = collect(CudaSource(file.path, data, known_names()), asked)
     return replace(names_of(data), definitions=own, includes=tuple(include_names(data)), meets=meets, calls=calls)
 
 

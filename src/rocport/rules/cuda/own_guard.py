@@ -2,10 +2,10 @@
 
 The build, or NVIDIA's compiler, defines it where it finds CUDA. On ROCm nobody does, so the GPU code is left out in
 silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional
-also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the project's sources
-or build files define (unless CMake asks whether CUDA was found), or that has a twin for AMD in a conditional of the
-file. Every other is named once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port
-changes nothing here, as the macro is the build's to define.
+also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the build files
+define (unless CMake asks whether CUDA was found), that a file of the same units defines where the port compiles it, or
+that has a twin for AMD in a conditional of the file. Every other is named once a file: which conditionals hold GPU code
+and which CUDA's own has to be read. The port changes nothing here, as the macro is the build's to define.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from rocport.binding.branches import CUDA_NAMES
+from rocport.binding.collect import live, macros
 from rocport.facts.symbols import load
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
@@ -24,6 +25,7 @@ _GUARD = re.compile(
     rb"\w*?(?:^|_)(?:CUDA|CUDNN|NVCC|NVIDIA|CUBLAS(?:LT)?|CUFFT|CURAND|CUSPARSE|CUSOLVER|NVRTC|CUDACC|CUTLASS|CUPTI|TENSORRT)"
     rb"(?:[A-Z]*_\w*|\d*)?\Z"
 )
+_DEFINED = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
 _HEADER_GUARD = re.compile(rb"\w+_(?:H|HPP|CUH|HH|HXX|INC|INCLUDED|H_INCLUDED)_*\Z")
 # What clang or HIP's headers define too, or what says nothing about a build for AMD.
 _HARMLESS = frozenset(
@@ -93,12 +95,22 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
         return False
     if name.endswith((b"_DEBUG", b"_DISABLED")):
         return False
-    if name in context.project.macros or name.decode() in context.project.defined or _has_twin(source, name):
+    project = context.project
+    if name.decode() in project.defined or _has_twin(source, name):
+        return False
+    if any(live(source, directive.start, name) != (False, False) for directive in macros(source, name)):
         return False
     return not any(
-        (directive := source.directive_of(at)) is not None and directive.name == b"define" and at == directive.first + 2
-        for at in source.find(name)
+        item.kind == "macro" and item.live != (False, False) and project.together(source.path, item.path)
+        for item in project.definitions.get(name, ())
     )
+
+
+def own_guards(data: bytes) -> set[bytes]:
+    """The macros that the bytes of a file seem to define and that this rule could ask for: a cheap superset."""
+    if b"define" not in data:
+        return set()
+    return {name for name in _DEFINED.findall(data) if _GUARD.match(name)}
 
 
 def _has_twin(source: CudaSource, name: bytes) -> bool:
