@@ -71,12 +71,37 @@ def test_a_cmake_list_gives_the_files_of_the_executable_that_a_source_belongs_to
         "project(sample LANGUAGES CXX)\n",
         "project(sample LANGUAGES CXX HIP)\nset_source_files_properties(gold.cpp PROPERTIES LANGUAGE HIP)\n",
         "project(sample LANGUAGES CXX HIP)\ntarget_link_libraries(sample hip::device)\n",
+        "project(sample LANGUAGES CXX HIP)\nset_property(SOURCE gold.cpp PROPERTY LANGUAGE HIP)\n",
+        "project(sample LANGUAGES CXX CUDA)\nset_source_files_properties(gold.cpp PROPERTIES LANGUAGE CUDA)\n",
+        'project(s LANGUAGES CXX HIP)\nset_source_files_properties(gold.cpp PROPERTIES COMPILE_OPTIONS "-x;hip")\n',
+        'project(s LANGUAGES CXX HIP)\nset_property(SOURCE gold.cpp APPEND PROPERTY COMPILE_OPTIONS "-x;hip")\n',
+        "project(sample LANGUAGES CXX HIP)\ntarget_compile_options(sample PRIVATE -x hip)\n",
+        "project(sample LANGUAGES CXX HIP)\nadd_compile_options(-x hip)\n",
+        'project(sample LANGUAGES CXX HIP)\nset(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} -x hip")\n',
+        'project(s LANGUAGES CXX HIP)\nset_property(TARGET sample PROPERTY COMPILE_OPTIONS "-x;hip")\n',
+        "project(sample LANGUAGES CXX)\nif(USE_HIP)\n  enable_language(HIP)\nendif()\n",
     ],
 )
 def test_a_cmake_list_may_have_its_cpp_files_compiled_as_hip(said: str, tmp_path: Path) -> None:
     (tmp_path / "gold.cpp").write_text("int x;\n")
     (tmp_path / "CMakeLists.txt").write_text(f"{said}add_executable(sample gold.cpp)\n")
     assert [unit.host for unit in load_program(tmp_path).units] == [False]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "# linked with hip::device where HIP is no language\n",
+        "set_property(SOURCE other.cpp PROPERTY LANGUAGE HIP)\n",
+        "target_compile_options(other PRIVATE -x hip)\n",
+        "message(STATUS -x hip)\n",
+        "if(FAST)\nendif()\nenable_language(HIP)\n",
+    ],
+)
+def test_what_is_said_of_others_leaves_a_cpp_file_plain(said: str, tmp_path: Path) -> None:
+    (tmp_path / "gold.cpp").write_text("int x;\n")
+    (tmp_path / "CMakeLists.txt").write_text(f"project(s LANGUAGES CXX HIP)\n{said}add_executable(sample gold.cpp)\n")
+    assert [unit.host for unit in load_program(tmp_path).units] == [True]
 
 
 def test_what_a_makefile_compiles_with_gcc_is_plain_cpp(tmp_path: Path) -> None:

@@ -115,6 +115,11 @@ def load_program(path: Path, confined: bool = True) -> Program:
 _CMAKE_EXECUTABLES = frozenset(["add_executable", "hip_add_executable", "cuda_add_executable"])
 _CMAKE_INCLUDES = frozenset(["include_directories", "target_include_directories"])
 _CMAKE_KEYWORDS = frozenset(["PRIVATE", "PUBLIC", "INTERFACE", "SYSTEM", "BEFORE", "AFTER", "WIN32", "MACOSX_BUNDLE"])
+_OPENS, _CLOSES = frozenset(["if", "foreach", "while"]), frozenset(["endif", "endforeach", "endwhile"])
+_OF_SOURCES = frozenset(["set_source_files_properties", "message"])
+_OF_TARGETS = frozenset(["target_compile_options", "set_target_properties"])
+_AS_KERNELS = re.compile(r"(?<![\w-])-x[\s;]*(?:hip|cuda)\b")
+_OF_KERNELS = re.compile(r"\bLANGUAGE (?:HIP|CUDA)\b|\bHIP_SOURCE_PROPERTY_FORMAT\b")
 
 
 def _from_cmake(folder: Path) -> list[Program]:
@@ -143,8 +148,12 @@ def _from_cmake(folder: Path) -> list[Program]:
     openmp = False
     languages: set[str] = set()
     as_kernels: set[Path] = set()
+    forced: set[str] = set()
+    depth = 0
     for read in commands(data):
         command, body = read.name, words(read.arguments)
+        said = " ".join(body)
+        depth += (command in _OPENS) - (command in _CLOSES)
         if not body:
             continue
         if command == "set":
@@ -152,10 +161,11 @@ def _from_cmake(folder: Path) -> list[Program]:
         elif command == "project":
             values["PROJECT_NAME"] = values["CMAKE_PROJECT_NAME"] = body[0]
             languages.update(body[1:])
-        elif command == "enable_language":
+        elif command == "enable_language" and not depth:
             languages.update(body)
-        elif command == "set_source_files_properties" and "HIP" in body:
-            as_kernels.update((folder / word).resolve() for word in body)
+        elif command == "set_source_files_properties" or (command == "set_property" and body[0] == "SOURCE"):
+            if _AS_KERNELS.search(said) or _OF_KERNELS.search(said):
+                as_kernels.update((folder / word).resolve() for word in body)
         elif command in _CMAKE_EXECUTABLES or command == "target_sources":
             files = [folder / word for word in body[1:] if suffix_of(word) in SOURCES]
             targets.setdefault(body[0], []).extend(file.resolve() for file in files)
@@ -169,18 +179,21 @@ def _from_cmake(folder: Path) -> list[Program]:
                 for word in (body[1:] if command.startswith("target") else body)
                 if word not in _CMAKE_KEYWORDS and re.fullmatch(r"(?:-D)?\w+(?:=[^$<>]*)?", word)
             ]
+        if _AS_KERNELS.search(said) and command not in _OF_SOURCES:
+            forced.update(body if command in _OF_TARGETS or body[0] == "TARGET" else ["*"])
+        forced.update(["*"] if command == "target_link_libraries" and "hip::device" in body else [])
         openmp |= command == "target_link_libraries" and any("OpenMP::" in word for word in body)
     if openmp:
         flags.append("-fopenmp")
     # Where kernels have a language of their own, C++ is C++.
-    apart = bool(languages & {"HIP", "CUDA"}) and "hip::device" not in data.decode(errors="replace")
+    apart = bool(languages & {"HIP", "CUDA"}) and "*" not in forced
 
-    def unit(file: Path) -> Unit:
-        named = suffix_of(file.name) in KERNEL_SOURCES or file in as_kernels
+    def unit(file: Path, target: str) -> Unit:
+        named = suffix_of(file.name) in KERNEL_SOURCES or file in as_kernels or target in forced
         return Unit(file, tuple(flags), file.suffix == ".c", apart and not named and file.suffix != ".c")
 
     return [
-        Program(name, folder, tuple(unit(file) for file in files), ("-fopenmp",) if openmp else (), ((),))
+        Program(name, folder, tuple(unit(file, name) for file in files), ("-fopenmp",) if openmp else (), ((),))
         for name, files in targets.items()
         if files and all(file.is_file() for file in files)
     ]
