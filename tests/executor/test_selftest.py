@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -165,6 +166,47 @@ def test_a_target_chooses_the_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert one.probe().targets == ("gfx942",) and one.probe().widths == (64,)
     printed = one.run(Path("/bin/sh"), ("-c", "echo $ROCR_VISIBLE_DEVICES"), tmp_path, RunOptions()).stdout
     assert printed == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "target", "seen"),
+    [
+        ({}, "gfx942", "1||"),
+        ({"HIP_VISIBLE_DEVICES": "2"}, "gfx942", "2||"),
+        ({"CUDA_VISIBLE_DEVICES": "2,1"}, "gfx942", "2||"),
+        ({"ROCR_VISIBLE_DEVICES": "2"}, "gfx942", "2||"),
+        ({"ROCR_VISIBLE_DEVICES": "0,2", "HIP_VISIBLE_DEVICES": "1"}, "gfx942", "2||"),
+        ({"ROCR_VISIBLE_DEVICES": "GPU-0123456789abcdef"}, "gfx942", "GPU-0123456789abcdef||"),
+        ({"HIP_VISIBLE_DEVICES": "", "CUDA_VISIBLE_DEVICES": "2"}, "gfx942", "2||"),
+        ({"HIP_VISIBLE_DEVICES": "1"}, None, "|1|"),
+        ({"HIP_VISIBLE_DEVICES": "0"}, "gfx942", "leave [0] of them visible"),
+        ({}, "gfx90a", "no GPU of gfx90a to run on: this machine has gfx1100, gfx942, gfx942"),
+    ],
+)
+@pytest.mark.parametrize("outside", [True, False])
+def test_a_device_that_the_caller_chose_stays_chosen(
+    given: dict[str, str],
+    target: str | None,
+    seen: str,
+    outside: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for number, version in enumerate((110000, 90402, 90402)):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "properties").write_text(f"simd_count 8\ngfx_target_version {version}\n")
+    for name in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items() if outside else ():
+        monkeypatch.setenv(name, value)
+    options = RunOptions(target=target, environment={} if outside else given)
+    words = ("-c", "echo $ROCR_VISIBLE_DEVICES'|'$HIP_VISIBLE_DEVICES'|'$CUDA_VISIBLE_DEVICES")
+    executor = AmdExecutor(tmp_path, tmp_path / "kfd")
+    if "|" in seen:
+        assert executor.run(Path("/bin/sh"), words, tmp_path, options).stdout == f"{seen}\n"
+    else:
+        with pytest.raises(BuildError, match=re.escape(seen)):
+            executor.run(Path("/bin/sh"), words, tmp_path, options)
 
 
 def write_config(folder: Path, name: str, version: int, **more: object) -> Path:

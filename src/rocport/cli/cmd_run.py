@@ -270,7 +270,10 @@ def _elsewhere(
             click.echo(error.log.rstrip() or str(error), err=True)
             raise click.ClickException(str(error)) from error
         options = RunOptions(width=chosen, target=target, limits=limits)
-        result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
+        try:
+            result = executor.run(executable, arguments, Path.cwd() if path.is_file() else program.folder, options)
+        except BuildError as error:
+            raise click.ClickException(str(error)) from error
     code = show(result, chosen, limits.seconds)
     click.echo(f"rocport: {Evidence(((capability, chosen, result),))}", err=True)
     return code

@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rocport.executor.base import BuildError, BuildOptions, Capability, Level, RunOptions, RunResult
@@ -144,18 +145,62 @@ class AmdExecutor:
         self, executable: Path, arguments: Sequence[str], cwd: Path, options: RunOptions = _DEFAULT_RUN
     ) -> RunResult:
         """On the first device of the target that is meant, or on the runtime's own choice. The width is the device's:
-        order, poison and hazards of `options` are not looked at."""
-        number = self._here().get(options.target or self._target or "")
-        alone = len(set(gpu_targets(self._topology))) == 1
-        visible = {} if number is None or alone else {"ROCR_VISIBLE_DEVICES": str(number)}
-        return run_plain([str(executable), *arguments], cwd, options, visible)
+        order, poison and hazards of `options` are not looked at.
+
+        The devices that the environment makes visible are those that are looked among.
+
+        Raises:
+            BuildError: no such device is here, or the environment hides it.
+        """
+        target = options.target or self._target
+        every = gpu_targets(self._topology)
+        if target is None or set(every) == {target}:
+            return run_plain([str(executable), *arguments], cwd, options)
+        visible = _visible({**os.environ, **options.environment}, len(every))
+        if target not in every or (visible is not None and target not in [every[number] for number in visible]):
+            hidden = f"; {', '.join(_CHOOSING)} leave {visible} of them visible" if target in every else ""
+            raise BuildError(f"no GPU of {target} to run on: this machine has {', '.join(every) or 'none'}{hidden}")
+        if visible is None:
+            return run_plain([str(executable), *arguments], cwd, options)
+        number = next(number for number in visible if every[number] == target)
+        own = {name: value for name, value in options.environment.items() if name not in _CHOOSING}
+        options = replace(options, environment=own | {_CHOOSING[0]: str(number)})
+        return run_plain([str(executable), *arguments], cwd, options, without=_CHOOSING)
+
+
+_CHOOSING = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+
+
+def _visible(environment: Mapping[str, str], count: int) -> list[int] | None:
+    """Numbers of the GPUs that a program sees, in its order; None where the environment names them by another mark.
+
+    HIP counts among those that ROCR lets through, and reads CUDA's variable where its own is not set or is empty.
+    """
+    visible = list(range(count))
+    rocr, *hip = _CHOOSING
+    for chosen in (environment.get(rocr), next((found for name in hip if (found := environment.get(name))), None)):
+        if chosen is None:
+            continue
+        try:
+            numbers = [int(word) for word in chosen.split(",") if word.strip()]
+        except ValueError:
+            return None
+        # The first number that is of no GPU ends the list.
+        wrong = (at for at, number in enumerate(numbers) if not 0 <= number < len(visible))
+        visible = [visible[number] for number in numbers[: next(wrong, None)]]
+    return visible
 
 
 def run_plain(
-    command: Sequence[str], cwd: Path, options: RunOptions, environment: dict[str, str] | None = None
+    command: Sequence[str],
+    cwd: Path,
+    options: RunOptions,
+    environment: dict[str, str] | None = None,
+    without: Sequence[str] = (),
 ) -> RunResult:
-    """Runs a program whose device is outside of our hands."""
-    env = {**os.environ, **(environment or {}), **options.environment}
+    """Runs a program whose device is outside of our hands; `without`: variables of our own that it does not see."""
+    kept = {name: value for name, value in os.environ.items() if name not in without}
+    env = {**kept, **(environment or {}), **options.environment}
     limits: Limits = options.limits
     done = run_process(command, cwd, env, limits, limit_memory=False)
     return RunResult(done.status, done.stdout, done.stderr, done.seconds, done.timed_out)
