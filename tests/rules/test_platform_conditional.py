@@ -148,3 +148,61 @@ def test_a_body_that_leaves_its_branch_is_no_whole_function() -> None:
         "#if __CUDA_ARCH__ >= 700\n__device__ int f(int x) {\n#else\n__device__ int g(int x) {\n#endif\nreturn x; }\n"
     )
     assert "ROCPORT_CUDA_ARCH_VALUE" not in ported
+
+
+def _asked(text: str) -> list[tuple[int, str]]:
+    """(line, applicability) of the conditionals."""
+    _, findings = _port(text)
+    return [(item.line, item.applicability.value) for item in findings if item.rule == "platform-conditional"]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "__CUDA_ARCH__ >= 800 && defined(__CUDACC__) && !defined(__clang__)",
+        "CUDART_VERSION >= 9000 && !defined(__clang__)",
+        "defined(__CUDA_ARCH__) && !defined(__clang__)",
+    ],
+)
+def test_a_condition_that_leaves_clang_out_is_for_review_beside_a_number(condition: str) -> None:
+    _, findings = _port(f"void f() {{\n#if {condition}\n  g();\n#endif\n}}\n")
+    (asked,) = (item for item in findings if item.rule == "platform-conditional")
+    assert asked.applicability is Applicability.REVIEW
+    assert "__clang__ is defined by it" in asked.message
+    assert ": taken" not in asked.message
+
+
+def test_a_version_is_looked_at_again_where_another_answer_is_given() -> None:
+    asked = [
+        "#if CUDA_VERSION >= 11000",
+        "#if CUDA_VERSION >= 12000",
+        "#if 12000 > CUDA_VERSION",
+        "#if CUDA_VERSION >= 13000",
+        "#if CUDA_VERSION == 12010",
+    ]
+    text = "".join(f"{line}\nint x{number};\n#endif\n" for number, line in enumerate(asked))
+    assert _asked(text) == [(1, "review"), (4, "safe"), (7, "safe"), (10, "review"), (13, "review")]
+
+
+@pytest.mark.parametrize(
+    ("condition", "held", "answer"),
+    [
+        ("__CUDA_ARCH__ >= 700", "f();", "safe"),
+        ("700 <= __CUDA_ARCH__", "f();", "safe"),
+        ("700 <= __CUDA_ARCH__ && __CUDA_ARCH__ < 800", "f();", "review"),
+        ("800 > __CUDA_ARCH__ && 700 <= __CUDA_ARCH__", "f();", "review"),
+        ("__CUDA_ARCH__ >= 700", "constexpr int kStages{4};", "review"),
+        ("__CUDA_ARCH__ >= 700", "const int stages{count()};", "safe"),
+        ("__CUDA_ARCH__ >= 700", "#define TILE (128)\n", "review"),
+        ("__CUDA_ARCH__ >= 700", "#define TILE (2 * 64)\n", "review"),
+        ("__CUDA_ARCH__ >= 700", "#define TILE (tile())\n", "safe"),
+        ("__CUDA_ARCH__ >= 700", "using Tile = Shape<128, 64>;", "review"),
+        ("__CUDA_ARCH__ >= 700", "typedef Shape<128, 64> Tile;", "review"),
+        ("__CUDA_ARCH__ >= 700", "using Number = float;", "safe"),
+        ("300 <= __CUDA_ARCH__ && CUDART_VERSION > 8000", "f();", "safe"),
+    ],
+)
+def test_numbers_for_a_generation_are_for_review_however_they_are_written(
+    condition: str, held: str, answer: str
+) -> None:
+    assert _asked(f"void g() {{\n#if {condition}\n{held}\n#endif\n}}\n") == [(2, answer)]

@@ -8,12 +8,13 @@ hides device code. The port decides every one of them the way one CUDA build doe
   device it asks for `__HIPCC__`: HIP's host pass reads the kernels that call them, too.
 - `__CUDACC__` and `__NVCC__` (is this compiled as CUDA?) also take `__HIPCC__`: SAFE; and `__CUDACC_RTC__` (is this
   compiled at run time?) `__HIPCC_RTC__`.
-- `defined(__CUDACC__) && !defined(__clang__)` tells nvcc from clang, and HIP's compiler is clang: REVIEW.
+- `defined(__CUDACC__) && !defined(__clang__)` tells nvcc from clang, and HIP's compiler is clang: REVIEW, whatever
+  else the condition asks.
 - comparisons ask the ROCPORT_ name, and the finding says which branch is taken. One number of an architecture asks
   whether it has a feature, which the other rules judge where it is used: SAFE. Several numbers, and numbers that the
   branches define (a tile, a count of stages), are chosen for generations of NVIDIA's GPUs: REVIEW at the branch that is
-  taken. A version of the toolkit is REVIEW at its first place in a file, and once a conditional; one of nvcc (what does
-  the compiler understand?) is SAFE.
+  taken. A version of the toolkit is REVIEW at its first place in a file, and where another answer is given; one of nvcc
+  (what does the compiler understand?) is SAFE.
 - where the branch sm_80 compiles holds PTX or tensor-core code that HIP cannot take and another branch of the same
   conditional is a fallback that works, the port takes the fallback: REVIEW.
 
@@ -160,7 +161,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     held = _Held(source)
     forced = {item.branch.directive.first: item for item in view.forced(lambda a, b: unportable(source, a, b, context))}
     seen: set[int] = set()
-    told: set[bytes] = set()
+    told: set[tuple[bytes, bool | None, bool]] = set()
     numbers = _defining_numbers(source)
     for chain, taken in zip(view.chains, view.taken, strict=True):
         seen.update(branch.directive.first for branch in chain.branches)
@@ -172,6 +173,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             begin = branch.directive.first
             for item in _condition(source, chain, branch.directive, forced.get(begin), device, functions, held):
                 decided = item.applicability is Applicability.REVIEW and begin != look and _DECIDES in item.message
+                decided = decided and _CLANG_TOLD not in item.message
                 yield dataclasses.replace(item, applicability=Applicability.SAFE) if decided else item
     yield from _elsewhere(source, seen)
 
@@ -180,11 +182,15 @@ _DECIDES = "the port decides as a build for"
 
 
 def _looked_at(
-    source: CudaSource, chain: Chain, device: tuple[bool | None, ...], told: set[bytes], numbers: list[int]
+    source: CudaSource,
+    chain: Chain,
+    device: tuple[bool | None, ...],
+    told: set[tuple[bytes, bool | None, bool]],
+    numbers: list[int],
 ) -> int | None:
     """The directive of a chain that somebody has to look at, by its first token.
 
-    `told`: versions that were asked for earlier in the file. `numbers`: the tokens that define a number.
+    `told`: questions about versions that were asked earlier in the file. `numbers`: the tokens that define a number.
     """
     asks = [branch.directive for branch in chain.branches]
     compared = [
@@ -194,7 +200,7 @@ def _looked_at(
         if source.texts[at] in RULE.triggers and not _is_settled(source, item, at)
     ]
     compared = [at for at in compared if not source.texts[at].startswith(b"__CUDACC_VER_")]
-    versions = {source.texts[at] for at in compared} - {ARCH}
+    versions = {_question(source, at) for at in compared if source.texts[at] != ARCH}
     if versions:
         fresh = versions - told
         told |= versions
@@ -207,30 +213,61 @@ def _looked_at(
     return chosen if chosen in holding else min(holding)
 
 
+def _question(source: CudaSource, at: int) -> tuple[bytes, bool | None, bool]:
+    """What a comparison of a version asks: the macro, whether the port's version has reached the number, and whether
+    one version alone is meant. `CUDA_VERSION < 12000` asks what `CUDA_VERSION >= 12000` does."""
+    name = source.texts[at]
+    compared = _comparison(source, at)
+    if compared is None or name not in PLATFORM_VALUES:
+        return name, None, False
+    relation, number, _, _ = compared
+    return name, number <= PLATFORM_VALUES[name], relation in (b"==", b"!=")
+
+
 def _numbers(source: CudaSource, compared: list[int]) -> int:
-    """How many generations the comparisons tell apart: numbers that stand behind `__CUDA_ARCH__` and an operator."""
-    behind = (source.texts[at + 1 : at + 4] for at in compared)
-    return len({number for texts in behind for number in map(integer, texts) if number is not None})
+    """How many generations the comparisons tell apart: numbers beside `__CUDA_ARCH__` and an operator."""
+    found = {number for at in compared for number in map(integer, source.texts[at + 1 : at + 4])}
+    found |= {item[1] for item in (_comparison(source, at) for at in compared) if item is not None}
+    return len(found - {None})
 
 
 def _defining_numbers(source: CudaSource) -> list[int]:
-    """The tokens of the file that define a number, in order: `#define STAGES 4`, `constexpr int TILE = 256;`."""
+    """The tokens of the file that define a number, in order: `#define STAGES (4)`, `constexpr int TILE = 256;`,
+    `constexpr int TILE{256};`, `using Tile = Shape<128, 64>;`."""
     return sorted(
         [at for at in source.find(b"define") if _is_number_macro(source, at)]
         + [at for at in source.find(*_CONSTANT) if _is_number_constant(source, at)]
+        + [at for at in source.find(b"using", b"typedef") if _is_number_type(source, at)]
     )
+
+
+_ARITHMETIC = frozenset(b"( ) + - * / % << | ,".split())
 
 
 def _is_number_macro(source: CudaSource, at: int) -> bool:
     directive = source.directive_of(at) if source.at(at - 1) == b"#" else None
-    return directive is not None and directive.last == at + 3 and integer(source.texts[at + 2]) is not None
+    if directive is None:
+        return False
+    body = [text for text in source.texts[at + 2 : directive.last] if text != b"\\"]
+    numbers = [integer(text) is not None for text in body]
+    return any(numbers) and all(one or text in _ARITHMETIC for one, text in zip(numbers, body, strict=True))
 
 
 def _is_number_constant(source: CudaSource, at: int) -> bool:
     near = source.texts[at + 1 : at + 7]
-    if near[:1] == [b"("] or b"=" not in near or b"*" in near:
+    gives = next((i for i, text in enumerate(near) if text in (b"=", b"{", b";")), len(near))
+    if near[:1] == [b"("] or gives == len(near) or near[gives] == b";" or b"*" in near[:gives]:
         return False
-    return integer(source.at(at + 2 + near.index(b"="))) is not None
+    return integer(source.at(at + 2 + gives)) is not None
+
+
+def _is_number_type(source: CudaSource, at: int) -> bool:
+    """True for another name of a template's instance for numbers: `using Tile = Shape<128, 64>`."""
+    end = at + 1
+    while end < min(at + 64, len(source.texts)) and source.texts[end] not in (b";", b"{", b"}"):
+        end += 1
+    texts = source.texts[at:end]
+    return b"<" in texts and any(integer(text) is not None for text in texts[texts.index(b"<") :])
 
 
 def _holds(source: CudaSource, chain: Chain, places: list[int]) -> bool:
@@ -301,20 +338,17 @@ def _condition(
         )
         return
     message = f"{_listed(names)} is not defined by HIP"
+    clang = not _CLANG.isdisjoint(source.texts[directive.first + 2 : directive.last])
     if presence:
-        clang = _CLANG.intersection(source.texts[directive.first + 2 : directive.last]) and not COMPILER.isdisjoint(
-            names
-        )
         yield finding(
             RULE,
             source,
             directive.first,
-            f"{message}; the port asks for {_counterparts(names)}"
-            + ("; __clang__ is defined by it, and was not by nvcc: another branch may be taken" if clang else ""),
+            f"{message}; the port asks for {_counterparts(names)}" + (_CLANG_TOLD if clang else ""),
             last=last,
             edits=edits,
             applicability=Applicability.REVIEW if clang else Applicability.SAFE,
-            fix="leave __clang__ out where nvcc's branch is meant for AMD, too" if clang else "",
+            fix=_WITHOUT_CLANG if clang else "",
         )
         return
     settled = all(_is_settled(source, directive, at) for at in positions)
@@ -329,15 +363,17 @@ def _condition(
         RULE,
         source,
         directive.first,
-        f"{message}; {_DECIDES} sm_80 with CUDA 12.4 does{_outcome(taken, where)}",
+        f"{message}; {_DECIDES} sm_80 with CUDA 12.4 does" + (_CLANG_TOLD if clang else _outcome(taken, where)),
         last=last,
         edits=edits,
         headers=[HEADER],
-        applicability=Applicability.SAFE if settled else Applicability.REVIEW,
-        fix="see that the branch suits AMD GPUs",
+        applicability=Applicability.SAFE if settled and not clang else Applicability.REVIEW,
+        fix=_WITHOUT_CLANG if clang else "see that the branch suits AMD GPUs",
     )
 
 
+_CLANG_TOLD = "; __clang__ is defined by it, and was not by nvcc: another branch may be taken"
+_WITHOUT_CLANG = "leave __clang__ out where nvcc's branch is meant for AMD, too"
 _CLANG = frozenset({b"__clang__", b"__clang_major__", b"__clang_version__"})
 _OLDEST = {ARCH: 500, b"CUDART_VERSION": 9000, b"CUDA_VERSION": 9000, b"__CUDACC_VER_MAJOR__": 9}
 """What every GPU and toolkit in use is at least: CUDA 12 builds for sm_50 and later."""
@@ -348,16 +384,37 @@ def _is_settled(source: CudaSource, directive: Directive, at: int) -> bool:
     """True for a name that is asked whether it is defined, or compared with a version that all in use have passed."""
     if _asks_defined(source, directive, at):
         return True
+    oldest, compared = _OLDEST.get(source.texts[at]), _comparison(source, at)
+    if oldest is None or compared is None:
+        return False
+    relation, number, first, last = compared
+    if number > oldest:
+        return False
+    rest = [text for text in source.texts[last : directive.last] if text != b"\\"]
+    ahead = source.texts[directive.first + 2 : first]
+    if (rest and rest[0] not in (b"&&", b"||", b")")) or (ahead and ahead[-1] not in (b"&&", b"||", b"(", b"\\")):
+        return False  # the 7 of `7 * 100`
+    return number < oldest or relation in (b"<", b">=")
+
+
+_MIRRORED = {b"<": b">", b"<=": b">=", b">": b"<", b">=": b"<=", b"==": b"==", b"!=": b"!="}
+
+
+def _comparison(source: CudaSource, at: int) -> tuple[bytes, int, int, int] | None:
+    """(relation, number, first token, the token behind the last) of `NAME >= 700` and of `700 <= NAME`, which is the
+    same; None where no number stands beside the name."""
     # `>=` is two tokens.
     twice = source.at(at + 1) == b">" and source.at(at + 2) == b"="
-    relation = b">=" if twice else source.at(at + 1)
-    oldest, number = _OLDEST.get(source.texts[at]), integer(source.at(behind := at + 3 if twice else at + 2))
-    if oldest is None or number is None or relation not in _COMPARED or number > oldest:
-        return False
-    rest = [text for text in source.texts[behind + 1 : directive.last] if text != b"\\"]
-    if rest and rest[0] not in (b"&&", b"||", b")"):  # the 7 of `7 * 100`
-        return False
-    return number < oldest or relation in (b"<", b">=")
+    relation, behind = (b">=", at + 3) if twice else (source.at(at + 1), at + 2)
+    number = integer(source.at(behind))
+    if relation in _COMPARED and number is not None:
+        return relation, number, at, behind + 1
+    twice = source.at(at - 1) == b"=" and source.at(at - 2) == b">"
+    relation, first = (b">=", at - 3) if twice else (source.at(at - 1), at - 2)
+    number = integer(source.at(first))
+    if relation in _MIRRORED and number is not None:
+        return _MIRRORED[relation], number, first, at + 1
+    return None
 
 
 def _holds_device_functions(source: CudaSource, chain: Chain, held: _Held) -> bool:
