@@ -373,8 +373,8 @@ def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
         return True
     if symbol.cuda == "CUdeviceptr":
         return not _counted_with(source, position)
-    if _SINCE_13.search(symbol.note):  # who writes CUDA 13's form names the type that it takes
-        return b"cudaMemLocation" not in source.names and b"CUmemLocation" not in source.names
+    if _SINCE_13.search(symbol.note):
+        return _gives_number(source, position)
     return _fits(source, position, symbol) is True
 
 
@@ -389,6 +389,30 @@ def _fits(source: CudaSource, position: int, symbol: Symbol) -> bool | None:
     if any(source.at(at) in (b"...", b"__VA_ARGS__") for first, last in given for at in range(first, last)):
         return None
     return least <= len(given) <= most
+
+
+def _gives_number(source: CudaSource, position: int) -> bool:
+    """True for a call whose last argument surely is the number of a device, which CUDA 13's form does not take: a
+    literal, `cudaCpuDeviceId`, or a variable that the function declares as an integer."""
+    call = source.call(position)
+    given = arguments(source, call.open, call.close) if call is not None else []
+    if not given:
+        return False
+    first, last = given[-1]
+    if source.at(first) == b"-":
+        first += 1
+    if last - first != 1:
+        return False
+    name = source.at(first)
+    if name in (b"cudaCpuDeviceId", b"CU_DEVICE_CPU") or name.isdigit():
+        return True
+    function = source.enclosing(position)
+    begin = function.params[0] if function is not None else 0
+    before = [
+        source.at(at - 1) for at in source.index.get(name, ()) if begin < at < position and source.is_ident(at - 1)
+    ]
+    declared = [text for text in before if text not in (b"return", b"else", b"case")]
+    return bool(declared) and set(declared) <= {b"int", b"CUdevice"}
 
 
 _COUNTS = frozenset((b"+", b"-", b"%", b"|", b"^", b"<<", b"+=", b"-=", b"++", b"--"))

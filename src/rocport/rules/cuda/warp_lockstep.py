@@ -4,8 +4,8 @@
 since then it is a race on NVIDIA as well, unless each line is followed by `__syncwarp()`. Lanes of an AMD wavefront
 do run in step, and through a volatile pointer every access is made in the order of the source, so the code gives the
 same result on wavefronts of both widths. Without `volatile` the compiler may keep values in registers and reorder,
-and the result is wrong without any message. A volatile one under `if (tid < 32)` is SAFE; in a function that others
-call it is REVIEW.
+and the result is wrong without any message. A volatile one under `if (tid < 32)`, where tid counts the block's
+threads, is SAFE; in a function that others call it is REVIEW.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from rocport.convergence.values import Reader
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
@@ -36,7 +37,8 @@ RULE = Rule(
             "    s[t] = max(s[t], s[t + 16]);\n    s[t] = max(s[t], s[t + 8]);\n  }\n}\n"
         ),
         Example(
-            "__global__ void k(int *p, int t) {\n  if (t < 32) {\n    volatile int *s = p;\n    s[t] += s[t + 8];\n"
+            "__global__ void k(int *p) {\n  int t = threadIdx.x;\n  if (t < 32) {\n    volatile int *s = p;\n"
+            "    s[t] += s[t + 8];\n"
             "    s[t] += s[t + 4];\n    s[t] += s[t + 2];\n  }\n}\n"
         ),
         Example(
@@ -187,6 +189,7 @@ def _report(source: CudaSource, first: int, array: bytes, last: int) -> Iterator
         f"{array.decode('utf-8', 'replace')} is combined across a warp without barriers: "
         + (
             "its accesses are volatile and the lanes of a wavefront run in step, so the result is kept"
+            + ("" if kept else " where the threads are those of one warp")
             if volatile
             else "the compiler may reorder these accesses, which are not volatile"
         ),
@@ -203,9 +206,54 @@ def _by_one_warp(source: CudaSource, at: int) -> bool:
         close = source.pairs.get(guard + 1) if guard < at else None
         if close is None or source.pairs.get(close + 1, 0) < at or source.at(close + 1) != b"{":
             continue
-        if any(source.at(i) == b"<" and source.at(i + 1) in _WARP_WIDE for i in range(guard, close)):
+        ands = [i for i in range(guard + 2, close) if source.at(i) in (b"&&", b"and")]
+        if _ELSEWHERE.isdisjoint(source.texts[guard + 2 : close]) and any(
+            _is_below_a_warp(source, first, last)
+            for first, last in zip([guard + 2, *(i + 1 for i in ands)], [*ands, close], strict=True)
+        ):
             return True
     return False
+
+
+_ELSEWHERE = frozenset((b"||", b"or", b"!", b"not", b"?"))
+
+
+def _is_below_a_warp(source: CudaSource, first: int, last: int) -> bool:
+    """True for `tid < 32` where what stands in front counts the threads of the block: `threadIdx.x`, or a variable
+    that got it and nothing else. An argument may be any number, the same one for all threads."""
+    if last - first < 3 or source.at(last - 2) != b"<" or source.at(last - 1) not in _WARP_WIDE:
+        return False
+    if last - first > 3:
+        return _counts_threads(source, first, last - 2)
+    function = source.enclosing(first)
+    begin = function.params[0] if function is not None else 0
+    given = [i for i in source.index.get(source.at(first), ()) if begin < i < first and _changes(source, i)]
+    return (
+        len(given) == 1
+        and source.at(given[0] + 1) == b"="
+        and _counts_threads(source, given[0] + 2, _initializer_end(source, given[0] + 2))
+    )
+
+
+def _changes(source: CudaSource, at: int) -> bool:
+    """True where a variable gets another value, or may."""
+    around = source.at(at - 1), source.at(at + 1)
+    return around[1] in _ASSIGNMENTS | _CHANGES or around[0] in (b"++", b"--", b"&")
+
+
+_CHANGES = frozenset((b"-=", b"/=", b"%=", b"<<=", b">>=", b"++", b"--", b"(", b"{"))
+
+
+def _counts_threads(source: CudaSource, first: int, last: int) -> bool:
+    """True for an expression that is another number for each thread of a block, one after the other."""
+    reader = Reader(source, {}, lambda at, arguments: None, lambda *_: None)
+    return reader.read(first, last).index == "thread"
+
+
+def _initializer_end(source: CudaSource, at: int) -> int:
+    while at < len(source.texts) and source.at(at) not in (b";", b",", b"}"):
+        at = source.pairs.get(at, at) + 1 if source.at(at) in (b"(", b"[", b"{") else at + 1
+    return at
 
 
 def _is_volatile(source: CudaSource, array: bytes, before: int) -> bool:

@@ -1,0 +1,33 @@
+"""Names of the API: where the note beside one asks for nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocport.model import Context, Options
+from rocport.scan.engine import scan_cuda
+from rocport.syntax.project import build_index, names_of
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"),
+    [
+        ("0", "safe"),
+        ("-1", "safe"),
+        ("cudaCpuDeviceId", "safe"),
+        ("dev", "safe"),
+        ("{cudaMemLocationTypeDevice, dev}", "review"),
+        ("where(dev)", "review"),
+        ("place", "review"),
+        ("elsewhere", "review"),
+        ("at.place", "review"),
+    ],
+)
+def test_a_device_is_a_number_in_cuda_12_and_in_hip(given: str, answer: str) -> None:
+    text = (
+        "void f(void *p, size_t n, int dev, Place place) {\n"
+        f"  cudaMemAdvise(p, n, cudaMemAdviseSetPreferredLocation, {given});\n}}\n"
+    ).encode()
+    findings = scan_cuda("a.cu", text, Context(Options(), build_index(["a.cu"], [names_of(text)])))
+    (found,) = (item for item in findings if item.message.startswith("cudaMemAdvise is"))
+    assert found.applicability.value == answer
