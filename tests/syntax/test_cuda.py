@@ -168,3 +168,10 @@ def test_the_innermost_function_around_a_token_is_found() -> None:
 def test_a_directive_is_no_scope_of_the_line_below(line: str) -> None:
     lexed = source(f"{line}\n::__nanosleep(7);\nns::__nanosleep(7);\n#define C ns::__nanosleep\n")
     assert [lexed.qualified(at) for at in lexed.positions(b"__nanosleep")] == [False, True, True]
+
+
+@pytest.mark.parametrize("word", ["return", "const", "static", "struct", "void", "namespace", "__device__", "public"])
+def test_a_keyword_before_the_global_scope_is_no_scope(word: str) -> None:
+    """`using namespace ::cub;` named no namespace of CUDA's, and `const ::cudaStream_t` a name of a scope `const`."""
+    lexed = CudaSource("a.cu", f"{word} ::name a; own::name b;".encode())
+    assert [lexed.qualified(at) for at in lexed.positions(b"name")] == [False, True]

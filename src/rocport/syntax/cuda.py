@@ -45,7 +45,10 @@ _DIGIT = frozenset(b"0123456789")
 
 # Words after which `::name` names something at file scope.
 _NOT_SCOPES = frozenset(
-    b"return else case do throw goto and or not new delete typename typedef using co_return".split()
+    b"return else case do throw goto and or not new delete typename typedef using co_return namespace const volatile "
+    b"static inline constexpr extern mutable friend virtual explicit thread_local register public private protected "
+    b"struct class union enum sizeof operator void bool char short int long float double signed unsigned auto "
+    b"__device__ __host__ __global__ __shared__ __constant__ __managed__ __forceinline__ __noinline__".split()
 )
 
 _OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
