@@ -245,6 +245,36 @@ int main() {
   return !right;
 }
 """
+TARGETS = r"""
+#include "rocport_std.h"
+#include <cstdio>
+#if !defined(__HIPCC__)
+#define __device__
+#define __host__
+#endif
+constexpr __host__ __device__ int where() {
+  NV_IF_TARGET(NV_IS_DEVICE, (int a[2] = {1, 2}; return a[0];), (return 2;))
+}
+constexpr __host__ __device__ int dispatched() {
+  NV_DISPATCH_TARGET(NV_PROVIDES_SM_90, (return 90;), NV_PROVIDES_SM_70, (return 70;), NV_IS_HOST, (return 1;))
+  return -1;
+}
+constexpr __host__ __device__ long others(const int *x) {
+  NV_IF_TARGET(NV_NO_TARGET, (return 0;))
+  NV_IF_ELSE_TARGET(NV_IS_EXACTLY_SM_86, (return 1;), (return cuda::std::distance(x, cuda::std::next(x, 5));))
+}
+constexpr int some[8] = {};
+static_assert(where() == (NV_IS_DEVICE ? 1 : 2) && dispatched() == (NV_IS_DEVICE ? 70 : 1) && others(some) == 5, "");
+#if defined(__HIP_DEVICE_COMPILE__)
+static_assert(NV_IS_DEVICE && !NV_IS_HOST, "");
+#else
+static_assert(NV_IS_HOST && !NV_IS_DEVICE, "");
+#endif
+#if !defined(__HIPCC__)
+int main() { return !(std::printf("PASS\n") > 0); }
+#endif
+"""
+
 DEVICE_PROGRAMS = {"names": PROGRAM, "atomics": "#include <hip/hip_runtime.h>\n" + ATOMICS, "complex": COMPLEX}
 
 
@@ -262,20 +292,21 @@ def test_every_name_is_there(target: str, tmp_path: Path, compiles: Callable[...
     compiles(unit, target, "-std=c++17", optimize="-O0")
 
 
-@pytest.mark.parametrize("name", ["atomics", "complex"])
+@pytest.mark.parametrize("name", ["atomics", "complex", "targets"])
 @pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
 def test_programs_compile(target: str, name: str, tmp_path: Path, compiles: Callable[..., Path]) -> None:
     unit = tmp_path / "a.hip"
-    unit.write_text(DEVICE_PROGRAMS[name])
+    unit.write_text({**DEVICE_PROGRAMS, "targets": TARGETS}[name])
     (tmp_path / "rocport_std.h").write_bytes(headers.read("rocport_std.h"))
     compiles(unit, target, "-S")
 
 
+@pytest.mark.parametrize("program", [ATOMICS, TARGETS], ids=["atomics", "targets"])
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
-def test_atomics_in_a_host_program(compiler: str, tmp_path: Path) -> None:
+def test_host_programs(compiler: str, program: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
-    (tmp_path / "a.cpp").write_text(ATOMICS)
+    (tmp_path / "a.cpp").write_text(program)
     (tmp_path / "rocport_std.h").write_bytes(headers.read("rocport_std.h"))
     command = [compiler, "-std=c++17", "-O1", "-w", str(tmp_path / "a.cpp"), "-o", str(tmp_path / "a")]
     built = subprocess.run(command, capture_output=True, text=True, timeout=3600)

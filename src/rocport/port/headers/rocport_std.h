@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Types and traits are those of the host's standard library, whose constexpr functions HIP lets device code call.
-// Mathematics goes to HIP's device functions, atomics to the compiler's with the scope they name. Where libhipcxx is
-// installed and included first, this header does nothing.
+// Mathematics goes to HIP's device functions, atomics to the compiler's with the scope they name. NV_IF_TARGET and the
+// other macros of <nv/target> choose as the rest of a port does: as for sm_80. Where libhipcxx is installed and included
+// first, this header does nothing.
 #ifndef ROCPORT_STD_H
 #define ROCPORT_STD_H
 
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <type_traits>
@@ -28,6 +30,89 @@
 #define ROCPORT_STD __host__ __device__ inline __attribute__((always_inline))
 #else
 #define ROCPORT_STD inline
+#endif
+
+// ---- <nv/target> -----------------------------------------------------------------------------------------------------
+
+#if !defined(NV_IF_TARGET)
+#if defined(__HIP_DEVICE_COMPILE__)
+#define NV_IS_DEVICE 1
+#define NV_IS_HOST 0
+#else
+#define NV_IS_DEVICE 0
+#define NV_IS_HOST 1
+#endif
+#define NV_ANY_TARGET 1
+#define NV_NO_TARGET 0
+#define NV_PROVIDES_SM_35 NV_IS_DEVICE
+#define NV_PROVIDES_SM_37 NV_IS_DEVICE
+#define NV_PROVIDES_SM_50 NV_IS_DEVICE
+#define NV_PROVIDES_SM_52 NV_IS_DEVICE
+#define NV_PROVIDES_SM_53 NV_IS_DEVICE
+#define NV_PROVIDES_SM_60 NV_IS_DEVICE
+#define NV_PROVIDES_SM_61 NV_IS_DEVICE
+#define NV_PROVIDES_SM_62 NV_IS_DEVICE
+#define NV_PROVIDES_SM_70 NV_IS_DEVICE
+#define NV_PROVIDES_SM_72 NV_IS_DEVICE
+#define NV_PROVIDES_SM_75 NV_IS_DEVICE
+#define NV_PROVIDES_SM_80 NV_IS_DEVICE
+#define NV_PROVIDES_SM_86 0
+#define NV_PROVIDES_SM_87 0
+#define NV_PROVIDES_SM_88 0
+#define NV_PROVIDES_SM_89 0
+#define NV_PROVIDES_SM_90 0
+#define NV_PROVIDES_SM_100 0
+#define NV_PROVIDES_SM_101 0
+#define NV_PROVIDES_SM_103 0
+#define NV_PROVIDES_SM_110 0
+#define NV_PROVIDES_SM_120 0
+#define NV_PROVIDES_SM_121 0
+#define NV_IS_EXACTLY_SM_35 0
+#define NV_IS_EXACTLY_SM_37 0
+#define NV_IS_EXACTLY_SM_50 0
+#define NV_IS_EXACTLY_SM_52 0
+#define NV_IS_EXACTLY_SM_53 0
+#define NV_IS_EXACTLY_SM_60 0
+#define NV_IS_EXACTLY_SM_61 0
+#define NV_IS_EXACTLY_SM_62 0
+#define NV_IS_EXACTLY_SM_70 0
+#define NV_IS_EXACTLY_SM_72 0
+#define NV_IS_EXACTLY_SM_75 0
+#define NV_IS_EXACTLY_SM_86 0
+#define NV_IS_EXACTLY_SM_87 0
+#define NV_IS_EXACTLY_SM_88 0
+#define NV_IS_EXACTLY_SM_89 0
+#define NV_IS_EXACTLY_SM_90 0
+#define NV_IS_EXACTLY_SM_100 0
+#define NV_IS_EXACTLY_SM_101 0
+#define NV_IS_EXACTLY_SM_103 0
+#define NV_IS_EXACTLY_SM_110 0
+#define NV_IS_EXACTLY_SM_120 0
+#define NV_IS_EXACTLY_SM_121 0
+#define NV_IS_EXACTLY_SM_80 NV_IS_DEVICE
+#define NV_HAS_FEATURE_SM_90a 0
+#define NV_HAS_FEATURE_SM_100a 0
+#define NV_HAS_FEATURE_SM_101a 0
+#define NV_HAS_FEATURE_SM_103a 0
+#define NV_HAS_FEATURE_SM_120a 0
+
+// Code in parentheses, as a block.
+#define ROCPORT_NV_BLOCK(...) {__VA_ARGS__}
+#define ROCPORT_NV_IF_1(yes, no) ROCPORT_NV_BLOCK yes
+#define ROCPORT_NV_IF_0(yes, no) ROCPORT_NV_BLOCK no
+#define ROCPORT_NV_JOINED(a, b) a##b
+#define ROCPORT_NV_CHOICE(answer) ROCPORT_NV_JOINED(ROCPORT_NV_IF_, answer)
+#define ROCPORT_NV_IF(asked, yes, no) ROCPORT_NV_CHOICE(asked)(yes, no)
+#define ROCPORT_NV_PADDED(asked, yes, no, ...) ROCPORT_NV_IF(asked, yes, no)
+#define ROCPORT_NV_FIRST(a, A, b, B, c, C, d, D, e, E, f, F, g, G, h, H, ...)                                      \
+  ROCPORT_NV_IF(a, A, (ROCPORT_NV_IF(b, B, (ROCPORT_NV_IF(c, C, (ROCPORT_NV_IF(d, D, (ROCPORT_NV_IF(               \
+    e, E, (ROCPORT_NV_IF(f, F, (ROCPORT_NV_IF(g, G, (ROCPORT_NV_IF(h, H, ())))))))))))))))
+#define NV_IF_TARGET(asked, ...) ROCPORT_NV_PADDED(asked, __VA_ARGS__, (), ())
+#define NV_IF_ELSE_TARGET(asked, yes, no) ROCPORT_NV_IF(asked, yes, no)
+// At most eight questions.
+#define NV_DISPATCH_TARGET(...)                                                                                    \
+  ROCPORT_NV_FIRST(__VA_ARGS__, NV_NO_TARGET, (), NV_NO_TARGET, (), NV_NO_TARGET, (), NV_NO_TARGET, (),            \
+                   NV_NO_TARGET, (), NV_NO_TARGET, (), NV_NO_TARGET, (), NV_NO_TARGET, ())
 #endif
 
 namespace cuda {
@@ -166,6 +251,21 @@ using ::std::multiplies;
 using ::std::negate;
 using ::std::not_equal_to;
 using ::std::plus;
+
+// ---- Iterators -------------------------------------------------------------------------------------------------------
+
+using ::std::advance;
+using ::std::bidirectional_iterator_tag;
+using ::std::distance;
+using ::std::forward_iterator_tag;
+using ::std::input_iterator_tag;
+using ::std::iterator_traits;
+using ::std::make_reverse_iterator;
+using ::std::next;
+using ::std::output_iterator_tag;
+using ::std::prev;
+using ::std::random_access_iterator_tag;
+using ::std::reverse_iterator;
 
 // ---- Complex numbers -------------------------------------------------------------------------------------------------
 

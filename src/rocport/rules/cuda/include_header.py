@@ -198,11 +198,13 @@ OTHERS = frozenset(
         "cuda/std/cstdint",
         "cuda/std/functional",
         "cuda/std/initializer_list",
+        "cuda/std/iterator",
         "cuda/std/latch",
         "cuda/std/limits",
         "cuda/std/tuple",
         "cuda/std/type_traits",
         "cuda/std/utility",
+        "nv/target",
     ]
 )
 # Sources that the host's compiler compiles.

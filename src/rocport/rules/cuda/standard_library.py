@@ -2,10 +2,11 @@
 
 `rocport_std.h` has what most CUDA code takes from them under the same names: `cuda::std`'s traits, array, tuple,
 complex, limits and mathematics over the host's standard library and HIP's device functions, `cuda::atomic` and
-`cuda::atomic_ref` with their orders and scopes over the compiler's atomics, `cuda::ceil_div`. The names stay as they
-are. Waiting for an atomic object polls it: REVIEW, as lanes of one wavefront cannot wait for one another. A name that
-the header does not have, and other headers of libcu++ (memory resources, semaphores), are MANUAL; barriers and
-pipelines have a rule of their own.
+`cuda::atomic_ref` with their orders and scopes over the compiler's atomics, `cuda::ceil_div`, and `<nv/target>`'s
+`NV_IF_TARGET`, which chooses as `platform-conditional` does: as for sm_80. The names stay as they are. Waiting for an
+atomic object polls it: REVIEW, as lanes of one wavefront cannot wait for one another. A name that the header does not
+have, and other headers of libcu++ (memory resources, semaphores), are MANUAL; barriers and pipelines have a rule of
+their own.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rocport.syntax.cuda import CudaSource
 HEADER = "rocport_std.h"
 BARRIER_HEADERS = frozenset({"cuda/barrier", "cuda/latch", "cuda/pipeline", "cuda/std/barrier", "cuda/std/latch"})
 """Headers whose names rocport_barrier.h has."""
-_HEADERS = frozenset(name for name in OTHERS if name.startswith("cuda/")) - BARRIER_HEADERS
+_HEADERS = frozenset(name for name in OTHERS if name.startswith(("cuda/", "nv/"))) - BARRIER_HEADERS
 
 NAMES = frozenset(
     b"int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t size_t ptrdiff_t "
@@ -42,7 +43,9 @@ NAMES = frozenset(
     b"asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh cbrt ceil erf erfc exp2 expm1 fabs floor "
     b"log1p log2 rint round trunc atan2 copysign fmax fmin fmod hypot pow abs isnan isinf isfinite signbit "
     b"norm arg polar atomic atomic_ref atomic_thread_fence memory_order memory_order_relaxed memory_order_consume "
-    b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst".split()
+    b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst advance distance next prev "
+    b"iterator_traits reverse_iterator make_reverse_iterator input_iterator_tag output_iterator_tag "
+    b"forward_iterator_tag bidirectional_iterator_tag random_access_iterator_tag".split()
 )
 """Names of cuda::std that the header has."""
 OUTSIDE = frozenset(
@@ -65,7 +68,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     phase=2,
-    triggers=frozenset({b"cuda"}),
+    triggers=frozenset({b"cuda", b"nv"}),
     examples=(
         Example(
             "#include <cuda/std/array>\n#include <cuda/atomic>\n"
@@ -86,6 +89,12 @@ RULE = Rule(
             "#include <cuda/std/complex>\n"
             "__global__ void k() { __shared__ cuda::std::complex<float> z[32]; z[threadIdx.x] = {1, 2}; }\n",
             contains=('#include "rocport_std.h"', "__shared__ cuda::std::complex<float> z[32];"),
+        ),
+        Example(
+            "#include <nv/target>\n#include <cuda/std/iterator>\n__host__ __device__ int f() {\n"
+            "  NV_IF_TARGET(NV_IS_DEVICE, (return 1;), (return 2;))\n}\n",
+            contains=('#include "rocport_std.h"', "NV_IF_TARGET(NV_IS_DEVICE"),
+            absent=("nv/target>", "<cuda/"),
         ),
         Example("__device__ cuda::atomic<int> n;\n__device__ void f() { n.wait(0); }\n", contains=("n.wait(0)",)),
         Example(
