@@ -12,8 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocport.cli import cli
-from rocport.model import Applicability, Edit, Finding, Severity, Span
+from rocport.model import Applicability, Context, Edit, Finding, Severity, Span
 from rocport.port.apply import apply
+from rocport.port.engine import port_file
+from rocport.scan.engine import scan_cuda
 from rocport.syntax.cuda import CudaSource
 
 KERNEL = "#include <cuda_runtime.h>\nvoid f(void **p) { cudaMalloc(p, 4); }\n"
@@ -268,3 +270,17 @@ def test_a_patch_over_a_mixed_tree_applies(tmp_path: Path) -> None:
         assert made == there
         assert all((tree / path).read_bytes() == (out / path).read_bytes() for path in made)
         assert (tree / "a.cu").read_bytes() == files["a.cu"] or layout == "hip"
+
+
+@pytest.mark.parametrize(
+    "ahead", ["", "// Copyright\n#pragma once\n", "#ifndef A_H\n#define A_H\n", "\ufeff", "#pragma once\r\n"]
+)
+@pytest.mark.parametrize(
+    "first",
+    ["__device__ double atomicAdd(double *p, double v) { return *p += v; }\n", "struct cudaGraphicsResource;\n"],
+)
+def test_the_includes_stand_before_what_a_rule_puts_in_front_of_the_first_code(ahead: str, first: str) -> None:
+    data = f"{ahead}{first}{'#endif' if 'ifndef' in ahead else ''}\n".encode()
+    ported = port_file("a.cuh", data, scan_cuda("a.cuh", data, Context())).data or b""
+    assert ported.count(b"#if !ROCPORT_HIP") == 1
+    assert 0 <= ported.find(b'#include "rocport_platform.h"') < ported.find(b"#if !ROCPORT_HIP")

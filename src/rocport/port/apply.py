@@ -50,7 +50,9 @@ def apply(source: CudaSource, findings: Sequence[Finding]) -> Applied:
             edits, source_data, offset = [], data, include_point(ported)
         else:
             source_data = source.data
-        data = replaced(source_data, sorted([*edits, Edit(Span(offset, offset), text)]))
+        # Ahead of every other edit there: what a rule puts before the first code may use what the headers define.
+        place = next((at for at, edit in enumerate(edits) if edit.span.start >= offset), len(edits))
+        data = replaced(source_data, [*edits[:place], Edit(Span(offset, offset), text), *edits[place:]])
     generated = frozenset(header for header in headers if not header.startswith("<"))
     return Applied(data, tuple(findings), generated)
 

@@ -43,11 +43,14 @@ def parameters(source: CudaSource, open_: int, close: int) -> list[tuple[bytes, 
 
 
 def definition_start(source: CudaSource, name: int) -> int:
-    """First token of the declaration that the function name at `name` belongs to: its specifiers and template head."""
+    """First token of the declaration that the function name at `name` belongs to: its specifiers and template head.
+
+    A byte order mark, whose bytes are tokens, belongs to none.
+    """
     position = name
     while position > 0:
         before = source.texts[position - 1]
-        if before in (b";", b"}", b"{") or (before == b":" and source.at(position - 2) in _ACCESS):
+        if before in (b";", b"}", b"{", b"\xbf") or (before == b":" and source.at(position - 2) in _ACCESS):
             break
         if source.directive_of(position - 1) is not None:
             break
