@@ -3,12 +3,13 @@ So are those that old GPUs lacked, `#if __CUDA_ARCH__ < 600` around `atomicAdd(d
 HIP declares it for the host pass, too, in which that condition holds.
 HIP's overloads for float and double do the same in one operation, and return the old value. The program's own is left
 out when compiled for AMD. SAFE for the loop of CUDA's guide, which adds (or takes `max`, `fmin`, ...) and swaps until
-nobody came between, and gives the old value back. REVIEW of every other: the two may differ for NaN and for the sign of
-zero, and where the program's function gives something else.
+nobody came between, and gives the old value back, without a word more. REVIEW of every other: the two may differ for
+NaN and for the sign of zero, and where the program's function gives something else.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
@@ -57,6 +58,41 @@ RULE = Rule(
             "  } while (seen != old);\n  return __int_as_float(old);\n}\n",
             contains=("#if !ROCPORT_HIP",),
         ),
+        Example(
+            "__device__ float atomicAdd(float *p, float v) {\n  int *a = (int *)p, old = *a, seen;\n"
+            "  do {\n    seen = old;\n"
+            "    old = atomicCAS(a, seen, __float_as_int(0.5f * v + __int_as_float(seen)));\n"
+            "  } while (seen != old);\n  return __int_as_float(old);\n}\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
+            "__device__ float atomicMax(float *p, float v) {\n  int *a = (int *)p, old = *a, seen;\n"
+            "  do {\n    seen = old;\n"
+            "    old = atomicCAS(a, seen, __float_as_int(fmaxf(fabsf(v), __int_as_float(seen))));\n"
+            "  } while (seen != old);\n  return __int_as_float(old);\n}\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
+            "__device__ float atomicAdd(float *p, float v) {\n  int *a = (int *)p, old = *a, seen;\n"
+            "  do {\n    seen = old;\n"
+            "    old = atomicCAS(a, seen, __float_as_int(v + __int_as_float(seen)));\n"
+            "  } while (seen != old);\n  return __int_as_float(old) + v;\n}\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
+            "__device__ float atomicAdd(float *p, float v) {\n  int *a = (int *)p, old = *a, seen;\n"
+            "  do {\n    seen = old;\n"
+            "    old = atomicCAS(a, seen, __float_as_int(v + seen));\n"
+            "  } while (seen != old);\n  return __int_as_float(old);\n}\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
+            "__device__ float atomicMin(float *p, float v) {\n  int *a = (int *)p, old = *a, seen;\n"
+            "  do {\n    seen = old;\n"
+            "    old = atomicCAS(a, seen, __float_as_int(fminf(v, __int_as_float(seen))));\n"
+            "  } while (seen != old);\n  return __int_as_float(old);\n}\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
     ),
     clean=(
         "__device__ float atomicMaxFloat(float *a, float v) { return *a = v; }\n",
@@ -76,7 +112,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         close = source.pairs[open_]
         if source.at(close + 1) not in (b"{", b";") or not _declares(source, position):
             continue
-        types = [type_ for type_, _ in parameters(source, open_, close)]
+        given = parameters(source, open_, close)
+        types = [type_ for type_, _ in given]
         if len(types) != 2 or types[0] != types[1] + b"*" or types[1] not in _NAMES[source.texts[position]]:
             continue
         body = close + 1
@@ -88,29 +125,63 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             f"HIP has {source.texts[position].decode()}({types[0].decode()}, {types[1].decode()}); "
             "this definition is left out on AMD",
             last=close,
-            applicability=Applicability.SAFE if _is_the_loop(source, position, body, last) else Applicability.REVIEW,
+            applicability=Applicability.SAFE
+            if _is_the_loop(source, position, body, last, given)
+            else Applicability.REVIEW,
             edits=leave_out_on_hip(source, definition_start(source, position), last, b"HIP has this overload"),
             headers=[PLATFORM],
             fix="see that the function returns the old value and treats NaN as you need it",
         )
 
 
-def _is_the_loop(source: CudaSource, position: int, first: int, last: int) -> bool:
-    """True for a declaration, and for a body that computes what HIP's overload does and returns the old value."""
-    body = source.texts[first : last + 1]
-    if len(body) == 1:
+def _is_the_loop(source: CudaSource, position: int, first: int, last: int, given: list[tuple[bytes, bytes]]) -> bool:
+    """True for a declaration, and for a body that is CUDA's loop around what HIP's overload does, and nothing else."""
+    if first == last:
         return True
-    if b"atomicCAS" not in body or b"return" not in body or not _LOOPS.intersection(body):
+    (_, address), (type_, value) = given
+    body = source.texts[first + 1 : last]
+    loop = _LOOP.fullmatch(b" ".join(body[body.index(b"do") :])) if b"do" in body else None
+    ahead = body[: body.index(b"do")] if loop else []
+    plain = all(word in _WORDS or word[:1].isalpha() or word[:1] == b"_" for word in ahead)
+    if loop is None or not plain or body.count(value) != 1 or address not in (*ahead, loop["place"]):
         return False
-    if source.texts[position] == b"atomicAdd":
-        return (b"+" in body or b"__dadd_rn" in body) and not {b"-", b"/", b"fmax", b"fmin", b"max", b"min"} & set(body)
-    return not {b"+", b"-"} & set(body) and not _EXTREME_OF[source.texts[position]].isdisjoint(body)
+    bits, number = _CASTS.get(type_, (_NO_CAST, _NO_CAST))
+    old = number.fullmatch(loop["result"])
+    new = bits.fullmatch(loop["new"])
+    combined = _COMBINED[source.texts[position]].fullmatch(_bare(new[1])) if new else None
+    if old is None or combined is None or _bare(old[1]) not in (loop["old"], loop["seen"]):
+        return False
+    sides = [_bare(side) for side in combined.groups() if side is not None]
+    held = [number.fullmatch(side) for side in sides if side != value]
+    return value in sides and [_bare(match[1]) for match in held if match] == [loop["seen"]]
 
 
-_LOOPS = frozenset({b"while", b"for"})
-_EXTREME_OF = {
-    b"atomicMax": frozenset({b"max", b"fmax", b"fmaxf"}),
-    b"atomicMin": frozenset({b"min", b"fmin", b"fminf"}),
+def _bare(text: bytes) -> bytes:
+    """An expression, its words apart, without the parentheses around all of it."""
+    while text.startswith(b"( ") and text.endswith(b" )") and b"(" not in text[1:] and b")" not in text[:-1]:
+        text = text[2:-2]
+    return text
+
+
+# What stands before the loop, apart from names: declarations of the address as a number's and of what was read there.
+_WORDS = frozenset({b"*", b"=", b"(", b")", b",", b";", b"<", b">"})
+_LOOP = re.compile(
+    rb"do \{ (?P<seen>\w+) = (?P<old>\w+) ; (?P=old) = atomicCAS \( (?P<place>\w+) , (?P=seen) , (?P<new>[^;{}]+) \) ; "
+    rb"\} while \( (?:(?P=seen) != (?P=old)|(?P=old) != (?P=seen)) \) ; return (?P<result>[^;{}]+) ;"
+)
+_NO_CAST = re.compile(rb"(.+)")
+# Type -> how its bits are named as an integer's, and how an integer's are named as the type's.
+_CASTS = {
+    b"float": (re.compile(rb"__float_as_u?int \( (.+) \)"), re.compile(rb"__u?int_as_float \( (.+) \)")),
+    b"double": (re.compile(rb"__double_as_longlong \( (.+) \)"), re.compile(rb"__longlong_as_double \( (.+) \)")),
+}
+_SIDES = rb"([^+,]+)"
+_COMBINED = {
+    b"atomicAdd": re.compile(
+        rb"(?:%b \+ %b|__[df]add_rn \( %b , %b \))" % (_SIDES, _SIDES, _SIDES, _SIDES),
+    ),
+    b"atomicMax": re.compile(rb"(?:(?:std )?:: )?f?maxf? \( %b , %b \)" % (_SIDES, _SIDES)),
+    b"atomicMin": re.compile(rb"(?:(?:std )?:: )?f?minf? \( %b , %b \)" % (_SIDES, _SIDES)),
 }
 
 
