@@ -308,6 +308,17 @@ def test_kfd_of_an_old_kernel_names_the_chip_only():
         ("CPU: AMD Ryzen AI Max+ 395\nNVIDIA GeForce RTX 4090\n", []),
         ("CPU: AMD Ryzen AI 9 HX 370\n### GPU\n\nRadeon RX 7900 XTX\n", ["gfx1100"]),
         ("CPU: AMD Ryzen 9 7950X\n", []),
+        ("CPU: AMD Ryzen AI 9 HX PRO 370\n", ["gfx1150"]),
+        ("CPU: AMD Ryzen AI 9 HX PRO 375 w/ Radeon 890M\n", ["gfx1150"]),
+        ("CPU: Ryzen AI 9 HX370\nthe server waits on port 7900\n", ["gfx1150"]),
+        *(
+            (f"CPU: AMD Ryzen AI 9 HX 370{between}{name}\n", [])
+            for name in (
+                *("RTX 4090", "GTX 1660", "RTX A4000", "Vega 64", "Radeon VII", "W7900", "R9700", "7900 XTX", "MI300X"),
+                "RX 580",
+            )
+            for between in (" / GPU: ", "\nbeside an AMD ")
+        ),
     ],
 )
 def test_a_ryzen_ai_processor_is_the_gpu_where_no_other_is_named(text: str, gfx: list[str]) -> None:

@@ -11,7 +11,8 @@ import re
 from rocport.doctor.machine import Evidence, Facts, Package, Sighting, VersionFact
 from rocport.doctor.probes.names import gfx_of
 from rocport.doctor.text import Line
-from rocport.facts.products import targets_of_processor
+from rocport.facts.products import targets_of_processor, unserved_product
+from rocport.facts.targets import targets_of_product
 
 _LLAMA = re.compile(r"^\s*Device \d+: (.+?), (gfx[0-9a-f]+)[^,]*, .*?Wave Size: (32|64)", re.IGNORECASE)
 _LLAMA_SHORT = re.compile(r"^\s*Device \d+: (.+?), (gfx[0-9a-f]+)[^,]*,", re.IGNORECASE)
@@ -28,11 +29,13 @@ _HEADING = re.compile(r"^#+\s*(?:GPU|Graphics card)\s*$", re.IGNORECASE)
 _TORCH = re.compile(
     r"^[-*]?\s*\**(?:PyTorch|torch|pytorch version)(?: version)?\**\s*:\**\s*v?(\d+\.\d+\.\d+[\w.+]*)", re.IGNORECASE
 )
-_RYZEN_AI = re.compile(r"\b(?:AMD )?(?:Ryzen )?AI (?:Max\+?|\d) ?(?:PRO )?(?:HX )?\d{3}\b", re.IGNORECASE)
+_RYZEN_AI = re.compile(r"\b(?:AMD )?(?:Ryzen )?AI (?:Max\+?|\d) ?(?:PRO )?(?:HX ?)?(?:PRO )?\d{3}\b", re.IGNORECASE)
 _OTHER_GPU = re.compile(
-    r"radeon (?:rx|pro)\b|\brx ?\d{4}|instinct|nvidia|geforce|\bquadro\b|\btesla\b|\barc\b[^\n]{0,20}graphics",
+    r"radeon (?:rx|pro)\b|\brx ?\d{4}|instinct|nvidia|geforce|\b[rg]tx ?\w?\d{3,4}|\bquadro\b|\btesla\b"
+    r"|\barc\b[^\n]{0,20}graphics",
     re.IGNORECASE,
 )
+_OF_AMD = re.compile(r"gpu|graphics|\bcard\b|radeon|\bamd\b|vega|\brx\b|\bmi ?\d|\b[wr]\d{4}\b|\bxtx?\b", re.IGNORECASE)
 _TORCH_HIP = re.compile(r"torch\.version\.hip\s*[:=]+\s*['\"]?(\d+\.\d+[\w.-]*)")
 
 
@@ -110,14 +113,19 @@ def parse(lines: list[Line], where: str) -> Facts:
 def _inside(lines: list[Line], where: str) -> list[Sighting]:
     """The GPU inside the Ryzen AI processor that a text names; none where it names another GPU or two processors."""
     found: dict[str, Sighting] = {}
+    others: set[str] = set()
     for line in lines:
-        if _OTHER_GPU.search(line.stripped):
+        rest = _RYZEN_AI.sub(" ", line.stripped)
+        if _OTHER_GPU.search(rest):
             return []
+        if _OF_AMD.search(rest):
+            others.update(targets_of_product(rest))
+            others.update(card.chip for card in [unserved_product(rest)] if card is not None)
         named = _RYZEN_AI.search(line.stripped)
         for target in targets_of_processor(named.group()) if named else ():
             evidence = Evidence("stated", f"{where}:{line.number}", line.stripped[:200])
             found.setdefault(target, Sighting("stated", evidence, target, None, named.group() if named else ""))
-    return list(found.values()) if len(found) == 1 else []
+    return list(found.values()) if len(found) == 1 and others <= found.keys() else []
 
 
 def _claimed(claim: str, evidence: Evidence) -> Sighting | None:
