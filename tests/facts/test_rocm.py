@@ -17,6 +17,7 @@ from rocport.facts.rocm import (
     wheel_channels,
     wheel_indexes,
 )
+from rocport.facts.rocm_libraries import library_versions
 from rocport.facts.targets import SURE, load_target
 from rocport.model.versions import HipVersion, RocmVersion, TorchVersion
 
@@ -41,7 +42,8 @@ def test_releases_are_ordered_and_parse():
         ("7.15.26333", ("10.0.0",)),
         ("6.2.41134-65d174c3e", ("6.2.4", "6.2.2", "6.2.1")),
         ("6.1.40091-a8dbc0c19", ("6.1.0",)),
-        ("6.3.42134", ("6.3.2",)),
+        ("6.3.42134", ("6.3.3", "6.3.2")),
+        ("6.0.32831-204d35d16", ("6.0.2",)),
     ],
 )
 def test_hip_is_not_rocm(hip, rocm):
@@ -101,3 +103,26 @@ def test_only_wheels_of_pytorch_have_a_channel(version, channel):
 def test_text_that_is_no_hip_version():
     assert parse_hip("N/A") is None and parse_hip("Could not collect") is None
     assert str(parse_hip("7.2.26015-fc0010cf6a")) == "7.2.26015-fc0010cf6a"
+
+
+def test_a_release_and_the_table_of_libraries_say_the_same_hip():
+    """6.0.2 was 6.0.32831 in one and 6.1.32831 in the other. A third number of 0 is no build."""
+    table = {record.rocm: HipVersion.parse(record.version) for record in library_versions() if record.library == "HIP"}
+    releases = {record.version: HipVersion.parse(record.hip) for record in rocm_releases() if record.hip}
+    both = {version: (table[version], releases[version]) for version in table.keys() & releases.keys()}
+    assert len(both) == len(table) > 20
+    wrong = [
+        version
+        for version, (one, other) in both.items()
+        if one.release[:2] != other.release[:2] or (one.patch or None) != (other.patch or None)
+    ]
+    assert wrong == []
+
+
+def test_the_build_of_hip_names_a_source_that_holds_it():
+    """AMD's list of versions names no builds."""
+    releases = {record.version: record for record in rocm_releases()}
+    for record in library_versions():
+        release = releases[record.rocm]
+        if record.library == "HIP" and HipVersion.parse(release.hip).patch:
+            assert "versions.rst" not in (release.hip_source or release.source), record.rocm

@@ -15,7 +15,8 @@ from rocport.model.versions import HipVersion, RocmVersion, TorchVersion, Versio
 
 @dataclass(frozen=True)
 class RocmRelease:
-    """One ROCm release. `stream`: `therock`, `legacy` (until 7.2.4) or `preview` (7.9 to 7.13). `hip` may be empty."""
+    """One ROCm release. `stream`: `therock`, `legacy` (until 7.2.4) or `preview` (7.9 to 7.13). `hip` may be empty;
+    `hip_source` holds its build where `source` does not."""
 
     version: str
     date: str
@@ -25,6 +26,7 @@ class RocmRelease:
     source: str
     sure: str
     note: str = ""
+    hip_source: str = ""
 
 
 @dataclass(frozen=True)
