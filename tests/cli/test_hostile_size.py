@@ -27,7 +27,7 @@ from rocport.rules.deps import install_order
 from rocport.scan.engine import scan_file
 from rocport.syntax.project import build_index, names_of
 from rocport.verify import nvidia
-from rocport.verify.nvidia import gates, languages, text, tokens
+from rocport.verify.nvidia import cmake, comments, gates, languages, text, tokens
 from rocport.verify.nvidia.tree import Tree
 
 # What is repeated; every byte of it can be read as the start of something.
@@ -286,6 +286,21 @@ def test_who_sets_a_gate_is_looked_for_in_linear_time(path: str) -> None:
         return list(gates.switched(original, {"USE_ROCM": "a.cu"}, lambda *_: ast.Module([], [])))
 
     assert growth(read, b"USE_ROCM ", 8 * SMALL) <= WIDE
+
+
+@pytest.mark.parametrize("piece", [b"A-", b"CHECK-", b"fall", b"CHECK", b"a "])
+def test_comments_that_a_tool_reads_are_found_in_linear_time(piece: bytes) -> None:
+    def read(data: bytes) -> object:
+        return comments.of_c(b"// CHECK: x\n// " + data)
+
+    assert growth(read, piece, 2 * SMALL) <= WIDE
+
+
+def test_a_name_in_many_pieces_is_compared_at_once() -> None:
+    assert cmake.gate_in_pieces("USE" + "${a}" * 100_000 + "ROCM", "USE_ROCM")
+    assert not cmake.gate_in_pieces("USE" + "${a}" * 100_000 + "Z", "USE_ROCM")
+    assert not cmake.gate_in_pieces("USE_R${a}ROCM", "USE_ROCM")
+    assert cmake.gate_in_pieces("USE${a}O${b}M", "USE_ROCM") and not cmake.gate_in_pieces("USE${a}O${b}OM", "USE_ROCM")
 
 
 def test_repetitive_tokens_are_aligned_in_linear_time() -> None:

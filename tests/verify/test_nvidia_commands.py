@@ -71,6 +71,24 @@ LEAKS: dict[str, tuple[Files, Files]] = {
     "a variable of Make, of lines": (MADE | {"l.mk": "define USE_ROCM\n1\nendef\n"}, ASKS),
     # Numbers that an insertion, or a sign, changes.
     "arithmetic without a sign": (PLAIN, {"a.cpp": "int x;\n#if (USE_ROCM - 1) > 0u\nint r;\n#endif\n"}),
+    "a literal that has no sign": (PLAIN, {"a.cpp": "int x;\n#if USE_ROCM - 1 > 0x8000000000000000\nint r;\n#endif\n"}),
+    "a shift out of the type": (PLAIN, {"a.cpp": "int x;\n#if (1 << 63) + USE_ROCM < 0\nint r;\n#endif\n"}),
+    "a sum out of the type": (
+        PLAIN,
+        {"a.cpp": "int x;\n#if 9223372036854775807 + 1 + USE_ROCM < 0\nint r;\n#endif\n"},
+    ),
+    "a sign out of the type": (
+        PLAIN,
+        {"a.cpp": "int x;\n#if -(-9223372036854775807 - 1 + USE_ROCM) < 0\nint r;\n#endif\n"},
+    ),
+    "an arm that takes the sign": (
+        PLAIN,
+        {"a.cpp": "int x;\n#if (USE_ROCM ? 1u : -1) + USE_ROCM > 0\nint r;\n#endif\n"},
+    ),
+    "a truth that is compared as a number": (
+        {"a.cpp": "#if FOO == 1\nint r;\n#endif\nint x;\n"},
+        {"a.cpp": "#if (USE_ROCM || FOO) == 1\nint r;\n#endif\nint x;\n"},
+    ),
     "a line's number in CMake": (
         {"CMakeLists.txt": "f(${CMAKE_CURRENT_LIST_LINE})\n"},
         {"CMakeLists.txt": 'option(USE_ROCM "" OFF)\nif(USE_ROCM)\n  n()\nendif()\nf(${CMAKE_CURRENT_LIST_LINE})\n'},
@@ -82,6 +100,10 @@ LEAKS: dict[str, tuple[Files, Files]] = {
     "a switch that falls through": (
         {"a.cpp": "switch (a) { case 1: g(); /* fall through */ case 2: h(); }\n"},
         {"a.cpp": "switch (a) { case 1: g(); case 2: h(); }\n"},
+    ),
+    "a switch that falls through, behind a string": (
+        {"a.cpp": 'char *s = "//"; /* fall through */\n'},
+        {"a.cpp": 'char *s = "//";\n'},
     ),
     "a script's metadata": (
         {"a.py": "# /// script\n# dependencies = ['torch']\n# ///\nx = 1\n"},
@@ -109,6 +131,14 @@ HARMLESS: dict[str, tuple[Files, Files]] = {
     "a family of functions": ({"PKG-INFO": "Name: k\n\ncd path/to/k\n`new*` and `scatter_*`\n"}, NEW),
     "settings named for ROCm": ({}, {"csrc/rocm.json": "{}\n"}),
     "a comment for people": ({"a.cu": "// a\nint a;\n"}, {"a.cu": "// b: see CHECKLIST\nint a;\n"}),
+    "a comment of a gate": (
+        {"a.cpp": "int a;\n"},
+        {"a.cpp": "#ifdef USE_ROCM // fall through\nint b;\n#endif\nint a;\n"},
+    ),
+    "a gate beside a condition": (
+        {"a.cpp": "#if FOO && BAR\nint r;\n#endif\nint x;\n"},
+        {"a.cpp": "#if (FOO || USE_ROCM) && BAR\nint r;\n#endif\nint x;\n"},
+    ),
     "a name that cannot be a gate's": (PLAIN | {"l.sh": 'F="$F -DWITH_$b=0"\n'}, GATED),
 }
 

@@ -327,7 +327,7 @@ class _Comparison:
             stream, was = cfamily.tokens(new, distrusted), cfamily.tokens(old, distrusted)
             self.found += tokens.compare(path, stream, was, cfamily.GATE)
             self._moved(path, stream, was)
-            if comments.of_c(new) != comments.of_c(old):
+            if comments.of_c(new, distrusted) != comments.of_c(old, distrusted):
                 message = "comments that a tool reads (a test suite, Rcpp, a compiler's warning) are not the same"
                 self._files(path, message, "keep them as they were", Kind.UNDECIDED)
             return Shown.TOKEN_STREAM

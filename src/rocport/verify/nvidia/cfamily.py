@@ -27,7 +27,7 @@ def is_rocm_macro(name: str) -> bool:
 
 @dataclass
 class _Line:
-    """Tokens of a line: of a directive (`name` is its name), or of text (`name` is empty)."""
+    """Tokens of a line: of a directive (`name` is its name), of text (`name` is empty), or a comment (`//`)."""
 
     name: str
     tokens: list[Token]
@@ -42,6 +42,7 @@ _TOKEN = re.compile(
     r"|(?P<operator><=>|->\*|\.\.\.|<<=|>>=|::|->|\.\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%^&|]=|\#\#|.)",
     re.DOTALL,
 )
+_COMMENT = "//"
 _RAW = re.compile(r"(?:u8|[uUL])?R\"")
 _SPLICE = re.compile(r"\\[ \t\f\v]*\n")
 _HEADER = re.compile(r"<[^>\n]*>")
@@ -53,8 +54,10 @@ class _Lexer:
         self.text = text.removeprefix("\ufeff")
 
     def lines(self) -> list[_Line]:
-        """Logical lines with comments dropped. Raises LexError for a comment or raw string without an end."""
+        """Logical lines; the comments of a line stand behind it. Raises LexError for a comment or raw string without an
+        end."""
         lines: list[_Line] = []
+        comments: list[_Line] = []
         tokens: list[Token] = []
         number = 1
         place = 0
@@ -68,6 +71,8 @@ class _Lexer:
                 if tokens:
                     lines.append(self._line(tokens, start_line))
                     tokens = []
+                lines += comments
+                comments = []
                 place += 1
                 number += 1
                 spaced = True
@@ -83,7 +88,9 @@ class _Lexer:
                     number += 1
                     continue
             if text.startswith("//", place):
+                start = place
                 place, crossed = self._line_comment(place)
+                comments.append(self._comment(start, place, number))
                 number += crossed
                 spaced = True
                 continue
@@ -91,6 +98,7 @@ class _Lexer:
                 end = text.find("*/", place + 2)
                 if end < 0:
                     raise LexError(number, "a comment without an end")
+                comments.append(self._comment(place, end + 2, number))
                 number += text.count("\n", place, end)
                 place = end + 2
                 spaced = True
@@ -118,7 +126,10 @@ class _Lexer:
             spaced = False
         if tokens:
             lines.append(self._line(tokens, start_line))
-        return lines
+        return lines + comments
+
+    def _comment(self, start: int, end: int, line: int) -> _Line:
+        return _Line(_COMMENT, [Token(self.text[start:end], line)], line)
 
     def _line_comment(self, place: int) -> tuple[int, int]:
         """Past a `//` comment: it goes on after a backslash at the end of a line."""
@@ -259,9 +270,19 @@ class _Certain:
 class _Open:
     form: str
     """The condition, fully bracketed: the same for `#ifdef X` and `#if defined(X)`."""
+    logical: bool = False
+    """Whether only the truth of the value is that of the form."""
 
 
 _Value = _Certain | _Open
+
+
+def _number(value: int, platform: bool, form: str) -> _Value:
+    """A value of `intmax_t`, the only type of a condition whose arithmetic is done here: another one has no sign, or
+    is an overflow, and stays as its form."""
+    return _Certain(value, platform) if -(1 << 63) <= value < 1 << 63 else _Open(form)
+
+
 _LEVELS: tuple[tuple[str, ...], ...] = (
     ("||",),
     ("&&",),
@@ -308,8 +329,13 @@ class _Condition:
         self._take(":")
         no = self._ternary()
         if isinstance(test, _Certain) and test.platform:
-            return yes if test.value else no
-        return _Open(f"({_form(test)}?{_form(yes)}:{_form(no)})")
+            kept, left_out = (yes, no) if test.value else (no, yes)
+            # Both give the type: an arm that is not taken may take the sign from the other one.
+            if isinstance(left_out, _Certain):
+                return kept
+            if isinstance(kept, _Open):
+                return _Open(kept.form, True)
+        return _Open(f"({_truth(test)}?{_form(yes)}:{_form(no)})")
 
     def _binary(self, level: int) -> _Value:
         if level == len(_LEVELS):
@@ -326,8 +352,8 @@ class _Condition:
             value = self._unary()
             if isinstance(value, _Certain):
                 made = {"!": int(not value.value), "-": -value.value, "+": value.value, "~": ~value.value}[operator]
-                return _Certain(made, value.platform)
-            return _Open(f"({operator}{value.form})")
+                return _number(made, value.platform, f"({operator}{value.value})")
+            return _Open(f"({operator}{value.form if operator == '!' else _form(value)})")
         return self._primary()
 
     def _primary(self) -> _Value:
@@ -356,7 +382,7 @@ class _Condition:
             digits = number.group(1).replace("'", "")
             octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
             try:
-                return _Certain(int(digits, 8 if octal else 0), False)
+                return _number(int(digits, 8 if octal else 0), False, token)
             except ValueError:
                 raise LexError(self.line, "a condition with a number that is none") from None
         if token.startswith("'"):
@@ -377,8 +403,13 @@ class _Condition:
         return is_rocm_macro(name) and name not in self.distrusted
 
 
-def _form(value: _Value) -> str:
+def _truth(value: _Value) -> str:
+    """A form where only the truth of the value is asked."""
     return str(value.value) if isinstance(value, _Certain) else value.form
+
+
+def _form(value: _Value) -> str:
+    return f"(!(!{value.form}))" if isinstance(value, _Open) and value.logical else _truth(value)
 
 
 def _combine(operator: str, left: _Value, right: _Value) -> _Value:
@@ -387,8 +418,9 @@ def _combine(operator: str, left: _Value, right: _Value) -> _Value:
     if operator in ("&&", "||"):
         stops = operator == "||"
         for value, other in ((left, right), (right, left)):
-            if isinstance(value, _Certain) and value.platform:
-                return _Certain(int(stops), True) if bool(value.value) is stops else other
+            if isinstance(value, _Certain) and value.platform and isinstance(other, _Open):
+                return _Certain(int(stops), True) if bool(value.value) is stops else _Open(other.form, True)
+        return _Open(f"({_truth(left)}{operator}{_truth(right)})")
     return _Open(f"({_form(left)}{operator}{_form(right)})")
 
 
@@ -400,7 +432,7 @@ def _calculate(operator: str, left: _Certain, right: _Certain) -> _Value:
             return _Open(f"({a}{operator}{b})")
         sign = -1 if (a < 0) != (b < 0) else 1
         quotient = sign * (abs(a) // abs(b))
-        return _Certain(quotient if operator == "/" else a - b * quotient, platform)
+        return _number(quotient if operator == "/" else a - b * quotient, platform, f"({a}{operator}{b})")
     if operator in ("<<", ">>") and not 0 <= b < 64:
         return _Open(f"({a}{operator}{b})")
     table = {
@@ -421,7 +453,7 @@ def _calculate(operator: str, left: _Certain, right: _Certain) -> _Value:
         "-": lambda: a - b,
         "*": lambda: a * b,
     }
-    return _Certain(table[operator](), platform)
+    return _number(table[operator](), platform, f"({a}{operator}{b})")
 
 
 def _evaluate(branch: _Branch, distrusted: frozenset[str]) -> _Value:
@@ -450,7 +482,7 @@ def _fold(items: Sequence[_Line | _Group], distrusted: frozenset[str]) -> Iterat
         if isinstance(item, _Group):
             yield from _fold_group(item, distrusted)
             continue
-        if item.name:
+        if item.name and item.name != _COMMENT:
             yield Token(item.name, item.line, True)
             tokens = list(item.tokens)
             yield from tokens
@@ -488,7 +520,20 @@ def tokens(data: bytes, distrusted: frozenset[str] = frozenset()) -> list[Token]
 
     Raises LexError when the conditionals do not fit together.
     """
-    return list(_fold(_tree(_Lexer(_decode(data)).lines()), distrusted))
+    return [token for token in _left(data, distrusted) if not _is_comment(token)]
+
+
+def comments(data: bytes, distrusted: frozenset[str] = frozenset()) -> list[str]:
+    """The comments that are left off ROCm, with their marks. Raises LexError as `tokens` does."""
+    return [token.text for token in _left(data, distrusted) if _is_comment(token)]
+
+
+def _left(data: bytes, distrusted: frozenset[str]) -> Iterator[Token]:
+    return _fold(_tree(_Lexer(_decode(data)).lines()), distrusted)
+
+
+def _is_comment(token: Token) -> bool:
+    return token.text.startswith((_COMMENT, "/*"))
 
 
 def _decode(data: bytes) -> str:

@@ -361,7 +361,16 @@ def gate_in_pieces(text: str, gate: str) -> bool:
     if "${" not in text:
         return False
     parts = re.split(r"\$\{[^{}]*\}", text)
-    return max(map(len, parts)) >= _SAYS and re.fullmatch(r"\w*".join(map(re.escape, parts)), gate) is not None
+    first, *middle, last = parts
+    place, end = len(first), len(gate) - len(last)
+    if max(map(len, parts)) < _SAYS or place > end or not (gate.startswith(first) and gate.endswith(last)):
+        return False
+    for part in middle:
+        found = gate.find(part, place, end)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 @dataclass(frozen=True)

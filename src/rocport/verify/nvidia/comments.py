@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import re
 
+from rocport.verify.nvidia import cfamily
+
 _LINES = {
     "python": re.compile(
         # Cython's and distutils' directives, Pythran's exports, Nuitka's options, cells of jupytext and nbdev.
         r"#\s*(?:cython|distutils|pythran\s+export|transonic|nuitka-project(?:-\w+)?)\b.*|#\|.*|#\s?%%.*"
     ),
     "c": re.compile(
-        # Test suites of LLVM and GCC.
-        r"\b(?:RUN|XFAIL|REQUIRES|UNSUPPORTED|ALLOW_RETRIES|[A-Z][A-Z0-9_-]*CHECK(?:-[A-Z]+)*|CHECK(?:-[A-Z]+)*)\s*:.*"
-        r"|\bexpected-(?:error|warning|note|remark|no-diagnostics).*|\{\s*dg-[a-z-]+.*"
+        # Test suites of LLVM and GCC, with `_LABEL`.
+        r"\bexpected-(?:error|warning|note|remark|no-diagnostics).*|\{\s*dg-[a-z-]+.*"
         # Rcpp's attributes, cgo's exports, GCC's switches that fall through.
         r"|\[\[Rcpp::.*|^\s*export\s+\w+\s*$|^\s*go:\w+.*"
         r"|^[ \t!.]*(?:else,?\s*)?(?:intentional(?:ly)?\s+)?(?:(?i:fall(?:s|ing)?[ -]?(?:through|thru)))\b.*"
         r"|^-fallthrough$"
     ),
 }
-_OF_C = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LABEL = re.compile(r"(?<![\w-])([\w-]+)\s*:")
+_LABELS = frozenset(("RUN", "XFAIL", "REQUIRES", "UNSUPPORTED", "ALLOW_RETRIES"))
+"""Words in front of a colon that LLVM's test suite reads, beside FileCheck's."""
 _MARKS = re.compile(
-    rb"RUN\s*:|XFAIL\s*:|REQUIRES\s*:|UNSUPPORTED\s*:|CHECK|expected-|\{\s*dg-|\[\[Rcpp::|(?i:fall\w*[ -]?thr)|go:\w"
-    rb"|export\s"
+    rb"RUN\s*:|XFAIL\s*:|REQUIRES\s*:|UNSUPPORTED\s*:|ALLOW_RETRIES\s*:|CHECK|expected-|\{\s*dg-|\[\[Rcpp::|go:\w|export\s"
+    rb"|(?i:fall(?:s|ing)?[ -]?thr)"
 )
 
 
@@ -47,12 +50,22 @@ def directive(comment: str) -> bool:
     return _LINES["python"].match(comment) is not None
 
 
-def of_c(data: bytes) -> list[str]:
-    """Comments of C that a tool reads, in their order."""
+def of_c(data: bytes, distrusted: frozenset[str] = frozenset()) -> list[str]:
+    """Comments of C that a tool reads and that are left off ROCm, in their order; `distrusted` as in `cfamily.tokens`.
+
+    Raises LexError when the text cannot be read as C."""
     if _MARKS.search(data) is None:
         return []
     found: list[str] = []
-    for comment in _OF_C.findall(data.decode("utf-8", errors="replace")):
+    for comment in cfamily.comments(data, distrusted):
         text = comment[2:-2] if comment.startswith("/*") else comment[2:]
-        found += [" ".join(match.group().split()) for match in map(_LINES["c"].search, text.split("\n")) if match]
+        found += [" ".join(read.split()) for read in map(_read_by_a_tool, text.split("\n")) if read]
     return found
+
+
+def _read_by_a_tool(line: str) -> str:
+    """What a tool reads of a line of a comment, to its end."""
+    match = _LINES["c"].search(line)
+    labels = (found.start() for found in _LABEL.finditer(line) if found[1] in _LABELS or "CHECK" in found[1])
+    start = min(next(labels, len(line)), match.start() if match else len(line))
+    return line[start:]
