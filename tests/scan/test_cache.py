@@ -137,8 +137,12 @@ def test_entries_that_nobody_used_go(own_cache: Path, monkeypatch: pytest.Monkey
 
 
 def test_names_survive_the_way_through_the_cache() -> None:
-    names = names_of(b'#include <torch/extension.h>\n#define A "\xff"\n__device__ int f(int x) { return x; }\n')
+    names = names_of(
+        b'#include <torch/extension.h>\n#define A "\xff"\n__device__ int f(int x) { return x; }\n'
+        b"void g(A &a, FILE *o) { fwrite(&a, sizeof(a), 1, o); }\n"
+    )
     assert names.macros and names.device_functions and names.torch_extension
+    assert names.sized == {b"A", b"a"}
     assert caching.unpack_names(caching.pack_names(names)) == names
 
 

@@ -113,6 +113,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         [name.encode(errors="surrogateescape") for name in sorted(project.included)],
         [name + b"\1" + bytes([reads]) for name, reads in sorted(project.carrying.items())],
         sorted(project.void_functions),
+        sorted(project.sized),
         [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
         [repr(item).encode() for item in sorted(project.includes.items())],
         [repr(item).encode() for item in sorted(project.pins.items())],
@@ -160,6 +161,7 @@ _NAMES = shape.Row(
     shape.Each(object),
     object,
     [str],
+    [str],
 )
 _FINDING = shape.Row(
     *(str, int, int, int, int, str, str, str, str, object, object),
@@ -198,13 +200,15 @@ def pack_names(names: FileNames) -> list[Any]:
         {name.decode("latin-1"): reads for name, reads in names.carrying.items()},
         names.arrays,
         [name.decode("latin-1") for name in sorted(names.void_functions)],
+        [name.decode("latin-1") for name in sorted(names.sized)],
     ]
 
 
 def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`. Raises ShapeError."""
     shape.check(packed, _NAMES)
-    device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying, arrays, void = packed
+    device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying, arrays = packed[:11]
+    void, sized = packed[11:]
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -234,6 +238,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
         {name.encode("latin-1"): reads for name, reads in carrying.items()},
         arrays,
         frozenset(name.encode("latin-1") for name in void),
+        frozenset(name.encode("latin-1") for name in sized),
     )
 
 

@@ -25,6 +25,10 @@ PTX_CARRY = re.compile(
     rb"\b(?:(?:add|sub|mad)c?(?:\.(?:hi|lo))?\.cc|(?:addc|subc|madc)(?:\.(?:hi|lo))?)\.[usb](?:32|64)\b"
 )
 """A PTX instruction that writes or reads the carry."""
+_TAKES_BYTES = re.compile(
+    rb"\b(?:fwrite|fread|MPI_\w+|sendto|recvfrom|send|recv|shm_open|mmap|[io]?f?stream|stringstream)\b|[.>]write\b"
+)
+_SIZED = re.compile(rb"\bsizeof\s*\(?\s*(?:struct\s+|\*\s*)?([A-Za-z_]\w*)")
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
 
 
@@ -53,6 +57,7 @@ class FileNames:
     carrying: Mapping[bytes, bool] = field(default_factory=dict)
     arrays: bool = False
     void_functions: frozenset[bytes] = frozenset()
+    sized: frozenset[bytes] = frozenset()
 
 
 def names_of(data: bytes) -> FileNames:
@@ -78,7 +83,17 @@ def names_of(data: bytes) -> FileNames:
         carrying=_carrying(data) if b".cc." in data else {},
         arrays=(b"Array" in data or b"CUarray" in data) and _ARRAYS.search(data) is not None,
         void_functions=frozenset(_VOID_FUNCTIONS.findall(data)) if b"void" in data else frozenset(),
+        sized=_sized(data) if b"sizeof" in data else frozenset(),
     )
+
+
+def _sized(data: bytes) -> frozenset[bytes]:
+    """Types whose size a file asks for that also hands bytes to a file or another process; a variable's type, too."""
+    asked = frozenset(_SIZED.findall(data)) if _TAKES_BYTES.search(data) is not None else frozenset()
+    if not asked:
+        return asked
+    declared = re.compile(rb"\b([A-Za-z_]\w*)(?:\s+|\s*[&*]+\s*)(?:" + b"|".join(sorted(asked)) + rb")\s*[;,)=\[{]")
+    return asked | frozenset(declared.findall(data))
 
 
 def reads_carry(text: bytes) -> bool | None:
@@ -129,6 +144,7 @@ def build_index(
     carrying: dict[bytes, bool] = {}
     arrays = False
     void_functions: set[bytes] = set()
+    sized: set[bytes] = set()
     for item in names:
         device |= item.device_functions
         macros.update(item.macros)
@@ -137,6 +153,7 @@ def build_index(
         carrying |= item.carrying
         arrays = arrays or item.arrays
         void_functions |= item.void_functions
+        sized |= item.sized
     return ProjectIndex(
         frozenset(device),
         macros,
@@ -147,4 +164,5 @@ def build_index(
         carrying=carrying,
         arrays=arrays,
         void_functions=frozenset(void_functions),
+        sized=frozenset(sized),
     )

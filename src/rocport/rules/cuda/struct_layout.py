@@ -4,14 +4,15 @@
 `ulong4`, `longlong4` and `ulonglong4` are aligned to 16 bytes in CUDA (before 13) and to 32 in HIP, so that a structure
 that holds one has other offsets. Within one program nothing is wrong; a file, a message or an array in host code that
 another program wrote is read wrongly. REVIEW where such a structure is written, sent, or laid out by hand; of one that
-holds `double4` and the like, in a file that asks for its size or names a function that takes bytes out of the program.
+holds `double4` and the like, in a file that asks for its size or names a function that takes bytes out of the program,
+or where another file does both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.binding.scopes import Kind, Scopes
+from rocport.binding.scopes import Kind, Scope, Scopes
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
@@ -29,9 +30,7 @@ _LEAVES = frozenset(
 )
 
 _TAKES_BYTES = _LEAVES - {b"read", b"write", b"reinterpret_cast", b"static_assert", b"_Static_assert", b"memcmp"} | {
-    b"ofstream",
-    b"ifstream",
-    b"fstream",
+    *b"ofstream ifstream fstream ostream istream iostream stringstream".split(),
 }
 
 RULE = Rule(
@@ -80,8 +79,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         for at in source.index[source.at(variable)]:
             if b"sizeof" in source.texts[at - 2 : at] and at > position and _leaves(source, at):
                 yield _finding(source, at, text)
-    if not source.names & _TAKES_BYTES and not _sizes_of_own(source):
-        return
+    asked = None if source.names & _TAKES_BYTES else _sized(source) | context.project.sized
     scopes = Scopes(source)
     for position in source.find(*_ALIGNED):
         if amd_only(source, position) or not source.is_ident(position + 1) or source.directive_of(position) is not None:
@@ -91,14 +89,42 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         if source.at(position - 1) in (b"static", b"typedef"):
             continue
+        if asked is not None and not any(asked & _names(source, item) for item in scopes.enclosing(position)):
+            continue
         text = f"{source.at(position).decode()} is aligned to 32 bytes in HIP and to 16 in CUDA before 13"
         yield _finding(source, position, text)
 
 
-def _sizes_of_own(source: CudaSource) -> bool:
-    """True where the size of a structure of the file is asked for, other than to allocate or copy it."""
-    own = {source.at(at + 1) for at in source.find(b"struct", b"class") if source.is_ident(at + 1)}
-    return any(source.at(at + 2) in own and _leaves(source, at + 2) for at in source.find(b"sizeof"))
+def _names(source: CudaSource, scope: Scope) -> set[bytes]:
+    """The names of a structure: that of its head, and those of `typedef struct { ... } Wire, *WirePointer;`."""
+    if scope.kind is not Kind.CLASS:
+        return set()
+    end = scope.close + 1
+    while source.at(end) not in (b";", b"{", b"}", b""):
+        end += 1
+    return {scope.name, *(source.at(at) for at in range(scope.close + 1, end) if source.is_ident(at))}
+
+
+def _sized(source: CudaSource) -> set[bytes]:
+    """Types whose size the file asks for other than to allocate or copy, by their names or by a variable's."""
+    found = set()
+    for at in source.find(b"sizeof"):
+        operand = at + 2
+        while source.at(operand) in (b"struct", b"*"):
+            operand += 1
+        if source.is_ident(operand) and _leaves(source, operand):
+            found |= {source.at(operand), *_types(source, source.at(operand))}
+    return found
+
+
+def _types(source: CudaSource, variable: bytes) -> Iterator[bytes]:
+    """What stands before a name: its type, where it is declared."""
+    for at in source.index.get(variable, ()):
+        before = at - 1
+        while source.at(before) in (b"&", b"*", b"const"):
+            before -= 1
+        if source.is_ident(before):
+            yield source.at(before)
 
 
 def _leaves(source: CudaSource, position: int) -> bool:
