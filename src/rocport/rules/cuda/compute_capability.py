@@ -67,7 +67,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     view = branches(source, context.project.torch_extension)
     properties = not _PROPERTIES.isdisjoint(source.names)
     lines: set[int] = set()
-    for position in source.find(b"major", *_QUERIES):
+    for position in sorted(source.find(b"major", *_QUERIES)):
         member = source.at(position) == b"major"
         if member and (not properties or source.at(position - 1) not in (b".", b"->") or _is_printed(source, position)):
             continue
