@@ -41,6 +41,8 @@ int main() {
   hipMemcpy(&total, sum, 4, hipMemcpyDeviceToHost);
   bool right = counts[0] == 127 * 64 && counts[1] == 127 && counts[2] == 128 && total == 64.0f;
   right = right && cuda::ceil_div(7, 2) == 4;
+  const cuda::fast_mod_div<unsigned> seven(7u);
+  right = right && 4000000001u / seven == 571428571u && 4000000001u % seven == 4u && unsigned(seven) == 7u;
   for (int t = 0; t < 128; ++t) {
     const float want = std::sqrt(float(t)) + float(1 << t % 3) + std::min(t, 7) + (float(t) * t + 1) + t / 2 + 1;
     right = right && std::fabs(host[t] - want) <= 1e-5f * want;

@@ -793,6 +793,28 @@ ROCPORT_STD constexpr ::std::common_type_t<T, U> round_up(T a, U b) {
   return static_cast<::std::common_type_t<T, U>>((a / b + (a % b != 0 ? 1 : 0)) * b);
 }
 
+// A divisor that is used often. libcu++ multiplies by its inverse; here the division is left to the compiler.
+template <class T, bool DivisorIsNeverOne = false>
+class fast_mod_div {
+  static_assert(::std::is_integral<T>::value, "the divisor is an integer");
+
+ public:
+  fast_mod_div() = delete;
+  ROCPORT_STD explicit fast_mod_div(T divisor) : divisor_(divisor) {}
+  ROCPORT_STD operator T() const { return divisor_; }
+  template <class U>
+  friend ROCPORT_STD ::std::common_type_t<T, U> operator/(U a, fast_mod_div b) {
+    return static_cast<::std::common_type_t<T, U>>(a / b.divisor_);
+  }
+  template <class U>
+  friend ROCPORT_STD ::std::common_type_t<T, U> operator%(U a, fast_mod_div b) {
+    return static_cast<::std::common_type_t<T, U>>(a % b.divisor_);
+  }
+
+ private:
+  T divisor_;
+};
+
 }  // namespace cuda
 
 #endif

@@ -50,7 +50,7 @@ NAMES = frozenset(
 """Names of cuda::std that the header has."""
 OUTSIDE = frozenset(
     b"atomic atomic_ref atomic_thread_fence thread_scope thread_scope_system thread_scope_device thread_scope_block "
-    b"thread_scope_thread ceil_div round_up memory_order memory_order_relaxed memory_order_consume "
+    b"thread_scope_thread ceil_div round_up fast_mod_div memory_order memory_order_relaxed memory_order_consume "
     b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst".split()
 )
 """Names of cuda that the header has."""
