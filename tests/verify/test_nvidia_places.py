@@ -15,7 +15,7 @@ FACTS = Facts("m.py", {"_rocm_compat.py": {"IS_ROCM": False}}, lambda level, mod
     ("new", "old", "place", "kind"),
     [
         ("x = 1\ny = (\n", "x = 1\n", (2, 0), Kind.DIFFERENCE),
-        ("x = 1\n", "x = 1\ny = (\n", (0, 2), Kind.UNDECIDED),
+        ("x = 1\n", "x = 1\ny = (\n", (0, 2), Kind.UNKNOWN),
         ("x = 1\0", "x = 1\n", (0, 0), Kind.DIFFERENCE),
         ("a = 1\n\nx = 3\n", "a = 1\nx = 2\n", (3, 2), Kind.DIFFERENCE),
         ("a = 1\n", "a = 1\nb = 2\n", (0, 2), Kind.DIFFERENCE),
