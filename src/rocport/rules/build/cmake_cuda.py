@@ -177,6 +177,25 @@ RULE = Rule(
         Example(
             "set(CUDA_VERSION 12)\ninclude_directories(${CUDA_VERSION} ${CUDA_INCLUDE_DIRS})\n", path="CMakeLists.txt"
         ),
+        Example(
+            "set_source_files_properties(src/CUDA/a.cpp CUDA.cpp PROPERTIES\n  LANGUAGE CUDA\n"
+            '  COMPILE_OPTIONS "--use_fast_math;-lineinfo;-O3")\n',
+            contains=(
+                "set_source_files_properties(src/CUDA/a.cpp CUDA.cpp PROPERTIES\n",
+                'LANGUAGE HIP\n  COMPILE_OPTIONS "-fgpu-flush-denormals-to-zero;',
+                ';-O3")\nelse()',
+            ),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            'project(CUDA DESCRIPTION "for CUDA" LANGUAGES CUDA)\n'
+            "set_property(SOURCE CUDA/CUDA.cpp PROPERTY LANGUAGE CUDA)\n",
+            contains=(
+                "set_property(SOURCE CUDA/CUDA.cpp PROPERTY LANGUAGE HIP)",
+                'project(CUDA DESCRIPTION "for CUDA" LANGUAGES HIP)',
+            ),
+            path="CMakeLists.txt",
+        ),
         Example("if(CUDA_FOUND)\nendif()\n", contains=("if(USE_ROCM OR CUDA_FOUND)",), path="CMakeLists.txt"),
     ),
     clean=(

@@ -163,7 +163,7 @@ def _rocm(command: CMakeCommand, *, driver: bool, languages: frozenset[str]) -> 
     if command.name == "set" and re.fullmatch(r"(?:CMAKE_)?CUDA_ARCH\w*|CMAKE_CUDA_(?!FLAGS)\w+", words[0]):
         return []
     if command.name in ("set_source_files_properties", "set_property") and "LANGUAGE" in words:
-        return [f"{command.name}({_no_cuda(command.arguments)})"]
+        return _source_language(command)
     if command.name == "set_target_properties":
         return _properties(command.arguments)
     if command.name in COMPILE or _cuda_flags(words):
@@ -257,7 +257,46 @@ def adds_language(command: CMakeCommand, languages: frozenset[str]) -> bool:
 
 
 def _no_cuda(arguments: str) -> str:
-    return re.sub(r"(?<![\w:-])CUDA(?![\w:-])", "HIP", arguments)
+    """The arguments with HIP for the language CUDA; the first is the name of a project or a variable."""
+    first = re.match(r'\s*(?:"[^"]*"|\S+)', arguments)
+    kept = first.end() if first else 0
+    return arguments[:kept] + re.sub(r'"CUDA"|"[^"]*"|(?<![\w:./-])CUDA(?![\w:./-])', _hip, arguments[kept:])
+
+
+def _hip(match: re.Match[str]) -> str:
+    return match[0].replace("CUDA", "HIP") if match[0].strip('"') == "CUDA" else match[0]
+
+
+_PROPERTY = re.compile(r"(?P<name>\w+)(?P<gap>\s+)(?P<value>\"[^\"]*\"|[^\s\"]+)(?P<after>\s*)")
+
+
+def _source_language(command: CMakeCommand) -> list[str] | None:
+    """The language HIP for the same files, and their options in clang's words; None where one has no such word."""
+    head = re.match(r"[\s\S]*?\bPROPERT(?:Y|IES)\s+", command.arguments)
+    if head is None:
+        return None
+    rest, at = command.arguments[head.end() :].rstrip(), 0
+    parts = [head[0]]
+    while at < len(rest):
+        pair = _PROPERTY.match(rest, at)
+        if pair is None:
+            return None
+        value = pair["value"]
+        if pair["name"] == "LANGUAGE" and value.strip('"') == "CUDA":
+            value = value.replace("CUDA", "HIP")
+        elif pair["name"] in ("COMPILE_OPTIONS", "COMPILE_FLAGS"):
+            separator = ";" if pair["name"] == "COMPILE_OPTIONS" else " "
+            words = [word for word in re.split(r"[;\s]+", value.strip('"')) if word]
+            new = hip_flags(words)
+            if new is None or any("$<" in word for word in words):
+                return None
+            flags = [
+                flag for word, here in zip(words, new, strict=True) for flag in ((word,) if here is None else here)
+            ]
+            value = f'"{separator.join(flags)}"'
+        parts.append(f"{pair['name']}{pair['gap']}{value}{pair['after']}")
+        at = pair.end()
+    return [f"{command.name}({''.join(parts)})"]
 
 
 @cache
