@@ -16,12 +16,13 @@ from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _LIST = "COMMON_NVCC_FLAGS"
+_HIP_LIST = "COMMON_HIPCC_FLAGS"
 
 RULE = Rule(
     name="torch-nvcc-flags",
     summary="flag taken out of PyTorch's list for nvcc",
     severity=Severity.BREAKS_BUILD,
-    applicability=Applicability.SAFE,
+    applicability=Applicability.MANUAL,
     languages=PYTHON,
     triggers=frozenset({_LIST.encode()}),
     phase=4,
@@ -36,8 +37,37 @@ RULE = Rule(
             ),
             path="setup.py",
         ),
+        Example(
+            "# COMMON_HIPCC_FLAGS is another list\nfrom torch.utils.cpp_extension import COMMON_NVCC_FLAGS\n"
+            "COMMON_NVCC_FLAGS.remove('-D__CUDA_NO_HALF_OPERATORS__')\n",
+            contains=(
+                "    from torch.utils.cpp_extension import COMMON_HIPCC_FLAGS; COMMON_HIPCC_FLAGS[:] = [flag for",
+            ),
+            path="setup.py",
+        ),
+        Example(
+            "from torch.utils.cpp_extension import COMMON_NVCC_FLAGS as FLAGS\n"
+            "FLAGS.remove('-D__CUDA_NO_HALF_OPERATORS__')\n",
+            contains=("    from torch.utils.cpp_extension import COMMON_HIPCC_FLAGS; COMMON_HIPCC_FLAGS[:] = ",),
+            path="setup.py",
+        ),
+        Example(
+            "import torch.utils.cpp_extension as ext\next.COMMON_NVCC_FLAGS = ['-O3']\n",
+            contains=("    ext.COMMON_HIPCC_FLAGS[:] = [flag for flag in ext.COMMON_HIPCC_FLAGS if",),
+            path="setup.py",
+        ),
+        Example(
+            "import torch.utils.cpp_extension as ext\n"
+            "ext.COMMON_NVCC_FLAGS[:] = [f for f in ext.COMMON_NVCC_FLAGS if 'NO_HALF' not in f]\n",
+            contains=("    ext.COMMON_HIPCC_FLAGS[:] = [flag for flag in ext.COMMON_HIPCC_FLAGS if",),
+            path="setup.py",
+        ),
     ),
     clean=(
+        Example(
+            "import torch.utils.cpp_extension as ext\next.COMMON_NVCC_FLAGS = [*ext.COMMON_NVCC_FLAGS, '-O3']\n",
+            path="setup.py",
+        ),
         Example("import ext\next.COMMON_NVCC_FLAGS.remove('-O3')\n", path="setup.py"),
         Example(
             "import torch.utils.cpp_extension as ext\nflag = '-D__CUDA_NO_HALF_OPERATORS__'\n"
@@ -50,32 +80,88 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    if b"__CUDA_NO_HALF" not in source.data or b"COMMON_HIPCC_FLAGS" in source.data:
+    named = {name for node in ast.walk(source.tree) for name in _named(node)}
+    if _HIP_LIST in named:
         return
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and _removes(node)]
+    places = [
+        node for node in ast.walk(source.tree) if (_removes(source, node) and _of_halves(source)) or _sets(source, node)
+    ]
     gate = Gate(source)
-    for node in open_places(source, calls):
+    for node in open_places(source, places):
         statement = source.statement(node)
-        if not isinstance(statement, ast.Expr) or statement.value is not node:
+        if isinstance(node, ast.Call) and not (isinstance(statement, ast.Expr) and statement.value is node):
             continue
-        flags = gate.text(node).partition(".remove(")[0].removesuffix(_LIST) + "COMMON_HIPCC_FLAGS"
+        flags, ahead = _hip_list(source, gate, _list_of(node))
         item = finding(
             RULE,
             source,
             node,
-            f"{_LIST} is nvcc's: on ROCm COMMON_HIPCC_FLAGS keeps halves without operators and conversions",
+            f"{_LIST} is nvcc's: on ROCm {_HIP_LIST} keeps halves without operators and conversions",
             holds="all PyTorch for ROCm",
-            fix="take __HIP_NO_HALF_OPERATORS__ and __HIP_NO_HALF_CONVERSIONS__ out of COMMON_HIPCC_FLAGS",
+            fix=f"take __HIP_NO_HALF_OPERATORS__ and __HIP_NO_HALF_CONVERSIONS__ out of {_HIP_LIST}",
         )
-        edits = gate.either(statement, f'{flags}[:] = [flag for flag in {flags} if "__HIP_NO_HALF_" not in flag]')
-        yield edited(item, gate, edits, Applicability.SAFE)
+        rocm = f'{ahead}{flags}[:] = [flag for flag in {flags} if "__HIP_NO_HALF_" not in flag]'
+        kind = Applicability.SAFE if isinstance(node, ast.Call) else Applicability.REVIEW
+        yield edited(item, gate, gate.either(statement, rocm) if isinstance(statement, ast.stmt) else (), kind)
 
 
-def _removes(node: ast.Call) -> bool:
-    called = node.func
-    if not isinstance(called, ast.Attribute) or called.attr != "remove":
+def _named(node: ast.AST) -> Iterator[str]:
+    """The names a node reads, sets or imports."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.alias):
+        yield node.name
+
+
+def _of_halves(source: PythonSource) -> bool:
+    return any("__CUDA_NO_HALF" in text for _, text in source.strings)
+
+
+def _removes(source: PythonSource, node: ast.AST) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr == "remove" and _is_the_list(source, called.value)
+
+
+def _sets(source: PythonSource, node: ast.AST) -> bool:
+    """True for `ext.COMMON_NVCC_FLAGS = [...]`, and for all of it by `[:]`, with a value that names no such flag."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return False
-    owner = called.value
-    return (isinstance(owner, ast.Attribute) and owner.attr == _LIST) or (
-        isinstance(owner, ast.Name) and owner.id == _LIST
+    target = node.targets[0]
+    whole = isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) and target.slice.lower is None
+    owner = target.value if isinstance(target, ast.Subscript) and whole else target
+    if isinstance(owner, ast.Name) and not whole:
+        return False  # a name of the file's own from here on
+    return _is_the_list(source, owner) and not _adds_halves(node.value)
+
+
+def _adds_halves(value: ast.expr) -> bool:
+    """True for a list that has the flags itself, or all that there were before."""
+    listed = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value] if isinstance(value, ast.BinOp) else []
+    return any(
+        (isinstance(inner, ast.Constant) and isinstance(inner.value, str) and "__CUDA_NO_HALF" in inner.value)
+        or _LIST in _named(inner)
+        for item in listed
+        for inner in ast.walk(item)
     )
+
+
+def _list_of(node: ast.Call | ast.Assign) -> ast.expr:
+    """The list that a place changes."""
+    if isinstance(node, ast.Call):
+        return node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    target = node.targets[0]
+    return target.value if isinstance(target, ast.Subscript) else target
+
+
+def _is_the_list(source: PythonSource, node: ast.expr) -> bool:
+    return source.dotted(node).rpartition(".")[2] == _LIST
+
+
+def _hip_list(source: PythonSource, gate: Gate, node: ast.expr) -> tuple[str, str]:
+    """How a place names the list of ROCm's, and the import that it needs ahead of it."""
+    if isinstance(node, ast.Attribute):
+        return gate.text(node).removesuffix(_LIST) + _HIP_LIST, ""
+    module = source.dotted(node).rpartition(".")[0] or "torch.utils.cpp_extension"
+    return _HIP_LIST, f"from {module} import {_HIP_LIST}; "
