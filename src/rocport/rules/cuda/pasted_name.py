@@ -41,6 +41,8 @@ RULE = Rule(
             "#define CAT(a, b) a##b\n#define RT(name) CAT(cuda, name)\nvoid f(void *p) { RT(Free)(p); }\n",
             contains=("#define RT(name) CAT(hip, name)",),
         ),
+        Example('#include "cat.h"\n#define RT(name) CAT(cuda, name)\n', contains=("CAT(hip, name)",)),
+        Example('#include "cat.h"\n#define RT(name) CAT(cuda, name##Async)\n', contains=("CAT(cuda, name##Async)",)),
         Example("#define NAME(x) nvml##x\nint a = NAME(Init);\n", contains=("nvml##x",)),
     ),
     clean=(
@@ -97,12 +99,14 @@ def _halves(source: CudaSource) -> Iterator[Finding]:
     for position in sorted(at for half in _HALVES for at in source.index.get(half, ())):
         if source.at(position - 1) not in (b"(", b",") or source.at(position + 1) != b",":
             continue
-        if source.at(position + 3) not in (b",", b")") or amd_only(source, position):
+        if source.at(position + 3) not in (b",", b")", b"##") or amd_only(source, position):
             continue
         made = source.at(position) + source.at(position + 2)
-        known = {made} if made in _targets() else _made_through(source, position)
-        if not known:
+        whole = source.at(position + 3) != b"##"
+        if made not in _targets() or not whole:
+            yield from _halves_through(source, position, whole)
             continue
+        known = {made}
         text = _prefix(source.at(position), known)
         shown = (
             f"{source.at(position).decode()} and {source.at(position + 2).decode()} make "
@@ -121,16 +125,17 @@ def _halves(source: CudaSource) -> Iterator[Finding]:
         )
 
 
-def _made_through(source: CudaSource, position: int) -> set[bytes]:
-    """CUDA names of `#define RT(name) CAT(cuda, name)` by the uses of RT in this file, where CAT joins two words."""
+def _halves_through(source: CudaSource, position: int, whole: bool) -> Iterator[Finding]:
+    """The definition `#define RT(name) CAT(cuda, name)`, where CAT joins two words; `whole`: nothing else is pasted to
+    the name. What RT is used for decides where this file uses it; elsewhere it may be used for anything."""
     directive = source.directive_of(position)
     joins = source.at(position - 2) if source.at(position - 1) == b"(" else b""
-    if (
-        directive is None
-        or directive.name != b"define"
-        or source.at(position + 2) not in _parameters(source, directive)
-    ):
-        return set()
+    half, name = source.at(position), source.at(position + 2)
+    if directive is None or directive.name != b"define" or half == b"__":
+        return
+    names = _parameters(source, directive)
+    if name not in names:
+        return
     pasting = any(
         other.name == b"define"
         and source.at(other.first + 2) == joins
@@ -138,12 +143,45 @@ def _made_through(source: CudaSource, position: int) -> set[bytes]:
         for other in source.directives
     )
     if not pasting and not _JOINS.search(joins):
-        return set()
-    half, names = source.at(position), _parameters(source, directive)
-    made = set(_made(source, directive, names, [half, source.at(position + 2)]))
-    return {name for name in made if name in _targets()}
+        return
+    made = set(_made(source, directive, names, [half, name])) if whole else set()
+    known = {item for item in made if item in _targets()}
+    others = _not_of_cuda(source, directive, names, [half, name]) if whole else set()
+    text = _prefix(half, known) if whole and not others else None
+    written = f"{half.decode()} and the macro's {name.decode()}"
+    if known | others:
+        shown = f"{written} make {_listed(known | others)} when pasted" + (
+            f"; HIP has no {_listed(others)}" if others else ""
+        )
+    else:
+        shown = f"{written} make names when pasted, which this file does not show"
+    yield finding(
+        RULE,
+        source,
+        position,
+        shown,
+        last=position + 2,
+        applicability=Applicability.MANUAL if text is None else Applicability.REVIEW,
+        edits=[] if text is None else [replace_range(source, position, position + 1, text)],
+        headers=[HEADER] if text is not None and text.startswith(b"rocport::") else [],
+        fix="see that every name the macro is used for exists in HIP under that spelling; write out those that do not",
+    )
 
 
+def _not_of_cuda(source: CudaSource, directive: Directive, names: list[bytes], group: list[bytes]) -> set[bytes]:
+    """Names that uses of the macro make and that have no counterpart in HIP; uses in other macros pass arguments on."""
+    return {
+        item
+        for item in _made(source, directive, names, group, outside_macros=True)
+        if item not in _targets() and _NAME.match(item)
+    }
+
+
+def _listed(names: set[bytes]) -> str:
+    return ", ".join(sorted(name.decode("utf-8", "replace") for name in names))
+
+
+_NAME = re.compile(rb"[A-Za-z_]\w*\Z")
 _JOINS = re.compile(rb"(?i)cat|join|paste|glue")
 
 
@@ -183,6 +221,18 @@ def _pastes(source: CudaSource, directive: Directive, names: list[bytes], contex
             continue
         written = b"##".join(source.at(at) for at in group).decode("utf-8", "replace")
         becomes = _prefix(first, known) if first is not None else None
+        others = set() if first is None else _not_of_cuda(source, directive, names, [source.at(at) for at in group])
+        if known and others:
+            yield finding(
+                RULE,
+                source,
+                group[0],
+                f"{written} makes {_listed(known)}, and {_listed(others)}, which HIP does not have",
+                last=group[-1],
+                applicability=Applicability.MANUAL,
+                fix="write the HIP names out, in a branch for __HIP_PLATFORM_AMD__",
+            )
+            continue
         if becomes is None and not (first in _targets() and first is not None):
             shown = ", ".join(sorted(name.decode() for name in known)) or "a CUDA name"
             yield finding(
@@ -245,13 +295,15 @@ def _arguments(source: CudaSource, directive: Directive, names: list[bytes]) -> 
             break
 
 
-def _made(source: CudaSource, directive: Directive, names: list[bytes], group: list[bytes]) -> Iterator[bytes]:
+def _made(
+    source: CudaSource, directive: Directive, names: list[bytes], group: list[bytes], outside_macros: bool = False
+) -> Iterator[bytes]:
     """The names the uses of the macro in this file make."""
     for use in source.find(source.at(directive.first + 2)):
         if use == directive.first + 2 or source.at(use + 1) != b"(" or use + 1 not in source.pairs:
             continue
         given = source.split(use + 1, source.pairs[use + 1])
-        if len(given) != len(names):
+        if len(given) != len(names) or (outside_macros and source.directive_of(use) is not None):
             continue
         values = {name: source.text(*part) for name, part in zip(names, given, strict=True)}
         yield b"".join(values.get(part, part) for part in group)
