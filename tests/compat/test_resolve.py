@@ -103,3 +103,30 @@ def test_a_plan_for_windows_is_put_to_pip_with_windows_wheels(monkeypatch: pytes
     CliRunner().invoke(command, [*ASKED, "--os", "windows11", "--resolve", "--json"])
     assert all(words[words.index("--platform") + 1] == "win_amd64" for words in seen)
     assert all(words[words.index("--python-version") + 1] == "3.12" for words in seen)
+
+
+NO_BITSANDBYTES = (
+    "ERROR: Could not find a version that satisfies the requirement bitsandbytes>=0.50 (from versions: none)\n"
+    "ERROR: No matching distribution found for bitsandbytes>=0.50"
+)
+
+
+@pytest.mark.parametrize(("system", "state"), [(["--os", "windows11"], "no-wheel"), ([], "failed")])
+def test_a_package_without_a_wheel_for_windows_is_no_failure(
+    system: list[str], state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        resolve, "_pip", fake_pip({"--index-url": UNREACHED, "bitsandbytes>=0.50.0": NO_BITSANDBYTES}, [])
+    )
+    steps = json.loads(CliRunner().invoke(command, [*ASKED, *system, "--resolve", "--json"]).output)["resolution"][
+        "steps"
+    ]
+    assert [step["state"] for step in steps[1:]] == [state]
+
+
+def test_only_a_torch_that_is_not_found_says_that_its_index_was_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+    monkeypatch.setattr(resolve, "_pip", fake_pip({"--index-url": NO_BITSANDBYTES}, seen))
+    data = json.loads(CliRunner().invoke(command, [*ASKED, "--resolve", "--json"]).output)
+    assert data["resolution"]["steps"][0]["state"] == "failed"
+    assert not any("wheels" in words for words in seen)

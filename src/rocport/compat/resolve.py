@@ -26,16 +26,19 @@ TIMEOUT = 600
 """Seconds one command may take: pip downloads metadata, for source packages the whole source."""
 
 _UNREACHED = re.compile(
-    r"NewConnectionError|ConnectTimeoutError|Max retries exceeded|Could not fetch URL|from versions: none|"
+    r"NewConnectionError|ConnectTimeoutError|Max retries exceeded|Could not fetch URL|"
+    r"requirement torch(?:vision|audio)?\b[^\n]*\(from versions: none\)|No matching distribution found for torch\b|"
     r"ProxyError|Temporary failure in name resolution|403 Client Error|404 Client Error",
 )
+_NO_WHEEL = re.compile(r"satisfies the requirement ([\w.-]+)[^\n]*\(from versions: none\)")
 _OPTIONS = ("--dry-run", "--quiet", "--disable-pip-version-check", "--no-input", "--retries", "0", "--timeout", "20")
 
 
 @dataclass(frozen=True)
 class Step:
     """One install command. `state`: resolved, recorded or stand-ins (an index was not reached; it is recorded to hold
-    what stood in for it, or not), conflict or failed."""
+    what stood in for it, or not), no-wheel (pip was asked for wheels alone, as for Windows, and a package has none: it
+    may serve as built from source), conflict or failed."""
 
     command: str
     state: str
@@ -144,6 +147,9 @@ def _judged(command: str, done: subprocess.CompletedProcess[str], state: str) ->
         return Step(command, state, "")
     said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.strip().splitlines()
     clash = any("ResolutionImpossible" in line or "conflicting" in line for line in said)
+    bare = _NO_WHEEL.search(done.stderr) if "--only-binary" in done.args else None
+    if bare and not clash:
+        return Step(command, "no-wheel", f"{bare[1]}: pip finds no wheel for Windows; built from source, it may serve")
     return Step(command, "conflict" if clash else "failed", " ".join(said[:3])[:400])
 
 
