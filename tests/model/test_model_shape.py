@@ -16,7 +16,7 @@ import pytest
 from rocport.checkpoint.errors import CheckpointError
 from rocport.checkpoint.tensorfile import read_header
 from rocport.fleet.store import FolderStore, read_result
-from rocport.model import shape
+from rocport.model import Applicability, Definition, Finding, Severity, Span, shape
 from rocport.scan import baseline, cache
 from rocport.toolchain import sdk
 
@@ -117,6 +117,24 @@ def test_an_entry_of_the_cache_of_scans_that_no_scan_writes_is_no_entry(value: o
     assert cache.unpacked(kept.get(["k"]), cache.unpack_names) == {}
     kept.put({"k": cache.pack_names(cache.FileNames())})
     assert cache.unpacked(kept.get(["k"]), cache.unpack_names) == {"k": cache.FileNames()}
+
+
+@pytest.mark.parametrize("wrong", [7, [], [1], [[]], {"a": [7]}, "x", None, {"a": 1}])
+def test_every_slot_of_an_entry_of_the_cache_of_scans_is_looked_at(wrong: object) -> None:
+    """`includes` of [1] and `arrays` of [[]] unpacked as good ones."""
+    definition = Definition(b"f", "function", 1, parameters=2, live=(True, None))
+    names = cache.pack_names(
+        cache.FileNames(definitions=(definition,), includes=("a.h",), meets={b"f": frozenset("b")})
+    )
+    finding = Finding("r", "a.cu", Span(1, 2), 1, 1, "m", Severity.BREAKS_BUILD, Applicability.SAFE, 2)
+    names, found = json.loads(json.dumps([names, cache.pack_finding(finding)]))
+    assert cache.unpack_names(names).definitions == (definition,)
+    assert cache.unpack_finding("a.cu", found) == finding
+    for entry, unpack in ((names, cache.unpack_names), (found, lambda packed: cache.unpack_finding("a.cu", packed))):
+        for slot in range(len(entry)):
+            if not (isinstance(wrong, type(entry[slot])) and wrong in ([], "x", 7)):
+                with pytest.raises(shape.ShapeError):
+                    unpack([*entry[:slot], wrong, *entry[slot + 1 :]])
 
 
 def test_a_scan_goes_on_over_a_cache_of_another(tmp_path: Path) -> None:

@@ -154,19 +154,19 @@ _NAMES = shape.Row(
     [str],
     bool,
     bool,
-    [shape.Row(str, str, int, str, object, list, bool, str)],
-    [object],
-    shape.Each([object]),
+    [shape.Row(str, str, int, str, (int, None), shape.Row((bool, None), (bool, None)), bool, str)],
+    [str],
     shape.Each([str]),
-    shape.Each(object),
-    object,
+    shape.Each([str]),
+    shape.Each(bool),
+    bool,
     [str],
     [str],
 )
 _FINDING = shape.Row(
-    *(str, int, int, int, int, str, str, str, str, object, object),
+    *(str, int, int, int, int, str, str, str, str, str, int),
     [shape.Row(int, int, str)],
-    *([str], [str], object, object, object),
+    *([str], [str], str, str, bool),
 )
 
 
