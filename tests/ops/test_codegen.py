@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from rocport.facts.targets import load_target
+from rocport.ops.formats import Format
 from rocport.runtime import Platform
 from rocport.runtime.machine import assume
 
@@ -50,14 +51,26 @@ def test_the_bar_sees_what_the_compiler_does_not():
 OTHERS = [Platform("cuda", capability=(8, 6)), Platform("rocm", target=load_target("gfx942"))]
 
 
+EARLY = [("affine4g64", False), ("nf4b64", True), ("affine8g64", False), ("affine4g64", True)]
+"""Formats, and whether the scales are packed again; what is no flat format is gathered by experts instead."""
+
+
 @pytest.mark.parametrize("where", [Platform("cuda", capability=(9, 0)), *OTHERS], ids=str)
-def test_a_kernel_that_begins_early_reads_nothing_before_it_may(where):
+@pytest.mark.parametrize(("form", "more"), EARLY)
+def test_a_kernel_that_begins_early_reads_nothing_before_it_may(form, more, where):
     """Weights neither: they may have been written by the kernel before. Other GPUs know nothing of it."""
+    from rocport.ops.gather_qmm import triton as gather
     from rocport.ops.quantized_matmul import triton as matmul
 
+    nested = more and Format.parse(form).flat
+    shape = (8, 4096, 4096) if more and not nested else (4096, 4096)
+    x, weights = torch.empty(1, 4096, dtype=torch.bfloat16), codegen.example(form, shape, nested=nested)
     with assume(where), codegen.recording() as made:
-        matmul.run(torch.empty(1, 4096, dtype=torch.bfloat16), codegen.example("affine4g64", (4096, 4096)))
-    (launch,) = made
+        if weights.shape[0] == 8:
+            gather.run(x, weights, torch.empty(1, 2, dtype=torch.int64))
+        else:
+            matmul.run(x, weights)
+    launch = made[-1]
     early = where not in OTHERS
     assert (dict(launch.options).get("launch_pdl", False), dict(launch.constants)["FOLLOW"]) == (early, early)
     if not early:
