@@ -19,6 +19,8 @@ class Carried:
     header: str = ""
     note: str = ""
     """What differs in a corner; a name with a note is a REVIEW finding."""
+    settled: str = ""
+    """What is done instead of the same, where that is right everywhere."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,9 @@ def _group(row: Mapping[str, Any]) -> Intrinsics:
 
 def _names(part: Mapping[str, Any]) -> Iterator[tuple[bytes, Carried]]:
     """`names` become `rocport::` and the name without `prefix` (any underscores), or stay as they are (`kept`)."""
-    header, note = part.get("header", ""), part.get("note", "")
+    rest = part.get("header", ""), part.get("note", ""), part.get("settled", "")
     for name in part.get("names", "").split():
         bare = name.removeprefix(part["prefix"]) if "prefix" in part else name.lstrip("_")
-        yield name.encode(), Carried((name if part.get("kept") else f"rocport::{bare}").encode(), header, note)
+        yield name.encode(), Carried((name if part.get("kept") else f"rocport::{bare}").encode(), *rest)
     for name, to in part.get("renamed", {}).items():
-        yield name.encode(), Carried(to.encode(), header, note)
+        yield name.encode(), Carried(to.encode(), *rest)

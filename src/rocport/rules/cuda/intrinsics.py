@@ -56,13 +56,15 @@ def check(group: Intrinsics, rule: Rule, source: CudaSource, context: Context) -
                 continue
             if _declares(source, position) or bound.bind(position).owner is not Owner.CUDA:
                 continue
-            instead = carried.to.decode()
+            instead = f"{carried.to.decode()} computes the same"
+            if note or carried.settled:
+                instead = f"{carried.to.decode()}: {note}" if note else carried.settled
             quiet = not note or note in told
             yield finding(
                 rule,
                 source,
                 position,
-                f"{name.decode()} is not in HIP; {instead}" + (f": {note}" if note else " computes the same"),
+                f"{name.decode()} is not in HIP; {instead}",
                 applicability=Applicability.SAFE if quiet else Applicability.REVIEW,
                 edits=[replace(source, position, carried.to)],
                 headers=[carried.header] if carried.header else [],
