@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from nvidia_trees import COMPAT
 
 from rocport.verify import nvidia
 
@@ -17,6 +18,9 @@ GATED = {"a.cpp": "int x;\n#ifdef USE_ROCM\nint r;\n#endif\n"}
 MADE = {"l/Makefile": "include ../l.mk\nall: a\n\tnvcc a.cu\n"}
 ASKS = {"l/Makefile": "include ../l.mk\nifdef USE_ROCM\nX = 1\nendif\nall: a\n\tnvcc a.cu\n"}
 PLAIN = {"a.cpp": "int x;\n"}
+OPS = "def f():\n    return 32\n"
+GATED_OPS = "from . import _rocm_compat\n\n\ndef f():\n    if _rocm_compat.IS_ROCM:\n        return 64\n    return 32\n"
+ADDS = {"p/_rocm_compat.py": COMPAT}
 
 
 def cell(source: str) -> str:
@@ -105,6 +109,28 @@ LEAKS: dict[str, tuple[Files, Files]] = {
         {"a.cpp": 'char *s = "//"; /* fall through */\n'},
         {"a.cpp": 'char *s = "//";\n'},
     ),
+    "a module that keeps its modules": (
+        {
+            "p/__init__.py": "",
+            "p/a.py": f"{OPS}ALL = [v for k, v in list(globals().items()) if not k.startswith('__')]\n",
+        },
+        ADDS | {"p/a.py": f"{GATED_OPS}ALL = [v for k, v in list(globals().items()) if not k.startswith('__')]\n"},
+    ),
+    "a module that counts its names": (
+        {"p/__init__.py": "", "p/a.py": f"{OPS}N = len(dir())\n"},
+        ADDS | {"p/a.py": f"{GATED_OPS}N = len(dir())\n"},
+    ),
+    **{
+        f"who reads a module: {code}": (
+            {"p/a.py": OPS, "p/__init__.py": "", "p/b.py": f"import inspect, linecache\nfrom . import a\nX = {code}\n"},
+            ADDS | {"p/a.py": GATED_OPS},
+        )
+        for code in (
+            *("dir(a)", "list(vars(a).items())", "len(a.__dict__)", "[n for n in dir(a) if n.startswith('_')]"),
+            *("inspect.getmembers(a, inspect.ismodule)", "inspect.getmembers(a)", "list(a.f.__globals__)"),
+            *("linecache.getlines(a.__file__)", "open(a.__file__).read()", "a.__loader__.get_source('p.a')"),
+        )
+    },
     "a script's metadata": (
         {"a.py": "# /// script\n# dependencies = ['torch']\n# ///\nx = 1\n"},
         {"a.py": "# /// script\n# dependencies = ['torch', 'amdsmi']\n# ///\nx = 1\n"},
@@ -138,6 +164,22 @@ HARMLESS: dict[str, tuple[Files, Files]] = {
     "a gate beside a condition": (
         {"a.cpp": "#if FOO && BAR\nint r;\n#endif\nint x;\n"},
         {"a.cpp": "#if (FOO || USE_ROCM) && BAR\nint r;\n#endif\nint x;\n"},
+    ),
+    **{
+        f"who asks of a module: {code}": (
+            {"p/a.py": OPS, "p/__init__.py": "", "p/b.py": f"import inspect, os\nfrom . import a\nX = {code}\n"},
+            ADDS | {"p/a.py": GATED_OPS},
+        )
+        for code in (
+            *("[n for n in dir(a) if not n.startswith('_')]", "a.__dict__['f']", "'f' in dir(a)", "vars(a).get('f')"),
+            *("inspect.getmembers(a, inspect.isfunction)", "os.path.dirname(a.__file__)"),
+            "sorted(n for n in a.__dict__ if n.islower() and not n.startswith('__') and callable(a.__dict__[n]))",
+            "[v for n, v in vars(a).items() if isinstance(v, type) and n != 'x']",
+        )
+    },
+    "a module that keeps what is public": (
+        {"p/__init__.py": "", "p/a.py": f"{OPS}__all__ = [k for k in globals() if k[0] != '_']\n"},
+        ADDS | {"p/a.py": f"{GATED_OPS}__all__ = [k for k in globals() if k[0] != '_']\n"},
     ),
     "a name that cannot be a gate's": (PLAIN | {"l.sh": 'F="$F -DWITH_$b=0"\n'}, GATED),
 }

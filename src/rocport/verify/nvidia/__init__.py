@@ -29,6 +29,7 @@ from rocport.verify.nvidia import (
     make,
     meson,
     python,
+    python_names,
     reach_python,
     text,
     tokens,
@@ -504,7 +505,10 @@ class _Comparison:
                         message = f"{path}:{line} may read its text, which the port has changed: `{pattern}`"
                         step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
                         self._files(module, message, step, Kind.UNDECIDED)
-            if not path.endswith(".py") or path in changed:
+            if not path.endswith(".py"):
+                continue
+            self._module_is_looked_at(path, content)
+            if path in changed:
                 continue
             reads = python.SOURCE_READ.search(content) is not None
             tree = reach_python.parsed(content) if reads or python.HANDS.search(content) else None
@@ -516,6 +520,34 @@ class _Comparison:
                     found = {f"{target}.py", f"{target}/__init__.py"} & set(changed)
                     found = {module for module in found if reads or handed & changed[module]}
                     self._text_is_read(path, line, found, changed)
+
+    def _module_is_looked_at(self, path: str, content: bytes) -> None:
+        """Who lists the names of a module that has one more now, or hands its path to something that reads files."""
+        looks, of_file = python_names.LOOKS.search(content), python_names.OF_FILE.search(content)
+        tree = reach_python.parsed(content) if looks or of_file else None
+        if tree is None:
+            return
+        names = self._names_added
+        changed = set(names)
+        called = python_names.modules(path, tree, sorted(changed - {path}))
+        for subject, line in python_names.files_read(tree) if of_file else ():
+            self._text_is_read(path, line, set(called.get(subject, ())), changed)
+        found = list(python_names.listed_of(tree, called, names)) if looks else []
+        own = python_names.listed(tree, names[path]) if path in names and path not in self.compared else None
+        for module, line in [*found, *([(path, own)] if own else [])]:
+            message = f"{path}:{line} looks through its names, and it now has `{', '.join(names[module])}` too"
+            self._files(module, message, "see that it passes over what is new", Kind.UNDECIDED)
+
+    @functools.cached_property
+    def _names_added(self) -> dict[str, tuple[str, ...]]:
+        """Names that modules have now and had not, a new submodule included."""
+        names = {path: compared.added for path, compared in self.compared.items() if path not in self.generated}
+        for path in self.generated:
+            folder, _, name = path.rpartition("/")
+            if path in self.added and f"{folder}/__init__.py" in self.old:
+                module = f"{folder}/__init__.py"
+                names[module] = (*names.get(module, ()), name.removesuffix(".py"))
+        return names
 
     @functools.cached_property
     def _versioned(self) -> list[str]:

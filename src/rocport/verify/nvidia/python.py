@@ -20,6 +20,7 @@ from typing import Any
 from rocport.verify.nvidia import comments
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.python_fold import Folded, Folder, Resolve
+from rocport.verify.nvidia.python_names import files_read, listed
 from rocport.verify.nvidia.python_scopes import COMPREHENSIONS, FUNCTIONS, identifiers, own_nodes
 from rocport.verify.nvidia.tokens import aligned
 
@@ -52,9 +53,7 @@ _SOURCE_READERS = frozenset(
     ]
 )
 """Decorators that read the source text of what they decorate and compile it: a gate inside is part of the kernel."""
-_OWN_LINES = frozenset(
-    ["f_lineno", "co_firstlineno", "co_lines", "co_positions", "linecache", "extract_stack", "getframeinfo"]
-)
+_OWN_LINES = frozenset(["f_lineno", "co_firstlineno", "co_lines", "co_positions", "extract_stack", "getframeinfo"])
 _OWN_TEXT = frozenset(
     [
         *("getsource", "getsourcelines", "findsource", "getblock", "get_instructions", "Bytecode", "code_info"),
@@ -63,6 +62,7 @@ _OWN_TEXT = frozenset(
 )
 SOURCE_READ = re.compile(
     rb"\b(?:getsource|getsourcelines|findsource|get_instructions|Bytecode|cloudpickle|dill|marshal\.dumps?)\b|\bdis\.\w|"
+    rb"\b(?:linecache|get_source|getsourcefile|__loader__|load\w*\.get_(?:code|data)|pkgutil\.get_data)\b|"
     # Not what stays as it is when a gate is put into the function.
     rb"__code__\b(?!\.co_(?:argcount|posonlyargcount|kwonlyargcount|name|qualname|filename|flags)\b)"
 )
@@ -73,26 +73,6 @@ SETS_HIP = re.compile(
 )
 """Code that changes what the predicate asks."""
 _REPLACES_TORCH = re.compile(rb"\bmodules\s*\[\s*[\"']torch[\"']\s*\]\s*=(?!=)|\bmodules\.(?:pop|update|setdefault)\b")
-_OF_A_PATH = frozenset(
-    [
-        *(
-            "abspath",
-            "realpath",
-            "normpath",
-            "fspath",
-            "expanduser",
-            "str",
-            "resolve",
-            "absolute",
-            "expanduser",
-            "as_posix",
-        ),
-        *("Path", "PurePath", "PosixPath"),
-    ]
-)
-_READS_FILES = re.compile(
-    r"open|read|load|getlines|getsize|mtime|stat\b|hash|digest|md5|sha\d|copy|compile|parse|cmp|checksum"
-)
 _MOST = 20
 """Differences listed of one file."""
 _TYPE_COMMENT = re.compile(r"#\s*type:")
@@ -122,6 +102,8 @@ class Compared:
     original: Folded | None = None
     other_text: frozenset[str] = frozenset()
     """Functions and classes whose text or byte code is another, although they do the same."""
+    added: tuple[str, ...] = ()
+    """Names that the module has now and had not."""
 
 
 class _Side:
@@ -186,7 +168,7 @@ def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
     found += list(_names_added(folded_new, old, facts.path))
     found += list(_imports_torch(folded_new, facts))
     found += list(_syntax(ported, original, facts))
-    if _OWN_TEXT & old.names or SOURCE_READ.search(original) or _reads_own_file(old.tree):
+    if _OWN_TEXT & old.names or SOURCE_READ.search(original) or any(files_read(old.tree, own=True)):
         message = "the module reads source text or byte code, its own perhaps, which the port has changed"
         step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
         found.append(_difference(facts.path, 1, 1, message, kind=Kind.UNDECIDED, step=step))
@@ -198,26 +180,8 @@ def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
         message = f"the module reads line numbers of its own ({what}); lines below an insertion have moved"
         step = "see that no result rests on them"
         found.append(_difference(facts.path, 1, 1, message, kind=Kind.UNDECIDED, step=step))
-    return Compared(found, folded_new, folded_old, frozenset(comparison.other_text))
-
-
-def _reads_own_file(tree: ast.Module) -> bool:
-    """Whether `__file__`, as the path of the module itself, is handed to something that reads a file."""
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Name) or node.id != "__file__":
-            continue
-        at: ast.AST = node
-        while (above := parents.get(at)) is not None:
-            called = isinstance(above, ast.Call) and (above.func is at or _last(above.func) in _OF_A_PATH)
-            if not called and not (isinstance(above, ast.Attribute) and above.attr in _OF_A_PATH):
-                break
-            at = above
-        if isinstance(above, ast.Attribute) and _READS_FILES.search(above.attr):
-            return True
-        if isinstance(above, ast.Call) and _READS_FILES.search(ast.unparse(above.func)):
-            return True
-    return False
+    added = tuple(name for _, name in _added(folded_new))
+    return Compared(found, folded_new, folded_old, frozenset(comparison.other_text), added)
 
 
 def _syntax(ported: bytes, original: bytes, facts: Facts) -> Iterator[Difference]:
@@ -582,13 +546,19 @@ def _words(node: ast.AST) -> str:
     return f"`{text}`" if len(text) <= 90 else f"`{text[:87]}...`"
 
 
+def _added(folded: Folded) -> list[tuple[int, str]]:
+    """Names the port binds in the module, with their lines."""
+    found = [(node.lineno, name) for node in folded.bindings for name in _targets(node)]
+    return found + [(node.lineno, alias.asname or alias.name) for node, _ in folded.imports for alias in node.names]
+
+
 def _names_added(folded: Folded, old: _Side, path: str) -> Iterator[Difference]:
     """A name the port adds to the module must be private, so that `from module import *` brings what it brought."""
-    added = [(node.lineno, name) for node in folded.bindings for name in _targets(node)]
-    added += [(node.lineno, alias.asname or alias.name) for node, _ in folded.imports for alias in node.names]
-    if added and _lists_its_names(old.tree):
+    added = _added(folded)
+    line_listed = listed(old.tree, [name for _, name in added]) if added else None
+    if line_listed is not None:
         message = f"the module looks through its own names, and now has `{added[0][1]}` too"
-        yield _difference(path, added[0][0], 0, message, Kind.REVIEW, "see that it passes over private names")
+        yield _difference(path, added[0][0], line_listed, message, Kind.UNDECIDED, "see that it passes over this name")
     if "__all__" in old.names:
         return
     for line, name in added:
@@ -605,16 +575,6 @@ def _is_torch_import(node: ast.stmt) -> bool:
     if isinstance(node, ast.Import):
         return any(alias.name.split(".")[0] == "torch" for alias in node.names)
     return isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").split(".")[0] == "torch"
-
-
-def _lists_its_names(tree: ast.Module) -> bool:
-    """Whether importing the module looks through its own names, as a module does that computes `__all__`."""
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("globals", "vars", "dir")
-        for statement in tree.body
-        if not isinstance(statement, (*FUNCTIONS, ast.ClassDef))
-        for node in ast.walk(statement)
-    )
 
 
 def _imports_torch(folded: Folded, facts: Facts) -> Iterator[Difference]:

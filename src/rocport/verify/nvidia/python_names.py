@@ -1,0 +1,185 @@
+"""Who looks through the names of a module, to which the port adds one, or reads the file that a module is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from rocport.verify.nvidia.python_scopes import FUNCTIONS
+from rocport.verify.nvidia.reach_python import import_targets
+
+LOOKS = re.compile(rb"\b(?:globals|locals|dir|vars|getmembers(?:_static)?)\s*\(|__dict__\b|__globals__\b")
+OF_FILE = re.compile(rb"\.__file__\b")
+_READS_FILES = re.compile(
+    r"open|read|load|getlines|getsize|mtime|stat\b|hash|digest|md5|sha\d|copy|compile|parse|cmp|checksum"
+)
+_OF_A_PATH = frozenset(
+    [
+        *("abspath", "realpath", "normpath", "fspath", "expanduser", "str", "resolve", "absolute", "as_posix"),
+        *("Path", "PurePath", "PosixPath"),
+    ]
+)
+_ONE_NAME = frozenset(("get", "update", "setdefault", "pop", "__setitem__", "__getitem__", "__contains__"))
+"""Methods of a dictionary of names that ask for names that are given."""
+_RUNS = frozenset(("exec", "eval", "setattr", "Timer", "timeit"))
+"""Calls that take a dictionary of names to run code in it."""
+_NO_MODULE = frozenset(("callable", "isclass", "isfunction", "isroutine", "isbuiltin", "ismethod", "issubclass"))
+"""Questions that a module or a plain value, which is what the port adds, answers with no."""
+
+
+def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list[str]]:
+    """The modules of `known` that a module imports: what it calls them -> their paths. `import a` gives `a.b`, too, and
+    `from a import f` gives `f.`."""
+    places = {item.removesuffix(".py").removesuffix("/__init__"): item for item in known}
+    found: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            named = [(0, alias.name, alias.asname or alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = f"{node.module}." if node.module else ""
+            named = [(node.level, f"{start}{alias.name}", alias.asname or alias.name) for alias in node.names]
+            named += [(node.level, node.module or "", f"{called}.") for _, _, called in named]
+        else:
+            continue
+        for level, name, called in named:
+            for target in import_targets(path, level, name):
+                for place, item in places.items():
+                    if place == target or (not called.endswith(".") and place.startswith(f"{target}/")):
+                        more = place[len(target) :].replace("/", ".")
+                        found.setdefault(called + more, []).append(item)
+    return found
+
+
+def files_read(tree: ast.AST, own: bool = False) -> Iterator[tuple[str, int]]:
+    """Modules whose `__file__`, as the path itself, is handed to something that reads a file, with the lines; `own`:
+    the module itself, as an empty name."""
+    parents = _parents(tree)
+    for node in parents:
+        if own and isinstance(node, ast.Name) and node.id == "__file__":
+            module = ""
+        elif not own and isinstance(node, ast.Attribute) and node.attr == "__file__":
+            module = ast.unparse(node.value)
+        else:
+            continue
+        at: ast.AST = node
+        while (above := parents.get(at)) is not None:
+            called = isinstance(above, ast.Call) and (above.func is at or _last(above.func) in _OF_A_PATH)
+            if not called and not (isinstance(above, ast.Attribute) and above.attr in _OF_A_PATH):
+                break
+            at = above
+        reader = above.attr if isinstance(above, ast.Attribute) else ""
+        if isinstance(above, ast.Call):
+            reader = ast.unparse(above.func)
+        if _READS_FILES.search(reader):
+            yield module, node.lineno
+
+
+def listed(tree: ast.Module, names: Iterable[str]) -> int | None:
+    """The line where a module looks through its own names and finds one of these; None where it does not."""
+    parents = _parents(tree)
+    own = {node for item in tree.body if not isinstance(item, (*FUNCTIONS, ast.ClassDef)) for node in ast.walk(item)}
+    for node in parents:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        local = node.func.id in ("locals", "vars", "dir") and not node.args and node in own
+        whole = node.func.id in ("vars", "dir") and node.args and "__name__" in ast.unparse(node.args[0])
+        if (local or whole or node.func.id == "globals") and _all_names(node, parents, names):
+            return node.lineno
+    return None
+
+
+def listed_of(
+    tree: ast.Module, called: Mapping[str, list[str]], names: Mapping[str, Iterable[str]]
+) -> Iterator[tuple[str, int]]:
+    """Modules whose names another one looks through, finding one that is new: (path, line). `called` is what `modules`
+    gives; `names` are the new ones of a path."""
+    parents = _parents(tree)
+    for node in parents:
+        if isinstance(node, ast.Call) and _last(node.func) in ("dir", "vars", "getmembers", "getmembers_static"):
+            if not node.args or any(_last(item) in _NO_MODULE for item in node.args[1:]):
+                continue
+            subject = ast.unparse(node.args[0])
+        elif isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            subject = ast.unparse(node.value)
+        elif isinstance(node, ast.Attribute) and node.attr == "__globals__":
+            value = ast.unparse(node.value)
+            subject = value.rpartition(".")[0] or f"{value}."
+        else:
+            continue
+        for path in called.get(subject, ()):
+            if _all_names(node, parents, names[path]):
+                yield path, node.lineno
+
+
+def _parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _all_names(node: ast.expr, parents: Mapping[ast.AST, ast.AST], names: Iterable[str]) -> bool:
+    """Whether more is asked of a dictionary or list of names than for names that are given, or that the code around it
+    chooses so that none of `names` is among them."""
+    above = parents.get(node)
+    if isinstance(above, ast.Subscript) and above.value is node:
+        return False
+    if isinstance(above, ast.Attribute) and above.attr in _ONE_NAME:
+        return False
+    if isinstance(above, ast.Compare) and node in above.comparators:
+        return False
+    if isinstance(above, ast.Call) and node in above.args and _last(above.func) in _RUNS:
+        return False
+    if isinstance(above, ast.keyword) and above.arg in ("globals", "locals", "namespace", "globalns", "localns"):
+        return False
+    at: ast.AST = node
+    while not isinstance(at, ast.stmt) and at in parents:
+        at = parents[at]
+    tests = [test for inner in ast.walk(at) for test in _tests(inner)]
+    return not all(any(_leaves_out(test, wanted, name) for test, wanted in tests) for name in names)
+
+
+def _tests(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """What must be so, or not be so, of a name that is taken."""
+    if isinstance(node, ast.comprehension):
+        yield from ((test, True) for test in node.ifs)
+    elif isinstance(node, ast.For):
+        # `if ...: continue` at the start, or an `if` around all of it.
+        rest = list(node.body)
+        while (
+            rest and isinstance(rest[0], ast.If) and not rest[0].orelse and isinstance(rest[0].body[-1], ast.Continue)
+        ):
+            yield rest.pop(0).test, False  # type: ignore[attr-defined]
+        if len(rest) == 1 and isinstance(rest[0], ast.If) and not rest[0].orelse:
+            yield rest[0].test, True
+
+
+def _leaves_out(test: ast.expr, wanted: bool, name: str) -> bool:
+    """Whether a name, of a module or a plain value, cannot pass a test that is to be `wanted`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _leaves_out(test.operand, not wanted, name)
+    if isinstance(test, ast.BoolOp):
+        each = (_leaves_out(value, wanted, name) for value in test.values)
+        return any(each) if isinstance(test.op, ast.And) is wanted else all(each)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        equal = isinstance(test.ops[0], ast.Eq)
+        first = isinstance(test.left, ast.Subscript) and ast.unparse(test.left.slice) in ("0", ":1")
+        other = ast.unparse(test.comparators[0]).strip("'\"")
+        if first and isinstance(test.ops[0], ast.Eq | ast.NotEq) and len(other) == 1:
+            return (name[0] == other) is not (equal is wanted)
+    if not isinstance(test, ast.Call):
+        return False
+    asked = _last(test.func)
+    if asked in ("startswith", "endswith") and test.args:
+        try:
+            given = ast.literal_eval(test.args[0])
+            answer = name.startswith(given) if asked == "startswith" else name.endswith(given)
+        except (ValueError, TypeError):
+            return False
+        return answer is not wanted
+    if asked in ("islower", "isupper"):
+        return (name.islower() if asked == "islower" else name.isupper()) is not wanted
+    of_type = asked == "isinstance" and len(test.args) == 2 and ast.unparse(test.args[1]) == "type"
+    return wanted and (asked in _NO_MODULE or of_type)
