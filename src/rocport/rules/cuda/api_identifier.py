@@ -138,6 +138,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 yield _shared(source, position, symbol, *shared)
             else:
                 yield (found := _finding(source, position, symbol, context.options.rocm, said))
+                if not found.edits and not symbol.note and found.applicability is Applicability.REVIEW:
+                    break  # HIP keeps the name: from which release on it has it is said once
                 said |= symbol.note.startswith("semantics:") and found.applicability is Applicability.REVIEW
 
 

@@ -31,6 +31,7 @@ _POINTERS = {b"cudaHostGetDevicePointer": (0, b"void **"), b"nvrtcCompileProgram
 # Name -> what it is with so many arguments, and how many the other function takes.
 _OTHER = {
     b"cudaGraphInstantiate": (b"hipGraphInstantiateWithFlags", (2, 3), 3),
+    b"cuGraphInstantiate": (b"hipGraphInstantiateWithFlags", (3,), 3),
     b"cudaEventCreate": (b"hipEventCreateWithFlags", (2,), 2),
 }
 
@@ -49,6 +50,7 @@ RULE = Rule(
             contains=("dim3(1, 2), 32, args, 8, 0)",),
         ),
         Example("void f() { cudaGraphInstantiate(&e, g, 0); }\n", contains=("hipGraphInstantiateWithFlags(&e, g, 0)",)),
+        Example("void f() { cuGraphInstantiate(&e, g, 0); }\n", contains=("hipGraphInstantiateWithFlags(&e, g, 0)",)),
         Example("void f() { cudaGraphInstantiate(&e, g); }\n", contains=("hipGraphInstantiateWithFlags(&e, g, 0)",)),
         Example("void f() { cudaEventCreate(&e, 2); }\n", contains=("hipEventCreateWithFlags(&e, 2)",)),
         Example(
@@ -71,6 +73,7 @@ RULE = Rule(
         ),
     ),
     clean=(
+        "void f() { cuGraphInstantiate(&e, g, NULL, NULL, 0); }\n",
         "void f() { cudaGraphInstantiate(&e, g, NULL, NULL, 0); cudaEventCreate(&e); }\n",
         "void f() { cudaHostGetDevicePointer((void **)&d, h, 0); }\n",
         "cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e, cudaGraph_t g);\n",
