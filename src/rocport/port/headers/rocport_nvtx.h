@@ -15,8 +15,10 @@
 #endif
 
 typedef uint64_t nvtxRangeId_t;
-typedef struct nvtxDomainRegistration_st* nvtxDomainHandle_t;
-typedef struct nvtxStringRegistration_st* nvtxStringHandle_t;
+typedef struct nvtxDomainRegistration_st nvtxDomainRegistration;
+typedef nvtxDomainRegistration* nvtxDomainHandle_t;
+typedef struct nvtxStringRegistration_st nvtxStringRegistration;
+typedef nvtxStringRegistration* nvtxStringHandle_t;
 typedef struct nvtxResourceHandle* nvtxResourceHandle_t;
 
 typedef enum nvtxColorType_t { NVTX_COLOR_UNKNOWN = 0, NVTX_COLOR_ARGB = 1 } nvtxColorType_t;
@@ -63,6 +65,36 @@ typedef struct nvtxEventAttributes_v2 {
 } nvtxEventAttributes_v2;
 typedef nvtxEventAttributes_v2 nvtxEventAttributes_t;
 
+typedef enum nvtxResourceGenericType_t {
+  NVTX_RESOURCE_TYPE_UNKNOWN = 0,
+  NVTX_RESOURCE_TYPE_GENERIC_POINTER = 1 << 16 | 1,
+  NVTX_RESOURCE_TYPE_GENERIC_HANDLE = 1 << 16 | 2,
+  NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE = 1 << 16 | 3,
+  NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX = 1 << 16 | 4
+} nvtxResourceGenericType_t;
+typedef struct nvtxResourceAttributes_v0 {
+  uint16_t version;
+  uint16_t size;
+  int32_t identifierType;
+  union identifier_t {
+    const void* pValue;
+    uint64_t ullValue;
+  } identifier;
+  int32_t messageType;
+  nvtxMessageValue_t message;
+} nvtxResourceAttributes_v0;
+typedef nvtxResourceAttributes_v0 nvtxResourceAttributes_t;
+
+#define NVTX_SUCCESS 0
+#define NVTX_FAIL 1
+#define NVTX_ERR_INIT_LOAD_PROPERTY 2
+#define NVTX_ERR_INIT_ACCESS_LIBRARY 3
+#define NVTX_ERR_INIT_LOAD_LIBRARY 4
+#define NVTX_ERR_INIT_MISSING_LIBRARY_ENTRY_POINT 5
+#define NVTX_ERR_INIT_FAILED_LIBRARY_ENTRY_POINT 6
+#define NVTX_ERR_NO_INJECTION_LIBRARY_AVAILABLE 7
+#define NVTX_RESOURCE_CLASS_GENERIC 1
+#define NVTX_RESOURCE_ATTRIB_STRUCT_SIZE ((uint16_t)(sizeof(nvtxResourceAttributes_t)))
 #define NVTX_VERSION 3
 #define NVTX_EVENT_ATTRIB_STRUCT_SIZE ((uint16_t)(sizeof(nvtxEventAttributes_t)))
 #define NVTX_NO_PUSH_POP_TRACKING ((int)-2)
@@ -133,6 +165,12 @@ static inline nvtxStringHandle_t nvtxDomainRegisterStringW(nvtxDomainHandle_t do
   ROCPORT_UNUSED(text);
   return NULL;
 }
+static inline nvtxResourceHandle_t nvtxDomainResourceCreate(nvtxDomainHandle_t domain, nvtxResourceAttributes_t* resource) {
+  ROCPORT_UNUSED(domain);
+  ROCPORT_UNUSED(resource);
+  return NULL;
+}
+static inline void nvtxDomainResourceDestroy(nvtxResourceHandle_t resource) { ROCPORT_UNUSED(resource); }
 static inline int nvtxDomainRangePushEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   ROCPORT_UNUSED(domain);
   return nvtxRangePushEx(event);
