@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.definitions import arguments
-from rocport.syntax.cuda import CudaSource
+from rocport.rules.cuda.definitions import arguments, definition_start, parameters
+from rocport.syntax.cuda import CudaSource, Function
 
 _TYPES = frozenset({b"float2", b"float4"})
 _MAKERS = frozenset({b"make_float2", b"make_float4"})
@@ -22,7 +22,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
     phase=2,
-    triggers=_TYPES,
+    triggers=_TYPES | _MAKERS,
     examples=(
         Example(
             "__device__ void f(float2 *a) { atomicAdd(a, make_float2(1, 2)); }\n",
@@ -44,14 +44,14 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if any(source.at(function.name) == b"atomicAdd" for function in source.functions):
+    if any(source.at(function.name) == b"atomicAdd" and _of_vectors(source, function) for function in source.functions):
         return
     for position in source.find(b"atomicAdd"):
         call = source.call(position)
         if call is None or source.at(position - 1) in (b".", b"->") or source.qualified(position):
             continue
         given = arguments(source, call.open, call.close)
-        if len(given) == 2 and _is_vector(source, *given[1]):
+        if len(given) == 2 and (_is_vector(source, *given[1]) or _is_pointer(source, *given[0])):
             yield finding(
                 RULE,
                 source,
@@ -62,10 +62,57 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             return
 
 
+def _of_vectors(source: CudaSource, function: Function) -> bool:
+    """True for the program's own for vectors, and for one that takes any type."""
+    types = {type_.rstrip(b"*") for type_, _ in parameters(source, *function.params)}
+    start = definition_start(source, function.name)
+    return not types.isdisjoint(_TYPES) or b"template" in source.texts[start : function.name]
+
+
 def _is_vector(source: CudaSource, first: int, last: int) -> bool:
-    """True for `make_float4(...)` and for the name of a vector that the file declares."""
-    if source.at(first) in _MAKERS:
+    """True for `make_float4(...)`, `float2{1, 2}`, a cast to a vector's pointer that is read, and for a variable, an
+    element and a member that the file declares as a vector."""
+    begins = source.at(first)
+    if begins in _MAKERS | _TYPES:
         return True
-    if last != first + 1:
+    if source.is_ident(last - 1):
+        return (last == first + 1 or source.at(last - 2) in (b".", b"->")) and _declared(source, last - 1, b"")
+    element = source.at(last - 1) == b"]"
+    if begins != b"*" and not element:
         return False
-    return any(source.at(at - 1) in _TYPES for at in source.index.get(source.at(first), ()))
+    if not _TYPES.isdisjoint(source.texts[first:last]):
+        return True
+    name = source.pairs.get(last - 1, last) - 1 if element else first + 1
+    return source.is_ident(name) and (_declared(source, name, b"*") or (element and _declared(source, name, b"")))
+
+
+def _is_pointer(source: CudaSource, first: int, last: int) -> bool:
+    """True for `a`, `a + i` and `&a[i]` of a pointer to vectors or of an array of them."""
+    if source.at(first) == b"&":
+        return source.at(first + 1) != b"*" and _is_vector(source, first + 1, last)
+    plain = last == first + 1 or source.at(first + 1) in (b"+", b"-")
+    return plain and source.is_ident(first) and _declared(source, first, b"*")
+
+
+def _declared(source: CudaSource, at: int, between: bytes) -> bool:
+    """True for a name that is declared `float2 name` (`float2 *name` with a star between), or got a vector with `auto`:
+    in the function, where it declares the name at all."""
+    name, function = source.at(at), source.enclosing(at)
+    places = source.index.get(name, ())
+    inside = [i for i in places if function is not None and function.params[0] < i < at and _types(source, i)]
+    return any(_types(source, i) == between or (not between and _gets(source, i)) for i in inside or places)
+
+
+def _types(source: CudaSource, at: int) -> bytes | None:
+    """What stands between a type and the name it declares; `other` where the type is no vector, None for no type."""
+    before, between = at - 1, b""
+    while source.at(before) in (b"*", b"&", b"const", b"__restrict__"):
+        between += source.at(before) if source.at(before) == b"*" else b""
+        before -= 1
+    if not source.is_ident(before) or source.at(before) in (b"return", b"else", b"case"):
+        return None
+    return between if source.at(before) in _TYPES else b"other"
+
+
+def _gets(source: CudaSource, at: int) -> bool:
+    return source.at(at - 1) == b"auto" and source.at(at + 1) == b"=" and source.at(at + 2) in _MAKERS | _TYPES

@@ -41,19 +41,13 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    kept = {
-        target.id
-        for node in source.find(ast.Assign)
-        if _asks(source, node.value)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
+    kept = _kept(source)
     nodes = []
     for node in source.find(ast.Compare):
         if all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops):
             continue
         sides = [inner for side in (node.left, *node.comparators) for inner in ast.walk(side)]
-        if any(_asks(source, side) or (isinstance(side, ast.Name) and side.id in kept) for side in sides):
+        if any(_asks(source, side) or _holds(source, side, kept) for side in sides):
             nodes.append(node)
     for node in open_places(source, nodes):
         yield finding(
@@ -63,6 +57,52 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             "torch.backends.cudnn.version() is MIOpen's on ROCm, with numbers of its own: this decides nothing there",
             fix="ask torch.version.hip first; keep this test for CUDA",
         )
+
+
+_Kept = dict[tuple[ast.AST | None, str], bool]
+"""(the function or module of a name, the name) -> whether some assignment there gives it the version."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _kept(source: PythonSource) -> _Kept:
+    kept: _Kept = {}
+    for function in source.find(*_FUNCTIONS):
+        arguments = function.args
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            kept[function, argument.arg] = False
+    for node in source.find(ast.Assign, ast.AnnAssign, ast.NamedExpr):
+        given = list(ast.walk(node.value)) if node.value is not None else []
+        gives = any(_asks(source, item) for item in given)
+        gives = gives and not any(
+            isinstance(item, (ast.Compare, ast.Dict, ast.Lambda, ast.JoinedStr)) for item in given
+        )
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            for item in ast.walk(target):
+                if (name := _name(item)) and isinstance(getattr(item, "ctx", None), ast.Store):
+                    place = next(_places(source, item), None)
+                    kept[place, name] = kept.get((place, name), False) or gives
+    return kept
+
+
+def _holds(source: PythonSource, node: ast.AST, kept: _Kept) -> bool:
+    """True for a name that got the version in the innermost function, or module, that assigns it."""
+    if not (name := _name(node)):
+        return False
+    return next((kept[place, name] for place in _places(source, node) if (place, name) in kept), False)
+
+
+def _name(node: ast.AST) -> str:
+    """`v`, and `self.v`; empty for anything else."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+        return f"self.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _places(source: PythonSource, node: ast.AST) -> Iterator[ast.AST | None]:
+    """What may hold a name, from the inside out: functions and None for the module; the class for `self.v`."""
+    kinds = _FUNCTIONS if isinstance(node, ast.Name) else (ast.ClassDef,)
+    yield from (parent for parent, _ in source.ancestors(node) if isinstance(parent, kinds))
+    yield None
 
 
 def _asks(source: PythonSource, node: ast.AST) -> bool:
