@@ -188,7 +188,7 @@ RULE = Rule(
             path="CMakeLists.txt",
         ),
         Example(
-            'project(CUDA DESCRIPTION "for CUDA" LANGUAGES CUDA)\n'
+            'cmake_minimum_required(VERSION 3.21)\nproject(CUDA DESCRIPTION "for CUDA" LANGUAGES CUDA)\n'
             "set_property(SOURCE CUDA/CUDA.cpp PROPERTY LANGUAGE CUDA)\n",
             contains=(
                 "set_property(SOURCE CUDA/CUDA.cpp PROPERTY LANGUAGE HIP)",

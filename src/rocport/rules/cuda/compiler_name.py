@@ -1,7 +1,8 @@
 """A function of the project's that has the name of one that clang declares by itself, and gcc and nvcc do not.
 
 `static uint64_t __rdtsc() { ... }` reads the processor's clock in host code and is an error to clang, for x86. The port
-renames it by a macro in front of its definition, so that its calls mean it as before: SAFE.
+renames it by a macro in front of its first use, so that its calls mean it as before: SAFE. MANUAL where a conditional
+of the preprocessor stands between that and the definition.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ RULE = Rule(
     name="compiler-name",
     summary="function named like one of the compiler's",
     severity=Severity.BREAKS_BUILD,
-    applicability=Applicability.SAFE,
+    applicability=Applicability.MANUAL,
     phase=2,
     triggers=_NAMES,
     examples=(
@@ -35,6 +36,17 @@ RULE = Rule(
         Example(
             "static inline unsigned _rotr(unsigned v, unsigned n) {\n  return v >> n | v << (32 - n);\n}\n",
             contains=("#undef _rotr\n#define _rotr projectrotr\n",),
+        ),
+        Example(
+            "#include <x.h>\nstatic inline unsigned _rotl(unsigned, int);\n"
+            "unsigned f(unsigned v) { return _rotl(v, 3); }\n"
+            "static inline unsigned _rotl(unsigned v, int n) {\n  return v << n;\n}\n",
+            contains=("#define _rotl projectrotl\nstatic inline unsigned _rotl(unsigned, int);",),
+        ),
+        Example(
+            "#ifdef A\nunsigned _rotl(unsigned, int);\n#endif\n"
+            "unsigned _rotl(unsigned v, int n) {\n  return v << n;\n}\n",
+            absent=("projectrotl",),
         ),
     ),
     clean=(
@@ -52,7 +64,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if call is None or source.at(call.close + 1) != b"{" or source.directive_of(position) is not None:
             continue
         name = source.texts[position]
-        start, _ = source.line_span(source.line(source.starts[definition_start(source, position)]))
+        first = next(at for at in source.find(name) if source.directive_of(at) is None)
+        # The renaming has to reach the definition: a branch that ends between them may leave it out.
+        split = first != position and source.directive_between(first, position)
+        start, _ = source.line_span(source.line(source.starts[definition_start(source, first)]))
         text = (
             b"#undef " + name + source.newline if not name.startswith(b"__") else b""
         )  # a macro where its header is read
@@ -62,6 +77,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             source,
             position,
             f"clang declares {name.decode()} itself: the project's own function gets another name",
-            edits=[insert(start, text)],
+            edits=[] if split else [insert(start, text)],
+            applicability=Applicability.MANUAL if split else Applicability.SAFE,
+            fix=f"give {name.decode()} another name here and where it is used, from line "
+            f"{source.line(source.starts[first])}"
+            if split
+            else "",
         )
         return
