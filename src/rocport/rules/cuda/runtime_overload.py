@@ -13,8 +13,10 @@ MANUAL.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Sequence
 
+from rocport.binding.scopes import Scopes
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, insert, replace_range
 from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip
@@ -23,6 +25,7 @@ from rocport.syntax.cuda import CudaSource
 
 _CONTEXT = (b"cuCtxCreate", b"cuCtxCreate_v4")
 _PARAMETERS = b"CUctxCreateParams"
+_SPECIFIERS = frozenset({b"const", b"static", b"volatile", b"constexpr", b"struct", b"register"})
 _EMPTY = ((), (b"=", b"{", b"}"), (b"{", b"}"), (b"=", b"{", b"0", b"}"))
 # Name -> the values of its last parameters, and how many it has.
 _DEFAULTS = {b"cudaLaunchCooperativeKernel": ((b"0", b"0"), 6), b"cudaMalloc3DArray": ((b"0",), 4)}
@@ -65,6 +68,21 @@ RULE = Rule(
         Example(
             "void f() {\n  CUctxCreateParams p = {};\n  check(cuCtxCreate(&c, &p, 0, d));\n}\n",
             contains=("#if !ROCPORT_HIP", "check(hipCtxCreate(&c, 0, d));"),
+        ),
+        Example(
+            "void f() {\n  static const CUctxCreateParams p = {};\n  cuCtxCreate(&c, &p, 0, d);\n}\n",
+            contains=(
+                "#if !ROCPORT_HIP  // HIP's contexts have no parameters\n  static const CU",
+                "hipCtxCreate(&c, 0, d)",
+            ),
+        ),
+        Example(
+            "void f() { for (CUctxCreateParams p = {}; go();) cuCtxCreate(&c, &p, 0, d); }\n",
+            contains=("for (CUctxCreateParams p = {}; go();) hipCtxCreate(&c, &p, 0, d)",),
+        ),
+        Example(
+            "void f() { if (a) CUctxCreateParams p = {}; cuCtxCreate(&c, &p, 0, d); }\n",
+            contains=("if (a) CUctxCreateParams p = {}; hipCtxCreate(&c, &p, 0, d)",),
         ),
         Example("void f() { cuCtxCreate(&c, NULL, 0, d); }\n", contains=("hipCtxCreate(&c, 0, d)",)),
         Example(
@@ -120,14 +138,22 @@ def _contexts(source: CudaSource) -> Iterator[Finding]:
             yield _context(source, position, [edit])
         elif edit is not None and len(words) == 2 and words[0] == b"&":
             calls[position], asked[given[1][0] + 1] = edit, position
+    scopes = Scopes(source)
+    semicolons = source.index.get(b";", [])
     for position in source.find(_PARAMETERS):
         name = source.at(position + 1)
-        end = next((at for at in range(position, len(source.texts)) if source.at(at) == b";"), position)
-        first = next((at for at in range(position, -1, -1) if source.at(at) == b"{" and _close(source, at) > end), 0)
-        uses = [at for at in source.index.get(name, ()) if end < at < _close(source, first)]
+        first = position
+        while source.at(first - 1) in _SPECIFIERS:
+            first -= 1
+        begins = source.at(first - 1) in (b";", b"{", b"}", b"") or source.directive_of(first - 1) is not None
+        after = bisect.bisect_left(semicolons, position)
+        end = semicolons[after] if after < len(semicolons) else position
+        close = next((scope.close for scope in scopes.enclosing(position)), position)
+        named = source.index.get(name, [])
+        uses = named[bisect.bisect_right(named, end) : bisect.bisect_left(named, close)]
         empty = tuple(source.texts[position + 2 : end]) in _EMPTY
-        if source.is_ident(position + 1) and empty and uses and all(at in asked for at in uses):
-            edits = leave_out_on_hip(source, position, end, b"HIP's contexts have no parameters")
+        if source.is_ident(position + 1) and begins and empty and uses and all(at in asked for at in uses):
+            edits = leave_out_on_hip(source, first, end, b"HIP's contexts have no parameters")
             yield _context(source, position, edits, [PLATFORM])
             for at in uses:
                 yield _context(source, asked[at], [calls[asked[at]]])
@@ -140,10 +166,6 @@ def _contexts(source: CudaSource) -> Iterator[Finding]:
                 applicability=Applicability.MANUAL,
                 fix="leave out on AMD what the parameters ask for, and give hipCtxCreate its three arguments",
             )
-
-
-def _close(source: CudaSource, brace: int) -> int:
-    return source.pairs.get(brace, 0)
 
 
 def _context(source: CudaSource, position: int, edits: list[Edit], headers: Sequence[str] = ()) -> Finding:

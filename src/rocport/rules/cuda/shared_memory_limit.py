@@ -6,6 +6,7 @@ REVIEW; up to 64 KB nothing has to be done.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator
 
 from rocport.facts.targets import load_target, target_names
@@ -43,25 +44,34 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     limit = _limit(context.options.targets)
+    ends = sorted(at for text in (b";", b"{", b"}") for at in source.index.get(text, ()))
+    amd = sorted(at for text, places in source.index.items() if is_amd_macro(text) for at in places)
+    known: dict[bytes, int | None] = {}
+
+    def value(first: int, last: int) -> int | None:
+        text = source.text(first, last)
+        if text not in known:
+            known[text] = value_of(source, first, last, context)
+        return known[text]
+
     for position in source.find(*_ATTRIBUTES):
         at = position + 1
         if source.at(at) != b"," or amd_only(source, position) or source.directive_of(position) is not None:
             continue
-        first = position
-        while first > 0 and source.at(first - 1) not in (b";", b"{", b"}"):
-            first -= 1
-        if any(is_amd_macro(word) for word in source.texts[first:position]):
+        first = ends[at_end - 1] if (at_end := bisect.bisect_left(ends, position)) else -1
+        last_amd = amd[at_amd - 1] if (at_amd := bisect.bisect_left(amd, position)) else -1
+        if last_amd > first:
             continue  # C10_CUDA_CHECK(cudaFuncSetAttribute(ROCM_ONLY((void *)) kernel, ...): somebody has been here
         last = at + 1
         while last < len(source.texts) and source.at(last) not in (b")", b",", b";"):
             last = source.pairs.get(last, last) + 1 if source.at(last) in (b"(", b"[", b"{") else last + 1
-        size = value_of(source, at + 1, last, context)
+        size = value(at + 1, last)
         if size is None or size > limit:
             yield _finding(source, position, last - 1, size, limit)
     for launch in source.launches:
         if len(launch.config) >= 3:
             first, last = launch.config[2]
-            size = value_of(source, first, last, context)
+            size = value(first, last)
             if size is not None and size > limit:
                 yield _finding(source, first, last - 1, size, limit)
 
