@@ -91,6 +91,15 @@ RULE = Rule(
         ),
         Example("#define NAME(e) case CUFFT_NVRTC_FAILURE: return #e;\n", contains=("case CUFFT_NVRTC_FAILURE:",)),
         Example(
+            "#include <cuda_runtime.h>\nclass cudaGraphicsResource;\nvoid hold(class cudaGraphicsResource *r);\n",
+            contains=("#if !ROCPORT_HIP  // HIP has a typedef of it\nclass ", "hold(hipGraphicsResource *r)"),
+        ),
+        Example(
+            "#include <cuda_runtime.h>\nstruct cudaGraphicsResource *r;\n",
+            contains=("\nhipGraphicsResource *r;",),
+            path="a.c",
+        ),
+        Example(
             "#include <cuda_runtime.h>\nstruct cudaGraphicsResource;\nvoid draw(struct cudaGraphicsResource **r);\n",
             contains=("#if !ROCPORT_HIP", "void draw(hipGraphicsResource **r);"),
         ),
@@ -244,9 +253,7 @@ def _untagged() -> frozenset[str]:
 
 def _elaborated(source: CudaSource, position: int, symbol: Symbol) -> Finding | None:
     """`struct cudaX`, where HIP's name is a typedef: the name alone; a declaration of the tag is left out."""
-    if symbol.hip not in _untagged() or source.at(position - 1) not in (b"struct", b"enum", b"union"):
-        return None
-    if source.path.endswith(".c"):  # CUDA's own name is a tag there, which needs the keyword
+    if symbol.hip not in _untagged() or source.at(position - 1) not in (b"struct", b"class", b"enum", b"union"):
         return None
     keyword = source.at(position - 1).decode()
     in_directive = source.directive_of(position) is not None
