@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
 from rocport.rules.cuda.definitions import arguments
+from rocport.rules.cuda.warp_common import is_definition, is_name_only
 from rocport.syntax.cuda import CudaSource
 
 _FROM_HOST = {1: b"(void *)"}
@@ -35,8 +36,24 @@ RULE = Rule(
             "void f(CUdeviceptr d, const float *h, int n) { cuMemcpyHtoD(d, h + 1, n); }\n",
             contains=("hipMemcpyHtoD(d, (void *)(h + 1), n)",),
         ),
+        Example(
+            "void f(CUdeviceptr d, const float *h, int n) { cuMemcpyHtoD(d, (const void *)h, n); }\n",
+            contains=("hipMemcpyHtoD(d, (void *)((const void *)h), n)",),
+        ),
+        Example(
+            "#define COPY(d, h, n) cuMemcpyHtoD(d, h, n)\nvoid f(CUdeviceptr d, const char *h) { COPY(d, h, 1); }\n",
+            contains=("#define COPY(d, h, n) hipMemcpyHtoD(d, (void *)(h), n)",),
+        ),
+        Example(
+            "void f() { cublasGemmBatchedEx(h, t, u, 1, 1, 1, a, (void **)A, x, 1, (const void **)B, x, 1, b,\n"
+            "                               (void **)C, x, 1, 1, y, z); }\n",
+            contains=("a, (const void **)((void **)A), x, 1, (const void **)B, x, 1, b,", " (void **)C, x"),
+        ),
     ),
     clean=(
+        "void f(CUdeviceptr d, const void *h, int n) { cuMemcpyHtoD(d, const_cast<void *>(h), n); }\n",
+        "CUresult cuMemcpyHtoD(CUdeviceptr d, const void *h, size_t n);\n",
+        "#define cuMemcpyHtoD(d, h, n) copied(d, h, n)\n",
         "void f(CUdeviceptr d, void *h, int n) { cuMemcpyHtoD(d, (void *)h, n); }\n",
         "int g = use(cuMemcpyHtoD);\n",
     ),
@@ -49,14 +66,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         for position in source.find(name):
             call = source.call(position)
             directive = source.directive_of(position)
-            if call is None or call.open != position + 1 or directive is not None:
+            in_condition = directive is not None and directive.name != b"define"
+            if call is None or call.open != position + 1 or in_condition:
+                continue
+            if is_definition(source, position) or is_name_only(source, position):
                 continue
             given = arguments(source, call.open, call.close)
             for place, type_ in places.items():
                 if place >= len(given):
                     continue
                 first, last = given[place]
-                if first >= last or (source.at(first) == b"(" and source.at(first + 1) in (b"void", b"const")):
+                if first >= last or _is_cast(source, first, last, type_):
                     continue
                 yield finding(
                     RULE,
@@ -68,3 +88,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                         insert(source.end(last - 1), b")"),
                     ],
                 )
+
+
+def _is_cast(source: CudaSource, first: int, last: int, type_: bytes) -> bool:
+    """True where the argument is cast to the type that HIP takes already, `(void *)p` or `const_cast<void *>(p)`."""
+    wanted = sorted(type_[1:-1].split())
+    for opening, closing in ((b"(", b")"), (b"<", b">")):
+        open_ = first if opening == b"(" else first + 1
+        if source.at(open_) != opening or (opening == b"<" and not source.at(first).endswith(b"_cast")):
+            continue
+        close = next((at for at in range(open_, last) if source.at(at) == closing), open_)
+        stars = b"".join(word for word in source.texts[open_ + 1 : close] if word == b"*")
+        words = [word for word in source.texts[open_ + 1 : close] if word != b"*"]
+        return sorted([*words, stars]) == wanted and source.at(close - 1) == b"*"
+    return False
