@@ -3,7 +3,7 @@
 NVIDIA's shifts take the amount as it is, so that `1u << 32` is 0 and `(1u << n) - 1u` names all lanes for n = 32. AMD's
 take the amount modulo 32: `1u << 32` is 1 and the mask is empty. Found are masks of the first lanes whose number of
 lanes nothing bounds below 32; a lane's own number (`1u << lane`) never is 32, and `x & ((1 << n) - 1)` takes bits of a
-number. REVIEW.
+number where `x` is an int and no ballot. REVIEW.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _FULL = re.compile(rb"0[xX][fF]{8}[uU]?[lL]?\Z")
 _COMPARISONS = frozenset({b"==", b"!=", b"<", b">", b"<=", b">=", b"?", b"%", b"&"})
 _SMALL = re.compile(rb"(?i)&\s*(?:31|0x1f|\(?\w+\s*-\s*1)\b|%\s*(?:32|\w*warp\w*)|__(?:ffs|clz)|lane|threadIdx")
 _BELOW = re.compile(rb"(?i)lane|tid|thread|rank|bit|shift|idx|index|digit|log|pos|offset|^[ijk]$")
+_LANES = re.compile(rb"(?i)ballot|mask|active|match|vote|lanes|peers|0[xX][fF]{8}")
 
 RULE = Rule(
     name="shift-width",
@@ -32,8 +33,12 @@ RULE = Rule(
     examples=(
         Example("__device__ unsigned first(int n) { return (1u << n) - 1u; }\n"),
         Example("__device__ unsigned last(int n) { return 0xffffffffu >> (32 - n); }\n"),
+        Example("__device__ int f(int n) { unsigned b = __ballot_sync(~0u, n); return __popc(b & ((1 << n) - 1)); }\n"),
+        Example("__device__ int f(int n) { unsigned b = __ballot_sync(~0u, n); return __popc(((1 << n) - 1) & b); }\n"),
+        Example("__device__ bool f(int m, int n) { m = __activemask(); return m == (m & ((1 << n) - 1)); }\n"),
     ),
     clean=(
+        "__device__ int f(int i, int e) { return __popc(((1 << e) - 1) & i); }\n",
         "__device__ unsigned below(int lane) { return (1u << lane) - 1u; }\n",
         "__device__ unsigned f(int n) { return (1u << (n & 31)) - 1u; }\n",
         "__device__ unsigned f() { return (1u << 5) - 1u; }\n",
@@ -70,11 +75,28 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 
 
 def _takes_low_bits(source: CudaSource, position: int, last: int) -> bool:
-    """True for `x & ((1 << n) - 1)`, the last n bits of a number: an int has no 32 of them to give."""
-    signed = source.at(position - 1) == b"1"
-    return (
-        signed and source.at(position - 3) == b"(" and source.at(position - 4) == b"&" and source.at(last + 1) == b")"
-    )
+    """True for `x & ((1 << n) - 1)`, the last n bits of an int of the function's: it has no 32 of them to give.
+
+    An unsigned number, a ballot or a mask of lanes, and what is no plain name, may have 32.
+    """
+    open_ = position - 3
+    if source.at(position - 1) != b"1" or source.at(open_) != b"(" or source.at(last + 1) != b")":
+        return False
+    before, behind = source.at(open_ - 1), source.at(last + 2)
+    name = source.at(open_ - 2) if before == b"&" else source.at(last + 3) if behind == b"&" else b""
+    return name != b"" and not _LANES.search(name) and _is_int(source, name, position)
+
+
+def _is_int(source: CudaSource, name: bytes, before: int) -> bool:
+    """True where the function declares the name as an int, and nothing that names lanes is given to it."""
+    function = source.enclosing(before)
+    begin = function.params[0] if function is not None else 0
+    places = [at for at in source.index.get(name, ()) if begin < at < before]
+    for at in places:
+        end = next((to for to in range(at, before) if source.at(to) in (b";", b"{", b"}")), before)
+        if source.at(at + 1) in (b"=", b"|=", b"&=", b"^=") and _LANES.search(source.text(at + 2, end)):
+            return False
+    return any(source.at(at - 1) == b"int" and source.at(at - 2) != b"unsigned" for at in places)
 
 
 def _is_unbounded(source: CudaSource, first: int, last: int) -> bool:
