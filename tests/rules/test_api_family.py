@@ -24,3 +24,11 @@ def test_a_name_that_is_the_same_in_hip_is_named_where_the_release_is_not_known_
     context = Context(Options(rocm=RocmVersion.parse(rocm)), ProjectIndex())
     found = scan_cuda("a.cu", b"#include <nccl.h>\nvoid f() { ncclParamDumpAll(); }\n", context)
     assert [item.applicability for item in found if item.rule == "api-identifier"] == applicability
+
+
+def test_a_call_whose_default_arguments_are_written_out_is_renamed_too():
+    text = b"#include <cuda_runtime.h>\nvoid f() { cudaMalloc3DArray(a, d, e); }\n"
+    found = scan_cuda("a.cu", text, Context(Options(targets=("gfx1100",)), ProjectIndex()))
+    edits = [edit.text for item in found for edit in item.edits]
+    assert b"hipMalloc3DArray" in edits
+    assert all(item.applicability is not Applicability.MANUAL for item in found)

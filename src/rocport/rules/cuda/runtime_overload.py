@@ -28,7 +28,7 @@ _PARAMETERS = b"CUctxCreateParams"
 _SPECIFIERS = frozenset({b"const", b"static", b"volatile", b"constexpr", b"struct", b"register"})
 _EMPTY = ((), (b"=", b"{", b"}"), (b"{", b"}"), (b"=", b"{", b"0", b"}"))
 # Name -> the values of its last parameters, and how many it has.
-_DEFAULTS = {b"cudaLaunchCooperativeKernel": ((b"0", b"0"), 6), b"cudaMalloc3DArray": ((b"0",), 4)}
+DEFAULTS = {b"cudaLaunchCooperativeKernel": ((b"0", b"0"), 6), b"cudaMalloc3DArray": ((b"0",), 4)}
 # Name -> the argument that HIP takes as this type alone.
 _POINTERS = {b"cudaHostGetDevicePointer": (0, b"void **"), b"nvrtcCompileProgram": (2, b"const char **")}
 # Name -> what it is with so many arguments, and how many the other function takes.
@@ -44,7 +44,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     phase=2,
-    triggers=frozenset({*_DEFAULTS, *_POINTERS, *_OTHER, *_CONTEXT, _PARAMETERS}),
+    triggers=frozenset({*DEFAULTS, *_POINTERS, *_OTHER, *_CONTEXT, _PARAMETERS}),
     claims=frozenset({_PARAMETERS}),
     examples=(
         Example("void f() { cudaLaunchCooperativeKernel(k, 1, 32, args); }\n", contains=("1, 32, args, 0, 0)",)),
@@ -106,7 +106,7 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     yield from _contexts(source)
-    for position in source.find(*_DEFAULTS, *_POINTERS, *_OTHER):
+    for position in source.find(*DEFAULTS, *_POINTERS, *_OTHER):
         name = source.texts[position]
         if name in context.project.macros or is_name_only(source, position) or is_definition(source, position):
             continue
@@ -191,6 +191,6 @@ def _edits(source: CudaSource, position: int, name: bytes, given: list[tuple[int
         if first == end or known or source.path.endswith(".c"):
             return []
         return [insert(source.starts[first], b"(" + pointer + b")("), insert(source.end(end - 1), b")")]
-    values, takes = _DEFAULTS[name]
+    values, takes = DEFAULTS[name]
     missing = values[len(given) - takes :] if takes - len(values) <= len(given) < takes else ()
     return [insert(last, b"".join(b", " + word for word in missing))] if missing else []
