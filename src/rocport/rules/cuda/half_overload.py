@@ -47,11 +47,24 @@ RULE = Rule(
             contains=('#include "rocport_half.h"', "__hip_bfloat162 fma(__hip_bfloat162 a"),
         ),
         Example(
+            "#include <cuda_fp16.h>\n__device__ __half fma(__half a, __half b, __half c) noexcept { return a * b; }\n",
+            contains=('#include "rocport_half.h"',),
+        ),
+        Example(
+            "#include <cuda_fp16.h>\n__device__ auto pow(__half a, __half b) -> __half { return a; }\n",
+            contains=('#include "rocport_half.h"',),
+        ),
+        Example(
+            "#include <cuda_fp16.h>\n__device__ __half fmod(__half a, __half b);\n",
+            contains=('#include "rocport_half.h"',),
+        ),
+        Example(
             "template <class T> __device__ T f(const T *a) { return __ldg(a + 1); }\n",
             contains=('#include "rocport_half.h"', "__ldg(a + 1)"),
         ),
     ),
     clean=(
+        "#include <cuda_fp16.h>\n__device__ float f(__half a) { float x = 1; x += fma(float(a), x, x); return x; }\n",
         "#include <cuda_bf16.h>\n__device__ float f(__nv_bfloat16 a) { return fma(float(a), 2.f, 1.f); }\n",
         "#include <cuda_fp16.h>\n__device__ __half f(const __half *a) { return __ldg(a); }\n",
         "__device__ void f(float *a) { atomicAdd(a, 1.0f); }\n",
@@ -63,7 +76,7 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in sorted(source.find(*_MATH)) if not _HALF.isdisjoint(source.names) else ():
         call = source.call(position)
-        if call is not None and source.at(call.close + 1) == b"{" and source.directive_of(position) is None:
+        if call is not None and source.directive_of(position) is None and _is_declared(source, position, call.close):
             yield finding(
                 RULE,
                 source,
@@ -85,3 +98,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 headers=["rocport_half.h"],
             )
             return
+
+
+_NO_TYPES = frozenset(b"return else case throw and or not do co_return new delete".split())
+
+
+def _is_declared(source: CudaSource, position: int, close: int) -> bool:
+    """True for a definition, and for a declaration: a type stands in front, `noexcept`, `-> T`, `{` or `;` behind."""
+    before = source.at(position - 1)
+    typed = (source.is_ident(position - 1) and before not in _NO_TYPES) or before in (b"*", b"&", b">")
+    behind = source.at(close + 1)
+    if behind == b"{":
+        return True
+    ends = source.is_ident(position - 1) and behind == b";"
+    return typed and (ends or behind in (b"noexcept", b"->", b"requires"))

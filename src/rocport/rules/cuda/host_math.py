@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding.scopes import Kind, Scopes
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.project.languages import CUDA_SOURCES, HEADERS, suffix_of
 from rocport.rules.cuda.common import finding, replace
@@ -39,9 +40,20 @@ RULE = Rule(
             "__device__ void f(float x, float *s, float *c) { sincos(x, s, c); }\n",
             contains=('#include "rocport_math.h"', "{ sincos(x, s, c); }"),
         ),
+        Example(
+            "template <class T> __device__ void f(T x, T *s, T *c) { sincos(x, s, c); }\n",
+            path="f.h",
+            contains=('#include "rocport_math.h"',),
+        ),
+        Example(
+            "namespace my { void sincos(V v, V *s, V *c); }\n"
+            "__device__ void f(float x, float *s, float *c) { sincos(x, s, c); }\n",
+            contains=('#include "rocport_math.h"',),
+        ),
         Example("__device__ unsigned f(unsigned a) { return umin(a, 3u); }\n", contains=("rocport::umin(a, 3u)",)),
     ),
     clean=(
+        "namespace my {\nunsigned umin(unsigned a, unsigned b);\nunsigned g(unsigned a) { return umin(a, 3u); }\n}\n",
         "__device__ float f(float x) { return rsqrtf(x); }\n",
         "float rsqrtf(float x) { return x; }\nfloat g(float x) { return rsqrtf(x); }\n",
         "bool f(float x) { return std::isfinite(x); }\n",
@@ -58,8 +70,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if name in context.project.macros or name in context.project.device_functions:
             continue
         uses = [position for position in source.find(name) if _is_call(source, position)]
-        if any(_declares(source, position) for position in uses):
+        own = [position for position in uses if _declares(source, position)]
+        if any(name not in _OVERLOADS or _reaches_all(source, position) for position in own):
             continue
+        uses = [position for position in uses if position not in own]
         for position in uses:
             if name in _RENAMED:
                 yield finding(
@@ -70,7 +84,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                     edits=[replace(source, position, b"rocport::" + name)],
                     headers=[_HEADER],
                 )
-            elif not included and _compiled_as_hip(source) and (name in _OVERLOADS or not source.in_device(position)):
+            elif (
+                not included
+                and _compiled_as_hip(source, name)
+                and (name in _OVERLOADS or not source.in_device(position))
+            ):
                 included = True
                 lacks = (
                     "of floats: HIP has it for double"
@@ -86,9 +104,18 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 )
 
 
-def _compiled_as_hip(source: CudaSource) -> bool:
+def _compiled_as_hip(source: CudaSource, name: bytes) -> bool:
+    """True for a file of device code; a header's functions for the device need the overloads that HIP lacks there."""
     suffix = suffix_of(source.path)
-    return suffix in (*CUDA_SOURCES, ".cuh") or (suffix in HEADERS and b"__host__" in source.names)
+    marks = {b"__host__", b"__device__", b"__global__"} if name in _OVERLOADS else {b"__host__"}
+    return suffix in (*CUDA_SOURCES, ".cuh") or (suffix in HEADERS and not marks.isdisjoint(source.names))
+
+
+def _reaches_all(source: CudaSource, position: int) -> bool:
+    """True for a declaration outside namespaces and classes; one inside is another function."""
+    return all(
+        scope.kind not in (Kind.NAMESPACE, Kind.CLASS) or not scope.name for scope in Scopes(source).enclosing(position)
+    )
 
 
 def _is_call(source: CudaSource, position: int) -> bool:
