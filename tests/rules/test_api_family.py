@@ -32,3 +32,9 @@ def test_a_call_whose_default_arguments_are_written_out_is_renamed_too():
     edits = [edit.text for item in found for edit in item.edits]
     assert b"hipMalloc3DArray" in edits
     assert all(item.applicability is not Applicability.MANUAL for item in found)
+
+
+def test_a_context_without_parameters_is_renamed_too():
+    text = b"#include <cuda.h>\nvoid f() { cuCtxCreate_v4(&c, nullptr, 0, d); }\n"
+    found = scan_cuda("a.cu", text, Context(Options(), ProjectIndex()))
+    assert b"hipCtxCreate" in [edit.text for item in found for edit in item.edits]

@@ -39,7 +39,7 @@ from rocport.model import (
 from rocport.rules import discover
 from rocport.rules.cuda.common import finding, replace
 from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip
-from rocport.rules.cuda.runtime_overload import DEFAULTS
+from rocport.rules.cuda.runtime_overload import RULE as WRITTEN_OUT
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -320,7 +320,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             fix="port for a ROCm that has it, or write this part with what there is",
             holds=_range(symbol),
         )
-    if symbol.cuda.encode() not in DEFAULTS and _fits(source, position, symbol) is False:
+    if symbol.cuda.encode() not in WRITTEN_OUT.triggers and _fits(source, position, symbol) is False:
         return finding(
             RULE,
             source,
