@@ -41,6 +41,7 @@ def verdict(tmp_path: Path, shared: dict[str, str], old: dict[str, str], new: di
         (".github/workflows/ci.yml", "env:\n  USE_ROCM: 0\n", "USE_ROCM"),
         ("build.sh", "export USE_ROCM=0\nmake\n", "USE_ROCM"),
         ("compile_flags.txt", "-DHIP_VERSION=0\n", "HIP_VERSION"),
+        ("flags.txt", "-O3 -DUSE_ROCM=0\n", "USE_ROCM"),
         ("build.bat", "set USE_ROCM=0\n", "USE_ROCM"),
         (".bazelrc", "build --copt=-DUSE_ROCM=0\n", "USE_ROCM"),
         ("x.pro", "DEFINES += USE_ROCM=0\n", "USE_ROCM"),
@@ -77,3 +78,24 @@ def test_make_asks_whether_it_is_defined_and_a_container_sets_it(tmp_path: Path)
     shared = {"Dockerfile": "FROM x\nENV USE_ROCM=0\nRUN make\n"}
     gated = "ifdef USE_ROCM\nall: b\nendif\nall: a\n"
     assert verdict(tmp_path, shared, {"Makefile": "all: a\n"}, {"Makefile": gated}).verdict == "not decided"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "taker", "how"),
+    [
+        ("env-rocm.sh", "export USE_ROCM=1\n", "build.sh", "#!/bin/sh\n. ./env-rocm.sh\nmake\n"),
+        ("hip.env", "USE_ROCM=1\n", "compose.yml", "services:\n  a:\n    env_file: hip.env\n"),
+        ("flags.txt", "nvcc flags: -DUSE_ROCM=0\n", "Makefile", "all:\n\t$(NVCC) @flags.txt a.cu\n"),
+        ("flags.txt", "$(X) -DUSE_ROCM=0\n", "build.sh", "nvcc --options-file flags.txt a.cu\n"),
+        ("flags.txt", "$(X) -DUSE_ROCM=0\n", "build.sh", "nvcc $(<flags.txt) a.cu\n"),
+    ],
+)
+def test_a_file_whose_text_another_one_takes_up_may_switch_a_gate(
+    tmp_path: Path, path: str, text: str, taker: str, how: str
+) -> None:
+    gated = GATED.format(name="USE_ROCM")
+    found = verdict(tmp_path / "taken", {path: text, taker: how}, {"a.cpp": C}, {"a.cpp": gated})
+    assert found.verdict == "not decided", found
+    assert any(path in item.message for item in found.differences)
+    alone = verdict(tmp_path / "alone", {path: text, taker: f"see {path}\n"}, {"a.cpp": C}, {"a.cpp": gated})
+    assert alone.verdict == "unchanged", alone

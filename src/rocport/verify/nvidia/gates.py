@@ -26,6 +26,13 @@ _LONGEST = 2000
 """Characters of a line that are looked at for a comment's mark."""
 _NEAR = 100
 """Characters beside a name that are looked at."""
+_TAKES = re.compile(
+    rb"(?:@|(?:^|[\s;&|(`\"'])(?:(?:\.|source|call|include|cat|--?optf|--?options-file|--?env[-_]file|env_file)[\s=:\"'-]+"
+    rb"|<[ \t]*))[^\s;&|\"'@<]*\Z"
+)
+"""What stands in front of the name of a file whose text counts where it is named: sourced, options, an environment."""
+_HAS_A_READER = ("c", "cmake", "make", "meson", "python")
+"""Languages whose own readers find what a file sets, whatever it is called."""
 _DEFINES = re.compile(r"#\s*(?:define|undef)\s+(\w+)")
 _NAMES_KEYS = frozenset(("dict", "update", "setdefault", "OrderedDict", "environ", "define", "putenv", "env", "run"))
 """Calls whose keywords become keys, or variables of a process."""
@@ -87,10 +94,15 @@ def switched(
     mention = _mention(every)
     for path, mode in original.modes.items():
         kind = language(path)
-        if mode in ("link", "submodule") or path.endswith(_DOCUMENTATION) or _OF_ROCM.search(path):
+        if mode in ("link", "submodule") or path.endswith(_DOCUMENTATION):
+            continue
+        of_rocm = _OF_ROCM.search(path) is not None
+        if of_rocm and kind in _HAS_A_READER:
             continue
         content = original.data(path)
         if len(content) > _LARGEST or b"\0" in content:
+            continue
+        if of_rocm and not (mentions(every, content) and _taken_up(original, path)):
             continue
         if kind not in ("c", "text"):
             for piece in _in_pieces(every).finditer(content):
@@ -108,11 +120,12 @@ def switched(
                 continue
             yield from ((name, path, line) for name, line in _in_python(tree, frozenset(names)))
             continue
+        options = kind == "text" and b"-D" in content and _taken_up(original, path)
         for number, line in enumerate(content.split(b"\n"), 1):
             found = list(mention.finditer(line))
             text = _Line(line) if found else None
             for match in found:
-                if text and _sets(kind, text, match):
+                if text and _sets(kind, text, match, options):
                     yield match.group(1).decode(), path, number
 
 
@@ -126,7 +139,23 @@ class _Line:
         self.template = line.find(b"cmakedefine")
 
 
-def _sets(kind: str, line: _Line, match: re.Match[bytes]) -> bool:
+def _taken_up(original: Tree, path: str) -> bool:
+    """Whether a file that is not of ROCm sources another one, or hands it over as options or as an environment."""
+    name = path.rpartition("/")[2].encode()
+    for other, mode in original.modes.items():
+        if other == path or mode in ("link", "submodule") or other.endswith(_DOCUMENTATION) or _OF_ROCM.search(other):
+            continue
+        content = original.data(other)
+        for found in re.finditer(re.escape(name) + rb"(?![\w.-])", content) if name in content else ():
+            start = content.rfind(b"\n", max(0, found.start() - _LONGEST), found.start()) + 1
+            before = content[max(start, found.start() - _NEAR) : found.start()]
+            if not content[start : found.start()].lstrip().startswith((b"#", b"//")) and _TAKES.search(before):
+                return True
+    return False
+
+
+def _sets(kind: str, line: _Line, match: re.Match[bytes], options: bool) -> bool:
+    """`options`: whether something takes a text for options."""
     text = line.text
     before = line.whole[max(0, match.start() - _NEAR) : match.start()]
     if re.search(rb"#\s*(?:un)?def(?:ine)?\s+\Z", before) and not text.startswith(b"#"):
@@ -138,7 +167,9 @@ def _sets(kind: str, line: _Line, match: re.Match[bytes]) -> bool:
     flag = match.group().startswith(b"-D")
     after = line.whole[match.end() : match.end() + _NEAR].lstrip(b" \t\"'")
     if kind == "text":
-        return text.startswith(b"-D") or re.match(rb"#[ \t]*(?:define|undef)\b", text) is not None
+        return (flag and (options or re.match(rb"-\S", text) is not None)) or re.match(
+            rb"#[ \t]*(?:define|undef)\b", text
+        ) is not None
     if kind == "c":
         return text.startswith(b"#") and 0 <= line.template < match.start()
     if text.startswith((b"//", b"*", b";", b"rem ")) or (
