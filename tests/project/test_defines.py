@@ -114,6 +114,10 @@ def test_what_a_build_without_cuda_defines() -> None:
     assert defines_without_cuda("train.py", "args = ['-DNAME']\n") == []
     assert defines_without_cuda("CMakeLists.txt", "if(USE_CUDA)\n  add_definitions(-DA)\nendif()\n") == ["A"]
     assert defines_without_cuda("CMakeLists.txt", "if(CUDA_FOUND)\n  add_definitions(-DA)\nendif()\n") == []
+    said = "# if(CUDA_FOUND) is not asked\nadd_definitions(-DA)\n"
+    assert defines_without_cuda("CMakeLists.txt", said) == ["A"]
+    assigned = "export CFLAGS += -DA\noverride CFLAGS += -DB\nF = '-DG' \"-DH=1\" '-DI\"\nexport X -DY\n"
+    assert defines_without_cuda("Makefile", assigned) == ["A", "B", "G", "H=1"]
     assert defines_without_cuda("config.h.in", "#define X 1\n#cmakedefine A\n#  cmakedefine01 B\n") == ["A", "B"]
     assert defines_without_cuda("Makefile", "FLAGS += -O2 -DWITH_CUDA\nifdef X\nFLAGS += -DY\nendif\n") == ["WITH_CUDA"]
 
@@ -121,6 +125,14 @@ def test_what_a_build_without_cuda_defines() -> None:
 def test_what_is_taken_out_of_pytorch_s_list_for_hip_is_undefined() -> None:
     taken = 'ext.COMMON_HIPCC_FLAGS[:] = [f for f in ext.COMMON_HIPCC_FLAGS if "__HIP_NO_HALF_" not in f]\n'
     assert python_undefines(taken) == ["__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__"]
+    one = "ext.COMMON_HIPCC_FLAGS.remove('-D__HIP_NO_HALF_CONVERSIONS__=1')\n"
+    assert python_undefines(one) == ["__HIP_NO_HALF_CONVERSIONS__"]
+    loop = "for f in ['-D__HIP_NO_HALF_OPERATORS__=1']:\n    ext.COMMON_HIPCC_FLAGS.remove(f)\n"
+    assert python_undefines(loop) == ["__HIP_NO_HALF_OPERATORS__"]
+    hidden = f'__import__("a.b", fromlist=["x"]).{taken.removeprefix("ext.")}'
+    assert len(python_undefines(hidden)) == 2
+    assert python_undefines("e.COMMON_HIPCC_FLAGS.append('-D__HIP_NO_HALF_CONVERSIONS__=1')\n") == []
+    assert python_undefines("# COMMON_HIPCC_FLAGS keeps __HIP_NO_HALF_CONVERSIONS__\nx = 1\n") == []
     assert python_undefines("ext.COMMON_NVCC_FLAGS.remove('-D__CUDA_NO_HALF_OPERATORS__')\n") == []
 
 

@@ -9,10 +9,11 @@ out, too.
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterator, Sequence
 
-from rocport.project.cmake import CMakeCommand, commands
+from rocport.project.cmake import CMakeCommand, commands, without_comments
 from rocport.syntax.amd import names_amd
 from rocport.syntax.python import parse
 
@@ -23,10 +24,12 @@ _OTHERWISE = re.compile(
     r"Windows|win32|\bnt\b|MSVC|darwin|(?:^|_|\b)(?:no|not|skip|disable|without)_?(?:cuda|gpu|hip)|(?:cpu|CPU)_ONLY",
     re.I,
 )
-_ASSIGNMENT = re.compile(r"\w+\s*(?:[:?+]|::)?=")
-_DEFINE_FLAG = re.compile(r"(?<!\S)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)(?=\s|$)")
+_ASSIGNMENT = re.compile(r"(?:(?:export|override|private)\s+)*\w+\s*(?:[:?+]|::)?=")
+_DEFINE_FLAG = re.compile(r"(?<!\S)([\"']?)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)\1(?=\s|$)")
 _FOUND = re.compile(r"\bif\s*\([^()]*\b(?:CUDA\w*_FOUND|CMAKE_CUDA_COMPILER)\b", re.I)
 _CONFIGURED = re.compile(r"^[ \t]*#[ \t]*cmakedefine(?:01)?[ \t]+(\w+)", re.M)
+_HIP_LIST = "COMMON_HIPCC_FLAGS"
+_OF_TORCH = ("__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__")
 _BUILDS = re.compile(r"setup\s*\(|cpp_extension|CUDAExtension")
 _CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "target_compile_definitions"})
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
@@ -49,9 +52,33 @@ def python_undefines(text: str) -> list[str]:
     """`NAME` of every flag `-UNAME`, and what is taken out of PyTorch's list: what torch defines and the build does not
     want, `__HIP_NO_HALF_OPERATORS__`."""
     undefined = [macro[2:].strip() for macro in _macros(text) if macro.startswith("-U")]
-    if "COMMON_HIPCC_FLAGS" in text and "__HIP_NO_HALF_" in text:
-        undefined += ["__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__"]
+    if _HIP_LIST in text and "__HIP_NO_HALF_" in text:
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+            taken = set(_taken_out(parse(text)))
+            undefined += [name for name in _OF_TORCH if any(word in f"-D{name}=1" for word in taken)]
     return list(dict.fromkeys(undefined))
+
+
+def _taken_out(tree: ast.Module) -> Iterator[str]:
+    """Flags, or pieces of them, that a build takes out of PyTorch's list: by `remove`, or by a filter of the list."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "remove":
+            if ast.unparse(node.func.value).endswith(_HIP_LIST):
+                # One that a loop names is among the flags that the file writes.
+                known = any(isinstance(item, ast.Constant) for item in node.args)
+                yield from (word for word in _strings(node if known else tree) if word.startswith("-D"))
+        elif isinstance(node, ast.Assign) and any(_HIP_LIST in ast.unparse(target) for target in node.targets):
+            for test in ast.walk(node.value):
+                without = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn | ast.NotEq)
+                if without or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)):
+                    yield from _strings(test)
+
+
+def _strings(tree: ast.AST) -> Iterator[str]:
+    """The literals in it that name one of the two macros, or what both begin with."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "__HIP_NO_HALF_" in node.value:
+            yield node.value
 
 
 def _macros(text: str, every: bool = False) -> list[str]:
@@ -230,7 +257,7 @@ def makefile_defines(text: str) -> Iterator[str]:
         elif word == "endif":
             depth -= 1
         elif depth == 0 and _ASSIGNMENT.match(line):
-            yield from _DEFINE_FLAG.findall(line.partition("#")[0])
+            yield from (found[2] for found in _DEFINE_FLAG.finditer(line.partition("#")[0]))
 
 
 def defines_of(path: str, text: str) -> list[str]:
@@ -252,5 +279,5 @@ def defines_without_cuda(path: str, text: str) -> list[str]:
     if path.endswith(".in"):  # config.h.in, from the options of whoever runs CMake
         return _CONFIGURED.findall(text)
     if path.endswith((".txt", ".cmake")):
-        return [] if _FOUND.search(text) else cmake_defines(text)
+        return [] if _FOUND.search(without_comments(text.encode()).decode()) else cmake_defines(text)
     return list(makefile_defines(text))
