@@ -194,3 +194,17 @@ def test_dockerfile_without_what_doctor_would_unset(tmp_path: Path) -> None:
     rows = [row for row in text.splitlines() if row.startswith("ENV")]
     assert rows == ['ENV LANG="C.UTF-8" NOTE="a b"', "ENV HF_HOME=/models"]
     assert text.count(" left out: ") == 3 and "# TORCHINDUCTOR_MAX_AUTOTUNE=1 left out: " in text
+
+
+@pytest.mark.parametrize(
+    "more",
+    [" --config-settings=x=y", "\t--hash=sha256:a", " \\\n    --hash=sha256:a", " ; python_version > '3' --hash=a:b"],
+)
+def test_a_requirement_with_options_is_known_by_its_name(tmp_path: Path, more: str) -> None:
+    new = made(tmp_path, {"requirements.txt": f"torch\nnvidia-ml-py{more}\nnumpy\n"})
+    assert active(new["requirements-rocm.txt"]) == ["-c constraints-rocm.txt", "torch", "numpy"]
+
+
+def test_a_comment_does_not_go_on(tmp_path: Path) -> None:
+    new = made(tmp_path, {"requirements.txt": "# of ROCm \\\ntorch==2.5.1+cu121\n"})
+    assert active(new["requirements-rocm.txt"]) == ["-c constraints-rocm.txt"]

@@ -20,6 +20,7 @@ SOURCE = "requirements.txt"
 REQUIREMENTS = "requirements-rocm.txt"
 CONSTRAINTS = "constraints-rocm.txt"
 _INDEX = re.compile(r"^\s*(?:--(?:extra-)?index-url|-i|--find-links|-f)\b.*(?:cu\d|nvidia)")
+_OPTION = re.compile(r"(?<=\S)\s+--?[a-zA-Z]")
 _CUDA = re.compile(r"\+cu\d|[-.]cu\d{2,3}\b|/cu\d{2,3}/")
 _ELSEWHERE = {
     "cuda-only": "NVIDIA only",
@@ -68,7 +69,7 @@ def _lines(text: str, chosen: Wheels) -> Iterator[str]:
     yield f"#   pip install -r {REQUIREMENTS}\n"
     yield f"-c {CONSTRAINTS}\n"
     # A requirement can go on in the next line; what is left out, is left out whole.
-    for logical in re.split(r"(?<!\\)\n", text.replace("\r\n", "\n").removesuffix("\n")):
+    for logical in _logical(text):
         why = _left_out(logical)
         if why:
             yield "".join(f"# {row}\n" for row in logical.split("\n")) + f"#   {why}\n"
@@ -95,13 +96,26 @@ def _left_out(line: str) -> str:
 
 
 def _packages(text: str) -> frozenset[str]:
-    return frozenset(filter(None, map(_name, text.splitlines())))
+    return frozenset(filter(None, map(_name, _logical(text))))
+
+
+def _logical(text: str) -> list[str]:
+    """Lines with those that go on joined as pip does: a comment does not go on."""
+    found: list[str] = []
+    goes_on = False
+    for row in text.replace("\r\n", "\n").removesuffix("\n").split("\n"):
+        if goes_on:
+            found[-1] += f"\n{row}"
+        else:
+            found.append(row)
+        goes_on = row.endswith("\\") and not row.lstrip().startswith("#")
+    return found
 
 
 def _name(line: str) -> str:
     """The package a line asks for, in lower case; empty for options and comments."""
     whole = line.replace("\\\n", " ")
-    words = re.sub(r"(?:^|\s)#.*", "", whole).split(" --hash")[0].rstrip("\\ ").strip()
+    words = _OPTION.split(re.sub(r"(?:^|\s)#.*", "", whole))[0].rstrip("\\ ").strip()
     if not words or words.startswith("-"):
         return ""
     try:
