@@ -20,6 +20,7 @@ from rocport.syntax.python import PythonSource
         ("import triton\nk.warmup(x, grid=(1,), num_ctas=2)\n", [2]),
         ("import triton\nb = heuristics(num_ctas=2)\n", []),
         ("kw = {'num_ctas': 2}\nplan(**kw)\n", []),
+        ("from mine import k\nkw = {}\nkw['num_ctas']: int\nk[(1,)](x, **kw)\n", []),
         ("from mine import k\nkw = {'num_ctas': 1}\nk[(1,)](x, **kw)\n", []),
     ],
 )

@@ -44,7 +44,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     pairs = [pair for keyword in given for pair in _pairs(keyword)]
     for node in source.find(ast.Assign, ast.AnnAssign):
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            if isinstance(target, ast.Name) and target.id in spread and node.value is not None:
+            if node.value is None:
+                continue
+            if isinstance(target, ast.Name) and target.id in spread:
                 pairs += _pairs(ast.keyword(None, node.value))
             if not isinstance(target, ast.Subscript) or not isinstance(target.slice, ast.Constant):
                 continue
