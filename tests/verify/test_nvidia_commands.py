@@ -177,6 +177,14 @@ HARMLESS: dict[str, tuple[Files, Files]] = {
             "[v for n, v in vars(a).items() if isinstance(v, type) and n != 'x']",
         )
     },
+    "a module that keeps what is of its class": (
+        {
+            "p/__init__.py": "",
+            "p/a.py": f"{OPS}class Q: pass\nD = {{n: q for (n, q) in locals().items() if isinstance(q, Q)}}\n",
+        },
+        ADDS
+        | {"p/a.py": f"{GATED_OPS}class Q: pass\nD = {{n: q for (n, q) in locals().items() if isinstance(q, Q)}}\n"},
+    ),
     "a module that keeps what is public": (
         {"p/__init__.py": "", "p/a.py": f"{OPS}__all__ = [k for k in globals() if k[0] != '_']\n"},
         ADDS | {"p/a.py": f"{GATED_OPS}__all__ = [k for k in globals() if k[0] != '_']\n"},

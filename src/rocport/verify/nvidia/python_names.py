@@ -137,8 +137,11 @@ def _all_names(node: ast.expr, parents: Mapping[ast.AST, ast.AST], names: Iterab
     at: ast.AST = node
     while not isinstance(at, ast.stmt) and at in parents:
         at = parents[at]
+    classes = frozenset(item.name for item in parents if isinstance(item, ast.ClassDef) and not item.keywords) | {
+        "type"
+    }
     tests = [test for inner in ast.walk(at) for test in _tests(inner)]
-    return not all(any(_leaves_out(test, wanted, name) for test, wanted in tests) for name in names)
+    return not all(any(_leaves_out(test, wanted, name, classes) for test, wanted in tests) for name in names)
 
 
 def _tests(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
@@ -156,12 +159,13 @@ def _tests(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
             yield rest[0].test, True
 
 
-def _leaves_out(test: ast.expr, wanted: bool, name: str) -> bool:
-    """Whether a name, of a module or a plain value, cannot pass a test that is to be `wanted`."""
+def _leaves_out(test: ast.expr, wanted: bool, name: str, classes: frozenset[str]) -> bool:
+    """Whether a name, of a module or a plain value, cannot pass a test that is to be `wanted`; `classes` are
+    those of the file, of which neither is."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _leaves_out(test.operand, not wanted, name)
+        return _leaves_out(test.operand, not wanted, name, classes)
     if isinstance(test, ast.BoolOp):
-        each = (_leaves_out(value, wanted, name) for value in test.values)
+        each = (_leaves_out(value, wanted, name, classes) for value in test.values)
         return any(each) if isinstance(test.op, ast.And) is wanted else all(each)
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         equal = isinstance(test.ops[0], ast.Eq)
@@ -181,5 +185,5 @@ def _leaves_out(test: ast.expr, wanted: bool, name: str) -> bool:
         return answer is not wanted
     if asked in ("islower", "isupper"):
         return (name.islower() if asked == "islower" else name.isupper()) is not wanted
-    of_type = asked == "isinstance" and len(test.args) == 2 and ast.unparse(test.args[1]) == "type"
+    of_type = asked == "isinstance" and len(test.args) == 2 and ast.unparse(test.args[1]) in classes
     return wanted and (asked in _NO_MODULE or of_type)
