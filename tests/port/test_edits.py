@@ -63,6 +63,15 @@ def test_equal_edits_are_made_once_and_both_findings_are_done() -> None:
     assert replaced(b"0123456789", edits_of(chosen)) == b"x45y789"
 
 
+def test_an_edit_that_two_findings_share_is_made_beside_another_at_its_place() -> None:
+    shared = (0, 0, b"# ROCm\n")
+    first, second = finding("first", (0, 0, b"if(USE_ROCM)\n"), shared), finding("second", (9, 9, b"x"), shared)
+    for order in permutations((first, second)):
+        chosen, lost = choose(order)
+        assert names(chosen) == ["first", "second"] and not lost
+    assert replaced(b"project()", edits_of([first, second])) == b"# ROCm\nif(USE_ROCM)\nproject()x"
+
+
 def test_what_is_left_for_the_reader_is_in_nobodys_way() -> None:
     manual, plain = finding("manual", (0, 9, b""), manual=True), finding("plain")
     chosen, lost = choose([manual, plain, finding("edit", (2, 4, b"x"))])

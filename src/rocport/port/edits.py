@@ -70,18 +70,22 @@ class _Taken:
     def __init__(self) -> None:
         self._spans: list[tuple[int, int]] = []
         self._owners: dict[tuple[int, int], tuple[Edit, Finding]] = {}
+        self._edits: set[Edit] = set()
 
     def clash(self, edit: Edit) -> Finding | None:
         """Whose edit overlaps this one; an equal edit overlaps nothing, it is made once."""
+        if edit in self._edits:
+            return None
         key = (edit.span.start, edit.span.end)
         at = bisect.bisect_left(self._spans, key)
         for candidate in self._spans[max(0, at - 2) : at + 2]:
             other, owner = self._owners[candidate]
-            if other.span.overlaps(edit.span) and other != edit:
+            if other.span.overlaps(edit.span):
                 return owner
         return None
 
     def add(self, edit: Edit, owner: Finding) -> None:
+        self._edits.add(edit)
         key = (edit.span.start, edit.span.end)
         if key not in self._owners:
             bisect.insort(self._spans, key)
