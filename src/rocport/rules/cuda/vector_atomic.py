@@ -7,6 +7,7 @@ Right everywhere that CUDA's is. A file that calls it with a vector gets the ove
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
@@ -97,9 +98,15 @@ def _is_pointer(source: CudaSource, first: int, last: int) -> bool:
 def _declared(source: CudaSource, at: int, between: bytes) -> bool:
     """True for a name that is declared `float2 name` (`float2 *name` with a star between), or got a vector with `auto`:
     in the function, where it declares the name at all."""
-    name, function = source.at(at), source.enclosing(at)
+    function = source.enclosing(at)
+    span = (function.params[0], function.body[1]) if function is not None and function.body is not None else (0, 0)
+    return _declared_in(source, source.at(at), between, span)
+
+
+@lru_cache(maxsize=16)
+def _declared_in(source: CudaSource, name: bytes, between: bytes, span: tuple[int, int]) -> bool:
     places = source.index.get(name, ())
-    inside = [i for i in places if function is not None and function.params[0] < i < at and _types(source, i)]
+    inside = [i for i in places if span[0] < i < span[1] and _types(source, i) is not None]
     return any(_types(source, i) == between or (not between and _gets(source, i)) for i in inside or places)
 
 
