@@ -112,17 +112,23 @@ def _halves(source: CudaSource) -> Iterator[Finding]:
             f"{source.at(position).decode()} and {source.at(position + 2).decode()} make "
             f"{', '.join(sorted(name.decode() for name in known))} when pasted"
         )
-        yield finding(
-            RULE,
-            source,
-            position,
-            shown,
-            last=position + 2,
-            applicability=Applicability.MANUAL if text is None else Applicability.REVIEW,
-            edits=[] if text is None else [replace_range(source, position, position + 1, text)],
-            headers=[HEADER] if text is not None and text.startswith(b"rocport::") else [],
-            fix="see that the macro pastes them; write the HIP name out where it does not exist under that spelling",
-        )
+        fix = "see that the macro pastes them; write the HIP name out where it does not exist under that spelling"
+        yield _of_halves(source, position, shown, text, fix)
+
+
+def _of_halves(source: CudaSource, position: int, shown: str, text: bytes | None, fix: str) -> Finding:
+    """`text` takes the first half's place; None: no rename of it translates every name that the halves make."""
+    return finding(
+        RULE,
+        source,
+        position,
+        shown,
+        last=position + 2,
+        applicability=Applicability.MANUAL if text is None else Applicability.REVIEW,
+        edits=[] if text is None else [replace_range(source, position, position + 1, text)],
+        headers=[HEADER] if text is not None and text.startswith(b"rocport::") else [],
+        fix=fix,
+    )
 
 
 def _halves_through(source: CudaSource, position: int, whole: bool) -> Iterator[Finding]:
@@ -155,17 +161,8 @@ def _halves_through(source: CudaSource, position: int, whole: bool) -> Iterator[
         )
     else:
         shown = f"{written} make names when pasted, which this file does not show"
-    yield finding(
-        RULE,
-        source,
-        position,
-        shown,
-        last=position + 2,
-        applicability=Applicability.MANUAL if text is None else Applicability.REVIEW,
-        edits=[] if text is None else [replace_range(source, position, position + 1, text)],
-        headers=[HEADER] if text is not None and text.startswith(b"rocport::") else [],
-        fix="see that every name the macro is used for exists in HIP under that spelling; write out those that do not",
-    )
+    fix = "see that every name the macro is used for exists in HIP under that spelling; write out those that do not"
+    yield _of_halves(source, position, shown, text, fix)
 
 
 def _not_of_cuda(source: CudaSource, directive: Directive, names: list[bytes], group: list[bytes]) -> set[bytes]:
