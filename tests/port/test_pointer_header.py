@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from rocport.cli import cli
 from rocport.port import headers
 
 DEVICE = r"""
 #include "rocport_pointer.h"
+struct K { static const int value = 3; static constexpr int get(int i) { return i; } };
+static_assert(rocport::plus(K::get(3), K::value) == 6, "in a constant expression");
 struct Cache { void *rows; __device__ void *at(int) { return rows; } };
-__global__ void k(void *p, const void *q, float *f, long *o, Cache c, unsigned n) {
+__global__ void k(void *p, const void *q, volatile void *v, float *f, long *o, Cache c, unsigned n) {
   float *a = reinterpret_cast<float *>(rocport::plus(c.at(1), n));
   const float *b = static_cast<const float *>(rocport::minus(rocport::plus(q, n), 4u));
   o[0] = *a + *b + *rocport::plus(f, n) + rocport::plus(n, 1);
+  o[2] = *(volatile int *)rocport::plus(v, n) + rocport::plus(n, K::value);
+  o[3] = *(volatile int *)rocport::minus((const volatile void *)v, 4);
   o[1] = rocport::minus(p, q) + rocport::minus(f, a);
 }
 """
@@ -61,3 +68,16 @@ def test_a_host_program_computes_what_gnu_c_does(standard: str, tmp_path: Path) 
     built = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     assert built.returncode == 0, built.stderr[-4000:]
     assert subprocess.run([str(tmp_path / "a")], timeout=3600).returncode == 0
+
+
+def test_a_header_that_c_files_include_keeps_its_sum_for_a_person(tmp_path: Path) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    tree.mkdir()
+    header = "static inline void *at(void *p, int n) { return p + n; }\n"
+    (tree / "at.h").write_text(header)
+    (tree / "m.c").write_text('#include "at.h"\nint main(void) { return at(0, 0) != 0; }\n')
+    (tree / "k.cu").write_text('#include "at.h"\n__global__ void k(void *p) { at(p, 1); }\n')
+    said = CliRunner().invoke(cli, ["port", str(tree), "--out", str(out), "--format", "json"])
+    assert "p + n" in (out / "at.h").read_text() and "rocport_pointer" not in (out / "at.h").read_text()
+    (finding,) = [item for item in json.loads(said.stdout)["findings"] if item["rule"] == "void-pointer"]
+    assert finding["path"] == "at.h" and finding["applicability"] == "manual"

@@ -18,30 +18,50 @@
 namespace rocport {
 
 template <class N>
-ROCPORT_POINTER auto plus(void* p, N n) -> decltype(static_cast<void*>(static_cast<char*>(p) + n)) {
+ROCPORT_POINTER constexpr auto plus(void* p, N n) -> decltype(static_cast<void*>(static_cast<char*>(p) + n)) {
   return static_cast<char*>(p) + n;
 }
 template <class N>
-ROCPORT_POINTER auto plus(const void* p, N n) -> decltype(static_cast<const void*>(static_cast<const char*>(p) + n)) {
+ROCPORT_POINTER constexpr auto plus(const void* p, N n) -> decltype(static_cast<const void*>(static_cast<const char*>(p) + n)) {
   return static_cast<const char*>(p) + n;
 }
+template <class N>
+ROCPORT_POINTER constexpr auto plus(volatile void* p, N n)
+    -> decltype(static_cast<volatile void*>(static_cast<volatile char*>(p) + n)) {
+  return static_cast<volatile char*>(p) + n;
+}
+template <class N>
+ROCPORT_POINTER constexpr auto plus(const volatile void* p, N n)
+    -> decltype(static_cast<const volatile void*>(static_cast<const volatile char*>(p) + n)) {
+  return static_cast<const volatile char*>(p) + n;
+}
 template <class P, class N>
-ROCPORT_POINTER auto plus(const P& p, const N& n) -> decltype(p + n) {
+ROCPORT_POINTER constexpr auto plus(P p, N n) -> decltype(p + n) {
   return p + n;
 }
 template <class N>
-ROCPORT_POINTER auto minus(void* p, N n) -> decltype(static_cast<void*>(static_cast<char*>(p) - n)) {
+ROCPORT_POINTER constexpr auto minus(void* p, N n) -> decltype(static_cast<void*>(static_cast<char*>(p) - n)) {
   return static_cast<char*>(p) - n;
 }
 template <class N>
-ROCPORT_POINTER auto minus(const void* p, N n) -> decltype(static_cast<const void*>(static_cast<const char*>(p) - n)) {
+ROCPORT_POINTER constexpr auto minus(const void* p, N n) -> decltype(static_cast<const void*>(static_cast<const char*>(p) - n)) {
   return static_cast<const char*>(p) - n;
+}
+template <class N>
+ROCPORT_POINTER constexpr auto minus(volatile void* p, N n)
+    -> decltype(static_cast<volatile void*>(static_cast<volatile char*>(p) - n)) {
+  return static_cast<volatile char*>(p) - n;
+}
+template <class N>
+ROCPORT_POINTER constexpr auto minus(const volatile void* p, N n)
+    -> decltype(static_cast<const volatile void*>(static_cast<const volatile char*>(p) - n)) {
+  return static_cast<const volatile char*>(p) - n;
 }
 ROCPORT_POINTER long minus(const void* p, const void* q) {
   return static_cast<const char*>(p) - static_cast<const char*>(q);
 }
 template <class P, class N>
-ROCPORT_POINTER auto minus(const P& p, const N& n) -> decltype(p - n) {
+ROCPORT_POINTER constexpr auto minus(P p, N n) -> decltype(p - n) {
   return p - n;
 }
 
