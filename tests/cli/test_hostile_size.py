@@ -17,6 +17,7 @@ import pytest
 from rocport import explain
 from rocport.convergence import elsewhere
 from rocport.doctor.capture import machine_from_text
+from rocport.facts import symbols
 from rocport.model import Context, Options, Problem
 from rocport.project import defines
 from rocport.project.build import BuildSource
@@ -140,6 +141,7 @@ PIECES = [
     b"USE_ROCM ",
     b"0x0 ",
     b"Traceback ",
+    b"CUDA_",
 ]
 FILES = ("a.cu", "CMakeLists.txt", "Makefile", "setup.py", "meson.build", "Dockerfile", "requirements.txt",
          "pyproject.toml", ".github/workflows/a.yml", "a.sh", "environment.yml", "a.ipynb", "a.hip", "BUILD",
@@ -312,6 +314,11 @@ def test_repetitive_tokens_are_aligned_in_linear_time() -> None:
 
 def test_a_cuda_source_is_read_in_linear_time() -> None:
     assert growth(lambda data: scanned("a.cu", data, all_look=False), b"<", SMALL) <= WIDE
+
+
+@pytest.mark.parametrize("piece", [b"CUDA_", b"CUa_", b"CUDA_A_v1", b"CUa_st"])
+def test_names_of_families_are_found_in_linear_time(piece: bytes) -> None:
+    assert growth(symbols.in_families, piece, 4 * SMALL) <= WIDE
 
 
 @pytest.mark.parametrize("asked", [b"if __CUDA_ARCH__ >= 700", b"elif __CUDA_ARCH__ >= 700"])

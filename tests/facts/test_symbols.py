@@ -243,3 +243,11 @@ def test_a_family_answers_names_without_rows():
     assert tag is not None and tag.hip == "hipDeviceP2PAttr"
     assert symbols.of_family(b"CUgreenCtx_st").hip == "", "a handle's typedef is a pointer to the tag"
     assert symbols.of_family(b"cuMemAlloc") is None
+
+
+def test_a_name_of_a_family_is_a_whole_word_and_begins_as_all_do():
+    text = b"MY_CUBLASLT_MATMUL_TILE_64x64 CUmode_enum_t xCUmode_enum CUDA_A_v2_st CUDA_A_v2_stb\xe9CUmode_enum"
+    assert symbols.in_families(text) == {b"CUDA_A_v2_st", b"CUmode_enum"}
+    names = [family.names for owner in symbols.libraries().values() for family in owner.families]
+    alternatives = [part for one in names for part in re.split(r"\|(?![^(]*\))", one)]
+    assert len(alternatives) >= 5 and all(part.startswith("CU") for part in alternatives)

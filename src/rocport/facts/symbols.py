@@ -22,7 +22,7 @@ import gc
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -195,9 +195,11 @@ def load() -> SymbolTable:
     return table
 
 
+@lru_cache(maxsize=2)
 def in_families(text: bytes) -> frozenset[bytes]:
-    """The words of a text, and ends of words, that a family of names answers, and no row."""
-    return frozenset(match[0] for match in _family_names().finditer(text)) - load().identifiers.keys()
+    """The words of a text that a family of names answers, and no row. Several readers ask of one text."""
+    words = set(_WORDS.findall(text)) - load().identifiers.keys()
+    return frozenset(word for word in words if _family_names().fullmatch(word))
 
 
 def of_family(name: bytes) -> Symbol | None:
@@ -214,10 +216,14 @@ def of_family(name: bytes) -> Symbol | None:
     return None
 
 
+# Every family begins so. Each word is read once: what is looked for within a word, too, takes quadratic time.
+_WORDS = re.compile(rb"CU(?<=\bCU)\w+")
+
+
 @cache
 def _family_names() -> re.Pattern[bytes]:
     names = "|".join(family.names for owner in libraries().values() for family in owner.families)
-    return re.compile(rf"(?:{names})(?!\w)".encode())
+    return re.compile(names.encode())
 
 
 @cache
