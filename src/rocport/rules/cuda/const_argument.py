@@ -1,7 +1,8 @@
 """An argument that CUDA takes as a pointer to const and HIP does not: `cuMemcpyHtoD(d, host, n)` with a `const float
 *host`. `hipMemcpyHtoD` of ROCm 6 takes a `void *`, to which no pointer to const converts, though it only reads there;
 the arrays of pointers of `hipblasGemmBatchedEx` lack a const of CUDA's, too. The port casts the argument where it
-stands. Right everywhere, and on releases that declare it as CUDA does.
+stands. Right everywhere, and on releases that declare it as CUDA does. Where `__VA_ARGS__` or a pack may hold the
+argument together with others, no cast can stand before it: MANUAL.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
-from rocport.rules.cuda.definitions import arguments
+from rocport.rules.cuda.definitions import arguments, may_be_several
 from rocport.rules.cuda.warp_common import is_definition, is_name_only
 from rocport.syntax.cuda import CudaSource
 
@@ -28,7 +29,7 @@ RULE = Rule(
     name="const-argument",
     summary="argument that is const in CUDA and not in HIP",
     severity=Severity.BREAKS_BUILD,
-    applicability=Applicability.SAFE,
+    applicability=Applicability.MANUAL,
     phase=2,
     triggers=frozenset(_CALLS),
     examples=(
@@ -49,12 +50,37 @@ RULE = Rule(
             "                               (void **)C, x, 1, 1, y, z); }\n",
             contains=("a, (const void **)((void **)A), x, 1, (const void **)B, x, 1, b,", " (void **)C, x"),
         ),
+        Example(
+            "#define COPY(d, ...) cuMemcpyHtoD(d, __VA_ARGS__)\n",
+            contains=("#define COPY(d, ...) hipMemcpyHtoD(d, __VA",),
+        ),
+        Example(
+            "#define COPY(d, args...) cuMemcpyHtoD(d, ##args)\n",
+            contains=("COPY(d, args...) hipMemcpyHtoD(d, ##args)",),
+        ),
+        Example(
+            "#define COPY(d, h, ...) cuMemcpyHtoDAsync(d, h, __VA_ARGS__)\n",
+            contains=("hipMemcpyHtoDAsync(d, (void *)(h), __VA_ARGS__)",),
+        ),
+        Example(
+            "template <class... A> void f(CUdeviceptr d, A... a) { cuMemcpyHtoD(d, a...); }\n",
+            contains=("{ hipMemcpyHtoD(d, a...); }",),
+        ),
+        Example(
+            "void f(CUdeviceptr d, const float *h, int n) { cuMemcpyHtoD(d, (void *)h + 4, n); }\n",
+            contains=("hipMemcpyHtoD(d, (void *)((void *)h + 4), n)",),
+        ),
+        Example(
+            "void f(CUdeviceptr d, const float *h, int n) { cuMemcpyHtoD(d, const_cast<void *>(h) + 4, n); }\n",
+            contains=("hipMemcpyHtoD(d, (void *)(const_cast<void *>(h) + 4), n)",),
+        ),
     ),
     clean=(
         "void f(CUdeviceptr d, const void *h, int n) { cuMemcpyHtoD(d, const_cast<void *>(h), n); }\n",
         "CUresult cuMemcpyHtoD(CUdeviceptr d, const void *h, size_t n);\n",
         "#define cuMemcpyHtoD(d, h, n) copied(d, h, n)\n",
         "void f(CUdeviceptr d, void *h, int n) { cuMemcpyHtoD(d, (void *)h, n); }\n",
+        "void f(CUdeviceptr d, S *h, int n) { cuMemcpyHtoD(d, (void *)&h->a[n + 1], n); }\n",
         "int g = use(cuMemcpyHtoD);\n",
     ),
     sources=("hip/hip_runtime_api.h and hipblas/hipblas.h of ROCm 6.4",),
@@ -72,7 +98,18 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             if is_definition(source, position) or is_name_only(source, position):
                 continue
             given = arguments(source, call.open, call.close)
+            several = next((at for at, part in enumerate(given) if may_be_several(source, *part)), len(given))
             for place, type_ in places.items():
+                takes = f"argument {place + 1} of {name.decode()} is const in CUDA; HIP's takes {type_.decode()[1:-1]}"
+                if several <= place and several < len(given):
+                    yield finding(
+                        RULE,
+                        source,
+                        position,
+                        f"{takes}, and which argument that is shows only where the macro or template is used",
+                        fix=f"name argument {place + 1} by itself and cast it, {type_.decode()}",
+                    )
+                    continue
                 if place >= len(given):
                     continue
                 first, last = given[place]
@@ -82,7 +119,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                     RULE,
                     source,
                     position,
-                    f"argument {place + 1} of {name.decode()} is const in CUDA; HIP's takes {type_.decode()[1:-1]}",
+                    takes,
+                    applicability=Applicability.SAFE,
                     edits=[
                         insert(source.starts[first], type_ + b"("),
                         insert(source.end(last - 1), b")"),
@@ -91,7 +129,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 
 
 def _is_cast(source: CudaSource, first: int, last: int, type_: bytes) -> bool:
-    """True where the argument is cast to the type that HIP takes already, `(void *)p` or `const_cast<void *>(p)`."""
+    """True where all of the argument is cast to what HIP takes already, `(void *)p` or `const_cast<void *>(p)`."""
     wanted = sorted(type_[1:-1].split())
     for opening, closing in ((b"(", b")"), (b"<", b">")):
         open_ = first if opening == b"(" else first + 1
@@ -100,5 +138,21 @@ def _is_cast(source: CudaSource, first: int, last: int, type_: bytes) -> bool:
         close = next((at for at in range(open_, last) if source.at(at) == closing), open_)
         stars = b"".join(word for word in source.texts[open_ + 1 : close] if word == b"*")
         words = [word for word in source.texts[open_ + 1 : close] if word != b"*"]
-        return sorted([*words, stars]) == wanted and source.at(close - 1) == b"*"
+        whole = _is_operand(source, close + 1, last) if opening == b"(" else source.pairs.get(close + 1) == last - 1
+        return sorted([*words, stars]) == wanted and source.at(close - 1) == b"*" and whole
     return False
+
+
+def _is_operand(source: CudaSource, first: int, last: int) -> bool:
+    """True for an operand that a cast before it covers as a whole: `p`, `&a.b[1]`, `(p + 1)`, not `p + 1`."""
+    while first < last and source.at(first) in (b"&", b"*"):
+        first += 1
+    position = first
+    while position < last:
+        text = source.at(position)
+        if position in source.pairs and text in (b"(", b"["):
+            position = source.pairs[position]
+        elif not (source.is_ident(position) or text[:1].isdigit() or text in (b"::", b".", b"->")):
+            return False
+        position += 1
+    return first < last

@@ -30,6 +30,32 @@ def arguments(source: CudaSource, open_: int, close: int) -> list[tuple[int, int
     return parts
 
 
+def macro_parameters(source: CudaSource, position: int) -> tuple[frozenset[bytes], frozenset[bytes]]:
+    """Parameters of the macro whose `#define` holds a token: those of one argument, and those of any number of them."""
+    directive = source.directive_of(position)
+    open_ = directive.first + 3 if directive is not None and directive.name == b"define" else -1
+    if open_ < 0 or source.at(open_) != b"(" or source.starts[open_] != source.end(open_ - 1):
+        return frozenset(), frozenset()
+    one, many = set(), {b"__VA_ARGS__"}
+    for first, last in arguments(source, open_, source.pairs.get(open_, open_)):
+        if last - first == 1 and source.at(first) != b"...":
+            one.add(source.at(first))
+        elif last - first == 2 and source.at(first + 1) == b"...":
+            many.add(source.at(first))
+    return frozenset(one), frozenset(many)
+
+
+def may_be_several(source: CudaSource, first: int, last: int) -> bool:
+    """True for an argument that stands for any number of them: `__VA_ARGS__`, GNU's `args` of `args...`, `pack...`."""
+    several = {b"...", b"__VA_ARGS__"} | macro_parameters(source, first)[1]
+    position = first
+    while position < last:
+        if source.at(position) in several:
+            return True
+        position = max(source.pairs.get(position, position), position) + 1
+    return False
+
+
 def parameters(source: CudaSource, open_: int, close: int) -> list[tuple[bytes, bytes]]:
     """Type (qualifiers and spaces left out) and name of each parameter; `float3 &` is `float3&`."""
     found = []
