@@ -141,9 +141,9 @@ def _is_the_loop(source: CudaSource, position: int, first: int, last: int, given
     (_, address), (type_, value) = given
     body = source.texts[first + 1 : last]
     loop = _LOOP.fullmatch(b" ".join(body[body.index(b"do") :])) if b"do" in body else None
-    ahead = body[: body.index(b"do")] if loop else []
-    plain = all(word in _WORDS or word[:1].isalpha() or word[:1] == b"_" for word in ahead)
-    if loop is None or not plain or body.count(value) != 1 or address not in (*ahead, loop["place"]):
+    if loop is None or body.count(value) != 1:
+        return False
+    if not _only_declares(b" ".join(body[: body.index(b"do")]), loop, type_, address):
         return False
     bits, number = _CASTS.get(type_, (_NO_CAST, _NO_CAST))
     old = number.fullmatch(loop["result"])
@@ -156,6 +156,35 @@ def _is_the_loop(source: CudaSource, position: int, first: int, last: int, given
     return value in sides and [_bare(match[1]) for match in held if match] == [loop["seen"]]
 
 
+def _only_declares(head: bytes, loop: re.Match[bytes], type_: bytes, address: bytes) -> bool:
+    """True where nothing is ahead of the loop but declarations of its variables: the address as an integer's, unless
+    the loop takes the parameter itself, what was read there, and what was seen."""
+    place, old, seen = re.escape(loop["place"]), re.escape(loop["old"]), re.escape(loop["seen"])
+    integer = _INTEGERS.get(type_, _WIDE)
+    given = re.escape(address)
+    pointer = rb"%b \*" % integer
+    cast = rb"(?:\( %b \) (?:%b|\( %b \))|reinterpret_cast < %b > \( %b \))" % (pointer, given, given, pointer, given)
+    wanted = {
+        rb"\* (?:const )?%b = %b" % (place, cast): loop["place"],
+        rb"%b = (?:\* %b|%b \[ 0 \])" % (old, place, place): loop["old"],
+        seen: loop["seen"],
+    }
+    found = []
+    for statement in head.removesuffix(b";").split(b";"):
+        declared = re.fullmatch(rb"\s*(?:%b|(auto)) ((?:\* |\w).*?)\s*" % integer, statement)
+        if declared is None:
+            return False
+        declarators = declared[2].split(b" , ")
+        if declared[1] and (len(declarators) > 1 or b"=" not in declarators[0]):
+            return False
+        for declarator in declarators:
+            if declared[1] and re.fullmatch(rb"%b = %b" % (place, cast), declarator):
+                declarator = b"* " + declarator
+            found.append(next((name for form, name in wanted.items() if re.fullmatch(form, declarator)), b""))
+    own = [] if loop["place"] == address else [loop["place"]]
+    return sorted(found) == sorted([*own, loop["old"], loop["seen"]]) and len({*found, address}) == 3 + len(own)
+
+
 def _bare(text: bytes) -> bytes:
     """An expression, its words apart, without the parentheses around all of it."""
     while text.startswith(b"( ") and text.endswith(b" )") and b"(" not in text[1:] and b")" not in text[:-1]:
@@ -163,8 +192,9 @@ def _bare(text: bytes) -> bytes:
     return text
 
 
-# What stands before the loop, apart from names: declarations of the address as a number's and of what was read there.
-_WORDS = frozenset({b"*", b"=", b"(", b")", b",", b";", b"<", b">"})
+# The integers of a number's size, as which its bits are swapped.
+_WIDE = rb"(?:(?:unsigned |signed )?long long(?: int)?|unsigned long(?: int)?|u?int64_t)"
+_INTEGERS = {b"float": rb"(?:(?:unsigned |signed )?int|unsigned|uint|u?int32_t)", b"double": _WIDE}
 _LOOP = re.compile(
     rb"do \{ (?P<seen>\w+) = (?P<old>\w+) ; (?P=old) = atomicCAS \( (?P<place>\w+) , (?P=seen) , (?P<new>[^;{}]+) \) ; "
     rb"\} while \( (?:(?P=seen) != (?P=old)|(?P=old) != (?P=seen)) \) ; return (?P<result>[^;{}]+) ;"
