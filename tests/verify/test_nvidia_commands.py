@@ -131,6 +131,23 @@ LEAKS: dict[str, tuple[Files, Files]] = {
             *("linecache.getlines(a.__file__)", "open(a.__file__).read()", "a.__loader__.get_source('p.a')"),
         )
     },
+    **{
+        f"a module that lists its names, testing something else: {code}": (
+            {"p/__init__.py": "", "p/a.py": f"{OPS}{code}\n"},
+            ADDS | {"p/a.py": f"{GATED_OPS}{code}\n"},
+        )
+        for code in (
+            "__all__ = [n for n in dir()] + [m for m in extra if not m.startswith('_')]",
+            "__all__ = [n for n in dir() if not version.startswith('_')]",
+            "__all__ = [k for k in dir() for p in pats if not p.startswith('_')]",
+            "__all__ = [n for n in dir() if version[0] != '_' or version.islower()]",
+            "ALL = [v for v in globals().values() if isinstance(version, type)]",
+            "ALL = [v for v in list(vars().values()) if not v.startswith('_')]",
+            "ALL = [i for i in globals().items() if i[0] != '_']",
+            "for k, v in list(globals().items()):\n    for p in pats:\n        if not p.startswith('_'): x(v)",
+            "for k in dir():\n    if k.startswith('_'):\n        x(k)\n        continue\n    y(k)",
+        )
+    },
     "a script's metadata": (
         {"a.py": "# /// script\n# dependencies = ['torch']\n# ///\nx = 1\n"},
         {"a.py": "# /// script\n# dependencies = ['torch', 'amdsmi']\n# ///\nx = 1\n"},
@@ -175,6 +192,7 @@ HARMLESS: dict[str, tuple[Files, Files]] = {
             *("inspect.getmembers(a, inspect.isfunction)", "os.path.dirname(a.__file__)"),
             "sorted(n for n in a.__dict__ if n.islower() and not n.startswith('__') and callable(a.__dict__[n]))",
             "[v for n, v in vars(a).items() if isinstance(v, type) and n != 'x']",
+            "[n for n in dir(a) if callable(getattr(a, n))]",
         )
     },
     "a module that keeps what is of its class": (
@@ -189,6 +207,19 @@ HARMLESS: dict[str, tuple[Files, Files]] = {
         {"p/__init__.py": "", "p/a.py": f"{OPS}__all__ = [k for k in globals() if k[0] != '_']\n"},
         ADDS | {"p/a.py": f"{GATED_OPS}__all__ = [k for k in globals() if k[0] != '_']\n"},
     ),
+    **{
+        f"a module that keeps what is not private: {code}": (
+            {"p/__init__.py": "", "p/a.py": f"{OPS}{code}\n"},
+            ADDS | {"p/a.py": f"{GATED_OPS}{code}\n"},
+        )
+        for code in (
+            "__all__ = sorted(n for n in list(globals().keys()) if not n.startswith('_'))",
+            "__all__ = [n for n in dir() if callable(globals()[n])]",
+            "ALL = [v for v in list(globals().values()) if callable(v)]",
+            "for k, v in list(globals().items()):\n    if k.startswith('_'):\n        continue\n    x(v)",
+            "for k in dir():\n    if not k.startswith('_'):\n        x(k)",
+        )
+    },
     "a name that cannot be a gate's": (PLAIN | {"l.sh": 'F="$F -DWITH_$b=0"\n'}, GATED),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from rocport.verify.nvidia.python_scopes import FUNCTIONS
 from rocport.verify.nvidia.reach_python import import_targets
@@ -24,6 +25,8 @@ _ONE_NAME = frozenset(("get", "update", "setdefault", "pop", "__setitem__", "__g
 """Methods of a dictionary of names that ask for names that are given."""
 _RUNS = frozenset(("exec", "eval", "setattr", "Timer", "timeit"))
 """Calls that take a dictionary of names to run code in it."""
+_KEEP_EACH = frozenset(("list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "dict"))
+"""Calls that give the names they are given, as they are."""
 _NO_MODULE = frozenset(("callable", "isclass", "isfunction", "isroutine", "isbuiltin", "ismethod", "issubclass"))
 """Questions that a module or a plain value, which is what the port adds, answers with no."""
 
@@ -134,14 +137,58 @@ def _all_names(node: ast.expr, parents: Mapping[ast.AST, ast.AST], names: Iterab
         return False
     if isinstance(above, ast.keyword) and above.arg in ("globals", "locals", "namespace", "globalns", "localns"):
         return False
-    at: ast.AST = node
-    while not isinstance(at, ast.stmt) and at in parents:
-        at = parents[at]
     classes = frozenset(item.name for item in parents if isinstance(item, ast.ClassDef) and not item.keywords) | {
         "type"
     }
-    tests = [test for inner in ast.walk(at) for test in _tests(inner)]
-    return not all(any(_leaves_out(test, wanted, name, classes) for test, wanted in tests) for name in names)
+    tests = list(_asked(node, parents))
+    return not all(any(_leaves_out(test, wanted, name, classes, of) for test, wanted, of in tests) for name in names)
+
+
+class _Subjects(NamedTuple):
+    """What a loop over names calls one of them, and what of the module has that name, as they are written."""
+
+    names: frozenset[str]
+    values: frozenset[str]
+
+
+def _asked(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> Iterator[tuple[ast.expr, bool, _Subjects]]:
+    """The tests of the loops that go through the names `node` gives, and what each is to answer of a name taken."""
+    pairs = isinstance(node, ast.Call) and _last(node.func).startswith("getmembers")
+    of_values = False
+    at: ast.AST = node
+    while (above := parents.get(at)) is not None:
+        if isinstance(above, ast.Attribute) and above.attr in ("items", "keys", "values", "copy"):
+            pairs, of_values = pairs or above.attr == "items", of_values or above.attr == "values"
+        elif isinstance(above, (ast.comprehension, ast.For)) and above.iter is at:
+            of = _subjects(above.target, node, pairs, of_values)
+            yield from ((test, wanted, of) for test, wanted in _tests(above))
+            return
+        elif not isinstance(above, ast.BinOp) and not (
+            isinstance(above, ast.Call) and (above.func is at or _last(above.func) in _KEEP_EACH)
+        ):
+            return
+        at = above
+
+
+def _subjects(target: ast.expr, node: ast.expr, pairs: bool, of_values: bool) -> _Subjects:
+    name, value = "", ""
+    if pairs and isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2:
+        name, value = (item.id if isinstance(item, ast.Name) else "" for item in target.elts)
+    elif not pairs and isinstance(target, ast.Name):
+        name, value = ("", target.id) if of_values else (target.id, "")
+    values = {value} - {""}
+    if name:
+        own = ("globals()", "locals()", "vars()") if isinstance(node, ast.Call) and not node.args else ()
+        values.add(f"{ast.unparse(node)}[{name}]")
+        values.update(f"{whole}[{name}]" for whole in own)
+        owner = node.value if isinstance(node, ast.Attribute) and node.attr == "__dict__" else None
+        if isinstance(node, ast.Call) and node.args:
+            owner = node.args[0]
+        if owner is not None:
+            whole = ast.unparse(owner)
+            values |= {f"{whole}.__dict__[{name}]", f"vars({whole})[{name}]", f"getattr({whole}, {name})"}
+            values.add(f"getattr({whole}, {name}, None)")
+    return _Subjects(frozenset({name} - {""}), frozenset(values))
 
 
 def _tests(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
@@ -151,39 +198,40 @@ def _tests(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
     elif isinstance(node, ast.For):
         # `if ...: continue` at the start, or an `if` around all of it.
         rest = list(node.body)
-        while (
-            rest and isinstance(rest[0], ast.If) and not rest[0].orelse and isinstance(rest[0].body[-1], ast.Continue)
-        ):
+        while rest and isinstance(rest[0], ast.If) and not rest[0].orelse and isinstance(rest[0].body[0], ast.Continue):
             yield rest.pop(0).test, False  # type: ignore[attr-defined]
         if len(rest) == 1 and isinstance(rest[0], ast.If) and not rest[0].orelse:
             yield rest[0].test, True
 
 
-def _leaves_out(test: ast.expr, wanted: bool, name: str, classes: frozenset[str]) -> bool:
+def _leaves_out(test: ast.expr, wanted: bool, name: str, classes: frozenset[str], of: _Subjects) -> bool:
     """Whether a name, of a module or a plain value, cannot pass a test that is to be `wanted`; `classes` are
-    those of the file, of which neither is."""
+    those of the file, of which neither is. A test of something else than `of` leaves out nothing."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _leaves_out(test.operand, not wanted, name, classes)
+        return _leaves_out(test.operand, not wanted, name, classes, of)
     if isinstance(test, ast.BoolOp):
-        each = (_leaves_out(value, wanted, name, classes) for value in test.values)
+        each = (_leaves_out(value, wanted, name, classes, of) for value in test.values)
         return any(each) if isinstance(test.op, ast.And) is wanted else all(each)
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         equal = isinstance(test.ops[0], ast.Eq)
         first = isinstance(test.left, ast.Subscript) and ast.unparse(test.left.slice) in ("0", ":1")
         other = ast.unparse(test.comparators[0]).strip("'\"")
+        first = first and ast.unparse(test.left.value) in of.names  # type: ignore[attr-defined]
         if first and isinstance(test.ops[0], ast.Eq | ast.NotEq) and len(other) == 1:
             return (name[0] == other) is not (equal is wanted)
     if not isinstance(test, ast.Call):
         return False
     asked = _last(test.func)
-    if asked in ("startswith", "endswith") and test.args:
+    of_name = isinstance(test.func, ast.Attribute) and ast.unparse(test.func.value) in of.names
+    if of_name and asked in ("startswith", "endswith") and test.args:
         try:
             given = ast.literal_eval(test.args[0])
             answer = name.startswith(given) if asked == "startswith" else name.endswith(given)
         except (ValueError, TypeError):
             return False
         return answer is not wanted
-    if asked in ("islower", "isupper"):
+    if of_name and asked in ("islower", "isupper"):
         return (name.islower() if asked == "islower" else name.isupper()) is not wanted
     of_type = asked == "isinstance" and len(test.args) == 2 and ast.unparse(test.args[1]) in classes
-    return wanted and (asked in _NO_MODULE or of_type)
+    of_value = bool(test.args) and ast.unparse(test.args[0]) in of.values
+    return wanted and of_value and (asked in _NO_MODULE or of_type)
