@@ -31,3 +31,18 @@ def test_a_device_is_a_number_in_cuda_12_and_in_hip(given: str, answer: str) -> 
     findings = scan_cuda("a.cu", text, Context(Options(), build_index(["a.cu"], [names_of(text)])))
     (found,) = (item for item in findings if item.message.startswith("cudaMemAdvise is"))
     assert found.applicability.value == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('#define GET(tail) cudaGetDriverEntryPoint("x", tail)', "review"),
+        ('#define GET(args...) cudaGetDriverEntryPoint("x", args)', "review"),
+        ('#define GET(p) cudaGetDriverEntryPoint("x", &p)', "manual"),
+        ('void f(void **p) { cudaGetDriverEntryPoint("x", p); }', "manual"),
+    ],
+)
+def test_a_parameter_of_a_macro_may_be_several_arguments(text: str, answer: str) -> None:
+    findings = scan_cuda("a.cu", text.encode(), Context(Options(), build_index(["a.cu"], [names_of(text.encode())])))
+    (found,) = (item for item in findings if item.message.startswith("cudaGetDriverEntryPoint is"))
+    assert found.applicability.value == answer

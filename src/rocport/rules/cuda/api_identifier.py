@@ -38,7 +38,7 @@ from rocport.model import (
 )
 from rocport.rules import discover
 from rocport.rules.cuda.common import finding, replace
-from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip
+from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip, macro_parameters, may_be_several
 from rocport.rules.cuda.runtime_overload import RULE as WRITTEN_OUT
 from rocport.syntax.cuda import CudaSource
 
@@ -396,8 +396,13 @@ def _fits(source: CudaSource, position: int, symbol: Symbol) -> bool | None:
         return None
     least, most = int(taken.group(1)), int(taken.group(2) or taken.group(1))
     given = arguments(source, call.open, call.close)
-    if any(source.at(at) in (b"...", b"__VA_ARGS__") for first, last in given for at in range(first, last)):
+    if any(may_be_several(source, *part) for part in given):
         return None
+    if len(given) < least:
+        # A macro's parameter may stand for several arguments: `#define A(tail) f(x, tail)`, used with a macro.
+        one = macro_parameters(source, position)[0]
+        if any(last - first == 1 and source.at(first) in one for first, last in given):
+            return None
     return least <= len(given) <= most
 
 
