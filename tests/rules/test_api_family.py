@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rocport.model import Applicability, Context, Options, ProjectIndex, RocmVersion
 from rocport.scan.engine import scan_cuda
+from rocport.syntax.project import build_index, names_of
 
 
 @pytest.mark.parametrize(("rocm", "applicability"), [("6.0", Applicability.MANUAL), ("7.1", Applicability.REVIEW)])
@@ -38,3 +41,12 @@ def test_a_context_without_parameters_is_renamed_too():
     text = b"#include <cuda.h>\nvoid f() { cuCtxCreate_v4(&c, nullptr, 0, d); }\n"
     found = scan_cuda("a.cu", text, Context(Options(), ProjectIndex()))
     assert b"hipCtxCreate" in [edit.text for item in found for edit in item.edits]
+
+
+@pytest.mark.parametrize(("header", "count"), [("cuda.h", 1), ("cute/tensor.hpp", 1), ("vendor.h", 0)])
+def test_a_tag_is_the_driver_s_where_a_unit_reaches_its_header(header, count):
+    tree = {"a.h": b"enum CUmode_enum m;\n", "a.cu": f'#include <{header}>\n#include "a.h"\n'.encode()}
+    index = build_index(list(tree), [names_of(data) for data in tree.values()])
+    context = Context(Options(), replace(index, includes={"a.h": (), "a.cu": (header, "a.h")}))
+    found = scan_cuda("a.h", tree["a.h"], context)
+    assert len([item for item in found if item.rule == "api-family"]) == count

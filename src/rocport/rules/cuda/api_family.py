@@ -2,18 +2,21 @@
 
 `CUBLASLT_MATMUL_TILE_64x64` and some 700 like it name tiles that hipBLASLt does not let a program choose: MANUAL, with
 what to use. A tag of the driver API (`enum CUdevice_P2PAttribute_enum`) is the typedef that
-HIP has for it, and MANUAL where HIP has none. What the project declares itself under such a name is its own.
+HIP has for it, and MANUAL where HIP has none and the file may reach cuda.h. What the project declares itself under
+such a name is its own, and so is a name of another scope.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rocport.binding import Owner, binder
-from rocport.facts.symbols import Symbol, in_families, of_family
+from rocport.facts.symbols import Symbol, in_families, library, of_family
 from rocport.model import Applicability, Context, Edit, Example, Finding, RocmVersion, Rule, Severity, Span
 from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.dependent_template import template_parameters
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.includes import included
 
 RULE = Rule(
     name="api-family",
@@ -41,6 +44,9 @@ RULE = Rule(
         "typedef enum CUown_mode_enum { CU_OWN } CUown_mode;\nvoid f(enum CUown_mode_enum *a);\n",
         "struct CUgreenCtx_st;\nvoid f(struct CUgreenCtx_st *a);\n",
         "struct S { int CUDA_OWN_st; };\nint f(S *s) { return s->CUDA_OWN_st; }\n",
+        "#include <cuda.h>\nvendor::CUmode_enum m;\n",
+        "#include <cuda.h>\ntemplate <class CUtag_enum> CUtag_enum f(CUtag_enum a);\n",
+        '#include "vendor.h"\nenum CUmode_enum m;\n',
         "int MY_CUBLASLT_MATMUL_TILE_64x64 = 1;\n",
         "#ifdef CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA\n#endif\n",
     ),
@@ -50,20 +56,47 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     bound = None
-    for name in sorted(in_families(source.data) & source.names):
+    names = in_families(source.data) & source.names
+    if not names:
+        return
+    driver = _reaches_driver(source, context)
+    for name in sorted(names - template_parameters(source)):
         symbol = of_family(name)
+        if symbol is not None and symbol.kind == "type" and not symbol.hip and not driver:
+            continue
         bound = bound or binder(source, context)
         for position in source.find(name):
             directive = source.directive_of(position)
             if symbol is None or (directive is not None and directive.name != b"define"):
                 continue
-            if source.at(position - 1) in (b".", b"->") or bound.bind(position).owner is Owner.PROJECT:
+            if source.at(position - 1) in (b".", b"->") or source.qualified(position):
+                continue
+            if bound.bind(position).owner is Owner.PROJECT:
                 continue
             if directive is not None and position == directive.first + 2:
                 continue
             if not symbol.hip and source.at(position - 1) in (b"struct", b"union"):
                 continue  # which declares the tag, so that a pointer to it compiles
             yield _finding(source, position, symbol, context.options.rocm)
+
+
+_FOLDERS = ("ATen/cuda", "c10/cuda", "cute", "cutlass")
+"""Of headers that include cuda.h and are seldom in the tree."""
+
+
+def _reaches_driver(source: CudaSource, context: Context) -> bool:
+    """True where the file or one that shares a unit with it includes cuda.h, or a header that does."""
+    project = context.project
+    return _names_driver(included(source)) or any(
+        _names_driver(names) and project.together(source.path, path) for path, names in project.includes.items()
+    )
+
+
+def _names_driver(names: Sequence[str]) -> bool:
+    return any(
+        name.rpartition("/")[2] in library("driver").headers or name.startswith(tuple(f"{one}/" for one in _FOLDERS))
+        for name in names
+    )
 
 
 def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersion | None) -> Finding:

@@ -45,7 +45,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if end is None or source.at(end + 1) != b"(" or texts[position + 1] in (b"template", b"operator"):
             continue
         if parameters is None:
-            parameters = _parameters(source)
+            parameters = template_parameters(source)
         open_ = _angle_start(source, position - 1)
         if open_ is None or parameters.isdisjoint(texts[open_ + 1 : position - 1]):
             continue
@@ -62,7 +62,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         )
 
 
-def _parameters(source: CudaSource) -> set[bytes]:
+def template_parameters(source: CudaSource) -> set[bytes]:
     """Names of all template parameters of the file."""
     names: set[bytes] = set()
     for position in source.find(b"template"):
