@@ -114,7 +114,7 @@ def test_a_name_at_file_scope_is_not_that_of_the_namespace_around_it() -> None:
 
 def test_a_tag_that_another_file_of_the_unit_declares_is_the_project_s(tmp_path):
     header = "typedef enum CUown_mode_enum { CU_OWN } CUown_mode;\n"
-    text = '#include "own.h"\nvoid f(enum CUown_mode_enum *a, enum CUother_mode_enum *b);\n'
+    text = '#include <cuda.h>\n#include "own.h"\nvoid f(enum CUown_mode_enum *a, enum CUother_mode_enum *b);\n'
     project = _project(tmp_path, own_h=header, a_cu=text)
     found = scan_cuda("a.cu", text.encode(), Context(Options(), project))
     assert [item.message.split()[0] for item in found if item.rule == "api-family"] == ["CUother_mode_enum"]
