@@ -156,13 +156,8 @@ def macros(source: CudaSource, name: bytes) -> Iterator[Directive]:
 
 def parameters(source: CudaSource, directive: Directive) -> int | None:
     """Number of parameters of a macro; None where it takes none and no parentheses."""
-    open_ = directive.first + 3
-    if source.at(open_) != b"(" or open_ >= directive.last or source.starts[open_] != source.end(open_ - 1):
-        return None
-    close = source.pairs.get(open_)
-    if close is None:
-        return None
-    return len(source.split(open_, close)) if close > open_ + 1 else 0
+    found = source.macro_parameters(directive)
+    return None if found is None else len(found)
 
 
 def live(source: CudaSource, offset: int, name: bytes) -> tuple[bool | None, bool | None]:

@@ -372,6 +372,14 @@ class CudaSource:
                         break
         return pairs
 
+    def macro_parameters(self, directive: Directive) -> tuple[tuple[int, int], ...] | None:
+        """Token ranges of a `#define`'s parameters; None where the macro takes none and has no parentheses."""
+        open_ = directive.first + 3
+        if self.at(open_) != b"(" or open_ >= directive.last or self.starts[open_] != self.end(open_ - 1):
+            return None
+        close = self.pairs.get(open_)
+        return None if close is None else self.split(open_, close)
+
     def split(self, open_: int, close: int) -> tuple[tuple[int, int], ...]:
         """Comma-separated parts between two brackets, as token ranges; template angle brackets are not nested."""
         parts: list[tuple[int, int]] = []

@@ -33,11 +33,11 @@ def arguments(source: CudaSource, open_: int, close: int) -> list[tuple[int, int
 def macro_parameters(source: CudaSource, position: int) -> tuple[frozenset[bytes], frozenset[bytes]]:
     """Parameters of the macro whose `#define` holds a token: those of one argument, and those of any number of them."""
     directive = source.directive_of(position)
-    open_ = directive.first + 3 if directive is not None and directive.name == b"define" else -1
-    if open_ < 0 or source.at(open_) != b"(" or source.starts[open_] != source.end(open_ - 1):
+    found = source.macro_parameters(directive) if directive is not None and directive.name == b"define" else None
+    if found is None:
         return frozenset(), frozenset()
     one, many = set(), {b"__VA_ARGS__"}
-    for first, last in arguments(source, open_, source.pairs.get(open_, open_)):
+    for first, last in found:
         if last - first == 1 and source.at(first) != b"...":
             one.add(source.at(first))
         elif last - first == 2 and source.at(first + 1) == b"...":
