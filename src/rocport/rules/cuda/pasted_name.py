@@ -106,11 +106,9 @@ def _halves(source: CudaSource) -> Iterator[Finding]:
         if made not in _targets() or not whole:
             yield from _halves_through(source, position, whole)
             continue
-        known = {made}
-        text = _prefix(source.at(position), known)
+        text = _prefix(source.at(position), {made})
         shown = (
-            f"{source.at(position).decode()} and {source.at(position + 2).decode()} make "
-            f"{', '.join(sorted(name.decode() for name in known))} when pasted"
+            f"{source.at(position).decode()} and {source.at(position + 2).decode()} make {made.decode()} when pasted"
         )
         fix = "see that the macro pastes them; write the HIP name out where it does not exist under that spelling"
         yield _of_halves(source, position, shown, text, fix)
@@ -184,10 +182,7 @@ _JOINS = re.compile(rb"(?i)cat|join|paste|glue")
 
 def _parameters(source: CudaSource, directive: Directive) -> list[bytes]:
     """Names of a function-like macro's parameters."""
-    open_ = directive.first + 3
-    if source.at(open_) != b"(" or source.starts[open_] != source.end(open_ - 1) or open_ not in source.pairs:
-        return []
-    return [source.at(last - 1) for first, last in source.split(open_, source.pairs[open_]) if last > first]
+    return [source.at(last - 1) for first, last in source.macro_parameters(directive) or () if last > first]
 
 
 def _groups(source: CudaSource, directive: Directive) -> Iterator[list[int]]:
@@ -219,24 +214,17 @@ def _pastes(source: CudaSource, directive: Directive, names: list[bytes], contex
         written = b"##".join(source.at(at) for at in group).decode("utf-8", "replace")
         becomes = _prefix(first, known) if first is not None else None
         others = set() if first is None else _not_of_cuda(source, directive, names, [source.at(at) for at in group])
+        lacking = ""
         if known and others:
+            lacking = f"{_listed(known)}, and {_listed(others)}, which HIP does not have"
+        elif becomes is None and not (first in _targets() and first is not None):
+            lacking = f"{_listed(known) or 'a CUDA name'}, which no rename of one of its parts translates"
+        if lacking:
             yield finding(
                 RULE,
                 source,
                 group[0],
-                f"{written} makes {_listed(known)}, and {_listed(others)}, which HIP does not have",
-                last=group[-1],
-                applicability=Applicability.MANUAL,
-                fix="write the HIP names out, in a branch for __HIP_PLATFORM_AMD__",
-            )
-            continue
-        if becomes is None and not (first in _targets() and first is not None):
-            shown = ", ".join(sorted(name.decode() for name in known)) or "a CUDA name"
-            yield finding(
-                RULE,
-                source,
-                group[0],
-                f"{written} makes {shown}, which no rename of one of its parts translates",
+                f"{written} makes {lacking}",
                 last=group[-1],
                 applicability=Applicability.MANUAL,
                 fix="write the HIP names out, in a branch for __HIP_PLATFORM_AMD__",
