@@ -25,7 +25,6 @@ and is left alone.
 from __future__ import annotations
 
 import bisect
-import dataclasses
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -171,14 +170,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         look = _looked_at(source, chain, taken.device, told, numbers)
         for branch, device in zip(chain.branches, taken.device, strict=True):
             begin = branch.directive.first
-            for item in _condition(source, chain, branch.directive, forced.get(begin), device, functions, held):
-                decided = item.applicability is Applicability.REVIEW and begin != look and _DECIDES in item.message
-                decided = decided and _CLANG_TOLD not in item.message
-                yield dataclasses.replace(item, applicability=Applicability.SAFE) if decided else item
+            yield from _condition(
+                source, chain, branch.directive, forced.get(begin), device, functions, held, begin == look
+            )
     yield from _elsewhere(source, seen)
-
-
-_DECIDES = "the port decides as a build for"
 
 
 def _looked_at(
@@ -287,8 +282,10 @@ def _condition(
     taken: bool | None,
     functions: bool,
     held: _Held,
+    look: bool,
 ) -> Iterator[Finding]:
-    """`taken`: whether device code takes the branch; `functions`: the chain chooses nothing but device functions."""
+    """`taken`: whether device code takes the branch; `functions`: the chain chooses nothing but device functions;
+    `look`: of the chain's branches this is the one that somebody has to look at."""
     positions = [at for at in range(directive.first + 2, directive.last) if source.texts[at] in RULE.triggers]
     if not positions and forced is None:
         return
@@ -351,7 +348,7 @@ def _condition(
             fix=_WITHOUT_CLANG if clang else "",
         )
         return
-    settled = all(_is_settled(source, directive, at) for at in positions)
+    settled = not look or all(_is_settled(source, directive, at) for at in positions)
     where = "in device code"
     if functions and ARCH in names:
         where = "in both passes"
@@ -363,7 +360,8 @@ def _condition(
         RULE,
         source,
         directive.first,
-        f"{message}; {_DECIDES} sm_80 with CUDA 12.4 does" + (_CLANG_TOLD if clang else _outcome(taken, where)),
+        f"{message}; the port decides as a build for sm_80 with CUDA 12.4 does"
+        + (_CLANG_TOLD if clang else _outcome(taken, where)),
         last=last,
         edits=edits,
         headers=[HEADER],
