@@ -184,7 +184,7 @@ def test_a_setting_that_nobody_minds_stays_as_it_is(row: str, tmp_path: Path) ->
         ("TorchVision>=0.20", "held by constraints-rocm.txt"), ("torchvision", ""),
         ("torch @ https://x/cu121/torch.whl", "held by constraints-rocm.txt"),
         ("--extra-index-url https://download.pytorch.org/whl/cu121", "CUDA's wheels"),
-        ("-f https://x/nvidia/index", "CUDA's wheels"), ("--index-url https://pypi.org/simple", ""),
+        ("-f https://x/nvidia/index", "CUDA's wheels"), ("--index-url https://x/simple", ""),
         ("https://x/a-1+cu121-py3.whl", "CUDA's wheels"), ("./a.cu118/x.whl  # y", "CUDA's wheels"),
         ("https://x/a.whl  # +cu121", ""),
         ("mything-cu12", "CUDA's wheels"), ("my-cuda-thing", "CUDA's wheels"), ("mything==1+cu121", "CUDA's wheels"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,8 +95,8 @@ def _entry(value: Mapping[str, Any], key: str, shape: Any, where: str) -> str:
     return _problem(value[name], shape, f"{where}.{name}")
 
 
-def _first(problems: Any) -> str:
-    return next((problem for problem in problems if problem), "")
+def _first(problems: Iterable[str]) -> str:
+    return next(filter(None, problems), "")
 
 
 def _words(shapes: Sequence[Any]) -> str:

@@ -68,10 +68,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         # The renaming has to reach the definition: a branch that ends between them may leave it out.
         split = first != position and source.directive_between(first, position)
         start, _ = source.line_span(source.line(source.starts[definition_start(source, first)]))
-        text = (
-            b"#undef " + name + source.newline if not name.startswith(b"__") else b""
-        )  # a macro where its header is read
-        text += b"#define " + name + b" project" + name[1:] + source.newline
+        text = b"#define " + name + b" project" + name[1:] + source.newline
+        if not name.startswith(b"__"):  # a macro where its header is read
+            text = b"#undef " + name + source.newline + text
         yield finding(
             RULE,
             source,
