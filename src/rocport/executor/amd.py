@@ -107,14 +107,14 @@ class AmdExecutor:
         self._kfd = kfd
         self._target = target
 
-    def _here(self) -> dict[str, int]:
-        """The targets that are meant -> the number of the first GPU of each."""
-        every = gpu_targets(self._topology)
-        return {target: every.index(target) for target in every if self._target in (None, target)}
+    def _meant(self, every: Sequence[str]) -> tuple[str, ...]:
+        """Of the targets of this machine's GPUs those that are meant, each once."""
+        return tuple(target for target in dict.fromkeys(every) if self._target in (None, target))
 
     def probe(self) -> Capability:
         """A GPU in the KFD topology, of the target that is meant, a device node that can be opened, and hipcc."""
-        every, targets = gpu_targets(self._topology), tuple(self._here())
+        every = gpu_targets(self._topology)
+        targets = self._meant(every)
         if not every:
             return self._refuse("no AMD GPU: the kernel's KFD topology lists none (`rocport doctor` says more)")
         if not targets:
@@ -136,7 +136,7 @@ class AmdExecutor:
         Raises:
             BuildError: it does not build, or this executor is not usable.
         """
-        hipcc, targets = find_tool("hipcc"), tuple(self._here())
+        hipcc, targets = find_tool("hipcc"), self._meant(gpu_targets(self._topology))
         if hipcc is None or not targets:
             raise BuildError(self.probe().refusal)
         return build_with_hipcc(hipcc, program, folder, options, targets)
