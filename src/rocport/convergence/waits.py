@@ -22,6 +22,7 @@ from rocport.convergence.clues import (
     LOAD,
     LOCK,
     SWAPS,
+    TOGETHER,
     WRITES,
     ZERO,
     asm_close,
@@ -38,7 +39,8 @@ _UNLOCKS = re.compile(rb"(?i)\w*(?:unlock|release|leave|give_?back)\w*")
 
 @dataclass(frozen=True)
 class Wait:
-    """One loop that waits: `kind` is LOCK or FLAG; `at` the first token, `last` the last one of its condition."""
+    """One loop that waits: `kind` is LOCK, FLAG, or TOGETHER where a block goes round with a barrier until a flag of
+    another block says so; `at` the first token, `last` the last one of its condition."""
 
     kind: str
     statement: Statement
@@ -131,7 +133,7 @@ def _waits_for(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | N
     step = range(loop.condition[1], loop.head[1]) if loop.kind == "for" and loop.head is not None else range(0)
     inside = [item for part in loop.body for item in part.walk()]
     if any(operation.kind == "block" for operation in unit.operations((loop,))):
-        return None  # the whole block goes round together
+        return _together(unit, body, loop, inside)
     if not unit.may_wait(loop):
         return idle(source, loop)
     written = written_in(source, loop)
@@ -148,6 +150,34 @@ def _waits_for(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | N
         return None
     lock = next((found for found in polls if found[0] == LOCK), None)
     return lock or polls[0]
+
+
+def _together(unit: Unit, body: Body, loop: Statement, inside: list[Statement]) -> tuple[str, bytes] | None:
+    """What a block waits for that goes round with a barrier: `while (__syncthreads_and(state != turn)) fetch();`."""
+    assert loop.condition is not None
+    source, written = unit.source, written_in(unit.source, loop)
+    for tokens in (range(*loop.condition), *_exit_conditions(loop, inside)):
+        found = _poll(unit, body, tokens, loop, written) or _fetched(unit, loop, tokens)
+        if found is None or _stores(source, loop, found[1]):
+            continue
+        step = range(loop.condition[1], loop.head[1]) if loop.kind == "for" and loop.head is not None else range(0)
+        return None if _counts(unit, body, tokens, loop, written, step) else (TOGETHER, found[1])
+    return None
+
+
+def _fetched(unit: Unit, loop: Statement, tokens: range) -> tuple[str, bytes] | None:
+    """A name in a condition that a function called in the loop reads from memory another block writes."""
+    source = unit.source
+    asked = {source.at(at) for at in tokens if source.is_ident(at)}
+    for at in range(loop.first, loop.last):
+        for called in unit.named(source.at(at)) if source.at(at + 1) == b"(" else ():
+            for statement in (item for outer in called.statements for item in outer.walk()):
+                words = range(statement.first, statement.last)
+                if asked.isdisjoint(source.texts[statement.first : statement.last]):
+                    continue
+                if any(_read_at(unit, called, i, set()) is not None for i in words if source.is_ident(i)):
+                    return FLAG, source.at(at)
+    return None
 
 
 def _stores(source: CudaSource, loop: Statement, name: bytes) -> bool:

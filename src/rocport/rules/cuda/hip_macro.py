@@ -30,7 +30,9 @@ RULE = Rule(
             "#include <cuda_runtime.h>\n#ifndef MASK1\n#define MASK1 0x1f\n#endif\n",
             contains=(f'#include "{_HEADER}"', "#define MASK1 0x1f"),
         ),
-        Example("enum { HW_ID = 7 };\n__global__ void k(int *p) { *p = HW_ID; }\n", contains=(f'#include "{_HEADER}"',)),
+        Example(
+            "enum { HW_ID = 7 };\n__global__ void k(int *p) { *p = HW_ID; }\n", contains=(f'#include "{_HEADER}"',)
+        ),
     ),
     clean=("__global__ void k(int *p) { *p = MASK3; }\n", "#ifdef __HIP_PLATFORM_AMD__\nint a = HW_ID;\n#endif\n"),
     sources=("hip/amd_detail/amd_device_functions.h of ROCm 6.4",),

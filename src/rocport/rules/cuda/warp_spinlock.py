@@ -9,8 +9,9 @@ Where a lock is taken and given back in one list of statements, the lanes of the
 section one after another (`rocport::lane_turns`), which costs the lanes' parallelism where they hold different locks:
 REVIEW. Other locks, and flags that lanes poll, are MANUAL.
 
-A flag polled by one thread of the block is listed for review: it waits for other blocks, which works where those blocks
-are resident, as on CUDA. A lock taken by one thread of the block is held by a block that runs, and is no finding; one
+A flag polled by one thread of the block, or by all of it together (CUTLASS's semaphore), is listed for review: it
+waits for other blocks, which works where those blocks are resident, as on CUDA. A lock taken by one thread of the block
+is held by a block that runs, and is no finding; one
 thread of each warp is two lanes of a 64-lane wavefront. Lock-free updates (`do { ... } while (atomicCAS(...) != old)`),
 loops that count their attempts or try another place, and loops that do the work in the branch where the lock was taken
 and give it back there, finish by themselves and are no finding.
@@ -21,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
-from rocport.convergence import FLAG, LANE, LOCK, Body, Guard, Region, Unit, Wait, regions, unit_of, waits
+from rocport.convergence import FLAG, LANE, LOCK, TOGETHER, Body, Guard, Region, Unit, Wait, regions, unit_of, waits
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
 from rocport.rules.cuda.warp_common import HEADER, amd_only
@@ -65,6 +66,12 @@ RULE = Rule(
             "  atomicExch(m, 0);\n#else\n  atomicExch(m, 0);\n#endif\n}\n",
             absent=("lane_turns",),
         ),
+        Example(
+            "struct S { int *lock; bool one; int state;\n"
+            '  __device__ void fetch() { if (one) { asm volatile ("ld.global.acquire.gpu.b32 %0, [%1];" : '
+            '"=r"(state) : "l"(lock)); } }\n'
+            "  __device__ void wait(int turn) { while (__syncthreads_and(state != turn)) { fetch(); } } };\n"
+        ),
         Example("__device__ void lock(int *m) { for (;;) { if (atomicCAS(m, 0, 1) == 0) break; } }\n"),
         Example("__device__ void lock(int *m) { again: if (atomicExch(m, 1) != 0) goto again; }\n"),
         Example("__global__ void k(int *m) { if (threadIdx.x % 32 == 0) { while (atomicCAS(m, 0, 1)) ; } }\n"),
@@ -91,6 +98,8 @@ RULE = Rule(
         "  while (true) { unsigned o = atomicCAS(&t[i], 0, k); if (o == 0 || o == k) return; i = (i + 1) % n; } }\n",
         "__global__ void k(int *m, int *c) { if (threadIdx.x == 0) { while (atomicCAS(m, 0, 1)) ; *c += 1;\n"
         "  atomicExch(m, 0); } }\n",
+        "__global__ void k(int *label, int *next) { int again; do { again = label[threadIdx.x] != next[threadIdx.x];\n"
+        "  label[threadIdx.x] = next[threadIdx.x]; } while (__syncthreads_or(again)); }\n",
         "__device__ int take(int *head, int n) { int i; while ((i = atomicAdd(head, 1)) < n) { n--; } return i; }\n",
     ),
     sources=(
@@ -169,8 +178,10 @@ def _section(source: CudaSource, region: Region) -> Finding:
 
 
 def _wait(unit: Unit, body: Body, wait: Wait) -> Finding | None:
-    alone = _alone(unit, body, wait.guards)
+    together = wait.kind == TOGETHER
+    alone = together or _alone(unit, body, wait.guards)
     what = "a lock is taken in a loop" if wait.kind == LOCK else "a flag is polled in a loop"
+    who = "the whole" if together else "one thread of the"
     if wait.kind == LOCK and alone:
         return None
     if wait.kind == LOCK and _only_in_turns(unit, body):
@@ -188,7 +199,7 @@ def _wait(unit: Unit, body: Body, wait: Wait) -> Finding | None:
         RULE,
         unit.source,
         wait.at,
-        f"{what} by one thread of the block: the other side must be resident on the GPU, as on CUDA"
+        f"{what} by {who} block: the other side must be resident on the GPU, as on CUDA"
         if alone
         else f"{what}: lanes of one wavefront that wait for each other never finish on AMD",
         last=wait.last,
