@@ -5,7 +5,8 @@ since then it is a race on NVIDIA as well, unless each line is followed by `__sy
 do run in step, and through a volatile pointer every access is made in the order of the source, so the code gives the
 same result on wavefronts of both widths. Without `volatile` the compiler may keep values in registers and reorder,
 and the result is wrong without any message. A volatile one under `if (tid < 32)`, where tid counts the block's
-threads, is SAFE; in a function that others call it is REVIEW.
+threads, is SAFE; in a function that others call it is REVIEW. So is a volatile array through which the lanes of a warp
+hand each other values in another order, a queue for instance, with no barrier between the write and the read.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from rocport.convergence.flow import BARRIERS, WARP_OPERATIONS
 from rocport.convergence.values import Reader
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
@@ -50,6 +52,12 @@ RULE = Rule(
             "  v += s[i - 2]; s[i] = v;\n  v += s[i - 4]; s[i] = v;\n  return v;\n}\n"
         ),
         Example(
+            "__global__ void k(int *p) {\n  __shared__ volatile int queue[4][64], tail[4];\n"
+            "  int w = threadIdx.x / 32, lane = threadIdx.x % 32;\n  if (lane == 0) tail[w] = 0;\n"
+            "  if (p[lane] > 0) queue[w][atomicAdd((int *)&tail[w], 1)] = lane;\n"
+            "  if (lane < tail[w]) p[lane] = queue[w][lane];\n}\n"
+        ),
+        Example(
             "__device__ int scan(volatile int *s, int v, int t) {\n"
             "  for (int d = 1; d < 32; d <<= 1) s[t] = v = v + s[t - d];\n  return v;\n}\n"
         ),
@@ -61,6 +69,8 @@ RULE = Rule(
         "  s[t] += s[t + 1]; __syncwarp();\n}\n",
         "__global__ void k(float *s, int t) {\n  s[t] += s[t + 64]; __syncthreads();\n  s[t] += s[t + 32];\n"
         "  __syncthreads();\n  s[t] += s[t + 16];\n}\n",
+        "__global__ void k(int *p) {\n  __shared__ volatile int s[64]; int t = threadIdx.x;\n  s[t] = p[t];\n"
+        "  __syncwarp();\n  p[t] = s[t ^ 1];\n  s[t] = 0; s[t] += p[t];\n}\n",
         "__device__ float f(const float *x, int i) { return x[i + 4] + x[i + 2] + x[i + 1]; }\n",
     ),
     sources=(
@@ -77,7 +87,12 @@ _LEAST_STEPS = 3
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    yield from _loops(source)
+    chains = [*_loops(source), *_chains(source)]
+    yield from chains
+    yield from _exchanges(source, chains)
+
+
+def _chains(source: CudaSource) -> Iterator[Finding]:
     candidates = [source.token_at(match.start()) for match in _INDEX.finditer(source.data)]
     if len(candidates) < _LEAST_STEPS:
         return
@@ -128,6 +143,98 @@ def _loops(source: CudaSource) -> Iterator[Finding]:
             if _is_written(source, source.at(opening - 1), inside):
                 yield from _report(source, head, source.at(opening - 1), close)
                 break
+
+
+def _exchanges(source: CudaSource, chains: list[Finding]) -> Iterator[Finding]:
+    """A volatile array that one lane writes and another reads, with no barrier between: a queue of a warp."""
+    named = {at + ahead for at in source.index.get(b"volatile", ()) for ahead in range(1, 7)}
+    for function in source.functions if named else ():
+        if function.body is None or not function.specifiers & _DEVICE or amd_only(source, function.name):
+            continue
+        first, last = function.params[0], function.body[1]
+        names = {source.at(at) for at in named if first < at < last and _is_array(source, at)}
+        inside = [item for item in chains if source.starts[first] <= item.span.start < source.starts[last]]
+        names -= {item.message.partition(" ")[0].encode() for item in inside}
+        places = sorted(at for name in (*names, *_ORDERS) for at in source.index.get(name, ()) if first < at < last)
+        for name in sorted(names):
+            at = _exchange(source, name, [i for i in places if i > function.body[0]])
+            if at is not None:
+                yield _exchanged(source, name, at)
+
+
+_DEVICE = frozenset((b"__device__", b"__global__"))
+_ORDERS = BARRIERS | WARP_OPERATIONS | {*_BARRIERS}
+
+
+def _is_array(source: CudaSource, at: int) -> bool:
+    """True for `volatile T q[`, `volatile T *q` and `__shared__ volatile T q;` at the name."""
+    first = at
+    while first > at - 7 and source.at(first - 1) not in (b";", b"{", b"}", b"(", b")", b","):
+        first -= 1
+    before = source.texts[first:at]
+    if b"volatile" not in before or not source.is_ident(at) or source.at(at + 1) not in (b"[", b"=", b",", b")", b";"):
+        return False
+    return source.at(at - 1) == b"*" or (
+        b"__shared__" in before and (source.is_ident(at - 1) or source.at(at - 1) == b">")
+    )
+
+
+def _exchange(source: CudaSource, name: bytes, places: list[int]) -> int | None:
+    """Where an element is read that another lane may have written since the last barrier."""
+    written: dict[bytes, bool] = {}
+    for at in places:
+        if source.at(at) in _ORDERS:
+            written = {}
+            continue
+        if source.at(at) != name or source.at(at - 1) in (b".", b"->"):
+            continue
+        end = at + 1
+        while source.at(end) == b"[" and end in source.pairs:
+            end = source.pairs[end] + 1
+        index = source.text(at + 1, end)
+        if source.is_ident(at - 1) or (not index and source.at(at - 1) in (b"*", b"(", b",")):
+            continue  # declared, or a pointer on its way
+        shared = _in_atomic(source, at)
+        if shared or source.at(end) in _WRITES:
+            written[index] = written.get(index, False) or shared or _by_leader(source, at)
+            if source.at(end) in (b"=", b"") or shared:
+                continue
+        if written and written.get(index, True) and not _by_leader(source, at):
+            return at
+    return None
+
+
+_WRITES = _ASSIGNMENTS | {b"-=", b"++", b"--"}
+
+
+def _in_atomic(source: CudaSource, at: int) -> bool:
+    """True for `atomicAdd((int *)&q[i], 1)`."""
+    back = at - 1
+    while back > at - 8 and source.at(back) in (b"&", b")", b"*", b"int", b"unsigned", b"(", b"float", b"uint"):
+        back -= 1
+    return source.at(back).startswith(b"atomic")
+
+
+def _by_leader(source: CudaSource, at: int) -> bool:
+    """True under `if (lane == 0)`: one lane acts for all."""
+    back = at
+    while back > at - 24 and source.at(back - 1) not in (b";", b"}"):
+        back -= 1
+    head = source.texts[back:at]
+    return b"if" in head and b"==" in head
+
+
+def _exchanged(source: CudaSource, name: bytes, at: int) -> Finding:
+    return finding(
+        RULE,
+        source,
+        at,
+        f"{name.decode('utf-8', 'replace')} passes values between lanes with no barrier between write and read: its "
+        "accesses are volatile and the lanes of a wavefront run in step, which keeps the result where all of them "
+        "belong to one warp",
+        confidence=Confidence.MEDIUM,
+        fix="put __syncwarp() between the write and the read, in the CUDA source as well",
+    )
 
 
 _WARP_WIDE = frozenset((b"32", b"16", b"warpSize", b"WARP_SIZE", b"WARPSIZE", b"kWarpSize"))
