@@ -44,6 +44,12 @@ def _own(text: str, name: str, project: ProjectIndex | None = None, path: str = 
             [True, False, True],
         ),
         ("void f() { for (int warpSize = 1;;) g(warpSize); g(warpSize); }", [True, True, False]),
+        ("struct S { using warpSize = ::warpSize; warpSize a; };\nS::warpSize b; warpSize c;", [1, 0, 1, 1, 0]),
+        (
+            "template <class T> struct S { using warpSize = T; void f(); };\n"
+            "template <class T> void S<T>::f() { warpSize a; }\nS<V<2>>::warpSize b; warpSize c;",
+            [1, 1, 1, 0],
+        ),
     ],
 )
 def test_a_name_is_bound_in_its_scope(text: str, own: list[bool]) -> None:

@@ -210,8 +210,8 @@ class Binder:
             while at > 0 and source.at(at) not in (b";", b"}", b"{"):
                 if source.at(at) == b")" and at in source.pairs:
                     at = source.pairs[at]
-                    if source.at(at - 2) == b"::" and source.is_ident(at - 3):
-                        return source.at(at - 3)
+                    if source.at(at - 2) == b"::" and (named := self._scope_before(at - 2)):
+                        return named
                 at -= 1
         return b""
 
@@ -223,10 +223,23 @@ class Binder:
     def _qualified(self, position: int) -> Binding | None:
         """`X::name`, where the project declares `name` in X."""
         source = self.source
+        scope = self._scope_before(position - 1)
         for item in self.definitions(source.at(position)):
-            if item.owner and item.owner.rpartition(b"::")[2] == source.at(position - 2):
+            if item.owner and item.owner.rpartition(b"::")[2] == scope:
                 return Binding(Owner.PROJECT, item.kind, item.path or source.path, item.line)
         return None
+
+    def _scope_before(self, colons: int) -> bytes:
+        """The name that stands before a `::`: `T` of `T::`, `X` of `X<int, Y<2>>::`; empty for none."""
+        source = self.source
+        at, depth = colons - 1, 0
+        while colons - at < 200 and source.at(at) not in (b"", b";", b"{", b"}"):
+            depth += (source.at(at) == b">") - (source.at(at) == b"<")
+            if depth <= 0:
+                at -= source.at(at) == b"<"
+                return source.at(at) if source.is_ident(at) else b""
+            at -= 1
+        return b""
 
     def _at(self, declared: Declared) -> Binding:
         line = self.source.line(self.source.starts[declared.position])

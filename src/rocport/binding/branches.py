@@ -34,10 +34,14 @@ PLATFORM_VALUES: Mapping[bytes, int] = {
     b"CUFFT_VERSION": 11201,
     b"CURAND_VERSION": 10305,
     b"CUB_VERSION": 200301,
+    b"CCCL_VERSION": 2003001,
+    b"CCCL_MAJOR_VERSION": 2,
+    b"CCCL_MINOR_VERSION": 3,
 }
 """Macros of the CUDA toolkit and the values `rocport_platform.h` gives them on AMD."""
 
-COMPILER = frozenset({b"__CUDACC__", b"__NVCC__"})
+COMPILER = frozenset({b"__CUDACC__", b"__NVCC__", b"__CUDACC_EXTENDED_LAMBDA__", b"__CUDACC_RELAXED_CONSTEXPR__"})
+"""What says that the file is compiled as CUDA, or that the compiler takes what HIP's always does."""
 RUN_TIME_COMPILER = b"__CUDACC_RTC__"
 ARCH = b"__CUDA_ARCH__"
 CUDA_NAMES = frozenset(PLATFORM_VALUES) | COMPILER | {ARCH, RUN_TIME_COMPILER}

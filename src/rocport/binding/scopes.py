@@ -349,6 +349,8 @@ class Scopes:
         return self.source.at(at + 2) if scoped else None
 
     def _type(self, at: int, scope: Scope | None) -> Declared:
+        if scope is not None and scope.kind is Kind.CLASS:
+            return Declared(at, What.MEMBER, scope.open, scope.close, scope.name, True)
         last = scope.close if scope is not None else len(self.source.texts)
         owner = scope.name if scope is not None else b""
         return Declared(at, What.TYPE, at, last, owner, self.source.at(at + 1) in (b"{", b":", b"="))

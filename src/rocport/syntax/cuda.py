@@ -217,6 +217,22 @@ class CudaSource:
         """Text of the token at an index; empty outside the file."""
         return self.texts[position] if 0 <= position < len(self.texts) else b""
 
+    def operator(self, first: int) -> bytes:
+        """The operator that begins at a token: `>=`, `>>` and `>>=` are several tokens, as templates close with `>`."""
+        text, at = self.at(first), first + 1
+        while text in (b">", b">>") and self.at(at) in (b">", b"=") and self.starts[at] == self.end(at - 1):
+            text, at = text + self.at(at), at + 1
+        return text
+
+    def operator_before(self, position: int) -> bytes:
+        """The operator that ends before a token, as `operator` gives it."""
+        first = position - 1
+        while (
+            self.at(first) in (b">", b"=") and self.at(first - 1) == b">" and self.end(first - 1) == self.starts[first]
+        ):
+            first -= 1
+        return self.operator(first)
+
     @cached_property
     def _line_starts(self) -> list[int]:
         starts = [0]

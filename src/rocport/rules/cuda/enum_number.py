@@ -82,6 +82,8 @@ RULE = Rule(
         Example("int f(bool t) { return t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n"),
         Example("struct G { int t; };\nvoid f(G &g, bool t) { g.t = t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n"),
         Example("std::map<int, int> m;\nint f(cublasStatus_t s) { return m.at(s); }\n"),
+        Example("bool f(cublasOperation_t o) { return CUBLAS_OP_T >= o; }\n"),
+        Example("int f(cublasFillMode_t u) { return u >> 1; }\n"),
     ),
     clean=(
         "cublasOperation_t f(bool t) { return t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n",
@@ -155,8 +157,8 @@ def _arithmetic(source: CudaSource) -> Iterator[Finding]:
     for position, text in enumerate(source.texts):
         if not text.startswith(_SPELLED) or kind_of(text) != IDENT or source.directive_of(position) is not None:
             continue
-        before, after = source.at(position - 1), source.at(position + 1)
-        if after in _COUNTS or before in _COUNTS or _goes_to_integer(source, position):
+        before, after = source.operator_before(position), source.operator(position + 1)
+        if after in _COUNTS - {b">>"} or before in _COUNTS or _goes_to_integer(source, position):
             differs = next(differs for prefix, differs in _TYPES.values() if text.startswith(prefix))
             yield _finding(source, position, position, f"{text.decode()} is used as a number", differs)
 
@@ -263,8 +265,8 @@ _LOOKS_UP = frozenset({b"at", b"find", b"count", b"contains"})
 
 def _used_as_number(source: CudaSource, position: int, name: bytes) -> str:
     """What the variable of the type at a token is used for that only a number is; empty for all else."""
-    start, after = _object_start(source, position), source.at(position + 1)
-    before, earlier = source.at(start - 1), source.at(start - 2)
+    start, after = _object_start(source, position), source.operator(position + 1)
+    before, earlier = source.operator_before(start), source.at(start - 2)
     if before in _INTEGERS | {b"*", b"&", b"const"} or after in (b"(", b"::") or source.at(position - 1) == b"::":
         return ""
     if before == b")" and earlier in _INTEGERS and source.at(start - 3) == b"(":

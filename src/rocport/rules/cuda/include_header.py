@@ -204,6 +204,8 @@ OTHERS = frozenset(
         "cuda/std/tuple",
         "cuda/std/type_traits",
         "cuda/std/utility",
+        "cuda/std/version",
+        "cuda/version",
         "nv/target",
     ]
 )

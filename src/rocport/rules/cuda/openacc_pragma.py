@@ -45,6 +45,7 @@ RULE = Rule(
         Example('#define LOOP _Pragma("acc parallel loop")\nvoid g();\n'),
         Example("#include <openacc.h>\nvoid g();\n"),
         Example("void f(float *x) { run((float *)acc_deviceptr(x)); }\n"),
+        Example("#pragma acc routine seq\nvoid g();\n#include <openacc.h>\n#pragma acc routine seq\nvoid h();\n"),
     ),
     clean=(
         "void f(int acc) { acc += 1; }\n",
@@ -66,17 +67,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         or b"_OPENACC" in source.names
         or any(item.name == b"pragma" and source.at(item.first + 2) == b"acc" for item in source.directives)
     )
-    for position in source.find(b"_Pragma"):
-        if _OPERATOR.match(source.at(position + 2)) and not amd_only(source, position):
-            yield finding(
-                RULE,
-                source,
-                position,
-                'OpenACC: the compiler for HIP passes over `_Pragma("acc ...")`, and the loop runs on the host',
-                last=position + 2,
-                fix="write it as `#pragma omp target` and compile with -fopenmp --offload-arch, or as a kernel",
-            )
-            break
+    dead = branches(source, context.project.torch_extension).is_dead
+    first = next((span for span in _pragmas(source) if not dead(source.starts[span[0]])), None)
+    if first is not None:
+        yield finding(
+            RULE,
+            source,
+            first[0],
+            f"OpenACC: the compiler for HIP passes over {_SPELLED[source.at(first[0])]}, and the loop runs on the host",
+            last=first[1],
+            fix="write it as `#pragma omp target` and compile with -fopenmp --offload-arch, or as a kernel",
+        )
     for directive in source.directives:
         texts = source.texts[directive.first + 2 : directive.last]
         included = directive.name == b"include" and b"".join(texts).strip(b'<>"') == b"openacc.h"
@@ -89,18 +90,6 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 last=directive.last - 1,
                 fix="leave it out where HIP compiles, with the calls that it declares",
             )
-        if directive.name == b"pragma" and source.at(directive.first + 2) == b"acc":
-            if branches(source, context.project.torch_extension).is_dead(directive.start):
-                continue
-            yield finding(
-                RULE,
-                source,
-                directive.first,
-                "OpenACC: the compiler for HIP passes over `#pragma acc`, and the loop runs on the host",
-                last=directive.last - 1,
-                fix="write it as `#pragma omp target` and compile with -fopenmp --offload-arch, or as a kernel",
-            )
-            break
     calls = _CALLS | _MORE if says else _CALLS
     for position in sorted(source.find(*calls)):
         if source.at(position + 1) == b"(" and not amd_only(source, position):
@@ -111,3 +100,16 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 f"{source.at(position).decode()} is of OpenACC's runtime, which compilers for HIP do not bring",
                 fix="call the HIP runtime: its streams, devices and memory are what the rest of the program uses",
             )
+
+
+_SPELLED = {b"#": "`#pragma acc`", b"_Pragma": '`_Pragma("acc ...")`'}
+
+
+def _pragmas(source: CudaSource) -> Iterator[tuple[int, int]]:
+    """First and last token of what asks for OpenACC, the operator in macros first."""
+    for position in source.find(b"_Pragma"):
+        if _OPERATOR.match(source.at(position + 2)) and not amd_only(source, position):
+            yield position, position + 2
+    for directive in source.directives:
+        if directive.name == b"pragma" and source.at(directive.first + 2) == b"acc":
+            yield directive.first, directive.last - 1

@@ -29,7 +29,7 @@ _DEFINED = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
 _HEADER_GUARD = re.compile(rb"\w+_(?:H|HPP|CUH|HH|HXX|INC|INCLUDED|H_INCLUDED)_*\Z")
 # What clang or HIP's headers define too, or what says nothing about a build for AMD.
 _HARMLESS = frozenset(
-    b"__CUDA__ __CUDACC_DEBUG__ __CUDACC_EXTENDED_LAMBDA__ __CUDACC_RELAXED_CONSTEXPR__ CUDA_R_16F CUDA_VERSION_MAJOR "
+    b"__CUDA__ __CUDACC_DEBUG__ CUDA_R_16F CUDA_VERSION_MAJOR "
     b"__CUDA_NO_HALF_OPERATORS__ __CUDA_NO_HALF_CONVERSIONS__ __CUDA_NO_HALF2_OPERATORS__ __CUDA_ARCH_FEAT_SM90_ALL "
     b"__CUDA_ARCH_HAS_FEATURE__ CUDA_API_PER_THREAD_DEFAULT_STREAM __CUDA_API_PER_THREAD_DEFAULT_STREAM".split()
 )

@@ -83,6 +83,14 @@ RULE = Rule(
             contains=("#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__clang__)",),
         ),
         Example("#ifdef __CUDACC_RTC__\nint x;\n#endif\n", contains=("|| defined(__HIPCC_RTC__)",)),
+        Example(
+            "#ifndef __CUDACC_EXTENDED_LAMBDA__\n#error\n#endif\n",
+            contains=("#if !defined(__CUDACC_EXTENDED_LAMBDA__) && !defined(__HIPCC__)",),
+        ),
+        Example(
+            "#if CCCL_MAJOR_VERSION >= 3\nusing cuda::maximum;\n#endif\n",
+            contains=("#if ROCPORT_CCCL_MAJOR_VERSION >= 3",),
+        ),
         Example("#ifndef __NVCC__\nint x;\n#endif\n", contains=("#if !defined(__NVCC__) && !defined(__HIPCC__)",)),
         Example(
             "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600\n"

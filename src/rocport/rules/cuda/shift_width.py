@@ -36,6 +36,7 @@ RULE = Rule(
         Example("__device__ int f(int n) { unsigned b = __ballot_sync(~0u, n); return __popc(b & ((1 << n) - 1)); }\n"),
         Example("__device__ int f(int n) { unsigned b = __ballot_sync(~0u, n); return __popc(((1 << n) - 1) & b); }\n"),
         Example("__device__ bool f(int m, int n) { m = __activemask(); return m == (m & ((1 << n) - 1)); }\n"),
+        Example("__device__ int f(int m, int n) { return m >> n | ((1 << n) - 1); }\n"),
     ),
     clean=(
         "__device__ int f(int i, int e) { return __popc(((1 << e) - 1) & i); }\n",
@@ -106,7 +107,7 @@ def _is_unbounded(source: CudaSource, first: int, last: int) -> bool:
     name = source.at(first)
     at = first
     while at > 0 and source.at(at) not in (b";", b"{", b"}"):
-        if source.at(at) == name and {source.at(at - 1), source.at(at + 1)} & _COMPARISONS:
+        if source.at(at) == name and {source.operator_before(at), source.operator(at + 1)} & _COMPARISONS:
             return False
         at -= 1
     return not _is_bounded(source, name, first)

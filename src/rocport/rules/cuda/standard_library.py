@@ -96,6 +96,7 @@ RULE = Rule(
             contains=('#include "rocport_std.h"', "NV_IF_TARGET(NV_IS_DEVICE"),
             absent=("nv/target>", "<cuda/"),
         ),
+        Example("#include <cuda/std/version>\n", contains=('#include "rocport_std.h"',), absent=("<cuda/",)),
         Example("__device__ cuda::atomic<int> n;\n__device__ void f() { n.wait(0); }\n", contains=("n.wait(0)",)),
         Example(
             "#include <cuda/barrier>\n__device__ void f(cuda::barrier<cuda::thread_scope_block> &b, int &x) {\n"

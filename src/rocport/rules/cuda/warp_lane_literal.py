@@ -42,6 +42,7 @@ RULE = Rule(
             contains=("threadIdx.x & 31",),
             options={"warp": "native"},
         ),
+        Example("__global__ void k(int *p) { int lane = threadIdx.x, w = lane; w >>= 1; lane >>= 5; p[w] = lane; }\n"),
     ),
     clean=(
         "__device__ int f(unsigned hash, int n) { return (hash >> 5) + n % 32; }\n",
@@ -164,7 +165,7 @@ def _named_constants(source: CudaSource) -> Iterator[tuple[int, str, Confidence]
         name = source.at(name_at)
         plain = _plain(name)
         operator = source.at(name_at + 1)
-        if operator in (b"==", b"<", b">", b"<=", b">=") and source.end(name_at) <= source.starts[position]:
+        if operator in (b"==", b"<", b">", b"<=") and source.end(name_at) <= source.starts[position]:
             if _LANE_NAME.fullmatch(plain) and value in (31, 16, 32):
                 yield position, f"lane compared with {value}", Confidence.MEDIUM
             continue
@@ -189,7 +190,7 @@ def _name_before(source: CudaSource, position: int) -> int | None:
         text = source.at(at)
         if source.is_ident(at) and source.at(at + 1) != b")":
             return at
-        if text not in (b"=", b"(", b"{", b")", b"==", b"<", b">", b"<=", b">=") and not source.is_ident(at):
+        if text not in (b"=", b"(", b"{", b")", b"==", b"<", b">", b"<=") and not source.is_ident(at):
             return None
         at -= 1
     return None
@@ -218,12 +219,8 @@ def _operations(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:
             if source.at(position + 1) not in (b")", b"+", b"-"):
                 continue
             at -= 1
-        # The lexer gives `>>` as two tokens, because templates close with it.
-        operator = source.at(at)
-        if operator == b">" and source.at(at - 1) == b">":
-            operator, at = b">>", at - 1
-        if operator == b"=" and source.at(at - 1) == b">":
-            continue
+        operator = source.operator_before(at + 1)
+        at -= len(operator) - 1 if operator.startswith(b">") else 0
         if _FITS.get(operator) != value:
             continue
         operand = _operand_before(source, at)
