@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from rocport.model.report import Effort, LeftOut, Mark, Report, anchor, said
 
 
 def finding(applicability: Applicability, path: str = "a.cu", phase: int = 2, rule: str = "r") -> Finding:
-    return Finding(rule, path, Span(0, 1), 1, 1, "m", Severity.SLOW, applicability, phase)
+    return Finding(rule, path, Span(0, 1), 1, 1, f"{rule} of {path}", Severity.SLOW, applicability, phase)
 
 
 def report(*findings: Finding, **more: Any) -> Report:
@@ -68,6 +69,22 @@ def test_effort_is_by_kind_of_work_and_the_second_site_of_a_rule_costs_a_third()
         Effort("build.cu", 0, 1, 10),
         Effort("read.cu", 1, 0, 5),
     ]
+
+
+def test_one_cause_in_many_files_is_one_thing_to_understand() -> None:
+    same = [replace(finding(MANUAL, f"{name}.sh", phase=4), message="a list of CUDA targets") for name in "cba"]
+    found = report(finding(REVIEW, "z.cu"), finding(SAFE), *same)
+    assert [[site.path for site in cause.sites] for cause in found.causes()] == [["a.sh", "b.sh", "c.sh"], ["z.cu"]]
+    assert {effort.path: effort.minutes for effort in found.effort()} == {"a.sh": 10, "z.cu": 5, "b.sh": 3, "c.sh": 3}
+
+
+def test_a_wrong_result_comes_before_what_stops_the_build() -> None:
+    slow, wrong, broken = (
+        replace(finding(MANUAL, f"{severity.value}.cu"), severity=severity)
+        for severity in (Severity.SLOW, Severity.WRONG_RESULT, Severity.BREAKS_BUILD)
+    )
+    done = replace(finding(REVIEW, "a.cu"), severity=Severity.WRONG_RESULT)
+    assert [cause.first for cause in report(done, slow, broken, wrong).causes()] == [wrong, broken, slow, done]
 
 
 def test_a_report_that_is_not_about_sites_has_no_effort() -> None:

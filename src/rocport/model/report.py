@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rocport.model.findings import Applicability, Finding
+from rocport.model.findings import Applicability, Finding, Severity
 
 SCHEMA_VERSION = 1
 
@@ -18,6 +18,15 @@ MANUAL_MINUTES = 45
 BUILD_MINUTES = 10
 # Phases of the porting procedure in which a MANUAL site is device code to write again.
 _REWRITE_PHASES = (2, 3)
+# What hurts most first: a wrong result is seen by nobody, a build that breaks by everybody.
+_GRAVEST = (
+    Severity.WRONG_RESULT,
+    Severity.BREAKS_BUILD,
+    Severity.BREAKS_RUN,
+    Severity.BREAKS_IMPORT,
+    Severity.SLOW,
+    Severity.COSMETIC,
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,18 @@ class Effort:
     review: int
     manual: int
     minutes: int
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Open sites of which one rule says the same: one thing to understand, however many places it has."""
+
+    sites: tuple[Finding, ...]
+    """At least one, in order of path and line."""
+
+    @property
+    def first(self) -> Finding:
+        return self.sites[0]
 
 
 @dataclass(frozen=True)
@@ -176,21 +197,45 @@ class Report:
         counted = Counter(finding.applicability for finding in self.findings)
         return {applicability.value: counted[applicability] for applicability in Applicability}
 
+    def causes(self) -> list[Cause]:
+        """REVIEW and MANUAL sites by what is said of them: not done before done, the gravest first, then the widest."""
+        groups: dict[tuple[str, Applicability, str, str], list[Finding]] = defaultdict(list)
+        for finding in self.findings:
+            if finding.applicability is not Applicability.SAFE:
+                groups[finding.rule, finding.applicability, finding.message, finding.fix].append(finding)
+        causes = [Cause(tuple(sorted(sites, key=lambda site: (site.path, site.line)))) for sites in groups.values()]
+        return sorted(causes, key=_weight)
+
     def effort(self) -> list[Effort]:
         """Work left for each file with REVIEW or MANUAL sites, most work first; empty where it is not about sites.
 
-        Sites of one rule in one file after the first count a third: they are usually the same change.
+        A site counts a third where its file has one of the same rule, or any file before it the same cause: it is
+        usually the same change.
         """
-        sites: dict[str, Counter[tuple[str, Applicability, int]]] = defaultdict(Counter)
-        for finding in self.findings if self.verdict is None else ():
-            if finding.applicability is not Applicability.SAFE:
-                minutes = MANUAL_MINUTES if finding.phase in _REWRITE_PHASES else BUILD_MINUTES
-                if finding.applicability is Applicability.REVIEW:
-                    minutes = REVIEW_MINUTES
-                sites[finding.path][finding.rule, finding.applicability, minutes] += 1
-        efforts = []
-        for path, groups in sites.items():
-            left = sum(minutes * (1 + (count - 1) / 3) for (_, _, minutes), count in groups.items())
-            review = sum(count for (_, kind, _), count in groups.items() if kind is Applicability.REVIEW)
-            efforts.append(Effort(path, review, groups.total() - review, round(left)))
+        seen: set[tuple[str, str, Applicability, int]] = set()
+        left: dict[str, float] = defaultdict(float)
+        sites: dict[str, Counter[Applicability]] = defaultdict(Counter)
+        for cause in self.causes() if self.verdict is None else ():
+            for number, site in enumerate(cause.sites):
+                here = (site.path, site.rule, site.applicability, minutes := _minutes(site))
+                left[site.path] += minutes / 3 if number or here in seen else minutes
+                seen.add(here)
+                sites[site.path][site.applicability] += 1
+        efforts = [
+            Effort(path, counted[Applicability.REVIEW], counted[Applicability.MANUAL], round(left[path]))
+            for path, counted in sites.items()
+        ]
         return sorted(efforts, key=lambda effort: (-effort.minutes, effort.path))
+
+
+def _weight(cause: Cause) -> tuple[bool, int, int, str, int]:
+    first = cause.first
+    done = first.applicability is not Applicability.MANUAL
+    return done, _GRAVEST.index(first.severity), -len(cause.sites), first.path, first.line
+
+
+def _minutes(site: Finding) -> int:
+    """What one open site costs by itself."""
+    if site.applicability is Applicability.REVIEW:
+        return REVIEW_MINUTES
+    return MANUAL_MINUTES if site.phase in _REWRITE_PHASES else BUILD_MINUTES

@@ -6,39 +6,29 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from types import NoneType
 
-from rocport.model import Applicability, Finding, Report, Section, Severity
-from rocport.model.report import said
+from rocport.model import Applicability, Finding, Report, Section
+from rocport.model.report import Cause, said
 from rocport.model.terminal import paint as painted
 
-_ORDER = list(Severity)
 _COLOUR = {Applicability.SAFE: "green", Applicability.REVIEW: "yellow", Applicability.MANUAL: "red"}
 _TONE = {"good": "green", "warn": "yellow", "bad": "red"}
 WORST = 3
 LISTED = 40
+ELSEWHERE = 3
 
 
 def worst(report: Report, count: int = WORST) -> list[Finding]:
-    """The sites to look at first: not done before done, wrong results before broken builds, one a rule."""
-    rank = {
-        Severity.WRONG_RESULT: 0,
-        Severity.BREAKS_BUILD: 1,
-        Severity.BREAKS_RUN: 2,
-        Severity.BREAKS_IMPORT: 3,
-        Severity.SLOW: 4,
-        Severity.COSMETIC: 5,
-    }
-    seen: set[str] = set()
-    found: list[Finding] = []
-    open_sites = [item for item in report.findings if item.applicability is not Applicability.SAFE]
-    for finding in sorted(
-        open_sites, key=lambda item: (item.applicability is not Applicability.MANUAL, rank[item.severity], item.path)
-    ):
-        if finding.rule not in seen:
-            seen.add(finding.rule)
-            found.append(finding)
-        if len(found) == count:
-            break
-    return found
+    """The sites to look at first: of the gravest causes the first site, one a rule."""
+    by_rule: dict[str, Finding] = {}
+    for cause in report.causes():
+        by_rule.setdefault(cause.first.rule, cause.first)
+    return list(by_rule.values())[:count]
+
+
+def _what_next(finding: Finding, command: str) -> str:
+    """Whose turn it is: what stands there now, or what somebody has to do."""
+    whose = "port does" if command == "scan" else "done"
+    return f"{whose if finding.edits or finding.headers else 'next'}: {finding.fix}"
 
 
 def render(report: Report, colour: bool = False) -> str:
@@ -79,20 +69,15 @@ def render(report: Report, colour: bool = False) -> str:
                 else ("nothing was changed, look at them")
             )
         lines.append(f"{paint(f'{name:9}', fg=_COLOUR[applicability], bold=True)} {counts[name]:5}  {said}")
-    open_sites = [item for item in report.findings if item.applicability is not Applicability.SAFE]
-    if open_sites:
+    causes = report.causes()
+    if causes:
         lines += ["", paint("look at these first", bold=True)]
         for finding in worst(report):
             lines.append(f"  {finding.path}:{finding.line}  {paint(finding.rule, fg=_COLOUR[finding.applicability])}")
             lines.append(f"      {finding.message}")
             if finding.fix:
-                lines.append(f"      next: {finding.fix}")
-        lines += ["", paint("every open site", bold=True)]
-        for finding in open_sites[:LISTED]:
-            tag = paint(f"{finding.applicability.value:7}", fg=_COLOUR[finding.applicability])
-            lines.append(f"  {tag} {finding.path}:{finding.line}: {finding.rule}: {finding.message}")
-        if len(open_sites) > LISTED:
-            lines.append(f"  ... and {len(open_sites) - LISTED} more: --format concise or json lists all of them")
+                lines.append(f"      {_what_next(finding, report.command)}")
+        lines += ["", paint("every open site, by cause", bold=True), *_by_cause(causes, paint)]
     if report.problems:
         lines += ["", paint("could not be handled", bold=True)]
         lines += [f"  {problem.path}: {problem.message}" for problem in report.problems]
@@ -111,6 +96,21 @@ def render(report: Report, colour: bool = False) -> str:
         if len(efforts) > 8:
             lines.append(f"  ... and {len(efforts) - 8} more files")
     return "\n".join(lines) + "\n"
+
+
+def _by_cause(causes: list[Cause], paint: Callable[..., str]) -> Iterator[str]:
+    """A line a cause, at its first place, and below it where else it stands."""
+    for cause in causes[:LISTED]:
+        first, *others = cause.sites
+        tag = paint(f"{first.applicability.value:7}", fg=_COLOUR[first.applicability])
+        yield f"  {tag} {first.path}:{first.line}: {first.rule}: {first.message}"
+        if others:
+            places = ", ".join(f"{site.path}:{site.line}" for site in others[:ELSEWHERE])
+            more = f" and {len(others) - ELSEWHERE} more" if len(others) > ELSEWHERE else ""
+            yield f"          also {places}{more}"
+    if len(causes) > LISTED:
+        sites = sum(len(cause.sites) for cause in causes[LISTED:])
+        yield f"  ... and {sites} more, of {len(causes) - LISTED} causes: --format concise or json lists all of them"
 
 
 def _stated(report: Report, paint: Callable[..., str]) -> Iterator[str]:
