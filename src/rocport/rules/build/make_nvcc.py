@@ -21,6 +21,10 @@ _ARCH = re.compile(r"\bTORCH_CUDA_ARCH_LIST\b|\bCUDA_ARCH(?:ITECTURES|S)?\s*[:?]
 # clang reads `-lineinfo` as a library `ineinfo`, links where `-dc` asks it to compile, and has no `-G`, which is also
 # how cmake is told its generator.
 _MISREAD = re.compile(r"(?:^|\s)-(?:lineinfo|dc)(?=\s|$)|^(?!.*(?i:cmake)).*\s-G(?=\s|$)")
+# What a project's CI does for one release of CUDA stays CUDA's: a job for ROCm stands beside it.
+_CI_OF_CUDA = re.compile(
+    r"(?:^|/)\.?(?:github|ci|circleci|gitlab|azure[\w-]*|buildkite)/(?:.*[/_.-])?cu(?:da)?[\d._-]*[/_.-]"
+)
 _SMI = re.compile(r"\bnvidia-smi\b|\bnvidia-modprobe\b")
 
 RULE = Rule(
@@ -55,13 +59,14 @@ RULE = Rule(
         Example("ifdef USE_ROCM\nCC = hipcc\nelse\nCC = nvcc\nendif\n", path="Makefile"),
         Example("CC = icc\nCFLAGS_INTEL = -O3 -restrict\na: a.c\n\t$(CC) -restrict a.c\n", path="Makefile"),
         Example("# nvcc is needed\nhipcc a.cpp\n", path="Makefile"),
+        Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path=".github/workflows/cuda/cu118-Linux-env.sh"),
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
 )
 
 
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
-    if is_amd_path(source.path):
+    if is_amd_path(source.path) or _CI_OF_CUDA.search(source.path):
         return
     items = list(_found(source))
     if source.language != "make" or not items:

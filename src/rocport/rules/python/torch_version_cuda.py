@@ -84,6 +84,12 @@ RULE = Rule(
         ),
         Example("is_rocm = torch.version.hip is not None and torch.version.cuda is None\n", path="m.py"),
         Example("v = torch.version.cuda_home\n", path="m.py"),
+        Example(
+            "import torch\nbuilt = torch.ops.x.cuda_version()\nif torch.version.cuda is not None and built != -1:\n"
+            "    major = int(torch.version.cuda.split('.')[0])\n    if major != built // 1000:\n"
+            "        raise RuntimeError('built for another CUDA')\n",
+            path="m.py",
+        ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/hip.html",),
 )
@@ -99,6 +105,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         derived = isinstance(node, ast.Name) and node.id in bound and source.aliases.get(node.id) is None
         if (direct and not _printed(source, node)) or (derived and _as_string(source, node)):
             nodes.append(node)
+    nodes = [node for node in nodes if not _only_compares(source, node)]
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     gate = Gate(source)
     settled: set[str] = set()
@@ -123,6 +130,32 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             yield replace(item, applicability=Applicability.REVIEW, fix="nothing here: the port changes the assignment")
             continue
         yield edited(item, release if text else gate, list(dict.fromkeys([*text, *tests])))
+
+
+def _only_compares(source: PythonSource, node: ast.expr) -> bool:
+    """True for the test of a branch that takes the version apart and refuses, and does nothing else: two builds for
+    CUDA are compared, and on ROCm there is nothing to compare."""
+    branch, question = source.statement(node), asked(source, node)
+    if not isinstance(branch, ast.If) or branch.orelse or question is None or not question[1]:
+        return False
+    needed = branch.test is question[0] or (
+        isinstance(branch.test, ast.BoolOp)
+        and isinstance(branch.test.op, ast.And)
+        and question[0] in branch.test.values
+    )
+    inside = [inner for statement in branch.body for inner in ast.walk(statement)]
+    statements = [inner for inner in inside if isinstance(inner, ast.stmt)]
+    stored = [inner for inner in inside if isinstance(getattr(inner, "ctx", None), ast.Store)]
+    names = {target.id for target in stored if isinstance(target, ast.Name)}
+    return (
+        needed
+        and any(isinstance(statement, ast.Raise) for statement in statements)
+        and all(isinstance(statement, (ast.Assign, ast.If, ast.Raise)) for statement in statements)
+        and all(isinstance(target, (ast.Name, ast.Tuple, ast.List)) for target in stored)
+        and not any(
+            name.id in names and isinstance(name.ctx, ast.Load) and name not in inside for name in source.find(ast.Name)
+        )
+    )
 
 
 def _test_edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:
