@@ -61,6 +61,7 @@ def test_an_nvidia_log_gets_a_sentence_and_silence(log: str) -> None:
         ("import intel_extension_for_pytorch as ipex", "intel"),
         ("amdgpu_device_initialize: amdgpu_get_auth (1) failed (-1)", "amd"),
         ("ROCM Version                 : Could not collect\nCUDA Archs: Not Set; ROCm: Disabled\n", "unknown"),
+        ("The failure occurs in `TritonAMDGPUPipeline`: PassManager::run failed", "amd"),
     ],
 )
 def test_vendor(text: str, vendor: str) -> None:
@@ -287,3 +288,20 @@ def test_the_last_good_or_bad_line_is_found_among_many_that_look_alike() -> None
     lines = ["cuda available: true", *["available: true", "Error rate 0"] * 500, "KeyError: 'x'", "available: true"]
     setting = read_bytes("\n".join(lines).encode(), "log").diagnosis.setting
     assert (setting.well, setting.failed) == (1, 1002)
+
+
+def test_a_default_that_was_taken_does_not_outrank_the_error_that_ended_the_run() -> None:
+    """Both lines are marked as errors; after the first bitsandbytes goes on with a wavefront of 64 lanes."""
+    log = (
+        "[error] Could not detect ROCm warp size: [WinError 2] The system cannot find the file. Defaulting to 64.\n"
+        "[error] bitsandbytes library load error: Configured ROCm binary not found at D:\\libbitsandbytes_rocm72.dll\n"
+        "Traceback (most recent call last):\n"
+    )
+    assert read_bytes(log.encode(), "log").matches[0].failure.id == "bnb-library-not-found"
+
+
+def test_a_crash_of_another_drivers_function_is_not_the_gpus() -> None:
+    """`dm_` begins names of amdgpu's display code and of the device mapper."""
+    oops = "RIP: 0010:{}+0x48/0x445\n"
+    assert not read_bytes(("GPU: gfx1100\n" + "x\n" * 9 + oops.format("dm_table_run_md_queue")).encode(), "l").matches
+    assert read_bytes(("x\n" * 9 + oops.format("dm_read_reg_func").rstrip() + " [amdgpu]\n").encode(), "log").matches

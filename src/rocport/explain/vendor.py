@@ -65,6 +65,7 @@ _AMD_SOFTWARE = _evidence(
         "libc10_hip",
         "c10_hip",
         "ggml-hip",
+        "tritonamdgpu",
     ),
     *("hardware limit: 65536", "adrenalin", "amd_windows.go", "rocdevice.cpp", "hip_code_object.cpp", "amd_comgr"),
     r"hip ~ \bhip(?:alloc|cachingalloc|cc|blas|sparse|fft|rtc|error|malloc|get|ipc|launch|init|module|_)|\bhip\b",
