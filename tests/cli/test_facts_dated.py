@@ -60,6 +60,16 @@ def test_scan_and_port_print_it_beside_their_output(tmp_path: Path, monkeypatch:
     assert all("upgrade rocport" in CliRunner().invoke(cli, line).stderr for line in words)
 
 
+def test_commands_whose_answer_is_something_else_print_it_on_stderr(tmp_path: Path) -> None:
+    commands(tmp_path)
+    (tmp_path / "kernel.cu").write_text("__global__ void k() {}\n")
+    words = (["model", "convert", str(tmp_path), str(tmp_path / "out"), "--dry-run"], ["verify", str(tmp_path)])
+    for said in (CliRunner().invoke(cli, line) for line in words):
+        assert "Facts as of 20" in said.stderr and "Facts as of" not in said.stdout, said.output
+    inspected = CliRunner().invoke(cli, ["model", "inspect", str(tmp_path), "--target", "gfx942", "--json"])
+    assert json.loads(inspected.stdout)[0]["facts_as_of"] == dates.as_of().isoformat()
+
+
 def test_commands_that_a_fix_advises_are_commands() -> None:
     """Ten fixes said `rocport compat torch --gpu GFX`, which is refused: what is wanted goes with --want."""
     for failure in load_failures():

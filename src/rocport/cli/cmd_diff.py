@@ -14,6 +14,7 @@ from rocport.cli.common import (
     make_settings,
     make_targets,
     one_of_each_width,
+    print_date,
     refuse_given,
     settings_options,
     without_collector,
@@ -75,6 +76,7 @@ def command(
     does by itself, are not counted, and a baseline is not asked: BASE is it. Exit code 0: nothing new; 1: a new site,
     a unit that no longer compiles, a program that no longer passes; 2: no repository, no such revision, wrong usage.
     """
+    print_date()
     from rocport import api
     from rocport.scan import change, revision
 

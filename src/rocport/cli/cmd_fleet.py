@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from rocport.cli.common import emit, make_targets, one_of_each_width
+from rocport.cli.common import emit, make_targets, one_of_each_width, print_date
 from rocport.cli.progress import counting
 from rocport.report import formats
 
@@ -67,6 +67,7 @@ def command(
     index, or is one folder: then its units are spread over the workers; a port is compiled as it lies. What the store
     has is not done again. Exit code 0: every repository was ported; 1: some was not; 2: wrong usage, no cluster.
     """
+    print_date()
     from rocport.fleet import board, child, driver
     from rocport.fleet.cluster import ClusterError
     from rocport.fleet.cluster import runner as on_cluster

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
+from rocport.cli.common import print_date
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -103,6 +104,7 @@ def convert(
     memory, checks what it wrote, and continues an interrupted run when called again. Dense weights are exact: the
     values the format's own library computes. Quantizing is lossy; the change is printed.
     """
+    print_date()
     if importlib.util.find_spec("numpy") is None:
         raise click.UsageError("model convert needs numpy: pip install 'rocport[checkpoint]'")
     from rocport.checkpoint import CheckpointError
@@ -169,6 +171,7 @@ def generate(path: Path, tokens: int, prompt: str, device: str | None, form: str
 
     Takes token numbers, so that no tokenizer is needed.
     """
+    print_date()
     _needs_torch()
     from rocport.checkpoint import CheckpointError
     from rocport.integrations.smoke import decode
@@ -206,6 +209,7 @@ def lora(
 
     The tokens are random and the same in every run. When OUT holds an earlier run, it goes on from its last step.
     """
+    print_date()
     _needs_torch("peft")
     from rocport.checkpoint import CheckpointError
     from rocport.integrations.smoke import train

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from rocport.cli.common import print_date
+
 
 @click.group(name="ops")
 def command() -> None:
@@ -39,6 +41,7 @@ def explain(operators: tuple[str, ...], gfx: str | None, style: str) -> None:
     The call explained is the operator's own example; a shape or type of yours may be served otherwise. Packages are
     looked up on this machine also with --gfx.
     """
+    print_date()
     where = _platform(gfx)
     from rocport.ops.dispatch import TierRefused, names, operator
     from rocport.ops.examples import example_call

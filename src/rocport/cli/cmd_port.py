@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from rocport.cli.common import emit, existing, make_settings, settings_options, without_collector
-from rocport.facts.dates import dated
+from rocport.cli.common import emit, existing, make_settings, print_date, settings_options, without_collector
 from rocport.report import formats
 
 
@@ -127,7 +126,7 @@ def command(
             if patch.options.layout == "both":
                 proof = f"{folder} --level nvidia-unchanged --original {path}"
             click.echo(f"\nported to {folder}; next: rocport verify {proof}", err=True)
-        click.echo(dated(), err=True)
+        print_date()
     compiles = _build(folder, report.count()["manual"]) if build else True
     ctx.exit(0 if patch.complete and not report.problems and compiles else 1)
 

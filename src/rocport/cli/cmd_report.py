@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rocport.cli import EXIT_CLEAN
-from rocport.cli.common import make_targets, one_of_each_width
+from rocport.cli.common import make_targets, one_of_each_width, print_date
 from rocport.model import Mark
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def command(out: Path, target: str, build: bool, run: bool, jobs: int, path: Pat
     PATH is what `rocport port` wrote, with its sources where they were. The page needs no network and no server; what
     it says was not asked was not done. Exit code 0: it is written; 2: PATH is no port, or something cannot be read.
     """
+    print_date()
     from rocport import api
     from rocport.cli import nvidia_unchanged
     from rocport.port import manifest

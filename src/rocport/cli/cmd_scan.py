@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rocport.cli.common import emit, existing, make_settings, refuse_given, settings_options, without_collector
-from rocport.facts.dates import dated
+from rocport.cli.common import (
+    emit,
+    existing,
+    make_settings,
+    print_date,
+    refuse_given,
+    settings_options,
+    without_collector,
+)
 from rocport.report import formats
 
 if TYPE_CHECKING:
@@ -106,7 +113,7 @@ def command(
             err=True,
         )
     if fmt == "text":
-        click.echo(dated(), err=True)
+        print_date()
     ctx.exit(code)
 
 

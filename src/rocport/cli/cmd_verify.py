@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rocport.cli import EXIT_CLEAN, EXIT_FINDINGS
-from rocport.cli.common import one_of_each_width
+from rocport.cli.common import one_of_each_width, print_date
 from rocport.cli.running import check_hazards, sandbox_option, say_sandbox
 from rocport.report import formats
 
@@ -138,6 +138,7 @@ def command(
     Exit code 0: everything compiles, nothing changed; 1: something does not, something did, something was not tried;
     2: no compiler, nothing to compare with, wrong usage.
     """
+    print_date()
     from rocport.cli.common import emit, make_targets, refuse_given
     from rocport.cli.progress import counting
     from rocport.model import cache_folder

@@ -28,6 +28,13 @@ def use_colour(stream: Any = None) -> bool:
     return bool((stream or sys.stdout).isatty())
 
 
+def print_date() -> None:
+    """Print the day of the facts, on stderr, when the command that runs now ends."""
+    from rocport.facts.dates import dated
+
+    click.get_current_context().call_on_close(lambda: click.echo(dated(), err=True))
+
+
 def _options(*options: Callable[[F], F]) -> Callable[[F], F]:
     """The options in the order of `--help`."""
 
