@@ -9,8 +9,9 @@ def test_every_image_has_a_source() -> None:
     assert all(image.source.startswith("https://") and image.sure for image in container_images())
 
 
-def test_the_image_for_a_release_of_ubuntu() -> None:
-    assert "ubuntu-24.04" in development_image("24.04").name
-    assert "ubuntu-22.04" in development_image("22.04").name
-    assert development_image("18.04") in container_images()
+def test_the_image_has_the_rocm_that_is_asked_for_then_the_ubuntu() -> None:
+    assert development_image("24.04", "7.2").name == "rocm/dev-ubuntu-24.04:7.2-complete"
+    assert development_image("22.04", "7.2.4").name == "rocm/dev-ubuntu-22.04:7.2.4-complete"
+    assert development_image("22.04", "10.0").rocm == "10.0.0"
+    assert development_image("24.04", "5.1").ubuntu == "24.04"
     assert pytorch_image().name.startswith("rocm/pytorch")

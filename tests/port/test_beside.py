@@ -91,7 +91,7 @@ def test_files_that_are_there_stay(tmp_path: Path) -> None:
 
 def test_dockerfile_on_a_rocm_image(tmp_path: Path) -> None:
     text = made(tmp_path, {"Dockerfile": DOCKERFILE, "requirements.txt": "torch\nnumpy\n"})["Dockerfile.rocm"]
-    assert "FROM rocm/dev-ubuntu-22.04:7.0-complete AS build\n" in text
+    assert "FROM rocm/dev-ubuntu-22.04:7.2.4-complete AS build\n" in text
     assert "NVIDIA_VISIBLE" not in text and "cuda-toolkit" not in text and "nvidia-cudnn" not in text
     assert 'ENV PYTORCH_ROCM_ARCH="gfx90a;' in text and "ENV ROCM_PATH=/opt/rocm\n" in text
     assert "    git\nCOPY requirements-rocm.txt constraints-rocm.txt .\n" in text

@@ -18,6 +18,7 @@ from rocport.scan.tree import read_tree
 CUDA = "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04"
 CHOSEN = wheels(Options())
 TARGETS = ";".join(default_targets())
+ROCM = wheels(Options()).rocm
 
 
 def made(folder: Path, files: dict[str, str], options: Options | None = None) -> dict[str, str]:
@@ -32,7 +33,7 @@ def docker(folder: Path, *rows: str, **more: str) -> list[str]:
     """The lines that stand below the first FROM of the ported file."""
     files = {"Dockerfile": "\n".join([CUDA, *rows]), **{name.replace("_", "."): text for name, text in more.items()}}
     lines = made(folder, files)["Dockerfile.rocm"].split("\n")
-    return lines[lines.index(f"FROM {development_image('22.04').name}") + 1 :]
+    return lines[lines.index(f"FROM {development_image('22.04', ROCM).name}") + 1 :]
 
 
 @pytest.mark.parametrize(
@@ -41,15 +42,15 @@ def docker(folder: Path, *rows: str, **more: str) -> list[str]:
         ("# nvidia/cuda:12 in a comment", "# nvidia/cuda:12 in a comment"),
         ("  # /usr/local/cuda", "  # /usr/local/cuda"),
         ("FROM python:3.12", "FROM python:3.12"),
-        ("from nvidia/cuda:11-base as x", f"from {development_image().name} as x"),
+        ("from nvidia/cuda:11-base as x", f"from {development_image('', ROCM).name} as x"),
         ("FROM --platform=linux/amd64 nvidia/cuda:12.4.1-devel-ubuntu24.04",
-         f"FROM --platform=linux/amd64 {development_image('24.04').name}"),
-        ("FROM docker.io/nvidia/cuda:12.4-base-ubuntu24.04 AS b", f"FROM {development_image('24.04').name} AS b"),
+         f"FROM --platform=linux/amd64 {development_image('24.04', ROCM).name}"),
+        ("FROM docker.io/nvidia/cuda:12.4-base-ubuntu24.04 AS b", f"FROM {development_image('24.04', ROCM).name} AS b"),
         ("FROM nvcr.io/nvidia/pytorch:24.05-py3", f"FROM {pytorch_image().name}"),
         ("FROM pytorch/pytorch:2.5.1-cuda12.4-cudnn9-devel", f"FROM {pytorch_image().name}"),
         ("FROM pytorch/pytorch:2.5.1-cpu", "FROM pytorch/pytorch:2.5.1-cpu"),
-        ("ARG BASE=nvidia/cuda:12.4.1-devel-ubuntu22.04", f"ARG BASE={development_image('22.04').name}"),
-        ('ARG BASE="nvidia/cuda:12.4.1-devel-ubuntu22.04"', f'ARG BASE="{development_image("22.04").name}"'),
+        ("ARG BASE=nvidia/cuda:12.4.1-devel-ubuntu22.04", f"ARG BASE={development_image('22.04', ROCM).name}"),
+        ('ARG BASE="nvidia/cuda:12.4.1-devel-ubuntu22.04"', f'ARG BASE="{development_image("22.04", ROCM).name}"'),
         ("ENV NVIDIA_DRIVER_CAPABILITIES=all", None),
         ("ARG CUDNN_VERSION=9", None),
         ("ENV NCCL_VERSION 2.20", None),
@@ -308,7 +309,7 @@ def test_a_workflow_builds_the_root_by_what_it_has(files: dict[str, str], run: s
         text = new[".github/workflows/rocm.yml"]
         assert (
             f"      - name: Build\n        run: {run}" in text
-            and f"container: {development_image('24.04').name}" in text
+            and f"container: {development_image('24.04', ROCM).name}" in text
         )
 
 

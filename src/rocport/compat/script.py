@@ -7,6 +7,8 @@ from rocport.facts.containers import development_image
 from rocport.facts.dates import dated
 
 KINDS = ("linux", "wsl", "windows", "docker", "conda")
+# https://packages.ubuntu.com/python3
+_PYTHON = {"22.04": "3.10", "24.04": "3.12"}
 _STOP = ("$ErrorActionPreference = 'Stop'", "$PSNativeCommandUseErrorActionPreference = $true")
 _WINDOWS_ONLY = ("Activate.ps1", "$env:", "Select-String")
 
@@ -50,10 +52,11 @@ def _record(plan: Plan) -> str:
 
 def _docker(plan: Plan, comment: list[str]) -> list[str]:
     """The steps in an image; the imports are left to the container, which has the GPU."""
-    image = development_image("24.04")
-    if plan.request.python not in (None, "3.12"):
-        comment = [*comment, f"# Ubuntu 24.04 has Python 3.12; for {plan.request.python} take another image."]
-    if plan.chosen is not None and not plan.chosen.rocm.startswith(image.rocm):
+    image = development_image("24.04", plan.chosen.rocm if plan.chosen else "")
+    own = _PYTHON[image.ubuntu]
+    if plan.request.python not in (None, own):
+        comment = [*comment, f"# Ubuntu {image.ubuntu} has Python {own}; for {plan.request.python} take another image."]
+    if plan.chosen is not None and plan.chosen.rocm.split(".")[:2] != image.rocm.split(".")[:2]:
         comment = [*comment, f"# The image has hipcc of ROCm {image.rocm}: what is compiled needs {plan.chosen.rocm}."]
     lines = [*comment, f"FROM {image.name}", "RUN apt-get update && apt-get install -y python3-venv git"]
     lines += ["ENV PATH=/opt/venv/bin:$PATH", "RUN python3 -m venv /opt/venv"]

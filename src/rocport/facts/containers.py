@@ -28,10 +28,18 @@ def container_images() -> tuple[ContainerImage, ...]:
     return tuple(ContainerImage(**row) for row in data["image"])
 
 
-def development_image(ubuntu: str = "") -> ContainerImage:
-    """The image with ROCm's compilers and libraries, on a release of Ubuntu where there is one for it."""
-    found = [image for image in container_images() if "/dev-" in image.name]
-    return next((image for image in found if image.ubuntu == ubuntu), found[0])
+def development_image(ubuntu: str, rocm: str) -> ContainerImage:
+    """The image with ROCm's compilers and libraries: of a release, "7.2" or "7.2.4", on an Ubuntu, "24.04".
+
+    What is compiled has to fit the ROCm that PyTorch was built for, so the release counts before the Ubuntu; where no
+    image is known of either, the first of the file.
+    """
+    release = tuple(rocm.split(".")[:2])
+
+    def misses(image: ContainerImage) -> tuple[bool, bool]:
+        return tuple(image.rocm.split(".")[:2]) != release, image.ubuntu != ubuntu
+
+    return min((image for image in container_images() if "/dev-" in image.name), key=misses)
 
 
 def pytorch_image() -> ContainerImage:

@@ -162,7 +162,7 @@ def _row(row: str, chosen: Wheels, own: bool) -> str | None:
         return row
     image = _FROM.match(row) or _ARG.match(row)
     if image and _CUDA_IMAGE.fullmatch(image[2]):
-        return f"{image[1]}{_image(image[2])}{image[3]}"
+        return f"{image[1]}{_image(image[2], chosen.rocm)}{image[3]}"
     if _NVIDIA.match(row):
         return None
     row = re.sub(
@@ -200,11 +200,11 @@ def _kept(row: str) -> Iterator[str]:
             yield word
 
 
-def _image(name: str) -> str:
+def _image(name: str, rocm: str) -> str:
     if "pytorch" in name:
         return pytorch_image().name
     ubuntu = re.search(r"ubuntu(\d\d\.\d\d)", name)
-    return development_image(ubuntu[1] if ubuntu else "").name
+    return development_image(ubuntu[1] if ubuntu else "", rocm).name
 
 
 def _closed(rows: list[str]) -> list[str]:

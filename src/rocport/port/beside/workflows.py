@@ -22,7 +22,8 @@ def generate(tree: PortedTree) -> Iterator[PatchFile]:
         return
     steps = _steps(tree)
     if steps:
-        yield PatchFile(PATH, (_HEAD + "".join(steps)).encode(), "builds for AMD GPUs without one")
+        head = _HEAD.format(image=development_image("24.04", wheels(tree.options).rocm).name)
+        yield PatchFile(PATH, (head + "".join(steps)).encode(), "builds for AMD GPUs without one")
 
 
 def _steps(tree: PortedTree) -> list[str]:
@@ -57,7 +58,7 @@ def _text(tree: PortedTree, path: str) -> str:
         return ""
 
 
-_HEAD = f"""\
+_HEAD = """\
 # Compiles for AMD GPUs on a runner that has none; nothing is run on a GPU here.
 name: ROCm build
 on:
@@ -68,7 +69,7 @@ permissions:
 jobs:
   build:
     runs-on: ubuntu-latest
-    container: {development_image("24.04").name}
+    container: {image}
     steps:
       - name: Install tools
         run: |
