@@ -78,6 +78,13 @@ def test_one_cause_in_many_files_is_one_thing_to_understand() -> None:
     assert {effort.path: effort.minutes for effort in found.effort()} == {"a.sh": 10, "z.cu": 5, "b.sh": 3, "c.sh": 3}
 
 
+def test_what_no_build_needs_comes_last() -> None:
+    sites = finding(MANUAL, ".github/a.sh"), finding(REVIEW, "setup.py"), finding(MANUAL, "docs/a.sh", phase=4)
+    found = report(*sites)
+    assert [cause.first.path for cause in found.causes()] == ["setup.py", ".github/a.sh", "docs/a.sh"]
+    assert [effort.path for effort in found.effort()] == ["setup.py", ".github/a.sh", "docs/a.sh"]
+
+
 def test_a_wrong_result_comes_before_what_stops_the_build() -> None:
     slow, wrong, broken = (
         replace(finding(MANUAL, f"{severity.value}.cu"), severity=severity)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocport.model.findings import Applicability, Finding, Severity
+from rocport.model.paths import beside_the_build
 
 SCHEMA_VERSION = 1
 
@@ -198,7 +199,8 @@ class Report:
         return {applicability.value: counted[applicability] for applicability in Applicability}
 
     def causes(self) -> list[Cause]:
-        """REVIEW and MANUAL sites by what is said of them: not done before done, the gravest first, then the widest."""
+        """REVIEW and MANUAL sites by what is said of them: what the build needs first, there not done before done, the
+        gravest, then the widest."""
         groups: dict[tuple[str, Applicability, str, str], list[Finding]] = defaultdict(list)
         for finding in self.findings:
             if finding.applicability is not Applicability.SAFE:
@@ -207,7 +209,8 @@ class Report:
         return sorted(causes, key=_weight)
 
     def effort(self) -> list[Effort]:
-        """Work left for each file with REVIEW or MANUAL sites, most work first; empty where it is not about sites.
+        """Work left for each file with REVIEW or MANUAL sites, what the build needs and most work first; empty where it
+        is not about sites.
 
         A site counts a third where its file has one of the same rule, or any file before it the same cause: it is
         usually the same change.
@@ -225,13 +228,14 @@ class Report:
             Effort(path, counted[Applicability.REVIEW], counted[Applicability.MANUAL], round(left[path]))
             for path, counted in sites.items()
         ]
-        return sorted(efforts, key=lambda effort: (-effort.minutes, effort.path))
+        return sorted(efforts, key=lambda effort: (beside_the_build(effort.path), -effort.minutes, effort.path))
 
 
-def _weight(cause: Cause) -> tuple[bool, int, int, str, int]:
+def _weight(cause: Cause) -> tuple[bool, bool, int, int, str, int]:
     first = cause.first
+    beside = all(beside_the_build(site.path) for site in cause.sites)
     done = first.applicability is not Applicability.MANUAL
-    return done, _GRAVEST.index(first.severity), -len(cause.sites), first.path, first.line
+    return beside, done, _GRAVEST.index(first.severity), -len(cause.sites), first.path, first.line
 
 
 def _minutes(site: Finding) -> int:

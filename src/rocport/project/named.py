@@ -12,25 +12,13 @@ import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
+from rocport.model.paths import vendored
 from rocport.project.languages import SOURCES
 
-_VENDORED = re.compile(
-    r"(?:^|/)(?:third[_-]?part(?:y|ies)|3rd[_-]?party|extern(?:als?)?|vendor(?:ed)?|submodules?|deps|dependencies)/",
-    re.I,
-)
 _WORD = re.compile(
     r"[\w./$(){}*?%+@<>:-]*\.(?:" + "|".join(re.escape(suffix[1:]) for suffix in SOURCES) + r")(?![\w.])", re.I
 )
 _VARIABLE = re.compile(r".*[)}>@]")
-
-
-def vendored(path: str) -> str:
-    """The folder of the library that a path belongs to, with its `/`; empty for the project's own."""
-    match = _VENDORED.search(path)
-    if match is None:
-        return ""
-    library = path.find("/", match.end())
-    return path[: library + 1] if library >= 0 else path[: match.end()]
 
 
 def patterns(text: str) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import NoneType
 
 from rocport.model import Applicability, Finding, Report, Section
-from rocport.model.report import Cause, said
+from rocport.model.paths import beside_the_build
+from rocport.model.report import Cause, Effort, said
 from rocport.model.terminal import paint as painted
 
 _COLOUR = {Applicability.SAFE: "green", Applicability.REVIEW: "yellow", Applicability.MANUAL: "red"}
@@ -23,6 +24,15 @@ def worst(report: Report, count: int = WORST) -> list[Finding]:
     for cause in report.causes():
         by_rule.setdefault(cause.first.rule, cause.first)
     return list(by_rule.values())[:count]
+
+
+def work_left(efforts: Iterable[Effort]) -> str:
+    """The estimate in a sentence: what a build and a run need, and what else there is."""
+    minutes = {False: 0, True: 0}
+    for effort in efforts:
+        minutes[beside_the_build(effort.path)] += effort.minutes
+    beside = f", and {_hours(minutes[True])} in CI, packaging, documentation or vendored code" if minutes[True] else ""
+    return f"about {_hours(minutes[False])}{beside} (estimate: 5 min a review, 10 a build site, 45 a rewrite)"
 
 
 def _what_next(finding: Finding, command: str) -> str:
@@ -44,8 +54,7 @@ def render(report: Report, colour: bool = False) -> str:
         for phase in report.plan:
             mark = paint("yes", fg="yellow") if phase.applies else paint("no ", dim=True)
             lines.append(f"  {mark} {phase.number} {phase.title}: {phase.reason}")
-        minutes = sum(effort.minutes for effort in report.effort())
-        lines += [f"  effort left: about {_hours(minutes)} (estimate, not a measurement)", ""]
+        lines += [f"  effort left: {work_left(report.effort())}", ""]
     if report.verdict is not None:
         return "\n".join(_stated(report, paint)) + "\n"
     lines += tables(report.sections)
@@ -83,12 +92,7 @@ def render(report: Report, colour: bool = False) -> str:
         lines += [f"  {problem.path}: {problem.message}" for problem in report.problems]
     efforts = report.effort()
     if efforts:
-        total = sum(effort.minutes for effort in efforts)
-        lines += [
-            "",
-            f"{paint('work left', bold=True)} about {_hours(total)} "
-            "(estimate: 5 min a review, 10 a build site, 45 a rewrite)",
-        ]
+        lines += ["", f"{paint('work left', bold=True)} {work_left(efforts)}"]
         lines += [
             f"  {_hours(effort.minutes):>7}  {effort.path}  ({effort.review} review, {effort.manual} manual)"
             for effort in efforts[:8]
