@@ -37,9 +37,8 @@ def findings(rule, path: str, text: str, language: str):
 @pytest.mark.parametrize("name", link_names())
 def test_every_user_answers_for_a_link_name_as_the_facts_do(name):
     row = counterpart("link", name)
-    expected = row.hip if row.hip else "" if row.dropped else None
-    assert hip_library(name) == expected
-    assert hip_library(f"-l{name}") == (f"-l{expected}" if expected else expected)
+    assert hip_library(name) == row.hip
+    assert hip_library(f"-l{name}") == (f"-l{row.hip}" if row.hip else "")
     assert serves_link(name) and (not row.hip or serves_link(row.hip))
     for rule, path, text, language in (
         (cmake_cuda, "CMakeLists.txt", f"target_link_libraries(x PRIVATE -l{name})\n", "cmake"),
@@ -47,27 +46,57 @@ def test_every_user_answers_for_a_link_name_as_the_facts_do(name):
         (other_build, "meson.build", f"link_args : ['-l{name}']\n", "meson"),
         (cuda_link, "setup.py", f"libraries = ['-l{name}']\n", "python"),
     ):
-        (found,) = findings(rule, path, text, language)
+        found, *by_hand = findings(rule, path, text, language)
         made = b"".join(edit.text for edit in found.edits).decode()
         if language in ("make", "python"):
-            assert (expected is None) == (not found.edits), (language, found)
-            assert not expected or f"-l{expected}" in made
+            assert found.edits and (f"-l{row.hip}" in made if row.hip else f"-l{name}" not in made)
         if language == "cmake":
             target = cmake_target_of(name)
-            assert bool(found.edits) == bool(target.hip or target.dropped)
-            assert target.hip in made if target.hip else not target.dropped or "if(NOT USE_ROCM)" in made
+            assert target.hip in made if target.hip else "if(NOT USE_ROCM)" in made
+        assert [item.applicability.name for item in by_hand] == ["MANUAL"] * (row.by_hand and language != "meson")
 
 
 @pytest.mark.parametrize(("target", "hip"), CMAKE)
 def test_a_cmake_target_becomes_what_the_facts_say(target, hip):
-    (found,) = findings(cmake_cuda, "CMakeLists.txt", f"target_link_libraries(x PRIVATE {target} m)\n", "cmake")
+    found, *by_hand = findings(cmake_cuda, "CMakeLists.txt", f"target_link_libraries(x PRIVATE {target} m)\n", "cmake")
     made = b"".join(edit.text for edit in found.edits).decode()
     if hip:
         assert hip in made and f"find_package({rocm_package(hip)} REQUIRED)" in made
     else:
-        dropped = counterpart("cmake", target).dropped
-        assert bool(made) == dropped, "a name that is left out takes nothing else with it"
-        assert not dropped or re.search(r"target_link_libraries\(x PRIVATE +m\)", made)
+        assert re.search(r"target_link_libraries\(x PRIVATE +m\)", made), "it takes nothing else with it"
+        assert [item.applicability.name for item in by_hand] == ["MANUAL"] * counterpart("cmake", target).by_hand
+
+
+BY_HAND = [library for library in libraries().values() if library.applicability == "MANUAL"]
+
+
+@pytest.mark.parametrize("library", BY_HAND, ids=lambda library: library.name)
+def test_what_is_ported_by_hand_is_linked_by_hand(library):
+    """Who renames the library of a program whose calls stay as they are builds neither for CUDA nor for ROCm."""
+    assert not any((*library.link.values(), *library.cmake.values(), *library.packages.values()))
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "text", "language", "made"),
+    [
+        (cmake_cuda, "CMakeLists.txt", "find_package(CUTENSOR REQUIRED)\n", "cmake", b"if(NOT USE_ROCM)"),
+        (cmake_cuda, "CMakeLists.txt", "find_library(T cutensor)\n", "cmake", b"if(NOT USE_ROCM)"),
+        (
+            cmake_cuda,
+            "CMakeLists.txt",
+            "target_link_libraries(x CUDA::cublas cutensor)\n",
+            "cmake",
+            b"(x roc::hipblas)",
+        ),
+        (make_nvcc, "Makefile", "LIBS = -lcublas -lcutensor\n", "make", b"-lhipblas \n"),
+        (cuda_link, "setup.py", "libraries = ['cublas', 'cutensor']\n", "python", b"['hipblas'] if"),
+        (other_build, "meson.build", "a = cc.find_library('cutensor')\n", "meson", b""),
+    ],
+)
+def test_a_library_ported_by_hand_is_left_out_and_named_in_every_build_file(rule, path, text, language, made):
+    *edited, by_hand = findings(rule, path, text, language)
+    assert by_hand.applicability.name == "MANUAL" and "cutensor" in by_hand.message.lower() and not by_hand.edits
+    assert made in b"".join(edit.text for item in edited for edit in item.edits)
 
 
 def test_every_target_of_rocm_has_its_package_and_link_names_agree_with_targets():
@@ -79,10 +108,10 @@ def test_every_target_of_rocm_has_its_package_and_link_names_agree_with_targets(
 
 
 def test_find_modules_of_a_project_are_found_by_their_last_part():
-    assert counterpart("cmake", "CUDNN::cudnn").hip == counterpart("cmake", "CUDA::cudnn").hip == "MIOpen"
+    assert counterpart("cmake", "CUDNN::cudnn").hip == counterpart("cmake", "CUDA::cudnn").hip == ""
     assert counterpart("cmake", "NCCL::NCCL").hip == counterpart("cmake", "CUDA::nccl").hip == "roc::rccl"
     assert counterpart("cmake", "fmt::fmt") is None
-    assert counterpart("package", "cuDNN").hip == counterpart("package", "CUDNN").hip == "miopen"
+    assert counterpart("package", "cuDNN").hip == counterpart("package", "CUDNN").hip == ""
     assert counterpart("link", "cublas.so.12").hip == "hipblas"
     assert counterpart("link", "m") is None and not serves_link("m") and serves_link("rocblas")
 

@@ -50,8 +50,8 @@ def counterpart(kind: Kind, name: str) -> Symbol | None:
 def cmake_target_of(link_name: str) -> Symbol | None:
     """What a CMake command that names a library itself (`target_link_libraries(x cublas)`) links on ROCm."""
     linked = counterpart("link", link_name)
-    if linked is None:
-        return None
+    if linked is None or not linked.hip:
+        return replace(linked, kind="cmake") if linked else None
     name = _STATIC.sub("", link_name).lower()
     rows = [row for row in _targets().values() if row.library == linked.library]
     own = [row for row in rows if row.cuda.rpartition("::")[2].lower() == name]
@@ -77,6 +77,13 @@ def link_triggers(prefix: str = "") -> frozenset[bytes]:
     """Every link name as the text a rule looks for; a plain `cuda` is a word like any other, `-lcuda` is not."""
     names = {name for library in libraries().values() for name in library.link}
     return frozenset(f"{prefix}{name}".encode() for name in names if prefix or name != "cuda") | {b"-lcuda"}
+
+
+@cache
+def package_triggers() -> frozenset[bytes]:
+    """Every package of CMake's as it is usually spelled: `CUDNN`, `cuDNN`, `cudnn`."""
+    names = {name for library in libraries().values() for name in library.packages}
+    return frozenset(spelled.encode() for name in names for spelled in (name, name.upper(), name.lower()))
 
 
 def serves_link(name: str) -> bool:

@@ -63,6 +63,11 @@ class Symbol:
         """True for a name that is left out on ROCm."""
         return self.note.startswith("drop:")
 
+    @property
+    def by_hand(self) -> bool:
+        """True for a name that nothing takes the place of as it is used."""
+        return not self.hip and not self.dropped
+
     def declared_in(self, version: RocmVersion) -> bool | None:
         """Whether the HIP name is declared in a ROCm release; None where the inspected releases do not say."""
         if not self.hip:

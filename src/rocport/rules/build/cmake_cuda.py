@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rocport.facts.lookup import counterpart, link_triggers
+from rocport.facts.lookup import counterpart, link_triggers, package_triggers
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
 from rocport.project.cmake import CMakeCommand
 from rocport.rules.build import cmake_gate
-from rocport.rules.build.common import ARCH_FLAG, cuda_library, found, nvcc_flag
+from rocport.rules.build.common import ARCH_FLAG, BY_HAND, NOTHING, cuda_library, found, nvcc_flag
 from rocport.syntax.amd import is_amd_path, names_amd
 
 _TARGET = re.compile(r"(?<![\w:])[A-Za-z_]\w*::\w+")
@@ -57,21 +57,8 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     languages=frozenset({"cmake"}),
     triggers=link_triggers()
-    | {
-        b".cu",
-        b"add_subdirectory",
-        b"CUDA",
-        b"cuda",
-        b"CUDNN",
-        b"CUB",
-        b"CCCL",
-        b"NCCL",
-        b"Thrust",
-        b"cutlass",
-        b"nvtx",
-        b"gencode",
-        b"_GPU",
-    },
+    | package_triggers()
+    | {b".cu", b"add_subdirectory", b"CUDA", b"CCCL", b"NCCL", b"Thrust", b"cutlass", b"nvtx", b"gencode", b"_GPU"},
     phase=4,
     holds="every ROCm release; CMake has the HIP language since 3.21",
     examples=(
@@ -161,7 +148,7 @@ RULE = Rule(
         ),
         Example(
             "find_library(CUDNN_LIBRARY NAMES ${CUDNN_LIBNAME} cudnn)\nfind_path(CUDNN_INCLUDE_DIR cudnn.h)\n",
-            absent=("MIOpen", "USE_ROCM"),
+            absent=("MIOpen",),
             path="CMakeLists.txt",
         ),
         Example(
@@ -170,8 +157,13 @@ RULE = Rule(
             path="CMakeLists.txt",
         ),
         Example(
-            "target_link_libraries(x PRIVATE NCCL::NCCL cutensor)\n",
-            contains=("target_link_libraries(x PRIVATE roc::rccl hiptensor::hiptensor)",),
+            "target_link_libraries(x PRIVATE NCCL::NCCL cublas)\n",
+            contains=("target_link_libraries(x PRIVATE roc::rccl roc::hipblas)",),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            "target_link_libraries(x CUDA::cublas cutensor)\n",
+            contains=("  target_link_libraries(x roc::hipblas)\n",),
             path="CMakeLists.txt",
         ),
         Example(
@@ -251,6 +243,9 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
             # A template (x.cmake.in) is no CMake yet: what stands for @NAME@ in it is not known.
             made = () if source.path.endswith(".in") else edit(source, command, context)
             yield replace(item, edits=made, applicability=Applicability.REVIEW) if made else item
+            library, advice = cmake_gate.by_hand(command)
+            if library and (made or library not in item.message):
+                yield found(RULE, source, command, f"{library}: {BY_HAND}", fix=advice or NOTHING)
         elif command is above and (made := cmake_gate.prelude(source, context)):
             item = found(RULE, source, command, "folders below compile CUDA sources: the option for HIP stands here")
             yield replace(item, edits=made, applicability=Applicability.REVIEW)
@@ -271,13 +266,10 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
     words = arguments.split()
     if name == "set" and words[:1] == ["CUDA_PROPAGATE_HOST_FLAGS"]:
         return ""
-    if name in ("find_package", "include") and _PACKAGE.match(arguments):
+    if name in ("find_package", "include") and (_PACKAGE.match(arguments) or counterpart("package", words[0])):
         return f"{name}({words[0]}): no CUDA toolkit on ROCm"
     if name in cmake_gate.FINDS:
         names = cmake_gate.sought(name, arguments)
-        by_hand = next((word for word, hip in names.items() if not hip), "")
-        if by_hand:
-            return f"{name}({by_hand}): not there on ROCm, and nothing takes its place without a port by hand"
         return next((f"{name}({word}): not there on ROCm" for word in names), "")
     if name == "enable_language" and "CUDA" in words:
         return "enable_language(CUDA): no nvcc on ROCm"

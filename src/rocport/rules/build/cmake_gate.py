@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from rocport.facts.lookup import cmake_target_of, counterpart, link_names, rocm_package
-from rocport.facts.symbols import libraries
+from rocport.facts.lookup import Kind, cmake_target_of, counterpart, link_names, rocm_package
+from rocport.facts.symbols import Symbol
 from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
 from rocport.project.build import BuildSource
@@ -189,8 +189,22 @@ def sought(name: str, arguments: str) -> dict[str, str]:
         library = name == "find_library"
         row = counterpart("link", plain.removeprefix("lib")) if library else counterpart("header", plain)
         if row is not None and not row.dropped and row.hip != plain:
-            found[plain] = "" if libraries()[row.library].applicability == "MANUAL" else row.hip
+            found[plain] = row.hip
     return found
+
+
+def by_hand(command: CMakeCommand) -> tuple[str, str]:
+    """(the first name of CUDA's in a command that nothing takes the place of, what to do about it); empty: none."""
+    words, rows = command.words, []
+    if command.name == "find_package":
+        rows = [counterpart("package", words[0])] if words else []
+    elif command.name in FINDS:
+        kind: Kind = "link" if command.name == "find_library" else "header"
+        rows = [counterpart(kind, word) for word in sought(command.name, command.arguments)]
+    elif command.name.startswith(("target_link", "link_", "set", "list")):
+        rows = [_linked_row(match) for match in _names_a_library().finditer(command.arguments)]
+    row = next((row for row in rows if row is not None and row.by_hand), None)
+    return (row.cuda, row.note.partition(":")[2].strip()) if row else ("", "")
 
 
 def _names(arguments: str) -> Iterator[re.Match[str]]:
@@ -205,11 +219,11 @@ def _names(arguments: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _found_on_rocm(command: CMakeCommand) -> list[str] | None:
-    """The command with each CUDA name in its place replaced, once; None where a name has no counterpart."""
+def _found_on_rocm(command: CMakeCommand) -> list[str]:
+    """The command with each CUDA name in its place replaced, once; none where a name has no counterpart."""
     names, text = sought(command.name, command.arguments), command.arguments
     if not all(names.values()):
-        return None
+        return []
     written: set[str] = set()
     parts, at = [], 0
     for match in _names(text):
@@ -309,19 +323,22 @@ def _names_a_library() -> re.Pattern[str]:
     )
 
 
+def _linked_row(match: re.Match[str]) -> Symbol | None:
+    if match["target"]:
+        return counterpart("cmake", match["target"])
+    return cmake_target_of(match["name"] or (match["package"] or match["variable"] or "cudart").lower())
+
+
 def _linked(name: str, arguments: str, *, driver: bool) -> list[str] | None:
     packages: list[str] = []
     unknown = dropped = False
 
     def other(match: re.Match[str]) -> str:
         nonlocal unknown, dropped
-        if match["target"]:
-            row = counterpart("cmake", match["target"])
-            if row is None and not match["target"].startswith("CUDA::"):
-                return match[0]
-        else:
-            row = cmake_target_of(match["name"] or (match["package"] or match["variable"] or "cudart").lower())
-        if row is not None and row.dropped:
+        row = _linked_row(match)
+        if row is None and match["target"] and not match["target"].startswith("CUDA::"):
+            return match[0]
+        if row is not None and not row.hip:
             dropped = True
             return ""
         package = rocm_package(row.hip) if row is not None else ""

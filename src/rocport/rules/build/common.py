@@ -33,6 +33,10 @@ CUDA_PATH = re.compile(r"/usr/local/cuda|nvidia/cuda_runtime|\bCUDA Toolkit\b|ta
 WHEEL_TAG = re.compile(r"(?:\+|whl/|[-_.])cu(?:\d{2,3}|1[0-9]\.?x)\b|download\.pytorch\.org/whl/cu|\+cu\b|whl/cu")
 
 
+BY_HAND = "nothing on ROCm takes its place; what calls it is ported by hand"
+NOTHING = "nothing on ROCm takes its place"
+
+
 def nvcc_flag(text: str, variables: frozenset[str] = frozenset()) -> re.Match[str] | None:
     """The first of nvcc's flags in a line of a build file; None where there is none.
 
@@ -60,15 +64,19 @@ def _cuda_library() -> re.Pattern[str]:
     )
 
 
-def cuda_library(text: str) -> tuple[str, str]:
-    """(the first of CUDA's libraries in a text as it stands there, what to do about it); empty where there is none."""
-    match = _cuda_library().search(text)
-    if match is None:
-        return "", ""
-    spelled = match[0].strip()
-    row = counterpart("link", spelled.removeprefix("-l").removeprefix("lib"))
-    note = row.note.partition(":")[2].strip() if row else ""
-    return spelled, note or (f"link {row.hip} on ROCm" if row and row.hip else "nothing on ROCm takes its place")
+def cuda_library(text: str, by_hand: bool = False) -> tuple[str, str]:
+    """(the first of CUDA's libraries in a text as it stands there, what to do about it); empty where there is none.
+
+    `by_hand`: of those alone that nothing takes the place of, whatever stands beside them.
+    """
+    for match in _cuda_library().finditer(text):
+        spelled = match[0].strip()
+        row = counterpart("link", spelled.removeprefix("-l").removeprefix("lib"))
+        if by_hand and (row is None or not row.by_hand):
+            continue
+        note = row.note.partition(":")[2].strip() if row else ""
+        return spelled, note or (f"link {row.hip} on ROCm" if row and row.hip else NOTHING)
+    return "", ""
 
 
 def found(

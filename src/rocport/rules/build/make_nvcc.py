@@ -11,8 +11,17 @@ from dataclasses import replace
 
 from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.project.build import BuildSource
-from rocport.rules.build.common import ARCH_FLAG, CUDA_PATH, NVCC_FLAG, cuda_library, found, nvcc_flag, nvcc_variables
+from rocport.project.build import BuildSource, Line
+from rocport.rules.build.common import (
+    ARCH_FLAG,
+    BY_HAND,
+    CUDA_PATH,
+    NVCC_FLAG,
+    cuda_library,
+    found,
+    nvcc_flag,
+    nvcc_variables,
+)
 from rocport.rules.build.make_gate import Blocks
 from rocport.syntax.amd import is_amd_path, names_amd
 
@@ -73,11 +82,21 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         yield from items
         return
     blocks = Blocks(source, [item.line for item in items], context)
+    lines = {line.number: line for line in source.lines}
     for item in items:
         made = blocks.edits_at(item.line)
         if not made and blocks.only_names_a_target(item.line):
             continue
         yield replace(item, edits=made, applicability=Applicability.REVIEW) if made else item
+        if made:
+            yield from _by_hand(source, lines[item.line])
+
+
+def _by_hand(source: BuildSource, line: Line) -> Iterator[Finding]:
+    """The library that an edited line leaves out for ROCm, and nothing takes the place of."""
+    library, advice = cuda_library(line.text, by_hand=True) if "-l" in line.text else ("", "")
+    if library:
+        yield found(RULE, source, line, f"{library}: {BY_HAND}", fix=advice)
 
 
 def _found(source: BuildSource) -> Iterator[Finding]:

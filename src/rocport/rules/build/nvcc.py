@@ -117,9 +117,9 @@ def _hosted(value: str | None) -> tuple[str, ...] | None:
 
 
 def hip_library(word: str) -> str | None:
-    """The library in place of one of CUDA's, in the spelling asked (`cublas`, `-lcublas`); None: keep it."""
+    """The library of ROCm for one of CUDA's, spelled as asked (`cublas`, `-lcublas`): empty for none; None: keep it."""
     prefix = "-l" if word.startswith("-l") else ""
     row = counterpart("link", word.removeprefix("-l"))
-    if row is None or not (row.hip or row.dropped):
+    if row is None:
         return None
     return prefix + row.hip if row.hip else ""

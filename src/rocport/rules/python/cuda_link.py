@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.build.common import CUDA_PATH, cuda_library
+from rocport.rules.build.common import BY_HAND, CUDA_PATH, cuda_library
 from rocport.rules.build.nvcc import hip_library
 from rocport.rules.python.common import PYTHON, finding, is_build_script, open_places
 from rocport.rules.python.gate import edited, whole_string
@@ -69,6 +69,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
         )
         yield edited(item, gate, _edits(gate, node))
+    for node in open_places(source, [node for node in nodes if cuda_library(str(node.value), by_hand=True)[0]]):
+        yield finding(RULE, source, node, f"{ast.unparse(node)[:60]}: {BY_HAND}", fix=_advice(node))
 
 
 def _is_cudas(source: PythonSource, node: ast.Constant, text: str) -> bool:
