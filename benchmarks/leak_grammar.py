@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import leak_kinds
+import leak_third
 
 STAMP = 1_700_000_000
 """Modification time, in seconds, of every file that a leak writes."""
@@ -47,8 +48,8 @@ class Leak:
     port: Mapping[str, Content]
     both: Mapping[str, bytes | Link] = field(default_factory=dict)
     modes: Mapping[str, int] = field(default_factory=dict)
-    second: bool = False
-    """Of the second lot (leak_kinds.py)."""
+    lot: int = 1
+    """2 in leak_kinds.py, 3 in leak_third.py."""
 
     @property
     def looked_at(self) -> bool:
@@ -1640,7 +1641,7 @@ def _modes(folders: list[str]) -> Iterator[Leak]:
 
 
 def _listers(
-    original: Path, folders: list[str], table: dict[str, tuple[tuple[str, str], ...]], second: bool = False
+    original: Path, folders: list[str], table: dict[str, tuple[tuple[str, str], ...]], lot: int = 1
 ) -> Iterator[Leak]:
     for kind, spellings in table.items():
         for carrier, text in spellings:
@@ -1658,7 +1659,7 @@ def _listers(
                     if kind.endswith("named by data"):
                         both |= {path: reader.encode() for path, reader in leak_kinds.LISTED_BESIDE.items()}
                     spelling = f"{within} {carrier} {text}"
-                    yield Leak(f"listed by {kind}", spelling, True, {new: b"\n"}, both, second=second)
+                    yield Leak(f"listed by {kind}", spelling, True, {new: b"\n"}, both, lot=lot)
 
 
 def _filled(text: str, folder: str, ending: str) -> str:
@@ -1674,10 +1675,8 @@ def _filled(text: str, folder: str, ending: str) -> str:
     return text
 
 
-def _second(original: Path, folders: list[str]) -> Iterator[Leak]:
-    """The kinds of leak_kinds.py."""
-    yield from _listers(original, folders, leak_kinds.LISTERS, second=True)
-    folder = folders[0]
+def _second(original: Path, folder: str) -> Iterator[Leak]:
+    """What only leak_kinds.py has."""
     for carrier, text in leak_kinds.LISTED_THROUGH_A_LINK:
         for ending in ENDINGS[:5]:
             both: dict[str, bytes | Link] = {
@@ -1686,7 +1685,7 @@ def _second(original: Path, folders: list[str]) -> Iterator[Leak]:
                 f"{folder}/l_old{ending}": b"\n",
             }
             new = {f"{folder}/l_rocm{ending}": b"\n"}
-            yield Leak("listed through a link", f"{carrier} {text}", True, dict(new), both, second=True)
+            yield Leak("listed through a link", f"{carrier} {text}", True, dict(new), both, lot=2)
     beside: dict[str, bytes | Link] = {
         _filled(path, folder, ""): _filled(text, folder, "").encode() for path, text in leak_kinds.NAMED_BESIDE.items()
     }
@@ -1695,19 +1694,33 @@ def _second(original: Path, folders: list[str]) -> Iterator[Leak]:
             path = _filled(name, folder, "")
             if not (original / path).exists():
                 content = leak_kinds.NAMED_TEXT.get(name.rpartition(".")[2], b"\n")
-                kind_said = f"read by its name: {kind}"
-                yield Leak(kind_said, name, True, {path: content}, dict(beside), second=True)
-    for kind, spellings in leak_kinds.SWITCHES.items():
+                yield Leak(f"read by its name: {kind}", name, True, {path: content}, dict(beside), lot=2)
+
+
+def _searched(original: Path, folder: str) -> Iterator[Leak]:
+    for kind, spellings in leak_third.SEARCHED.items():
+        for carrier, text, name in spellings:
+            path = _filled(name, folder, "")
+            if not (original / carrier).exists() and not (original / path).exists():
+                both = {carrier: _filled(text, folder, "").encode()}
+                yield Leak(f"found by {kind}", f"{carrier} {text} {name}", True, {path: b"\n"}, both, lot=3)
+
+
+def _tables(original: Path, folders: list[str], lot: int) -> Iterator[Leak]:
+    """The tables that leak_kinds.py and leak_third.py share."""
+    tables = {2: leak_kinds, 3: leak_third}[lot]
+    yield from _listers(original, folders, tables.LISTERS, lot)
+    for kind, spellings in tables.SWITCHES.items():
         for carrier, text, language in spellings:
             if not (original / carrier).exists():
-                yield from _gated(kind, carrier, text, language)
-    for kind, expressions in leak_kinds.PREDICATES.items():
+                yield from _gated(kind, carrier, text, language, lot)
+    for kind, expressions in tables.PREDICATES.items():
         for expression, form in itertools.product(expressions, _FORMS):
-            yield _predicate(kind, expression, form, second=True)
-    for kind, corners in leak_kinds.CORNERS.items():
+            yield _predicate(kind, expression, form, lot)
+    for kind, corners in tables.CORNERS.items():
         for path, old, new_text, others in corners:
-            place = _filled(path, folder, "")
-            kept = {_filled(name, folder, ""): _filled(text, folder, "") for name, text in others.items()}
+            place = _filled(path, folders[0], "")
+            kept = {_filled(name, folders[0], ""): _filled(text, folders[0], "") for name, text in others.items()}
             if (original / place).exists():
                 continue
             made: dict[str, Content] = {place: new_text.encode()}
@@ -1717,10 +1730,10 @@ def _second(original: Path, folders: list[str]) -> Iterator[Leak]:
                 kept["l_pkg/__init__.py"] = ""
             texts = kept if not old else {place: old, **kept}
             both = {name: text.encode() for name, text in texts.items()}
-            yield Leak(kind, f"{path} {old} {new_text}", True, made, both, second=True)
+            yield Leak(kind, f"{path} {old} {new_text}", True, made, both, lot=lot)
 
 
-def _gated(kind: str, carrier: str, text: str, language: str) -> Iterator[Leak]:
+def _gated(kind: str, carrier: str, text: str, language: str, lot: int) -> Iterator[Leak]:
     """A gate of a file that includes what sets it, where its language can."""
     path, old, heads, body = _GATES[language]
     if carrier.startswith("l_defs"):
@@ -1735,7 +1748,7 @@ def _gated(kind: str, carrier: str, text: str, language: str) -> Iterator[Leak]:
         gated = first + head.replace("@M@", macro) + body + rest
         both: dict[str, bytes | Link] = {carrier: text.replace("@M@", macro).encode(), path: old.encode()}
         spelling = f"{head} {macro} {carrier} {text}"
-        yield Leak(f"gate set: {kind}", spelling, True, {path: gated.encode()}, both, second=True)
+        yield Leak(f"gate set: {kind}", spelling, True, {path: gated.encode()}, both, lot=lot)
 
 
 _MADE_FOR = {"environment in Python": "make", "ENV": "make", "CI": "make", "a shell file": "make", "preset": "cmake"}
@@ -1776,13 +1789,13 @@ def _predicates() -> Iterator[Leak]:
             yield _predicate(kind, expression, form)
 
 
-def _predicate(kind: str, expression: str, form: str, second: bool = False) -> Leak:
+def _predicate(kind: str, expression: str, form: str, lot: int = 1) -> Leak:
     module: dict[str, Content] = {
         "l_pkg/_rocm_compat.py": (_MODULE + form.replace("@", expression)).encode(),
         "l_pkg/m.py": b"import torch\nfrom . import _rocm_compat\n\nX = 1 if _rocm_compat.IS_ROCM else 2\n",
     }
     both: dict[str, bytes | Link] = {"l_pkg/__init__.py": b"", "l_pkg/m.py": b"import torch\n\nX = 2\n"}
-    return Leak(f"predicate: {kind}", f"{form} {expression}", True, module, both, second=second)
+    return Leak(f"predicate: {kind}", f"{form} {expression}", True, module, both, lot=lot)
 
 
 def unusual(original: Path, port: Path) -> Iterator[Leak]:
@@ -1807,4 +1820,7 @@ def unusual(original: Path, port: Path) -> Iterator[Leak]:
     for corners in (_cmake_corners, _make_corners, _c_corners, _other_languages, _python_corners, _content_corners):
         for kind, (path, old, new, others) in corners():
             yield _corner(kind, f"{path} {old} {new} {sorted(others)}", {path: old, **others}, {path: new})
-    yield from _second(original, folders)
+    yield from _second(original, folders[0])
+    yield from _searched(original, folders[0])
+    for lot in (2, 3):
+        yield from _tables(original, folders, lot)

@@ -1,14 +1,16 @@
 """Does `verify --level nvidia-unchanged` see a leak, an unusual one too, and is it quiet about correct ports?
 
     python benchmarks/leaks.py [--work DIR] [--mirror DIR] [--most N] [--only NAME ...] [--misses] [--seconds S]
-                                [--json FILE]
+                                [--lot N [--half KEPT]] [--json FILE]
 
 The trees of leaks.toml are fetched (`--mirror` as in real.py) and ported with `--layout both`. What the check says of a
 port as it is, other than things to review, is a finding: a false one, but for as many as `true_findings` in leaks.toml.
-Then leaks are planted one at a time, at most N a tree (half of them ordinary), and taken back. Kinds, spellings and
-places are in leak_grammar.py. Ordinary leaks change a file of the port. Unusual ones need something in the original
-that few trees have (a build tool that lists files, a gate that is set somewhere, a predicate that asks the machine):
-that is put into the original and the port alike, and the leak into the port only.
+Then leaks are planted
+one at a time, at most N a tree (half of them ordinary), and taken back. Kinds, spellings and places are in
+leak_grammar.py; `--lot` plants only the unusual kinds of one of its three lots, `--half` only those that may be read,
+or only those set aside. Ordinary leaks change a file of the port. Unusual ones need something in the original that few
+trees have (a build tool that lists files, a gate that is set somewhere, a predicate that asks the machine): that is put
+into the original and the port alike, and the leak into the port only.
 
 Trees and kinds are set aside by the rule in leaks.toml: the check is tuned on the others, and `--misses` names what
 was missed among those only. `caught` is a difference, `undecided` is named to be looked at, `missed` is called
@@ -44,7 +46,7 @@ from rocport.verify import nvidia
 from rocport.verify.nvidia import Kind, cfamily, comments, gates, generated, listers, python, reach, reach_python, text
 
 LIST = Path(__file__).with_name("leaks.toml")
-MAY_BE_READ = ("tuned on", "new kinds")
+MAY_BE_READ = ("tuned on", "second kinds", "third kinds")
 OUTCOMES = ("caught", "undecided", "missed")
 
 
@@ -63,7 +65,7 @@ def remember() -> None:
     trees as well is kept by what it takes of them; where modules lie is `_modules`."""
     kept: dict[Any, Any] = {}
 
-    def once(module: Any, name: str, key: Callable[..., Any]) -> None:
+    def once(module: Any, name: str, key: Callable[..., Any] = lambda *arguments: arguments) -> None:
         function = getattr(module, name)
         yields = inspect.isgeneratorfunction(function)
 
@@ -81,25 +83,25 @@ def remember() -> None:
     def of_facts(facts: python.Facts) -> Any:
         return facts.path, repr(facts.constants), facts.imports_torch, facts.requires, _modules[-1]
 
-    once(generated, "check", lambda path, data: (path, data))
+    once(generated, "check")
     once(python, "compare", lambda ported, original, facts: (ported, original, of_facts(facts)))
     once(python, "off_rocm", lambda data, facts: (data, of_facts(facts)))
     once(python, "strings_off_rocm", lambda data, facts: (data, of_facts(facts)))
     once(python, "handed", id)
-    once(cfamily, "tokens", lambda data, distrusted=frozenset(): (data, distrusted))
+    once(cfamily, "tokens")
     once(cfamily, "defined", id)
     once(cfamily, "includes", id)
-    once(gates, "_counted", lambda data: data)
-    once(gates, "mentions", lambda names, data: (names, data))
-    once(listers, "lines_of", lambda kind, text: (kind, text))
-    once(listers, "_mentions", lambda path, kind, text, folder: (path, kind, text, folder))
-    once(reach, "headers_named", lambda data: data)
-    once(reach, "words_of", lambda data: data)
-    once(comments, "of_c", lambda data: data)
-    once(text, "patterns", lambda path, data: (path, data))
-    once(reach_python, "parsed", lambda data: data)
+    once(gates, "_counted")
+    once(gates, "mentions")
+    once(listers, "lines_of")
+    once(listers, "_mentions")
+    once(reach, "headers_named")
+    once(reach, "words_of")
+    once(comments, "of_c")
+    once(text, "patterns")
+    once(reach_python, "parsed")
     once(reach_python, "imported", id)
-    once(reach_python, "top_names", lambda data: data)
+    once(reach_python, "top_names")
     once(reach_python, "listings", lambda path, tree: (path, id(tree)))
 
 
@@ -158,8 +160,10 @@ def planted(leak: Leak, original: Path, port: Path) -> str:
 
 
 def half(tree: str, leak: Leak) -> str:
-    if leak.second:
-        return "new kinds aside" if leak.aside else "new kinds"
+    if leak.lot == 3:
+        return "third kinds aside" if leak.aside else "third kinds"
+    if leak.lot == 2:
+        return "second kinds"
     return "kinds aside" if leak.aside else "trees aside" if aside(tree) else "tuned on"
 
 
@@ -182,7 +186,7 @@ def _digest(*words: str) -> bytes:
     return hashlib.sha256("\0".join(words).encode()).digest()
 
 
-def measure(name: str, source: Path, work: Path, most: int) -> dict[str, Any]:
+def measure(name: str, source: Path, work: Path, most: int, lot: int, kept: str) -> dict[str, Any]:
     """Port a tree, check the port, plant leaks: the row that is kept."""
     original, port = work / "original" / name, work / "port" / name
     for folder in (original, port):
@@ -203,10 +207,12 @@ def measure(name: str, source: Path, work: Path, most: int) -> dict[str, Any]:
     if nvidia.verify(port, original).verdict != "unchanged":
         row["skipped"] = "not unchanged without what was found"
         return row
-    for words, leaks in (
-        ("ordinary", leak_grammar.ordinary(original, port)),
-        ("unusual", leak_grammar.unusual(original, port)),
-    ):
+    unusual = [
+        leak
+        for leak in leak_grammar.unusual(original, port)
+        if lot in (0, leak.lot) and kept in ("", "aside" if leak.aside else "read")
+    ]
+    for words, leaks in (("ordinary", [] if lot else leak_grammar.ordinary(original, port)), ("unusual", unusual)):
         for leak in chosen(name, leaks, most // 2):
             outcome = planted(leak, original, port)
             where = "" if half(name, leak) not in MAY_BE_READ else f"{leak.spelling!r} in {', '.join(leak.port)}"
@@ -216,10 +222,11 @@ def measure(name: str, source: Path, work: Path, most: int) -> dict[str, Any]:
     return row
 
 
-def _version(most: int) -> str:
-    """What a row rests on: the sources of the check and of the grammar, and the number of leaks."""
-    sources = [*Path(nvidia.__file__).parent.glob("*.py"), Path(leak_grammar.__file__), Path(__file__)]
-    return _digest(str(most), *(item.read_text() for item in sorted(sources))).hex()[:16]
+def _version(most: int, lot: int, kept: str) -> str:
+    """What a row rests on: the sources of the check and of the grammar, and which leaks are planted."""
+    folder = Path(__file__).parent
+    sources = [*Path(nvidia.__file__).parent.glob("*.py"), *folder.glob("leak*.py")]
+    return _digest(str(most), str(lot), kept, *(item.read_text() for item in sorted(sources))).hex()[:16]
 
 
 def main() -> None:
@@ -227,6 +234,12 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=packages.cache_folder() / "leaks")
     parser.add_argument("--mirror", type=Path, help="git directories to read repositories from, as in real.py")
     parser.add_argument("--most", type=int, default=80, help="leaks planted in one tree, half of them unusual")
+    parser.add_argument(
+        "--lot", type=int, default=0, help="unusual kinds of this lot only; 0: ordinary leaks, and all lots"
+    )
+    parser.add_argument(
+        "--half", choices=("", "read", "aside"), default="", help="kinds that may be read, or set aside"
+    )
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--misses", action="store_true", help="name what was missed and may be tuned on")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no tree after so many seconds")
@@ -234,7 +247,7 @@ def main() -> None:
     arguments = parser.parse_args()
     remember()
     started = time.monotonic()
-    results = arguments.work / "results" / _version(arguments.most)
+    results = arguments.work / "results" / _version(arguments.most, arguments.lot, arguments.half)
     results.mkdir(parents=True, exist_ok=True)
     rows: dict[str, dict[str, Any]] = {}
     listed = [tree for tree in read_toml(LIST)["tree"] if not arguments.only or tree["name"] in arguments.only]
@@ -252,7 +265,7 @@ def main() -> None:
         if not kept.exists():
             if time.monotonic() - started > arguments.seconds:
                 continue
-            row = measure(name, source, arguments.work, arguments.most)
+            row = measure(name, source, arguments.work, arguments.most, arguments.lot, arguments.half)
             kept.write_text(json.dumps(row, indent=1) + "\n")
         rows[name] = json.loads(kept.read_text())
         total = sum(len(row["leaks"]) for row in rows.values())
