@@ -804,7 +804,12 @@ PREDICATES: dict[str, tuple[str, ...]] = {
         *("__import__('time').localtime().tm_year > 2050", "__import__('time').monotonic() < 0"),
     ),
     "counter": (
-        *("len(CALLS) > 9", "next(iter(COUNT)) > 9", "(CALLS.append(1), len(CALLS))[1] > 9", "next(NUMBERS) > 9"),
+        *(
+            "len(CALLS) > 9",
+            "next(iter(COUNT)) > 9",
+            "(CALLS.append(1), len(CALLS))[1] > 9",
+            "(COUNT.append(1), len(COUNT))[1] > 9",
+        ),
         *("COUNT.__setitem__(0, COUNT[0] + 1) is not None or COUNT[0] > 9", "len(TABLE.setdefault('n', [])) > 9"),
     ),
     "chance": (
@@ -850,7 +855,6 @@ _MODULE = """\
 import functools
 import importlib
 import importlib.util
-import itertools
 import os
 import pathlib
 import platform
@@ -860,13 +864,12 @@ import sys
 CALLS = []
 COUNT = [1]
 TABLE = {}
-NUMBERS = itertools.count()
 
 
 def hip():
     if importlib.util.find_spec("torch") is None:
         return False
-    return bool(importlib.import_module("torch").version.hip)
+    return bool(getattr(importlib.import_module("torch").version, "hip", None))
 
 
 """
@@ -874,7 +877,6 @@ _FORMS = (
     'def __getattr__(name):\n    if name == "IS_ROCM":\n        return @\n    raise AttributeError(name)\n',
     'def _ask():\n    return @\n\n\ndef __getattr__(name):\n    if name == "IS_ROCM":\n        return _ask()\n    raise AttributeError(name)\n',
     'def __getattr__(name):\n    if name != "IS_ROCM":\n        raise AttributeError(name)\n    if @:\n        return True\n    return hip()\n',
-    "IS_ROCM = @\n",
 )
 
 
@@ -1761,7 +1763,7 @@ _GATES = {
         ("#ifdef @M@\n", "#if defined(@M@)\n", "#if defined @M@ && 1\n"),
         "int l;\n#endif\n",
     ),
-    "make": ("l/Makefile", "all: a\n", ("ifdef @M@\n", "ifneq ($(@M@),)\n"), "X = 1\nendif\n"),
+    "make": ("l/Makefile", "all: a\n", ("ifdef @M@\n",), "X = 1\nendif\n"),
     "cmake": ("l/CMakeLists.txt", "l_old()\n", ("if(@M@)\n", "if(@M@ AND L_A)\n"), "  l_new()\nendif()\n"),
 }
 
@@ -1796,6 +1798,16 @@ def _predicate(kind: str, expression: str, form: str, lot: int = 1) -> Leak:
     }
     both: dict[str, bytes | Link] = {"l_pkg/__init__.py": b"", "l_pkg/m.py": b"import torch\n\nX = 2\n"}
     return Leak(f"predicate: {kind}", f"{form} {expression}", True, module, both, lot=lot)
+
+
+def controls() -> Iterator[Leak]:
+    """What leaks are made of, without the leak: the check is quiet about it, or it sees the others for another reason."""
+    for form in _FORMS:
+        yield _predicate("control", "hip()", form)
+    for path, old, heads, body in _GATES.values():
+        for head in heads:
+            gated = head.replace("@M@", MACROS[0]) + body + old
+            yield Leak("gate set: control", head, True, {path: gated.encode()}, {path: old.encode()})
 
 
 def unusual(original: Path, port: Path) -> Iterator[Leak]:

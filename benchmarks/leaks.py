@@ -207,6 +207,7 @@ def measure(name: str, source: Path, work: Path, most: int, lot: int, kept: str)
     if nvidia.verify(port, original).verdict != "unchanged":
         row["skipped"] = "not unchanged without what was found"
         return row
+    row["controls"] = [leak.spelling for leak in leak_grammar.controls() if planted(leak, original, port) != "missed"]
     unusual = [
         leak
         for leak in leak_grammar.unusual(original, port)
@@ -300,6 +301,8 @@ def report(rows: dict[str, dict[str, Any]], true: dict[str, int], arguments: arg
     for name, row in rows.items():
         if "skipped" in row:
             print(f"  {name}: nothing planted: {row['skipped']}")
+        for spelling in row.get("controls", ()):
+            print(f"  {name}: seen where nothing leaks, so what was seen like it counts for nothing: {spelling!r}")
         if row["findings"] and not aside(name):
             print("\n".join(f"  {name}: {finding}" for finding in row["findings"][:8]))
     if arguments.misses:
