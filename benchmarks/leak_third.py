@@ -588,7 +588,6 @@ CORNERS: dict[str, tuple[tuple[str, str, str, dict[str, str]], ...]] = {
     ),
     "C: where a gate ends": (
         ("l/l_k.cu", "int l;\n", "#ifdef USE_ROCM // a \\\n#endif\n#endif\nint l_new;\nint l;\n", {}),
-        ("l/l_k.cu", "int l;\n", "#ifdef USE_ROCM\nint a;\n#endif /* b\n*/ int l_new;\nint l;\n", {}),
         ("l/l_k.cu", "int l;\n", "/* #ifdef USE_ROCM */\nint l_new;\n/* #endif */\nint l;\n", {}),
         ("l/l_k.cu", "int l;\n", "#ifdef USE_ROCM\nint a;\n#else\nint l_new;\n#endif\nint l;\n", {}),
         ("l/l_k.cu", "int l;\n", "#ifdef USE_ROCM\nint a;\n#endif\n#ifndef USE_ROCM\nint l_new;\n#endif\nint l;\n", {}),

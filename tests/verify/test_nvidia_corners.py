@@ -24,7 +24,44 @@ def verdict(tmp_path: Path, old: dict[str, str], new: dict[str, str]) -> str:
     return nvidia.verify(put(tmp_path / "new", {**old, **new}), put(tmp_path / "old", old)).verdict
 
 
+NAMED = {"m.py": "import torch\n_R = torch.version.hip is not None\nx = 1\n"}
+PLAIN = {"m.py": "import torch\nx = 1\n"}
+MACROS = {"a.h": "#define AT __LINE__\n", "b.h": "#define HERE AT + 0\n", "a.cpp": "int x = HERE;\n"}
 LEAKS: list[tuple[dict[str, str], dict[str, str]]] = [
+    # What a batch system reads, and what writes code into a file, are comments.
+    ({"a.py": "#SBATCH --gres=gpu:1\nx = 1\n"}, {"a.py": "#SBATCH --gres=gpu:2\nx = 1\n"}),
+    ({"a.py": "# [[[cog\n# out(1)\n# ]]]\n"}, {"a.py": "# [[[cog\n# out(2)\n# ]]]\n"}),
+    ({"a.cpp": "/*[[[cog out(1) ]]]*/\nint x;\n"}, {"a.cpp": "/*[[[cog out(2) ]]]*/\nint x;\n"}),
+    # A line number behind two macros of two files.
+    (MACROS, {"a.cpp": "#ifdef USE_ROCM\nint y;\n#endif\nint x = HERE;\n"}),
+    # The value of a cell is not shown.
+    (
+        {"a.ipynb": '{"cells": [{"cell_type": "code", "source": ["x"]}]}'},
+        {"a.ipynb": '{"cells": [{"cell_type": "code", "source": ["x;"]}]}'},
+    ),
+    # A function that is handed to something whose outcome is kept.
+    (
+        {"a.py": "import torch\ndef f():\n    return 1\ng = program(f)\n"},
+        {"a.py": "import torch\ndef f():\n    if torch.version.hip:\n        return 2\n    return 1\ng = program(f)\n"},
+    ),
+    # A module whose names are looked through under another name.
+    ({**PLAIN, "u.py": "import m, n\nK = [dir(each) for each in (m, n)]\n"}, NAMED),
+    ({**PLAIN, "u.py": "import m\nK = list(map(dir, [m]))\n"}, NAMED),
+    ({**PLAIN, "u.py": "import m\ndef f(a):\n    return dir(a)\nK = f(m)\n"}, NAMED),
+    ({**PLAIN, "u.py": "import sys\nK = {k: dir(v) for k, v in sys.modules.items()}\n"}, NAMED),
+    ({**PLAIN, "u.py": "from importlib import import_module\na = import_module('m')\nK = list(a.__dict__)\n"}, NAMED),
+    (
+        {"m.py": "import inspect, sys, torch\nK = inspect.getmembers(sys.modules[__name__])\n"},
+        {"m.py": "import inspect, sys, torch\n_R = torch.version.hip\nK = inspect.getmembers(sys.modules[__name__])\n"},
+    ),
+    # A folder that a framework loads, and one that the original names without having it.
+    ({"a.py": ""}, {"app/migrations/0002.py": ""}),
+    ({"p/__init__.py": "", "p/m.py": "x = 1\n"}, {"p/m/__init__.py": "x = 2\n"}),
+    ({"airflow.cfg": "[core]\nfolder = flows\n"}, {"flows/new.py": ""}),
+    (
+        {"p/__init__.py": "from lazy_loader import attach_stub\nattach_stub(__name__, __file__)\n"},
+        {"p/__init__.pyi": ""},
+    ),
     # AND and OR bind alike in CMake: `ON OR OFF AND OFF` is `(ON OR OFF) AND OFF`.
     (
         {"CMakeLists.txt": "if(A)\n  f()\nendif()\n"},

@@ -59,6 +59,47 @@ def test_a_gate_that_the_original_switches_is_not_taken_to_be_false(
 
 
 @pytest.mark.parametrize(
+    ("text", "asked", "decided"),
+    [
+        ("USE_ROCM := 1", "ifeq ($(USE_ROCM),1)", False),
+        ("USE_ROCM ?= 1", "ifeq ($(USE_ROCM),1)", False),
+        ("USE_ROCM ?= 0", "ifeq ($(USE_ROCM),1)", True),
+        ("USE_ROCM ?= 0", "ifdef USE_ROCM", False),
+        ("all: export USE_ROCM := 1", "ifdef USE_ROCM", False),
+        ("NAME = USE_ROCM", "ifdef USE_ROCM", False),
+        ("$(foreach v,USE_ROCM X,$(eval $(v) = 1))", "ifdef USE_ROCM", False),
+        ("all:\n\t$(MAKE) USE_ROCM=1", "ifdef USE_ROCM", False),
+        ("X = $(USE_ROCM)", "ifdef USE_ROCM", True),
+        ("export USE_ROCM", "ifdef USE_ROCM", True),
+        ("help:\n\techo set USE_ROCM", "ifdef USE_ROCM", True),
+        ("unexport USE_ROCM", "ifdef USE_ROCM", True),
+    ],
+)
+def test_a_variable_of_make_that_another_makefile_sets_is_not_off(
+    tmp_path: Path, text: str, asked: str, decided: bool
+) -> None:
+    old = {"Makefile": "include config.mk\nall: a\n"}
+    new = {"Makefile": f"include config.mk\n{asked}\nX = 1\nendif\nall: a\n"}
+    found = verdict(tmp_path, {"config.mk": f"{text}\n"}, old, new)
+    assert found.verdict == ("unchanged" if decided else "not decided"), found.differences
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.cmake", 'cmake_parse_arguments(USE "ROCM" "" "" ROCM)\n'),
+        ("a.cmake", 'cmake_parse_arguments(PARSE_ARGV 1 USE "A;ROCM" "" "")\n'),
+        ("a.cmake", "string(JOIN _ NAME USE ROCM)\nset(${NAME} ON)\n"),
+        ("build.py", "macros = [('_'.join(('USE', 'ROCM')), 0)]\n"),
+    ],
+)
+def test_a_name_that_is_put_together_may_be_the_gate_s(tmp_path: Path, path: str, text: str) -> None:
+    gated = {"CMakeLists.txt": "include(a.cmake)\nif(USE_ROCM)\n  f()\nendif()\n"}
+    found = verdict(tmp_path, {path: text}, {"CMakeLists.txt": "include(a.cmake)\n"}, gated)
+    assert found.verdict in ("not decided", "changed"), found
+
+
+@pytest.mark.parametrize(
     ("path", "text"),
     [
         ("setup.py", "import os\nif os.environ.get('USE_ROCM') == '1':\n    print('rocm')\n"),

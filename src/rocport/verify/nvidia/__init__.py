@@ -276,7 +276,7 @@ class _Comparison:
         """What a gate of the port asks and something in the original sets: on NVIDIA it may be on."""
         places: dict[str, list[str]] = {}
         for name, path, line in gates.switched(
-            self.old, self.asked, lambda path, content: python.off_rocm(content, self._facts(path))
+            self.old, self.asked, lambda path, content: python.off_rocm(content, self._facts(path)), self._whether_set
         ):
             if name not in self.macros:
                 places.setdefault(name, []).append(f"{path}:{line}")
@@ -285,6 +285,12 @@ class _Comparison:
             message = f"`{name}`, which a gate asks, is set or defined by the original at {', '.join(where[:2])}{more}"
             step = "see that no NVIDIA build gets it (`#ifdef` is true for 0 too), or gate on a name of your own"
             self.found.append(Difference(Kind.UNDECIDED, CODE_GATE, self.asked[name], 0, 0, message, step))
+
+    @functools.cached_property
+    def _whether_set(self) -> frozenset[str]:
+        """Names of which makefiles of the port ask only whether they are set."""
+        made = [path for path in self.changed if language(path) == "make"]
+        return frozenset(name for path in made for name in make.asks_whether_set(self.new.data(path)))
 
     def _changed(self, path: str) -> None:
         kind = language(path)
@@ -370,12 +376,21 @@ class _Comparison:
     @functools.cached_property
     def _line_macros(self) -> frozenset[str]:
         """Macros of the original that are made of a line number."""
-        found: set[str] = set()
-        for path, mode in self.old.modes.items():
-            if language(path) == "c" and mode in ("file", "exec") and b"__LINE__" in self.old.data(path):
-                with contextlib.suppress(LexError):
-                    found |= cfamily.line_macros(cfamily.tokens(self.old.data(path)))
-        return frozenset(found)
+        sources = [path for path, mode in self.old.modes.items() if language(path) == "c" and mode in ("file", "exec")]
+        defining = [path for path in sources if b"define" in self.old.data(path)]
+        found: frozenset[str] = frozenset()
+        more = cfamily.LINES
+        while more:
+            # Macros made of those found before, in whatever file.
+            mention = re.compile("|".join(map(re.escape, sorted(more))).encode())
+            known, more = more, frozenset()
+            for path in defining:
+                if mention.search(self.old.data(path)):
+                    with contextlib.suppress(LexError):
+                        more |= cfamily.line_macros(cfamily.tokens(self.old.data(path)), known)
+            more -= found
+            found |= more
+        return found
 
     def _other_language(self, path: str, old: bytes) -> bool:
         """Assembler, MATLAB and Fortran have comments and strings of their own: compared by bytes."""

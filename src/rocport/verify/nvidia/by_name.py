@@ -156,6 +156,7 @@ def _takes(tool: str, endings: str, marker: str, where: str = "", above: bool = 
     return TakesAll(tool, tuple(endings.split()), re.compile(marker), re.compile(where), above)
 
 
+_WEB = ".js .jsx .mjs .ts .tsx .vue .svelte"
 TAKES_ALL = (
     _takes("Cargo", ".rs", r"Cargo\.toml", r"(?:^|/)(?:src/bin|examples|tests|benches)/"),
     _takes("Go", ".go .s .syso", r"[^/]*\.go", above=False),
@@ -175,6 +176,15 @@ TAKES_ALL = (
     _takes("Arduino", ".ino .c .cpp .h", r"[^/]*\.ino", above=False),
     _takes("Helm", ".yaml .yml .tpl", r"Chart\.yaml", r"(?:^|/)(?:templates|charts|crds)/"),
     _takes("Buf", ".proto", r"buf\.(?:yaml|gen\.yaml)"),
+    _takes("Django", ".py", r".*", r"(?:^|/)(?:migrations|management/commands|templatetags)/"),
+    _takes("Alembic", ".py", r"alembic\.ini|env\.py", r"(?:^|/)versions/"),
+    _takes("Airflow", ".py", r".*", r"(?:^|/)dags/"),
+    _takes("behave", ".py .feature", r".*", r"(?:^|/)features/"),
+    _takes("Scrapy", ".py", r"scrapy\.cfg", r"(?:^|/)spiders/"),
+    _takes("dbt", ".sql .yml .py", r"dbt_project\.yml"),
+    _takes("Rails", ".rb", r"Gemfile", r"(?:^|/)(?:app|lib|config/initializers|db/migrate)/"),
+    _takes("a web framework", _WEB, r"(?:next|nuxt|svelte)\.config\.\w+", r"(?:^|/)(?:pages|app|routes|plugins)/"),
+    _takes("a test runner", _WEB, r"package\.json", r"(?:^|/)__(?:tests|mocks)__/|\.(?:test|spec)\.\w+\Z"),
     _takes("Meson", ".wrap", r"meson\.build", r"(?:^|/)subprojects/"),
 )
 """Tools that compile or load whatever lies in a folder. Each one's documentation says which."""

@@ -562,19 +562,19 @@ def includes(stream: Sequence[Token]) -> Iterator[tuple[str, bool, int]]:
                 yield found.group(2), found.group(1) == '"', token.line
 
 
-_LINES = frozenset(("__LINE__", "__builtin_LINE", "source_location"))
+LINES = frozenset(("__LINE__", "__builtin_LINE", "source_location"))
 _REPORTS = frozenset(("__FILE__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"))
 """What stands beside a line number that only says where something happened."""
 
 
-def line_macros(stream: Sequence[Token]) -> frozenset[str]:
-    """Macros that a text defines to something made of `__LINE__`, other than a report of the place."""
+def line_macros(stream: Sequence[Token], known: frozenset[str] = LINES) -> frozenset[str]:
+    """Macros that a text defines to something made of `known`, other than a report of the place."""
     found: set[str] = set()
     for place, token in enumerate(stream):
         if token.text == "#define" and place + 1 < len(stream):
             end = next((at for at in range(place, len(stream)) if stream[at].text == "\n"), len(stream))
             body = {item.text for item in stream[place + 2 : end]}
-            if body & _LINES and not body & _REPORTS:
+            if body & known and not body & _REPORTS:
                 found.add(stream[place + 1].text)
     return frozenset(found)
 
@@ -584,12 +584,12 @@ def moved(new: Sequence[Token], old: Sequence[Token], macros: frozenset[str]) ->
     than a report of the place). The streams hold the same tokens."""
     found: tuple[int, int, bool] | None = None
     for place, (token, was) in enumerate(zip(new, old, strict=True)):
-        if token.line == was.line or (token.text not in _LINES and token.text not in macros):
+        if token.line == was.line or (token.text not in LINES and token.text not in macros):
             continue
         near = {item.text for item in old[max(0, place - 8) : place + 8]}
         defines = place and old[place - 1].text == "#define"
         if (token.text in macros and not defines) or (
-            token.text in _LINES and not near & _REPORTS and not _in_define(old, place)
+            token.text in LINES and not near & _REPORTS and not _in_define(old, place)
         ):
             return token.line, was.line, True
         found = found or (token.line, was.line, False)

@@ -332,6 +332,8 @@ def untrusted(data: bytes, gates: frozenset[str] = GATES) -> dict[str, int]:
                 sets = sets or (command.name in _NAMES and not item.quoted and gate_in_pieces(item.text, gate))
                 if (sets and command.name not in ("if", "elseif", "while", "endif", "else")) or flag:
                     found.setdefault(gate, command.line)
+        for gate in _parsed(command, gates):
+            found.setdefault(gate, command.line)
         if command.name in _EVALUATES:
             for item in command.arguments:
                 if item.quoted and any(gate in item.text for gate in gates):
@@ -345,6 +347,17 @@ _EVALUATES = frozenset(("cmake_language", "install", "file", "variable_watch"))
 """Commands that are handed text of CMake."""
 
 
+def _parsed(command: Command, gates: frozenset[str]) -> Iterator[str]:
+    """Gates that `cmake_parse_arguments(USE "ROCM" ...)` sets: `<prefix>_<keyword>`
+    (https://cmake.org/cmake/help/latest/command/cmake_parse_arguments.html)."""
+    words = [item.text for item in command.arguments]
+    if command.name != "cmake_parse_arguments":
+        return
+    prefix, *keywords = (words[2:] if words[:1] == ["PARSE_ARGV"] else words) or [""]
+    named = {f"{prefix}_{word}" for text in keywords for word in re.split(r"[\s;]+", text)}
+    yield from gates & named
+
+
 def _in_code(text: str, gates: frozenset[str]) -> Iterable[str]:
     try:
         return untrusted(text.replace('\\"', '"').encode(), gates)
@@ -352,7 +365,10 @@ def _in_code(text: str, gates: frozenset[str]) -> Iterable[str]:
         return [gate for gate in gates if gate in text]
 
 
-NAME_IN_PIECES = re.compile(rb"\b(?:USE_|HIP)\w*\$\{|\}\w*(?:ROCM|HIP)\b|\$\{\w+\}_?(?:ROCM|HIP)")
+NAME_IN_PIECES = re.compile(
+    rb"\b(?:USE_|HIP)\w*\$\{|\}\w*(?:ROCM|HIP)\b|\$\{\w+\}_?(?:ROCM|HIP)"
+    rb"|(?i:cmake_parse_arguments)\s*\(\s*(?:PARSE_ARGV\s+\w+\s+)?\"?USE\b"
+)
 """Where the name of a gate could be put together."""
 
 

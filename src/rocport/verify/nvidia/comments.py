@@ -11,8 +11,9 @@ from rocport.verify.nvidia import cfamily
 
 _LINES = {
     "python": re.compile(
-        # Cython's and distutils' directives, Pythran's exports, Nuitka's options, cells of jupytext and nbdev.
-        r"#\s*(?:cython|distutils|pythran\s+export|transonic|nuitka-project(?:-\w+)?)\b.*|#\|.*|#\s?%%.*"
+        # Cython's and distutils' directives, Pythran's exports, Nuitka's options, cells of jupytext and nbdev, options
+        # of batch systems.
+        r"#(?:SBATCH|PBS|BSUB|COBALT|FLUX|MSUB|OAR|\$)\s.*|#\s*(?:cython|distutils|pythran\s+export|transonic|nuitka-project(?:-\w+)?)\b.*|#\|.*|#\s?%%.*"
     ),
     "c": re.compile(
         # Test suites of LLVM and GCC, with `_LABEL`.
@@ -23,6 +24,8 @@ _LINES = {
         r"|^-fallthrough$"
     ),
 }
+COG = b"[[[cog"
+"""What begins a program in comments (https://cog.readthedocs.io): below it every comment may be a line of it."""
 _LABEL = re.compile(r"(?<![\w-])([\w-]+)\s*:")
 _LABELS = frozenset(("RUN", "XFAIL", "REQUIRES", "UNSUPPORTED", "ALLOW_RETRIES"))
 """Words in front of a colon that LLVM's test suite reads, beside FileCheck's."""
@@ -54,10 +57,13 @@ def of_c(data: bytes, distrusted: frozenset[str] = frozenset()) -> list[str]:
     """Comments of C that a tool reads and that are left off ROCm, in their order; `distrusted` as in `cfamily.tokens`.
 
     Raises LexError when the text cannot be read as C."""
-    if _MARKS.search(data) is None:
+    if _MARKS.search(data) is None and COG not in data:
         return []
     found: list[str] = []
     for comment in cfamily.comments(data, distrusted):
+        if COG in data:
+            found.append(comment)
+            continue
         text = comment[2:-2] if comment.startswith("/*") else comment[2:]
         found += [" ".join(read.split()) for read in map(_read_by_a_tool, text.split("\n")) if read]
     return found

@@ -225,6 +225,9 @@ def notebook(data: bytes) -> bytes | None:
                 parts.append(f"__cell_magic__({text!r})")
                 continue
             parts += [_magic(line) for line in text.split("\n")]
+            if text.rstrip().endswith(";"):
+                # The value of its last line is not shown.
+                parts.append("__quiet__()")
         text = "\n".join(parts) + "\n"
         ast.parse(text)
     except (ValueError, KeyError, TypeError, SyntaxError, RecursionError):

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
-from rocport.verify.nvidia import cfamily
+from rocport.verify.nvidia import cfamily, make
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.tree import Tree
 
@@ -78,16 +78,32 @@ def _in_pieces(names: tuple[str, ...]) -> re.Pattern[bytes]:
     )
 
 
+def _joined(name: str, content: bytes) -> int:
+    """The line that joins the words of a name, or 0: `"_".join(("USE", "ROCM"))`, `string(JOIN _ X USE ROCM)`."""
+    words = {word.encode() for word in name.split("_") if word}
+    if len(words) < 2 or not all(word in content for word in words) or b"join" not in content.lower():
+        return 0
+    for number, line in enumerate(content.split(b"\n"), 1):
+        said = re.findall(rb"[A-Za-z0-9]+", line) if b"join" in line.lower() else []
+        if words <= set(said) and not line.lstrip().startswith((b"#", b"//")):
+            return number
+    return 0
+
+
 def mentions(names: tuple[str, ...], content: bytes) -> bool:
     """Whether a text names one of these."""
     return any(name.encode() in content for name in names) and _mention(names).search(content) is not None
 
 
 def switched(
-    original: Tree, names: Mapping[str, str], off_rocm: Callable[[str, bytes], ast.Module]
+    original: Tree,
+    names: Mapping[str, str],
+    off_rocm: Callable[[str, bytes], ast.Module],
+    whether_set: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[str, str, int]]:
     """Places of the original that define or set one of these names, or could: (name, path, line). `off_rocm` is a
-    Python module, given its path and text, as it runs where PyTorch is not ROCm's."""
+    Python module, given its path and text, as it runs where PyTorch is not ROCm's; `whether_set`: names that a makefile
+    of the port asks only for being set."""
     if not names:
         return
     every = tuple(sorted(names))
@@ -111,6 +127,9 @@ def switched(
                     meant = next(name for name in every if name.startswith(piece.group(1).decode()))
                     yield meant, path, content.count(b"\n", 0, start) + 1
                     break
+        for name in every if kind not in ("c", "text") else ():
+            if place := _joined(name, content):
+                yield name, path, place
         if not mentions(every, content):
             continue
         if kind == "python":
@@ -125,8 +144,12 @@ def switched(
             found = list(mention.finditer(line))
             text = _Line(line) if found else None
             for match in found:
-                if text and _sets(kind, text, match, options):
-                    yield match.group(1).decode(), path, number
+                name = match.group(1).decode()
+                if text and (
+                    _sets(kind, text, match, options)
+                    or (kind == "make" and make.sets(line.decode(errors="replace"), name, name in whether_set))
+                ):
+                    yield name, path, number
 
 
 class _Line:
@@ -180,8 +203,7 @@ def _sets(kind: str, line: _Line, match: re.Match[bytes], options: bool) -> bool
         return True
     if kind in ("cmake", "make"):
         # What these set is computed; a definition handed to a compiler is not.
-        sets = re.match(rb"(?:=|:{2,3}=|!=)", after) or re.search(rb"\bdefine[ \t]+\Z", before)
-        return flag or sets is not None or line.definitions
+        return flag or line.definitions or (kind == "cmake" and after.startswith(b"="))
     # Asked, and not set.
     return re.match(rb"(?:if|elif|#if|#ifdef|#ifndef|ifdef|ifeq|ifneq)\b|(?:if )?\[", text) is None or flag
 

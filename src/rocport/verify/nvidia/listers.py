@@ -266,7 +266,7 @@ def finds(original: Tree, new: Sequence[str], new_folders: Sequence[str]) -> Ite
     folders: dict[str, list[str]] = {}
     for item in new:
         for folder in _above(item):
-            if folder in original.folders:
+            if folder in original.folders or not _OF_ROCM.search(folder):
                 folders.setdefault(folder, []).append(item)
     taken = [(item, (item, *(place for place in _above(item) if place not in original.folders))) for item in new]
     for path, mode in original.modes.items():
@@ -430,7 +430,7 @@ def _match(where: str, word: str, original: Tree, new: _New) -> Iterator[str]:
 
 
 def _mentioned(path: str, kind: str, text: str, folders: Mapping[str, Sequence[str]]) -> Iterator[Reached]:
-    """A folder of the original that holds a new file, named as a whole or with a pattern: not a file in it."""
+    """A folder that holds a new file, named as a whole or with a pattern: not a file in it."""
     for folder, inside in folders.items():
         if folder.rpartition("/")[2] not in text:
             continue

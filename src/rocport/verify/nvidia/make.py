@@ -240,6 +240,25 @@ def _canonical(kept: Sequence[Line]) -> Iterator[Token]:
 _SAME_FOR_OFF = re.compile(r"\s*(?:else\s+)?ifn?eq\b")
 
 
+def asks_whether_set(data: bytes) -> frozenset[str]:
+    """Names that a conditional only asks for being set: to it `0` is as good as `1`."""
+    found = (re.match(r"(?:else\s+)?ifn?def\s+(\w+)", item.text.strip()) for item in lines(data))
+    return frozenset(item.group(1) for item in found if item)
+
+
+def sets(text: str, name: str, off_too: bool) -> bool:
+    """Whether a line of a makefile may set a variable. `off_too`: whether a value that is off counts as well."""
+    if text.startswith("\t"):
+        return re.search(rf"(?<![\w-]){name}=", text) is not None
+    code = _uncommented(text)
+    # What reads it, and what only hands it on.
+    code = re.sub(rf"\$[({{]{name}[)}}:]", "", code)
+    if name not in code or _CONDITIONAL.match(text) or re.match(r"(?:unexport|export|undefine)\b[^=]*\Z", code):
+        return False
+    found = _ASSIGNED.match(code)
+    return not found or found.group(1) != name or off_too or found.group(3).strip() not in _OFF
+
+
 def sees_declared(data: bytes, gate: str) -> int:
     """The line that would see a gate declared as 0, or 0: anything that names it, but a comparison with a value that is
     on; a name that is computed and could be it; a look through all names."""

@@ -76,7 +76,9 @@ _REPLACES_TORCH = re.compile(rb"\bmodules\s*\[\s*[\"']torch[\"']\s*\]\s*=(?!=)|\
 _MOST = 20
 """Differences listed of one file."""
 _TYPE_COMMENT = re.compile(r"#\s*type:")
-_COMMENT_READ = re.compile(rb"#\s*(?:type:|%%|cython|distutils|pythran|transonic|nuitka)|#\|")
+_COMMENT_READ = re.compile(
+    rb"#\s*(?:type:|%%|cython|distutils|pythran|transonic|nuitka)|#\||#(?:[A-Z]+|\$)\s|" + re.escape(comments.COG)
+)
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,7 @@ class _Side:
         self.documentation: dict[ast.AST, str | None] = {}
         self.kinds: dict[ast.AST, tuple[bool, bool, bool]] = {}
         self.source: dict[ast.AST, str] = {}
+        self.wrapped = _wrapped(self.tree)
         self.text: dict[ast.AST, str] = {}
         readers = _read_as_source(self.tree)
         for node in ast.walk(self.tree):
@@ -370,9 +373,10 @@ class _Comparison:
             self.say(new, old, message)
         if isinstance(new, (ast.ClassDef, *FUNCTIONS)) and self.new.text[new] != self.old.text.get(old):
             self.other_text.add(new.name)
-            foreign = [item for item in new.decorator_list if not _known_decorator(item)]
+            around = [*new.decorator_list, *self.new.wrapped.get(new.name, ())]
+            foreign = [item for item in around if not _known_decorator(item)]
             if foreign and new not in self.new.source:
-                message = f"`@{ast.unparse(foreign[0])[:60]}` may read the text of {_named(new)}, which holds a gate"
+                message = f"`{ast.unparse(foreign[0])[:60]}` may read the text of {_named(new)}, which holds a gate"
                 step = "see that it calls the function and does not compile it"
                 where, was = new.lineno, getattr(old, "lineno", 0)
                 self.found.append(_difference(self.path, where, was, message, Kind.UNDECIDED, step))
@@ -477,8 +481,19 @@ _CALLS_ONLY = re.compile(
     r"|custom_fwd|custom_bwd|custom_op|autocast|total_ordering|singledispatch|final|override|parametrize|skipif|skip"
     r"|fixture|parameterized|expand|given|patch|deprecated|regist\w+|\w*register\w*|add_\w+|compile|disable|allow_in_graph"
     r"|record|timeit|timed|unique|runtime_checkable|impl|impl_abstract|register_fake|ignore|unused|export)\Z"
+    r"|(?:\w+\.)*(?:partial|map|filter|vmap|grad|signature|super|isinstance|issubclass|type|id|hash|repr|str|bool)\Z"
 )
-"""Decorators that are known to call what they decorate, and not to read its text."""
+"""Decorators, and calls around a function, that are known to call it or pass it on, and not to read its text."""
+
+
+def _wrapped(tree: ast.Module) -> dict[str, list[ast.expr]]:
+    """What a name is handed to where the outcome is kept: `g = compiled(f)` is `f` decorated."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        call = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Name):
+            found.setdefault(call.args[0].id, []).append(call.func)
+    return found
 
 
 def _known_decorator(node: ast.expr) -> bool:
@@ -521,7 +536,8 @@ def _comments(data: bytes) -> list[tuple[int, str]]:
     return [
         (token.start[0], token.string)
         for token in tokens
-        if token.type == tokenize.COMMENT and (_TYPE_COMMENT.match(token.string) or comments.directive(token.string))
+        if token.type == tokenize.COMMENT
+        and (comments.COG in data or _TYPE_COMMENT.match(token.string) or comments.directive(token.string))
     ]
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rocport.verify.nvidia.python_scopes import FUNCTIONS
 from rocport.verify.nvidia.reach_python import import_targets
 
-LOOKS = re.compile(rb"\b(?:globals|locals|dir|vars|getmembers(?:_static)?)\s*\(|__dict__\b|__globals__\b")
+LOOKS = re.compile(rb"\b(?:globals|locals|dir|vars|getmembers(?:_static)?)\s*[(,]|__dict__\b|__globals__\b")
 OF_FILE = re.compile(rb"\.__file__\b")
 _READS_FILES = re.compile(
     r"open|read|load|getlines|getsize|mtime|stat\b|hash|digest|md5|sha\d|copy|compile|parse|cmp|checksum"
@@ -25,6 +25,7 @@ _ONE_NAME = frozenset(("get", "update", "setdefault", "pop", "__setitem__", "__g
 """Methods of a dictionary of names that ask for names that are given."""
 _RUNS = frozenset(("exec", "eval", "setattr", "Timer", "timeit"))
 """Calls that take a dictionary of names to run code in it."""
+_LOOKERS = ("dir", "vars", "getmembers", "getmembers_static")
 _KEEP_EACH = frozenset(("list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "dict"))
 """Calls that give the names they are given, as they are."""
 _NO_MODULE = frozenset(("callable", "isclass", "isfunction", "isroutine", "isbuiltin", "ismethod", "issubclass"))
@@ -43,6 +44,8 @@ def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list
             start = f"{node.module}." if node.module else ""
             named = [(node.level, f"{start}{alias.name}", alias.asname or alias.name) for alias in node.names]
             named += [(node.level, node.module or "", f"{called}.") for _, _, called in named]
+        elif isinstance(node, ast.Assign) and (by_name := _imported_by_name(node.value)):
+            named = [(0, by_name, ast.unparse(target)) for target in node.targets]
         else:
             continue
         for level, name, called in named:
@@ -52,6 +55,17 @@ def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list
                         more = place[len(target) :].replace("/", ".")
                         found.setdefault(called + more, []).append(item)
     return found
+
+
+def _imported_by_name(node: ast.expr) -> str:
+    """The module that `import_module("a.b")` or `sys.modules["a.b"]` gives."""
+    if isinstance(node, ast.Call) and _last(node.func) in ("import_module", "__import__") and node.args:
+        given = node.args[0]
+    elif isinstance(node, ast.Subscript) and ast.unparse(node.value) == "sys.modules":
+        given = node.slice
+    else:
+        return ""
+    return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
 
 
 def files_read(tree: ast.AST, own: bool = False) -> Iterator[tuple[str, int]]:
@@ -83,11 +97,14 @@ def listed(tree: ast.Module, names: Iterable[str]) -> int | None:
     parents = _parents(tree)
     own = {node for item in tree.body if not isinstance(item, (*FUNCTIONS, ast.ClassDef)) for node in ast.walk(item)}
     for node in parents:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        if not isinstance(node, ast.Call):
             continue
-        local = node.func.id in ("locals", "vars", "dir") and not node.args and node in own
-        whole = node.func.id in ("vars", "dir") and node.args and "__name__" in ast.unparse(node.args[0])
-        if (local or whole or node.func.id == "globals") and _all_names(node, parents, names):
+        called = _last(node.func)
+        if any(_last(item) in _NO_MODULE for item in node.args[1:]):
+            continue
+        local = called in ("locals", "vars", "dir") and not node.args and node in own
+        whole = called in _LOOKERS and node.args and "__name__" in ast.unparse(node.args[0])
+        if (local or whole or called == "globals") and _all_names(node, parents, names):
             return node.lineno
     return None
 
@@ -96,10 +113,17 @@ def listed_of(
     tree: ast.Module, called: Mapping[str, list[str]], names: Mapping[str, Iterable[str]]
 ) -> Iterator[tuple[str, int]]:
     """Modules whose names another one looks through, finding one that is new: (path, line). `called` is what `modules`
-    gives; `names` are the new ones of a path."""
+    gives; `names` are the new ones of a path. Where the names of a variable are looked through, it is every module that
+    the text keeps or hands on."""
+    variables = _variables(tree)
+    every = {name for added in names.values() for name in added}
     parents = _parents(tree)
+    unknown: list[int] = []
     for node in parents:
-        if isinstance(node, ast.Call) and _last(node.func) in ("dir", "vars", "getmembers", "getmembers_static"):
+        if isinstance(node, ast.Name) and node.id in ("dir", "vars") and _handed_on(node, parents):
+            unknown.append(node.lineno)
+            continue
+        if isinstance(node, ast.Call) and _last(node.func) in _LOOKERS:
             if not node.args or any(_last(item) in _NO_MODULE for item in node.args[1:]):
                 continue
             subject = ast.unparse(node.args[0])
@@ -110,9 +134,42 @@ def listed_of(
             subject = value.rpartition(".")[0] or f"{value}."
         else:
             continue
+        if subject not in called and subject in variables and _all_names(node, parents, every):
+            unknown.append(node.lineno)
         for path in called.get(subject, ()):
             if _all_names(node, parents, names[path]):
                 yield path, node.lineno
+    for path in sorted(_values(parents, called, names)) if unknown else ():
+        yield path, min(unknown)
+
+
+def _variables(tree: ast.Module) -> frozenset[str]:
+    """Names that loops, parameters and assignments bind: they may hold a module."""
+    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    given = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    return frozenset(stored | given) - {"self", "cls"}
+
+
+def _handed_on(node: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    above = parents.get(node)
+    return isinstance(above, ast.Call) and node in above.args
+
+
+def _values(
+    parents: Mapping[ast.AST, ast.AST], called: Mapping[str, list[str]], names: Mapping[str, Iterable[str]]
+) -> set[str]:
+    """Modules that are values in a text: kept, or handed to a call. With `sys.modules` as a whole every one is."""
+    found: set[str] = set()
+    for node, above in parents.items():
+        one = isinstance(above, ast.Subscript) or getattr(above, "attr", "") in _ONE_NAME
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules" and not one:
+            return set(names)
+        kept = isinstance(above, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Call) and node is not getattr(
+            above, "func", None
+        )
+        if kept and isinstance(node, ast.Name | ast.Attribute):
+            found.update(called.get(ast.unparse(node), ()))
+    return found
 
 
 def _parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:

@@ -159,7 +159,7 @@ class Reach:
         elif name in ("Dockerfile", "Containerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yaml"):
             self._say(path, "container tools take it by its name", certain=False)
         elif name.endswith((".pyi", "py.typed")):
-            self._say(path, "type checkers read it", certain=False)
+            self._say(path, "type checkers read it", None if self._loads_stubs else False)
         elif not own_of_the_port(path):
             hidden = any(part.startswith(".") for part in path.split("/"))
             where = "it is hidden" if hidden else "it lies at the root"
@@ -167,6 +167,8 @@ class Reach:
         elif folder in self._folders and language(path) in _MAY_BE_SETTINGS and not _OWN_HEADER.search(name):
             message = "tools read settings and built files by their names, also from the folders above their sources"
             self._say(path, f"{message}, and it is not named for ROCm", None)
+        if name == "__init__.py" and f"{folder}.py" in self.original:
+            self._say(path, f"Python takes its folder for the module, before `{folder}.py`")
         self._spelling(path)
         if any(part.endswith(INSTALLED) for part in folder.split("/")):
             self._say(path, "Python takes its folder for an installed distribution, and loads its entry points")
@@ -190,6 +192,11 @@ class Reach:
                 for value in _PYTHON_FILES.findall(text):
                     found += [word for word in re.split(r"[\s,\[\]\"']+", value) if word]
         return found
+
+    @cached_property
+    def _loads_stubs(self) -> bool:
+        """Whether a module of the original takes its names from a stub when it is imported (lazy_loader)."""
+        return any(path.endswith(".py") and b"attach_stub" in self.original.data(path) for path in self.original.modes)
 
     def _job(self, path: str) -> None:
         """A new CI job: what it could do to the jobs that are there."""
