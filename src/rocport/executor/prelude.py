@@ -16,7 +16,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rocport.executor.compiler import HostCompiler, executor_cache
@@ -59,14 +59,30 @@ def precompiled(before: bytes, compiler: HostCompiler, command: Sequence[str]) -
         return []
     # The header holds the text as this rocport rewrites it.
     made_by = repr((list(command), compiler.version, status.st_size, status.st_mtime_ns, _rewriter()))
-    shelf = executor_cache() / "prelude"
-    place = shelf / hashlib.sha256(made_by.encode() + b"\0" + before).hexdigest()[:32]
+
+    def make(partial: Path) -> bool:
+        text = partial.with_suffix(".ii")
+        text.write_bytes(rewrite(before).text)
+        emit = ["-Xclang", "-emit-pch", "-c", str(text), "-o", str(partial)]
+        done = subprocess.run([*command, *emit], capture_output=True, timeout=HANGING_S, check=False, env=compiler.env)
+        return not done.returncode
+
+    header = shelved(made_by.encode() + b"\0" + before, make)
+    return ["-Xclang", "-include-pch", "-Xclang", str(header)] if header else []
+
+
+def shelved(made_of: bytes, make: Callable[[Path], bool]) -> Path | None:
+    """The precompiled header that is made of this; `make` writes it to the path that it gets where it is not there.
+
+    None where there is none to be had. What was not used for longest goes.
+    """
+    place = executor_cache() / "prelude" / hashlib.sha256(made_of).hexdigest()[:32]
     header = place / "prelude.pch"
-    if not header.is_file() and not _make(place, header, before, compiler, command):
-        return []
+    if not header.is_file() and not _made(place, header, make):
+        return None
     with contextlib.suppress(OSError):
         os.utime(place)
-    return ["-Xclang", "-include-pch", "-Xclang", str(header)]
+    return header
 
 
 @functools.cache
@@ -74,7 +90,7 @@ def _rewriter() -> str:
     return file_sha256(Path(__file__).with_name("rewrite.py"))
 
 
-def _make(place: Path, header: Path, before: bytes, compiler: HostCompiler, command: Sequence[str]) -> bool:
+def _made(place: Path, header: Path, make: Callable[[Path], bool]) -> bool:
     try:
         place.mkdir(parents=True, exist_ok=True)
         with locked(place):
@@ -84,13 +100,8 @@ def _make(place: Path, header: Path, before: bytes, compiler: HostCompiler, comm
             if failed.is_file() and time.time() - failed.stat().st_mtime < _FAILED_S:
                 return False
             failed.write_text("")  # until it has not: those who wait do not repeat what fails or hangs
-            text, partial = place / "prelude.ii", place / "prelude.partial"
-            text.write_bytes(rewrite(before).text)
-            emit = ["-Xclang", "-emit-pch", "-c", str(text), "-o", str(partial)]
-            done = subprocess.run(
-                [*command, *emit], capture_output=True, timeout=HANGING_S, check=False, env=compiler.env
-            )
-            if done.returncode:
+            partial = place / "prelude.partial"
+            if not make(partial):
                 return False
             partial.replace(header)
             failed.unlink()

@@ -44,6 +44,11 @@ def test_launches_printf_malloc_graphs_and_hiprtc(executor: IsaExecutor, kernels
     assert result.statistics["lane-instructions"] >= width
 
 
+def test_its_first_header_was_precompiled_for_each_target(executor: IsaExecutor, kernels: Path) -> None:
+    targets = executor.probe().targets
+    assert {path.name for path in kernels.parent.glob("*.co")} == {f"0-kernels.{target}.co" for target in targets}
+
+
 def test_hipcub_is_the_library_itself(tmp_path: Path) -> None:
     executor = IsaExecutor(wave_target(32).name)
     if refusal := executor.probe().refusal:

@@ -25,6 +25,7 @@ from rocport.executor.base import (
     RunResult,
 )
 from rocport.executor.isa.runtime.declarations import LibraryError, finished
+from rocport.executor.isa.runtime.headers import compiled
 from rocport.executor.isa.runtime.hipcc import TARGET_VARIABLE, hipcc_command, openmp_folder
 from rocport.executor.isa.runtime.library import build_libraries
 from rocport.executor.isa.runtime.tree import machine_toolchain
@@ -127,7 +128,12 @@ class IsaExecutor:
         if options.resume and target.is_file():  # clang puts an object in its place when it is whole
             return target
         # The code is the same with line tables; what stops a kernel is then named by its line.
-        flags = [options.optimize, "-w", "-gline-tables-only", *unit.flags]
+        mode = [options.optimize, "-w", "-gline-tables-only"]
+        if language == ["-x", "hip"]:
+            base = [word for word in self._line([*language, *mode], toolchain, None) if "--offload-arch" not in word]
+            if compiled(base, unit.flags, unit.source, target, self._targets, toolchain):
+                return target
+        flags = [*mode, *unit.flags]
         for _ in range(_MOST_FOUND_HEADERS):
             command = self._line([*language, *flags, "-c", str(unit.source), "-o", str(target)], toolchain, None)
             try:

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a unit reads first, precompiled for the host and for each target: reading HIP's headers once more for every one
+of them is most of what a small unit costs, and reading PyTorch's is nearly all of what a unit of an extension costs.
+
+Only where it gives what the whole unit gives: HIP's header is the unit's first (headers of the system may stand
+before), or a flag includes one header; no header that is read there lies in the unit's own folders, too; no macro of
+its flags is a word in one. clang itself looks whether a header was changed since. Whatever goes wrong, the unit is
+compiled as a whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocport.executor.isa.runtime.declarations import finished
+from rocport.executor.prelude import shelved
+from rocport.syntax.cuda import CudaSource
+from rocport.syntax.includes import spelled_includes
+from rocport.toolchain import Toolchain
+
+_RUNTIME = "hip/hip_runtime.h"
+_FOLDERS = ("-I", "-iquote")
+# Named modules, which C++20 switches on, merge functions that differ in __host__ and __device__ alone:
+# https://clang.llvm.org/docs/StandardCPlusPlusModules.html
+_PLAIN = ("-Xclang", "-fno-cxx-modules")
+_FRESH = ("-Xclang", "-fmodules-validate-system-headers")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+
+
+class _WholeError(Exception):
+    """The unit is compiled as a whole."""
+
+
+@dataclass(frozen=True)
+class _Flags:
+    """A unit's flags by what they do to its first header."""
+
+    header: str
+    """What `-include` names; empty: nothing."""
+    folders: tuple[Path, ...]
+    macros: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def _macro(flag: str) -> bytes:
+    """The name of what -D or -U gives a meaning."""
+    return re.split("[=(]", flag[2:])[0].encode()
+
+
+def _read(flags: Sequence[str]) -> _Flags:
+    headers, folders, macros, others = [], [], [], []
+    words = iter(flags)
+    for word in words:
+        if word == "-include":
+            headers.append(next(words, ""))
+        elif word in ("-D", "-U"):
+            macros.append(word + next(words, ""))
+        elif word.startswith(("-D", "-U")):
+            macros.append(word)
+        elif word.startswith(_FOLDERS):
+            name = next(one for one in _FOLDERS if word.startswith(one))
+            folders.append(Path(word.removeprefix(name) or next(words, "")))
+        else:
+            others.append(word)
+    if len(headers) > 1 or "-fgpu-rdc" in others:
+        raise _WholeError
+    return _Flags("".join(headers), tuple(folders), tuple(macros), tuple(others))
+
+
+def compiled(
+    base: Sequence[str], flags: Sequence[str], source: Path, target: Path, targets: Sequence[str], toolchain: Toolchain
+) -> bool:
+    """Whether the unit's object was made with its first header precompiled.
+
+    `base` is the HIP compiler's command line up to the unit's own flags, without targets. What is wrong with a unit is
+    said when it is compiled as a whole.
+    """
+    try:
+        given = _read(flags)
+        header = given.header or _first_header(source, given.folders)
+        before = [*base, *given.others, *_PLAIN]
+        words, names = _known(before, header, targets[0])
+        if any(_holds(folder, names) for folder in {*given.folders, source.parent}):
+            return False
+        relevant = [macro for macro in given.macros if _macro(macro) in words]
+        if relevant and not given.header:
+            return False  # a header for this unit alone costs more than it saves
+        at = flags.index("-include") if given.header else len(flags)
+        passes = _Passes(
+            [*before, *relevant], header, [*base, *flags[:at], *flags[at + 2 :], *_PLAIN, *_FRESH], source, target
+        )
+        with ThreadPoolExecutor(len(targets)) as pool:
+            passes.host(_bundle(toolchain, targets, list(pool.map(passes.device, targets)), target))
+    except (_WholeError, OSError):
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Passes:
+    """The compiler's passes over one unit."""
+
+    before: list[str]
+    """What its first header is compiled with."""
+    header: str
+    command: list[str]
+    source: Path
+    object: Path
+
+    def device(self, target: str) -> Path:
+        """A target's code object."""
+        made = self.object.with_suffix(f".{target}.co")
+        side = [f"--offload-arch={target}", "--offload-device-only"]
+        self._compile(made, [*side, "-S"], [*side, "--no-gpu-bundle-output"])
+        return made
+
+    def host(self, bundle: Path) -> None:
+        """The object, with the code objects in it."""
+        unfinished = self.object.with_suffix(".partial")
+        side = ["--offload-host-only"]
+        self._compile(unfinished, [*side, "-S"], [*side, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(bundle)])
+        unfinished.replace(self.object)
+
+    def _compile(self, made: Path, emit: list[str], side: list[str]) -> None:
+        header = _precompiled([*self.before, *emit], self.header)
+        use = ["-Xclang", "-include-pch", "-Xclang", str(header)]
+        _run([*self.command, *side, *use, "-c", str(self.source), "-o", str(made)])
+
+
+def _precompiled(command: Sequence[str], header: str) -> Path:
+    def make(place: Path) -> bool:
+        _run([*command, "-Xclang", "-emit-pch", str(_stub(place, header)), "-o", str(place)])
+        return True
+
+    return _kept(command, header, make)
+
+
+def _bundle(toolchain: Toolchain, targets: Sequence[str], objects: Sequence[Path], target: Path) -> Path:
+    """The code objects as clang's driver puts them into a host object."""
+    bundle = target.with_suffix(".hipfb")
+    names = ["host-x86_64-unknown-linux", *(f"hipv4-amdgcn-amd-amdhsa--{name}" for name in targets)]
+    inputs = [f"-input={path}" for path in ("/dev/null", *objects)]
+    tool = toolchain.compiler.with_name("clang-offload-bundler")
+    _run([str(tool), "-type=o", "-bundle-align=4096", f"-targets={','.join(names)}", *inputs, f"-output={bundle}"])
+    return bundle
+
+
+def _first_header(source: Path, folders: Iterable[Path]) -> str:
+    """HIP's header, where nothing but headers of the system stands before it."""
+    text = CudaSource(str(source), source.read_bytes())
+    after = 0
+    for directive in text.directives:
+        name = text.text(directive.first + 2, directive.last).strip().decode(errors="replace")
+        if directive.name != b"include" or directive.first != after:
+            break
+        if name.strip('<>"') == _RUNTIME:
+            return _RUNTIME
+        if not name.startswith("<") or any(_holds(folder, [name.strip("<>")]) for folder in folders):
+            break
+        after = directive.last
+    raise _WholeError
+
+
+def _holds(folder: Path, names: Iterable[str]) -> bool:
+    """Whether a header of one of these names, as an include spells it, lies in the folder."""
+    there = set(os.listdir(folder)) if folder.is_dir() else set()
+    return any(name.partition("/")[0] in there and (folder / name).is_file() for name in names)
+
+
+def _known(before: Sequence[str], header: str, target: str) -> tuple[frozenset[bytes], list[str]]:
+    """All words of the headers that `header` leads to, and the names that they include."""
+
+    def make(place: Path) -> bool:
+        read: set[str] = set()
+        for side in ("--offload-host-only", "--offload-device-only"):
+            rule = _run([*before, f"--offload-arch={target}", side, "-M", str(_stub(place, header))])
+            read.update(rule.replace("\\\n", " ").partition(": ")[2].split())
+        words: set[bytes] = set()
+        names = {header}
+        for path in read:
+            text = Path(path).read_bytes()
+            words.update(_WORD.findall(text))
+            beside = Path(path).parent  # where a quoted name is looked for before any folder of the unit's
+            names.update(name for name, quoted in spelled_includes(text) if not (quoted and (beside / name).is_file()))
+        place.write_bytes(b"\n".join(words) + b"\0" + os.fsencode("\n".join(names)))
+        return True
+
+    words, _, names = _kept([*before, "-M"], header, make).read_bytes().partition(b"\0")
+    return frozenset(words.split(b"\n")), os.fsdecode(names).split("\n")
+
+
+def _kept(command: Sequence[str], header: str, make: Callable[[Path], bool]) -> Path:
+    """What `make` makes of a header. The folders that it is looked for in are known by when they changed, too."""
+    following = [*command[1:], ""]
+    places = [
+        one.removeprefix("-isystem") or after
+        for one, after in zip(command, following, strict=True)
+        if "-isystem" in one
+    ]
+    when = [Path(place).stat().st_mtime_ns for place in places]
+    kept = shelved(repr((command, header, _compiler(command[0]), when)).encode(), make)
+    if kept is None:
+        raise _WholeError
+    return kept
+
+
+@functools.cache
+def _compiler(path: str) -> tuple[int, int]:
+    status = Path(path).resolve().stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _stub(place: Path, header: str) -> Path:
+    stub = place.with_suffix(".hip")
+    stub.write_text(f"#include <{header}>\n")
+    return stub
+
+
+def _run(command: Sequence[str]) -> str:
+    done = finished(command, command[0], _WholeError)
+    if done.returncode:
+        raise _WholeError
+    return done.stdout

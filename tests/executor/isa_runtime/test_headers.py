@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A unit's first header is precompiled, only where that gives what the whole unit gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rocport.executor.isa.runtime import headers
+from rocport.toolchain import Toolchain
+
+_HIP = "#include <hip/hip_runtime.h>\n"
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
+    """The compiler's command lines; nothing is compiled, every file that one names is made."""
+    run: list[Sequence[str]] = []
+
+    def record(command: Sequence[str]) -> str:
+        run.append(command)
+        for at, word in enumerate(command):
+            if word == "-o":
+                Path(command[at + 1]).write_text("")
+        return ""
+
+    def known(*_: object) -> tuple[frozenset[bytes], list[str]]:
+        return frozenset([b"N"]), ["hip/hip_runtime.h", "string.h"]
+
+    monkeypatch.setattr(headers, "_run", record)
+    monkeypatch.setattr(headers, "_known", known)
+    monkeypatch.setattr(headers, "_precompiled", lambda command, header: f"{header}.pch")
+    return run
+
+
+def _compiled(toolchain: Toolchain, folder: Path, text: str, *flags: str) -> bool:
+    source = folder / "unit.hip"
+    source.write_text(text)
+    return headers.compiled(["clang++"], flags, source, folder / "unit.o", ["gfx942", "gfx1100"], toolchain)
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "precompiled"),
+    [
+        (_HIP, (), True),
+        ("/* a */ // b\n#include <stdio.h>\n" + _HIP, ("-std=c++20", "-DM=2"), True),
+        ("int x;\n" + _HIP, (), False),
+        ("#define N 1\n" + _HIP, (), False),
+        ('#include "mine.h"\n' + _HIP, (), False),
+        ("int main() {}\n", ("-include", "first.h"), True),
+        ("int main() {}\n", ("-include", "first.h", "-DN=1"), True),
+        ("int main() {}\n", ("-include", "first.h", "-include", "second.h"), False),
+        (_HIP, ("-DN=1",), False),
+        (_HIP, ("-UN",), False),
+        (_HIP, ("-fgpu-rdc",), False),
+    ],
+)
+def test_which_units_have_a_first_header(
+    toolchain: Toolchain,
+    tmp_path: Path,
+    commands: list[Sequence[str]],
+    text: str,
+    flags: tuple[str, ...],
+    precompiled: bool,
+) -> None:
+    assert _compiled(toolchain, tmp_path, text, *flags) is precompiled
+    assert len(commands) == (4 if precompiled else 0)  # two targets, the bundle, the host
+
+
+def test_a_header_of_the_units_own_folders_is_not_overtaken(
+    toolchain: Toolchain, tmp_path: Path, commands: list[Sequence[str]]
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    assert _compiled(toolchain, tmp_path, _HIP, f"-I{own}")
+    (own / "string.h").write_text("")
+    assert not _compiled(toolchain, tmp_path, _HIP, f"-I{own}")
+    assert not _compiled(toolchain, tmp_path, "#include <string.h>\n" + _HIP, "-I", str(own))
+
+
+def test_what_the_header_leads_to_is_read_from_the_compiler(toolchain: Toolchain, tmp_path: Path) -> None:
+    (tmp_path / "deep.h").write_text('#define WORD 1\n#include "deeper.h"\n#include "far/away.h"\n')
+    (tmp_path / "deeper.h").write_text("")
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "away.h").write_text("")
+    (tmp_path / "first.h").write_text("#include <deep.h>\n")
+    base = [str(toolchain.compiler), "-x", "hip", "-nogpulib", "-nogpuinc", f"-isystem{tmp_path}"]
+    words, names = headers._known(base, "first.h", "gfx942")
+    assert {b"WORD", b"deep"} <= words
+    assert {"first.h", "deep.h"} <= set(names)
+    assert "deeper.h" not in names  # found beside the file that includes it
