@@ -227,8 +227,11 @@ class Scopes:
             return self._type(at, next(self.enclosing(at), None)) if after in (b"{", b":", b";") else None
         if before == b"using" and after == b"=":
             return self._type(at, next(self.enclosing(at), None))
-        if before in (b",", b"["):
-            return self._later_declarator(at)
+        first = at
+        while source.at(first - 1) in (b"*", b"&", b"const", b"__restrict__"):
+            first -= 1
+        if before == b"[" or source.at(first - 1) == b",":
+            return self._later_declarator(at, first)
         if not self._behind_type(at):
             return None
         return self._place(at, at, called=after == b"(")
@@ -305,10 +308,10 @@ class Scopes:
             return b";"
         return None
 
-    def _later_declarator(self, at: int) -> Declared | None:
-        """`int a = 1, name = 2;` and `auto [a, name] = f();`."""
+    def _later_declarator(self, at: int, declarator: int) -> Declared | None:
+        """`int a = 1, *name = 2;` and `auto [a, name] = f();`."""
         source = self.source
-        position = at - 1
+        position = declarator - 1
         while position >= 0:
             text = source.at(position)
             if text in (b")", b"]", b"}") and position in source.pairs:
@@ -324,7 +327,7 @@ class Scopes:
             position -= 1
         first = position + 1
         second = source.at(first + 1)
-        if source.at(at - 1) != b"," or source.at(first) in _NOT_TYPES or not source.is_ident(first):
+        if source.at(declarator - 1) != b"," or source.at(first) in _NOT_TYPES or not source.is_ident(first):
             return None
         if source.is_ident(first + 1) or second in (b"*", b"&", b"<", b"::"):
             return self._place(at, at, called=False)

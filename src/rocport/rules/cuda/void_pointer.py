@@ -1,10 +1,10 @@
 """`p + n` of a pointer to void counts bytes in nvcc, as in GNU C; clang refuses it in C++.
 
 Such sums become `rocport::plus(p, n)` and `rocport::minus(p, n)` of a header of the port, which count bytes for a
-pointer to void and add anything else as it is written: the operand is known by the declaration of its name (`void *p`),
-or, where it is a call, by a function of the name somewhere in the tree (`void *getBlockPtr(...)`). `p += n` becomes an
-assignment. A sum whose end cannot be told without a compiler (a `<` in it, `(n) - 1`), `++p`, `n + p`, a member's `+=`,
-and sums in a header that C files include are MANUAL.
+pointer to void and add anything else as it is written. The operand is known by the declaration of its name (`void *p`,
+`void *q, *p[4]`), by its cast (`(void *)p + n`), or, where it is a call, by a function of the name somewhere in the
+tree (`void *getBlockPtr(...)`). `p += n` becomes an assignment. A sum whose end cannot be told without a compiler (a
+`<` in it, `(n) - 1`), `++p`, `n + p`, a member's `+=`, and sums in a header that C files include are MANUAL.
 """
 
 from __future__ import annotations
@@ -66,6 +66,22 @@ RULE = Rule(
             contains=("(char *)(rocport::minus(rocport::plus(b->ptr, ~-n), 1))",),
         ),
         Example("__device__ void *f(void *p, int a) { return p + (a < 2) * a<3; }\n", contains=("p + (a < 2) * a<3",)),
+        Example(
+            "__device__ bool f(float *a, int n) { return ((void *)a + n) == ((const void *)(a + 1) - n); }\n",
+            contains=("(rocport::plus((void *)a, n))", "(rocport::minus((const void *)(a + 1), n))"),
+        ),
+        Example(
+            "__device__ void *f(float *a, int n) { return static_cast<void *>(a) + n; }\n",
+            contains=("return rocport::plus(static_cast<void *>(a), n);",),
+        ),
+        Example(
+            "__device__ void *f(void *q, int n) { void *a = q, *b = q, *c[2] = {a, b}; g(b + n); return c[1] + n; }\n",
+            contains=("g(rocport::plus(b, n)); return rocport::plus(c[1], n);",),
+        ),
+        Example(
+            "#define AT(p, n) ((void *)(p) + (n) * 4)\n__device__ void *f(int *p) { return AT(p, 1); }\n",
+            contains=("#define AT(p, n) (rocport::plus((void *)(p), (n) * 4))",),
+        ),
     ),
     clean=(
         "__device__ float *f(void *p, int n) { return (float *)p + n; }\n",
@@ -74,6 +90,8 @@ RULE = Rule(
         "__device__ void *f(void **p, int n) { return *(p + n); }\n",
         "struct A { void *get(int); };\nstruct M { int &get(int); };\nvoid m(M &m, int *k) { m.get((*k)++) += 1; }\n",
         "__device__ int f(void *p) { return !p + 1; }\n",
+        "__device__ int f(void *p[4], int n) { return g(p + n) + *(int *)(void *)p + n; }\n",
+        "__device__ int f(void *a, int b, int c) { return b + c; }\n",
     ),
     sources=("https://gcc.gnu.org/onlinedocs/gcc/Pointer-Arith.html",),
 )
@@ -84,17 +102,25 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         return
     shared = context.project.reached_by(source.path, ".c")
     scopes = Scopes(source)
-    named = set(_declared(source))
+    arrays = set(_declared(source, array=True))
+    named = set(_declared(source)) | arrays
+    for position, last in _casts(source):
+        found = list(_sum(source, position, last))
+        yield from [_by_hand(source, position, last)] if found and shared else found
     names = {source.texts[position] for position in named}
     for position in sorted(source.find(*names | context.project.void_functions)):
         if position in named or source.directive_of(position) is not None or amd_only(source, position):
             continue
         last = position
-        if source.at(position + 1) == b"(":
+        if (declared := _declaration_of(source, scopes, position)) in arrays:
+            if source.at(position + 1) != b"[":
+                continue
+            last = source.pairs.get(position + 1, position)
+        elif source.at(position + 1) == b"(":
             if source.at(position) not in context.project.void_functions:
                 continue
             last = source.pairs.get(position + 1, position)
-        elif not _is_void(source, scopes, named, position):
+        elif not _is_void(source, named, declared, position):
             continue
         found = list(_sum(source, position, last))
         if shared:  # a C file takes the sum and no function of C++; a call's type is only guessed
@@ -102,28 +128,83 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         yield from found
 
 
-def _declared(source: CudaSource) -> Iterator[int]:
-    """The names declared as `void *name`."""
+def _declared(source: CudaSource, array: bool = False) -> Iterator[int]:
+    """The names declared as `void *name`, the later ones of `void *a, *b` too; or, `array`, as `void *name[n]`."""
     for position in source.find(b"void"):
         at = position + 1
-        while source.at(at) in _QUALIFIERS:
+        while (name := _pointer(source, at)) is not None:
+            if (source.at(name + 1) == b"[") is array:
+                yield name
+            if source.at(name + 1) in (b"(", b")"):
+                break
+            at = name + 1
+            while at < len(source.texts) and source.at(at) not in (b",", b";", b")", b"{", b"}"):
+                at = source.pairs.get(at, at) + 1
+                at += source.at(at - 1) == b"=" and source.at(at) == b"{" and source.pairs.get(at, at) - at + 1
+            if source.at(at) != b",":
+                break
             at += 1
-        if source.at(at) != b"*":
-            continue
+
+
+def _pointer(source: CudaSource, at: int) -> int | None:
+    """The name of the declarator of a pointer, `*name`, that begins at a token."""
+    while source.at(at) in _QUALIFIERS:
         at += 1
-        while source.at(at) in _QUALIFIERS:
-            at += 1
-        if source.is_ident(at) and source.at(at + 1) != b"[":
-            yield at
+    if source.at(at) != b"*":
+        return None
+    at += 1
+    while source.at(at) in _QUALIFIERS:
+        at += 1
+    return at if source.is_ident(at) else None
 
 
-def _is_void(source: CudaSource, scopes: Scopes, named: set[int], position: int) -> bool:
+def _casts(source: CudaSource) -> Iterator[tuple[int, int]]:
+    """First and last token of `(void *)p`, `(const void *)(p + 1)` and `static_cast<void *>(p)`."""
+    for position in source.find(b"void"):
+        if source.at(position + 1) != b"*":
+            continue
+        first = position - 1
+        while source.at(first) in _QUALIFIERS:
+            first -= 1
+        opening, closing = source.at(first), source.at(position + 2)
+        if opening == b"(" and closing == b")" and not source.is_ident(first - 1):
+            last = _unary(source, position + 3)
+            if last is not None and not amd_only(source, position):
+                yield first, last
+        elif opening == b"<" and closing == b">" and source.at(first - 1) in (b"static_cast", b"reinterpret_cast"):
+            close = source.pairs.get(position + 3)
+            if close is not None and not amd_only(source, position):
+                yield first - 1, close
+
+
+def _unary(source: CudaSource, at: int) -> int | None:
+    """The last token of the name, call, member or parenthesis that begins at a token, behind `&` and `*`."""
+    while source.at(at) in (b"&", b"*"):
+        at += 1
+    if source.at(at) == b"(":
+        return source.pairs.get(at)
+    if not source.is_ident(at):
+        return None
+    while source.at(at + 1) in (b".", b"->", b"::", b"(", b"["):
+        if source.at(at + 1) in (b"(", b"["):
+            if at + 1 not in source.pairs:
+                return None
+            at = source.pairs[at + 1]
+        else:
+            at += 2
+    return at
+
+
+def _declaration_of(source: CudaSource, scopes: Scopes, position: int) -> int:
+    """The token at which the name at a token is declared where the token stands; -1 for none."""
+    seen = [item for item in scopes.declarations(source.texts[position]) if item.first <= position < item.last]
+    return max(seen, key=lambda item: item.first).position if seen else -1
+
+
+def _is_void(source: CudaSource, named: set[int], declared: int, position: int) -> bool:
     if source.at(position - 1) in (b".", b"->"):
         return True  # a member of a name that is a pointer to void in this file; of another type it is added as written
-    if source.at(position - 1) == b"::":
-        return False
-    seen = [item for item in scopes.declarations(source.texts[position]) if item.first <= position < item.last]
-    return bool(seen) and max(seen, key=lambda item: item.first).position in named
+    return source.at(position - 1) != b"::" and declared in named
 
 
 def _sum(source: CudaSource, position: int, last: int) -> Iterator[Finding]:
