@@ -61,6 +61,7 @@ def test_an_nvidia_log_gets_a_sentence_and_silence(log: str) -> None:
         ("import intel_extension_for_pytorch as ipex", "intel"),
         ("amdgpu_device_initialize: amdgpu_get_auth (1) failed (-1)", "amd"),
         ("ROCM Version                 : Could not collect\nCUDA Archs: Not Set; ROCm: Disabled\n", "unknown"),
+        ('* AMD GPUs on Linux require this driver:\n  "AMD ROCm" (4.3 or later)\n* NVIDIA GPUs require', "unknown"),
         ("The failure occurs in `TritonAMDGPUPipeline`: PassManager::run failed", "amd"),
     ],
 )

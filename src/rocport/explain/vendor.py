@@ -88,6 +88,13 @@ _WEAK = _evidence(
         for word in ("hip_visible_devices", "rocr_visible_devices", "hsa_override_gfx_version", "is_rocm")
     ),
     *("amd64", "hsa256", "rocm: disabled"),
+    *(
+        "amd gpus on linux require",
+        "amd gpus on windows require",
+        '"amd rocm" (',
+        "hip-compatible",
+        "opencl, cuda or hip runtime",
+    ),
     *("rocm platform is not available", "with radeon", "torch.version.hip", "rocm.py", "rocm.txt"),
     *("nvidia or amd", "nvidia and amd", "nvidia/amd", "amd or nvidia", "amd and nvidia", "amd/nvidia"),
     r"rocm_v ~ \brocm_v\d(?:_\d)?\b",
