@@ -26,7 +26,8 @@ import real
 
 from rocport.facts.lookup import counterpart
 from rocport.model.manifest import NAME, Manifest
-from rocport.project.tree import Project, Unit, read_project
+from rocport.project.tree import Project, read_project
+from rocport.project.unit import Unit
 from rocport.syntax.includes import include_names
 from rocport.toolchain import Toolchain, find
 from rocport.verify import build

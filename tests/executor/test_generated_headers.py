@@ -9,7 +9,8 @@ import pytest
 import rocport.port.headers as headers
 from rocport.executor.base import RunOptions
 from rocport.executor.cpu import CpuExecutor
-from rocport.executor.program import Program, Unit
+from rocport.executor.program import Program
+from rocport.project.unit import Unit
 
 HEADERS = Path(headers.__file__).parent
 
@@ -28,6 +29,6 @@ def test_every_generated_header_compiles_beside_the_others(executor: CpuExecutor
         + "hipMalloc(&d, 4); hipMemcpy(d, &h, 4, hipMemcpyHostToDevice); k<<<1, 1>>>(d);\n"
         + "hipMemcpy(&h, d, 4, hipMemcpyDeviceToHost); return h == rsqrtf(4.f) ? 0 : 1; }\n"
     )
-    program = Program("all", tmp_path, (Unit(source, (f"-I{HEADERS}",)),))
+    program = Program("all", tmp_path, (Unit(str(source), flags=(f"-I{HEADERS}",)),))
     result = executor.run(executor.build(program, tmp_path / "build"), [], tmp_path, RunOptions(width=width))
     assert result.ok, result.stderr

@@ -25,8 +25,8 @@ def test_a_makefile_gives_units_flags_libraries_and_the_run(tmp_path: Path) -> N
     )
     program = load_program(tmp_path)
     assert {unit.source.name: unit.language for unit in program.units} == {
-        "main.cu": "c++",
-        "kernel.cu": "c++",
+        "main.cu": "hip",
+        "kernel.cu": "hip",
         "host.c": "c",
     }
     main = next(unit for unit in program.units if unit.source.name == "main.cu")
@@ -59,7 +59,7 @@ def test_a_cmake_list_gives_the_files_of_the_executable_that_a_source_belongs_to
     )
     program = load_program(tmp_path / "gold.cpp")
     assert [unit.source.name for unit in program.units] == ["main.cu", "gold.cpp"]
-    assert [unit.host for unit in program.units] == [False, True]
+    assert [unit.language for unit in program.units] == ["hip", "c++"]
     assert program.units[0].flags == (f"-I{tmp_path}", f"-I{tmp_path / 'include'}", "-DN=4")
     assert [unit.source.name for unit in load_program(tmp_path / "other.cu").units] == ["other.cu"]
     assert load_program(tmp_path).name == "sample"
@@ -85,7 +85,7 @@ def test_a_cmake_list_gives_the_files_of_the_executable_that_a_source_belongs_to
 def test_a_cmake_list_may_have_its_cpp_files_compiled_as_hip(said: str, tmp_path: Path) -> None:
     (tmp_path / "gold.cpp").write_text("int x;\n")
     (tmp_path / "CMakeLists.txt").write_text(f"{said}add_executable(sample gold.cpp)\n")
-    assert [unit.host for unit in load_program(tmp_path).units] == [False]
+    assert [unit.language for unit in load_program(tmp_path).units] == ["hip"]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_cmake_list_may_have_its_cpp_files_compiled_as_hip(said: str, tmp_path
 def test_what_is_said_of_others_leaves_a_cpp_file_plain(said: str, tmp_path: Path) -> None:
     (tmp_path / "gold.cpp").write_text("int x;\n")
     (tmp_path / "CMakeLists.txt").write_text(f"project(s LANGUAGES CXX HIP)\n{said}add_executable(sample gold.cpp)\n")
-    assert [unit.host for unit in load_program(tmp_path).units] == [True]
+    assert [unit.language for unit in load_program(tmp_path).units] == ["c++"]
 
 
 def test_what_a_makefile_compiles_with_gcc_is_plain_cpp(tmp_path: Path) -> None:
@@ -111,7 +111,11 @@ def test_what_a_makefile_compiles_with_gcc_is_plain_cpp(tmp_path: Path) -> None:
         "all:\n\thipcc -c main.hip other.cpp\n\tg++ -c gold.cpp\n\thipcc main.o gold.o other.o -o all\n"
     )
     units = load_program(tmp_path, confined=False).units
-    assert {unit.source.name: unit.host for unit in units} == {"main.hip": False, "other.cpp": False, "gold.cpp": True}
+    assert {unit.source.name: unit.language for unit in units} == {
+        "main.hip": "hip",
+        "other.cpp": "hip",
+        "gold.cpp": "c++",
+    }
 
 
 def test_a_header_is_looked_for_around_the_source_nearest_first(tmp_path: Path) -> None:

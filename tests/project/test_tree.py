@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocport.project.tree import Unit, read_project
+from rocport.project.tree import read_project
+from rocport.project.unit import Unit
 
 
 def write(root: Path, files: dict[str, str]) -> None:

@@ -15,7 +15,7 @@ from rocport.model import FileRecord
 from rocport.model.manifest import NAME, Manifest
 from rocport.model.verification import HOST, KernelUse, Status, UnitResult
 from rocport.port import manifest
-from rocport.project.tree import Unit
+from rocport.project.unit import Unit
 from rocport.verify import build, diagnostics
 from rocport.verify.build import _Builder, _Outcome
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rocport.project.tree import Unit, read_project
+from rocport.project.tree import read_project
+from rocport.project.unit import Unit
 from rocport.sandbox import why_not
 from rocport.verify.made import as_made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocport.project.tree import Unit
+from rocport.project.unit import Unit
 from rocport.verify.precompiled import Precompiled
 
 COMPILER = """#!/bin/sh

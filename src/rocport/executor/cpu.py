@@ -35,12 +35,13 @@ from rocport.executor.compiler import (
 )
 from rocport.executor.prelude import cut, precompiled
 from rocport.executor.process import run_process
-from rocport.executor.program import TORCH_PRELUDE, Program, Unit, find_header, with_flags
+from rocport.executor.program import TORCH_PRELUDE, Program, find_header, with_flags
 from rocport.executor.report import read_report, sanitizer_hazards
 from rocport.executor.rewrite import RewriteError, rewrite
 from rocport.facts.errors import FactError
 from rocport.facts.targets import load_target, wave_target
 from rocport.model import HANGING_S
+from rocport.project.unit import Unit
 
 _MISSING = [
     re.compile(r"fatal error: '?([^':]+)'?(?:: No such file| file not found)"),

@@ -18,6 +18,7 @@ from rocport.facts.lookup import serves_link
 from rocport.model import HANGING_S
 from rocport.project.cmake import commands
 from rocport.project.languages import KERNEL_SOURCES, SOURCES, suffix_of
+from rocport.project.unit import Unit
 from rocport.sandbox import why_not
 from rocport.syntax.includes import spelled_includes
 
@@ -49,23 +50,6 @@ class ProgramError(Exception):
 
 
 @dataclass(frozen=True)
-class Unit:
-    """One source file and the flags it is compiled with."""
-
-    source: Path
-    flags: tuple[str, ...] = ()
-    c: bool = False
-    """Compiled as C. A C++ driver (hipcc, g++) takes a .c file as C++."""
-    host: bool = False
-    """Its build compiles it as plain C++: `__HIPCC__` is not defined, and no device code is in it."""
-
-    @property
-    def language(self) -> str:
-        """`c` or `c++`; HIP source is C++ once it is rewritten."""
-        return "c" if self.c else "c++"
-
-
-@dataclass(frozen=True)
 class Program:
     """A program: units to compile and link, and how its own Makefile runs it."""
 
@@ -93,7 +77,7 @@ def load_program(path: Path, confined: bool = True) -> Program:
             if any(unit.source == path.resolve() for unit in built.units):
                 return replace(built, name=path.stem)
         flags = (f"-I{path.resolve().parent}",)
-        return Program(path.stem, path.resolve().parent, (Unit(path.resolve(), flags),), (), ((),))
+        return Program(path.stem, path.resolve().parent, (Unit(str(path.resolve()), flags=flags),), (), ((),))
     if not path.is_dir():
         raise ProgramError(f"{path}: no such file or folder")
     folder = path.resolve()
@@ -108,7 +92,7 @@ def load_program(path: Path, confined: bool = True) -> Program:
     sources = [s for s in sources if not _included_by_others(s, sources)]
     if not sources:
         raise ProgramError(f"{path}: no Makefile that compiles something, and no source files")
-    units = tuple(Unit(source, (f"-I{folder}",), source.suffix == ".c") for source in sources)
+    units = tuple(Unit(str(source), _c_or(source, "hip"), (f"-I{folder}",)) for source in sources)
     return Program(folder.name, folder, units, (), ((),))
 
 
@@ -190,13 +174,17 @@ def _from_cmake(folder: Path) -> list[Program]:
 
     def unit(file: Path, target: str) -> Unit:
         named = suffix_of(file.name) in KERNEL_SOURCES or file in as_kernels or target in forced
-        return Unit(file, tuple(flags), file.suffix == ".c", apart and not named and file.suffix != ".c")
+        return Unit(str(file), _c_or(file, "c++" if apart and not named else "hip"), tuple(flags))
 
     return [
         Program(name, folder, tuple(unit(file, name) for file in files), ("-fopenmp",) if openmp else (), ((),))
         for name, files in targets.items()
         if files and all(file.is_file() for file in files)
     ]
+
+
+def _c_or(source: Path, language: str) -> str:
+    return "c" if source.suffix == ".c" else language
 
 
 def _included_by_others(source: Path, sources: list[Path]) -> bool:
@@ -297,9 +285,13 @@ def _compilations(text: str, folder: Path) -> Iterator[tuple[str, list[str], lis
 
 def _unit_of(source: Path, flags: Sequence[str], compiler: str) -> Unit:
     """A unit as the compiler of that name takes it: a C compiler takes .c for C, GCC and MPI's drivers have no HIP."""
-    c = source.suffix == ".c" and compiler in ("cc", "gcc", "clang", "mpicc")
     host = compiler in ("cc", "gcc", "c++", "g++", "mpicc", "mpicxx", "mpic++")
-    return Unit(source, tuple(flags), c, host and not c and suffix_of(source.name) not in KERNEL_SOURCES)
+    language = "c++" if host and suffix_of(source.name) not in KERNEL_SOURCES else "hip"
+    return Unit(
+        str(source),
+        _c_or(source, language) if compiler in ("cc", "gcc", "clang", "mpicc") else language,
+        tuple(flags),
+    )
 
 
 _ENTERS = re.compile(r"g?make(?:\[\d+\])?: Entering directory '(.*)'")

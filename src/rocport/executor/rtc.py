@@ -10,7 +10,7 @@ from pathlib import Path
 from rocport.executor.base import BuildError
 from rocport.executor.compiler import CompilerError
 from rocport.executor.cpu import CpuExecutor
-from rocport.executor.program import Unit
+from rocport.project.unit import Unit
 
 _KEPT = ("-D", "-U", "-I", "-std=", "-include")
 
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     """Exit status 0, or 1 with the compiler's words on stderr."""
     source, output, *options = arguments
     flags = [option.replace("--std=", "-std=", 1) for option in options]
-    unit = Unit(Path(source), tuple(flag for flag in flags if flag.startswith(_KEPT)))
+    unit = Unit(source, flags=tuple(flag for flag in flags if flag.startswith(_KEPT)))
     try:
         CpuExecutor().build_module(unit, Path(output))
     except (BuildError, CompilerError) as error:

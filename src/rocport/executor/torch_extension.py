@@ -21,10 +21,11 @@ from rocport.executor.compiler import HERE, executor_cache
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.limits import Limits
 from rocport.executor.process import run_process
-from rocport.executor.program import TORCH_PRELUDE, Program, ProgramError, Unit
+from rocport.executor.program import TORCH_PRELUDE, Program, ProgramError
 from rocport.model import HANGING_S
 from rocport.model.locks import locked
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, suffix_of
+from rocport.project.unit import Unit
 
 INCLUDE_TORCH = HERE / "include_torch"
 CHILD = HERE / "torch_child"
@@ -199,13 +200,16 @@ def interpreter_program(extensions: Sequence[Extension], folder: Path, environme
         named = (f"-DTORCH_EXTENSION_NAME={extension.name.rpartition('.')[2]}", "-DTORCH_API_INCLUDE_EXTENSION_H")
         prelude = ("-include", TORCH_PRELUDE)
         units += [
-            Unit(source, (f"-I{source.parent}", *extension.flags, *shared, *named, *prelude))
+            Unit(str(source), flags=(f"-I{source.parent}", *extension.flags, *shared, *named, *prelude))
             for source in extension.sources
         ]
     listed = " ".join(f'X("{extension.name}", {extension.name.rpartition(".")[2]})' for extension in extensions)
     includes = tuple(f"-isystem{path}" for path in environment.include)
     units.append(
-        Unit(INCLUDE_TORCH / "rpx_torch" / "main.cpp", (*includes, "-std=c++20", f"-DROCPORT_MODULES={listed}"))
+        Unit(
+            str(INCLUDE_TORCH / "rpx_torch" / "main.cpp"),
+            flags=(*includes, "-std=c++20", f"-DROCPORT_MODULES={listed}"),
+        )
     )
     return Program(folder.name, folder, tuple(units), ("-rdynamic", *environment.link, *_torch(environment)))
 
@@ -227,7 +231,8 @@ def build_host_libraries(
             continue
         name = extension.name.rpartition(".")[2]
         flags = (*extension.flags, *(f"-I{path}" for path in environment.include))
-        program = Program(extension.name, folder.resolve(), tuple(Unit(source, flags) for source in extension.sources))
+        units = tuple(Unit(str(source), flags=flags) for source in extension.sources)
+        program = Program(extension.name, folder.resolve(), units)
         place = executor_cache() / "extension" / _fingerprint(program, environment, executor, BuildOptions())
         library = place / f"{name}.so"
         if not library.is_file():

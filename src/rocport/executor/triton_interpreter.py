@@ -28,8 +28,9 @@ from rocport.executor.base import (
     RunResult,
     Trust,
 )
-from rocport.executor.program import Program, Unit
+from rocport.executor.program import Program
 from rocport.model import HANGING_S
+from rocport.project.unit import Unit
 
 CHILD = Path(__file__).with_name("torch_child") / "triton_run.py"
 _DEFAULT_BUILD = BuildOptions()
@@ -103,4 +104,4 @@ class TritonInterpreter:
 
 def script_program(path: Path) -> Program:
     """A Python script as a program."""
-    return Program(path.stem, path.resolve().parent, (Unit(path.resolve()),), (), ((),))
+    return Program(path.stem, path.resolve().parent, (Unit(str(path.resolve())),), (), ((),))

@@ -17,6 +17,7 @@ from rocport.project.defines import computed_of, defines_of, makefile_defines, p
 from rocport.project.jit import python_loads
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
 from rocport.project.named import named_of, patterns
+from rocport.project.unit import Unit
 from rocport.syntax.includes import spelled_includes
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "CMakeFiles", "venv", "site-packages"})
@@ -43,52 +44,12 @@ _SYSTEM_FOLDERS = ("/usr/include", *(str(path.parent) for path in Path("/usr/inc
 
 _KERNEL = re.compile(rb"\b__global__\b|[\w>]\s*<<\s*<[^<]")
 _TORCH_GPU_HEADER = re.compile(r"(?:ATen|c10|torch/csrc)/(?:cuda|hip|native/(?:cuda|hip))/")
-_TORCH_HEADER = re.compile(r"(?:torch|ATen|c10|caffe2|THC|THH)/")
 _STANDARD = re.compile(r"-std=(?:c|gnu)\+\+(\d\w)|CMAKE_(?:CXX|HIP|CUDA)_STANDARD\s+(\d\d)|cxx_std_(\d\d)")
 _RELOCATABLE = re.compile(r"-rdc=true|-fgpu-rdc|--relocatable-device-code|SEPARABLE_COMPILATION|\s-dc\s")
 _INCLUDE_FLAG = re.compile(r"(?:-I|-isystem)\s*([^\s'\",;()]+)")
 _INCLUDE_COMMAND = re.compile(r"(?:target_)?include_directories\s*\(([^)]*)\)", re.I)
 _PYTHON_INCLUDE = re.compile(r"include_(?:dirs|path)s?[\"']?\s*[=:+]+\s*(\[[^\]]*\])", re.S)
 _QUOTED = re.compile(r"[\"']([^\"']+)[\"']")
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One translation unit. Paths are relative to the tree, with `/`."""
-
-    path: str
-    language: str
-    """`hip`, `c++` or `c`."""
-    includes: tuple[str, ...] = ()
-    """Folders for `-I`, relative to the tree."""
-    quote_includes: tuple[str, ...] = ()
-    """Folders searched for quoted includes only."""
-    last_includes: tuple[str, ...] = ()
-    """Folders searched when nothing else has the name: they hold headers named as the system's."""
-    headers: tuple[str, ...] = ()
-    """What it includes, directly or through files of the tree, and is not in the tree; as spelled."""
-    defines: tuple[str, ...] = ()
-    """Macros its build defines whatever its options."""
-    undefines: tuple[str, ...] = ()
-    """Macros its build takes back."""
-    computed: tuple[str, ...] = ()
-    """Macros whose value its build computes when it runs: `NAME (file)`."""
-    standard: int = 0
-    """The newest C++ standard its build asks for where that is 20 or later; 0: none."""
-    relocatable: bool = False
-    """Its build links device code across units (-rdc=true)."""
-    named: bool = True
-    """A build file of the project names it, or none names any unit."""
-    extension: bool = False
-    """A setup.py builds it as an extension of PyTorch, with PyTorch's flags, whatever it includes."""
-
-    @property
-    def torch(self) -> bool:
-        return any(_TORCH_HEADER.match(header) for header in self.headers)
-
-    @property
-    def python(self) -> bool:
-        return self.torch or any(h == "Python.h" or h.startswith("pybind11/") for h in self.headers)
 
 
 @dataclass(frozen=True)
@@ -259,23 +220,20 @@ class Project:
                 define for build in builds if build.folder == nearest or not build.beside for define in build.defines
             )
             known = {define.partition("=")[0] for define in defines}
+            computed = [name for build in builds for name in build.computed]
             units.append(
                 Unit(
                     path,
                     language,
-                    tuple(dict.fromkeys([*named, *(folder for folder in inferred if folder not in shadowing)])),
-                    tuple(sorted({*quoted_only, *shadowing})),
-                    tuple(shadowing),
-                    tuple(sorted(outside)),
-                    defines,
-                    tuple(dict.fromkeys(name for build in builds for name in build.undefines)),
-                    tuple(
-                        dict.fromkeys(
-                            name for build in builds for name in build.computed if name.split()[0] not in known
-                        )
-                    ),
-                    max((build.standard for build in builds), default=0),
-                    any(build.relocatable for build in builds),
+                    includes=tuple(dict.fromkeys([*named, *(name for name in inferred if name not in shadowing)])),
+                    quote_includes=tuple(sorted({*quoted_only, *shadowing})),
+                    last_includes=tuple(shadowing),
+                    headers=tuple(sorted(outside)),
+                    defines=defines,
+                    undefines=tuple(dict.fromkeys(name for build in builds for name in build.undefines)),
+                    computed=tuple(dict.fromkeys(name for name in computed if name.split()[0] not in known)),
+                    standard=max((build.standard for build in builds), default=0),
+                    relocatable=any(build.relocatable for build in builds),
                 )
             )
         by_build = named_of([unit.path for unit in units], [(build.folder, build.sources) for build in self.builds])

@@ -37,7 +37,8 @@ from rocport.model.verification import (
 )
 from rocport.project.defines import GPU_TARGETS
 from rocport.project.languages import CUDA_SOURCES, suffix_of
-from rocport.project.tree import Project, Unit, read_project
+from rocport.project.tree import Project, read_project
+from rocport.project.unit import Unit
 from rocport.sandbox import looking
 from rocport.syntax.code_object import CodeObjectError, read
 from rocport.toolchain import Toolchain, find

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rocport.executor.program import ProgramError, makefile_units
-from rocport.executor.program import Unit as Compiled
-from rocport.project.tree import Project, Unit
+from rocport.project.tree import Project
+from rocport.project.unit import Unit
 
 _NEWER = re.compile(r"-std=(?:c|gnu)\+\+2[0a3b]")
 _STANDARD = {"0": 20, "a": 20, "3": 23, "b": 23}
@@ -34,7 +34,7 @@ def as_made(
     root = project.root.resolve()
     waiting = {unit.path for unit in units if unit.named}
     folders = {build.folder for build in project.builds if build.beside}
-    made: dict[str, Compiled] = {}
+    made: dict[str, Unit] = {}
     unanswered: list[str] = []
     until = time.monotonic() + together_s
     for folder in sorted(folders, key=lambda folder: (folder.count("/"), folder)):

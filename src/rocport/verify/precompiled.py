@@ -17,7 +17,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rocport.model import HANGING_S
-from rocport.project.tree import Unit
+from rocport.project.unit import Unit
 
 _HEADERS = ("torch/extension.h", "ATen/hip/HIPContext.h", "c10/hip/HIPGuard.h")
 _WITH_API = ("torch/extension.h", "torch/torch.h", "torch/all.h", "torch/python.h", "torch/types.h", "ATen/ATen.h")

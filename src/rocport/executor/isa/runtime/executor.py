@@ -30,8 +30,9 @@ from rocport.executor.isa.runtime.hipcc import TARGET_VARIABLE, hipcc_command, o
 from rocport.executor.isa.runtime.library import build_libraries
 from rocport.executor.isa.runtime.tree import machine_toolchain
 from rocport.executor.process import run_process
-from rocport.executor.program import Program, Unit, find_header
+from rocport.executor.program import Program, find_header
 from rocport.facts.targets import wave_target
+from rocport.project.unit import Unit
 from rocport.toolchain import Toolchain, ToolchainError
 
 TARGETS = tuple(wave_target(width).name for width in (64, 32))
@@ -124,7 +125,7 @@ class IsaExecutor:
         return list(hipcc_command([*targets, *words], toolchain, libraries, {}).words)
 
     def _compile(self, unit: Unit, target: Path, toolchain: Toolchain, options: BuildOptions) -> Path:
-        language = ["-x", "c", *_OLD_C] if unit.c else ["-x", "c++" if unit.host else "hip"]
+        language = ["-x", unit.language, *(_OLD_C if unit.language == "c" else ())]
         if options.resume and target.is_file():  # clang puts an object in its place when it is whole
             return target
         # The code is the same with line tables; what stops a kernel is then named by its line.
