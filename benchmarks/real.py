@@ -1,6 +1,6 @@
 """How much of a hundred real repositories compiles for AMD GPUs after `rocport port`?
 
-    python benchmarks/real.py --work DIR [--mirror DIR] [--only NAME ...] [--half tuned|aside] [--listed 1|2|3|4]
+    python benchmarks/real.py --work DIR [--mirror DIR] [--only NAME ...] [--half tuned|aside] [--listed N]
         [--sample N] [--units N] [--target GFX[,GFX]] [--objects] [--peers] [--json FILE]
 
 The repositories are those of real.toml, each at its commit. They are cloned from their public address, or, with
@@ -56,7 +56,7 @@ class Repository:
     commit: str
     looked_at: bool = False
     listed: int = 1
-    """Which list: 2 to 4 were written down later, when the ones before had been tuned on for a while."""
+    """Which list: 2 to 5 were written down later, when the ones before had been tuned on for a while."""
     submodules: dict[str, str] = field(default_factory=dict)
     environ: dict[str, str] = field(default_factory=dict)
     """Variables that its documentation asks for when it is built for ROCm."""
@@ -311,7 +311,7 @@ def main() -> None:
     parser.add_argument("--mirror", type=Path, help="folder of git directories OWNER+NAME/repo")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--half", choices=("tuned", "aside"))
-    parser.add_argument("--listed", type=int, choices=(1, 2, 3, 4), help="only the repositories of this list")
+    parser.add_argument("--listed", type=int, choices=range(1, 6), help="only the repositories of this list")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="N repositories, the same in every run")
     parser.add_argument("--units", type=int, default=0, metavar="N", help="at most N units a repository")
     parser.add_argument("--target", default=DEFAULT_TARGETS, metavar="GFX[,GFX]")
