@@ -30,6 +30,8 @@ _HEADERS: dict[str, tuple[str, ...]] = {
     "THC/THCBlas.h": (),
     "TH/TH.h": (),
 }
+# What rocport_thc.h has, and older PyTorch's ATen/cuda headers brought along with THC.h.
+_BROUGHT = frozenset({b"THCudaCheck", b"THCudaMalloc", b"THCudaFree", b"THCCeilDiv", b"THCState_getCurrentStream"})
 # Name -> what stands for it, the release it went with, the oldest that has the new one.
 _NAMES = {
     b"AT_CHECK": (b"TORCH_CHECK", "1.2", "torch >= 1.5"),
@@ -42,7 +44,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
     phase=2,
-    triggers=frozenset({b"THC", b"TH", b"lazyInitCUDA", *_NAMES}),
+    triggers=frozenset({b"THC", b"TH", b"lazyInitCUDA", *_NAMES, *_BROUGHT}),
     examples=(
         Example(
             "#include <THC/THCAtomics.cuh>\n",
@@ -61,6 +63,10 @@ RULE = Rule(
             "#define CASE(T, x) { using T C10_UNUSED_DISPATCH_CUDA_WORKAROUND = x; }\n",
             contains=("{ using T [[maybe_unused]] = x; }",),
         ),
+        Example(
+            "#include <ATen/cuda/CUDAContext.h>\nvoid f() { THCudaCheck(cudaGetLastError()); }\n",
+            contains=('#include "rocport_thc.h"', "THCudaCheck(hipGetLastError())"),
+        ),
         Example('void f(bool b) { AT_CHECK(b, "no"); }\n', contains=('TORCH_CHECK(b, "no")',)),
         Example(
             "THCState *state = at::globalContext().lazyInitCUDA();\n",
@@ -72,6 +78,7 @@ RULE = Rule(
         "#define AT_CHECK TORCH_CHECK\n",
         "#if __has_include(<THC/THCAtomics.cuh>)\n#include <THC/THCAtomics.cuh>\n#endif\n",
         "void f() { at::globalContext().lazyInitCUDA(); }\n",
+        "#define THCudaCheck(x) check(x)\nvoid f() { THCudaCheck(g()); }\n",
     ),
     sources=(
         "https://github.com/pytorch/pytorch/pull/69041",
@@ -101,6 +108,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             headers=() if today else (_OURS,),
             holds="torch >= 1.11",
         )
+    yield from _without_include(source)
     if not source.names.isdisjoint(_NAMES) and not context.project.macros.keys() & _NAMES.keys():
         for position in source.find(*_NAMES):
             if source.directive_of(position) is None or source.at(position - 1) != b"define":
@@ -128,6 +136,16 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 headers=[_OURS],
                 holds="torch >= 1.11",
             )
+
+
+def _without_include(source: CudaSource) -> Iterator[Finding]:
+    """A name of THC's in a file that names no header of THC's: it came with another one."""
+    used = sorted(source.find(*_BROUGHT))
+    if not used or b"THC" in source.names or any(source.at(position - 1) == b"define" for position in used):
+        return
+    name = source.texts[used[0]].decode()
+    message = f"{name} came with ATen/cuda's headers until PyTorch 1.11; {_OURS} has it"
+    yield finding(RULE, source, used[0], message, headers=[_OURS], holds="torch >= 1.11")
 
 
 def _block(name: str, today: tuple[str, ...], newline: bytes) -> bytes:
