@@ -136,3 +136,13 @@ def test_nothing_to_build_is_said(name: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ProgramError, match=name):
         load_program(tmp_path / name)
+
+
+def test_a_list_that_adds_to_its_own_variables_is_read_in_linear_time(tmp_path: Path) -> None:
+    """warp-transducer adds to CUDA_NVCC_FLAGS thirteen times, and nobody has set it before."""
+    (tmp_path / "main.cu").write_text("int x;\n")
+    adds = 'set(FLAGS "${FLAGS} -O2")\n' * 40 + "set(TWICE ${TWICE}x ${TWICE}x)\n" * 40
+    said = f"{adds}add_definitions(${{FLAGS}} -DA)\nadd_executable(sample main.cu)\n"
+    (tmp_path / "CMakeLists.txt").write_text(said)
+    (unit,) = load_program(tmp_path).units
+    assert unit.flags == (f"-I{tmp_path}", "-DA")

@@ -35,7 +35,7 @@ from rocport.executor.compiler import (
 )
 from rocport.executor.prelude import cut, precompiled
 from rocport.executor.process import run_process
-from rocport.executor.program import TORCH_PRELUDE, Program, find_header, with_flags
+from rocport.executor.program import TORCH_PRELUDE, Program, find_header, openmp, with_flags
 from rocport.executor.report import read_report, sanitizer_hazards
 from rocport.executor.rewrite import RewriteError, rewrite
 from rocport.facts.errors import FactError
@@ -121,14 +121,14 @@ class CpuExecutor:
             return self._build(program, folder, options)
         except BuildError as error:
             # OpenMP's header comes with its flag.
-            if "omp.h" not in error.missing or _openmp(program):
+            if "omp.h" not in error.missing or openmp(program.units):
                 raise
         return self._build(replace(with_flags(program, "-fopenmp"), link=(*program.link, "-fopenmp")), folder, options)
 
     def _build(self, program: Program, folder: Path, options: BuildOptions) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         # Clang comes without the OpenMP and sanitizer libraries on most systems; g++ has its own.
-        wanted = (*self._mode_flags(options), *_openmp(program))
+        wanted = (*self._mode_flags(options), *openmp(program.units))
         if wanted and not self._links(wanted):
             return CpuExecutor(_gcc_for(wanted))._build(program, folder, options)
         try:
@@ -143,7 +143,7 @@ class CpuExecutor:
             objects = [job.result() for job in work]
         executable = folder / "program"
         link = [lib for lib in program.link if lib != "-fopenmp"]
-        if "-fopenmp" in program.link or any("-fopenmp" in unit.flags for unit in program.units):
+        if "-fopenmp" in program.link or openmp(program.units):
             link.append("-fopenmp")
         command = [
             self.compiler.path, "-no-pie", "-rdynamic", "-pthread", *self._mode_flags(options), "-o", str(executable),
@@ -397,10 +397,6 @@ def _lds_limit(target: str | None) -> str:
         return str(load_target(target).lds_bytes)
     except FactError:
         return ""
-
-
-def _openmp(program: Program) -> tuple[str, ...]:
-    return ("-fopenmp",) if any("-fopenmp" in unit.flags for unit in program.units) else ()
 
 
 def _gcc_for(flags: tuple[str, ...]) -> HostCompiler:

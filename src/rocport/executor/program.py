@@ -16,9 +16,9 @@ from rocport.executor.limits import Limits
 from rocport.executor.process import run_process
 from rocport.facts.lookup import serves_link
 from rocport.model import HANGING_S
-from rocport.project.cmake import commands
+from rocport.project.executables import executables
 from rocport.project.languages import KERNEL_SOURCES, SOURCES, suffix_of
-from rocport.project.unit import Unit
+from rocport.project.unit import Unit, c_or
 from rocport.sandbox import why_not
 from rocport.syntax.includes import spelled_includes
 
@@ -92,99 +92,22 @@ def load_program(path: Path, confined: bool = True) -> Program:
     sources = [s for s in sources if not _included_by_others(s, sources)]
     if not sources:
         raise ProgramError(f"{path}: no Makefile that compiles something, and no source files")
-    units = tuple(Unit(str(source), _c_or(source, "hip"), (f"-I{folder}",)) for source in sources)
+    units = tuple(Unit(str(source), c_or(source, "hip"), (f"-I{folder}",)) for source in sources)
     return Program(folder.name, folder, units, (), ((),))
 
 
-_CMAKE_EXECUTABLES = frozenset(["add_executable", "hip_add_executable", "cuda_add_executable"])
-_CMAKE_INCLUDES = frozenset(["include_directories", "target_include_directories"])
-_CMAKE_KEYWORDS = frozenset(["PRIVATE", "PUBLIC", "INTERFACE", "SYSTEM", "BEFORE", "AFTER", "WIN32", "MACOSX_BUNDLE"])
-_OPENS, _CLOSES = frozenset(["if", "foreach", "while"]), frozenset(["endif", "endforeach", "endwhile"])
-_OF_SOURCES = frozenset(["set_source_files_properties", "message"])
-_OF_TARGETS = frozenset(["target_compile_options", "set_target_properties"])
-_AS_KERNELS = re.compile(r"(?<![\w-])-x[\s;]*(?:hip|cuda)\b")
-_OF_KERNELS = re.compile(r"\bLANGUAGE (?:HIP|CUDA)\b|\bHIP_SOURCE_PROPERTY_FORMAT\b")
-
-
 def _from_cmake(folder: Path) -> list[Program]:
-    """The executables of the folder's CMakeLists.txt whose sources are all there, read without running CMake.
-
-    Understood: `set`, lists of files, `project`, include folders, definitions, `target_sources` and OpenMP. What needs
-    more of CMake's language is left out.
-    """
+    """The executables of the folder's CMakeLists.txt whose sources are all there."""
     try:
-        data = (folder / "CMakeLists.txt").read_bytes()
+        found = executables((folder / "CMakeLists.txt").read_bytes(), folder)
     except OSError:
         return []
-    values = {
-        "CMAKE_CURRENT_SOURCE_DIR": str(folder),
-        "CMAKE_SOURCE_DIR": str(folder),
-        "PROJECT_SOURCE_DIR": str(folder),
-    }
-
-    def words(body: str) -> list[str]:
-        for _ in range(8):
-            body = re.sub(r"\$\{(\w+)\}", lambda match: values.get(match.group(1), match.group(0)), body)
-        return [word.strip('"') for word in re.findall(r'"[^"]*"|[^\s;"]+', body)]
-
-    targets: dict[str, list[Path]] = {}
-    flags: list[str] = [f"-I{folder}"]
-    openmp = False
-    languages: set[str] = set()
-    as_kernels: set[Path] = set()
-    forced: set[str] = set()
-    depth = 0
-    for read in commands(data):
-        command, body = read.name, words(read.arguments)
-        said = " ".join(body)
-        depth += (command in _OPENS) - (command in _CLOSES)
-        if not body:
-            continue
-        if command == "set":
-            values[body[0]] = " ".join(word for word in body[1:] if word not in ("CACHE", "PARENT_SCOPE"))
-        elif command == "project":
-            values["PROJECT_NAME"] = values["CMAKE_PROJECT_NAME"] = body[0]
-            languages.update(body[1:])
-        elif command == "enable_language" and not depth:
-            languages.update(body)
-        elif command == "set_source_files_properties" or (command == "set_property" and body[0] == "SOURCE"):
-            if _AS_KERNELS.search(said) or _OF_KERNELS.search(said):
-                as_kernels.update((folder / word).resolve() for word in body)
-        elif command in _CMAKE_EXECUTABLES or command == "target_sources":
-            files = [folder / word for word in body[1:] if suffix_of(word) in SOURCES]
-            targets.setdefault(body[0], []).extend(file.resolve() for file in files)
-        elif command in _CMAKE_INCLUDES:
-            names = body[1:] if command.startswith("target") else body
-            folders = [(folder / word).resolve() for word in names if word not in _CMAKE_KEYWORDS and "$" not in word]
-            flags += [f"-I{found}" for found in folders if found.is_dir()]
-        elif command in ("add_definitions", "target_compile_definitions", "add_compile_definitions"):
-            flags += [
-                word if word.startswith("-D") else f"-D{word}"
-                for word in (body[1:] if command.startswith("target") else body)
-                if word not in _CMAKE_KEYWORDS and re.fullmatch(r"(?:-D)?\w+(?:=[^$<>]*)?", word)
-            ]
-        if _AS_KERNELS.search(said) and command not in _OF_SOURCES:
-            forced.update(body if command in _OF_TARGETS or body[0] == "TARGET" else ["*"])
-        forced.update(["*"] if command == "target_link_libraries" and "hip::device" in body else [])
-        openmp |= command == "target_link_libraries" and any("OpenMP::" in word for word in body)
-    if openmp:
-        flags.append("-fopenmp")
-    # Where kernels have a language of their own, C++ is C++.
-    apart = bool(languages & {"HIP", "CUDA"}) and "*" not in forced
-
-    def unit(file: Path, target: str) -> Unit:
-        named = suffix_of(file.name) in KERNEL_SOURCES or file in as_kernels or target in forced
-        return Unit(str(file), _c_or(file, "c++" if apart and not named else "hip"), tuple(flags))
-
-    return [
-        Program(name, folder, tuple(unit(file, name) for file in files), ("-fopenmp",) if openmp else (), ((),))
-        for name, files in targets.items()
-        if files and all(file.is_file() for file in files)
-    ]
+    return [Program(name, folder, units, openmp(units), ((),)) for name, units in found.items()]
 
 
-def _c_or(source: Path, language: str) -> str:
-    return "c" if source.suffix == ".c" else language
+def openmp(units: Sequence[Unit]) -> tuple[str, ...]:
+    """What a program links whose units use OpenMP."""
+    return ("-fopenmp",) if any("-fopenmp" in unit.flags for unit in units) else ()
 
 
 def _included_by_others(source: Path, sources: list[Path]) -> bool:
@@ -289,7 +212,7 @@ def _unit_of(source: Path, flags: Sequence[str], compiler: str) -> Unit:
     language = "c++" if host and suffix_of(source.name) not in KERNEL_SOURCES else "hip"
     return Unit(
         str(source),
-        _c_or(source, language) if compiler in ("cc", "gcc", "clang", "mpicc") else language,
+        c_or(source, language) if compiler in ("cc", "gcc", "clang", "mpicc") else language,
         tuple(flags),
     )
 

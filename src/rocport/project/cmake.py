@@ -24,6 +24,8 @@ _WORD = re.compile(
     re.S,
 )
 
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+
 
 @dataclass(frozen=True)
 class CMakeCommand:

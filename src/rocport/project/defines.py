@@ -13,7 +13,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 
-from rocport.project.cmake import CMakeCommand, commands, without_comments
+from rocport.project.cmake import VARIABLE, CMakeCommand, commands, without_comments
 from rocport.syntax.amd import names_amd
 from rocport.syntax.python import parse
 
@@ -35,7 +35,6 @@ _CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "targe
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
 _CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=(?:[\w.+\"\\-]|\$\{CMAKE_HIP_ARCHITECTURES\})*)?)\Z")
 _CMAKE_COMPUTED = re.compile(r"(?:-D)?([A-Za-z_]\w*)=\$\{(\w+)\}\Z")
-_CMAKE_VARIABLE = re.compile(r"\$\{(\w+)\}")
 GPU_TARGETS = "${CMAKE_HIP_ARCHITECTURES}"
 """In a macro's value: the GPU that a unit is compiled for."""
 _GPU_VARIABLES = frozenset({"CMAKE_HIP_ARCHITECTURES", "GPU_TARGETS", "AMDGPU_TARGETS"})
@@ -201,7 +200,7 @@ def _with_values(word: str, values: dict[str, str]) -> str:
     def value(match: re.Match[str]) -> str:
         return GPU_TARGETS if match[1] in _GPU_VARIABLES else values.get(match[1], match[0])
 
-    return _CMAKE_VARIABLE.sub(value, word)
+    return VARIABLE.sub(value, word)
 
 
 def _of_commands(items: Sequence[CMakeCommand]) -> Iterator[str]:

@@ -53,3 +53,8 @@ class Unit:
     @property
     def python(self) -> bool:
         return self.torch or any(h == "Python.h" or h.startswith("pybind11/") for h in self.headers)
+
+
+def c_or(source: Path, language: str) -> str:
+    """The language of a source that a C compiler takes for C where its name says so."""
+    return "c" if source.suffix == ".c" else language
