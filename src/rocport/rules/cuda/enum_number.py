@@ -4,54 +4,36 @@
 -1 and HIP's 160, attribute 16 of a device is its number of multiprocessors in CUDA, and in HIP that is 63. The names
 are translated; a number cast to the type, read from a file or counted through in a loop is not, and no compiler warns.
 
-REVIEW, at each conversion between a number and one of the types whose values differ: a cast, a comparison with a
-number, arithmetic, an index, a question whether it is zero, a variable or a result of an integer type. Aliases of the
-types in the same file are followed. Nothing is edited.
+A cast from a number becomes a function of the port's, made of the table of both numbers (facts/enum_numbers.csv), where
+no number means one enumerator in CUDA and another in HIP: it takes CUDA's and HIP's numbers for the same enumerator, so
+that it is right wherever the number comes from: SAFE. REVIEW, with nothing edited, at each other conversion between a
+number and one of the types whose values differ: a cast, a comparison with a number, arithmetic, an index, a question
+whether it is zero, a variable or a result of an integer type. Aliases of the types in the same file are followed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.facts.enum_numbers import Renumbered, renumbered
 from rocport.facts.symbols import load
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding, insert, replace, replace_range
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import IDENT, NUMBER, CudaSource, kind_of
 
-# Type -> (how its enumerators are spelled, one whose value differs). Types whose values agree are not listed:
-# cudaMemcpyKind, cudaDataType, cufftType, cufftResult, cusparseOperation_t, ncclDataType_t.
-_TYPES: dict[bytes, tuple[bytes, str]] = {
-    b"cublasOperation_t": (b"CUBLAS_OP_", "CUBLAS_OP_N is 0, HIPBLAS_OP_N 111"),
-    b"cublasFillMode_t": (b"CUBLAS_FILL_MODE_", "CUBLAS_FILL_MODE_LOWER is 0, HIPBLAS_FILL_MODE_LOWER 122"),
-    b"cublasDiagType_t": (b"CUBLAS_DIAG_", "CUBLAS_DIAG_NON_UNIT is 0, HIPBLAS_DIAG_NON_UNIT 131"),
-    b"cublasSideMode_t": (b"CUBLAS_SIDE_", "CUBLAS_SIDE_LEFT is 0, HIPBLAS_SIDE_LEFT 141"),
-    b"cublasGemmAlgo_t": (b"CUBLAS_GEMM_", "CUBLAS_GEMM_DEFAULT is -1, HIPBLAS_GEMM_DEFAULT 160, the only one"),
-    b"cublasStatus_t": (b"CUBLAS_STATUS_", "CUBLAS_STATUS_ALLOC_FAILED is 3, HIPBLAS_STATUS_ALLOC_FAILED 2"),
-    b"cublasComputeType_t": (b"CUBLAS_COMPUTE_", "CUBLAS_COMPUTE_32F is 68, HIPBLAS_COMPUTE_32F 2"),
-    b"curandRngType_t": (b"CURAND_RNG_", "CURAND_RNG_PSEUDO_DEFAULT is 100, HIPRAND_RNG_PSEUDO_DEFAULT 400"),
-    b"curandRngType": (b"CURAND_RNG_", "CURAND_RNG_PSEUDO_DEFAULT is 100, HIPRAND_RNG_PSEUDO_DEFAULT 400"),
-    b"cusolverStatus_t": (b"CUSOLVER_STATUS_", "the values of cuSOLVER's and hipSOLVER's states differ"),
-    b"cusolverEigMode_t": (b"CUSOLVER_EIG_MODE_", "CUSOLVER_EIG_MODE_NOVECTOR is 0, HIPSOLVER_EIG_MODE_NOVECTOR 201"),
-    b"cusolverEigType_t": (b"CUSOLVER_EIG_TYPE_", "CUSOLVER_EIG_TYPE_1 is 1, HIPSOLVER_EIG_TYPE_1 211"),
-    b"cudaDeviceAttr": (
-        b"cudaDevAttr",
-        "cudaDevAttrMultiProcessorCount is 16, hipDeviceAttributeMultiprocessorCount 63",
-    ),
-    b"CUdevice_attribute": (
-        b"CU_DEVICE_ATTRIBUTE_",
-        "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT is 16, hipDeviceAttributeMultiprocessorCount 63",
-    ),
-    b"CUjit_option": (b"CU_JIT_", "the values of HIP's options differ from CUjit_option's after the first ones"),
-}
-_SPELLED = tuple(prefix for prefix, _ in _TYPES.values())
+# A prefix that other enumerators of the library have, too (`CUBLAS_`), tells nothing.
+_TYPES = {name.encode(): item for name, item in renumbered().items() if item.prefix.count("_") != 1}
+_SPELLED = tuple(item.prefix.encode() for item in _TYPES.values())
 _ATTRIBUTE_CALLS = {b"cudaDeviceGetAttribute": 1, b"cuDeviceGetAttribute": 1}
 _INTEGERS = frozenset(
     b"int unsigned long short char auto size_t int32_t uint32_t int64_t uint64_t uint8_t int8_t".split()
 )
 _NUMBERS = _INTEGERS - {b"auto"}
-_NO_ZERO = frozenset({b"cublasStatus_t", b"cusolverStatus_t"})
+_NO_ZERO = frozenset(name for name, item in _TYPES.items() if item.keeps_zero)
 """Types whose enumerator of the value 0 is 0 in HIP too: they may be asked whether they are zero."""
+_FROM_CUDA = {"hipblas": "rocport_hipblas_numbers.h", "hiprand": "rocport_hiprand_numbers.h"}
+_FROM_CUDA["hipsolver"] = "rocport_hipsolver_numbers.h"
 
 _ENUMERATORS = frozenset(
     name for name, symbol in load().identifiers.items() if symbol.kind == "enum" and name.startswith(_SPELLED)
@@ -65,15 +47,24 @@ RULE = Rule(
     phase=5,
     triggers=frozenset({*_TYPES, *_ATTRIBUTE_CALLS, *_ENUMERATORS}),
     examples=(
-        Example("cublasOperation_t f(int t) { return (cublasOperation_t)t; }\n"),
-        Example("auto f(int t) { return static_cast<curandRngType_t>(100 + t); }\n"),
+        Example(
+            "cublasOperation_t f(int t) { return (cublasOperation_t)t; }\n",
+            contains=("return rocport::from_cuda<hipblasOperation_t>(t);", '#include "rocport_hipblas_numbers.h"'),
+        ),
+        Example(
+            "auto f(int t) { return static_cast<curandRngType_t>(100 + t); }\n",
+            contains=("return rocport::from_cuda<hiprandRngType_t>(100 + t);",),
+        ),
         Example("void f() { for (int a = CUBLAS_GEMM_DEFAULT; a < 24; ++a) g(static_cast<cublasGemmAlgo_t>(a)); }\n"),
         Example("void f(int *v) { cudaDeviceGetAttribute(v, (cudaDeviceAttr)16, 0); }\n"),
         Example("int f(cublasComputeType_t t) { return (int)t; }\n"),
         Example("auto f(cublasOperation_t o) { return names[o]; }\n"),
         Example("auto f(int t) { return g(CUBLAS_OP_N + t); }\n"),
         Example("void f(int *v) { cuDeviceGetAttribute(v, 16, 0); }\n"),
-        Example("using Op = cublasOperation_t;\nOp f(int t) { return static_cast<Op>(t); }\n"),
+        Example(
+            "using Op = cublasOperation_t;\nOp f(int t) { return (Op)(t + 1); }\n",
+            contains=("return rocport::from_cuda<Op>(t + 1);",),
+        ),
         Example("int f(cublasOperation_t op, int m, int k) { return op ? k : m; }\n"),
         Example('void f(cublasFillMode_t u) { printf("%s", names[u]); }\n'),
         Example("bool f(cublasFillMode_t u) { return 0 != u; }\n"),
@@ -84,6 +75,11 @@ RULE = Rule(
         Example("std::map<int, int> m;\nint f(cublasStatus_t s) { return m.at(s); }\n"),
         Example("bool f(cublasOperation_t o) { return CUBLAS_OP_T >= o; }\n"),
         Example("int f(cublasFillMode_t u) { return u >> 1; }\n"),
+        Example("cublasStatus_t f(int s) { return (cublasStatus_t)s; }\n", contains=("return (hipblasStatus_t)s;",)),
+        Example(
+            "auto f(int e) { return g(cusolverEigMode_t(e), cusolverEigRange_t{e}); }\n",
+            contains=("g(rocport::from_cuda<hipsolverEigMode_t>(e), hipsolverEigRange_t{e})",),
+        ),
     ),
     clean=(
         "cublasOperation_t f(bool t) { return t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n",
@@ -104,25 +100,28 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     seen: set[int] = set()
-    for found in _all(source):
+    for found in _all(source, not context.project.reached_by(source.path, ".c")):
         line = source.line(found.span.start)
-        if line not in seen and not amd_only(source, source.token_at(found.span.start)):
+        if (line in seen and not found.edits) or amd_only(source, source.token_at(found.span.start)):
+            continue
+        if not found.edits:
             seen.add(line)
-            yield found
+        yield found
 
 
-def _all(source: CudaSource) -> Iterator[Finding]:
+def _all(source: CudaSource, written: bool) -> Iterator[Finding]:
+    """`written`: the file is C++, which takes a function of the port's."""
     for name in sorted(source.names & _TYPES.keys()):
-        prefix, differs = _TYPES[name]
+        item = _TYPES[name]
         spellings = {name, *_aliases(source, name)}
         places = sorted(at for spelling in spellings for at in source.index.get(spelling, ()))
         for position in places:
-            yield from _conversion(source, position, name, prefix, differs)
+            yield from _conversion(source, position, item, written)
         for variable in sorted(_variables(source, places)):
             for position in source.index[variable]:
                 what = _used_as_number(source, position, name)
                 if what and (what == _INDEX or not _is_status_text(source, position)):
-                    yield _finding(source, position, position, f"a {name.decode()} {what}", differs)
+                    yield _finding(source, position, position, f"a {name.decode()} {what}", item.differs)
     yield from _arithmetic(source)
     for name, place in _ATTRIBUTE_CALLS.items():
         for position in source.find(name):
@@ -132,7 +131,7 @@ def _all(source: CudaSource) -> Iterator[Finding]:
             first, last = call.args[place]
             if last - first == 1 and kind_of(source.at(first)) == NUMBER:
                 yield _finding(
-                    source, position, call.close, "an attribute given by its number", _TYPES[b"cudaDeviceAttr"][1]
+                    source, position, call.close, "an attribute given by its number", _TYPES[b"cudaDeviceAttr"].differs
                 )
 
 
@@ -159,7 +158,7 @@ def _arithmetic(source: CudaSource) -> Iterator[Finding]:
             continue
         before, after = source.operator_before(position), source.operator(position + 1)
         if after in _COUNTS - {b">>"} or before in _COUNTS or _goes_to_integer(source, position):
-            differs = next(differs for prefix, differs in _TYPES.values() if text.startswith(prefix))
+            differs = next(item.differs for item in _TYPES.values() if text.startswith(item.prefix.encode()))
             yield _finding(source, position, position, f"{text.decode()} is used as a number", differs)
 
 
@@ -207,8 +206,9 @@ def _declared_integer(source: CudaSource, at: int) -> bool:
     return source.at(at) in _NUMBERS
 
 
-def _conversion(source: CudaSource, position: int, name: bytes, prefix: bytes, differs: str) -> Iterator[Finding]:
+def _conversion(source: CudaSource, position: int, item: Renumbered, written: bool) -> Iterator[Finding]:
     """A cast to the type spelled at `position` of anything but its enumerators."""
+    prefix = item.prefix.encode()
     before, after = source.at(position - 1), source.at(position + 1)
     operand: tuple[int, int] | None = None
     start = position
@@ -233,7 +233,34 @@ def _conversion(source: CudaSource, position: int, name: bytes, prefix: bytes, d
         return
     if names and any(word.endswith(b"_t") for word in names):
         return
-    yield _finding(source, start, operand[1] - 1, f"a number becomes a {name.decode()}", differs)
+    header = _FROM_CUDA.get(item.header) if written and item.apart else None
+    if header is None or source.at(position + 1) == b"{" or source.at(start) == b"reinterpret_cast":
+        yield _finding(source, start, operand[1] - 1, f"a number becomes a {item.cuda}", item.differs)
+        return
+    yield finding(
+        RULE,
+        source,
+        start,
+        f"a number becomes a {item.cuda}: a function of the port's takes CUDA's numbers, which are others in HIP",
+        last=operand[1] - 1,
+        applicability=Applicability.SAFE,
+        edits=_taken(source, start, position, operand, item),
+        headers=[header],
+    )
+
+
+def _taken(source: CudaSource, start: int, position: int, operand: tuple[int, int], item: Renumbered) -> list[Edit]:
+    """`(T)x`, `static_cast<T>(x)` and `T(x)` as `rocport::from_cuda<T>(x)`."""
+    if source.at(start) == b"static_cast":
+        return [replace(source, start, b"rocport::from_cuda")]
+    spelled = source.at(position)
+    name = item.hip.encode() if spelled == item.cuda.encode() else spelled
+    call = b"rocport::from_cuda<" + name + b">"
+    if start == position:
+        return [replace_range(source, position, position + 2, call + b"(")]
+    if source.at(start + 3) == b"(":
+        return [replace_range(source, start, start + 3, call)]
+    return [replace_range(source, start, start + 3, call + b"("), insert(source.end(operand[1] - 1), b")")]
 
 
 def _is_call(source: CudaSource, open_: int) -> bool:
