@@ -42,6 +42,11 @@ _OVERLOADS = frozenset({b"double", b"long long", b"unsigned long long", b"float2
 _LOCAL = frozenset({What.PARAMETER, What.LOCAL, What.MACRO_PARAMETER})
 
 
+def _overloads(takes: bytes) -> bool:
+    """Whether a function with such a first parameter stands beside CUDA's: `at::Half` is no type of CUDA's own."""
+    return takes in _OVERLOADS or b"::" in takes
+
+
 class Binder:
     """The names of one file, bound. `wanted` are the names that can be asked for."""
 
@@ -124,7 +129,7 @@ class Binder:
                     inside = self._namespaces(position)
                 if item.owner.rpartition(b"::")[2] in inside:
                     return binding
-            elif item.kind != "function" or (name in RETIRED and item.takes not in _OVERLOADS):
+            elif item.kind != "function" or (name in RETIRED and not _overloads(item.takes)):
                 return binding
         return None
 

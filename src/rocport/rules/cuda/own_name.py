@@ -46,6 +46,7 @@ RULE = Rule(
         ),
     ),
     clean=(
+        "__device__ at::Half __shfl_up(const at::Half v, unsigned d) { return __shfl_up(v.operator __half(), d); }\n",
         "#define SHFL(v, l) __shfl_sync(0xffffffff, v, l)\n",
         "struct T { __device__ int __any(int p); };\n",
     ),
