@@ -9,13 +9,14 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from rocport.executor.isa import EngineError, TablesError, library, translate
+from rocport.executor.isa import EngineError, TablesError, library, shelf, translate
 from rocport.syntax.code_object import CodeObject, CodeObjectError
 
 
 def serve(requests: TextIO, answers: TextIO) -> int:
     """For each line `CODE_OBJECT TARGET KERNEL plain|watched`, tabs between: the shared object's path, or an empty line
     and why."""
+    shelf.prune_sometimes(library.folder())
     opened: dict[tuple[str, str], CodeObject] = {}
     for request in requests:
         path, target, name, how = request.rstrip("\n").split("\t")
