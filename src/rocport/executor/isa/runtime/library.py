@@ -80,7 +80,7 @@ LIBRARIES = (
     _Library("rocblas", "4", ("rocblas/rocblas.h",), "rocblas_status", 2, recorded=True),
     _Library("hipsparse", "1", ("hipsparse/hipsparse.h",), "hipsparseStatus_t", 10),
     _Library("hipsolver", "0", ("hipsolver/hipsolver.h",), "hipsolverStatus_t", 7, recorded=True),
-    _Library("hipfft", "0", ("hipfft/hipfft.h",), "hipfftResult", 16, recorded=True),
+    _Library("hipfft", "0", ("hipfft/hipfft.h", "hipfft/hipfftXt.h"), "hipfftResult", 16, recorded=True),
     _Library("hiprand", "1", ("hiprand/hiprand.h",), "hiprandStatus_t", 1000, recorded=True),
     _Library("rccl", "1", ("rccl/rccl.h",), "ncclResult_t", 5, (), False),
     _Library("hipblaslt", "0", ("hipblaslt/hipblaslt.h",), "hipblasStatus_t", 7, (), False),
