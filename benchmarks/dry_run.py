@@ -36,6 +36,7 @@ import real
 from rocport.facts.lookup import counterpart
 from rocport.facts.symbols import libraries
 from rocport.model.manifest import NAME, Manifest
+from rocport.project.make import MAKEFILES, placed_commands
 from rocport.sandbox import confine, why_not
 from rocport.toolchain import Toolchain, find
 from rocport.verify.torch_headers import find_torch
@@ -44,7 +45,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "simul
 from machine import Machine
 
 LIMIT_S = 240
-_MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 _GPU_SOURCE = (".cu", ".hip")
 _COMPILERS = ("hipcc", "nvcc", "clang++", "amdclang++", "g++", "gcc", "cc", "c++")
 # What this machine lacks, or the repository as it is cloned; nothing of the port's doing.
@@ -93,7 +93,7 @@ def build_files(port: Path) -> list[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for path, record in manifest.files.items():
         name = Path(path).name
-        if record.status == "translated" and name in _MAKEFILES:
+        if record.status == "translated" and name in MAKEFILES:
             found.add(("make", path))
         elif name == "setup.py" and (record.status == "translated" or "CUDAExtension" in _text(port / path)):
             found.add(("setup.py", path))
@@ -209,24 +209,11 @@ def make(path: str, port: Path, scratch: Path, toolchain: Toolchain, environ: Ma
     code, output = asked(
         command, folder, scratch, PATH=search, ROCM_PATH=str(scratch), HIP_PATH=str(scratch), **environ
     )
-    commands, entered = [], [folder]
-    for line in re.sub(r"\\\n", " ", output).splitlines():
-        if match := re.match(r"make(?:\[\d+\])?: Entering directory '(.*)'", line):
-            entered.append(Path(match[1]))
-            continue
-        if re.match(r"make(?:\[\d+\])?: Leaving directory", line):
-            entered = entered[:-1] or [folder]
-            continue
-        where = entered[-1]
-        for part in re.split(r"&&|;|\|\|", line):
-            try:
-                words = shlex.split(part)
-            except ValueError:
-                continue
-            if words[:1] == ["cd"] and len(words) > 1:
-                where = where / words[1]
-            elif words and Path(words[0]).name in _COMPILERS and any(word.endswith(_GPU_SOURCE) for word in words[1:]):
-                commands.append((words, where))
+    commands = [
+        (words, where)
+        for words, where in placed_commands(output, folder)
+        if Path(words[0]).name in _COMPILERS and any(word.endswith(_GPU_SOURCE) for word in words[1:])
+    ]
     return judged(path, "make", code, output, commands, toolchain)
 
 

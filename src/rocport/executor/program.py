@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,11 +17,11 @@ from rocport.facts.lookup import serves_link
 from rocport.model import HANGING_S
 from rocport.project.executables import executables
 from rocport.project.languages import KERNEL_SOURCES, SOURCES, suffix_of
+from rocport.project.make import commands, makefile_of, placed_commands
 from rocport.project.unit import Unit, c_or
 from rocport.sandbox import why_not
 from rocport.syntax.includes import spelled_includes
 
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _LEVELS_UP = 5
 _MOST_FOLDERS = 4000
 _STAND_IN = "rocport-hipcc"
@@ -81,11 +80,10 @@ def load_program(path: Path, confined: bool = True) -> Program:
     if not path.is_dir():
         raise ProgramError(f"{path}: no such file or folder")
     folder = path.resolve()
-    for name in _MAKEFILES:
-        if (folder / name).is_file():
-            program = _from_makefile(folder, folder / name, confined)
-            if program is not None:
-                return program
+    makefile = makefile_of(folder)
+    program = _from_makefile(folder, makefile, confined) if makefile else None
+    if program is not None:
+        return program
     for built in _from_cmake(folder):
         return built
     sources = sorted(entry for entry in folder.iterdir() if suffix_of(entry.name) in SOURCES and entry.is_file())
@@ -136,7 +134,7 @@ def makefile_units(folder: Path, seconds: float = HANGING_S) -> list[Unit]:
     Raises:
         ProgramError: make did not answer within `seconds`, or names places that cannot be (`cd a\\0b`).
     """
-    makefile = next((folder / name for name in _MAKEFILES if (folder / name).is_file()), None)
+    makefile = makefile_of(folder)
     if makefile is None or why_not():
         return []
     (build,) = _asked(folder.resolve(), makefile.resolve(), True, (), seconds=seconds)
@@ -191,19 +189,10 @@ def _asked(
 
 def _compilations(text: str, folder: Path) -> Iterator[tuple[str, list[str], list[Path], bool, list[str]]]:
     """Of each compiler command that `make -n` prints: the compiler's name, flags, sources, does it only compile,
-    libraries. Each line starts in the folder that make has entered."""
-    entered = [folder]
-    for line in re.sub(r"\\\n", " ", text).splitlines():
-        if match := _ENTERS.match(line):
-            entered.append(Path(match[1]))
-        elif _LEAVES.match(line):
-            entered = entered[:-1] or [folder]
-        where = entered[-1]
-        for words in _commands(line):
-            if words[0] == "cd" and len(words) > 1:
-                where = (where / words[1]).resolve()
-            elif _is_compiler(words[0]):
-                yield Path(words[0]).name.partition("-")[0], *_parse(words[1:], where)
+    libraries."""
+    for words, where in placed_commands(text, folder):
+        if _is_compiler(words[0]):
+            yield Path(words[0]).name.partition("-")[0], *_parse(words[1:], where)
 
 
 def _unit_of(source: Path, flags: Sequence[str], compiler: str) -> Unit:
@@ -215,24 +204,6 @@ def _unit_of(source: Path, flags: Sequence[str], compiler: str) -> Unit:
         c_or(source, language) if compiler in ("cc", "gcc", "clang", "mpicc") else language,
         tuple(flags),
     )
-
-
-_ENTERS = re.compile(r"g?make(?:\[\d+\])?: Entering directory '(.*)'")
-_LEAVES = re.compile(r"g?make(?:\[\d+\])?: Leaving directory")
-
-
-def _commands(text: str) -> list[list[str]]:
-    joined = re.sub(r"\\\n", " ", text)
-    found: list[list[str]] = []
-    for line in joined.splitlines():
-        for part in re.split(r"&&|;|\|\|", line):
-            try:
-                words = shlex.split(part)
-            except ValueError:
-                continue
-            if words:
-                found.append(words)
-    return found
 
 
 def _is_compiler(word: str) -> bool:
@@ -258,7 +229,7 @@ def _from_commands(folder: Path, build: str, run: str) -> Program | None:
     if missing:
         raise ProgramError(f"{missing[0]}: named by the Makefile, but not there")
     runs = []
-    for words in _commands(run):
+    for words in commands(run):
         while words and (words[0].startswith("-") or "=" in words[0].split("/")[0]):
             words = words[1:]
         if words and words[0] in ("mpirun", "srun"):

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rocport.project.cmake import VARIABLE, CMakeCommand, commands, without_comments
+from rocport.project.make import assignments
 from rocport.syntax.amd import names_amd
 from rocport.syntax.python import parse
 
@@ -24,7 +25,6 @@ _OTHERWISE = re.compile(
     r"Windows|win32|\bnt\b|MSVC|darwin|(?:^|_|\b)(?:no|not|skip|disable|without)_?(?:cuda|gpu|hip)|(?:cpu|CPU)_ONLY",
     re.I,
 )
-_ASSIGNMENT = re.compile(r"(?:(?:export|override|private)\s+)*\w+\s*(?:[:?+]|::)?=")
 _DEFINE_FLAG = re.compile(r"(?<!\S)([\"']?)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)\1(?=\s|$)")
 _FOUND = re.compile(r"\bif\s*\([^()]*\b(?:CUDA\w*_FOUND|CMAKE_CUDA_COMPILER)\b", re.I)
 _CONFIGURED = re.compile(r"^[ \t]*#[ \t]*cmakedefine(?:01)?[ \t]+(\w+)", re.M)
@@ -248,15 +248,7 @@ def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]]) -> list[CM
 
 def makefile_defines(text: str) -> Iterator[str]:
     """-D flags of variable assignments outside of conditionals; a flag that uses a variable is left out."""
-    depth = 0
-    for line in text.replace("\\\n", " ").splitlines():
-        word = line.split(None, 1)[0] if line.split() else ""
-        if word in ("ifeq", "ifneq", "ifdef", "ifndef"):
-            depth += 1
-        elif word == "endif":
-            depth -= 1
-        elif depth == 0 and _ASSIGNMENT.match(line):
-            yield from (found[2] for found in _DEFINE_FLAG.finditer(line.partition("#")[0]))
+    return (found[2] for line in assignments(text) for found in _DEFINE_FLAG.finditer(line))
 
 
 def defines_of(path: str, text: str) -> list[str]:

@@ -43,6 +43,7 @@ from rocport.facts.targets import wave_target
 from rocport.model import HANGING_S
 from rocport.model.terminal import paint as painted
 from rocport.project.languages import KERNEL_SOURCES
+from rocport.project.make import makefile_of
 
 _POISONS = (0xFF, 0xA7)
 # Orders and the poison of each, by the level of evidence; the number is the seed of a random order. Of the machine
@@ -214,14 +215,14 @@ def find_programs(path: Path, confined: bool = True) -> list[Path]:
         here = Path(folder)
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
         mains = [name for name in sorted(files) if name.endswith(KERNEL_SOURCES) and _has_main(here / name)]
-        if not mains and not any(name in files for name in ("Makefile", "makefile", "GNUmakefile")):
+        if not mains and makefile_of(here) is None:
             continue
         try:
             load_program(here, confined)
         except ProgramError:
             found += [here / name for name in mains]
             continue
-        if any(name in files for name in ("Makefile", "makefile", "GNUmakefile")):
+        if makefile_of(here) is not None:
             found.append(here)
         else:
             found += [here / name for name in mains]

@@ -9,6 +9,7 @@ from rocport.facts.lookup import counterpart, link_names
 from rocport.model import Applicability, Confidence, Finding, Rule, Severity, Span
 from rocport.project.build import BuildSource, Line
 from rocport.project.cmake import CMakeCommand
+from rocport.project.make import ASSIGNS, USES
 
 # Flags clang refuses when it compiles HIP (clang 19, each tried): "unknown argument", or the value that follows is
 # taken for an input file (-diag-suppress 20012). -lineinfo, -Xcompiler and -dc only warn, so they are not here.
@@ -25,8 +26,6 @@ NVCC_FLAG = re.compile(
 )
 _ALSO_INTELS = "-restrict"
 _NVCC_HERE = re.compile(r"(?i)nvcc|cuda\w*flags|cmake_cuda|:cuda\b")
-_ASSIGNS = re.compile(r"\s*(?:export\s+|override\s+)?([A-Za-z_]\w*)\s*(?:[:?+]|::)?=")
-_USES = re.compile(r"\$[({](\w+)[)}]")
 ARCH_FLAG = re.compile(r"arch=compute_|code=sm_|\bcompute_\d\d|\bsm_\d\d|-gencode|--generate-code|-arch=")
 HALF_MACRO = re.compile(r"-U\s*__CUDA_NO_(?:HALF|BFLOAT16)")
 CUDA_PATH = re.compile(r"/usr/local/cuda|nvidia/cuda_runtime|\bCUDA Toolkit\b|targets/x86_64-linux/include")
@@ -44,7 +43,7 @@ def nvcc_flag(text: str, variables: frozenset[str] = frozenset()) -> re.Match[st
     of `variables`, those that nvcc is given.
     """
     flags = list(NVCC_FLAG.finditer(text))
-    assigned = _ASSIGNS.match(text)
+    assigned = ASSIGNS.match(text)
     sure = any(flag[0].strip() != _ALSO_INTELS for flag in flags) or ARCH_FLAG.search(text) or _NVCC_HERE.search(text)
     return flags[0] if flags and (sure or (assigned and assigned[1] in variables)) else None
 
@@ -52,7 +51,7 @@ def nvcc_flag(text: str, variables: frozenset[str] = frozenset()) -> re.Match[st
 def nvcc_variables(source: BuildSource) -> frozenset[str]:
     """The variables of a Makefile that stand in a line that names nvcc."""
     lines = (line.text for line in source.lines if "nvcc" in line.text.lower())
-    return frozenset(name for text in lines for name in _USES.findall(text))
+    return frozenset(name for text in lines for name in USES.findall(text))
 
 
 @cache

@@ -10,6 +10,7 @@ from itertools import pairwise
 from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
 from rocport.project.build import BuildSource
+from rocport.project.make import ASSIGNS
 from rocport.rules.build.common import nvcc_flag, nvcc_variables
 from rocport.rules.build.nvcc import hip_flags, hip_library
 from rocport.syntax.project import mirrored
@@ -19,7 +20,6 @@ _COMPILER = re.compile(
     r"(?:\$[({](?:CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_DIR)[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b|(?<![\w./)}-])nvcc\b"
 )
 _TOOLKIT = re.compile(r"/usr/local/cuda(?:-[\d.]+)?(?:/targets/[\w-]+)?(?=[/\s]|$)")
-_ASSIGNED = re.compile(r"^\s*(?:export\s+|override\s+)?[A-Za-z_]\w*\s*(?:[:?+]|::)?=")
 _ARCHITECTURE = re.compile(r"arch=|code=|-gencode|--generate-code|--gpu-architecture")
 
 _TARGET = re.compile(rb"([A-Za-z_]\w*)\s*[:?]?=\s*(?:sm|compute)_\d+[a-z]?")
@@ -114,10 +114,10 @@ class Blocks:
             text = raw.decode()
         except UnicodeDecodeError:
             return None
-        if not text.startswith("\t") and not _ASSIGNED.match(text):
+        if not text.startswith("\t") and not ASSIGNS.match(text):
             return None
         text_of_hipcc = _COMPILER.sub("hipcc", text)
-        assigned = _ASSIGNED.match(text_of_hipcc)
+        assigned = ASSIGNS.match(text_of_hipcc)
         # The first value may follow the sign without a space: `LDFLAGS+=-lcudart`.
         name = assigned[0] if assigned and not text.startswith("\t") else ""
         parts = re.split(r"([ \t]*\\\r?\n[ \t]*|\s+)", text_of_hipcc[len(name) :])

@@ -1,0 +1,62 @@
+"""The one reader of Makefiles: what they assign, and the commands that `make -n` prints of them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""In the order in which make looks for them."""
+ASSIGNS = re.compile(r"\s*(?:(?:export|override|private)\s+)*([A-Za-z_]\w*)\s*(?:[:?+]|::)?=")
+USES = re.compile(r"\$[({](\w+)[)}]")
+_ENTERS = re.compile(r"g?make(?:\[\d+\])?: Entering directory '(.*)'")
+_LEAVES = re.compile(r"g?make(?:\[\d+\])?: Leaving directory")
+
+
+def makefile_of(folder: Path) -> Path | None:
+    """The file that make takes in a folder."""
+    return next((folder / name for name in MAKEFILES if (folder / name).is_file()), None)
+
+
+def assignments(text: str) -> Iterator[str]:
+    """The lines that assign a variable outside of conditionals, each whole and without its comment."""
+    depth = 0
+    for line in text.replace("\\\n", " ").splitlines():
+        word = line.split(None, 1)[0] if line.split() else ""
+        if word in ("ifeq", "ifneq", "ifdef", "ifndef"):
+            depth += 1
+        elif word == "endif":
+            depth -= 1
+        elif depth == 0 and not line[:1].isspace() and ASSIGNS.match(line):
+            yield line.partition("#")[0]
+
+
+def commands(printed: str) -> Iterator[list[str]]:
+    """The words of each command in lines of a shell; a line that cannot be read is left out."""
+    for line in printed.replace("\\\n", " ").splitlines():
+        for part in re.split(r"&&|;|\|\|", line):
+            try:
+                words = shlex.split(part)
+            except ValueError:
+                continue
+            if words:
+                yield words
+
+
+def placed_commands(printed: str, folder: Path) -> Iterator[tuple[list[str], Path]]:
+    """The commands that `make -n -w` prints, each with the folder it runs in: where make is, and where a `cd` on its
+    line goes."""
+    entered = [folder]
+    for line in printed.replace("\\\n", " ").splitlines():
+        if match := _ENTERS.match(line):
+            entered.append(Path(match[1]))
+        elif _LEAVES.match(line):
+            entered = entered[:-1] or [folder]
+        where = entered[-1]
+        for words in commands(line):
+            if words[0] == "cd" and len(words) > 1:
+                where = (where / words[1]).resolve()
+            else:
+                yield words, where
