@@ -5,7 +5,8 @@
 SNAPSHOT is a folder of public repositories as `OWNER+NAME/` (files, a clone, or a bare clone as `repo`): the places are
 in `fact_sources/`. Nothing is fetched. Without `--check` it writes `rocm_libraries.csv` and the generated rows of
 `wheel_listings.csv`; with it nothing is written, and the exit code is 1 when a claim is wrong. Claims whose text is not
-in the snapshot are counted as not checked. `--half`: one half of the claims, by the SHA-256 of their names.
+in the snapshot are counted as not checked; those whose text is a plain file there, and not part of a clone, as right by
+a copy of the text: they agree with what somebody copied. `--half`: one half of the claims, by the SHA-256 of the names.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def main() -> int:
     for claim in claims(snapshot):
         if options.half and claim.half != options.half:
             continue
-        counts[claim.half][claim.state] += 1
+        copy = claim.state == "right" and snapshot.copied(claim.text)
+        counts[claim.half]["right by a copy of the text" if copy else claim.state] += 1
         if claim.state == "wrong":
             print(f"wrong: {claim.name} ({claim.where}): facts {claim.said!r}, {claim.text} {claim.source_says!r}")
         elif options.show and claim.state == "not checked":

@@ -9,6 +9,7 @@ from rocport.facts.errors import FactError
 from rocport.facts.platforms import amd_torch, driver_of, find_system, kernels_of, systems, windows_targets
 from rocport.facts.pytorch import features, state_in
 from rocport.facts.rocm import rocm_release, torch_release
+from rocport.facts.rocm_systems import rocm_systems, systems_of
 from rocport.facts.targets import SURE, target_names
 from rocport.model.versions import RocmVersion, TorchVersion
 
@@ -59,3 +60,14 @@ def test_states_follow_the_version_of_torch():
     assert state_in(served, TorchVersion.parse("2.5")) == "unmaintained"
     assert state_in(by_name["torch.uint16"], TorchVersion.parse("2.2")) == "no"
     assert state_in(by_name["torch.uint16"], TorchVersion.parse("2.10")) == "limited"
+
+
+def test_systems_of_a_release_are_those_of_its_newest_documented_patch():
+    assert [row.version for row in systems_of("7.0", "radeon", "ubuntu24.04")] == ["24.04.3"]
+    assert {row.rocm for row in systems_of("6.4", "instinct")} == {"6.4.3"}
+    assert [row.version for row in systems_of("6.3.2", "instinct", "rhel9")] == ["9.4", "9.5"]
+    assert systems_of("10.1.0", "ryzen", "debian13") == () and systems_of("10.1.0", "instinct", "debian13")
+    assert systems_of("5.7", "instinct") == ()
+    for row in rocm_systems():
+        assert RocmVersion.parse(row.rocm) and row.family in ("", "instinct", "radeon", "ryzen")
+        assert all(part.startswith("https://") for part in row.source.split())

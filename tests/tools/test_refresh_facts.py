@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import refresh_facts
-from fact_sources import bitsandbytes, documentation, pytorch, therock
+from fact_sources import bitsandbytes, documentation, pytorch, tags, therock
 from fact_sources.claim import Claim
 from fact_sources.snapshot import Snapshot
 
@@ -146,3 +146,39 @@ def test_libraries_inside_a_wheel_and_in_a_workflow(tmp_path):
 @pytest.mark.parametrize("source", ["a page", "https://github.com/o/n/blob/1a2b/docs/x.md"])
 def test_a_citation_that_the_snapshot_lacks_is_not_read(tmp_path, source):
     assert Snapshot(tmp_path).cited(source)[1] is None
+
+
+def test_a_library_is_compared_with_its_own_build_file_at_the_tag(tmp_path):
+    folder = tmp_path / "ROCm+MIOpen"
+    folder.mkdir()
+    git = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    for tag, version in (("6.0.0", "3.00.0"), ("6.3.0", "3.9.9")):
+        put(tmp_path, "ROCm/MIOpen", "CMakeLists.txt", f"rocm_setup_version(VERSION {version})\n")
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-qm", tag], check=True)
+        subprocess.run([*git, "tag", f"rocm-{tag}"], check=True)
+    found = list(tags.claims(Snapshot(tmp_path)))
+    assert state(found, "MIOpen in ROCm 6.0.0, by its tag") == "right"
+    assert state(found, "MIOpen in ROCm 6.3.0, by its tag") == "wrong" and len(found) == 2
+    assert tags.version_in("NCCL_MAJOR := 2\nNCCL_MINOR := 20\nNCCL_PATCH := 5\n") == "2.20.5"
+
+
+def test_systems_are_read_from_the_matrix_and_a_copy_of_a_text_is_counted_apart(tmp_path, monkeypatch, capsys):
+    matrix = (
+        "ROCm Version,6.3.2,6.1.0\n"
+        '      :ref:`Operating systems`,"SLES 15 SP6, SP5",\n'
+        '      ,"Oracle Linux 8.10 [#mi300x-past-60]_","Ubuntu 22.04.4, 22.04.3"\n'
+        "      ,.. _architecture-support,\n      ,CDNA3 9,\n"
+    )
+    assert documentation.systems(matrix) == {
+        ("6.3.2", "sles"): {"15.6", "15.5"},
+        ("6.3.2", "oracle"): {"8.10"},
+        ("6.1.0", "ubuntu"): {"22.04.4", "22.04.3"},
+    }
+    put(tmp_path, "ROCm/ROCm", documentation.MATRIX, matrix)
+    found = list(documentation.claims(Snapshot(tmp_path)))
+    assert state(found, "ROCm 6.3.2 on sles") == "right" and state(found, "ROCm 6.1.0 on ubuntu") == "wrong"
+    monkeypatch.setattr("sys.argv", ["refresh_facts.py", str(tmp_path), "--check"])
+    assert refresh_facts.main() == 1
+    assert "right by a copy of the text" in capsys.readouterr().out

@@ -57,7 +57,7 @@ def claims(snapshot: Snapshot) -> Iterator[Claim]:
         if version:
             says, text = listed(wheels[version]), f"wheels/bitsandbytes-{version}"
         else:
-            workflow = snapshot.text(REPOSITORY, WORKFLOW, record.since)
+            workflow = snapshot.text_at(REPOSITORY, WORKFLOW, record.since)
             says = listed(build.replace(".", "") for build in built(workflow)) if workflow else None
             text = f"{REPOSITORY}:{WORKFLOW}"
         yield Claim(f"bitsandbytes {record.since}: libraries", WHERE, said, says, text)

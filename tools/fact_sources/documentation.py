@@ -17,6 +17,7 @@ from rocport.facts.platforms import amd_torch, driver_of
 from rocport.facts.products import targets_of_processor
 from rocport.facts.rocm import rocm_releases
 from rocport.facts.rocm_libraries import LIBRARIES_CSV
+from rocport.facts.rocm_systems import SYSTEMS_CSV, rocm_systems
 from rocport.facts.targets import targets_of_product
 
 DOCS = "ROCm/rocm-docs"
@@ -27,8 +28,22 @@ HISTORY = (("ROCm/ROCm", MATRIX), ("hanzoai/ROCm", MATRIX))
 """The matrix of 6.x and 7.x releases: AMD's own copy ends at 6.3, a public copy of a later one holds 6.4 to 7.1."""
 READ_AT = {"hanzoai/ROCm": "0057200cf168b3be6f0b84de67199ff760272f12"}
 """Repositories whose texts were read at one commit; others are cited at their newest."""
-MISPRINTS = {("HIP", "7.1.0", "7.1.25414"): "7.1.25424"}
+MISPRINTS = {
+    ("HIP", "7.1.0", "7.1.25414"): "7.1.25424",
+    ("HIP", "6.0.0", "6.1.32830"): "6.0.32830",
+    ("HIP", "6.0.2", "6.1.32831"): "6.0.32831",
+}
 """(library, ROCm, what the matrix prints) -> what the released package is called: hip-runtime-amd_7.1.25424.70100."""
+DISTRIBUTIONS = {
+    "Ubuntu": "ubuntu",
+    "RHEL": "rhel",
+    "SLES": "sles",
+    "CentOS": "centos",
+    "Oracle Linux": "oracle",
+    "Debian": "debian",
+    "Azure Linux": "azurelinux",
+    "Rocky Linux": "rocky",
+}
 CORE = ("ROCm/legacy-rocm-build", "docs/compatibility/include/core-sdk-components-linux.rst")
 ECOSYSTEM = "AMD-Ecosystem/ai-ecosystem"
 READ = {"10.1.0": "2026-11-22", "10.0.0": "2026-11-22", "7.14.1": "2026-11-22"}
@@ -191,6 +206,39 @@ def _hip(snapshot: Snapshot) -> Iterator[Claim]:
         yield Claim(f"ROCm {release.version}: HIP", "rocm_releases.toml", said, short or None, text)
 
 
+def systems(text: str) -> dict[tuple[str, str], set[str]]:
+    """(ROCm, distribution) -> its releases, from the matrix of releases: the rows above that of architectures."""
+    rows, found = list(csv.reader(text.splitlines())), dict[tuple[str, str], set[str]]()
+    for row in rows[1:]:
+        if ".. _architecture" in "".join(row[:2]):
+            break
+        for releases, cell in zip(rows[0][1:], row[1:], strict=False):
+            said = re.match(r"([A-Za-z][A-Za-z ]*?) (\d.*)", re.sub(r"\[#[^\]]*\]_", "", cell).strip())
+            if said is None or said[1] not in DISTRIBUTIONS:
+                continue
+            major = re.match(r"\d+", said[2])
+            for rocm in map(str.strip, releases.split("/")):
+                for version in map(str.strip, said[2].split(",")):
+                    pack = re.search(r"SP(\d)$", version)  # `15 SP6, SP5`
+                    name = f"{major[0]}.{pack[1]}" if pack and major else version
+                    found.setdefault((rocm, DISTRIBUTIONS[said[1]]), set()).add(name)
+    return found
+
+
+def _systems(snapshot: Snapshot) -> Iterator[Claim]:
+    said: dict[tuple[str, str], set[str]] = {}
+    for record in rocm_systems():
+        if "historical" in record.source:
+            said.setdefault((record.rocm, record.distribution), set()).add(record.version)
+    tables = {repository: systems(snapshot.text(repository, path) or "ROCm Version") for repository, path in HISTORY}
+    for (rocm, name), versions in said.items():
+        repository = next((place for place, _ in HISTORY if (rocm, name) in tables[place]), HISTORY[0][0])
+        says = tables[repository].get((rocm, name))
+        text = f"{repository}:{MATRIX}"
+        claim = f"ROCm {rocm} on {name}"
+        yield Claim(claim, SYSTEMS_CSV.name, listed(versions), None if says is None else listed(says), text)
+
+
 def _drivers(snapshot: Snapshot) -> Iterator[Claim]:
     known = drivers(snapshot.text(DOCS, DRIVERS) or "")
     record = driver_of("10.0")
@@ -261,5 +309,5 @@ def write(snapshot: Snapshot) -> str:
 
 def claims(snapshot: Snapshot) -> Iterator[Claim]:
     """Every claim that AMD's documentation decides."""
-    for part in (_days, _products, _hip, _libraries, _drivers, _pages, _images):
+    for part in (_days, _products, _hip, _libraries, _systems, _drivers, _pages, _images):
         yield from part(snapshot)

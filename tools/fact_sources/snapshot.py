@@ -27,6 +27,15 @@ class Snapshot:
                 return done
         return None
 
+    def text_at(self, repository: str, path: str, ref: str) -> str | None:
+        """The text of a file at that commit, tag or branch and no other; None for plain files: they have no history."""
+        return self._git(self.folder / repository.replace("/", "+"), "show", f"{ref}:{path}")
+
+    def copied(self, text: str) -> bool:
+        """True where `repository:path` is a plain file of the snapshot: somebody's copy, with no history to vouch."""
+        repository, _, path = text.partition(":")
+        return (self.folder / repository.replace("/", "+") / path).is_file()
+
     def history(self, repository: str, path: str) -> list[tuple[str, str]]:
         """(date, text) of every version of a file, oldest first; one without a date where there is no git."""
         place = self.folder / repository.replace("/", "+")

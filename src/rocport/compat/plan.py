@@ -21,6 +21,7 @@ from rocport.facts.attention import attention_of
 from rocport.facts.listings import Listing, recorded
 from rocport.facts.platforms import Driver, System, amd_torch, driver_of, kernels_of, windows_targets
 from rocport.facts.rocm import TorchRelease, WheelChannel, channels_of, torch_releases, wheel_channel, wheel_channels
+from rocport.facts.rocm_systems import RocmSystem, systems_of
 
 if TYPE_CHECKING:
     from rocport.model.targets import GfxTarget
@@ -96,6 +97,13 @@ class Plan:
     notes: tuple[str, ...]
     records: tuple[Listing, ...] = ()
     """What the chosen index is recorded to hold of this torch, for this Python, system and target."""
+
+    @property
+    def systems(self) -> tuple[RocmSystem, ...]:
+        """Every system that the chosen ROCm is documented for on GPUs of this family; empty: not in the facts."""
+        target = self.request.target
+        family = "ryzen" if target.kind == "apu" and target.product_class == "radeon" else target.product_class
+        return systems_of(self.chosen.rocm, family) if self.chosen is not None else ()
 
     @property
     def unrecorded(self) -> tuple[str, ...]:

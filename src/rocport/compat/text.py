@@ -14,6 +14,7 @@ from rocport.facts.dates import as_of, dated
 from rocport.facts.pytorch import KINDS, Feature, beyond, changes, features, state_in
 from rocport.facts.rocm import TorchRelease, channels_of
 from rocport.facts.rocm_libraries import version_in
+from rocport.facts.rocm_systems import systems_of
 from rocport.model.targets import GfxTarget
 from rocport.model.versions import RocmVersion, TorchVersion
 
@@ -21,6 +22,7 @@ PLAN_FACTS = (
     "packages",
     "platforms.toml",
     "rocm_releases.toml",
+    "rocm_systems.csv",
     "targets",
     "torch_rocm.toml",
     "torch_wheels.toml",
@@ -47,7 +49,8 @@ def plan_text(plan: Plan, resolution: Resolution | None = None) -> str:
         release = plan.chosen.release
         lines.append(f"torch: {plan.chosen.title} ({plan.chosen.sure}: {plan.chosen.source})")
         lines.append(f"triton: {' or '.join(release.triton) or 'not known'}; torchvision: {release.torchvision}")
-        lines += [_index(plan), _driver(plan), *(f"kernel: {kernel}" for kernel in plan.kernels), "", "Commands:"]
+        lines += [_index(plan), _driver(plan), _systems(plan), *(f"kernel: {kernel}" for kernel in plan.kernels)]
+        lines += ["", "Commands:"]
         lines += [f"  {command}" for command in plan.commands]
         lines += _resolution_lines(resolution)
         if plan.settings:
@@ -112,6 +115,22 @@ def _driver(plan: Plan) -> str:
     return f"driver: amdgpu, {least}; known to work: {driver.known} ({driver.sure}: {driver.source})"
 
 
+def _systems(plan: Plan) -> str:
+    """What AMD's documents say of the system that was asked for, or of all where none was."""
+    assert plan.chosen is not None
+    if not plan.systems:
+        return f"system: what ROCm {plan.chosen.rocm} is documented for is not in the facts"
+    first, system = plan.systems[0], plan.request.system
+    source = f"(documented: {first.source})"
+    every = ", ".join(row.title for row in plan.systems)
+    if system is None or system.kind == "wsl":
+        return f"system: ROCm {first.rocm} is documented for {every} {source}"
+    same = systems_of(first.rocm, first.family, system.id)
+    if same:
+        return f"system: ROCm {first.rocm} is documented for {', '.join(row.title for row in same)} {source}"
+    return f"system: ROCm {first.rocm} is NOT documented for {system.id}, but for {every} {source}"
+
+
 def plan_data(plan: Plan, resolution: Resolution | None = None) -> dict[str, Any]:
     """The plan as JSON: schema `rocport.compat/1`. `complete` is true only for what pip has resolved from packages that
     the indexes have, or are recorded to have."""
@@ -132,6 +151,7 @@ def plan_data(plan: Plan, resolution: Resolution | None = None) -> dict[str, Any
         "environment": [dataclasses.asdict(setting) for setting in plan.settings],
         "driver": dataclasses.asdict(plan.driver) if plan.driver else None,
         "kernels": plan.kernels,
+        "systems": [dataclasses.asdict(row) for row in plan.systems],
         "wanted": [
             {
                 "name": item.want.name,
