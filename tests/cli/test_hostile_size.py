@@ -215,7 +215,7 @@ def proved(path: str) -> Callable[[bytes], object]:
 READERS: dict[str, Callable[[bytes], object]] = {
     **{path: all_rules(path) for path in FILES},
     "cmake commands": commands,
-    "cmake defines": lambda data: defines.cmake_defines(data.decode("utf-8", "replace")),
+    "cmake defines": lambda data: defines.macros_of("a.cmake", data.decode("utf-8", "replace")),
     "build lines": lambda data: [BuildSource("a", data, kind).lines for kind in ("cmake", "make", "shell", "docker")],
     "log": lambda data: explain.read_bytes(data, "log"),
     "capture": lambda data: machine_from_text(data.decode("utf-8", "replace")),

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.project.defines import (
-    cmake_computed,
-    cmake_defines,
-    defines_without_cuda,
-    python_defines,
-    python_undefines,
-)
+from rocport.project import defines
 
 SETUP = """
 import os, torch
@@ -30,6 +24,22 @@ def load():
     return torch.utils.cpp_extension.load(name="x", sources=["x.cu"], extra_cflags=["-DIN_LOAD"])
 pair = ("NOT_A", "PAIR")
 """
+
+
+def python_defines(text: str) -> list[str]:
+    return list(defines.macros_of("setup.py", text).defines)
+
+
+def python_undefines(text: str) -> list[str]:
+    return list(defines.macros_of("setup.py", text).undefines)
+
+
+def cmake_defines(text: str) -> list[str]:
+    return list(defines.macros_of("CMakeLists.txt", text).defines)
+
+
+def defines_without_cuda(path: str, text: str) -> list[str]:
+    return list(defines.defines_without_cuda(path, text))
 
 
 def test_python_builds() -> None:
@@ -149,4 +159,4 @@ endif()
 """
     gpu = "${CMAKE_HIP_ARCHITECTURES}"
     assert cmake_defines(text) == ["SIZE=8", f"SM_TARGET={gpu}", f"OTHER={gpu}"]
-    assert cmake_computed(text) == ["TWICE"]
+    assert defines.macros_of("CMakeLists.txt", text).computed == ("TWICE",)

@@ -12,8 +12,10 @@ import ast
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rocport.project.cmake import VARIABLE, CMakeCommand, commands, without_comments
+from rocport.project.languages import language_of
 from rocport.project.make import assignments
 from rocport.syntax.amd import names_amd
 from rocport.syntax.python import parse
@@ -42,20 +44,37 @@ _GPU_VARIABLES = frozenset({"CMAKE_HIP_ARCHITECTURES", "GPU_TARGETS", "AMDGPU_TA
 _SWITCH = re.compile(r"(?:HAVE|USE|ENABLE|WITH|HAS|NO|DISABLE)_|_(?:ENABLED|FOUND|SUPPORT)\Z")
 
 
-def python_defines(text: str) -> list[str]:
-    """`NAME` or `NAME=VALUE` of every flag `-DNAME` and every pair of a list of macros in a Python build file."""
-    return [macro for macro in _macros(text) if not macro.startswith("-U")]
+@dataclass(frozen=True)
+class Macros:
+    """What a build file says of macros in a build for a GPU."""
 
-
-def python_undefines(text: str) -> list[str]:
-    """`NAME` of every flag `-UNAME`, and what is taken out of PyTorch's list: what torch defines and the build does not
+    defines: tuple[str, ...] = ()
+    """`NAME` or `NAME=VALUE`: of a flag `-DNAME`, of a pair in a list of macros, of a command of CMake's."""
+    undefines: tuple[str, ...] = ()
+    """`NAME` of a flag `-UNAME`, and what is taken out of PyTorch's list: what torch defines and the build does not
     want, `__HIP_NO_HALF_OPERATORS__`."""
-    undefined = [macro[2:].strip() for macro in _macros(text) if macro.startswith("-U")]
+    computed: tuple[str, ...] = ()
+    """Those of which a CMake file says a variable's value that it does not give: `SIZE=${SIZE}`."""
+
+
+def macros_of(path: str, text: str) -> Macros:
+    """The macros of a build file; none of one that is neither Python nor CMake nor a Makefile."""
+    language = language_of(path)
+    if language == "python":
+        return _of_python(text)
+    if language == "cmake":
+        return _of_cmake(text)
+    return Macros(_of_makefile(text)) if language == "make" else Macros()
+
+
+def _of_python(text: str) -> Macros:
+    found = _macros(text)
+    undefined = [macro[2:].strip() for macro in found if macro.startswith("-U")]
     if _HIP_LIST in text and "__HIP_NO_HALF_" in text:
         with contextlib.suppress(SyntaxError, ValueError, RecursionError):
             taken = set(_taken_out(parse(text)))
             undefined += [name for name in _OF_TORCH if any(word in f"-D{name}=1" for word in taken)]
-    return list(dict.fromkeys(undefined))
+    return Macros(tuple(macro for macro in found if not macro.startswith("-U")), tuple(dict.fromkeys(undefined)))
 
 
 def _taken_out(tree: ast.Module) -> Iterator[str]:
@@ -168,21 +187,14 @@ def _decides(test: str) -> bool:
     return _GPU.search(test) is not None and _AGAINST.search(test) is None
 
 
-def cmake_defines(text: str) -> list[str]:
-    """`NAME` or `NAME=VALUE` that a CMake file defines for every target, or for one, in a build for AMD GPUs."""
+def _of_cmake(text: str) -> Macros:
     items = commands(text.encode())
     values = _values(items)
-    found = (_with_values(word, values) for word in _of_commands(items))
-    return list(dict.fromkeys(match[1].replace('\\"', '"') for word in found if (match := _CMAKE_MACRO.match(word))))
-
-
-def cmake_computed(text: str) -> list[str]:
-    """Macros of which a CMake file says a variable's value that it does not give: `SIZE=${SIZE}`."""
-    items = commands(text.encode())
-    values = _values(items)
-    found = (_CMAKE_COMPUTED.match(_with_values(word, values)) for word in _of_commands(items))
-    names = [match[1] for match in found if match and match[2] not in _GPU_VARIABLES]
-    return list(dict.fromkeys(name for name in names if _SWITCH.search(name) is None))
+    words = [_with_values(word, values) for word in _of_commands(items)]
+    defines = (match[1].replace('\\"', '"') for word in words if (match := _CMAKE_MACRO.match(word)))
+    unknown = (match for word in words if (match := _CMAKE_COMPUTED.match(word)) and match[2] not in _GPU_VARIABLES)
+    computed = (match[1] for match in unknown if _SWITCH.search(match[1]) is None)
+    return Macros(tuple(dict.fromkeys(defines)), computed=tuple(dict.fromkeys(computed)))
 
 
 def _values(items: Sequence[CMakeCommand]) -> dict[str, str]:
@@ -246,29 +258,17 @@ def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]]) -> list[CM
     return body if condition is not None and _decides(condition) else []
 
 
-def makefile_defines(text: str) -> Iterator[str]:
+def _of_makefile(text: str) -> tuple[str, ...]:
     """-D flags of variable assignments outside of conditionals; a flag that uses a variable is left out."""
-    return (found[2] for line in assignments(text) for found in _DEFINE_FLAG.finditer(line))
+    return tuple(found[2] for line in assignments(text) for found in _DEFINE_FLAG.finditer(line))
 
 
-def defines_of(path: str, text: str) -> list[str]:
-    """`NAME` or `NAME=VALUE` of every macro that a Python build or a CMake file defines in a build for a GPU."""
-    if path.endswith(".py"):
-        return python_defines(text)
-    return cmake_defines(text) if path.endswith((".txt", ".cmake")) else []
-
-
-def computed_of(path: str, text: str) -> list[str]:
-    """Macros whose value a CMake file takes from a variable that others give."""
-    return cmake_computed(text) if path.endswith((".txt", ".cmake")) else []
-
-
-def defines_without_cuda(path: str, text: str) -> list[str]:
+def defines_without_cuda(path: str, text: str) -> Sequence[str]:
     """Those that some ROCm machine's build has, too: none of a CMake file that asks whether CUDA was found."""
     if path.endswith(".py"):
-        return _macros(text, every=True) if _BUILDS.search(text) else []
+        return _macros(text, every=True) if _BUILDS.search(text) else ()
     if path.endswith(".in"):  # config.h.in, from the options of whoever runs CMake
         return _CONFIGURED.findall(text)
-    if path.endswith((".txt", ".cmake")):
-        return [] if _FOUND.search(without_comments(text.encode()).decode()) else cmake_defines(text)
-    return list(makefile_defines(text))
+    if language_of(path) == "cmake" and _FOUND.search(without_comments(text.encode()).decode()):
+        return ()
+    return macros_of(path, text).defines

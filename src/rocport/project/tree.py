@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
 from rocport.project.cmake import without_comments
-from rocport.project.defines import computed_of, defines_of, makefile_defines, python_undefines
+from rocport.project.defines import macros_of
 from rocport.project.jit import python_loads
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
 from rocport.project.named import named_of, patterns
@@ -301,17 +301,17 @@ _STANDARDS = {"20": 20, "2a": 20, "23": 23, "2b": 23}
 
 def _build_file(root: Path, path: str, text: str) -> BuildFile:
     standards = (_STANDARDS.get(next(filter(None, match.groups())), 0) for match in _STANDARD.finditer(text))
-    makefile = not path.endswith((".py", ".txt", ".cmake", ".build"))
+    macros = macros_of(path, text)
     return BuildFile(
         folder=path.rpartition("/")[0],
         includes=tuple(dict.fromkeys(_folders(root, path, text))),
-        defines=tuple(makefile_defines(text) if makefile else defines_of(path, text)),
+        defines=macros.defines,
         standard=max(standards, default=0),
         relocatable=_RELOCATABLE.search(text) is not None,
-        beside=makefile,
+        beside=language_of(path) == "make",
         sources=patterns(text),
-        undefines=tuple(python_undefines(text)) if path.endswith(".py") else (),
-        computed=tuple(f"{name} ({path})" for name in computed_of(path, text)),
+        undefines=macros.undefines,
+        computed=tuple(f"{name} ({path})" for name in macros.computed),
         extension=path.endswith(".py") and _EXTENSION.search(text) is not None,
     )
 
