@@ -128,6 +128,9 @@ def test_what_a_build_without_cuda_defines() -> None:
     assert defines_without_cuda("CMakeLists.txt", said) == ["A"]
     assigned = "export CFLAGS += -DA\noverride CFLAGS += -DB\nF = '-DG' \"-DH=1\" '-DI\"\nexport X -DY\n"
     assert defines_without_cuda("Makefile", assigned) == ["A", "B", "G", "H=1"]
+    configured = "ifeq ($(cuda),yes)\nF += -DA\nendif\nifeq ($(amdhip),yes)\nF += -DB\nelse\nF += -DC\nendif\n"
+    assert defines_without_cuda("build/Makefile.in", configured) == ["B"]
+    assert defines_without_cuda("Makefile", "ifeq ($(hip),no)\nF += -DA\nendif\n") == []
     assert defines_without_cuda("config.h.in", "#define X 1\n#cmakedefine A\n#  cmakedefine01 B\n") == ["A", "B"]
     assert defines_without_cuda("Makefile", "FLAGS += -O2 -DWITH_CUDA\nifdef X\nFLAGS += -DY\nendif\n") == ["WITH_CUDA"]
 

@@ -259,7 +259,7 @@ def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]]) -> list[CM
 
 
 def _of_makefile(text: str) -> tuple[str, ...]:
-    """-D flags of variable assignments outside of conditionals; a flag that uses a variable is left out."""
+    """-D flags of variable assignments that a build for AMD makes; a flag that uses a variable is left out."""
     return tuple(found[2] for line in assignments(text) for found in _DEFINE_FLAG.finditer(line))
 
 
@@ -267,7 +267,7 @@ def defines_without_cuda(path: str, text: str) -> Sequence[str]:
     """Those that some ROCm machine's build has, too: none of a CMake file that asks whether CUDA was found."""
     if path.endswith(".py"):
         return _macros(text, every=True) if _BUILDS.search(text) else ()
-    if path.endswith(".in"):  # config.h.in, from the options of whoever runs CMake
+    if path.endswith(".in") and language_of(path) != "make":  # config.h.in, from the options of whoever runs CMake
         return _CONFIGURED.findall(text)
     if language_of(path) == "cmake" and _FOUND.search(without_comments(text.encode()).decode()):
         return ()

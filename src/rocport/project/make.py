@@ -7,11 +7,14 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from rocport.syntax.amd import names_amd
+
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """In the order in which make looks for them."""
 ASSIGNS = re.compile(r"\s*(?:(?:export|override|private)\s+)*([A-Za-z_]\w*)\s*(?:[:?+]|::)?=")
 USES = re.compile(r"\$[({](\w+)[)}]")
 _ENTERS = re.compile(r"g?make(?:\[\d+\])?: Entering directory '(.*)'")
+_REFUSED = re.compile(r"(?i)[,(\"' ](?:no|0|off|false|n)?[)\"' ]*$")
 _LEAVES = re.compile(r"g?make(?:\[\d+\])?: Leaving directory")
 
 
@@ -21,15 +24,18 @@ def makefile_of(folder: Path) -> Path | None:
 
 
 def assignments(text: str) -> Iterator[str]:
-    """The lines that assign a variable outside of conditionals, each whole and without its comment."""
-    depth = 0
+    """The lines that assign a variable outside of conditionals, or where a build for AMD goes (`ifeq ($(hip),yes)`),
+    each whole and without its comment."""
+    inside: list[bool] = []
     for line in text.replace("\\\n", " ").splitlines():
         word = line.split(None, 1)[0] if line.split() else ""
         if word in ("ifeq", "ifneq", "ifdef", "ifndef"):
-            depth += 1
-        elif word == "endif":
-            depth -= 1
-        elif depth == 0 and not line[:1].isspace() and ASSIGNS.match(line):
+            inside.append(word in ("ifeq", "ifdef") and names_amd(line) and _REFUSED.search(line) is None)
+        elif word == "else" and inside:
+            inside[-1] = False
+        elif word == "endif" and inside:
+            inside.pop()
+        elif all(inside) and not line[:1].isspace() and ASSIGNS.match(line):
             yield line.partition("#")[0]
 
 

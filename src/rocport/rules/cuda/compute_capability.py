@@ -6,6 +6,7 @@ by name, `prop.gcnArchName`, or by the attribute itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
@@ -35,6 +36,7 @@ _QUERIES = frozenset(
     }
 )
 _PRINTS = frozenset(b"printf fprintf snprintf sprintf cout cerr clog print format LOG INFO puts to_string".split())
+_NAMES_TARGET = re.compile(rb"(?:sm|compute)_%")
 _OPERATORS = frozenset({b"<", b">", b"<=", b"==", b"!=", b"*", b"+"})
 
 RULE = Rule(
@@ -49,11 +51,15 @@ RULE = Rule(
         Example("int f() { cudaDeviceProp *p = g(); return p->major * 10 + p->minor; }\n"),
         Example("bool f() { auto p = cuda::get_device_properties(0); return p.major >= 8; }\n"),
         Example("bool f(cudaDeviceProp p) { const int arch = p.major; return arch >= 9; }\n"),
+        Example(
+            'void f(char *o, cudaDeviceProp p) { sprintf(o, "--gpu-architecture=compute_%d%d", p.major, p.minor); }\n'
+        ),
         Example("void f(int *v) { cudaDeviceGetAttribute(v, cudaDevAttrComputeCapabilityMajor, 0); }\n"),
         Example("void f(int *a, int *b, CUdevice d) { cuDeviceComputeCapability(a, b, d); }\n"),
     ),
     clean=(
         'void f(cudaDeviceProp p) { printf("%d.%d", p.major, p.minor); }\n',
+        'void f(cudaDeviceProp p) { APP_NOTE("Compute {}.{}", p.major, p.minor); }\n',
         "struct Version { int major; };\nbool f(Version v) { return v.major >= 8; }\n",
         "void f(cudaDeviceProp p) { std::cout << p.major << '.' << p.minor; }\n",
     ),
@@ -94,12 +100,16 @@ def _is_printed(source: CudaSource, position: int) -> bool:
     after, before = source.at(position + 1), _before(source, position)
     if after in _OPERATORS or before in _OPERATORS:
         return False
-    at = position
+    at, text = position, b""
     while at > 0 and source.at(at) not in (b";", b"{", b"}"):
-        if source.at(at) in _PRINTS:
-            return True
         at -= 1
-    return before == b"<<"
+        if source.at(at) in _PRINTS:
+            return not _NAMES_TARGET.search(text)
+        if source.at(at)[:1] == b'"':
+            text = source.at(at)
+    # LOG_INFO("Compute {}.{}", p.major, p.minor): a text to fill in, and the number as it is.
+    shown = text and before in (b",", b"(") and after in (b",", b")")
+    return before == b"<<" or bool(shown and not _NAMES_TARGET.search(text))
 
 
 def _before(source: CudaSource, position: int) -> bytes:
