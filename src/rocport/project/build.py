@@ -10,6 +10,7 @@ from rocport.project.cmake import CMakeCommand, commands, decoded, without_comme
 from rocport.syntax.amd import names_amd
 
 _SHELL_OPEN = re.compile(r"^\s*(?:if\b|ifeq\b|ifneq\b|ifdef\b|ifndef\b|case\b)")
+_FOR_CUDA = re.compile(r"(?i)\$[({]\w*cuda\w*|ifdef\s+\w*cuda")
 _SHELL_CLOSE = re.compile(r"^\s*(?:fi\b|endif\b|esac\b)")
 _SHELL_BRANCH = re.compile(r"^\s*(?:elif|else)\b|^\s*[^()\s]+\)\s")
 _MAKE_TARGET = re.compile(r"^([\w.-]+(?:[ \t]+[\w.-]+)*)[ \t]*:(?![=:])")
@@ -38,8 +39,8 @@ class BuildSource:
         """Every line that holds more than a comment.
 
         A line is gated when a condition around it asks for AMD in one of its branches, whichever it stands in: who
-        wrote `if(BUILD_CUDA) ... elseif(BUILD_HIP)` has thought of both. In a Makefile, so is the recipe of a target
-        that has a twin for AMD (`build-cuda` beside `build-rocm`).
+        wrote `if(BUILD_CUDA) ... elseif(BUILD_HIP)`, or one condition after the other, has thought of both. In a
+        Makefile, so is the recipe of a target that has a twin for AMD (`build-cuda` beside `build-rocm`).
         """
         texts: list[tuple[int, str]] = []
         offset = 0
@@ -75,15 +76,22 @@ def _in_condition(texts: list[str]) -> list[bool]:
     """For every line, whether it stands in a condition that asks for AMD in one of its branches."""
     gated = [False] * len(texts)
     open_: list[tuple[int, bool]] = []
+    before: tuple[int, int] | None = None  # a condition for CUDA that ended on the line before
     for at, text in enumerate(texts):
         if _SHELL_CLOSE.match(text) and open_:
             first, asks = open_.pop()
             if asks:
                 gated[first:at] = [True] * (at - first)
-        elif _SHELL_OPEN.match(text):
+            before = (first, at) if not asks and _FOR_CUDA.search(texts[first]) else None
+            continue
+        if _SHELL_OPEN.match(text):
             open_.append((at, names_amd(text)))
+            if before is not None and names_amd(text):
+                gated[before[0] : before[1]] = [True] * (before[1] - before[0])
         elif _SHELL_BRANCH.match(text) and open_:
             open_[-1] = (open_[-1][0], open_[-1][1] or names_amd(text))
+        if text.strip():
+            before = None
     for first, asks in open_:
         if asks:
             gated[first:] = [True] * (len(texts) - first)

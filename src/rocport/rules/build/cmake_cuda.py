@@ -28,9 +28,11 @@ _FLAGS = re.compile(
 )
 _FINDS_CUDA = re.compile(
     r"(?:^|/)Find(?:CUDA|cuda|CUDNN|cuDNN|CuDNN|NCCL|Nccl|CUB|NVTX|NvToolsExt|TensorRT)\w*\.cmake$"
+    r"|(?:^|/)(?:select_compute_arch|run_nvcc|make2cmake|parse_cubin)\.cmake$"
 )
-_NOTHING = re.compile(r"\bCUDA_(?:SEPARABLE_COMPILATION|RESOLVE_DEVICE_SYMBOLS)\s+(?:OFF|FALSE|0)\b")
-"""Properties set to what they are without CUDA."""
+"""Modules that look for CUDA, and copies of CMake's own: who calls them is named."""
+_NOTHING = re.compile(r"\bCUDA_(?:SEPARABLE_COMPILATION\s+(?:OFF|FALSE|0)|RESOLVE_DEVICE_SYMBOLS\s+\w+)\b")
+"""Properties set to what they are without CUDA, or that say nothing without CUDA_SEPARABLE_COMPILATION."""
 _OWN = re.compile(r"\s*(\w+)\s+[\"']?[\w.;-]+[\"']?\s*\Z")
 _PACKAGE = re.compile(r"^\s*(?:CUDA\w*|CUDNN|cuDNN|NCCL|CUDA11|cub|CUB|Thrust|CUTLASS|NvidiaCutlass|nvtx\d*)\b")
 _OLD = frozenset(
@@ -192,6 +194,8 @@ RULE = Rule(
     ),
     clean=(
         Example("set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)\n", path="CMakeLists.txt"),
+        Example("set_target_properties(a PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON)\n", path="CMakeLists.txt"),
+        Example("list(APPEND nvcc_flags -gencode arch=compute_80)\n", path="cmake/select_compute_arch.cmake"),
         Example('set(CUDA_ARCH "61")\nadd_definitions(-DARCH=${CUDA_ARCH})\n', path="CMakeLists.txt"),
         Example(
             "if(USE_ROCM)\n  enable_language(HIP)\nelse()\n  enable_language(CUDA)\nendif()\n", path="CMakeLists.txt"

@@ -66,6 +66,9 @@ RULE = Rule(
     ),
     clean=(
         Example("ifdef USE_ROCM\nCC = hipcc\nelse\nCC = nvcc\nendif\n", path="Makefile"),
+        Example(
+            "ifeq ($(cuda),yes)\nCC = nvcc\nendif\n\nifeq ($(amdhip),yes)\nCC = hipcc\nendif\n", path="Makefile.in"
+        ),
         Example("CC = icc\nCFLAGS_INTEL = -O3 -restrict\na: a.c\n\t$(CC) -restrict a.c\n", path="Makefile"),
         Example("# nvcc is needed\nhipcc a.cpp\n", path="Makefile"),
         Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path=".github/workflows/cuda/cu118-Linux-env.sh"),

@@ -19,7 +19,7 @@ from rocport.binding.collect import live, macros
 from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, Directive
 
 RULE = Rule(
     name="own-name",
@@ -47,6 +47,7 @@ RULE = Rule(
     ),
     clean=(
         "__device__ at::Half __shfl_up(const at::Half v, unsigned d) { return __shfl_up(v.operator __half(), d); }\n",
+        "#ifndef __device__\n#define __device__\n#endif\n__device__ int f(int a) { return a; }\n",
         "#define SHFL(v, l) __shfl_sync(0xffffffff, v, l)\n",
         "struct T { __device__ int __any(int p); };\n",
     ),
@@ -73,6 +74,8 @@ def _macros(source: CudaSource, name: bytes) -> Iterator[Finding]:
         states = live(source, directive.start, name)
         if states[0] is False:
             continue
+        if name in _OF_HIP and _is_default(source, directive, name):
+            continue
         sure = states[0] is True
         shown = name.decode()
         yield finding(
@@ -85,6 +88,18 @@ def _macros(source: CudaSource, name: bytes) -> Iterator[Finding]:
             applicability=Applicability.SAFE if sure else Applicability.REVIEW,
             fix="" if sure else "say which of the two a build for ROCm shall use, and rename the macro",
         )
+
+
+_OF_HIP = frozenset(
+    b"__device__ __host__ __global__ __shared__ __constant__ __forceinline__ __noinline__ __launch_bounds__".split()
+)
+"""HIP's headers define them as macros, as CUDA's do."""
+
+
+def _is_default(source: CudaSource, directive: Directive, name: bytes) -> bool:
+    """True for `#ifndef __device__`, `#define __device__`: for a compiler of the host alone."""
+    before = [item for item in source.directives if item.first < directive.first][-1:]
+    return any(item.name == b"ifndef" and source.at(item.first + 2) == name for item in before)
 
 
 def _functions(source: CudaSource, bound: Binder, name: bytes) -> Iterator[Finding]:
