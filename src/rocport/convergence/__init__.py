@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from rocport.convergence.clues import FLAG, LOCK, TOGETHER
+from rocport.convergence.clues import FLAG, LOCK, SECTION, TOGETHER
 from rocport.convergence.flow import Body, Guard, Operation, Place, Unit
 from rocport.convergence.structure import LOOPS, Statement
 from rocport.convergence.values import LANE, UNIFORM, WARP, Value
-from rocport.convergence.waits import Region, Wait, regions, takes_lock, waits
+from rocport.convergence.waits import Region, Wait, regions, section, takes_lock, waits
 from rocport.model import ProjectIndex
 from rocport.syntax.cuda import CudaSource
 
 __all__ = [
-    "FLAG", "LANE", "LOCK", "LOOPS", "TOGETHER", "UNIFORM", "WARP", "Body", "Guard", "Operation", "Place", "Region",
-    "Statement", "Unit", "Value", "Wait", "regions", "takes_lock", "unit_of", "waits",
+    "FLAG", "LANE", "LOCK", "LOOPS", "SECTION", "TOGETHER", "UNIFORM", "WARP", "Body", "Guard", "Operation", "Place",
+    "Region", "Statement", "Unit", "Value", "Wait", "regions", "section", "takes_lock", "unit_of", "waits",
 ]  # fmt: skip
 
 # Several rules ask about the same file one after the other.

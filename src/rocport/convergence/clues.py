@@ -27,7 +27,7 @@ _IDLE = re.compile(rb"__nanosleep|nanosleep|__threadfence\w*|__syncwarp|continue
 _DECLARATION = 8
 """Tokens of a declaration that its qualifiers stand in."""
 
-LOCK, FLAG, TOGETHER = "lock", "flag", "together"
+LOCK, FLAG, TOGETHER, SECTION = "lock", "flag", "together", "section"
 
 
 def polling(source: CudaSource, inside: Iterable[tuple[int, int]]) -> list[int]:

@@ -21,6 +21,7 @@ from rocport.convergence.clues import (
     IDLE_READS,
     LOAD,
     LOCK,
+    SECTION,
     SWAPS,
     TOGETHER,
     WRITES,
@@ -39,8 +40,9 @@ _UNLOCKS = re.compile(rb"(?i)\w*(?:unlock|release|leave|give_?back)\w*")
 
 @dataclass(frozen=True)
 class Wait:
-    """One loop that waits: `kind` is LOCK, FLAG, or TOGETHER where a block goes round with a barrier until a flag of
-    another block says so; `at` the first token, `last` the last one of its condition."""
+    """One loop that waits: `kind` is LOCK, FLAG, TOGETHER where a block goes round with a barrier until a flag of
+    another block says so, or SECTION where a branch of the loop takes a lock and gives it back; `at` the first token,
+    `last` the last one of its condition."""
 
     kind: str
     statement: Statement
@@ -136,6 +138,9 @@ def _waits_for(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | N
         return _together(unit, body, loop, inside)
     if not unit.may_wait(loop):
         return idle(source, loop)
+    place = _section(unit, loop, inside)
+    if place is not None:
+        return SECTION, place
     written = written_in(source, loop)
     asked = [condition, *_exit_conditions(loop, inside)]
     polls = [found for tokens in asked for found in [_poll(unit, body, tokens, loop, written)] if found is not None]
@@ -393,6 +398,41 @@ def _only_under_poll(unit: Unit, body: Body, loop: Statement, name: bytes, writt
         if item.condition is not None and _poll(unit, body, range(*item.condition), loop, written - {name}) is not None
     ]
     return bool(places) and all(any(item.first < at < item.last for item in under) for at in places)
+
+
+def section(unit: Unit, loop: Statement) -> Statement | None:
+    """The `if` of a loop whose branch holds a lock, does the work and gives the lock back."""
+    inside = [item for part in loop.body for item in part.walk()]
+    return next((item for item in inside if item.kind == "if" and _held(unit, loop, item) is not None), None)
+
+
+def _section(unit: Unit, loop: Statement, inside: list[Statement]) -> bytes | None:
+    """The lock that a branch of the loop holds and gives back."""
+    held = (_held(unit, loop, item) for item in inside if item.kind == "if")
+    return next((place for place in held if place is not None), None)
+
+
+def _held(unit: Unit, loop: Statement, item: Statement) -> bytes | None:
+    """The lock that the condition of an `if` takes, or took in the loop, and its branch gives back."""
+    source = unit.source
+    assert item.condition is not None, "an if has a condition"
+    asked = [at for at in range(*item.condition) if source.is_ident(at)]
+    before = [
+        at
+        for name in {source.at(at) for at in asked if source.at(at - 1) not in (b".", b"->")}
+        for tokens in _assignments(source, loop, name)
+        for at in tokens
+        if source.is_ident(at)
+    ]
+    branch = [inner for part in (*item.body, *item.other) for inner in part.walk()]
+    for at in (*asked, *before):
+        tried = SWAPS.fullmatch(source.at(at)) or _through(unit, source.at(at), b"", False)
+        if not tried or source.at(at + 1) != b"(":
+            continue
+        place = _object(source, at)
+        if any(_gives_back(unit, inner, place) for inner in branch):
+            return place
+    return None
 
 
 def _gives_back_inside(unit: Unit, loop: Statement, inside: list[Statement]) -> bool:

@@ -13,8 +13,12 @@ A flag polled by one thread of the block, or by all of it together (CUTLASS's se
 waits for other blocks, which works where those blocks are resident, as on CUDA. A lock taken by one thread of the block
 is held by a block that runs, and is no finding; one
 thread of each warp is two lanes of a 64-lane wavefront. Lock-free updates (`do { ... } while (atomicCAS(...) != old)`),
-loops that count their attempts or try another place, and loops that do the work in the branch where the lock was taken
-and give it back there, finish by themselves and are no finding.
+and loops that count their attempts or try another place finish by themselves and are no finding.
+
+A loop that does the work in the branch where the lock was taken and gives it back there finishes only where the branch
+stays in the loop: clang moves what nothing but leaving follows behind the loop, and the lane with the lock waits there
+for those that want it. A warp operation at the end of the loop keeps the branch inside (SAFE); where the branch leaves
+by `break`, the lanes go through the loop one after another (REVIEW); by `return` or `goto`, MANUAL.
 """
 
 from __future__ import annotations
@@ -22,8 +26,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
-from rocport.convergence import FLAG, LANE, LOCK, TOGETHER, Body, Guard, Region, Unit, Wait, regions, unit_of, waits
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
+from rocport.convergence import (
+    FLAG,
+    LANE,
+    LOCK,
+    SECTION,
+    TOGETHER,
+    Body,
+    Guard,
+    Region,
+    Statement,
+    Unit,
+    Wait,
+    regions,
+    section,
+    unit_of,
+    waits,
+)  # fmt: skip
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
 from rocport.rules.cuda.warp_common import HEADER, amd_only
 from rocport.syntax.cuda import CudaSource
@@ -72,6 +92,21 @@ RULE = Rule(
             '"=r"(state) : "l"(lock)); } }\n'
             "  __device__ void wait(int turn) { while (__syncthreads_and(state != turn)) { fetch(); } } };\n"
         ),
+        Example(
+            "__device__ void f(int *m, int *c) { bool done = false; while (!done) { if (atomicCAS(m, 0, 1) == 0) {\n"
+            "  *c += 1; atomicExch(m, 0); done = true; } } }\n",
+            contains=("done = true; } rocport::syncwarp(); } }",),
+        ),
+        Example(
+            "__device__ void f(int *m, int *c) { for (;;) { bool mine = atomicExch(m, 1) == 0; if (mine) {\n"
+            "  *c += 1; atomicExch(m, 0); break; } } }\n",
+            contains=("if (rocport_turns.mine()) { for (;;) {", "break; } } }"),
+        ),
+        Example(
+            "__device__ void f(int *m, int *c) { while (true) if (!atomicCAS(m, 0, 1)) {\n"
+            "  *c += 1; atomicExch(m, 0); return; } }\n",
+            absent=("lane_turns", "syncwarp"),
+        ),
         Example("__device__ void lock(int *m) { for (;;) { if (atomicCAS(m, 0, 1) == 0) break; } }\n"),
         Example("__device__ void lock(int *m) { again: if (atomicExch(m, 1) != 0) goto again; }\n"),
         Example("__global__ void k(int *m) { if (threadIdx.x % 32 == 0) { while (atomicCAS(m, 0, 1)) ; } }\n"),
@@ -88,7 +123,9 @@ RULE = Rule(
         "void host(std::atomic<int> &f) { while (f.load() == 0) {} }\n",
         "__global__ void k(int *used, int i) { while (atomicExch(&used[i], 1) == 1) { i = i + 1; } }\n",
         "__device__ void f(int *m, int *c) { bool done = false; while (!done) { if (atomicCAS(m, 0, 1) == 0) {\n"
-        "  *c += 1; atomicExch(m, 0); done = true; } } }\n",
+        "  *c += 1; atomicExch(m, 0); done = true; } __syncwarp(); } }\n",
+        "__global__ void k(int *m, int *c) { if (threadIdx.x == 0) { while (true) { if (atomicCAS(m, 0, 1) == 0) {\n"
+        "  *c += 1; atomicExch(m, 0); break; } } } }\n",
         "__device__ void add(cuda::atomic_ref<float> r, float v) { float o = r.load();\n"
         "  while (!r.compare_exchange_strong(o, o + v)) { } }\n"
         "__device__ void f(float *p, float v) {\n#if N\n  add(p, v);\n#else\n  atomicAdd(p, v);\n#endif\n}\n",
@@ -133,7 +170,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 continue
             if view.is_dead(source.starts[wait.at], device_only=not body.is_macro):
                 continue
-            found = _wait(unit, body, wait)
+            found = _inside(unit, body, wait) if wait.kind == SECTION else _wait(unit, body, wait)
             if found is not None:
                 yield found
 
@@ -164,17 +201,65 @@ def _section(source: CudaSource, region: Region) -> Finding:
         last=last.last - 1,
         applicability=Applicability.REVIEW,
         confidence=Confidence.MEDIUM,
-        edits=[
-            insert(
-                source.starts[first.first],
-                b"for (rocport::lane_turns rocport_turns; rocport_turns.next();) if (rocport_turns.mine()) { ",
-            ),
-            insert(source.end(first.last - 1), b" __threadfence();"),
-            insert(source.end(last.last - 1), b" }"),
-        ],
+        edits=[*_in_turns(source, first, last), insert(source.end(first.last - 1), b" __threadfence();")],
         headers=[HEADER],
         fix="where lanes mostly hold different locks, do the work in the branch of the loop that takes the lock",
     )
+
+
+_LEAVING = ("break", "continue", "return", "goto")
+
+
+def _inside(unit: Unit, body: Body, wait: Wait) -> Finding | None:
+    """A loop whose branch holds the lock: what keeps the branch in the loop."""
+    source, loop = unit.source, wait.statement
+    branch = section(unit, loop)
+    if branch is None or _alone(unit, body, wait.guards) or _ends_in_warp_operation(unit, loop):
+        return None
+    leaves = {inner.kind for inner in branch.walk() if inner.kind in _LEAVING}
+    whole = {inner.kind for inner in loop.walk()} & {"return", "goto"}
+    meets = any(True for _ in unit.operations((loop,)))
+    edits, applicability = [], Applicability.MANUAL
+    if not leaves:
+        edits, applicability = _kept_inside(source, loop), Applicability.SAFE
+    elif not whole and not meets and not source.directive_between(loop.first, loop.last):
+        edits, applicability = _in_turns(source, loop, loop), Applicability.REVIEW
+    what = {
+        Applicability.SAFE: "a warp operation at the end of the loop keeps the work of the lane with the lock inside",
+        Applicability.REVIEW: _TURNS,
+        Applicability.MANUAL: "the lane with the lock leaves the loop with its work, which clang puts behind the loop",
+    }[applicability]
+    return finding(
+        RULE,
+        source,
+        wait.at,
+        f"{what}: lanes that wait for each other never finish on AMD",
+        last=wait.last,
+        applicability=applicability,
+        confidence=Confidence.MEDIUM,
+        edits=edits,
+        headers=[HEADER] if edits else [],
+        fix="" if applicability is Applicability.SAFE else "end the loop by a flag that the branch sets",
+    )
+
+
+def _ends_in_warp_operation(unit: Unit, loop: Statement) -> bool:
+    items = loop.body[0].body if loop.body and loop.body[0].kind == "block" else loop.body
+    return any(operation.kind == "warp" for operation in unit.operations(items[-1:]))
+
+
+def _kept_inside(source: CudaSource, loop: Statement) -> list[Edit]:
+    """`rocport::syncwarp();` as the last statement of the loop."""
+    inner = loop.body[0]
+    if inner.kind == "block":
+        return [insert(source.starts[inner.last - 1], b"rocport::syncwarp(); ")]
+    return [insert(source.starts[inner.first], b"{ "), insert(source.end(inner.last - 1), b" rocport::syncwarp(); }")]
+
+
+def _in_turns(source: CudaSource, first: Statement, last: Statement) -> list[Edit]:
+    """From one statement to the other one lane after another."""
+    turns = b"for (rocport::lane_turns rocport_turns; rocport_turns.next();) if (rocport_turns.mine()) { "
+    return [insert(source.starts[first.first], turns), insert(source.end(last.last - 1), b" }")]
 
 
 def _wait(unit: Unit, body: Body, wait: Wait) -> Finding | None:
