@@ -84,6 +84,16 @@ __global__ void votes(int* p) {
   p[threadIdx.x] = rocport::any_sync(0xffffffff, v > 3) + 2 * rocport::all_sync(0xffffffff, v > 4) +
                    4 * (int)rocport::ballot_sync(0xffffffff, v > 5);
 }
+__global__ void locked(int* lock, volatile int* sum) {
+  for (bool done = false; !done;) {
+    if (atomicCAS(lock, 0, 1) == 0) {
+      *sum += 1;
+      atomicExch(lock, 0);
+      done = true;
+    }
+    rocport::syncwarp();
+  }
+}
 }
 """
 # With -S the -c of the toolchain has nothing to do.
@@ -146,6 +156,14 @@ def test_no_instruction_that_joins_64_lanes(gfx942: str, kernel: str) -> None:
     full_text = re.search(rf"^{kernel}:(.*?)^\.Lfunc_end", gfx942, re.M | re.S)
     assert full_text is not None and not re.search(WIDE_STEPS, full_text[1])
     assert not re.search(r"s_(cmp_\w+_u64|bcnt[01]_i32_b64|ff1_i32_b64|flbit_i32_b64)", body)
+
+
+def test_a_lock_is_given_back_inside_the_loop_that_takes_it(gfx942: str) -> None:
+    """Behind the loop the lane with the lock would wait for those that want it."""
+    full_text = re.search(r"^locked:(.*?)^\.Lfunc_end", gfx942, re.M | re.S)
+    assert full_text is not None
+    taken, given = (full_text[1].index(f"global_atomic_{name}") for name in ("cmpswap", "swap"))
+    assert taken < given < max(branch.start() for branch in re.finditer(r"s_(?:c?branch)", full_text[1]))
 
 
 def test_check_notices_a_step_over_64_lanes(toolchain: Toolchain, tmp_path: Path) -> None:
