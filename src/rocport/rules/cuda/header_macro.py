@@ -2,24 +2,27 @@
 
 `hip/amd_detail/amd_device_functions.h` defines them for itself and does not take them back, so that
 `enum { MASK1 = 1 };` reads `enum { 0x00ff00ff = 1 };`, and `#ifndef MASK1` around a default of the project's leaves
-HIP's value in its place, silently. The port takes the macro back before the file's first use: SAFE. A file that defines
-the name without asking is left alone, and one that uses a macro of another file of the project.
+HIP's value in its place, silently. The port takes the macro back before the file's first use: SAFE. Where the project's
+own `#define` stands in front of the include, HIP's header would define the name again: it is included first. Any other
+file that defines the name without asking is left alone, and one that uses a macro of another file of the project.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
 from rocport.rules.cuda.definitions import definition_start
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, Directive
 
 _NAMES = frozenset(
     b"MASK1 MASK2 HW_ID HW_ID_CU_ID_SIZE HW_ID_CU_ID_OFFSET HW_ID_SE_ID_SIZE HW_ID_SE_ID_OFFSET XCC_ID "
     b"XCC_ID_XCC_ID_SIZE XCC_ID_XCC_ID_OFFSET GETREG_IMMED MAYBE_UNDEF ADDRESS_SPACE_CONSTANT GENERIC_GRID_LAUNCH "
     b"USE_PEER_NON_UNIFIED".split()
 )
+_CUDA = re.compile(rb"\bcu(?:da|blas|fft|rand|sparse|solver|b/)|thrust/")
 _ASKS = (b"ifndef", b"ifdef", b"if")
 
 RULE = Rule(
@@ -40,6 +43,10 @@ RULE = Rule(
             contains=("#undef MASK1\n#ifndef MASK1\n",),
         ),
         Example(
+            "#define MASK2 7\n#include <cuda_runtime.h>\nint f() { return MASK2; }\n",
+            contains=("#include <hip/hip_runtime.h>\n#undef MASK2\n#define MASK2 7\n",),
+        ),
+        Example(
             "struct S {\n  int n;\n};\n__device__ int f(int HW_ID) {\n  return HW_ID;\n}\n",
             contains=("};\n#undef HW_ID\n__device__ int f(int HW_ID)",),
         ),
@@ -57,9 +64,19 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for name in sorted(_NAMES & source.names):
         first = next(source.find(name), None)
         directive = None if first is None else source.directive_of(first)
-        if first is None or (directive is None and name in context.project.macros):
+        if directive is not None and directive.name == b"define" and _includes_cuda(source, directive):
+            yield finding(
+                RULE,
+                source,
+                directive.first + 2,
+                f"HIP's headers, included below, define {name.decode()} again: they come first here",
+                edits=[
+                    insert(directive.start, b"#include <hip/hip_runtime.h>" + source.newline + _undef(source, name))
+                ],
+            )
+        elif first is None or (directive is None and name in context.project.macros):
             continue
-        if directive is None:
+        elif directive is None:
             start, _ = source.line_span(source.line(source.starts[_outermost(source, first)]))
             taken_back.setdefault(start, []).append(first)
         elif directive.name in _ASKS:
@@ -71,8 +88,20 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             source,
             positions[0],
             f"HIP's headers leave {b', '.join(names).decode()} defined as macros of their own: taken back here",
-            edits=[insert(start, b"".join(b"#undef " + name + source.newline for name in names))],
+            edits=[insert(start, b"".join(_undef(source, name) for name in names))],
         )
+
+
+def _undef(source: CudaSource, name: bytes) -> bytes:
+    return b"#undef " + name + source.newline
+
+
+def _includes_cuda(source: CudaSource, before: Directive) -> bool:
+    """True where a header of CUDA is included behind a directive."""
+    return any(
+        item.name == b"include" and item.first > before.first and _CUDA.search(source.text(item.first, item.last))
+        for item in source.directives
+    )
 
 
 def _outermost(source: CudaSource, position: int) -> int:
