@@ -12,8 +12,9 @@ same for every tool and every run. A repository that was measured with the same 
 the same kind of check is not measured again: results lie in DIR/results, one file a repository.
 
 What is printed: units that can be judged and how many of them compile for each target, units skipped (their header is
-neither in the tree nor on the machine), what the port left as MANUAL and REVIEW, and minutes. For repositories that are
-not set aside, also the first error of each unit that fails, joined by cause. Those set aside are only counted.
+neither in the tree nor on the machine), those of the failing units that stop at a line that the port named as MANUAL,
+what it left as MANUAL and REVIEW, and minutes. For repositories that are not set aside, also the first error of each
+unit that fails, joined by cause. Those set aside are only counted.
 
 `--peers` also translates with hipify-perl (where it is installed) and torch.utils.hipify (where torch is) and compiles
 the same units with the same flags.
@@ -191,15 +192,24 @@ def measure(repository: Repository, tree: Path, work: Path, arguments: argparse.
     row |= {"units": len(paths), "tried": len(only)}
     if only:
         began = time.monotonic()
-        row |= judged(compile_units(out, only, arguments, repository.defines))
+        manual = frozenset(
+            (finding["path"], line)
+            for finding in findings
+            if finding["applicability"] == "manual"
+            for line in range(finding["line"], finding.get("end_line", finding["line"]) + 1)
+        )
+        row |= judged(compile_units(out, only, arguments, repository.defines), manual)
         row["build_seconds"] = round(time.monotonic() - began, 1)
         if arguments.peers:
             row["peers"] = {name: peer(name, repository, tree, only, work, arguments) for name in PEERS}
     return row
 
 
-def judged(verification: Verification) -> dict[str, Any]:
-    """Counts of units (each by its worst target), the first error of each that fails, and why units were skipped."""
+def judged(verification: Verification, manual: frozenset[tuple[str, int]] = frozenset()) -> dict[str, Any]:
+    """Counts of units (each by its worst target), the first error of each that fails, and why units were skipped.
+
+    `named` counts the failing units whose first error stands, on each target, at one of `manual`: lines of the source.
+    """
     by_unit: dict[str, list[Any]] = {}
     for result in verification.units:
         by_unit.setdefault(result.path, []).append(result)
@@ -209,6 +219,11 @@ def judged(verification: Verification) -> dict[str, Any]:
     for path, results in by_unit.items():
         worst = max((result.status.value for result in results), key=("ok", "skip", "fail").index)
         counts[worst] += 1
+        failing = [result for result in results if result.status.value == "fail"]
+        first = [result.errors[0] for result in failing if result.errors]
+        counts["named"] += len(first) == len(failing) > 0 and all(
+            (error.original_path, error.original_line) in manual for error in first
+        )
         for result in results:
             if result.status.value == worst != "ok":
                 cause = result.errors[0].message if result.errors and worst == "fail" else result.reason
@@ -223,6 +238,7 @@ def judged(verification: Verification) -> dict[str, Any]:
         "ok": counts["ok"],
         "fail": counts["fail"],
         "skip": counts["skip"],
+        "named": counts["named"],
         "failed_by_target": failed,
         "causes": causes,
         "skipped": dict(skipped),
@@ -285,12 +301,17 @@ def digest() -> str:
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Sums over repositories; `share` is of the units that could be judged."""
-    total = Counter({key: sum(row.get(key, 0) for row in rows) for key in ("units", "tried", "ok", "fail", "skip")})
+    """Sums over repositories; `share` is of the units that could be judged, `share_but_named` of those among them that
+    do not stop where the port said so."""
+    total = Counter(
+        {key: sum(row.get(key, 0) for row in rows) for key in ("units", "tried", "ok", "fail", "skip", "named")}
+    )
     judgeable = total["ok"] + total["fail"]
     whole = sum(1 for row in rows if row.get("ok") and not row.get("fail"))
     share = round(total["ok"] / judgeable, 4) if judgeable else None
-    return {"repositories": len(rows), **total, "share": share, "without_a_failure": whole}
+    rest = judgeable - total["named"]
+    unnamed = round(total["ok"] / rest, 4) if rest else None
+    return {"repositories": len(rows), **total, "share": share, "share_but_named": unnamed, "without_a_failure": whole}
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -299,7 +320,8 @@ def _line(row: dict[str, Any]) -> str:
     minutes = (row["port_seconds"] + row.get("build_seconds", 0)) / 60
     return (
         f"{row['name']:42} units {row['units']:4} tried {row['tried']:3} ok {row.get('ok', 0):3} "
-        f"fail {row.get('fail', 0):3} skip {row.get('skip', 0):3}  MANUAL {row['manual']:4} REVIEW {row['review']:4} "
+        f"fail {row.get('fail', 0):3} (named {row.get('named', 0)}) skip {row.get('skip', 0):3}  "
+        f"MANUAL {row['manual']:4} REVIEW {row['review']:4} "
         f"{minutes:5.1f} min"
         + "".join(f"  {name}: {counts.get('ok', '-')}" for name, counts in row.get("peers", {}).items())
     )
