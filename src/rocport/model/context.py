@@ -78,6 +78,8 @@ class ProjectIndex:
     """Functions that some file declares as `void *name(...)`; a class without a pointer to void may have one, too."""
     sized: frozenset[bytes] = frozenset()
     """Types whose size is asked for in a file that hands bytes to a file, a message or another process."""
+    constructed: frozenset[bytes] = frozenset()
+    """Classes of CUDA files with a constructor that takes nothing and does something."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Version specifiers that the tree's requirements give a package rules ask about."""
     defined: frozenset[str] = frozenset()

@@ -114,6 +114,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         [name + b"\1" + bytes([reads]) for name, reads in sorted(project.carrying.items())],
         sorted(project.void_functions),
         sorted(project.sized),
+        sorted(project.constructed),
         [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
         [repr(item).encode() for item in sorted(project.includes.items())],
         [repr(item).encode() for item in sorted(project.pins.items())],
@@ -162,6 +163,7 @@ _NAMES = shape.Row(
     bool,
     [str],
     [str],
+    [str],
 )
 _FINDING = shape.Row(
     *(str, int, int, int, int, str, str, str, str, str, int),
@@ -201,6 +203,7 @@ def pack_names(names: FileNames) -> list[Any]:
         names.arrays,
         [name.decode("latin-1") for name in sorted(names.void_functions)],
         [name.decode("latin-1") for name in sorted(names.sized)],
+        [name.decode("latin-1") for name in sorted(names.constructed)],
     ]
 
 
@@ -208,7 +211,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`. Raises ShapeError."""
     shape.check(packed, _NAMES)
     device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying, arrays = packed[:11]
-    void, sized = packed[11:]
+    void, sized, constructed = packed[11:]
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -239,6 +242,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
         arrays,
         frozenset(name.encode("latin-1") for name in void),
         frozenset(name.encode("latin-1") for name in sized),
+        frozenset(name.encode("latin-1") for name in constructed),
     )
 
 

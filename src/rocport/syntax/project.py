@@ -29,6 +29,10 @@ _TAKES_BYTES = re.compile(
     rb"\b(?:fwrite|fread|MPI_\w+|sendto|recvfrom|send|recv|shm_open|mmap|[io]?f?stream|stringstream)\b|[.>]write\b"
 )
 _SIZED = re.compile(rb"\bsizeof\s*\(?\s*(?:struct\s+|\*\s*)?([A-Za-z_]\w*)")
+_CLASS = re.compile(
+    rb"\b(?:struct|class)\s+(?:__align__\(\w+\)\s*|alignas\(\w+\)\s*)?([A-Za-z_]\w*)\s*(?:final\s*)?[:{]"
+)
+_MADE = re.compile(rb"(?<![~\w:.>])([A-Za-z_]\w*)\s*\(\s*(?:void\s*)?\)\s*(?:noexcept\s*)?(?::\s*\w|\{\s*[^}\s])")
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
 
 
@@ -58,6 +62,7 @@ class FileNames:
     arrays: bool = False
     void_functions: frozenset[bytes] = frozenset()
     sized: frozenset[bytes] = frozenset()
+    constructed: frozenset[bytes] = frozenset()
 
 
 def names_of(data: bytes) -> FileNames:
@@ -84,6 +89,9 @@ def names_of(data: bytes) -> FileNames:
         arrays=(b"Array" in data or b"CUarray" in data) and _ARRAYS.search(data) is not None,
         void_functions=frozenset(_VOID_FUNCTIONS.findall(data)) if b"void" in data else frozenset(),
         sized=_sized(data) if b"sizeof" in data else frozenset(),
+        constructed=frozenset(_CLASS.findall(data)).intersection(_MADE.findall(data))
+        if b"__device__" in data
+        else frozenset(),
     )
 
 
@@ -145,6 +153,7 @@ def build_index(
     arrays = False
     void_functions: set[bytes] = set()
     sized: set[bytes] = set()
+    constructed: set[bytes] = set()
     for item in names:
         device |= item.device_functions
         macros.update(item.macros)
@@ -154,6 +163,7 @@ def build_index(
         arrays = arrays or item.arrays
         void_functions |= item.void_functions
         sized |= item.sized
+        constructed |= item.constructed
     return ProjectIndex(
         frozenset(device),
         macros,
@@ -165,4 +175,5 @@ def build_index(
         arrays=arrays,
         void_functions=frozenset(void_functions),
         sized=frozenset(sized),
+        constructed=frozenset(constructed),
     )
