@@ -84,6 +84,12 @@ def definition_start(source: CudaSource, name: int) -> int:
     return position
 
 
+def outermost(source: CudaSource, position: int) -> int:
+    """First token of the declaration at the file's level that holds a token."""
+    around = (open_ for open_, close in source.pairs.items() if open_ < position < close)
+    return definition_start(source, min(around, default=position))
+
+
 _ACCESS = (b"public", b"private", b"protected")
 
 

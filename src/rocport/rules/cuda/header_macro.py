@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
-from rocport.rules.cuda.definitions import definition_start
+from rocport.rules.cuda.definitions import outermost
 from rocport.syntax.cuda import CudaSource, Directive
 
 _NAMES = frozenset(
@@ -77,7 +77,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         elif first is None or (directive is None and name in context.project.macros):
             continue
         elif directive is None:
-            start, _ = source.line_span(source.line(source.starts[_outermost(source, first)]))
+            start, _ = source.line_span(source.line(source.starts[outermost(source, first)]))
             taken_back.setdefault(start, []).append(first)
         elif directive.name in _ASKS:
             taken_back.setdefault(directive.start, []).append(first)
@@ -102,9 +102,3 @@ def _includes_cuda(source: CudaSource, before: Directive) -> bool:
         item.name == b"include" and item.first > before.first and _CUDA.search(source.text(item.first, item.last))
         for item in source.directives
     )
-
-
-def _outermost(source: CudaSource, position: int) -> int:
-    """First token of the declaration at the file's level that holds a token."""
-    enclosing = [open_ for open_, close in source.pairs.items() if open_ < position < close]
-    return definition_start(source, min(enclosing, default=position))
