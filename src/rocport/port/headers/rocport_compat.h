@@ -227,6 +227,9 @@ ROCPORT_DEVICE unsigned sad_u8x4(unsigned a, unsigned b, unsigned c) {
   return c;
 }
 
+// CUDA's takes a long long alone. HIP has two, and a uint64_t or an int is neither.
+ROCPORT_DEVICE int ffsll(long long value) { return __ffsll(value); }
+
 // The n-th set bit of `mask`, counted from bit `base` up (offset > 0) or down (offset < 0); ~0 where there is none.
 ROCPORT_DEVICE unsigned fns(unsigned mask, unsigned base, int offset) {
   if (offset == 0) return (base < 32u && ((mask >> base) & 1u)) ? base : ~0u;
