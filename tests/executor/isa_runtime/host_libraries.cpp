@@ -1,7 +1,11 @@
-// hipBLASLt and MIOpen as a program calls them: results that are known by hand, or that one call's must be of another's.
+// hipBLASLt, MIOpen and the libraries under ROCm's own names as a program calls them: results that are known by hand, or that one call's must be of another's.
 #include <hip/hip_runtime.h>
 #include <hipblaslt/hipblaslt.h>
 #include <miopen/miopen.h>
+#include <rocfft/rocfft.h>
+#include <rocrand/rocrand.h>
+#include <rocsolver/rocsolver.h>
+#include <rocsparse/rocsparse.h>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -178,9 +182,105 @@ static void miopen() {
   miopenDestroy(handle);
 }
 
+static void rocrand() {
+  rocrand_generator one, two;
+  float *a = device(std::vector<float>(1000)), *b = device(std::vector<float>(1000));
+  rocrand_create_generator(&one, ROCRAND_RNG_PSEUDO_PHILOX4_32_10);
+  rocrand_create_generator(&two, ROCRAND_RNG_PSEUDO_PHILOX4_32_10);
+  rocrand_set_seed(one, 7);
+  rocrand_set_seed(two, 7);
+  rocrand_generate_normal(one, a, 1000, 5, 2);
+  rocrand_generate_normal(two, b, 1000, 5, 2);
+  expect("the same seed", host(a, 1000), host(b, 1000), 0);
+  double sum = 0;
+  for (float v : host(a, 1000)) sum += v;
+  expect("the mean", {static_cast<float>(sum / 1000)}, {5}, 0.2f);
+  expect("refused", {float(rocrand_create_generator(&one, ROCRAND_RNG_PSEUDO_LFSR113))}, {float(ROCRAND_STATUS_TYPE_ERROR)});
+  expect("not served", {float(rocrand_set_seed_uint4(two, uint4{}))}, {float(ROCRAND_STATUS_INTERNAL_ERROR)});
+}
+
+static void rocfft() {
+  // Two rows of 2 x 4 complex numbers, forward in place and back, and a real transform out of place.
+  std::vector<float> v(2 * 16);
+  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i % 7) - 3;
+  float *x = device(v), *r = device<float>({1, 2, 3, 4}), *c = device(std::vector<float>(6));
+  size_t lengths[2] = {4, 2}, bytes = 1;
+  rocfft_plan plan;
+  void *in[] = {x}, *out[] = {c}, *real[] = {r};
+  rocfft_setup();
+  for (auto type : {rocfft_transform_type_complex_forward, rocfft_transform_type_complex_inverse}) {
+    rocfft_plan_create(&plan, rocfft_placement_inplace, type, rocfft_precision_single, 2, lengths, 2, nullptr);
+    rocfft_plan_get_work_buffer_size(plan, &bytes);
+    rocfft_execute(plan, in, nullptr, nullptr);
+    rocfft_plan_destroy(plan);
+  }
+  for (float &value : v) value *= 8;
+  expect("there and back", host(x, v.size()), v, 1e-4f);
+  rocfft_plan_create(&plan, rocfft_placement_notinplace, rocfft_transform_type_real_forward, rocfft_precision_single, 1, lengths, 1, nullptr);
+  rocfft_execute(plan, real, out, nullptr);
+  expect("of real numbers", host(c, 6), {10, 0, -2, 2, -2, 0});
+  // Every second number of the row: strides of 2.
+  rocfft_plan_description layout;
+  rocfft_plan_description_create(&layout);
+  size_t two = 2, one = 1;
+  float *wide = device<float>({1, 0, 9, 9, 2, 0, 9, 9, 3, 0, 9, 9, 4, 0, 9, 9}), *narrow = device(std::vector<float>(8));
+  void *from[] = {wide}, *to[] = {narrow};
+  rocfft_plan_description_set_data_layout(layout, rocfft_array_type_complex_interleaved, rocfft_array_type_complex_interleaved, nullptr,
+                                          nullptr, 1, &two, 8, 1, &one, 4);
+  rocfft_plan_create(&plan, rocfft_placement_notinplace, rocfft_transform_type_complex_forward, rocfft_precision_single, 1, lengths, 1, layout);
+  rocfft_execute(plan, from, to, nullptr);
+  expect("with strides", host(narrow, 8), {10, 0, -2, 2, -2, 0, -2, -2});
+}
+
+static void rocsolver() {
+  rocblas_handle handle;
+  rocblas_create_handle(&handle);
+  float *a = device<float>({4, 2, 2, 3}), *b = device<float>({8, 7}), *w = device(std::vector<float>(4)), *s = device<float>({2, 1, 1, 2});
+  int *pivot = device(std::vector<int>(2)), *info = device(std::vector<int>(1));
+  rocsolver_sgetrf(handle, 2, 2, a, 2, pivot, info);
+  rocsolver_sgetrs(handle, rocblas_operation_none, 2, 1, a, 2, pivot, b, 2);
+  expect("solved", host(b, 2), {1.25f, 1.5f});
+  rocsolver_ssyevd(handle, rocblas_evect_original, rocblas_fill_upper, 2, s, 2, w, w + 2, info);
+  expect("eigenvalues", host(w, 2), {1, 3});
+  expect("an eigenvector", {std::fabs(host(s, 4)[2]), host(s, 4)[2] - host(s, 4)[3]}, {std::sqrt(0.5f), 0});
+  float *g = device<float>({3, 0, 0, 4}), *u = device(std::vector<float>(4)), *vt = device(std::vector<float>(4));
+  rocsolver_sgesvd(handle, rocblas_svect_all, rocblas_svect_all, 2, 2, g, 2, w, u, 2, vt, 2, w + 2, rocblas_outofplace, info);
+  expect("singular values", host(w, 2), {4, 3});
+  rocblas_destroy_handle(handle);
+}
+
+static void rocsparse() {
+  // ((1, 0, 2), (0, 3, 0)) in CSR, counted from 1, times (1, 2, 3), and transposed times (1, 1).
+  rocsparse_handle handle;
+  rocsparse_mat_descr descr;
+  rocsparse_create_handle(&handle);
+  rocsparse_create_mat_descr(&descr);
+  rocsparse_set_mat_index_base(descr, rocsparse_index_base_one);
+  int *rows = device<int>({1, 3, 4}), *columns = device<int>({1, 3, 2});
+  float *values = device<float>({1, 2, 3}), *x = device<float>({1, 2, 3}), *y = device<float>({10, 10, 10}), one = 1, zero = 0;
+  rocsparse_scsrmv(handle, rocsparse_operation_none, 2, 3, 3, &one, descr, values, rows, columns, nullptr, x, &one, y);
+  expect("csrmv", host(y, 2), {17, 16});
+  rocsparse_spmat_descr a;
+  rocsparse_dnvec_descr in, out;
+  rocsparse_create_csr_descr(&a, 2, 3, 3, rows, columns, values, rocsparse_indextype_i32, rocsparse_indextype_i32, rocsparse_index_base_one,
+                             rocsparse_datatype_f32_r);
+  float *ones = device<float>({1, 1});
+  rocsparse_create_dnvec_descr(&in, 2, ones, rocsparse_datatype_f32_r);
+  rocsparse_create_dnvec_descr(&out, 3, y, rocsparse_datatype_f32_r);
+  size_t bytes = 0;
+  for (auto stage : {rocsparse_spmv_stage_buffer_size, rocsparse_spmv_stage_preprocess, rocsparse_spmv_stage_compute})
+    rocsparse_spmv(handle, rocsparse_operation_transpose, &one, a, in, &zero, out, rocsparse_datatype_f32_r, rocsparse_spmv_alg_default, stage,
+                   &bytes, nullptr);
+  expect("spmv", host(y, 3), {1, 3, 2});
+}
+
 int main() {
   blaslt();
   miopen();
+  rocrand();
+  rocfft();
+  rocsolver();
+  rocsparse();
   std::puts(ok ? "PASSED" : "FAILED");
   return !ok;
 }

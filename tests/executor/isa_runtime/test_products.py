@@ -34,6 +34,8 @@ def test_they_are_right(program: Path, by: str) -> None:
 
 
 def test_epilogues_layouts_convolutions_and_normalizations(hip: HipCompile) -> None:
-    program = hip(Path(__file__).with_name("host_libraries.cpp"), "-O0", "-std=c++17", "-lhipblaslt", "-lMIOpen")
+    libraries = ["hipblaslt", "MIOpen", "rocrand", "rocfft", "rocsolver", "rocblas", "rocsparse"]
+    source = Path(__file__).with_name("host_libraries.cpp")
+    program = hip(source, "-O0", "-std=c++17", *(f"-l{name}" for name in libraries))
     done = subprocess.run([program], capture_output=True, text=True, timeout=HANGING_S, check=False)
     assert done.stdout == "PASSED\n", done.stdout + done.stderr

@@ -63,6 +63,8 @@ class _Library:
     """Other names of the same library."""
     recorded: bool = False
     """A captured stream records its calls, which the graph then makes."""
+    behind: tuple[str, ...] = ()
+    """Libraries, listed before, that do what it has other names for."""
 
 
 LIBRARIES = (
@@ -85,6 +87,12 @@ LIBRARIES = (
     _Library("rccl", "1", ("rccl/rccl.h",), "ncclResult_t", 5, (), False),
     _Library("hipblaslt", "0", ("hipblaslt/hipblaslt.h",), "hipblasStatus_t", 7, (), False),
     _Library("MIOpen", "1", ("miopen/miopen.h",), "miopenStatus_t", 6, (), False),
+    _Library("rocrand", "1", ("rocrand/rocrand.h",), "rocrand_status", 108, (), False, behind=("hiprand",)),
+    _Library("rocfft", "0", ("rocfft/rocfft.h",), "rocfft_status", 1, (), False, behind=("hipfft",)),
+    _Library(
+        "rocsolver", "0", ("rocsolver/rocsolver.h",), "rocblas_status", 2, (), False, behind=("hipsolver", "rocblas")
+    ),
+    _Library("rocsparse", "1", ("rocsparse/rocsparse.h",), "rocsparse_status", 2, (), False, behind=("hipsparse",)),
 )
 
 
@@ -250,7 +258,8 @@ def _link(library: _Library, toolchain: Toolchain, folder: Path, objects: Sequen
         *map(str, objects), "-ldl", "-o", str(folder / soname),
     ]  # fmt: skip
     if library is not LIBRARIES[0]:
-        link += [f"-L{folder}", "-lamdhip64", "-Wl,-rpath,$ORIGIN"]
+        others = [f"-l{name}" for name in library.behind]
+        link += [f"-L{folder}", *others, "-lamdhip64", "-Wl,-rpath,$ORIGIN"]
     run_compiler(link, library.name)
     served = exported(folder / soname)
     declared = _declared(library, text)
@@ -264,7 +273,8 @@ def _link(library: _Library, toolchain: Toolchain, folder: Path, objects: Sequen
         name: base for name in declared for base in [re.sub("_spt$|_v2", "", name)]
         if name not in served and base != name and base in served
     }  # fmt: skip
-    lacking = [name for name in declared if name not in served and name not in aliases]
+    elsewhere = {name for other in library.behind for name in exported(folder / f"lib{other}.so")}
+    lacking = [name for name in declared if name not in served | elsewhere and name not in aliases]
     written[f"unserved_{library.name}.cpp"] = _stubs(library, lacking)
     symbols = [f"-Wl,--defsym={name}={base}" for name, base in aliases.items()]
     real = ["-w", "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(toolchain.include)]
@@ -316,7 +326,9 @@ def _stubs(library: _Library, names: Sequence[str]) -> str:
 def _declared(library: _Library, text: str) -> list[str]:
     """Every function of the library's headers that returns its status type, in order."""
     names = re.findall(
-        rf"\b(?:{library.status}|hiprtcResult)\s+(\w+)\s*\([^;{{}}]*\)\s*(?:__attribute__\S+\s*)?;", text
+        rf"\b(?:{library.status}|hiprtcResult)\s+(?:__attribute__\(\(\S*\)\)\s+)?(\w+)\s*\([^;{{}}]*\)\s*"
+        r"(?:__attribute__\S+\s*)?;",
+        text,
     )
     return list(dict.fromkeys(names))
 
