@@ -332,13 +332,13 @@ class Unit:
         return name in self._holding[kind]
 
     @cached_property
-    def _meeting_places(self) -> list[int]:
-        """Where an operation, or a name of a function that holds one, stands."""
+    def meetings(self) -> list[int]:
+        """Tokens of the operations and of the functions that hold one, in order."""
         names = {name for names in self._holding.values() for name in names}
         return sorted({*self._operations, *(at for name in names for at in self.source.index.get(name, ()))})
 
     def _in(self, first: int, last: int) -> Iterator[Operation]:
-        for at in _between(self._meeting_places, first, last):
+        for at in _between(self.meetings, first, last):
             operation = self._operations.get(at)
             if operation is not None:
                 yield operation

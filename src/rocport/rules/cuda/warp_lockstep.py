@@ -6,7 +6,9 @@ do run in step, and through a volatile pointer every access is made in the order
 same result on wavefronts of both widths. Without `volatile` the compiler may keep values in registers and reorder,
 and the result is wrong without any message. A volatile one under `if (tid < 32)`, where tid counts the block's
 threads, is SAFE; in a function that others call it is REVIEW. So is a volatile array through which the lanes of a warp
-hand each other values in another order, a queue for instance, with no barrier between the write and the read.
+hand each other values in another order, a queue for instance, with no barrier between the write and the read; and a
+shared one that is not volatile, where a leader writes what all read or a lane reads its neighbour's element: clang
+reads before the write.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from rocport.convergence.flow import BARRIERS, WARP_OPERATIONS
-from rocport.convergence.values import Reader
+from rocport.convergence import unit_of
+from rocport.convergence.values import Reader, by_name
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
@@ -58,6 +60,14 @@ RULE = Rule(
             "  if (lane < tail[w]) p[lane] = queue[w][lane];\n}\n"
         ),
         Example(
+            "__global__ void k(int *p, int lane) {\n  __shared__ int base[4]; int w = threadIdx.x / 32;\n"
+            "  if (lane == 0) { int v = p[w]; base[w] = v; }\n  p[lane] = base[w];\n}\n"
+        ),
+        Example(
+            "__global__ void k(int *p) {\n  __shared__ int s[32]; int t = threadIdx.x;\n  s[t] = p[t];\n"
+            "  p[t] = s[t ^ 1];\n}\n"
+        ),
+        Example(
             "__device__ int scan(volatile int *s, int v, int t) {\n"
             "  for (int d = 1; d < 32; d <<= 1) s[t] = v = v + s[t - d];\n  return v;\n}\n"
         ),
@@ -71,6 +81,9 @@ RULE = Rule(
         "  __syncthreads();\n  s[t] += s[t + 16];\n}\n",
         "__global__ void k(int *p) {\n  __shared__ volatile int s[64]; int t = threadIdx.x;\n  s[t] = p[t];\n"
         "  __syncwarp();\n  p[t] = s[t ^ 1];\n  s[t] = 0; s[t] += p[t];\n}\n",
+        "__device__ void meet() { __syncthreads(); }\n__global__ void k(int *p) {\n  __shared__ int s, q[64];\n"
+        "  int t = threadIdx.x; q[t * 2] = t; q[t * 2 + 1] = q[t * 2];\n"
+        "  if (t == 0) { s = p[0]; if (s) p[1] = s; }\n  meet();\n  p[t] = s;\n}\n",
         "__device__ float f(const float *x, int i) { return x[i + 4] + x[i + 2] + x[i + 1]; }\n",
     ),
     sources=(
@@ -89,7 +102,7 @@ _LEAST_STEPS = 3
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     chains = [*_loops(source), *_chains(source)]
     yield from chains
-    yield from _exchanges(source, chains)
+    yield from _exchanges(source, context, chains)
 
 
 def _chains(source: CudaSource) -> Iterator[Finding]:
@@ -145,66 +158,112 @@ def _loops(source: CudaSource) -> Iterator[Finding]:
                 break
 
 
-def _exchanges(source: CudaSource, chains: list[Finding]) -> Iterator[Finding]:
-    """A volatile array that one lane writes and another reads, with no barrier between: a queue of a warp."""
-    named = {at + ahead for at in source.index.get(b"volatile", ()) for ahead in range(1, 7)}
-    for function in source.functions if named else ():
+def _exchanges(source: CudaSource, context: Context, chains: list[Finding]) -> Iterator[Finding]:
+    """Shared memory that one lane writes and another reads with no barrier between: a warp's queue, a leader's word."""
+    declared = _declared(source)
+    if not declared:
+        return
+    meetings = unit_of(source, context.project).meetings
+    for function in source.functions:
         if function.body is None or not function.specifiers & _DEVICE or amd_only(source, function.name):
             continue
         first, last = function.params[0], function.body[1]
-        names = {source.at(at) for at in named if first < at < last and _is_array(source, at)}
+        own = {source.at(at): volatile for at, volatile in declared if first < at < last}
         inside = [item for item in chains if source.starts[first] <= item.span.start < source.starts[last]]
-        names -= {item.message.partition(" ")[0].encode() for item in inside}
-        places = sorted(at for name in (*names, *_ORDERS) for at in source.index.get(name, ()) if first < at < last)
-        for name in sorted(names):
-            at = _exchange(source, name, [i for i in places if i > function.body[0]])
-            if at is not None:
-                yield _exchanged(source, name, at)
+        for item in inside:
+            own.pop(item.message.partition(" ")[0].encode(), None)
+        leaders = _leaders(source, *function.body) if own else []
+        for name, volatile in sorted(own.items()):
+            names = {at for at in source.index[name] if function.body[0] < at < last}
+            orders = meetings[bisect_left(meetings, function.body[0]) : bisect_left(meetings, last)]
+            orders += [at for word in _BARRIERS for at in source.index.get(word, ()) if function.body[0] < at < last]
+            found = _exchange(source, names, set(orders), leaders, volatile)
+            if found is not None:
+                yield _exchanged(source, found, volatile)
 
 
 _DEVICE = frozenset((b"__device__", b"__global__"))
-_ORDERS = BARRIERS | WARP_OPERATIONS | {*_BARRIERS}
 
 
-def _is_array(source: CudaSource, at: int) -> bool:
-    """True for `volatile T q[`, `volatile T *q` and `__shared__ volatile T q;` at the name."""
-    first = at
-    while first > at - 7 and source.at(first - 1) not in (b";", b"{", b"}", b"(", b")", b","):
-        first -= 1
-    before = source.texts[first:at]
-    if b"volatile" not in before or not source.is_ident(at) or source.at(at + 1) not in (b"[", b"=", b",", b")", b";"):
-        return False
-    return source.at(at - 1) == b"*" or (
-        b"__shared__" in before and (source.is_ident(at - 1) or source.at(at - 1) == b">")
-    )
+def _declared(source: CudaSource) -> list[tuple[int, bool]]:
+    """Names of shared arrays and scalars, of volatile ones and of volatile pointers: (token, whether volatile)."""
+    found: list[tuple[int, bool]] = []
+    for word in (b"__shared__", b"volatile"):
+        for start in source.index.get(word, ()):
+            end = start
+            while end < start + 40 and source.at(end) not in (b";", b"{", b")", b""):
+                names = source.is_ident(end) and source.at(end + 1) in (b"[", b"=", b",", b")", b";")
+                kind = source.at(end - 1)
+                if names and end > start + 1 and (source.is_ident(end - 1) or kind in (b"*", b">", b",")):
+                    around = source.texts[max(0, start - 2) : end]
+                    if kind == b"*" and b"volatile" in around:
+                        found.append((end, True))
+                    elif kind != b"*" and b"__shared__" in around:
+                        found.append((end, b"volatile" in around))
+                end = source.pairs.get(end, end) + 1 if source.at(end) in (b"[", b"(", b"<") else end + 1
+    return found
 
 
-def _exchange(source: CudaSource, name: bytes, places: list[int]) -> int | None:
-    """Where an element is read that another lane may have written since the last barrier."""
+def _leaders(source: CudaSource, first: int, last: int) -> list[tuple[int, int]]:
+    """Where one lane acts for others, `if (lane == 0) ...`: token ranges in order, none inside another."""
+    found: list[tuple[int, int]] = []
+    for at in source.index.get(b"if", ()):
+        close = source.pairs.get(at + 1) if first < at < last else None
+        if close is None or (found and at < found[-1][1]):
+            continue
+        words = source.texts[at + 2 : close]
+        if (b"==" in words or b"!" in words) and any(
+            word in (b"threadIdx", b"thread_rank") or by_name(word) is not None for word in words
+        ):
+            end = source.pairs.get(close + 1) if source.at(close + 1) == b"{" else _statement_end(source, close + 1)
+            found.append((close, end if end is not None else close))
+    return found
+
+
+def _exchange(
+    source: CudaSource, names: set[int], orders: set[int], leaders: list[tuple[int, int]], volatile: bool
+) -> int | None:
+    """Where an element is read that another lane may have written since the last barrier. What is not volatile is
+    asked only for a leader's word and a neighbour's element: threads have parts of their own in shared memory."""
     written: dict[bytes, bool] = {}
-    for at in places:
-        if source.at(at) in _ORDERS:
+    stored: tuple[int, bytes, bool] | None = None  # what a statement writes stands there when it ends
+    for at in sorted(names | orders):
+        if stored is not None and at > stored[0]:
+            written[stored[1]] = written.get(stored[1], False) or stored[2]
+            stored = None
+        if at in orders:
             written = {}
             continue
-        if source.at(at) != name or source.at(at - 1) in (b".", b"->"):
+        if source.at(at - 1) in (b".", b"->"):
             continue
         end = at + 1
         while source.at(end) == b"[" and end in source.pairs:
             end = source.pairs[end] + 1
         index = source.text(at + 1, end)
-        if source.is_ident(at - 1) or (not index and source.at(at - 1) in (b"*", b"(", b",")):
+        if source.is_ident(at - 1) or (not index and source.at(at - 1) in (b"*", b"(", b",", b"&")):
             continue  # declared, or a pointer on its way
-        shared = _in_atomic(source, at)
-        if shared or source.at(end) in _WRITES:
-            written[index] = written.get(index, False) or shared or _by_leader(source, at)
-            if source.at(end) in (b"=", b"") or shared:
+        number = bisect_left(leaders, (at, at)) - 1
+        led = number >= 0 and at < leaders[number][1]
+        by_all = _in_atomic(source, at)
+        if by_all or source.at(end) in _WRITES:
+            stored = _statement_end(source, at), index, led or (by_all and volatile)
+            if source.at(end) == b"=" or by_all:
                 continue
-        if written and written.get(index, True) and not _by_leader(source, at):
+        if led or not written:
+            continue
+        if written.get(index, volatile or _beside(index, written)):
             return at
     return None
 
 
 _WRITES = _ASSIGNMENTS | {b"-=", b"++", b"--"}
+_BESIDE = re.compile(rb"\[\s*(\w+(?:\.x)?)\s*(?:\^|[+-]\s*\d+\s*\])")
+
+
+def _beside(index: bytes, written: dict[bytes, bool]) -> bool:
+    """True for `[t ^ d]` and `[t + 1]` where `[t]` alone is written."""
+    match = _BESIDE.match(index)
+    return match is not None and set(written) == {b"[" + match[1] + b"]"}
 
 
 def _in_atomic(source: CudaSource, at: int) -> bool:
@@ -215,23 +274,18 @@ def _in_atomic(source: CudaSource, at: int) -> bool:
     return source.at(back).startswith(b"atomic")
 
 
-def _by_leader(source: CudaSource, at: int) -> bool:
-    """True under `if (lane == 0)`: one lane acts for all."""
-    back = at
-    while back > at - 24 and source.at(back - 1) not in (b";", b"}"):
-        back -= 1
-    head = source.texts[back:at]
-    return b"if" in head and b"==" in head
-
-
-def _exchanged(source: CudaSource, name: bytes, at: int) -> Finding:
+def _exchanged(source: CudaSource, at: int, volatile: bool) -> Finding:
     return finding(
         RULE,
         source,
         at,
-        f"{name.decode('utf-8', 'replace')} passes values between lanes with no barrier between write and read: its "
-        "accesses are volatile and the lanes of a wavefront run in step, which keeps the result where all of them "
-        "belong to one warp",
+        f"{source.at(at).decode('utf-8', 'replace')} passes values between lanes with no barrier between write and "
+        + (
+            "read: its accesses are volatile and the lanes of a wavefront run in step, which keeps the result where "
+            "all of them belong to one warp"
+            if volatile
+            else "read: clang may read before the other lane writes, as it is not volatile"
+        ),
         confidence=Confidence.MEDIUM,
         fix="put __syncwarp() between the write and the read, in the CUDA source as well",
     )
