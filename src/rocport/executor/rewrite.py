@@ -16,20 +16,12 @@ import bisect
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+
+from rocport.syntax.cuda import CudaSource
 
 _MARKER = re.compile(rb'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)\r?$', re.MULTILINE)
-_TOKEN = re.compile(
-    rb"""
-      (?P<marker>^\#[^\n]*)
-    | (?P<string>(?:u8|[uUL])?R"(?P<delim>[^()\\\s"]{0,16})\(.*?\)(?P=delim)" | (?:u8|[uUL])?"(?:\\.|[^"\\\n])*")
-    | (?P<char>[uUL]?'(?:\\.|[^'\\\n])+')
-    | (?P<ident>[A-Za-z_$][\w$]*)
-    | (?P<number>\.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*)
-    | (?P<punct><<\s*<|::|->|\.\.\.|[^\s\w])
-    """,
-    re.DOTALL | re.VERBOSE | re.MULTILINE,
-)
+_NO_CODE = re.compile(rb"^#[^\n]*", re.MULTILINE)
+_PARTED = re.compile(rb"<<(\s+)<")
 _TRIGGERS = re.compile(
     rb"<<\s*<|\b(?:__global__|__host__|__device__|__shared__|__noinline__|__forceinline__|hipLaunchKernelGGL|hipLaunch\w*Kernel|asm|__asm__|__asm)\b"
 )
@@ -47,6 +39,7 @@ _SPECIFIERS = frozenset(
     b"__forceinline__ __global__ "
     b"__noinline__ typename unsigned signed void int float double bool char long short auto".split()
 )
+_AFTER_ARGUMENTS = frozenset([b"(", b"::", b")", b",", b"{", b">", b"&", b"&&", b"*", b";", b""])
 _INLINES = frozenset([b"inline", b"__inline__", b"__inline", b"__forceinline__"])
 _LITERALS = frozenset([b"nullptr", b"__null", b"true", b"false"])
 _BY_ADDRESS = frozenset([b"hipLaunchKernel", b"hipLaunchCooperativeKernel", b"hipExtLaunchKernel"])
@@ -69,12 +62,6 @@ _VECTOR_ASM = re.compile(
 
 class RewriteError(Exception):
     """Source that the rewriter cannot read; the message names the place."""
-
-
-class _Token(NamedTuple):
-    text: bytes
-    start: int
-    end: int
 
 
 @dataclass
@@ -179,7 +166,8 @@ class _Regions:
 
     def __init__(self, rewriter: _Rewriter) -> None:
         self.at = rewriter.at
-        self.tokens = rewriter.tokens
+        self.lexed = rewriter.lexed
+        self.texts = rewriter.texts
         self.pairs = rewriter.pairs
         self.everywhere = rewriter.everywhere
         self.insertions: list[tuple[int, bytes]] = []  # (offset, text)
@@ -188,15 +176,15 @@ class _Regions:
 
     def run(self) -> list[tuple[int, bytes]]:
         """Texts to insert, by offset."""
-        bodies = self.functions(self.tokens, self.pairs)
+        bodies = self.functions(self.texts, self.pairs)
         reaching = self._reaching(bodies)
         self.hits = (
-            list(range(len(self.tokens)))
+            list(range(len(self.texts)))
             if self.everywhere
             else [
                 i
-                for i, token in enumerate(self.tokens)
-                if _WAVE.fullmatch(token.text) or token.text in reaching or self._takes_lock(i)
+                for i, text in enumerate(self.texts)
+                if _WAVE.fullmatch(text) or text in reaching or self._takes_lock(i)
             ]
         )
         for _, open_, close in bodies:
@@ -207,17 +195,17 @@ class _Regions:
         return self.insertions
 
     @staticmethod
-    def functions(tokens: list[_Token], pairs: dict[int, int]) -> list[tuple[bytes, int, int]]:
+    def functions(texts: list[bytes], pairs: dict[int, int]) -> list[tuple[bytes, int, int]]:
         """(name, open brace, close brace) of every function body that is not inside of another."""
         found: list[tuple[bytes, int, int]] = []
         position = 0
-        while position < len(tokens):
-            if tokens[position].text == b"{" and position in pairs:
+        while position < len(texts):
+            if texts[position] == b"{" and position in pairs:
                 close = position - 1
-                while close > 0 and tokens[close].text in (b"const", b"noexcept", b"override", b"mutable"):
+                while close > 0 and texts[close] in (b"const", b"noexcept", b"override", b"mutable"):
                     close -= 1
-                if close > 0 and tokens[close].text == b")" and close in pairs:
-                    name = tokens[pairs[close] - 1].text
+                if close > 0 and texts[close] == b")" and close in pairs:
+                    name = texts[pairs[close] - 1]
                     if (name[:1].isalpha() or name[:1] == b"_") and name not in (
                         b"if",
                         b"for",
@@ -232,7 +220,7 @@ class _Regions:
 
     def _reaching(self, bodies: list[tuple[bytes, int, int]]) -> frozenset[bytes]:
         """Names of functions from which a wave operation can be reached."""
-        words = [(name, {token.text for token in self.tokens[open_:close]}) for name, open_, close in bodies]
+        words = [(name, set(self.texts[open_:close])) for name, open_, close in bodies]
         reaching = {name for name, used in words if any(_WAVE.fullmatch(word) for word in used)}
         reaching |= {name for name, open_, close in bodies if any(map(self._takes_lock, range(open_, close)))}
         while True:
@@ -269,7 +257,7 @@ class _Regions:
         return at < len(self.hits) and self.hits[at] < last
 
     def _insert(self, before: int, text: bytes) -> None:
-        self.insertions.append((self.tokens[before].start, text))
+        self.insertions.append((self.lexed.starts[before], text))
 
     def _skip(self, position: int, limit: int) -> int:
         """End of a plain statement."""
@@ -318,16 +306,16 @@ class _Regions:
                     del self.insertions[mark:]
                     self._side(end + 1, after, inner)
                 if self._reaches(body, after):
-                    self.insertions.insert(mark_if, (self.tokens[position].start, b"{ ::rpx::Join rpx_join; "))
-                    self.insertions.append((self.tokens[after - 1].end, b" }"))
+                    self.insertions.insert(mark_if, (self.lexed.starts[position], b"{ ::rpx::Join rpx_join; "))
+                    self.insertions.append((self.lexed.end(after - 1), b" }"))
             elif self._reaches(position, end):
                 if text == b"switch":
                     self._side(position, end, inner)
                 else:
                     opening = self._round(position, end, loop)
-                    self.insertions.append((self.tokens[position].start, b"{ ::rpx::Loop %s; " % loop))
+                    self.insertions.append((self.lexed.starts[position], b"{ ::rpx::Loop %s; " % loop))
                     self._branch(body, end, inner, opening)
-                    self.insertions.append((self.tokens[end - 1].end, b" }"))
+                    self.insertions.append((self.lexed.end(end - 1), b" }"))
             else:
                 self.insertions += inner
             return after
@@ -340,9 +328,9 @@ class _Regions:
             del self.insertions[mark:]
             stop = self._skip(end, limit)
             if self._reaches(position, stop):
-                self.insertions.append((self.tokens[position].start, b"{ ::rpx::Loop %s; " % loop))
+                self.insertions.append((self.lexed.starts[position], b"{ ::rpx::Loop %s; " % loop))
                 self._branch(position + 1, end, inner, self._round(position, stop, loop))
-                self.insertions.append((self.tokens[stop - 1].end, b" }"))
+                self.insertions.append((self.lexed.end(stop - 1), b" }"))
             else:
                 self.insertions += inner
             return stop
@@ -357,9 +345,9 @@ class _Regions:
         return self._skip(position, limit)
 
     def _branch(self, first: int, last: int, inner: list[tuple[int, bytes]], opening: bytes) -> None:
-        self.insertions.append((self.tokens[first].start, b"{ " + opening + b" "))
+        self.insertions.append((self.lexed.starts[first], b"{ " + opening + b" "))
         self.insertions += inner
-        self.insertions.append((self.tokens[last - 1].end, b" }"))
+        self.insertions.append((self.lexed.end(last - 1), b" }"))
 
 
 # What a thread does that depends on which thread it is, or that waits for others. An index that the kernel's own body
@@ -395,7 +383,8 @@ class _ThreadLoops:
 
     def __init__(self, rewriter: _Rewriter) -> None:
         self.at = rewriter.at
-        self.tokens = rewriter.tokens
+        self.lexed = rewriter.lexed
+        self.texts = rewriter.texts
         self.pairs = rewriter.pairs
         self.bodies = rewriter.kernel_bodies
 
@@ -413,12 +402,12 @@ class _ThreadLoops:
             words.discard(b"threadIdx")
             if words & tied or any(_IDENTITY.fullmatch(w) or _SPINS.fullmatch(w) or _WAVE.fullmatch(w) for w in words):
                 continue
-            if any(self.at(i)[:2] == b"<<" and len(self.at(i)) > 2 for i in range(open_, close)):
+            if b"<<<" in self.texts[open_:close]:
                 continue
             if any(self._bare_lambda(i) for i in range(open_, close)):
                 continue
-            insertions.append((self.tokens[open_].end, _LOOP_HEAD))
-            insertions.append((self.tokens[close].start, _LOOP_TAIL))
+            insertions.append((self.lexed.end(open_), _LOOP_HEAD))
+            insertions.append((self.lexed.starts[close], _LOOP_TAIL))
         return insertions
 
     def _bare_lambda(self, position: int) -> bool:
@@ -430,15 +419,14 @@ class _ThreadLoops:
 
     def _tied(self) -> frozenset[bytes] | None:
         """Functions through which a kernel would need its thread; None: code that needs it cannot be named."""
-        functions = _Regions.functions(self.tokens, self.pairs)
+        functions = _Regions.functions(self.texts, self.pairs)
         kernels = {open_ for open_, _ in self.bodies}
         starts = [open_ for _, open_, _ in functions]
         words: list[tuple[bytes, set[bytes]]] = []
         for name, open_, close in functions:
             if open_ not in kernels:
                 words.append((name, {self.at(i) for i in range(open_, close)}))
-        for position, token in enumerate(self.tokens):
-            text = token.text
+        for position, text in enumerate(self.texts):
             if not (_IDENTITY.fullmatch(text) or _WAVE.fullmatch(text)):
                 continue
             at = bisect.bisect_right(starts, position) - 1
@@ -490,43 +478,25 @@ class _Rewriter:
         self.everywhere = everywhere
         self.text = text
         self.result = result
-        self.tokens = [
-            _Token(match.group(), match.start(), match.end())
-            for match in _TOKEN.finditer(text)
-            if match.group()[:1] != b"#"
-        ]
+        # Markers are no tokens, and `<< <`, as a macro may leave it, opens a launch like `<<<`; every offset stays.
+        masked = _NO_CODE.sub(lambda match: b" " * len(match[0]), text)
+        self.lexed = CudaSource("", _PARTED.sub(rb"<<<\1", masked))
+        self.at = self.lexed.at
+        self.texts = self.lexed.texts
+        self.pairs = self.lexed.pairs
         self.markers = [(m.start(), m.end(), int(m.group(1)), m.group(2)) for m in _MARKER.finditer(text)]
         self._marker_starts = [marker[0] for marker in self.markers]
-        self.pairs = self._match()
         self.found: list[tuple[int, int, bytes]] = []
         self.kernels: set[bytes] = set()
         self.kernel_bodies: list[tuple[int, int]] = []  # opening and closing brace of each definition
 
     # ---- structure ---------------------------------------------------------------------------------------------------
 
-    def _match(self) -> dict[int, int]:
-        pairs: dict[int, int] = {}
-        stack: list[int] = []
-        for position, token in enumerate(self.tokens):
-            if token.text in _OPEN:
-                stack.append(position)
-            elif token.text in _CLOSE:
-                while stack and _OPEN[self.tokens[stack[-1]].text] != token.text:
-                    stack.pop()
-                if stack:
-                    open_ = stack.pop()
-                    pairs[open_] = position
-                    pairs[position] = open_
-        return pairs
-
-    def at(self, position: int) -> bytes:
-        return self.tokens[position].text if 0 <= position < len(self.tokens) else b""
-
     def source(self, first: int, last: int) -> bytes:
         """Text of the tokens [first, last) on one line, without line markers."""
         if first >= last:
             return b""
-        raw = self.text[self.tokens[first].start : self.tokens[last - 1].end]
+        raw = self.text[self.lexed.starts[first] : self.lexed.end(last - 1)]
         return b" ".join(_MARKER.sub(b"", raw).split(b"\n")) if b"\n" in raw else raw
 
     def split(self, first: int, last: int) -> list[tuple[int, int]]:
@@ -565,10 +535,14 @@ class _Rewriter:
                 if depth == 0:
                     after = self.at(position + 1)
                     # `a < b, c > d` is two comparisons; a template argument list is followed by punctuation.
-                    return position if after in (b"(", b"::", b")", b",", b"{", b">", b"&", b"*", b";", b"") else None
+                    return (
+                        position
+                        if after in (b"(", b"::", b")", b",", b"{", b">", b"&", b"&&", b"*", b";", b"")
+                        else None
+                    )
             elif text in _OPEN and position in self.pairs:
                 position = self.pairs[position]
-            elif text in (b";", b"{", b"}", b"="):
+            elif text in (b";", b"{", b"}") or text[-1:] == b"=":
                 return None
             position += 1
         return None
@@ -583,7 +557,7 @@ class _Rewriter:
 
     def replace(self, first: int, last: int, replacement: bytes) -> None:
         """Replaces the tokens [first, last); what follows keeps its line."""
-        start, end = self.tokens[first].start, self.tokens[last - 1].end
+        start, end = self.lexed.starts[first], self.lexed.end(last - 1)
         if b"\n" in self.text[start:end]:
             name, line = self.place(end)
             replacement += b'\n# %d "%s"\n' % (line, name)
@@ -595,10 +569,10 @@ class _Rewriter:
         """Non-overlapping (start, end, replacement), in order."""
         self._collect_kernels()
         position = 0
-        while position < len(self.tokens):
+        while position < len(self.texts):
             text = self.at(position)
             first = text[:1]
-            if first == b"<" and len(text) > 1:
+            if text == b"<<<":
                 self._launch(position)
             elif first in (b"_", b"h", b"a"):
                 if text == b"hipLaunchKernelGGL":
@@ -637,7 +611,7 @@ class _Rewriter:
         if any(open_ < position < close for open_, close in self.kernel_bodies):
             return True
         loops = _ThreadLoops(self)
-        for _, open_, close in _Regions.functions(self.tokens, self.pairs):
+        for _, open_, close in _Regions.functions(self.texts, self.pairs):
             if open_ < position < close:
                 return loops.for_device(open_)
         return False
@@ -645,7 +619,7 @@ class _Rewriter:
     def _collect_kernels(self) -> None:
         namespaces: list[tuple[int, bytes]] = []  # (closing brace, name)
         position = 0
-        while position < len(self.tokens):
+        while position < len(self.texts):
             text = self.at(position)
             while namespaces and position > namespaces[-1][0]:
                 namespaces.pop()
@@ -654,7 +628,7 @@ class _Rewriter:
                 while open_ < position + 8 and self.at(open_) not in (b"{", b";", b"="):
                     open_ += 1
                 if self.at(open_) == b"{" and open_ in self.pairs:
-                    name = b"".join(t.text for t in self.tokens[position + 1 : open_])
+                    name = b"".join(self.texts[position + 1 : open_])
                     namespaces.append((self.pairs[open_], name))
             elif text == b"__global__":
                 self._kernel(position, [name for _, name in namespaces])
@@ -663,7 +637,7 @@ class _Rewriter:
     def _kernel(self, position: int, namespaces: list[bytes]) -> None:
         """Records the kernel that the `__global__` belongs to; for the registry when it is a plain function."""
         cursor = position + 1
-        while cursor < min(position + 60, len(self.tokens)):
+        while cursor < min(position + 60, len(self.texts)):
             text = self.at(cursor)
             if text == b"(":
                 name = self.at(cursor - 1)
@@ -723,7 +697,7 @@ class _Rewriter:
 
     def _launch_close(self, open_: int) -> int | None:
         position = open_ + 1
-        while position < len(self.tokens):
+        while position < len(self.texts):
             text = self.at(position)
             if text in _OPEN:
                 if position not in self.pairs:
@@ -784,7 +758,7 @@ class _Rewriter:
             elif text in (b";", b"{", b"}"):
                 break
             position -= 1
-        name, line = self.place(self.tokens[close].start)
+        name, line = self.place(self.lexed.starts[close])
         raise RewriteError(
             f"{name.decode(errors='replace')}:{line}: the kernel of this launch has unmatched angle brackets"
         )
@@ -898,7 +872,7 @@ class _Rewriter:
             self.replace(position, position + 1, b"")
             return
         end = position
-        while end < len(self.tokens) and self.at(end) != b";":
+        while end < len(self.texts) and self.at(end) != b";":
             end = self.pairs[end] + 1 if self.at(end) in _OPEN and end in self.pairs else end + 1
         after = {self.at(i) for i in range(position + 1, end)}
         if b"extern" in before or b"extern" in after:
@@ -987,8 +961,8 @@ class _Rewriter:
     def _device_functions(self) -> frozenset[tuple[bytes, bytes, int]]:
         """(name, parameters, scope) of the functions that are for the device alone."""
         found = set()
-        for position, token in enumerate(self.tokens):
-            if token.text == b"__device__" and not self._for_host(position):
+        for position, text in enumerate(self.texts):
+            if text == b"__device__" and not self._for_host(position):
                 name, parameters, _ = self._function(position)
                 if name:
                     found.add((name, parameters, self._scope(position)))
@@ -1023,7 +997,7 @@ class _Rewriter:
     def _function(self, position: int) -> tuple[bytes, bytes, int]:
         """Name, parameters and end of the function definition whose specifiers hold the token; empty: there is none."""
         cursor = position + 1
-        while cursor < min(position + 40, len(self.tokens)):
+        while cursor < min(position + 40, len(self.texts)):
             text = self.at(cursor)
             if text == b"(" and cursor in self.pairs:
                 close = self.pairs[cursor]
