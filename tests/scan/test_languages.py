@@ -63,6 +63,28 @@ def test_a_notebook_is_reported_at_its_own_lines() -> None:
     assert found[1] > text.split("\n").index(next(line for line in text.split("\n") if "matplotlib" in line))
 
 
+def _notebook(*cells: list[str]) -> list[tuple[str, str]]:
+    """Rule and text of the line of each finding."""
+    body = [{"cell_type": "code", "source": [f"{line}\n" for line in cell], "outputs": []} for cell in cells]
+    text = json.dumps({"cells": body, "nbformat": 4}, indent=1)
+    return [
+        (found[0], json.loads(text.split("\n")[found[1] - 1].strip(" ,")).strip()) for found in _rules("n.ipynb", text)
+    ]
+
+
+def test_the_shell_of_a_notebook_is_read() -> None:
+    found = _notebook(["!nvidia-smi"], ["x = 1", "%pip install cupy-cuda12x"], ["%%bash", "set -e", "nvcc -o a a.cu"])
+    assert [line for _, line in found] == ["!nvidia-smi", "%pip install cupy-cuda12x", "nvcc -o a a.cu"]
+
+
+def test_a_cell_that_is_a_cuda_source_is_named_where_it_asks_for_cuda() -> None:
+    kernel = "__global__ void f(int *x) { *x = __shfl_sync(0xffffffff, *x, 0); }"
+    found = _notebook(
+        ["%%cu", "#include <cstdio>", kernel], ["%%writefile b.cu", kernel], ["%%writefile c.txt", kernel]
+    )
+    assert [line for _, line in found] == ["%%cu", kernel, kernel]
+
+
 def test_python_2_is_a_problem_and_not_a_crash() -> None:
     problem = scan_file("a.py", b"import pynvml\nprint 'x'\n", "python", Context())
     assert isinstance(problem, Problem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -173,8 +174,8 @@ def scan_python(
 def scan_notebook(
     path: str, data: bytes, context: Context, failed: list[Problem] | None = None
 ) -> list[Finding] | Problem:
-    """Findings over the code cells of a notebook, at the lines of the .ipynb file."""
-    if not _triggered("python", data):
+    """Findings over the code cells of a notebook and the shell's commands in them, at the lines of the .ipynb file."""
+    if not _triggered("python", data) and not _COMMAND.search(data):
         return []
     try:
         code_cells = cells(data)
@@ -186,21 +187,25 @@ def scan_notebook(
     findings: list[Finding] = []
     for cell in code_cells:
         found = scan_python(path, cell.code, context, failed)
-        # A cell in another language (%%bash, R) is no Python; the other cells still are.
-        for finding in found if isinstance(found, list) else ():
-            first, last = cell.lines[finding.line - 1], cell.lines[finding.end_line - 1]
-            span = Span(starts[first - 1], max(starts[first - 1], starts[last] - 1))
-            findings.append(
-                replace(
-                    finding,
-                    line=first,
-                    end_line=last,
-                    span=span,
-                    edits=(),
-                    applicability=Applicability.MANUAL,
-                )
-            )
+        # A cell in another language (R) is no Python; the other cells still are.
+        placed = [(cell.lines, finding) for finding in found] if isinstance(found, list) else []
+        script = "\n".join(text for _, text in cell.commands).encode()
+        numbers = tuple(number for number, _ in cell.commands)
+        placed += (
+            [(numbers, finding) for finding in scan_build(path, script, "shell", context, failed)] if script else []
+        )
+        findings += [_in_notebook(finding, lines, starts) for lines, finding in placed]
     return _ordered(findings)
+
+
+_COMMAND = re.compile(rb'"\s*[!%]')
+
+
+def _in_notebook(finding: Finding, lines: tuple[int, ...], starts: list[int]) -> Finding:
+    """A finding over a cell, at the lines of the notebook's file; nothing is edited there."""
+    first, last = lines[finding.line - 1], lines[finding.end_line - 1]
+    span = Span(starts[first - 1], max(starts[first - 1], starts[last] - 1))
+    return replace(finding, line=first, end_line=last, span=span, edits=(), applicability=Applicability.MANUAL)
 
 
 def scan_build(

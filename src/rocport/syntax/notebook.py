@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
 MAGIC = ("%", "!", "?")
+_SHELL = ("%%bash", "%%sh", "%%script", "%%!")
+_SOURCE = re.compile(r"%%(?:cu\w*|writefile\b.*\.cuh?)\s*$")
+"""A cell that is a CUDA source: of a magic of its own, or written to a file."""
 
 
 @dataclass(frozen=True)
@@ -16,11 +20,11 @@ class Cell:
     code: bytes
     lines: tuple[int, ...]
     commands: tuple[tuple[int, str], ...]
-    """Shell commands (`!pip install ...`): (line of the file, text)."""
+    """Shell commands (`!pip install ...`, the lines of a cell of `%%bash`): (line of the file, text)."""
 
 
 def cells(data: bytes) -> list[Cell]:
-    """Code cells in order. Raises ValueError for a file that is no notebook."""
+    """Code cells in order; one that is a CUDA source as a string. Raises ValueError for a file that is no notebook."""
     text = data.decode("utf-8")
     body: Any = json.loads(text)
     if not isinstance(body, dict):
@@ -32,6 +36,7 @@ def cells(data: bytes) -> list[Cell]:
             continue
         source = cell.get("source", "")
         parts = source.splitlines(keepends=True) if isinstance(source, str) else [str(part) for part in source]
+        first = parts[0].strip() if parts else ""
         code: list[str] = []
         numbers: list[int] = []
         commands: list[tuple[int, str]] = []
@@ -40,11 +45,20 @@ def cells(data: bytes) -> list[Cell]:
             at = max(at, where)
             number = text.count("\n", 0, where) + 1
             line = part.rstrip("\n")
-            if line.lstrip().startswith(MAGIC):
+            if _SOURCE.match(first):
+                if not code and first.startswith("%%cu"):
+                    commands.append((number, "nvcc cell.cu"))  # what the magic runs
+                line = line if code else "_ = r'''"
+            elif first.startswith(_SHELL):
+                commands.append((number, line.strip() if commands else ""))
+                line = "pass"
+            elif line.lstrip().startswith(MAGIC):
                 commands.append((number, line.strip().lstrip("%!? ")))
                 line = line[: len(line) - len(line.lstrip())] + "pass"
             code.append(line)
             numbers.append(number)
+        if _SOURCE.match(first):
+            code[-1] += "'''"
         found.append(Cell("\n".join(code).encode(), tuple(numbers), tuple(commands)))
     return found
 
