@@ -44,6 +44,8 @@ def test_calls_launches_and_refusals_are_lines(hip: HipCompile, toolchain: Toolc
     source.write_text(_SOURCE)
     environment = {**os.environ, VARIABLE: str(tmp_path / "calls.jsonl")}
     trace_calls(toolchain, environment)
+    maps = subprocess.run(["cat", "/proc/self/maps"], capture_output=True, text=True, check=True, env=environment)
+    assert "rocport-calls" in maps.stdout and "libamdhip64" not in maps.stdout and not maps.stderr  # a build's tool
     done = subprocess.run(
         [hip(source, "-O1")], capture_output=True, text=True, timeout=HANGING_S, check=False, env=environment
     )

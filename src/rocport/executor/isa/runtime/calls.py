@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library that traces calls: a function around every one of the API's headers, loaded before the runtime.
 
-It is made where a trace is asked for (ROCPORT_EXEC_TRACE) and lies beside the runtime's libraries.
+It is made where a trace is asked for (ROCPORT_EXEC_TRACE) and lies beside the runtime's libraries. A build's shells and
+compilers get it as well, so it does not need the runtime: that is looked for at a program's first call.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ VARIABLE = "ROCPORT_EXEC_TRACE"
 _WRITERS = (Path(__file__), Path(__file__).with_name("declarations.py"))
 _NAME = f"librocport-calls-{hashlib.sha256(b''.join(one.read_bytes() for one in _WRITERS)).hexdigest()[:12]}.so"
 """By what writes it; calls.h is one of the headers that name the libraries' folder."""
+_RUNTIME = f"lib{LIBRARIES[0].name}.so.{LIBRARIES[0].version}"
 _STATUS = ("hipError_t", "hiprtcResult")
 _NOT = frozenset({"hipGetLastError", "hipPeekAtLastError", "hipExtGetLastError"})
 """Their result is a state, not the call's own. Names that begin with `_` are the compiler's calls."""
@@ -50,8 +52,7 @@ def _build(toolchain: Toolchain) -> Path:
                 command = [
                     str(toolchain.compiler), "-std=c++17", "-O0", "-fPIC", "-w", "-shared", "-fuse-ld=lld", f"-I{HERE}",
                     "-D__HIP_PLATFORM_AMD__=1", "-D__HIP_DISABLE_CPP_FUNCTIONS__=1", "-isystem", str(toolchain.include),
-                    str(source), f"-L{folder}", "-lamdhip64", "-Wl,-rpath,$ORIGIN", "-ldl",
-                    "-o", str(scratch / _NAME),
+                    str(source), "-Wl,-z,lazy", "-ldl", "-o", str(scratch / _NAME),
                 ]  # fmt: skip
                 run_compiler(command, _NAME)
                 (scratch / _NAME).rename(library)
@@ -68,6 +69,8 @@ def _text(toolchain: Toolchain) -> str:
         *(f"#include <{header}>" for header in headers),
         "#include <dlfcn.h>",
         '#include "calls.h"',
+        # A plugin's runtime is the plugin's alone until it is opened for all.
+        f'static void *runtime() {{ return dlopen("{_RUNTIME}", RTLD_LAZY | RTLD_GLOBAL); }}',
         'extern "C" {',
     ]
     for one in declared:
@@ -78,6 +81,7 @@ def _text(toolchain: Toolchain) -> str:
         says = "hipGetErrorName(result)" if status == "hipError_t" else "hiprtcGetErrorString(result)"
         lines.append(
             f"{status} {name}({typed}) {{\n"
+            "  static void *const opened = runtime();\n"
             f'  static const auto next = reinterpret_cast<{status} (*)({typed})>(dlsym(RTLD_NEXT, "{name}"));\n'
             f'  calls::Call call("{name}");\n'
             f"  const {status} result = next({passed});\n"
