@@ -1,12 +1,13 @@
 """An argument that CUDA takes as a pointer to const and HIP does not: `cuMemcpyHtoD(d, host, n)` with a `const float
 *host`. `hipMemcpyHtoD` of ROCm 6 takes a `void *`, to which no pointer to const converts, though it only reads there;
-the arrays of pointers of `hipblasGemmBatchedEx` lack a const of CUDA's, too. The port casts the argument where it
-stands. Right everywhere, and on releases that declare it as CUDA does. Where `__VA_ARGS__` or a pack may hold the
-argument together with others, no cast can stand before it: MANUAL.
+the arrays of pointers of `hipblasGemmBatchedEx`, `getriBatched` and hipRTC lack a const of CUDA's, too. The port casts
+the argument where it stands. Right everywhere, and on releases that declare it as CUDA does. Where `__VA_ARGS__` or a
+pack may hold the argument together with others, no cast can stand before it: MANUAL.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
@@ -16,6 +17,9 @@ from rocport.rules.cuda.warp_common import is_definition, is_name_only
 from rocport.syntax.cuda import CudaSource
 
 _FROM_HOST = {1: b"(void *)"}
+_TEXTS = b"(const char **)"
+_CONST_TEXTS = re.compile(rb"\bchar\s*(?:const\s*)?\*\s*const\b")
+"""What texts are that do not convert to HIP's: an array of constant pointers."""
 # Place of the argument -> the type that HIP takes.
 _CALLS = {
     b"cuMemcpyHtoD": _FROM_HOST,
@@ -23,7 +27,14 @@ _CALLS = {
     b"cuMemcpyHtoDAsync": _FROM_HOST,
     b"cuMemcpyHtoDAsync_v2": _FROM_HOST,
     b"cublasGemmBatchedEx": {7: b"(const void **)", 10: b"(const void **)", 14: b"(void **)"},
+    b"nvrtcCreateProgram": {4: _TEXTS, 5: _TEXTS},
+    b"nvrtcCompileProgram": {2: _TEXTS},
 }
+for _letter, _type in ((b"S", b"float"), (b"D", b"double"), (b"C", b"hipComplex"), (b"Z", b"hipDoubleComplex")):
+    _ARRAYS = b"(" + _type + b" *const *)"
+    _CALLS[b"cublas" + _letter + b"getriBatched"] = {2: _ARRAYS, 4: b"(int *)"}
+    _CALLS[b"cublas" + _letter + b"getrsBatched"] = {4: _ARRAYS}
+_NULL = (b"nullptr", b"NULL", b"0")
 
 RULE = Rule(
     name="const-argument",
@@ -51,6 +62,14 @@ RULE = Rule(
             contains=("a, (const void **)((void **)A), x, 1, (const void **)B, x, 1, b,", " (void **)C, x"),
         ),
         Example(
+            "void f(float **a, int *p) { cublasSgetriBatched(h, 4, (const float **)a, 4, p, c, 4, i, 2); }\n",
+            contains=("(h, 4, (float *const *)((const float **)a), 4, (int *)(p), c, 4, i, 2)",),
+        ),
+        Example(
+            "void f(const char *const *n) { nvrtcCreateProgram(p, s, 0, 2, n, nullptr); }\n",
+            contains=("(p, s, 0, 2, (const char **)(n), nullptr)",),
+        ),
+        Example(
             "#define COPY(d, ...) cuMemcpyHtoD(d, __VA_ARGS__)\n",
             contains=("#define COPY(d, ...) hipMemcpyHtoD(d, __VA",),
         ),
@@ -68,7 +87,7 @@ RULE = Rule(
         ),
         Example(
             "void f(CUdeviceptr d, const float *h, int n) { cuMemcpyHtoD(d, (void *)h + 4, n); }\n",
-            contains=("hipMemcpyHtoD(d, (void *)((void *)h + 4), n)",),
+            contains=("hipMemcpyHtoD(d, (void *)rocport::plus((void *)h, 4), n)",),
         ),
         Example(
             "void f(CUdeviceptr d, const float *h, int n) { cuMemcpyHtoD(d, const_cast<void *>(h) + 4, n); }\n",
@@ -82,6 +101,7 @@ RULE = Rule(
         "void f(CUdeviceptr d, void *h, int n) { cuMemcpyHtoD(d, (void *)h, n); }\n",
         "void f(CUdeviceptr d, S *h, int n) { cuMemcpyHtoD(d, (void *)&h->a[n + 1], n); }\n",
         "int g = use(cuMemcpyHtoD);\n",
+        "void f(const char **n) { nvrtcCreateProgram(p, s, 0, 2, n, n); }\n",
     ),
     sources=("hip/hip_runtime_api.h and hipblas/hipblas.h of ROCm 6.4",),
 )
@@ -113,7 +133,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 if place >= len(given):
                     continue
                 first, last = given[place]
-                if first >= last or _is_cast(source, first, last, type_):
+                if type_ is _TEXTS and not _CONST_TEXTS.search(source.data):
+                    continue
+                if first >= last or source.text(first, last) in _NULL or _is_cast(source, first, last, type_):
                     continue
                 yield finding(
                     RULE,
@@ -126,6 +148,16 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                         insert(source.end(last - 1), b")"),
                     ],
                 )
+
+
+def cast_for(source: CudaSource, first: int, last: int) -> bytes:
+    """The cast that this rule gives the argument of tokens [first, last), for one that rewrites it as a whole."""
+    at = first
+    while source.at(at - 1) not in (b"", b"(", b";", b"{", b"}"):
+        at = source.pairs.get(at - 1, at - 1) if source.at(at - 1) in (b")", b"]", b"}") else at - 1
+    places = _CALLS.get(source.at(at - 2), {}) if source.at(at - 1) == b"(" else {}
+    given = arguments(source, at - 1, source.pairs.get(at - 1, at - 1)) if places else []
+    return next((type_ for place, type_ in places.items() if given[place : place + 1] == [(first, last)]), b"")
 
 
 def _is_cast(source: CudaSource, first: int, last: int, type_: bytes) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from rocport.binding.scopes import Scopes
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, insert, replace_range
+from rocport.rules.cuda.const_argument import cast_for
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
@@ -247,6 +248,7 @@ def _sum(source: CudaSource, position: int, last: int) -> Iterator[Finding]:
             opened = b"rocport::%s(" % _FUNCTIONS[source.at(at)] + opened
             edits.append(Edit(Span(source.end(at - 1), source.end(at)), closing + b","))
             at, closing = end, b")"
+        opened = cast_for(source, first, at) + opened
         edits = [insert(source.starts[first], opened), *edits, insert(source.end(at - 1), b")")]
     yield finding(
         RULE, source, position, message, last=last, applicability=Applicability.SAFE, edits=edits, headers=[HEADER]
