@@ -14,6 +14,7 @@ static int failed;
 
 __device__ int counter = 7;
 __constant__ float table[4] = {1, 2, 3, 4};
+__constant__ const float fixed[5] = {1, 2, 3, 4, 5};
 __managed__ int shared_count = 3;
 __global__ void scale(float *x, float by) { x[threadIdx.x] *= by * table[0] + counter + shared_count; }
 __global__ void __launch_bounds__(128) bounded(float *x) { x[threadIdx.x] = 0; }
@@ -54,6 +55,7 @@ static void symbols() {
   CHECK(hipMemcpyFromSymbol(constants, HIP_SYMBOL(table), 16) == hipSuccess && constants[3] == 4);
   CHECK(hipMemcpyFromSymbol(constants, HIP_SYMBOL(table), 16, 4) == hipErrorInvalidValue);
   CHECK(hipGetSymbolSize(&size, HIP_SYMBOL(table)) == hipSuccess && size == 16);
+  CHECK(hipGetSymbolSize(&size, HIP_SYMBOL(fixed)) == hipSuccess && size == 20);
   CHECK(shared_count == 3);
 }
 
