@@ -29,7 +29,7 @@ _DEFINED = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
 _HEADER_GUARD = re.compile(rb"\w+_(?:H|HPP|CUH|HH|HXX|INC|INCLUDED|H_INCLUDED)_*\Z")
 # What clang or HIP's headers define too, or what says nothing about a build for AMD.
 _HARMLESS = frozenset(
-    b"__CUDA__ __CUDACC_DEBUG__ CUDA_R_16F CUDA_VERSION_MAJOR "
+    b"__CUDA__ __CUDACC_DEBUG__ __NVCC_DIAG_PRAGMA_SUPPORT__ CUDA_R_16F CUDA_VERSION_MAJOR "
     b"__CUDA_NO_HALF_OPERATORS__ __CUDA_NO_HALF_CONVERSIONS__ __CUDA_NO_HALF2_OPERATORS__ __CUDA_ARCH_FEAT_SM90_ALL "
     b"__CUDA_ARCH_HAS_FEATURE__ CUDA_API_PER_THREAD_DEFAULT_STREAM __CUDA_API_PER_THREAD_DEFAULT_STREAM".split()
 )
@@ -58,6 +58,7 @@ RULE = Rule(
         "#define USE_CUDA 1\n#if USE_CUDA\nvoid f();\n#endif\n",
         "#ifdef MY_CUDA_TOOLS_H\nvoid f();\n#endif\n",
         "#ifdef BARRACUDA\nvoid f();\n#endif\n",
+        "#ifdef __NVCC_DIAG_PRAGMA_SUPPORT__\n#pragma nv_diag_suppress 20012\n#endif\n",
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
 )
