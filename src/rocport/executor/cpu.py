@@ -63,6 +63,9 @@ _PER_WIDTH = re.compile(rb"__AMDGCN_WAVEFRONT_SIZE|__GFX\d+__|__gfx\w+__|__CDNA|
 _MOST_FOUND_HEADERS = 12
 _ROOT = Path(__file__).resolve().parents[2]  # where a child Python finds this package
 
+_PLAIN_SHARED = "-DRPX_PLAIN_SHARED"
+# The runtime works with the sanitizers and is not watched by them: what is looked for is in the program.
+_RUNTIME_BESIDE = (_PLAIN_SHARED, "-D__SANITIZE_ADDRESS__=1")
 _DEFAULT_BUILD = BuildOptions()
 _DEFAULT_RUN = RunOptions()
 _LINK_TEST = b"""
@@ -132,7 +135,7 @@ class CpuExecutor:
         if wanted and not self._links(wanted):
             return CpuExecutor(_gcc_for(wanted))._build(program, folder, options)
         try:
-            runtime = runtime_objects(self.compiler, flags=self._mode_flags(options))
+            runtime = runtime_objects(self.compiler, flags=_RUNTIME_BESIDE if options.sanitize else ())
         except CompilerError as error:
             raise BuildError(str(error)) from error
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -221,7 +224,7 @@ class CpuExecutor:
     def _mode_flags(self, options: BuildOptions) -> tuple[str, ...]:
         if not options.sanitize:
             return ()
-        return ("-fsanitize=address,undefined", "-fno-sanitize-recover=address", "-DRPX_PLAIN_SHARED")
+        return ("-fsanitize=address,undefined", "-fno-sanitize-recover=address", _PLAIN_SHARED)
 
     def _flags(self, unit: Unit, options: BuildOptions) -> list[str]:
         flags = [flag for flag in unit.flags if not flag.startswith("-std=")]
