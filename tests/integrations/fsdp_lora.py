@@ -1,6 +1,7 @@
-"""One of two processes of the FSDP2 checks, of our layers and of QLoRA: `fsdp_lora.py MODEL OUT RANK`.
+"""Both processes of the FSDP2 checks, of our layers and of QLoRA: `fsdp_lora.py MODEL OUT`.
 
-Exit code 0 when they hold: sharded over two processes they compute, and train, what one does.
+They are forked from one that has imported PyTorch and PEFT. Exit code 0 when they hold: sharded over two processes they
+compute, and train, what one does.
 """
 
 import os
@@ -20,7 +21,7 @@ from rocport.integrations.peft import with_layers
 from rocport.integrations.transformers import load
 from rocport.ops.modules import Linear4bit, QuantizedLinear
 
-FOLDER, OUT, RANK = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+FOLDER, OUT = sys.argv[1], Path(sys.argv[2])
 
 
 class Block(torch.nn.Module):
@@ -70,36 +71,36 @@ def made(sharded: bool):
     return model, torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
 
 
-def trained(model, optimizer, steps, mine):
-    """The loss of each step, over all rows; `mine`: each process takes one of two."""
+def trained(model, optimizer, steps, mine=None):
+    """The loss of each step, over all rows; `mine`: the one of two that this process takes."""
     losses = []
     for step in steps:
         tokens = torch.randint(0, 128, (2, 9), generator=torch.Generator().manual_seed(step % 2))
-        own = tokens[RANK : RANK + 1] if mine else tokens
+        own = tokens if mine is None else tokens[mine : mine + 1]
         loss = model(own, labels=own).loss
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
         mean = loss.detach().clone()
-        if mine:
+        if mine is not None:
             dist.all_reduce(mean)
             mean /= 2
         losses.append(mean.item())
     return losses
 
 
-def main() -> None:
+def main(rank: int) -> None:
     store = dist.FileStore(os.environ["RENDEZVOUS"], 2)
-    dist.init_process_group("gloo", store=store, rank=RANK, world_size=2, timeout=timedelta(seconds=600))
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=2, timeout=timedelta(seconds=600))
     layers()
-    alone = trained(*made(False), range(4), False)
+    alone = trained(*made(False), range(4))
     pair = made(True)
-    together = trained(*pair, range(2), True)
+    together = trained(*pair, range(2), rank)
     save(*pair, OUT)
-    later = trained(*pair, range(2, 4), True)
+    later = trained(*pair, range(2, 4), rank)
     resumed = made(True)
     restore(*resumed, OUT)
-    again = trained(*resumed, range(2, 4), True)
+    again = trained(*resumed, range(2, 4), rank)
     print("one process ", [f"{loss:.5f}" for loss in alone])
     print("two processes", [f"{loss:.5f}" for loss in together + later], "resumed", [f"{loss:.5f}" for loss in again])
     torch.testing.assert_close(torch.tensor(together + later), torch.tensor(alone), rtol=1e-5, atol=1e-5)
@@ -109,4 +110,8 @@ def main() -> None:
     dist.destroy_process_group()
 
 
-main()
+if __name__ == "__main__":
+    other = os.fork()
+    main(1 if other else 0)
+    if other:
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(other, 0)[1]))

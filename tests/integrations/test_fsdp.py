@@ -1,6 +1,9 @@
 """Our layers and QLoRA on two processes: the losses of one, and a run that goes on from what was saved."""
 
+import contextlib
+import importlib.util
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 
-pytest.importorskip("peft", reason="peft is not installed")
+if importlib.util.find_spec("peft") is None:  # imported where the processes are: it takes seconds
+    pytest.skip("peft is not installed", allow_module_level=True)
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
 from rocport.checkpoint.convert import Options, convert  # noqa: E402
@@ -22,7 +26,6 @@ def test_a_torch_that_cannot_shard_integers_is_refused(monkeypatch):
         shard(torch.nn.Linear(2, 2))
 
 
-# 15 s of CPU: two processes, each with its own torch, transformers and PEFT.
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
 def test_two_processes_train_as_one_and_go_on(tmp_path: Path):
     torch.manual_seed(0)
@@ -34,15 +37,11 @@ def test_two_processes_train_as_one_and_go_on(tmp_path: Path):
     convert(tmp_path / "dense", tmp_path / "nf4", Options("nf4b64"))
     environment = os.environ | {"OMP_NUM_THREADS": "1", "RENDEZVOUS": str(tmp_path / "rendezvous")}
     script = [sys.executable, str(Path(__file__).with_name("fsdp_lora.py")), tmp_path / "nf4", tmp_path / "state"]
-    logs = [tmp_path / f"rank{rank}.log" for rank in range(2)]
-    ranks: list[subprocess.Popen[bytes]] = []
-    try:
-        for rank, log in enumerate(logs):
-            with log.open("wb") as errors:
-                ranks.append(subprocess.Popen([*script, str(rank)], env=environment, stderr=errors))
-        for process, log in zip(ranks, logs, strict=True):
-            assert process.wait(timeout=3600) == 0, log.read_text(errors="replace")[-2000:]
-    finally:  # a rank whose peer failed waits for it
-        for process in ranks:
-            process.kill()
-            process.wait()
+    log = tmp_path / "log"
+    with log.open("wb") as errors:  # a group of their own: a rank whose peer failed waits for it
+        ranks = subprocess.Popen(script, env=environment, stderr=errors, start_new_session=True)
+        try:
+            assert ranks.wait(timeout=3600) == 0, log.read_text(errors="replace")[-2000:]
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(ranks.pid, signal.SIGKILL)
