@@ -46,7 +46,6 @@ from rocport.ops.modules import (
     SwitchLinear,
 )
 
-_DTYPES = {"F16": torch.float16, "BF16": torch.bfloat16, "F32": torch.float32}
 _log = logging.getLogger(__name__)
 
 

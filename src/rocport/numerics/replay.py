@@ -31,9 +31,6 @@ LAYOUT = "depends on layout"
 ERROR = "error"
 SKIPPED = "skipped"
 _NAMES = frozenset({"float32", "bfloat16", "float16", "float64"})
-_FACTORIES = frozenset(
-    {"arange", "ones", "zeros", "full", "eye", "scalar_tensor", "linspace", "ones_like", "zeros_like"}
-)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,6 @@ from rocport.executor.isa.forms import LOAD_LDS, LOAD_VECTOR, STORE, Context, St
 _COMMON_LOAD = re.compile(
     r"(?:LOAD|READ)_(?:(?P<words>DWORD(?:X(?P<count>\d))?)|(?P<letter>[BUI])(?P<size>\d+)|(?P<old>[US])(?P<oldsize>BYTE|SHORT))$"
 )
-_D16_LOAD = re.compile(
-    r"(?:LOAD|READ)_(?:(?:(?P<old>[US])BYTE|(?P<short>SHORT)|(?P<letter>[UI])8)_D16(?P<high>_HI)?"
-    r"|D16_(?:(?P<high2>HI)_)?(?P<kind>[BUI])(?P<size>8|16)|(?P<dsl>[UI])8_D16(?P<dsh>_HI)?|U16_D16(?P<dsu>_HI)?)$"
-)
 _STORE = re.compile(
     r"(?:STORE|WRITE)_(?:(?P<words>DWORD(?:X(?P<count>\d))?)|B(?P<size>\d+)|(?P<old>BYTE|SHORT)(?P<high>_D16_HI)?"
     r"|D16_HI_B(?P<highsize>8|16)|B(?P<dsize>8|16)_D16_HI)$"

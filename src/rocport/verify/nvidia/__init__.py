@@ -57,7 +57,6 @@ CODE_ORIGINAL = "nvidia-original"
 _DOCUMENTATION = (".md", ".rst", "PKG-INFO", ".dist-info/METADATA")
 _DECLARES = ("pyproject.toml", "setup.cfg", "setup.py")
 CODE_GATE = "nvidia-gate"
-_IN_WORDS = {"c": cfamily.GATE, "cmake": cmake.GATE, "make": make.GATE, "meson": meson.GATE}
 
 
 def verify(ported: Path, original: Path | None = None, revision: str | None = None, strict: bool = False) -> Proof:
