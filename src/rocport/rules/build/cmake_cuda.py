@@ -71,6 +71,11 @@ RULE = Rule(
             ),
             path="CMakeLists.txt",
         ),
+        Example(
+            "project(x)\nfind_package(CUDA REQUIRED)\ncuda_add_library(x a.cu)\n",
+            contains=("  enable_language(HIP)\n  find_package(hip REQUIRED)\n",),
+            path="CMakeLists.txt",
+        ),
         Example("enable_language(CUDA)\n", contains=("  enable_language(HIP)\nelse()\n",), path="CMakeLists.txt"),
         Example(
             "cmake_minimum_required(VERSION 3.21)\nproject(x LANGUAGES CXX CUDA)\n"

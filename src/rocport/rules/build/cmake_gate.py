@@ -37,7 +37,12 @@ def edits(source: BuildSource, command: CMakeCommand, context: Context) -> tuple
     """The edits for one command the rule found; empty where it has no form for ROCm."""
     if command.name in ("if", "elseif"):
         return _condition(source, command)
-    rocm = _rocm(command, driver=links_driver(source, command, context), languages=project_languages(source))
+    rocm = _rocm(
+        command,
+        driver=links_driver(source, command, context),
+        languages=project_languages(source),
+        after_project=_after_project(source, command),
+    )
     if rocm is None:
         return ()
     wrapped = _wrapped(source, command, rocm)
@@ -50,6 +55,13 @@ def builds(source: BuildSource, command: CMakeCommand) -> bool:
         return False
     names = "|".join(map(re.escape, sorted(_cuda_lists(source))))
     return re.search(rf"\.cu\b|\$\{{(?:{names or '(?!)'})\}}", command.arguments) is not None
+
+
+def _after_project(source: BuildSource, command: CMakeCommand) -> bool:
+    """True where a language can be enabled: behind the `project` of the file, outside of functions and macros."""
+    before = [item.name for item in source.commands if item.at < command.at]
+    depth = sum((name in ("function", "macro")) - (name in ("endfunction", "endmacro")) for name in before)
+    return depth == 0 and "project" in before
 
 
 def _cuda_lists(source: BuildSource) -> set[str]:
@@ -129,7 +141,7 @@ def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
     return (Edit(Span(first.close, first.close), (newline * 2 + text.rstrip()).encode()),)
 
 
-def _rocm(command: CMakeCommand, *, driver: bool, languages: frozenset[str]) -> list[str] | None:
+def _rocm(command: CMakeCommand, *, driver: bool, languages: frozenset[str], after_project: bool) -> list[str] | None:
     """The lines that stand for a command on ROCm; None where none are known."""
     words = command.arguments.split()
     if command.name in ("enable_language", "check_language"):
@@ -139,7 +151,9 @@ def _rocm(command: CMakeCommand, *, driver: bool, languages: frozenset[str]) -> 
         row = counterpart("package", "CUDA" if words[0].startswith("CUDA") else words[0])
         package = row.hip if row else ""
         required = " REQUIRED" if package == "hip" or "REQUIRED" in words else ""
-        return [f"find_package({package}{required})"] if package else []
+        # FindCUDA brings nvcc with it; sources of HIP need their language.
+        language = ["enable_language(HIP)"] if words[0] == "CUDA" and after_project else []
+        return [*language, f"find_package({package}{required})"] if package else []
     if command.name in FINDS:
         return _found_on_rocm(command)
     if command.name == "project":

@@ -24,6 +24,26 @@ _ARCHITECTURE = re.compile(r"arch=|code=|-gencode|--generate-code|--gpu-architec
 
 _TARGET = re.compile(rb"([A-Za-z_]\w*)\s*[:?]?=\s*(?:sm|compute)_\d+[a-z]?")
 
+_HOST = ("-Xcompiler", "--compiler-options")
+
+
+def _unquoted(words: Sequence[str]) -> list[str]:
+    """The words of a line, the quotes taken off flags that nvcc passes on: hipcc takes `-O2 -fPIC` as they are."""
+    made = list(words)
+    named = [at for at, word in enumerate(words) if word]
+    for flag, first in pairwise(named):
+        quote = made[first][:1]
+        if made[flag] not in _HOST or quote not in ("'", '"'):
+            continue
+        last = next(
+            (at for at in named if at >= first and made[at][-1:] == quote and (at > first or made[at] != quote)), 0
+        )
+        inside = "".join(made[at] for at in named if first <= at <= last)
+        if last and inside.count(quote) == 2:
+            made[first] = made[first][1:]
+            made[last] = made[last][:-1]
+    return made
+
 
 class Blocks:
     """Neighbouring lines of a Makefile that are put behind one test, and the edits of each."""
@@ -121,13 +141,15 @@ class Blocks:
         # The first value may follow the sign without a space: `LDFLAGS+=-lcudart`.
         name = assigned[0] if assigned and not text.startswith("\t") else ""
         parts = re.split(r"([ \t]*\\\r?\n[ \t]*|\s+)", text_of_hipcc[len(name) :])
-        words = parts[::2]
+        words = _unquoted(parts[::2])
         flags = hip_flags([word for word in words if word])
         if flags is not None and nvcc_flag(text, self.variables) is None:
             flags = [
                 None if word == "-restrict" else flag for word, flag in zip(filter(None, words), flags, strict=True)
             ]
-        if flags is None or any('"' in word or "'" in word for word in self._host_values(words)):
+        if flags is None or any(
+            '"' in after or "'" in after for word, after in pairwise(filter(None, words)) if word in _HOST
+        ):
             return None
         chosen = iter(flags)
         made: list[str] = []
@@ -147,10 +169,6 @@ class Blocks:
         out = out if not text.endswith("\n") or out.endswith("\n") else out.rstrip() + self.newline
         out = out if out.endswith("\n") else out + self.newline
         return out if out.rstrip() != text.rstrip() else None
-
-    def _host_values(self, words: list[str]) -> list[str]:
-        named = [word for word in words if word]
-        return [after for word, after in pairwise(named) if word in ("-Xcompiler", "--compiler-options")]
 
     def _word(self, word: str) -> str:
         library = hip_library(word) if word.startswith("-l") else None

@@ -63,6 +63,11 @@ RULE = Rule(
         ),
         Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path="build.sh"),
         Example("nvidia-smi\n", path="run.sh"),
+        Example(
+            'NVFLAGS = -O3 -Xcompiler "-fPIC -Wall" -arch=sm_80\nx: x.cu\n\tnvcc $(NVFLAGS) x.cu\n',
+            contains=("NVFLAGS = -O3 -fPIC -Wall $(foreach",),
+            path="Makefile",
+        ),
     ),
     clean=(
         Example("ifdef USE_ROCM\nCC = hipcc\nelse\nCC = nvcc\nendif\n", path="Makefile"),

@@ -105,7 +105,12 @@ def version_gate(gate: Gate, compare: ast.Compare) -> tuple[Edit, ...]:
     """The edits that leave a comparison with a release of the CUDA toolkit out on ROCm."""
     parent = gate.source.parents.get(compare)
     negated = isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
-    return gate.holds(compare) if negated or isinstance(parent, ast.Assert) else gate.fails(compare)
+    return gate.holds(compare) if negated or isinstance(parent, ast.Assert) or _demands(parent) else gate.fails(compare)
+
+
+def _demands(parent: ast.AST | None) -> bool:
+    """True for `if version >= X: ... else: raise`, which goes on where the test holds."""
+    return isinstance(parent, ast.If) and bool(parent.orelse) and isinstance(parent.orelse[-1], ast.Raise)
 
 
 def behind_version_test(source: PythonSource, node: ast.AST) -> ast.Compare | None:
@@ -116,6 +121,7 @@ def behind_version_test(source: PythonSource, node: ast.AST) -> ast.Compare | No
             and child in parent.body
             and isinstance(parent.test, ast.Compare)
             and version_test(source, parent.test)
+            and not _demands(parent)
         ):
             return parent.test
     return None

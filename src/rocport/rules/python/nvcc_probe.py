@@ -77,6 +77,11 @@ RULE = Rule(
             absent=("_IS_ROCM",),
             path="setup.py",
         ),
+        Example(
+            "cuda_version = get_nvcc_version()\nif cuda_version >= Version('11'):\n    x = 1\nelse:\n    raise E\n",
+            contains=("if (_IS_ROCM or cuda_version >= Version('11')):",),
+            path="setup.py",
+        ),
     ),
     clean=(
         Example("args = {'cxx': ['-O3'], 'nvcc': ['-O3']}\n", path="setup.py"),
