@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from rocport.verify import nvidia
+from rocport.verify.nvidia import gates
+from rocport.verify.nvidia.tree import Tree
 
 C = "int a;\n"
 GATED = "#ifdef {name}\nint b;\n#endif\nint a;\n"
@@ -140,3 +142,18 @@ def test_a_file_whose_text_another_one_takes_up_may_switch_a_gate(
     assert any(path in item.message for item in found.differences)
     alone = verdict(tmp_path / "alone", {path: text, taker: f"see {path}\n"}, {"a.cpp": C}, {"a.cpp": gated})
     assert alone.verdict == "unchanged", alone
+
+
+def test_who_takes_texts_of_flags_up_is_asked_of_the_tree_once() -> None:
+    texts = {f"{number}.txt": b"x -DUSE_ROCM=1" for number in range(50)} | {"b.sh": b"nvcc @7.txt\n. ./8.txt"}
+    asked: list[str] = []
+
+    class Asked(Tree):
+        def data(self, path: str) -> bytes:
+            asked.append(path)
+            return super().data(path)
+
+    original = Asked(dict.fromkeys(texts, "file"), texts.__getitem__, "the original")
+    found = gates.switched(original, {"USE_ROCM": "a.cu"}, lambda path, content: pytest.fail(path))
+    assert {path for _, path, _ in found} == {"7.txt", "8.txt"}
+    assert len(asked) <= 3 * len(texts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from rocport.verify.nvidia import cfamily, make
 from rocport.verify.nvidia.languages import language
@@ -31,6 +31,7 @@ _TAKES = re.compile(
     rb"|<[ \t]*))[^\s;&|\"'@<]*\Z"
 )
 """What stands in front of the name of a file whose text counts where it is named: sourced, options, an environment."""
+_NAME = re.compile(rb"[\w.+-]+")
 _HAS_A_READER = ("c", "cmake", "make", "meson", "python")
 """Languages whose own readers find what a file sets, whatever it is called."""
 _DEFINES = re.compile(r"#\s*(?:define|undef)\s+(\w+)")
@@ -108,6 +109,7 @@ def switched(
         return
     every = tuple(sorted(names))
     mention = _mention(every)
+    taken_up = _TakenUp(original)
     for path, mode in original.modes.items():
         kind = language(path)
         if mode in ("link", "submodule") or path.endswith(_DOCUMENTATION):
@@ -118,7 +120,7 @@ def switched(
         content = original.data(path)
         if len(content) > _LARGEST or b"\0" in content:
             continue
-        if of_rocm and not (mentions(every, content) and _taken_up(original, path)):
+        if of_rocm and not (mentions(every, content) and path in taken_up):
             continue
         if kind not in ("c", "text"):
             for piece in _in_pieces(every).finditer(content):
@@ -139,7 +141,7 @@ def switched(
                 continue
             yield from ((name, path, line) for name, line in _in_python(tree, frozenset(names)))
             continue
-        options = kind == "text" and b"-D" in content and _taken_up(original, path)
+        options = kind == "text" and b"-D" in content and path in taken_up
         for number, line in enumerate(content.split(b"\n"), 1):
             found = list(mention.finditer(line))
             text = _Line(line) if found else None
@@ -162,19 +164,36 @@ class _Line:
         self.template = line.find(b"cmakedefine")
 
 
-def _taken_up(original: Tree, path: str) -> bool:
-    """Whether a file that is not of ROCm sources another one, or hands it over as options or as an environment."""
-    name = path.rpartition("/")[2].encode()
-    for other, mode in original.modes.items():
-        if other == path or mode in ("link", "submodule") or other.endswith(_DOCUMENTATION) or _OF_ROCM.search(other):
-            continue
-        content = original.data(other)
-        for found in re.finditer(re.escape(name) + rb"(?![\w.-])", content) if name in content else ():
-            start = content.rfind(b"\n", max(0, found.start() - _LONGEST), found.start()) + 1
-            before = content[max(start, found.start() - _NEAR) : found.start()]
-            if not content[start : found.start()].lstrip().startswith((b"#", b"//")) and _TAKES.search(before):
-                return True
-    return False
+class _TakenUp:
+    """Which files that are not of ROCm source another one, or hand it over as options or as an environment: the tree is
+    read once, when the first is asked for."""
+
+    def __init__(self, original: Tree) -> None:
+        self.original = original
+
+    def __contains__(self, path: str) -> bool:
+        return bool(self._by.get(path.rpartition("/")[2].encode(), set()) - {path})
+
+    @cached_property
+    def _by(self) -> dict[bytes, set[str]]:
+        """Last parts of paths that stand where something is taken up, and the files where they do."""
+        found: dict[bytes, set[str]] = {}
+        known = {path.rpartition("/")[2].encode() for path in self.original.modes}
+        for other, mode in self.original.modes.items():
+            if mode in ("link", "submodule") or other.endswith(_DOCUMENTATION) or _OF_ROCM.search(other):
+                continue
+            content = self.original.data(other)
+            for word in _NAME.finditer(content):
+                name = word.group().rstrip(b".")
+                if name in known and other not in found.get(name, ()) and _takes(content, word.start()):
+                    found.setdefault(name, set()).add(other)
+        return found
+
+
+def _takes(content: bytes, place: int) -> bool:
+    start = content.rfind(b"\n", max(0, place - _LONGEST), place) + 1
+    before = content[max(start, place - _NEAR) : place]
+    return not content[start:place].lstrip().startswith((b"#", b"//")) and _TAKES.search(before) is not None
 
 
 def _sets(kind: str, line: _Line, match: re.Match[bytes], options: bool) -> bool:
