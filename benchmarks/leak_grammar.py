@@ -190,6 +190,30 @@ def _plain(text: bytes) -> bytes:
     return re.sub(rb"\s+", b"", re.sub(pattern, lambda found: found.group(1) or b"", text, flags=re.DOTALL))
 
 
+_OPENS = re.compile(rb"\s*(?:#\s*if|if\s*\(|if(?:n?eq|n?def)\b)")
+_CLOSES = re.compile(rb"\s*(?:#\s*endif|endif\b)")
+_ROCM = re.compile(rb"(?i)rocm|hip|amd")
+
+
+def _below_rocm(text: bytes, python: bool) -> frozenset[bytes]:
+    """Lines of the original below a condition that names ROCm: a change there need not reach NVIDIA."""
+    found: set[bytes] = set()
+    above: list[tuple[int, bool]] = []
+    for line in text.splitlines(keepends=True):
+        indent = len(line) - len(line.lstrip())
+        if python and line.strip():
+            while above and above[-1][0] >= indent:
+                above.pop()
+        elif not python and _CLOSES.match(line) and above:
+            above.pop()
+        if any(asks for _, asks in above):
+            found.add(line)
+        opens = line.rstrip().endswith(b":") if python else _OPENS.match(line) is not None
+        if opens and line.strip():
+            above.append((indent, _ROCM.search(line) is not None))
+    return frozenset(found)
+
+
 def ordinary(original: Path, port: Path) -> Iterator[Leak]:
     for place in sorted(port.rglob("*")):
         path = place.relative_to(port).as_posix()
@@ -204,12 +228,18 @@ def ordinary(original: Path, port: Path) -> Iterator[Leak]:
         else:
             rules = EDITS.get(place.suffix, ())
         changed = "changed " if data != text else ""
+        below = _below_rocm(text, place.suffix == ".py")
         for kind, old, new in rules:
             for line in data.splitlines(keepends=True):
                 plain = line.strip()
                 if plain.startswith(_COMMENTS) and not plain.startswith(_CODE_AFTER_HASH):
                     continue
-                if old.encode() not in line or data.count(line) != 1 or any(word in line for word in (b"//", b'"""')):
+                if (
+                    line in below
+                    or old.encode() not in line
+                    or data.count(line) != 1
+                    or any(word in line for word in (b"//", b'"""'))
+                ):
                     continue
                 if place.suffix not in _C and b"#" in line:
                     # The rest may be a comment.
