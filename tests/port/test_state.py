@@ -301,6 +301,45 @@ def test_a_port_that_is_killed_goes_on(at: int, root: Path, tmp_path: Path) -> N
     assert cut == whole and "b.cu" in cut
 
 
+def test_a_port_that_was_cut_off_knows_its_own_files_when_their_sources_have_changed(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = state.write
+
+    def cut(where: Path, path: str, *given: Any) -> None:
+        write(where, path, *given)
+        if path == "b.cu":
+            raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(state, "write", cut)
+        run("port", root, "--out", tmp_path / "cut")
+    (tmp_path / "cut" / "csrc").mkdir(exist_ok=True)
+    (tmp_path / "cut" / "csrc" / "a.cu").write_text("by hand\n")
+    for name in ("b.cu", "csrc/a.cu"):
+        (root / name).write_text(KERNEL.replace("4", "5"))
+    done = run("port", root, "--out", tmp_path / "cut")
+    assert "csrc/a.cu" in done.output and "edited by hand" in done.output
+    assert not list((tmp_path / "cut").glob("b.*-new")) and ", 5)" in (tmp_path / "cut" / "b.cu").read_text()
+    assert not (tmp_path / "cut" / ".rocport" / "writing").exists()
+
+
+def test_a_note_that_no_port_writes_says_nothing(root: Path) -> None:
+    state.start(root)
+    lines = [
+        '["b.cu", "1"]',
+        "[" * 100_000,
+        "9" * 9_000,
+        '["../x", "1"]',
+        '["a"]',
+        "null",
+        '[".git/config", "1"]',
+        '["b.cu"',
+    ]
+    (root / ".rocport" / "writing").write_text("\n".join(lines))
+    assert state.noted(root) == {"b.cu": {"1"}}
+
+
 @pytest.mark.parametrize("at", [3, 8, 12, 16])
 def test_a_port_in_place_that_is_killed_is_taken_back(at: int, root: Path) -> None:
     before = contents(root)

@@ -62,6 +62,7 @@ class Landing:
         self._kept = state.Kept(where)
         self._problems: list[Problem] = []
         self._record_path = ""
+        self._cut = {} if self.in_place else state.noted(where)
         if self.in_place:
             if patch.options.layout == "both":
                 self._record_path = f"{patch.options.mirror}/{manifest.NAME}"
@@ -83,9 +84,9 @@ class Landing:
         for path in self.patch.files:
             done.add(path)
             yield self._patched(path)
-        for path in sorted(self._earlier.keys() - done):
+        for path in sorted((self._earlier.keys() | self._cut.keys()) - done):
             present = _bytes(self.where, path)
-            if present is not None and sha256(present) == self._earlier[path]:
+            if present is not None and self._wrote(path, sha256(present)):
                 yield Outcome(path, remove=True, record=FileRecord("", path, "removed"))
             elif present is not None:
                 problem = Problem(path, "its source is gone, but it was edited by hand; left in place")
@@ -122,12 +123,12 @@ class Landing:
         present = _bytes(self.where, path)
         earlier = self._earlier.get(path, "")
         if base is None:
-            hashed = sha256(present) if present is not None and earlier else ""
-            base = present if earlier and hashed == earlier else self._kept.get(path)
+            own = present is not None and self._wrote(path, sha256(present))
+            base = present if own else self._kept.get(path)
             if base is None and earlier == record.output_sha256:
                 base = data
-        own = self.force or path == self._record_path
-        met = Met("updated", data) if own and present != data else meet(present, base, data)
+        replaces = self.force or path == self._record_path
+        met = Met("updated", data) if replaces and present != data else meet(present, base, data)
         if met.status == "conflict":
             return Outcome(
                 path,
@@ -140,6 +141,10 @@ class Landing:
         if met.status in ("edited", "merged"):
             record = FileRecord(record.source, path, met.status, record.source_sha256, record.output_sha256)
         return Outcome(path, met.data, mode, made=data if keep else None, record=record)
+
+    def _wrote(self, path: str, hashed: str) -> bool:
+        """Whether a file of this hash is what an earlier port wrote, one that was cut off too."""
+        return hashed == self._earlier.get(path) or hashed in self._cut.get(path, ())
 
     def write(self) -> Landed:
         """Do it: every file is replaced atomically or not at all. In place, what is needed to undo it is kept first.
@@ -186,6 +191,8 @@ class Landing:
 
     def _write(self, item: Outcome) -> None:
         if item.write is not None:
+            if not self.in_place and item.record is not None and item.record.status != "merged":
+                state.note(self.where, item.path, item.record.output_sha256)
             state.write(self.where, item.path, item.write, item.mode)
         if item.aside is not None:
             state.write(self.where, f"{item.path}.rocport-new", item.aside, item.mode)

@@ -5,6 +5,7 @@ The folder ignores itself (`.gitignore`), so that it is never part of a patch.
     .rocport/undo.json         one record a file the port changed
     .rocport/before/PATH       the bytes it replaced or removed
     .rocport/part              files on their way, while a port runs
+    .rocport/writing           what a port into a folder of its own writes there, while it runs
     .rocport/made.zip          what it made of each file, the base of the next merge
 """
 
@@ -30,6 +31,7 @@ _SCHEMA = 1
 _KEPT = "made.zip"
 _UNDO = "undo.json"
 _PART = "part"
+_WRITING = "writing"
 _MOST_KEPT = 1 << 30  # bytes; a port of a larger tree is merged without a base
 _OWN = frozenset({".git", FOLDER})
 _HASH = re.compile(r"(?:[0-9a-f]{64})?")
@@ -198,9 +200,33 @@ def start(root: Path) -> None:
         write_atomic(place, b"*\n", 0o644)
 
 
+def note(root: Path, path: str, hashed: str) -> None:
+    """Say that a port is about to write a file of this hash: if it is cut off, the next one knows it for its own."""
+    with inside(root, f"{FOLDER}/{_WRITING}").open("a", encoding="ascii") as stream:
+        stream.write(json.dumps([path, hashed]) + "\n")
+
+
+def noted(root: Path) -> dict[str, frozenset[str]]:
+    """What ports that were cut off were about to write: path -> hashes. A line that cannot be read says nothing."""
+    found: dict[str, frozenset[str]] = {}
+    try:
+        lines = inside(root, f"{FOLDER}/{_WRITING}").read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return {}
+    for line in lines:
+        try:
+            path, hashed = json.loads(line)
+        except (ValueError, TypeError, RecursionError):
+            continue
+        if isinstance(path, str) and is_inside(path) and not _OWN & set(path.split("/")) and isinstance(hashed, str):
+            found[path] = found.get(path, frozenset()) | {hashed}
+    return found
+
+
 def end(root: Path) -> None:
     """Remove what is needed during a port only."""
     with contextlib.suppress(OSError):
+        inside(root, f"{FOLDER}/{_WRITING}").unlink(missing_ok=True)
         inside(root, f"{FOLDER}/{_PART}").rmdir()
 
 
