@@ -363,3 +363,12 @@ def test_a_second_port_that_is_cut_off_is_taken_back_to_the_first(root: Path) ->
 def test_a_landing_into_another_s_folder_is_refused(root: Path, victim: Path) -> None:
     done = run("port", root, "--out", victim)
     assert "not empty and holds no" in str(done.exception) and untouched(victim)
+
+
+def test_a_file_whose_name_is_no_text_is_ported_and_reported(root: Path, tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xe9.cu")
+    (root / name).write_text(KERNEL)
+    for _ in range(2):
+        assert run("port", root, "--out", tmp_path / "out").exception is None
+    assert "hipMalloc" in (tmp_path / "out" / name).read_text()
+    assert run("scan", root, "--format", "sarif").exception is None

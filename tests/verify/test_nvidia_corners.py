@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+import os
 import py_compile
 from pathlib import Path
 
@@ -32,6 +33,9 @@ LEAKS: list[tuple[dict[str, str], dict[str, str]]] = [
     ({"a.py": "#SBATCH --gres=gpu:1\nx = 1\n"}, {"a.py": "#SBATCH --gres=gpu:2\nx = 1\n"}),
     ({"a.py": "# [[[cog\n# out(1)\n# ]]]\n"}, {"a.py": "# [[[cog\n# out(2)\n# ]]]\n"}),
     ({"a.cpp": "/*[[[cog out(1) ]]]*/\nint x;\n"}, {"a.cpp": "/*[[[cog out(2) ]]]*/\nint x;\n"}),
+    ({"a.cpp": "// cppimport\n/* cfg = 1 */\n"}, {"a.cpp": "// cppimport\n/* cfg = 2 */\n"}),
+    ({"a.cu": '//usr/bin/env nvcc "$0"\nint x;\n'}, {"a.cu": '//usr/bin/env hipcc "$0"\nint x;\n'}),
+    ({"a.cu": "// COMPILE_FLAGS: -O2\nint x;\n"}, {"a.cu": "// COMPILE_FLAGS: -O0\nint x;\n"}),
     # A line number behind two macros of two files.
     (MACROS, {"a.cpp": "#ifdef USE_ROCM\nint y;\n#endif\nint x = HERE;\n"}),
     # The value of a cell is not shown.
@@ -300,3 +304,13 @@ def test_permissions_of_one_file_are_not_decided_and_a_umask_is_nothing(tmp_path
     assert nvidia.verify(new, old).verdict == "unchanged"
     (new / "b.sh").chmod(0o644)
     assert nvidia.verify(new, old).verdict == "not decided"
+
+
+def test_a_name_that_is_no_text_is_compared_like_any_other(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        put(tmp_path / name, {"CMakeLists.txt": "f()\n"})
+        (tmp_path / name / os.fsdecode(b"\xe9.py")).write_text("x = 1\n")
+    (tmp_path / "new" / os.fsdecode(b"\xe9.py")).write_text("x = 2\n")
+    (tmp_path / "new" / os.fsdecode(b"\xff.cu")).write_text("int x;\n")
+    proof = nvidia.verify(tmp_path / "new", tmp_path / "old")
+    assert proof.verdict == "changed" and {os.fsencode(item.path) for item in proof.differences} >= {b"\xe9.py"}

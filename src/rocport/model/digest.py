@@ -29,8 +29,10 @@ def code_digest(packages: Iterable[str] = ("",), *, by_content: bool = False) ->
             folders[:] = sorted(name for name in folders if name != "__pycache__")
             for path in (os.path.join(folder, name) for name in sorted(files)):
                 if by_content:
-                    digest.update(f"{os.path.relpath(path, root)}\0{file_sha256(Path(path))}\n".encode())
+                    digest.update(
+                        f"{os.path.relpath(path, root)}\0{file_sha256(Path(path))}\n".encode(errors="surrogateescape")
+                    )
                 else:
                     status = os.stat(path)
-                    digest.update(f"{path}:{status.st_size}:{status.st_mtime_ns}\n".encode())
+                    digest.update(f"{path}:{status.st_size}:{status.st_mtime_ns}\n".encode(errors="surrogateescape"))
     return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Sequence
@@ -66,7 +67,7 @@ def _missing_includes(path: str, data: bytes, headers: frozenset[str]) -> list[b
         spelled = header if header.startswith("<") else f'"{relative_to(path, header)}"'
         name = spelled.strip('<>"')
         if name not in seen:
-            lines.append(b"#include " + spelled.encode())
+            lines.append(b"#include " + os.fsencode(spelled))
     return lines
 
 

@@ -82,8 +82,11 @@ class Kept:
         return self._old.get(path)
 
     def put(self, path: str, data: bytes) -> None:
-        """Remember what is made now. What is not put again is forgotten."""
-        self._new[path] = data
+        """Remember what is made now. What is not put again is forgotten; so is a file whose name is no text, which the
+        archive cannot hold."""
+        with contextlib.suppress(UnicodeEncodeError):
+            path.encode()
+            self._new[path] = data
 
     def save(self) -> None:
         """Write the archive, where it changed."""

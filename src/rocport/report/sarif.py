@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from typing import Any
 from urllib.parse import quote
@@ -58,7 +59,7 @@ def _rule(name: str, source: str) -> dict[str, Any]:
 def _result(finding: Finding, place: int, seen: Counter[tuple[str, str, str]]) -> dict[str, Any]:
     text = finding.message + (f". Next: {finding.fix}" if finding.fix else "")
     key = (finding.rule, finding.path, finding.message)
-    mark = hashlib.sha256("\0".join([*key, str(seen[key])]).encode()).hexdigest()[:16]
+    mark = hashlib.sha256("\0".join([*key, str(seen[key])]).encode(errors="surrogateescape")).hexdigest()[:16]
     seen[key] += 1
     return {
         "ruleId": finding.rule,
@@ -68,7 +69,7 @@ def _result(finding: Finding, place: int, seen: Counter[tuple[str, str, str]]) -
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": quote(finding.path)},
+                    "artifactLocation": {"uri": quote(os.fsencode(finding.path))},
                     "region": {"startLine": finding.line, "endLine": max(finding.line, finding.end_line)},
                 }
             }

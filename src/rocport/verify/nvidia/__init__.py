@@ -12,6 +12,7 @@ import contextlib
 import functools
 import hashlib
 import operator
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -263,11 +264,11 @@ class _Comparison:
                 self.macros.add(gate)
         elif kind == "make":
             text = "\n".join(line.text for line in make.stream(content).lines)
-            self.macros |= {gate for gate in (*cmake.GATES, *self.asked) if f"-D{gate}" in text}
+            self.macros |= {gate for gate in (*cmake.GATES, *self.asked) if f"-D{gate}" in text or f"/D{gate}" in text}
         else:
             for word in python.strings_off_rocm(content, self._facts(path)):
                 for gate in (*cmake.GATES, *self.asked):
-                    if f"-D{gate}" in word:
+                    if f"-D{gate}" in word or f"/D{gate}" in word:
                         self.gates.discard(gate)
                         self.macros.add(gate)
 
@@ -400,7 +401,7 @@ class _Comparison:
             return re.search(rb"(?m)^\s*(?:#\s*i|@(?:interface|implementation|import))", old) is None
         if not name.lower().endswith(".inc"):
             return False
-        mention = re.compile(rb"(?m)^[ \t]*#[ \t]*include[^\n]*\b" + re.escape(name.encode()))
+        mention = re.compile(rb"(?m)^[ \t]*#[ \t]*include[^\n]*\b" + re.escape(os.fsencode(name)))
         return not any(
             language(other) == "c" and mode in ("file", "exec") and mention.search(self.old.data(other))
             for other, mode in self.old.modes.items()
@@ -503,7 +504,7 @@ class _Comparison:
     def _read_as_text(self) -> None:
         """What reads the source or the byte code of a file that the port changed: by importing it, or by its name."""
         changed = {path: compared.other_text for path, compared in self.compared.items() if path not in self.generated}
-        names = {path.rpartition("/")[2].encode() for path in self.changed if path not in self.hip_only}
+        names = {os.fsencode(path.rpartition("/")[2]) for path in self.changed if path not in self.hip_only}
         named = re.compile(rb"(?<![\w.-])(?:" + (b"|".join(map(re.escape, names)) or rb"(?!)") + rb")(?![\w.-])")
         for path, mode in self.old.modes.items():
             if mode not in ("file", "exec") or path.endswith(_DOCUMENTATION):

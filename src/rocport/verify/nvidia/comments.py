@@ -24,13 +24,16 @@ _LINES = {
         r"|^-fallthrough$"
     ),
 }
-COG = b"[[[cog"
-"""What begins a program in comments (https://cog.readthedocs.io): below it every comment may be a line of it."""
+PROGRAMS = (b"[[[cog", b"cppimport")
+"""What says that comments hold a program (https://cog.readthedocs.io, https://github.com/tbenthompson/cppimport): every
+comment may be a line of it."""
+_SCRIPT = re.compile(rb"\s*(?://|/\*)[^\n]*\b(?:usr/|bin/|exec\b)")
+"""The first line of a source that a shell runs."""
 _LABEL = re.compile(r"(?<![\w-])([\w-]+)\s*:")
 _LABELS = frozenset(("RUN", "XFAIL", "REQUIRES", "UNSUPPORTED", "ALLOW_RETRIES"))
 """Words in front of a colon that LLVM's test suite reads, beside FileCheck's."""
 _MARKS = re.compile(
-    rb"RUN\s*:|XFAIL\s*:|REQUIRES\s*:|UNSUPPORTED\s*:|ALLOW_RETRIES\s*:|CHECK|expected-|\{\s*dg-|\[\[Rcpp::|go:\w|export\s"
+    rb"[A-Z]_[A-Z]+\s*:|RUN\s*:|XFAIL\s*:|REQUIRES\s*:|UNSUPPORTED\s*:|ALLOW_RETRIES\s*:|CHECK|expected-|\{\s*dg-|\[\[Rcpp::|go:\w|export\s"
     rb"|(?i:fall(?:s|ing)?[ -]?thr)"
 )
 
@@ -48,6 +51,11 @@ def scripts(data: bytes) -> list[str]:
     return found
 
 
+def holds_program(data: bytes) -> bool:
+    """Whether comments of a source may be lines of a program."""
+    return any(mark in data for mark in PROGRAMS)
+
+
 def directive(comment: str) -> bool:
     """Whether a comment of Python is one that a tool reads."""
     return _LINES["python"].match(comment) is not None
@@ -57,11 +65,13 @@ def of_c(data: bytes, distrusted: frozenset[str] = frozenset()) -> list[str]:
     """Comments of C that a tool reads and that are left off ROCm, in their order; `distrusted` as in `cfamily.tokens`.
 
     Raises LexError when the text cannot be read as C."""
-    if _MARKS.search(data) is None and COG not in data:
+    script = _SCRIPT.match(data) is not None
+    programs = holds_program(data)
+    if _MARKS.search(data) is None and not programs and not script:
         return []
     found: list[str] = []
     for comment in cfamily.comments(data, distrusted):
-        if COG in data:
+        if programs or (script and not found):
             found.append(comment)
             continue
         text = comment[2:-2] if comment.startswith("/*") else comment[2:]
@@ -69,9 +79,14 @@ def of_c(data: bytes, distrusted: frozenset[str] = frozenset()) -> list[str]:
     return found
 
 
+def _read_label(word: str) -> bool:
+    """Words of LLVM's suite and FileCheck's, and those that are spelled like them (`ADDITIONAL_COMPILE_FLAGS`)."""
+    return word in _LABELS or "CHECK" in word or ("_" in word and word.isupper())
+
+
 def _read_by_a_tool(line: str) -> str:
     """What a tool reads of a line of a comment, to its end."""
     match = _LINES["c"].search(line)
-    labels = (found.start() for found in _LABEL.finditer(line) if found[1] in _LABELS or "CHECK" in found[1])
+    labels = (found.start() for found in _LABEL.finditer(line) if _read_label(found[1]))
     start = min(next(labels, len(line)), match.start() if match else len(line))
     return line[start:]

@@ -8,12 +8,14 @@ files, templates of headers.
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 
 from rocport.verify.nvidia import cfamily, make
 from rocport.verify.nvidia.languages import language
+from rocport.verify.nvidia.tokens import LexError
 from rocport.verify.nvidia.tree import Tree
 
 GATES = frozenset(("USE_ROCM", "USE_HIP", "use_rocm"))
@@ -37,6 +39,8 @@ _HAS_A_READER = ("c", "cmake", "make", "meson", "python")
 _DEFINES = re.compile(r"#\s*(?:define|undef)\s+(\w+)")
 _NAMES_KEYS = frozenset(("dict", "update", "setdefault", "OrderedDict", "environ", "define", "putenv", "env", "run"))
 """Calls whose keywords become keys, or variables of a process."""
+_SETS_VARIABLE = re.compile(rb"\b(?:setenv|_?putenv(?:_s)?|SetEnvironmentVariable\w?)\s*\(\s*L?\"\Z")
+"""Calls of C that set a variable for the processes it starts."""
 _READ = frozenset(("get", "getenv", "option", "get_option"))
 
 
@@ -64,7 +68,7 @@ def _counted(data: bytes) -> dict[str, int]:
 @lru_cache(maxsize=64)
 def _mention(names: tuple[str, ...]) -> re.Pattern[bytes]:
     words = b"|".join(re.escape(name.encode()) for name in names)
-    return re.compile(rb"(?<![A-Za-z0-9_])(?:-D[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
+    return re.compile(rb"(?<![A-Za-z0-9_])(?:[-/]D[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
 
 
 @lru_cache(maxsize=64)
@@ -73,7 +77,7 @@ def _in_pieces(names: tuple[str, ...]) -> re.Pattern[bytes]:
     starts = {name[: found.end()] for name in names for found in re.finditer(r"(?<=[A-Za-z])_", name)}
     words = b"|".join(re.escape(start.encode()) for start in sorted(starts, key=len, reverse=True))
     return re.compile(
-        rb"(?<![A-Za-z0-9_$])(?:-D[ \t]*)?("
+        rb"(?<![A-Za-z0-9_$])(?:[-/]D[ \t]*)?("
         + (words or rb"(?!)")
         + rb")(?:\$[{(\w]|%[sd]|\{|#\{|[\"'][ \t]*(?:\+|%|\.\.|~|&))"
     )
@@ -141,6 +145,8 @@ def switched(
                 continue
             yield from ((name, path, line) for name, line in _in_python(tree, frozenset(names)))
             continue
+        if kind == "c" and b'R"' in content:
+            yield from ((name, path, line) for name, line in _in_raw_strings(content) if name in names)
         options = kind == "text" and b"-D" in content and path in taken_up
         for number, line in enumerate(content.split(b"\n"), 1):
             found = list(mention.finditer(line))
@@ -172,13 +178,13 @@ class _TakenUp:
         self.original = original
 
     def __contains__(self, path: str) -> bool:
-        return bool(self._by.get(path.rpartition("/")[2].encode(), set()) - {path})
+        return bool(self._by.get(os.fsencode(path.rpartition("/")[2]), set()) - {path})
 
     @cached_property
     def _by(self) -> dict[bytes, set[str]]:
         """Last parts of paths that stand where something is taken up, and the files where they do."""
         found: dict[bytes, set[str]] = {}
-        known = {path.rpartition("/")[2].encode() for path in self.original.modes}
+        known = {os.fsencode(path.rpartition("/")[2]) for path in self.original.modes}
         for other, mode in self.original.modes.items():
             if mode in ("link", "submodule") or other.endswith(_DOCUMENTATION) or _OF_ROCM.search(other):
                 continue
@@ -206,14 +212,16 @@ def _sets(kind: str, line: _Line, match: re.Match[bytes], options: bool) -> bool
     if re.match(rb"#(?:SBATCH|PBS|BSUB|COBALT|FLUX|MSUB|\$)\s", text):
         # Options of a batch system are comments to the shell.
         return True
-    flag = match.group().startswith(b"-D")
+    flag = match.group().startswith((b"-D", b"/D"))
     after = line.whole[match.end() : match.end() + _NEAR].lstrip(b" \t\"'")
     if kind == "text":
         return (flag and (options or re.match(rb"-\S", text) is not None)) or re.match(
             rb"#[ \t]*(?:define|undef)\b", text
         ) is not None
     if kind == "c":
-        return text.startswith(b"#") and 0 <= line.template < match.start()
+        template = text.startswith(b"#") and 0 <= line.template < match.start()
+        handed_on = before.endswith(b'"') and (after.startswith(b"=") or _SETS_VARIABLE.search(before) is not None)
+        return template or flag or handed_on
     if text.startswith((b"//", b"*", b";", b"rem ")) or (
         text.startswith(b"#") and not re.match(rb"#[ \t]*(?:cmakedefine|define|undef|mesondefine)", text)
     ):
@@ -225,6 +233,17 @@ def _sets(kind: str, line: _Line, match: re.Match[bytes], options: bool) -> bool
         return flag or line.definitions or (kind == "cmake" and after.startswith(b"="))
     # Asked, and not set.
     return re.match(rb"(?:if|elif|#if|#ifdef|#ifndef|ifdef|ifeq|ifneq)\b|(?:if )?\[", text) is None or flag
+
+
+def _in_raw_strings(content: bytes) -> Iterator[tuple[str, int]]:
+    """What a text in a raw string of C++ defines: it may be handed to a compiler."""
+    try:
+        stream = cfamily.tokens(content)
+    except LexError:
+        return
+    for token in stream:
+        if re.match(r'(?:u8|[uUL])?R"', token.text):
+            yield from ((found.group(1), token.line) for found in _DEFINES.finditer(token.text))
 
 
 def _in_python(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, int]]:

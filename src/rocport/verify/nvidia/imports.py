@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import posixpath
 import re
 from collections.abc import Callable, Iterator
@@ -222,7 +223,7 @@ class Places:
         """What runs this file by its name, or copies it to where the generated module is not: file and line."""
         folder, _, name = path.rpartition("/")
         for builder, kind, content in self._builders:
-            if name.encode() not in content or b"_rocm_compat" in content:
+            if os.fsencode(name) not in content or b"_rocm_compat" in content:
                 continue
             text = content.decode("utf-8", errors="replace")
             if kind == "python" and not _RUNS_OR_COPIES.search(text):

@@ -76,9 +76,7 @@ _REPLACES_TORCH = re.compile(rb"\bmodules\s*\[\s*[\"']torch[\"']\s*\]\s*=(?!=)|\
 _MOST = 20
 """Differences listed of one file."""
 _TYPE_COMMENT = re.compile(r"#\s*type:")
-_COMMENT_READ = re.compile(
-    rb"#\s*(?:type:|%%|cython|distutils|pythran|transonic|nuitka)|#\||#(?:[A-Z]+|\$)\s|" + re.escape(comments.COG)
-)
+_COMMENT_READ = re.compile(rb"#\s*(?:type:|%%|cython|distutils|pythran|transonic|nuitka)|#\||#(?:[A-Z]+|\$)\s")
 
 
 @dataclass(frozen=True)
@@ -527,7 +525,8 @@ def _without_decorators(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunction
 
 def _comments(data: bytes) -> list[tuple[int, str]]:
     """Type comments and others that a tool reads, with their lines."""
-    if _COMMENT_READ.search(data) is None:
+    programs = comments.holds_program(data)
+    if _COMMENT_READ.search(data) is None and not programs:
         return []
     try:
         tokens = list(tokenize.tokenize(io.BytesIO(data).readline))
@@ -537,7 +536,7 @@ def _comments(data: bytes) -> list[tuple[int, str]]:
         (token.start[0], token.string)
         for token in tokens
         if token.type == tokenize.COMMENT
-        and (comments.COG in data or _TYPE_COMMENT.match(token.string) or comments.directive(token.string))
+        and (programs or _TYPE_COMMENT.match(token.string) or comments.directive(token.string))
     ]
 
 

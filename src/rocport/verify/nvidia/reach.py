@@ -254,7 +254,7 @@ class Reach:
                 continue
             content = self.ported.data(path)
             words = reach_python.top_names(content) & names
-            words |= {name for name in names if name.encode() in content}
+            words |= {name for name in names if os.fsencode(name) in content}
             lists = reach_python.LISTS.search(content) is not None
             if modules - self.generated and _IMPORTS_BY_NAME.search(content) is not None:
                 self._imports_by_name(path, modules - self.generated)
@@ -481,7 +481,7 @@ class Reach:
         for path in self.new:
             if path not in self.generated and path not in self.hip_only:
                 name = path.rpartition("/")[2]
-                names[(path if name in known else name).encode()] = path
+                names[os.fsencode(path if name in known else name)] = path
         if not names:
             return
         expression = re.compile(rb"(?<![\w.-])(?:" + b"|".join(map(re.escape, names)) + rb")(?![\w])")
@@ -500,8 +500,8 @@ class Reach:
                 if kind == "c" and (line.count(b'"') % 2 == 0 or re.match(rb"[ \t]*#[ \t]*(?:include|import)", line)):
                     continue
                 new = names[match.group()]
-                if match.group().decode() != new and posixpath.dirname(new) not in self._folders:
+                if os.fsdecode(match.group()) != new and posixpath.dirname(new) not in self._folders:
                     continue
-                message = f"the original names `{match.group().decode()}`, which it did not have"
+                message = f"the original names `{os.fsdecode(match.group())}`, which it did not have"
                 number = content.count(b"\n", 0, match.start()) + 1
                 self._say(new, message, None, path, number)

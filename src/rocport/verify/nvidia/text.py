@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
@@ -42,7 +43,7 @@ def named(path: str, content: bytes, names: re.Pattern[bytes]) -> Iterator[tuple
         near = b"\n".join(lines[max(0, number - 1) : number + 2])
         if patch or _reads(path, near) or _HASH.search(line):
             version = not patch and _VERSION.search(near) is not None
-            yield from ((number + 1, name.decode(), version) for name in sorted(said))
+            yield from ((number + 1, os.fsdecode(name), version) for name in sorted(said))
 
 
 def _reads(path: str, content: bytes) -> bool:
