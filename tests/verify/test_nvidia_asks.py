@@ -108,3 +108,22 @@ def test_not_decided_is_never_called_unchanged(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "not decided: look at it: _rocm_compat.py" in result.output and "unchanged:" not in result.output
     assert CliRunner().invoke(cli, [*command, "--strict"]).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "os.system('touch {}')",
+        "open('{}', 'w')",
+        "os.open('{}', os.O_CREAT)",
+        "getattr(sys.modules['o' + 's'], 'sys' + 'tem')('touch {}')",
+        "os.mkfifo('{}')",
+        "sys.modules['_posixsubprocess'].fork_exec([b'/usr/bin/touch', b'{}'], [b'/usr/bin/touch'], True, (), None, None,"
+        " -1, -1, -1, -1, -1, -1, *os.pipe(), True, False, -1, None, None, None, -1, None, True)",
+    ],
+)
+def test_a_predicate_does_nothing_when_it_is_read(tmp_path: Path, text: str) -> None:
+    place = tmp_path / "done"
+    expression = f"bool({text.format(place)})"
+    checked = generated.check("_rocm_compat.py", MODULE.replace("{expression}", expression).encode())
+    assert not place.exists() and "IS_ROCM" not in checked.constants

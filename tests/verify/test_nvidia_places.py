@@ -54,7 +54,7 @@ def test_a_difference_of_tokens_names_its_lines(new: str, old: str, place: tuple
         ("import os\n\n\nos.x = 1\n", 4, "not a name of its own"),
         ("\nIS_ROCM = f()\n", 2, "calls `f()`"),
         ("\n\nimport nothing_there\n", 3, "imports `nothing_there`"),
-        ("\ndef __getattr__(name):\n    open('x', 'w')\n    return 1\n", 0, "effect when it is imported"),
+        ("\ndef __getattr__(name):\n    open('x', 'w')\n    return 1\n", 0, "opens a file for writing"),
     ],
 )
 def test_what_the_generated_module_must_not_do_is_named_with_its_line(text: str, place: int, said: str) -> None:

@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from rocport.sandbox import looking
 from rocport.verify.nvidia.asks import asked_by_lines, asked_by_name
 from rocport.verify.nvidia.model import Difference, Kind
 
@@ -207,7 +208,8 @@ def _value(checked: Checked, node: ast.expr) -> None:
             _say(checked, item.lineno, f"evaluates `{ast.unparse(item)[:60]}` when it is imported")
 
 
-# What it does.
+# What it does. Its functions run when its names are read: confined, so that they change nothing and read nothing of the
+# user's, and with all stopped that is more than reading and importing.
 
 
 def _import(checked: Checked, data: bytes, tree: ast.Module) -> None:
@@ -265,7 +267,7 @@ def _child(data: bytes, variant: str, names: list[str]) -> dict[str, Any] | str:
         request = {"module": str(folder / "module"), "torch": str(folder / "torch-path"), "names": names}
         try:
             done = subprocess.run(
-                [sys.executable, "-I", "-S", "-B", "-c", _CHILD],
+                looking([sys.executable, "-I", "-S", "-B", "-c", _CHILD], [folder]),
                 input=json.dumps(request),
                 capture_output=True,
                 text=True,
@@ -345,16 +347,26 @@ def torch_state():
     return found
 
 events = []
+passed = {"import", "compile", "exec", "marshal.loads", "marshal.load", "os.listdir", "os.scandir", "sys._getframe",
+          "sys.settrace", "sys.setprofile", "builtins.id", "object.__getattr__", "object.__setattr__",
+          "object.__delattr__", "code.__new__", "function.__new__", "sys.excepthook", "sys.unraisablehook"}
+
 def audit(event, arguments):
+    # Stops whatever is neither reading nor importing, and keeps what it would have done.
+    if event in passed or event.startswith("cpython."):
+        return
     if event == "open":
         mode = arguments[1] if isinstance(arguments[1], str) else ""
-        if any(letter in mode for letter in "wax+") or (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
-            events.append("opens a file for writing")
+        writes = (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+        if not writes and not any(letter in mode for letter in "wax+"):
+            return
+        events.append("opens a file for writing")
     elif event.split(".")[0] in ("subprocess", "socket", "ctypes", "shutil", "webbrowser", "urllib", "ftplib"):
         events.append("does " + event)
     elif event in ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.remove", "os.rename", "os.mkdir",
                    "os.rmdir", "os.chmod", "os.chdir", "os.putenv", "os.unsetenv", "os.kill", "os.symlink", "os.link"):
         events.append("does " + event)
+    raise PermissionError("not done: " + event)
 sys.addaudithook(audit)
 
 def changes(before, modules, torch_before):
