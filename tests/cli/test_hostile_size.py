@@ -12,9 +12,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from rocport import explain
+from rocport.cli import cli
 from rocport.convergence import elsewhere
 from rocport.doctor.capture import machine_from_text
 from rocport.facts import symbols
@@ -384,3 +387,18 @@ def test_a_chain_of_calls_is_followed_in_linear_time() -> None:
     assert elsewhere.meets_of(chain(9))[0][b"f0"] == {elsewhere.BLOCK}
     few, many = (min(seconds(elsewhere.meets_of, chain(length)) for _ in range(3)) for length in (500, 2000))
     assert many / max(few, 0.004) <= WIDE
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 100_000, "x = " + "9" * 9_000, "baseline = '/dev/zero'"])
+@pytest.mark.parametrize("name", ["rocport.toml", "pyproject.toml"])
+def test_what_toml_s_reader_does_not_take_is_named(tmp_path: Path, name: str, text: str) -> None:
+    table = "[tool.rocport]\n" if name == "pyproject.toml" else ""
+    (tmp_path / name).write_text(f"{table}{text}\n")
+    done = CliRunner().invoke(cli, ["scan", str(tmp_path)], standalone_mode=False)
+    assert done.exception is None or isinstance(done.exception, click.ClickException)
+    assert proved(name)(text.encode())
+
+
+def test_a_number_too_long_to_be_a_version_is_none() -> None:
+    text = "ROCm version: {0}.{0}\ntorch {0}.1+rocm{0}.2\nHIP out of memory\n".format("9" * 9_000)
+    assert explain.read_bytes(text.encode(), "log")

@@ -372,3 +372,21 @@ def test_a_file_whose_name_is_no_text_is_ported_and_reported(root: Path, tmp_pat
         assert run("port", root, "--out", tmp_path / "out").exception is None
     assert "hipMalloc" in (tmp_path / "out" / name).read_text()
     assert run("scan", root, "--format", "sarif").exception is None
+
+
+def test_a_tree_that_is_deep_or_holds_a_huge_file_is_ported_as_far_as_it_goes(root: Path, tmp_path: Path) -> None:
+    here = os.getcwd()
+    os.chdir(root)
+    try:
+        for _ in range(900):
+            os.mkdir("deeper")
+            os.chdir("deeper")
+    finally:
+        os.chdir(here)
+    with (root / "weights.bin").open("wb") as stream:
+        stream.truncate(3 << 30)
+    done = run("port", root, "--out", tmp_path / "out")
+    assert done.exception is None and "File name too long" in done.output and "weights.bin" in done.output
+    assert (tmp_path / "out" / "b.cu").exists() and not (tmp_path / "out" / "weights.bin").exists()
+    unchanged = run("verify", root, "--level", "nvidia-unchanged", "--original", tmp_path / "out")
+    assert unchanged.exit_code and "Traceback" not in unchanged.output

@@ -114,12 +114,9 @@ def test_not_decided_is_never_called_unchanged(tmp_path: Path) -> None:
     "text",
     [
         "os.system('touch {}')",
-        "open('{}', 'w')",
         "os.open('{}', os.O_CREAT)",
         "getattr(sys.modules['o' + 's'], 'sys' + 'tem')('touch {}')",
         "os.mkfifo('{}')",
-        "sys.modules['_posixsubprocess'].fork_exec([b'/usr/bin/touch', b'{}'], [b'/usr/bin/touch'], True, (), None, None,"
-        " -1, -1, -1, -1, -1, -1, *os.pipe(), True, False, -1, None, None, None, -1, None, True)",
     ],
 )
 def test_a_predicate_does_nothing_when_it_is_read(tmp_path: Path, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,8 @@ from rocport.model.report import Problem
 
 # A generated table can be this long and still be source; beyond it a file is copied, not parsed.
 MAX_SOURCE_BYTES = 64 * 1024 * 1024
+_MOST_BYTES = 2 << 30
+"""A larger file is not read, whatever it is."""
 
 
 class SourceFile:
@@ -44,6 +47,8 @@ class SourceFile:
         asked = self.language != "other" or "content" in self.__dict__
         if asked and isinstance(self.content, bytes):
             return self.content
+        if self.size > _MOST_BYTES:
+            raise OSError(errno.EFBIG, f"larger than {_MOST_BYTES} bytes; copy it by hand")
         return (self.root / self.path).read_bytes()
 
     @cached_property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import TypeVar
 
-_DOTTED = re.compile(r"^\s*v?(\d+)\.(\d+)(?:\.(\d+))?(?:[.\-+~](.*?))?\s*$")
+_DOTTED = re.compile(r"^\s*v?(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?(?:[.\-+~](.*?))?\s*$")
 
 V = TypeVar("V", bound="_Dotted")
 

@@ -50,6 +50,8 @@ def dump(tree: SourceTree, findings: Iterable[Finding]) -> str:
 
 def load(path: Path) -> frozenset[str]:
     """Fingerprints of a baseline. Raises BaselineError."""
+    if path.exists() and not path.is_file():
+        raise BaselineError(f"{path}: not a file; write one with --write-baseline")
     try:
         body = shape.read(path.read_text(encoding="utf-8"), {"schema": int})
         if body["schema"] != SCHEMA:

@@ -95,7 +95,7 @@ def override(settings: Settings, assignments: Sequence[str]) -> Settings:
             raise ConfigError(f"--config {assignment}: expected KEY=VALUE, such as --config rocm=6.4")
         try:
             value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             value = text
         name = name.strip()
         body[name] = value.split(",") if name in _LISTS and isinstance(value, str) else value
@@ -175,7 +175,7 @@ def _parse(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if path.name == "pyproject.toml":
             # Somebody else's file, broken for everybody: the scan names it like any file it cannot read.
             return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rocport.model import Problem, SourceFile, SourceTree
@@ -56,40 +56,53 @@ class _Listing:
         self.left_out: list[str] = []
 
     def add(self, folder: str, prefix: str, out: bool) -> None:
-        """Add what a folder holds; `out` says that it lies in one that was left out."""
+        """Add what a folder holds, however deep; `out` says that it lies in one that was left out."""
+        below = [(self._children(folder, prefix), prefix, out)]
+        while below:
+            children, prefix, out = below[-1]
+            child = next(children, None)
+            if child is None:
+                below.pop()
+                continue
+            path = prefix + child.name
+            try:
+                inner = self._add(child, path, out)
+            except OSError as error:
+                self.problems.append(Problem(path, f"cannot be read: {error.strerror}; left out"))
+                continue
+            if inner is not None:
+                below.append((self._children(child.path, f"{path}/"), f"{path}/", inner))
+
+    def _children(self, folder: str, prefix: str) -> Iterator[os.DirEntry[str]]:
         try:
             with os.scandir(folder) as found:
-                children = sorted(found, key=lambda child: child.name)
+                return iter(sorted(found, key=lambda child: child.name))
         except OSError as error:
             message = f"cannot list this folder: {error.strerror}; its files are not ported"
             self.problems.append(Problem(prefix[:-1] or ".", message))
-            return
-        for child in children:
-            try:
-                self._add(child, prefix + child.name, out)
-            except OSError as error:
-                self.problems.append(Problem(prefix + child.name, f"cannot be read: {error.strerror}; left out"))
+            return iter(())
 
-    def _add(self, child: os.DirEntry[str], path: str, out: bool) -> None:
+    def _add(self, child: os.DirEntry[str], path: str, out: bool) -> bool | None:
+        """Whether a folder to go into was left out; None where there is none."""
         if child.is_symlink():
             self.links.append((path, os.readlink(child.path)))
-            return
+            return None
         folder = child.is_dir(follow_symlinks=False)
         if folder:
             if child.name in _SKIPPED_FOLDERS or (self._skip and Path(child.path).resolve() in self._skip):
-                return
+                return None
             path += "/"
         if not out and self._leave_out(path):
             out = True
             self.left_out.append(path)
         if out and not self._whole:
-            return
+            return None
         if folder:
-            self.add(child.path, path, out)
-            return
+            return out
         status = child.stat(follow_symlinks=False)
         if stat.S_ISREG(status.st_mode):
             language = "other" if out else language_of(path)
             self.files.append(SourceFile(self._root, path, language, status.st_size))
         else:
             self.problems.append(Problem(path, "not a regular file (socket, pipe or device); left out"))
+        return None

@@ -84,7 +84,7 @@ def toml(path: str, new: bytes, old: bytes) -> list[Difference]:
     try:
         before = tomllib.loads(old.decode("utf-8"))
         after = tomllib.loads(new.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         return [*by_lines(path, new, old), _difference(path, 0, 0, f"is not TOML: {error}", Kind.REVIEW)]
     asked = ("project.optional-dependencies", "dependency-groups", "tool.rocport")
     if before.get("tool", {}) == {} and "tool" in after and "tool" not in before:
@@ -268,7 +268,7 @@ def new_extras(path: str, new: bytes, old: bytes) -> frozenset[str]:
 def _extras(text: bytes) -> set[str]:
     try:
         body = tomllib.loads(text.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         return set()
     return {*body.get("project", {}).get("optional-dependencies", {}), *body.get("dependency-groups", {})}
 

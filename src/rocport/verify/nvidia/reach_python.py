@@ -403,7 +403,7 @@ def discoveries(
         return
     try:
         body = tomllib.loads(pyproject.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         return
     backend = str(body.get("build-system", {}).get("build-backend", "setuptools"))
     if not backend.startswith("setuptools"):
@@ -461,7 +461,7 @@ def py_modules(files: Mapping[str, bytes]) -> frozenset[str]:
     found.update(cfg.get("options", {}).get("py_modules", "").replace(",", "\n").split())
     try:
         body = tomllib.loads(files.get("pyproject.toml", b"").decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         body = {}
     named = body.get("tool", {}).get("setuptools", {}).get("py-modules", [])
     found.update(name for name in named if isinstance(name, str))

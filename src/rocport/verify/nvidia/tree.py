@@ -188,12 +188,18 @@ def _compiled(data: bytes, source: Path) -> bytes:
     return b""
 
 
+_LARGEST = 2 << 30
+"""Bytes of a file that is read."""
+
+
 def _reader(root: Path, modes: Mapping[str, str]) -> Callable[[str], bytes]:
     def read(path: str) -> bytes:
         place = root / path
         if modes[path] == "submodule":
             return b""
         try:
+            if modes[path] != "link" and (size := place.stat().st_size) > _LARGEST:
+                raise TreeError(f"{place}: {size} bytes are more than this check reads; compare it, and take it out")
             return os.fsencode(os.readlink(place)) if modes[path] == "link" else place.read_bytes()
         except OSError as error:
             raise TreeError(f"{place}: {error.strerror}; every file of the tree must be readable") from error
