@@ -27,6 +27,7 @@ from rocport.report.markdown import render_sections
 from rocport.rules import discover
 
 ROOT = Path(__file__).resolve().parents[1]
+MEASURED = "docs/measured.md"
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s]+)\)")
 
 
@@ -66,6 +67,8 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Links out of docs/ lead nowhere on a site: they become the name of the file in the repository."""
     here = Path(page.file.src_uri).parent
+    if page.file.src_uri == "measured.md":
+        markdown = _verified(markdown)
 
     def resolved(match: re.Match[str]) -> str:
         target = match[1].split("#")[0]
@@ -85,21 +88,18 @@ def _outside(place: str) -> str:
 def _pages() -> Iterator[tuple[str, str]]:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     yield "index.md", readme.replace("](docs/", "](")
-    yield "verified.md", _verified(readme)
     yield from _rules()
     yield from _failures()
     yield from _facts()
 
 
-def _verified(readme: str) -> str:
-    """The README's table of figures, with the day each row was written, and what no claim rests on."""
-    lines = readme.splitlines()
-    start = lines.index("## What was measured")
-    end = next(at for at in range(start + 1, len(lines)) if lines[at].startswith("## "))
-    days = _days(start + 1, end)
-    table = [at for at in range(start, end) if lines[at].startswith("|")]
+def _verified(measured: str) -> str:
+    """The table of figures, with the day each row was written, and what no claim rests on."""
+    lines = measured.splitlines()
+    days = _days()
+    table = [at for at, line in enumerate(lines) if line.startswith("|")]
     rows = [f"{lines[at]} {days.get(at + 1, '')} |" for at in table[2:]]
-    said = [line for line in lines[start + 1 : end] if not line.startswith("|")]
+    said = [line for line in lines[1:] if not line.startswith("|")]
     return "\n".join(
         [
             "# What was verified, how, when", "",
@@ -117,9 +117,9 @@ def _verified(readme: str) -> str:
     ) + "\n"  # fmt: skip
 
 
-def _days(first: int, last: int) -> dict[int, str]:
-    """Line of the README -> the day it was written, where git knows."""
-    words = ["git", "-C", str(ROOT), "blame", "--line-porcelain", "-L", f"{first},{last}", "README.md"]
+def _days() -> dict[int, str]:
+    """Line of the table's page -> the day it was written, here or where it was moved from, where git knows."""
+    words = ["git", "-C", str(ROOT), "blame", "-C", "--line-porcelain", MEASURED]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     days, line = {}, 0
     for text in done.stdout.splitlines():

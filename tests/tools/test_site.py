@@ -48,7 +48,7 @@ def test_the_site_of_a_version_builds(tmp_path: Path) -> None:
         assert f"0.0/{name}" in files, name
     rules = {Path(name).stem for name in files if name.startswith("0.0/generated/rules/")} - {"index"}
     assert rules == {loaded.rule.name for loaded in discover()}
-    verified = read("0.0/verified.html")
+    verified = read("0.0/measured.html")
     assert "benchmarks/facts.py" in verified and re.search(r"<td>20\d\d-\d\d-\d\d</td>", verified)
 
 
