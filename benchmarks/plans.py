@@ -2,9 +2,10 @@
 
     python benchmarks/plans.py [--resolve [N]] [--import] [--clean [N]] [--show]
 
-Plans are made for every GPU in the facts, three systems and some packages. Each with a torch becomes a script; bash
-reads the Linux ones (`bash -n`), and each has to end with importing what was asked. `--import` runs the last step of
-every different plan, its imports, in a fresh process of this environment, where the packages are there.
+Plans are made for every GPU in the facts, three systems and some packages. Each with a torch becomes a script in every
+form for its system, put to a reader of that form (plan_syntax.py), and has to end with importing what was asked.
+`--import` runs the last step of every different plan, its imports, in a fresh process of this environment, where the
+packages are there.
 
 `--resolve` puts every plan of this Python to pip's own resolver (`pip install --dry-run`; needs the network, installs
 nothing). What pip is asked depends on the versions of torch's family, on what is installed beside it and on Linux or
@@ -15,6 +16,8 @@ its own index holds them, as `stand-ins` where no listing was read; only `resolv
 `--clean` installs from an empty virtual environment and runs the last import: the same plans with torch pinned to the
 version of this environment, whose build stands in for ROCm's and is named. Plans that install the same beside torch are
 one class. What its authors let nobody import without a GPU is counted apart. For Windows the pip commands are run here.
+An import that fails because torchvision's compiled part needs libraries which the stand-in lacks is run again with the
+operator declared that this part would have declared, and counted apart with the names of those libraries.
 
 Rows are written to `--results` as they come, and a row that is there is not made again: N classes at most a call, so a
 run can be cut and goes on.
@@ -27,6 +30,7 @@ import csv
 import hashlib
 import importlib.metadata
 import importlib.util
+import os
 import re
 import shlex
 import subprocess
@@ -38,9 +42,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from plan_standin import SCHEMAS, lacking
+from plan_syntax import read_forms
+
 from rocport.compat.plan import Plan, Request, make_plan
 from rocport.compat.resolve import resolve_plan, torch_pins
-from rocport.compat.script import plan_script
 from rocport.compat.wants import parse_wants
 from rocport.facts.dates import as_of
 from rocport.facts.platforms import find_system
@@ -50,20 +56,12 @@ SYSTEMS = ("ubuntu24.04", "wsl", "windows11")
 WANTS = ("torch", "torch,torchvision,transformers", "torch,bitsandbytes,peft", "torch,unsloth", "torch,deepspeed,numpy")
 
 
-def broken(plan: Plan, system: str) -> str:
-    """What is wrong with a plan as a script; empty when nothing is."""
-    text = plan_script(plan, {"ubuntu24.04": "linux", "windows11": "windows"}.get(system, system))
-    if system != "windows11":
-        read = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True, check=False)
-        if read.returncode:
-            return read.stderr.strip()
-    if system == "ubuntu24.04":
-        for kind in ("docker", "conda"):
-            rows = [row for row in plan_script(plan, kind).splitlines() if row and not row.startswith("#")]
-            if kind == "docker" and not all(row.split()[0] in ("FROM", "RUN", "ENV", "CMD") for row in rows):
-                return "a line of the Dockerfile is no instruction"
-            if kind == "conda" and "dependencies:" not in rows:
-                return "the environment file has no dependencies"
+def broken(plan: Plan, system: str, read: Counter[str]) -> str:
+    """What is wrong with a plan as a script, empty when nothing is; `read` counts the forms that something read."""
+    for form, said in read_forms(plan, system).items():
+        read[f"{form}: {'not read' if said is None else 'broken' if said else 'read'}"] += 1
+        if said:
+            return f"{form}: {said}"
     modules = [item.module for item in plan.items if item.works and item.module]
     if modules and not plan.commands[-1].endswith(f'import {", ".join(modules)}"'):
         return "does not end with importing what was asked"
@@ -110,6 +108,10 @@ CLEAN_WANTS = (
 RESULTS = Path(__file__).with_name("results") / "plans.csv"
 COLUMNS = ("key", "kind", "seen", "python", "system", "torch", "beside", "state", "said")
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+STAND_IN = "imported but for torchvision's compiled part, whose CUDA libraries the stand-in lacks"
+CLEAN = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def beside(plan: Plan) -> tuple[str, ...]:
@@ -203,8 +205,8 @@ def clean(most: int, results: Path) -> bool:
             classes.setdefault(rows.key(alone(plan), beside(plan), plan.commands[-1]), []).append(plan)
     with tempfile.TemporaryDirectory(prefix="rocport-plan-") as folder:
         for key in [key for key in classes if key not in rows.found and not needs_gpu(classes[key][0])][:most]:
-            said, stood_in = installed(classes[key][0], torch, Path(folder))
-            plan, state = classes[key][0], "failed" if said else "imported"
+            plan = classes[key][0]
+            state, said, stood_in = installed(plan, torch, Path(folder))
             system = plan.request.system.kind if plan.request.system else ""
             rows.add(key, system=system, torch=stood_in, beside=" && ".join(beside(plan)), state=state, said=said[:400])
     for key, plans in classes.items():
@@ -218,8 +220,8 @@ def clean(most: int, results: Path) -> bool:
         ] += len(plans)
     known = [rows.found[key] for key in classes if key in rows.found]
     for row in known:
-        if row["state"] == "failed":
-            print(f"failed: {row['beside']}: {row['said']}")
+        if row["said"]:
+            print(f"{row['state']}: {row['beside']}: {row['said']}")
     stood = ", ".join(sorted({row["torch"] for row in known if row["torch"]})) or "no torch"
     print(f"Python {HERE}: {counts.total()} plans, {len(classes)} classes of those that work; from an empty ", end="")
     print(f"environment, torch {stood} standing in: {dict(counts)}")
@@ -238,9 +240,9 @@ def alone(plan: Plan) -> str:
     return "pip install -q " + " ".join(shlex.quote(re.sub(r"\[[^\]]*\]", "", word)) for word in words)
 
 
-def installed(plan: Plan, torch: str, folder: Path) -> tuple[str, str]:
-    """Run a plan in a new environment without its ROCm index: what failed, empty when the last import went well, and
-    the torch that stood in. The stand-in is installed once, in an environment that the others look into."""
+def installed(plan: Plan, torch: str, folder: Path) -> tuple[str, str, str]:
+    """Run a plan in a new environment without its ROCm index: how it ended (`imported`, `failed`, or `STAND_IN`), what
+    was said, and the torch that stood in. That is installed once, in an environment that the others look into."""
     shared = folder / "torch"
     if not shared.is_dir():
         subprocess.run([sys.executable, "-m", "venv", str(shared)], check=True)
@@ -254,8 +256,16 @@ def installed(plan: Plan, torch: str, folder: Path) -> tuple[str, str]:
         steps += ["python -c \"import torch; print('stood in:', torch.__version__)\"", plan.commands[-1]]
         script = f"set -e; . {work}/env/bin/activate; cd {work}; unset PYTHONPATH\n" + "\n".join(steps)
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=1800)
+        state = "imported" if done.returncode == 0 else "failed"
+        said = "" if done.returncode == 0 else " ".join((done.stderr.strip().splitlines() or ["?"])[-2:])
+        lacks = lacking([shared / packages, Path(work, "env", packages)])
+        last = shlex.split(plan.commands[-1])
+        if said and lacks and last[:2] == ["python", "-c"]:
+            again = [f"{work}/env/bin/python", "-c", SCHEMAS + last[2]]
+            if subprocess.run(again, capture_output=True, check=False, cwd=work, env=CLEAN).returncode == 0:
+                state, said = STAND_IN, f"{done.stderr.strip().splitlines()[-1]}; lacks {', '.join(lacks)}"
     stood_in = next((line.split()[-1] for line in done.stdout.splitlines() if line.startswith("stood in:")), "")
-    return "" if done.returncode == 0 else " ".join((done.stderr.strip().splitlines() or ["?"])[-2:]), stood_in
+    return state, said, stood_in
 
 
 def main() -> int:
@@ -271,12 +281,12 @@ def main() -> int:
         good = not options.resolve or resolve(options.resolve, options.results)
         return 0 if (not options.clean or clean(options.clean, options.results)) and good else 1
     counts, linux = Counter[str](), dict[tuple[str, ...], Plan]()
-    held = Counter[str]()
+    held, read = Counter[str](), Counter[str]()
     for system, plan in every_plan("3.12", WANTS):
         if plan.chosen is None:
             counts["no torch serves it"] += 1
             continue
-        why = broken(plan, system)
+        why = broken(plan, system, read)
         held["index not recorded" if plan.unrecorded else "index recorded"] += 1
         counts["broken" if why else "works" if plan.complete else "with parts left out"] += 1
         if why and options.show:
@@ -285,6 +295,7 @@ def main() -> int:
             linux.setdefault(tuple(line for line in plan.commands if line.startswith("pip install")), plan)
     print(f"facts as of {as_of()}: {counts.total()} plans: {dict(counts)}; {len(linux)} different ones for Linux")
     print(f"their torch's index: {dict(held)}")
+    print(f"their forms: {dict(sorted(read.items()))}")
     if options.imports:
         imported(list(linux.values()))
     return 1 if counts["broken"] else 0

@@ -34,7 +34,22 @@ def test_json():
     assert [item["status"] for item in said["wanted"]] == ["separate"]
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"), [("vllm", "WSL"), ("jax", "WSL"), ("onnxruntime", "onnxruntime-directml")]
+)
+def test_builds_for_linux_are_refused_on_windows(name, instead):
+    windows = json.loads(call("--gpu", "gfx1201", "--os", "windows11", "--want", name, "--json").stdout)["wanted"]
+    assert [item["status"] for item in windows] == ["no"] and instead in windows[0]["text"]
+    linux = json.loads(call("--gpu", "gfx1201", "--os", "ubuntu24.04", "--want", name, "--json").stdout)["wanted"]
+    assert [item["status"] for item in linux] == ["separate"]
+
+
+def test_a_system_amd_lists_apart_from_what_stands_for_it():
+    assert "oracle 8.9" in call("--gpu", "MI300X", "--os", "ol8", "--rocm", "6.1").output
+
+
 def test_tables():
+    assert call("--tables", "2.11", "--rocm", "7.14").output.startswith("# torch 2.11 on ROCm 7.14.1")
     assert call("--tables", "2.9", "--rocm", "7.1.1").output.startswith("# torch 2.9 on ROCm 7.1.1")
     assert call("--tables", "2.13").output.startswith("# torch 2.13 on ROCm 7.2")
     data = json.loads(call("--tables", "2.14", "--gpu", "gfx942", "--format", "json").stdout)

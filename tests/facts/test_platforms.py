@@ -65,7 +65,7 @@ def test_states_follow_the_version_of_torch():
 def test_systems_of_a_release_are_those_of_its_newest_documented_patch():
     assert [row.version for row in systems_of("7.0", "radeon", "ubuntu24.04")] == ["24.04.3"]
     assert {row.rocm for row in systems_of("6.4", "instinct")} == {"6.4.3"}
-    assert [row.version for row in systems_of("6.3.2", "instinct", "rhel9")] == ["9.4", "9.5"]
+    assert {row.title for row in systems_of("6.3.2", "instinct", "rhel9")} >= {"rhel 9.4", "rhel 9.5"}
     assert systems_of("10.1.0", "ryzen", "debian13") == () and systems_of("10.1.0", "instinct", "debian13")
     assert systems_of("5.7", "instinct") == ()
     for row in rocm_systems():

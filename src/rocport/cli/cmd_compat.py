@@ -182,7 +182,7 @@ def _tables(torch: str, gpu: str | None, rocm: str | None, fmt: str) -> None:
     from rocport.compat.text import tables_data, tables_markdown
     from rocport.facts.errors import FactError
     from rocport.facts.rocm import torch_release
-    from rocport.model.versions import TorchVersion, VersionError
+    from rocport.model.versions import RocmVersion, TorchVersion, VersionError
 
     if fmt == "text":
         raise click.UsageError("--tables prints --format markdown or json")
@@ -191,6 +191,8 @@ def _tables(torch: str, gpu: str | None, rocm: str | None, fmt: str) -> None:
     except (VersionError, FactError) as error:
         raise click.BadParameter(str(error), param_hint="--tables") from error
     served = builds_of(release)
+    if rocm is not None and rocm not in served:  # 7.14 for 7.14.1
+        rocm = max((name for name in served if name.startswith(f"{rocm}.")), key=RocmVersion.parse, default=rocm)
     if rocm is not None and rocm not in served:
         raise click.BadParameter(
             f"torch {release.version} for ROCm {rocm} is not in the facts; there are {', '.join(served)}",

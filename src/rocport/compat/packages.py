@@ -85,6 +85,9 @@ def evaluate(
         return Item(want, "unknown", "needs a torch for this GPU first", "", "unverified")
     if known.state == "python":
         return item("ok", f"no GPU code of its own{_note(known)}", _pip(want, known, known.install))
+    windows = system is not None and system.kind == "windows"
+    if windows and known.windows:
+        return item("no", known.windows)
     refusal = _refusal(want, known, target, candidate, python)
     if refusal is not None:
         return refusal
@@ -94,7 +97,6 @@ def evaluate(
     if known.state == "separate":
         text = f"{known.summary}: an environment of its own{_note(known)}"
         return item("separate", f"{text}; {known.install}" if known.install else text)
-    windows = system is not None and system.kind == "windows"
     carried = _carried(known, target, candidate, windows)
     if carried is not None and not carried[0]:
         return Item(want, "no", carried[1], known.source, known.sure, instead=known.replacement)

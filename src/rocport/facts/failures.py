@@ -55,7 +55,7 @@ STATES = re.compile(
     r"|more than|lost|hang|hung|reset|kill|oom|broken|unrecover|oversubscribed|evicted|freeing|recover|redefin|follows"
     r"|is empty|multiple|duplicate|unreadable|problem|detected for|environment variable detected|no_pubkey|expkeysig"
     r"|nans was|poison|closed|exit (?:code|status)|signal|sig(?:segv|abrt)|inactivated|auto balancing|is full|overwrite"
-    r"|recommends|older",
+    r"|recommends|older|ignoring",
     re.IGNORECASE,
 )
 """Words with which a message says that something is wrong."""

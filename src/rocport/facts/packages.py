@@ -133,6 +133,8 @@ class Package:
     python: str = ""
     rocm: str = ""
     replacement: str = ""
+    windows: str = ""
+    """Why it does not work on Windows itself, and what does; empty: nothing is said."""
     note: str = ""
     env: tuple[tuple[str, str], ...] = ()
     blocksizes: tuple[BlocksizeRule, ...] = ()

@@ -34,6 +34,10 @@ class RocmSystem:
         return f"{self.distribution} {self.version}{f' (kernel {self.kernel})' if self.kernel else ''}"
 
 
+_SAME = {"rhel": ("oracle", "rocky")}
+"""Distributions that a system stands for, and AMD lists apart."""
+
+
 @functools.cache
 def rocm_systems() -> tuple[RocmSystem, ...]:
     """Every record, in the order of the file."""
@@ -56,6 +60,6 @@ def systems_of(rocm: str, family: str, system: str = "") -> tuple[RocmSystem, ..
         for record in rocm_systems()
         if record.rocm == newest
         and record.family in ("", family)
-        and (not name or record.distribution == name)
+        and (not name or record.distribution in (name, *_SAME.get(name, ())))
         and (not version or re.split(r"[. ]", record.version)[: version.count(".") + 1] == version.split("."))
     )
