@@ -113,7 +113,8 @@ class Library:
     ROCm releases whose headers or stubs were read for it, oldest first; `cmake` maps CMake targets, `link` maps names
     for `-l` and `packages` those of `find_package`; `find` tells the ROCm package of each of ROCm's CMake targets, and
     `begins` how includes of the counterparts' headers begin. `untagged` are types of HIP's that `struct` or `enum`
-    may not stand before: the tag is another name. `families` answer names that have no row.
+    may not stand before: the tag is another name. `lacking` are names of its namespace that the counterpart's headers
+    do not declare. `families` answer names that have no row.
     """
 
     name: str
@@ -129,6 +130,7 @@ class Library:
     find: Mapping[str, str] = field(default_factory=dict)
     begins: tuple[str, ...] = ()
     untagged: tuple[str, ...] = ()
+    lacking: frozenset[str] = frozenset()
     families: tuple[Family, ...] = ()
     cuda_releases: tuple[str, ...] = ()
     generations: tuple[str, ...] = ()
@@ -265,6 +267,7 @@ def _library(folder: Path, releases: Mapping[str, Any]) -> Library:
             find=data.get("find", {}),
             begins=tuple(data.get("hip", {}).get("begins", ())),
             untagged=tuple(data.get("hip", {}).get("untagged", ())),
+            lacking=frozenset(data.get("hip", {}).get("lacking", "").split()),
             families=tuple(Family(**entry) for entry in data.get("families", ())),
             cuda_releases=tuple(releases.get("cuda", ())),
             generations=tuple(releases.get("rocm", ())),

@@ -1,5 +1,6 @@
 """Namespaces of CUDA's C++ libraries: `cub` is `hipcub`, `thrust::cuda` is `thrust::hip`, and some have no counterpart.
-The namespaces and what serves them come from the library facts. A namespace without a counterpart (`cute`,
+The namespaces and what serves them come from the library facts. A name that hipCUB does not have is REVIEW.
+A namespace without a counterpart (`cute`,
 `cutlass`, `cuda::barrier`, `cuda::std`, ...) is named at every line that uses it and left as it is: AMD's
 matrix libraries have other interfaces (rocWMMA, Composable Kernel), not other names.
 
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from rocport.binding.branches import branches
-from rocport.facts.symbols import Symbol, load
+from rocport.facts.symbols import Symbol, libraries, load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace
 from rocport.rules.cuda.standard_library import supported
@@ -45,6 +46,7 @@ RULE = Rule(
             "#include <cub/cub.cuh>\nusing R = cub::BlockReduce<float, 256>;\n",
             contains=("hipcub::BlockReduce<float, 256>",),
         ),
+        Example("void f() { cub::SyncStream(s); }\n", contains=("hipcub::SyncStream(s)",)),
         Example("using namespace cub;\n", contains=("using namespace hipcub;",)),
         Example("namespace c = ::cub;\n", contains=("namespace c = ::hipcub;",)),
         Example("auto p = thrust::cuda::par.on(s);\n", contains=("thrust::hip::par.on(s)",)),
@@ -131,15 +133,21 @@ def _renamed(source: CudaSource, position: int, last: int, symbol: Symbol) -> Fi
         for number, (old, new) in enumerate(zip(cuda, hip, strict=True))
         if old != new
     ]
+    name = source.at(last + 2).decode("utf-8", "replace") if source.at(last + 1) == b"::" else ""
+    note, fix = symbol.note, ""
+    if name in libraries()[symbol.library].lacking:
+        note = f"{symbol.hip}::{name} is not in the headers of ROCm 6.4"
+        fix = f"see that the {symbol.hip} you build with has {name}, or write out what it does"
     return finding(
         RULE,
         source,
         position,
-        f"{symbol.cuda} is {symbol.hip}" + (f"; {symbol.note}" if symbol.note else ""),
+        f"{symbol.cuda} is {symbol.hip}" + (f"; {note}" if note else ""),
         last=last,
-        applicability=Applicability.REVIEW if symbol.note else Applicability.SAFE,
-        routine=not symbol.note and cuda[0] == "cub",
+        applicability=Applicability.REVIEW if note else Applicability.SAFE,
+        routine=not note and cuda[0] == "cub",
         edits=edits,
+        fix=fix,
     )
 
 

@@ -1,9 +1,10 @@
 """PyTorch's own warp functions span the wavefront on ROCm: `WARP_SHFL`, `WARP_BALLOT`, `WarpReduceSum`.
 
 `ATen/cuda/DeviceUtils.cuh` gives them the default width `warpSize`, 64 lanes on CDNA, and a ballot of 64 bits, beside
-code that the port keeps at 32-lane warps. The shuffles and votes become those of `rocport_warp.h`: SAFE, as their
-arguments say the same. `WarpReduceSum` and its like of `ATen/native/cuda/block_reduce.cuh` reduce 64 lanes: REVIEW,
-right where a whole block is reduced by `BlockReduceSum`, wrong where each 32 lanes shall have their own result.
+code that the port keeps at 32-lane warps, and so do `cub::WARP_ANY` and its like of hipCUB. The shuffles and votes
+become those of `rocport_warp.h`: SAFE, as their arguments say the same. `WarpReduceSum` and its like of
+`ATen/native/cuda/block_reduce.cuh` reduce 64 lanes: REVIEW, right where a whole block is reduced by `BlockReduceSum`,
+wrong where each 32 lanes shall have their own result.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _SHUFFLES = {
     b"WARP_SHFL_XOR": b"shfl_xor",
 }
 _OTHERS = {b"WARP_BALLOT": b"ballot", b"ACTIVE_MASK": b"activemask", b"WARP_SYNC": b"syncwarp"}
+_OF_CUB = {b"WARP_ANY": b"any", b"WARP_ALL": b"all"}
 _REDUCTIONS = frozenset(b"WarpReduce WarpReduceSum WarpReduceMax WarpReduceMin warpReduceSum warp_reduce".split())
 
 RULE = Rule(
@@ -30,7 +32,7 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
     phase=3,
-    triggers=frozenset({*_SHUFFLES, *_OTHERS, *_REDUCTIONS}),
+    triggers=frozenset({*_SHUFFLES, *_OTHERS, *_OF_CUB, *_REDUCTIONS}),
     examples=(
         Example("__device__ int f(int v) { return WARP_SHFL(v, 31); }\n", contains=("rocport::shfl(v, 31)",)),
         Example(
@@ -38,6 +40,10 @@ RULE = Rule(
             contains=("rocport::shfl_down_sync(m, v, 1, 16)",),
         ),
         Example("__device__ int f(int p) { return WARP_BALLOT(p); }\n", contains=("rocport::ballot(p)",)),
+        Example(
+            "__device__ int f(int p) { cub::WARP_SYNC(~0u); return cub::WARP_ANY(p, m) + cub::WARP_BALLOT(p, m); }\n",
+            contains=("rocport::syncwarp(~0u); return rocport::any_sync(m, p) + rocport::ballot_sync(m, p);",),
+        ),
         Example(
             "#include <ATen/native/cuda/block_reduce.cuh>\n"
             "__device__ float f(float v) { return at::native::cuda_utils::WarpReduceSum(v); }\n",
@@ -55,8 +61,10 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if context.options.warp == "native":
         return
-    for position in source.find(*_SHUFFLES, *_OTHERS):
+    for position in source.find(*_SHUFFLES, *_OTHERS, *_OF_CUB):
         call = source.call(position)
+        if source.at(position) in _OF_CUB and not _of_cub(source, position):
+            continue
         if call is None or _is_own(source, position, context) or amd_only(source, position):
             continue
         yield from _shuffle(source, position, call)
@@ -76,6 +84,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         )
 
 
+def _of_cub(source: CudaSource, position: int) -> bool:
+    """True for `cub::WARP_BALLOT`, which spans the wavefront in hipCUB, too."""
+    return source.at(position - 1) == b"::" and source.at(position - 2) in (b"cub", b"hipcub")
+
+
 def _is_own(source: CudaSource, position: int, context: Context) -> bool:
     name = source.at(position)
     if source.at(position - 1) in (b".", b"->") or name in context.project.device_functions:
@@ -91,12 +104,13 @@ def _shuffle(source: CudaSource, position: int, call: Call) -> Iterator[Finding]
     name = source.at(position)
     given = [source.text(*part) for part in call.args]
     masked = 4 if name in _SHUFFLES else 2
-    new = _SHUFFLES.get(name) or _OTHERS[name]
-    edits = [Edit(Span(source.starts[position], source.end(position)), b"rocport::" + new)]
+    new = _SHUFFLES.get(name) or _OTHERS.get(name) or _OF_CUB[name]
+    start = source.starts[position - 2 if _of_cub(source, position) else position]
+    edits = [Edit(Span(start, source.end(position)), b"rocport::" + new)]
     if len(given) == masked and name != b"WARP_SYNC":
         first = (given[-1], *given[:-1])
         whole = b"rocport::" + new + b"_sync(" + b", ".join(first) + b")"
-        edits = [Edit(Span(source.starts[position], source.end(call.close)), whole)]
+        edits = [Edit(Span(start, source.end(call.close)), whole)]
     yield finding(
         RULE,
         source,
