@@ -707,7 +707,8 @@ class _Walk:
                 continue
             if source.at(at - 1) in (b"*", b"&", b">", b",") or source.is_ident(at - 1):
                 found.append(source.at(at))
-        return found, b"__shared__" in words, b"volatile" in words
+        names = next((at for at in range(after, last) if source.at(at) in found), last)
+        return found, b"__shared__" in words, b"volatile" in source.texts[first:names]
 
     # ---- values ------------------------------------------------------------------------------------------------------
 

@@ -353,7 +353,7 @@ def _declared_volatile(source: CudaSource, name: bytes, before: int) -> bool:
         if not local and function is not None and not shared:
             continue
         around = source.texts[max(0, at - 6) : at]
-        for stop in (b";", b"{", b"}", b"(", b","):
+        for stop in (b";", b"{", b"}", b"(", b")", b","):
             if stop in around:
                 around = around[len(around) - around[::-1].index(stop) :]
         if b"volatile" in around and source.at(at + 1) in (b";", b",", b"=", b"[", b")", b"{"):

@@ -129,6 +129,8 @@ RULE = Rule(
         "__device__ void add(cuda::atomic_ref<float> r, float v) { float o = r.load();\n"
         "  while (!r.compare_exchange_strong(o, o + v)) { } }\n"
         "__device__ void f(float *p, float v) {\n#if N\n  add(p, v);\n#else\n  atomicAdd(p, v);\n#endif\n}\n",
+        "__device__ void push(int *head, int *next, int i) { int old = *(volatile int *)head, seen; do { seen = old;\n"
+        "  next[i] = seen; old = atomicCAS(head, seen, i); } while (old != seen); }\n",
         "__device__ bool f(int *m) { for (int i = 0; i < 100; ++i) { if (atomicCAS(m, 0, 1) == 0) return true; }\n"
         "  return false; }\n",
         "__device__ void put(unsigned *t, unsigned n, unsigned k) { unsigned i = k % n;\n"
