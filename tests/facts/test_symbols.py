@@ -227,6 +227,7 @@ def test_real_headers_declare_what_the_tables_name(name, tmp_path):
         ("cuda_pipeline.h", "rocport_pipeline.h"),
         ("cuda_pipeline_primitives.h", "rocport_pipeline.h"),
         ("nv/target", "rocport_std.h"),
+        ("thrust/system/cuda/experimental/pinned_allocator.h", "rocport_thrust.h"),
     ],
 )
 def test_a_header_that_the_port_carries_is_named(header, ours):

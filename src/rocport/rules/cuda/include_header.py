@@ -39,6 +39,11 @@ RULE = Rule(
         Example("#include <cublas_v2.h>\n", contains=("#include <hipblas/hipblas.h>",)),
         Example('#include "cuda_runtime.h"\n', contains=("<hip/hip_runtime.h>",)),
         Example(
+            "#include <thrust/system/cuda/experimental/pinned_allocator.h>\n"
+            "thrust::system::cuda::experimental::pinned_allocator<int> a;\n",
+            contains=('#include "rocport_thrust.h"', "thrust::system::hip::experimental::pinned_allocator<int> a;"),
+        ),
+        Example(
             "#define RUNTIME <cuda_runtime.h>\n#include RUNTIME\n", contains=("#define RUNTIME <hip/hip_runtime.h>",)
         ),
         Example(
@@ -215,6 +220,7 @@ _HOST = (".cpp", ".cc", ".cxx")
 _OURS = {"cooperative_groups/reduce.h": "rocport_cg.h", "cooperative_groups/scan.h": "rocport_cg.h"}
 _OURS["cooperative_groups/memcpy_async.h"] = "rocport_cg.h"
 _OURS |= dict.fromkeys(("cuda_pipeline.h", "cuda_pipeline_primitives.h"), "rocport_pipeline.h")
+_OURS["thrust/system/cuda/experimental/pinned_allocator.h"] = "rocport_thrust.h"
 
 
 # Headers of HIP's that lean on another, where CUDA's includes it.
