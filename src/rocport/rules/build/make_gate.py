@@ -31,17 +31,17 @@ def _unquoted(words: Sequence[str]) -> list[str]:
     """The words of a line, the quotes taken off flags that nvcc passes on: hipcc takes `-O2 -fPIC` as they are."""
     made = list(words)
     named = [at for at, word in enumerate(words) if word]
-    for flag, first in pairwise(named):
+    for at, (flag, first) in enumerate(pairwise(named), start=1):
         quote = made[first][:1]
         if made[flag] not in _HOST or quote not in ("'", '"'):
             continue
-        last = next(
-            (at for at in named if at >= first and made[at][-1:] == quote and (at > first or made[at] != quote)), 0
-        )
-        inside = "".join(made[at] for at in named if first <= at <= last)
-        if last and inside.count(quote) == 2:
+        closing = (here for here in range(at, len(named)) if made[named[here]][-1:] == quote and made[first] != quote)
+        end = next(closing, None)
+        if end is None:
+            break
+        if sum(made[here].count(quote) for here in named[at : end + 1]) == 2:
             made[first] = made[first][1:]
-            made[last] = made[last][:-1]
+            made[named[end]] = made[named[end]][:-1]
     return made
 
 
