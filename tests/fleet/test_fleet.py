@@ -22,7 +22,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocport.cli import cli
-from rocport.fleet import child, driver, tasks
+from rocport.fleet import child, driver, sources, tasks
 from rocport.fleet.board import board, summary
 from rocport.fleet.child import Ended, Limits
 from rocport.fleet.sources import Source, SourceError, fetch, read_sources
@@ -97,6 +97,21 @@ def test_git_and_archives_are_fetched_once(tmp_path: Path) -> None:
         archive.add(tree, "a-1.0")
     names.write_text("a.tar.gz\n")
     assert (fetch(read_sources(names)[0], tmp_path / "work") / "a-1.0" / "k.cu").is_file()
+
+
+@pytest.mark.parametrize("ending", ["zip", "tar.gz"])
+def test_an_archive_that_is_a_bomb_is_not_unpacked(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "_MOST_UNPACKED", 1 << 16)
+    (tmp_path / "a").mkdir()
+    with (tmp_path / "a" / "k.cu").open("wb") as stream:
+        stream.truncate(1 << 20)
+    shutil.make_archive(str(tmp_path / "bomb"), {"tar.gz": "gztar"}.get(ending, ending), tmp_path / "a")
+    (tmp_path / "list").write_text(f"bomb.{ending}\n")
+    with pytest.raises(SourceError, match="unpacks to 1048576 bytes"):
+        fetch(read_sources(tmp_path / "list")[0], tmp_path / "work")
+    assert not list((tmp_path / "work").rglob("k.cu"))
 
 
 @pytest.mark.parametrize("url", ["folder", "memory://fleet"])

@@ -157,13 +157,24 @@ def _checkout(url: str, revision: str, tree: Path, mirror: Path | None) -> None:
     shutil.rmtree(git)
 
 
+_MOST_UNPACKED = 16 << 30
+"""Bytes of a source tree; a small archive can say that it holds any number."""
+
+
+def _fits(archive: Path, size: int) -> None:
+    if size > _MOST_UNPACKED:
+        raise RuntimeError(f"{archive.name} unpacks to {size} bytes, more than {_MOST_UNPACKED}; unpack it by hand")
+
+
 def _unpack(archive: Path, tree: Path) -> None:
     tree.mkdir(parents=True)
     if archive.name.endswith(".zip"):
         with zipfile.ZipFile(archive) as opened:
+            _fits(archive, sum(item.file_size for item in opened.infolist()))
             opened.extractall(tree)
     else:
         with tarfile.open(archive) as opened:
+            _fits(archive, sum(item.size for item in opened.getmembers()))
             opened.extractall(tree, filter="data")
 
 
