@@ -16,6 +16,10 @@ A run may take the processor time that two cores have in `--seconds`: the kernel
 work on the machine puts no program out of time; by the clock it may take `--patience` times as long. The translation of
 kernels is another process and does not count there; the seconds printed are of a processor, with it.
 
+A program whose own assertion fails in a kernel ends by SIGABRT, as with ROCm's runtime: it is counted as one that ran
+(`asserted`), its check as not passed. A sample of NVIDIA's that ends with its status for "not on this machine" ran and
+has no check here (`waived`).
+
 Results lie in DIR/programs, one file a program; one that was measured with the same sources of rocport is not measured
 again, with `--keep` neither one that was measured with others (how many is said). One line a program; failures with
 their cause, and what isa_programs.toml explains of it. Exit 0.
@@ -69,7 +73,12 @@ _UNSERVED = re.compile(r"^rocport: (.+?) is not served", re.MULTILINE)
 _UNMATCHED = re.compile(r"non-matching [^\n]*: [1-9]", re.IGNORECASE)
 _OTHERS = re.compile(r"undefined symbol: (?:gl|GL|egl|MPI_|vk|X[A-Z]|nvml|ompi_)")
 _CORES = 2
-_ENDED = ("pass", "ended", "wrong", "status", "out of time")
+_ENDED = ("pass", "ended", "wrong", "status", "out of time", "asserted", "waived")
+_UNCHECKED = ("ended", "waived")
+_ASSERTED = "a trap: an assertion failed"
+_WAIVED = re.compile(r"\b(?:required|waiv\w+|not supported|no capable|need(?:s|ed)? at least)\b", re.IGNORECASE)
+_EXIT_WAIVED = 2
+"""What NVIDIA's samples end with where the machine has not what they show (Common/helper_string.h)."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +170,10 @@ def verdict(result: RunResult) -> tuple[str, str]:
         return "out of time", last
     if result.status == 86:
         return "not translated", last
+    if result.status < 0 and _ASSERTED in last:
+        return "asserted", last
+    if result.status == _EXIT_WAIVED and _WAIVED.search(text):
+        return "waived", text.strip().splitlines()[-1][:120]
     if result.status < 0:
         return "crashed", f"signal {-result.status} {last}"
     for lines in (_UNMATCHED, _WRONG):
@@ -241,7 +254,7 @@ def summary(rows: Sequence[dict[str, Any]], targets: Sequence[str]) -> list[str]
     for target in targets:
         found = Counter(row["runs"][target]["verdict"] for row in links)
         ran = sum(found[kind] for kind in _ENDED)
-        checked = sum(found.values()) - found["ended"]
+        checked = sum(count for kind, count in found.items() if kind not in _UNCHECKED)
         said.append(
             f"{target}: link and run {_share(ran, len(compiles))}, own check passed {_share(found['pass'], checked)} ("
             + ", ".join(f"{count} {kind}" for kind, count in sorted(found.items()))
