@@ -30,13 +30,13 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
     phase=2,
-    triggers=_TYPES,
     examples=(
         Example(
             "int g;\ntemplate <class T>\nvoid f(int n) {\n  k<<<dim3{n / 32, 2}, dim3{32, 2}>>>(n);\n}\n",
             contains=("int g;\n" + _IGNORED.decode() + "\ntemplate <class T>\nvoid f(int n)",),
         ),
         Example("void f(int n) { const dim3 grid{n}; dim3 other = {n, n}; }\n", contains=(_IGNORED.decode(),)),
+        Example("void f(int n) { k<<<{n, 2}, 32>>>(n); }\n", contains=(_IGNORED.decode(), "<<<dim3{n, 2}, 32>>>")),
         Example("__device__ uint2 f(int n) { return uint2{n, 2}; }\n", contains=(_IGNORED.decode(),)),
     ),
     clean=(
@@ -52,8 +52,9 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if b"c++11-narrowing" in source.data:
         return
-    for position in sorted(source.find(*_TYPES & source.names)):
-        open_ = _braces(source, position)
+    opened = {position: _braces(source, position) for position in source.find(*_TYPES & source.names)}
+    sizes = (first for launch in source.launches for first, _ in launch.config if source.at(first) == b"{")
+    for position, open_ in sorted((opened | {first: first for first in sizes}).items()):
         if open_ is None or source.directive_of(position) is not None:
             continue
         close = source.pairs.get(open_)
