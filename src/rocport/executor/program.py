@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocport.executor.limits import Limits
@@ -58,7 +58,6 @@ class Program:
     link: tuple[str, ...] = ()
     runs: tuple[tuple[str, ...], ...] = ()
     """Argument lists of the Makefile's `run` target; one empty list when there is none."""
-    notes: tuple[str, ...] = field(default=())
 
 
 def load_program(path: Path, confined: bool = True) -> Program:
