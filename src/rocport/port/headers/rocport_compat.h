@@ -227,6 +227,15 @@ ROCPORT_DEVICE unsigned sad_u8x4(unsigned a, unsigned b, unsigned c) {
   return c;
 }
 
+// threadIdx and its like as a whole, which CUDA gives to a uint3 and a dim3 alike.
+struct coordinates {
+  unsigned int x, y, z;
+  template <class T>
+  ROCPORT_DEVICE explicit coordinates(const T& of) : x(of.x), y(of.y), z(of.z) {}
+  ROCPORT_DEVICE operator uint3() const { return make_uint3(x, y, z); }
+  ROCPORT_DEVICE operator dim3() const { return dim3(x, y, z); }
+};
+
 // CUDA's takes a long long alone. HIP has two, and a uint64_t or an int is neither.
 ROCPORT_DEVICE int ffsll(long long value) { return __ffsll(value); }
 
