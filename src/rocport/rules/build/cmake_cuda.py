@@ -31,6 +31,9 @@ _FINDS_CUDA = re.compile(
     r"|(?:^|/)(?:select_compute_arch|run_nvcc|make2cmake|parse_cubin)\.cmake$"
 )
 """Modules that look for CUDA, and copies of CMake's own: who calls them is named."""
+_OF_CUDA = re.compile(r"\$<COMPILE_LANG(?:UAGE|_AND_ID):CUDA\b")
+_WARNS = re.compile(r"\$<\$<COMPILE_LANG(?:UAGE|_AND_ID):CUDA>:(?:SHELL:)?(?:--W\w+|-Xcompiler[ =]/\w+)>")
+"""One option that asks nvcc for a warning, or is for MSVC alone: it compiles nothing otherwise."""
 _NOTHING = re.compile(r"\bCUDA_(?:SEPARABLE_COMPILATION\s+(?:OFF|FALSE|0)|RESOLVE_DEVICE_SYMBOLS\s+\w+)\b")
 """Properties set to what they are without CUDA, or that say nothing without CUDA_SEPARABLE_COMPILATION."""
 _OWN = re.compile(r"\s*(\w+)\s+[\"']?[\w.;-]+[\"']?\s*\Z")
@@ -200,6 +203,11 @@ RULE = Rule(
     clean=(
         Example("set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)\n", path="CMakeLists.txt"),
         Example("set_target_properties(a PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON)\n", path="CMakeLists.txt"),
+        Example(
+            'target_compile_options(a PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler /bigobj>")\n'
+            'target_compile_options(a PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--Wreorder>")\n',
+            path="CMakeLists.txt",
+        ),
         Example("list(APPEND nvcc_flags -gencode arch=compute_80)\n", path="cmake/select_compute_arch.cmake"),
         Example('set(CUDA_ARCH "61")\nadd_definitions(-DARCH=${CUDA_ARCH})\n', path="CMakeLists.txt"),
         Example(
@@ -300,7 +308,7 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
     flag = nvcc_flag(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
     if flag:
         return f"{flag[0].strip()}: nvcc only"
-    if name in cmake_gate.COMPILE and re.search(r"\$<COMPILE_LANG(?:UAGE|_AND_ID):CUDA\b", arguments):
+    if name in cmake_gate.COMPILE and _OF_CUDA.search(_WARNS.sub("", arguments)):
         return "options of CUDA's files alone: HIP's would go without"
     listed = next((match for match in _LISTED.finditer(arguments) if match[0].strip("${}") not in own), None)
     if listed:
