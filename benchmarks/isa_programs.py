@@ -60,6 +60,7 @@ _WRONG = re.compile(r"\b(?:FAIL(?:ED|S|URE)?|MISMATCH(?:ES|ED)?|INCORRECT|WRONG|
 _NO_FAULT = re.compile(
     r"\b(?:0|no|none|without)\s+(?:\w+\s+){0,2}(?:fail|mismatch|error|wrong)\w*"
     r"|(?:error|fail|mismatch)\w*\s*[:=]\s*0\b(?!\.0*[1-9])"
+    r"|error(?:\s+amount)?\s*[:=]\s*[-+]?\d+\.\d+(?:e[-+]?\d+)?"
     r"|non-matching [^\n]*: 0\b|errors?\s*\([^)\n]*\)\s*[:=]"
     r"|(?:max(?:imum)?|relative|abs(?:olute)?|rms|l[12])[- ]?(?:norm |rms |relative )?error",
     re.IGNORECASE,
