@@ -32,10 +32,18 @@ RULE = Rule(
                 "Pair &one = reinterpret_cast<Pair &>(one_memory);",
             ),
         ),
+        Example(
+            "template <class T> struct Box { T v; __device__ Box() : v(0) {} };\n"
+            "__global__ void k() { static __shared__ Box<int> a, b[2]; }\n",
+            contains=(
+                "sizeof(Box<int>)]; Box<int> &a = reinterpret_cast<Box<int> &>(a_memory); __shared__ __attr",
+                "Box<int> (&b)[2] = reinterpret_cast<Box<int> (&)[2]>(b_memory);",
+            ),
+        ),
     ),
     clean=(
         _PAIR + "__global__ void k() { extern __shared__ Pair all[]; Pair one; }\n",
-        _PAIR + "__global__ void k() { __shared__ float all[32]; __shared__ Pair *p; }\n",
+        _PAIR + "__global__ void k() { __shared__ float all[32]; __shared__ Pair *p; __shared__ Pair q = f(); }\n",
         "struct Pair { float d; __device__ Pair() {} };\n__global__ void k() { __shared__ Pair one; }\n",
     ),
     sources=("https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (device memory space specifiers)",),
@@ -44,37 +52,55 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in sorted(source.find(b"__shared__")):
-        kind, name = position + 1, position + 2
-        if source.at(kind) not in context.project.constructed or not source.is_ident(name):
+        declared = _declared(source, position + 1)
+        if declared is None or b"extern" in source.texts[max(0, position - 2) : position]:
             continue
-        end = name + 1
-        while source.at(end) == b"[" and end in source.pairs:
-            end = source.pairs[end] + 1
-        if source.at(end) != b";" or b"extern" in source.texts[max(0, position - 2) : position]:
+        of_class, kind, variables = declared
+        if of_class not in context.project.constructed:
             continue
+        references = (_reference(kind, name, extents) for name, extents in variables)
         yield finding(
             RULE,
             source,
-            kind,
-            f"{source.at(kind).decode()} has a constructor, which nobody calls for shared memory: clang refuses it",
-            last=end,
-            edits=[replace_range(source, kind, end, _reference(source, kind, name, end))],
+            position + 1,
+            f"{of_class.decode()} has a constructor, which nobody calls for shared memory: clang refuses it",
+            edits=[replace_range(source, position + 1, _end(source, position), b"; __shared__ ".join(references))],
         )
 
 
-def _reference(source: CudaSource, kind: int, name: int, end: int) -> bytes:
-    type_, variable = source.at(kind), source.at(name)
-    extents = source.text(name + 1, end).strip()
-    declared = b"(&" + variable + b")" + extents if extents else b"&" + variable
-    referred = type_ + b" " + (b"(&)" + extents if extents else b"&")
-    memory = (
-        b"__attribute__((aligned(alignof("
-        + type_
-        + b")))) unsigned char "
-        + variable
-        + b"_memory[sizeof("
-        + type_
-        + extents
-        + b")]; "
-    )
-    return memory + type_ + b" " + declared + b" = reinterpret_cast<" + referred + b">(" + variable + b"_memory)"
+def _end(source: CudaSource, position: int) -> int:
+    """The `;` that ends a declaration."""
+    while position < len(source.texts) and source.at(position) != b";":
+        position = max(position, source.pairs.get(position, position)) + 1
+    return position
+
+
+def _declared(source: CudaSource, first: int) -> tuple[bytes, bytes, list[tuple[bytes, bytes]]] | None:
+    """Class, type as written, and name and extents of each variable of a declaration; None for anything else."""
+    at = first
+    while source.is_ident(at) and source.at(at + 1) == b"::":
+        at += 2
+    of_class = source.at(at)
+    close = source.angle_end(at + 1) if source.at(at + 1) == b"<" else at
+    variables, end = [], _end(source, first)
+    if close is None or close >= end or not source.is_ident(at):
+        return None
+    for name, last in source.split(close, end):
+        extents = name + 1
+        while source.at(extents) == b"[" and source.pairs.get(extents, -1) > extents:
+            extents = source.pairs[extents] + 1
+        if not source.is_ident(name) or extents != last:
+            return None
+        variables.append((source.at(name), source.text(name + 1, last).strip()))
+    return of_class, source.text(first, close + 1).strip(), variables
+
+
+def _reference(kind: bytes, name: bytes, extents: bytes) -> bytes:
+    """The memory of a variable, and the variable as a reference to it."""
+    referred = kind + b" " + (b"(&)" + extents if extents else b"&")
+    declared = kind + b" " + (b"(&" + name + b")" + extents if extents else b"&" + name)
+    memory = b"__attribute__((aligned(alignof(" + kind + b")))) unsigned char " + name + b"_memory"
+    return (
+        memory + b"[sizeof(" + kind + extents + b")]; " + declared
+        + b" = reinterpret_cast<" + referred + b">(" + name + b"_memory)"
+    )  # fmt: skip
