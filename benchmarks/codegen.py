@@ -1,6 +1,8 @@
 """What every Triton kernel compiles to for AMD targets, with no GPU. Exit code 1 when one misses the bar.
 
 python benchmarks/codegen.py [gfx942 ...] [--out benchmarks/results/codegen.csv]
+
+With --out the rows of targets that are not named stay as they are in the file.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 from rocport.facts.targets import load_target
@@ -33,6 +36,14 @@ HEAD = (
 )
 
 
+def others(path: Path, targets: list[str]) -> list[dict[str, Any]]:
+    """The rows of `path` of other targets than these."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["target"] in set(codegen.TARGETS) - set(targets)]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", default=list(codegen.TARGETS))
@@ -53,11 +64,14 @@ def main() -> int:
             print(("{:<8} {:<26} {:<22}" + " {:>7}" * 8 + "  {}").format(*cells), flush=True)
             kept.append(asdict(report) | {"problems": "; ".join(problems)})
     if arguments.out and kept:
+        table = sorted(
+            others(arguments.out, arguments.targets) + kept, key=lambda row: codegen.TARGETS.index(row["target"])
+        )
         partial = arguments.out.with_suffix(".partial")
         with partial.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, fieldnames=list(kept[0]))
+            writer = csv.DictWriter(file, fieldnames=list(table[0]))
             writer.writeheader()
-            writer.writerows(kept)
+            writer.writerows(table)
         os.replace(partial, arguments.out)
     print(f"{len(kept)} kernels, {missed} miss the bar", file=sys.stderr)
     return 1 if missed else 0
