@@ -51,6 +51,13 @@ def check_experts(experts: torch.Tensor, count: int) -> None:
             raise IndexError(f"gather_qmm: expert {wrong} is none of the {count}: expected 0 to {count - 1}")
 
 
+def check_gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, transpose: bool = True) -> None:
+    """Raises ValueError when x [T, K] or [T, M, K], q and experts do not meet."""
+    fits = len(q.shape) == 3 and x.dim() in (2, 3) and x.shape[-1] == q.shape[2 if transpose else 1]
+    if not fits or experts.dim() not in (1, 2) or experts.shape[0] != x.shape[0]:
+        raise ValueError(f"gather_qmm: x {tuple(x.shape)}, experts {tuple(experts.shape)} do not meet W {q.shape}")
+
+
 def gather_gradient(grad: torch.Tensor, weight: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
     """The gradient of x [T, K] from that of its product with one or several experts, [T, N] or [T, top, N], of weight
     [E, N, K]. 0 where there is no such expert."""

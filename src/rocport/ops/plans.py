@@ -172,11 +172,16 @@ def dense(q: QuantTensor, dtype: torch.dtype, tier: str = "") -> torch.Tensor:
 
 
 def gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, tier: str) -> torch.Tensor:
-    """`gather_qmm` of operands that fit, where `direct(x)`."""
-    library.check_experts(experts, q.shape[0])
-    x, experts = x.contiguous(), experts.contiguous()
+    """`gather_qmm` of x [T, K], where `direct(x)`. What has a plan fitted when it was made."""
+    if not experts.is_cuda:
+        library.check_experts(experts, q.shape[0])
+    if not x.is_contiguous():
+        x = x.contiguous()
+    if not experts.is_contiguous():
+        experts = experts.contiguous()
 
     def make() -> Callable[..., torch.Tensor]:
+        library.check_gather(x, q, experts)
         if not _plain(q, x.device) or type(experts) not in _PLAIN:
             return lambda x, experts: library.gather(x, q, experts, tier)
         if experts.numel() == 0:

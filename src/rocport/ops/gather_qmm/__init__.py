@@ -22,17 +22,16 @@ def gather_qmm(
     """Multiply each row by its expert; see the module. Raises ValueError when the shapes do not meet."""
     if rows is not None:
         x = x[rows]
-    fits = len(q.shape) == 3 and x.dim() in (2, 3) and x.shape[-1] == q.shape[2 if transpose else 1]
-    if not fits or experts.dim() not in (1, 2) or experts.shape[0] != x.shape[0]:
-        raise ValueError(f"gather_qmm: x {tuple(x.shape)}, experts {tuple(experts.shape)} do not meet W {q.shape}")
+    if transpose and x.dim() == 2 and plans.direct(x):
+        return plans.gather(x, q, experts, tier)
+    library.check_gather(x, q, experts, transpose)
     if x.dim() == 3:
         many = x.shape[1]
         each = gather_qmm(x.flatten(0, 1), q, experts.repeat_interleave(many, 0), transpose=transpose, tier=tier)
         return each.view(x.shape[0], many, *each.shape[1:]).movedim(1, -2)
     if not transpose:
         return across.gather(x, q, experts, tier)
-    serve = plans.gather if plans.direct(x) else library.gather
-    return serve(x, q, experts, tier)
+    return library.gather(x, q, experts, tier)
 
 
 def cases(device: torch.device) -> tuple[object, ...]:
