@@ -73,8 +73,24 @@ def test_a_kernel_that_begins_early_reads_nothing_before_it_may(form, more, wher
     launch = made[-1]
     early = where not in OTHERS
     assert (dict(launch.options).get("launch_pdl", False), dict(launch.constants)["FOLLOW"]) == (early, early)
-    if not early:
-        return
+    if early:
+        _waits_before_it_reads(launch)
+
+
+def test_norms_and_few_rows_that_begin_early_read_nothing_before_they_may():
+    from rocport.ops import norms
+    from rocport.ops.quantized_matmul import mma
+
+    x, weight = torch.empty(8, 4096, dtype=torch.bfloat16), torch.empty(4096, dtype=torch.bfloat16)
+    with assume(Platform("cuda", capability=(9, 0))), codegen.recording() as made:
+        mma.run(x, codegen.example("nf4b64", (4096, 4096), nested=True))
+        norms.norm(x, weight.requires_grad_(), weight, 1e-5).sum().backward()
+    assert [launch.name for launch in made] == ["mma_kernel", "norm_forward", "norm_backward", "sum_parts"]
+    for launch in made:
+        _waits_before_it_reads(launch)
+
+
+def _waits_before_it_reads(launch: codegen.Launch) -> None:
     text = codegen.compile_for(launch, 90, 32).asm["ptx"]
     assert text.count("griddepcontrol.wait") == text.count("griddepcontrol.launch_dependents") == 1
     before, _, after = text.partition("griddepcontrol.wait")

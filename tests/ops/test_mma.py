@@ -1,6 +1,7 @@
 """The kernel of few rows for NVIDIA's matrix unit: who takes it, what its PTX decodes, what it compiles to."""
 
 import re
+from typing import Any
 
 import pytest
 import torch
@@ -11,7 +12,8 @@ from rocport.ops import codegen
 from rocport.ops.decode import arguments
 from rocport.ops.dispatch import operator
 from rocport.ops.quantized_matmul import mma
-from rocport.ops.quantized_matmul.triton import permute_words
+from rocport.ops.quantized_matmul import triton as rows
+from rocport.ops.quantized_matmul.triton import fill_pairs
 from rocport.ops.tables import table
 from rocport.runtime import Platform
 
@@ -37,10 +39,11 @@ def test_it_serves_two_to_sixteen_rows_of_four_bits():
 
 
 def _executed(ptx: str, given: dict[str, int]) -> list[int]:
-    """The outputs $0 to $3 of PTX of `and`, `or`, `shr`, `lop3` (a & b | c) and `prmt`."""
+    """The outputs $0 to $3 of PTX of `shr`, `lop3` (a & b | c), `prmt`, `mad` and `ld`, from `given` as `[address]`."""
     held = dict(given)
 
     def value(name: str) -> int:
+        name = name.strip("[]")
         return held[name] if name in held else int(name, 0)
 
     def prmt(a: int, b: int, selector: int) -> int:
@@ -48,26 +51,60 @@ def _executed(ptx: str, given: dict[str, int]) -> list[int]:
         return int.from_bytes(bytes(eight[selector >> 4 * at & 7] for at in range(4)), "little")
 
     act = {
-        "and": lambda a, b: a & b, "or": lambda a, b: a | b, "shr": lambda a, b: a >> b,
-        "lop3": lambda a, b, c, table: a & b | c, "prmt": prmt,
+        "shr": lambda a, b: a >> b, "lop3": lambda a, b, c, table: a & b | c, "prmt": prmt,
+        "mad": lambda a, b, c: a * b + c, "ld": lambda a: held[f"[{a}]"],
     }  # fmt: skip
-    for name, operands in re.findall(r"(and|or|shr|lop3|prmt)\.\w+ ([^;]+);", ptx):
+    for name, operands in re.findall(r"(shr|lop3|prmt|mad|ld)\.[\w.]+ ([^;]+);", ptx):
         to, *of = operands.split(", ")
         held[to] = act[name](*map(value, of)) & 0xFFFFFFFF
     return [held[f"${index}"] for index in range(4)]
 
 
+def _filled(ptx: str, warps: int) -> dict[int, int]:
+    """Words of shared memory by address after PTX of `fill_pairs`, run by each thread; the table begins at 0."""
+    memory: dict[int, int] = {}
+    act = {"or": lambda a, b: a | b, "shr": lambda a, b: a >> b, "shl": lambda a, b: a << b, "add": lambda a, b: a + b}
+    for thread in range(32 * warps):
+        held: dict[str, Any] = {"%tid.x": thread, "pairs": 0}
+
+        def value(name: str, held: dict[str, Any] = held) -> Any:
+            return held[name] if name in held else int(name, 0)
+
+        for text in ptx.strip("{} ").split(";"):
+            name, _, operands = text.strip().partition(" ")
+            act_on = name.split(".")[0]
+            to, *of = operands.split(", ")
+            if act_on == "mov":
+                held[to] = value(of[0])
+            elif act_on in act:
+                held[to] = act[act_on](*map(value, of)) & 0xFFFFFFFF
+            elif act_on == "setp":
+                held[to] = value(of[0]) == value(of[1])
+            elif act_on == "selp":
+                held[to] = value(of[0]) if value(of[2]) else value(of[1])
+            elif act_on == "st":
+                base, offset = to.strip("[]").split(" + ")
+                assert memory.setdefault(value(base) + int(offset), value(of[0])) == value(of[0])
+    return memory
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_a_word_is_decoded_to_pairs_of_neighbours(dtype):
-    words = {f"${5 + index}": word for index, word in enumerate([*permute_words("nf4", dtype), 0x32103210])}
-    entries = table("nf4", torch.device("cpu"), dtype).view(torch.int16).tolist()
-    for high_first in (False, True):
-        pairs = _executed(mma._LOOKUP[high_first], words | {"$4": 0xFE3A7081})
-        codes = [0x1, 0x8, 0x0, 0x7, 0xA, 0x3, 0xE, 0xF]
-        codes = [codes[at ^ high_first] for at in range(8)]
-        assert [half & 0xFFFF for pair in pairs for half in (pair, pair >> 16)] == [
-            entries[code] & 0xFFFF for code in codes
-        ]
+@pytest.mark.parametrize(("warps", "high_first"), [(2, True), (8, False), (16, True)])
+def test_a_byte_stands_for_a_pair_of_neighbours_in_every_bank(warps, high_first, dtype):
+    entries = [entry & 0xFFFF for entry in table("nf4", torch.device("cpu"), dtype).view(torch.int16).tolist()]
+    memory = _filled(fill_pairs("nf4", dtype, high_first, warps), warps)
+    for byte in range(256):
+        first, second = (byte >> 4, byte & 15) if high_first else (byte & 15, byte >> 4)
+        pair = entries[first] | entries[second] << 16
+        assert [memory[byte * 128 + lane * 4] for lane in range(32)] == [pair] * 32
+    assert len(memory) == 256 * 32
+
+
+def test_a_word_is_looked_up_byte_by_byte_in_the_lane_s_bank():
+    held = {"$4": 0xFE3A7081, "$5": 4 * 7}
+    places = [(0xFE3A7081 >> 8 * at & 255) * 128 + 28 for at in range(4)]
+    held |= {f"[{at}]": 1000 + index for index, at in enumerate(places)}
+    assert _executed(mma._LOOKUP, held) == [1000, 1001, 1002, 1003]
 
 
 def test_an_integer_is_decoded_beside_that_four_later():
@@ -86,6 +123,8 @@ def test_it_compiles_to_the_matrix_unit_without_a_gpu():
     # Two units of 64 of K: four instructions each. A lane loads two words of W and four of x at a time.
     assert text.count("mma.sync.aligned.m16n8k16") == 8
     assert "ld.global.v4.b32" in text and "ld.global.v2.b32" in text and ".local" not in text
+    # The table is made once, beside what Triton keeps in shared memory itself.
+    assert text.count(".b8 pairs[32768]") == 1 and compiled.metadata.shared <= 16384
     # Each lane holds one element of each tensor: what the registers of the matrix unit stand for depends on it.
     assert "sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [8]" in compiled.asm["ttgir"]
 
@@ -104,4 +143,37 @@ def test_it_is_the_product(name, rows):
         x, bias = torch.randn(rows, k, device="cuda", dtype=dtype), torch.randn(n, device="cuda", dtype=dtype)
         want = x.double() @ ops.dequantize(q, torch.float64).T + bias.double()
         got = ops.quantized_matmul(x, q, bias, tier="mma").double()
+        assert (got - want).norm() / want.norm() < 4e-3
+
+
+WIDTHS = [
+    (1800, 4096),
+    (1800, 8192),
+    (2880, 4096),
+    (4099, 4096),
+    (4096, 2880),
+    (5120, 8192),
+    (7000, 4096),
+    (8192, 2048),
+]
+"""N and K of one row of x for each way of looking up pairs."""
+
+
+def test_one_row_looks_pairs_up_where_the_gpu_gets_many_rows():
+    chosen = {rows.rows_config(H100, n, k, True, 132, True) for n, k in WIDTHS}
+    assert len(chosen) == 7 and all(config.pairs and config.lanes == 32 * config.warps for config in chosen)
+    assert not rows.rows_config(H100, 1024, 4096, True, 132, True).pairs
+    for where in (H100, Platform("rocm", target=load_target("gfx942"))):
+        assert not rows.rows_config(where, 8192, 4096, False, 132, where != H100).pairs
+
+
+@pytest.mark.skipif(not torch.cuda.is_available() or torch.version.hip is not None, reason="needs an NVIDIA GPU")
+@pytest.mark.parametrize(("n", "k"), [*WIDTHS, (512, 4096)])
+def test_one_row_is_the_product(n, k):
+    for dtype, name in ((torch.bfloat16, "nf4b64"), (torch.float16, "fp4b64"), (torch.bfloat16, "mxfp4")):
+        torch.manual_seed(n)
+        q = ops.quantize(torch.randn(n, k, device="cuda", dtype=dtype), name, nested=name == "nf4b64")
+        x, bias = torch.randn(1, k, device="cuda", dtype=dtype), torch.randn(n, device="cuda", dtype=dtype)
+        want = x.double() @ ops.dequantize(q, torch.float64).T + bias.double()
+        got = ops.quantized_matmul(x, q, bias, tier="triton").double()
         assert (got - want).norm() / want.norm() < 4e-3

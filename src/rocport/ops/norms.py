@@ -14,7 +14,7 @@ import torch
 import triton
 import triton.language as tl
 
-from rocport.ops.decode import compute_units, refuse_triton
+from rocport.ops.decode import compute_units, follows, let_the_next_begin, refuse_triton, wait_for_the_one_before
 from rocport.ops.launch import Launch
 from rocport.runtime.machine import Platform, platform
 
@@ -50,9 +50,12 @@ def row_sum(tile, ROWS: tl.constexpr):
 @triton.jit
 def norm_forward(
     x, weight, bias, out, means, scales, T, D, eps,
-    MEAN: tl.constexpr, SAVE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    MEAN: tl.constexpr, SAVE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, FOLLOW: tl.constexpr,
 ):  # fmt: skip
-    """ROWS rows a program. SAVE keeps 1 / sqrt(variance + eps) of each row, with MEAN its mean, for the backward."""
+    """ROWS rows a program. SAVE keeps 1 / sqrt(variance + eps) of each row, with MEAN its mean, for the backward.
+    FOLLOW: launched while the kernel before ends."""
+    if FOLLOW:
+        wait_for_the_one_before()
     row = row_index(tl.program_id(0), ROWS)
     at = tl.arange(0, BLOCK)
     inside = row_mask(row, at, T, D, ROWS)
@@ -67,6 +70,8 @@ def norm_forward(
     result = wide * scale * factor
     if MEAN:
         result += shift
+    if FOLLOW:
+        let_the_next_begin()
     tl.store(out + offset, result.to(out.dtype.element_ty), mask=inside)
     if SAVE:
         tl.store(scales + row, scale, mask=row < T)
@@ -88,9 +93,12 @@ def rows_of(x, grad, block, T, D, ROWS: tl.constexpr, BLOCK: tl.constexpr):
 def norm_backward(
     grad, x, weight, means, scales, grad_x, parts, T, D,
     MEAN: tl.constexpr, SHARED: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, AHEAD: tl.constexpr,
+    FOLLOW: tl.constexpr,
 ):  # fmt: skip
     """Program p takes every P-th block of ROWS rows. SHARED: the weight's gradient (with MEAN also the bias's) is
-    wanted; `parts` [1 or 2, P, D] takes the programs' shares."""
+    wanted; `parts` [1 or 2, P, D] takes the programs' shares. FOLLOW: launched while the kernel before ends."""
+    if FOLLOW:
+        wait_for_the_one_before()
     program, programs = tl.program_id(0), tl.num_programs(0)
     at = tl.arange(0, BLOCK)
     factor = tl.load(weight + at, mask=at < D, other=0.0).to(tl.float32)
@@ -122,6 +130,8 @@ def norm_backward(
             weight_share += wide * normal if ROWS == 1 else tl.sum(wide * normal, 0)
             if MEAN:
                 bias_share += wide if ROWS == 1 else tl.sum(wide, 0)
+    if FOLLOW:
+        let_the_next_begin()
     if SHARED:
         tl.store(parts + program.to(tl.int64) * D + at, weight_share, mask=at < D)
         if MEAN:
@@ -129,8 +139,10 @@ def norm_backward(
 
 
 @triton.jit
-def sum_parts(parts, out, P, D, DEEP: tl.constexpr, WIDE: tl.constexpr):
-    """out [axis 1, D] = the sum of parts [axis 1, P, D] over P."""
+def sum_parts(parts, out, P, D, DEEP: tl.constexpr, WIDE: tl.constexpr, FOLLOW: tl.constexpr):
+    """out [axis 1, D] = the sum of parts [axis 1, P, D] over P. FOLLOW: launched while the kernel before ends."""
+    if FOLLOW:
+        wait_for_the_one_before()
     which = tl.program_id(1)
     at = tl.program_id(0) * WIDE + tl.arange(0, WIDE)
     total = tl.zeros((DEEP, WIDE), tl.float32)
@@ -138,6 +150,8 @@ def sum_parts(parts, out, P, D, DEEP: tl.constexpr, WIDE: tl.constexpr):
         part = first + tl.arange(0, DEEP)
         offset = (which * P + part).to(tl.int64)[:, None] * D + at[None, :]
         total += tl.load(parts + offset, mask=(part < P)[:, None] & (at < D)[None, :], other=0.0)
+    if FOLLOW:
+        let_the_next_begin()
     tl.store(out + which * D + at, tl.sum(total, 0).to(out.dtype.element_ty), mask=at < D)
 
 
@@ -171,8 +185,15 @@ class _Plan:
         self.block = triton.next_power_of_2(self.width)
         self.several = rows_a_program(self.block)
         self.eps = eps
+        self.early = follows(self.where)
         self.plain, self.saving = self._forward(False), self._forward(True)
         self._back: dict[bool, tuple[int, Launch, Launch]] = {}
+
+    def _launch(
+        self, kernel: Any, grid: tuple[int, ...], given: tuple[str, ...], fixed: dict[str, Any], warps: int
+    ) -> Launch:
+        options = {"launch_pdl": True} if self.early else {}
+        return Launch(kernel, grid, given, fixed | {"FOLLOW": self.early}, num_warps=warps, **options)
 
     def _forward(self, save: bool) -> Launch:
         fixed = {
@@ -181,7 +202,7 @@ class _Plan:
         }  # fmt: skip
         given = ("x", "weight", "bias", "out", "means", "scales")
         grid = (triton.cdiv(self.count, self.several),)
-        return Launch(norm_forward, grid, given, fixed, num_warps=row_warps(self.block * self.several, self.where))
+        return self._launch(norm_forward, grid, given, fixed, row_warps(self.block * self.several, self.where))
 
     def back(self, shared: bool) -> tuple[int, Launch, Launch]:
         """How many programs share the weight's gradient, the backward, and the sum of their shares."""
@@ -197,10 +218,10 @@ class _Plan:
                 "MEAN": self.mean, "SHARED": shared, "ROWS": self.several, "BLOCK": self.block, "AHEAD": ahead,
             }  # fmt: skip
             given = ("grad", "x", "weight", "means", "scales", "grad_x", "parts")
-            rows = Launch(norm_backward, (programs,), given, fixed, num_warps=warps)
+            rows = self._launch(norm_backward, (programs,), given, fixed, warps)
             fixed = {"P": programs, "D": self.width, "DEEP": SUM[0], "WIDE": SUM[1]}
             grid = (triton.cdiv(self.width, SUM[1]), 2 if self.mean else 1)
-            self._back[shared] = programs, rows, Launch(sum_parts, grid, ("parts", "out"), fixed, num_warps=SUM[2])
+            self._back[shared] = programs, rows, self._launch(sum_parts, grid, ("parts", "out"), fixed, SUM[2])
         return self._back[shared]
 
 

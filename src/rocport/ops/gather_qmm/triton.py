@@ -22,7 +22,8 @@ def prepare(
     """`run` for x and experts of this shape and type: a function of them."""
     a = arguments(q)
     rows = experts.numel() * q.shape[1]
-    config = matmul.rows_config(platform(x.device), rows, q.shape[2], a.lut, compute_units(x.device))
+    where, pairs = platform(x.device), matmul.takes_pairs(x, a)
+    config = matmul.rows_config(where, rows, q.shape[2], a.lut, compute_units(x.device), pairs)
     return matmul.rows_launch(x, a, q.shape[1], None, experts, config).output((*experts.shape, q.shape[1]))
 
 

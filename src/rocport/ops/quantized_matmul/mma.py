@@ -10,18 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import torch
 import triton
 import triton.language as tl
 
-from rocport.ops.decode import Arguments, arguments, column, compute_units, finish_scale, halve
+from rocport.ops.decode import (
+    Arguments,
+    arguments,
+    column,
+    compute_units,
+    finish_scale,
+    follows,
+    halve,
+    let_the_next_begin,
+    wait_for_the_one_before,
+)  # fmt: skip
 from rocport.ops.dispatch import Tier
 from rocport.ops.formats import QuantTensor
 from rocport.ops.launch import Launch
-from rocport.ops.quantized_matmul.triton import permute_code, permute_words, refuse_shape
-from rocport.runtime.machine import Platform
+from rocport.ops.quantized_matmul.triton import fill_pairs, pairs_code, refuse_shape
+from rocport.runtime.machine import Platform, platform
 
 
 @triton.jit
@@ -72,18 +81,17 @@ def group_of(group_row, first, u: tl.constexpr, warp, GROUP_UNITS: tl.constexpr,
 
 
 @triton.jit
-def decoded(word, w, LUT: tl.constexpr, DECODE: tl.constexpr):
-    """Eight codes as four pairs of 16-bit values, as `DECODE` pairs them; `w` are the words of a table."""
+def decoded(word, pairs, LUT: tl.constexpr, DECODE: tl.constexpr):
+    """Eight codes as four pairs of 16-bit values, as `DECODE` pairs them; `pairs` is the lane's column of a table."""
     if LUT:
-        pairs = tl.inline_asm_elementwise(
-            DECODE, "=&r,=&r,=&r,=&r,r,r,r,r,r,r,r,r,r,r", [word, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]],
-            (tl.int32, tl.int32, tl.int32, tl.int32), True, 1,
+        found = tl.inline_asm_elementwise(
+            DECODE, "=&r,=&r,=&r,=&r,r,r", [word, pairs], (tl.int32, tl.int32, tl.int32, tl.int32), True, 1
         )  # fmt: skip
     else:
-        pairs = tl.inline_asm_elementwise(
+        found = tl.inline_asm_elementwise(
             DECODE, "=r,=r,=r,=r,r", [word], (tl.int32, tl.int32, tl.int32, tl.int32), True, 1
         )  # fmt: skip
-    return pairs
+    return found
 
 
 @triton.jit
@@ -122,14 +130,15 @@ def shared_sum(value, WARPS: tl.constexpr, P: tl.constexpr):
 
 @triton.jit(do_not_specialize=["M", "N"])
 def mma_kernel(
-    x, codes, scales, biases, permute, scale_table, absmax2, offset, bias, out,
+    x, codes, scales, biases, scale_table, absmax2, offset, bias, out,
     M, N, K, x_stride,
     GROUP: tl.constexpr, LUT: tl.constexpr, SCALE: tl.constexpr, BIAS: tl.constexpr, WARPS: tl.constexpr,
     TILES: tl.constexpr, EIGHTS: tl.constexpr, UNITS: tl.constexpr, DECODE: tl.constexpr, MMA: tl.constexpr,
-    ONES: tl.constexpr, ADDED: tl.constexpr, AHEAD: tl.constexpr,
+    ONES: tl.constexpr, ADDED: tl.constexpr, AHEAD: tl.constexpr, FILL: tl.constexpr, FOLLOW: tl.constexpr,
 ):  # fmt: skip
     """TILES times 16 rows of W by EIGHTS times 8 rows of x. A unit is what four lanes hold of K, within one group;
     a warp takes every WARPS-th unit, UNITS of them at a time; with AHEAD the next are asked for before these are used.
+    FILL makes the table that DECODE looks up in. FOLLOW: launched while the kernel before ends.
     """
     C: tl.constexpr = GROUP // 4 if GROUP < 128 else 32
     WORDS: tl.constexpr = C // 8
@@ -139,6 +148,12 @@ def mma_kernel(
     HELD: tl.constexpr = 2 * TILES * ROW + EIGHTS * 4 * WORDS
     thread = tl.arange(0, T)
     warp, lane = thread // 32, thread % 32
+    column_at = lane
+    if LUT:
+        # A scalar has no layout: it is made once.
+        column_at = tl.inline_asm_elementwise(FILL, "=r", [], tl.int32, False, 1) + lane * 4
+    if FOLLOW:
+        wait_for_the_one_before()
     row, quarter = lane // 4, lane % 4
     x_words = x.to(tl.pointer_type(tl.int32), bitcast=True)
     units = K // (4 * C)
@@ -159,10 +174,6 @@ def mma_kernel(
         here = here + (m < M,)
     zero = tl.zeros((T,), tl.float32)
     ones = tl.full((T,), ONES, tl.int32)
-    # In registers: as immediates they would be moved there for each word anew.
-    w = ()
-    for index in tl.static_range(9 if LUT else 0):
-        w = w + (tl.load(permute + index + thread * 0),)
     totals = (zero,) * (4 * TILES * EIGHTS)
     if AHEAD:
         following = asked(
@@ -199,8 +210,8 @@ def mma_kernel(
             for tile in tl.static_range(TILES):
                 parts = ((zero, zero, zero, zero),) * EIGHTS
                 for word in tl.static_range(WORDS):
-                    a = decoded(held[u * HELD + 2 * tile * ROW + word], w, LUT, DECODE)
-                    b = decoded(held[u * HELD + (2 * tile + 1) * ROW + word], w, LUT, DECODE)
+                    a = decoded(held[u * HELD + 2 * tile * ROW + word], column_at, LUT, DECODE)
+                    b = decoded(held[u * HELD + (2 * tile + 1) * ROW + word], column_at, LUT, DECODE)
                     next_parts = ()
                     for eight in tl.static_range(EIGHTS):
                         p = x_pairs[eight][word]
@@ -226,6 +237,8 @@ def mma_kernel(
                             total += x_sums[eight][index % 2] * shifts[index // 2]
                         new = new + (total,)
             totals = new
+    if FOLLOW:
+        let_the_next_begin()
     P: tl.constexpr = 4 * TILES * EIGHTS
     if P == 32:
         totals = halve(totals, 16)
@@ -284,7 +297,7 @@ def mma_config(m: int, n: int, lut: bool, units: int) -> MmaConfig:
         return MmaConfig(8, 1, 1, 128, True)
     if tiles <= 3:
         return MmaConfig(8, 1, 1, 80, False)
-    return MmaConfig(8, 2, 1, 128, False) if tiles <= 4 else MmaConfig(4, 2, 1, 168, True)
+    return MmaConfig(8, 2, 1, 128, False) if tiles <= 4 else MmaConfig(4, 2, 2, 128, False)
 
 
 def _types(dtype: torch.dtype) -> tuple[str, int, int, float]:
@@ -294,16 +307,7 @@ def _types(dtype: torch.dtype) -> tuple[str, int, int, float]:
     return "f16", 0x3C003C00, 0x64006400, 1024.0
 
 
-_LOOKUP = tuple(
-    permute_code(tuple(f"${index}" for index in range(5, 13)), high_first, "$4", "$13", True)
-    for high_first in (False, True)
-)
-
-
-@cache
-def _table(kind: str, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    words = torch.tensor([*permute_words(kind, dtype), 0x32103210], dtype=torch.int64)
-    return torch.where(words < 2**31, words, words - 2**32).to(torch.int32).to(device)
+_LOOKUP = "{ .reg .b32 a<4>; " + pairs_code("$4", "$5", "$") + " }"
 
 
 def integer_code(placed: int) -> str:
@@ -317,21 +321,24 @@ def mma_launch(x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None,
     """`mma_kernel` for x [M, K] of this shape, type and device, to be given x, out, and bias where there is one."""
     m, k = x.shape
     kind, ones, placed, added = _types(x.dtype)
+    early = follows(platform(x.device))
+    options = {"launch_pdl": True} if early else {}
     fixed = {name: value for name, value in a.named.items() if name != "table"} | {
         "M": m, "N": n, "K": k, "x_stride": x.stride(0), "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode,
         "BIAS": bias is not None, "WARPS": config.warps, "TILES": config.tiles,
         "EIGHTS": triton.next_power_of_2(triton.cdiv(m, 8)), "UNITS": config.units,
-        "DECODE": _LOOKUP[a.flat] if a.lut else integer_code(placed),
-        "permute": _table(a.kind, x.dtype, x.device) if a.lut else a.scales,
+        "DECODE": _LOOKUP if a.lut else integer_code(placed),
+        "FILL": fill_pairs(a.kind, x.dtype, a.flat, config.warps) if a.lut else "",
         "MMA": f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "
         "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};",
-        "ONES": ones, "ADDED": added, "AHEAD": config.ahead, "bias": a.scales,
+        "ONES": ones, "ADDED": added, "AHEAD": config.ahead, "bias": a.scales, "FOLLOW": early,
     }  # fmt: skip
     given = ("x", "out") + ("bias",) * (bias is not None)
     grid = (triton.cdiv(n, 16 * config.tiles),)
     return Launch(
-        mma_kernel, grid, given, fixed, num_warps=config.warps, maxnreg=config.registers, enable_fp_fusion=True
-    )
+        mma_kernel, grid, given, fixed, num_warps=config.warps, maxnreg=config.registers, enable_fp_fusion=True,
+        **options,
+    )  # fmt: skip
 
 
 def prepare(
