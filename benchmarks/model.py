@@ -8,17 +8,17 @@
 `layers`: host time (until the call returns, the device kept idle) and wall time (calls queued, then waited for) of one
 layer. `llama`: eight layers of Llama 3.1 8B's shapes with random weights, NF4 nested, each library in a process of its
 own: greedy decoding at batch 1 by Hugging Face `generate`, one token of it as a CUDA graph, LoRA steps of 4 x 512
-tokens, prefill of 2048. "rocport" is what `rocport.integrations.transformers.load` and `RocportConfig` give by
-default, our layers with our norm, activation and rope (`fused`); "rocport layers" is `fused=False`, our layers alone;
-"bf16 fused" is what of that a dense model could have. `moe`: the same with eight layers of Qwen3-30B-A3B's shapes, 128
+tokens, prefill of 2048. "rocport" is what `rocport.integrations.transformers.load` and `RocportConfig` give by default,
+our layers with our norm, activation and rope (`fused`); "rocport layers" is `fused=False`, our layers alone; "bf16
+fused" is what of that a dense model could have. `moe`: the same with eight layers of Qwen3-30B-A3B's shapes, 128
 experts, 8 a token; the experts are affine 4-bit in groups of 64 (as MLX stores them) with us, NF4 linear layers in a
 loop with bitsandbytes (as transformers 4 had them), LoRA beside the projections of the attention. `rows`: NF4 and
 affine 4-bit at 1 to 512 rows of x, for 40 matrices of public models, in CUDA graphs, with more weights than the L2
-cache holds; what is not reached in `--seconds` is not in the rows, and times that lie within 2 % of a peer's are taken
-anew by turns. `tiles`: what other tile sizes and splits of K would have taken for the same matrices. `mma` and `one`:
-the same for the kernels of up to 16 rows and of one, each configuration first checked against the dequantized weight.
-Each run ends with the bars it shows, met or missed; those of `rows` also for the half of the matrices that no choice
-was fitted to.
+cache holds, compiled ahead by a process a core; what is not reached in `--seconds` is not in the rows, and times that
+lie within 2 % of a peer's are taken anew by turns. `tiles`: what other tile sizes and splits of K would have taken for
+the same matrices. `mma` and `one`: the same for the kernels of up to 16 rows and of one, each configuration first
+checked against the dequantized weight. Each run ends with the bars it shows, met or missed; those of `rows` also for
+the half of the matrices that no choice was fitted to, but that of one row of NF4, for which all of them were looked at.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import hashlib
 import importlib.util
 import itertools
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -59,6 +60,13 @@ found: list[dict[str, Any]] = []
 def record(**row: Any) -> None:
     found.append(row)
     print(" ".join(f"{key}={value}" for key, value in row.items()), flush=True)
+
+
+def write(out: Path | None) -> None:
+    """What has been recorded so far, to `out`."""
+    if out is not None:
+        head = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "triton": triton.__version__}
+        out.write_text(json.dumps(head | {"rows": found}, indent=1) + "\n")
 
 
 def bitsandbytes_linear(linear: torch.nn.Linear) -> torch.nn.Module:
@@ -188,15 +196,16 @@ LIBRARIES = ("bf16", "bf16 fused", "bitsandbytes", "rocport", "rocport layers")
 FUSED = ("bf16 fused", "rocport")
 
 
-def whole(name: str) -> None:
+def whole(name: str, libraries: Sequence[str], out: Path | None) -> None:
     """Decoding, a LoRA step and a prefill of a model, one process a library: memory is not shared."""
     logits: dict[str, torch.Tensor] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for library in LIBRARIES:
+        for library in libraries:
             command = [sys.executable, __file__, name, "--library", library, "--folder", folder]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
             rows = [line for line in done.stdout.splitlines() if line.startswith("{")]
             record(**(json.loads(rows[-1]) if rows else {"library": library, "failed": f"exit code {done.returncode}"}))
+            write(out)
             if (kept := Path(folder) / f"{library}.pt").is_file():
                 logits[library] = torch.load(kept)
     for library, against in (("bitsandbytes", "bf16"), ("rocport", "bf16"), ("rocport layers", "bitsandbytes"),
@@ -400,11 +409,13 @@ def graph_us(calls: Sequence[Callable[[], object]], repeats: int = 7) -> float:
 def rows(seconds: float) -> None:
     """4-bit at few and middle rows against dense and bitsandbytes, device time."""
     begin = time.monotonic()
+    compile_ahead()
+    record(compiled_s=round(time.monotonic() - begin, 1))
     for n, k in SHAPES:
         copies = max(2, BEYOND_L2 // (n * k // 2))
         weight = torch.randn(n, k, device=DEVICE, dtype=BF16) * k**-0.5
         packed = {}
-        for name in ("nf4b64", "affine4g64"):
+        for name in FORMATS:
             q = ops.quantize(weight, name)
             packed[name] = [q] + [copied(q) for _ in range(copies - 1)]
         wide = [weight.clone() for _ in range(max(2, BEYOND_L2 // (n * k * 2)))]
@@ -422,17 +433,39 @@ def rows(seconds: float) -> None:
                 calls["bitsandbytes_us"] = [partial(bitsandbytes_matmul, x, *one) for one in theirs]
             for name, few in packed.items():
                 calls[f"{name}_us"] = [partial(ops.quantized_matmul, x, w) for w in few]
-                calls[f"{name}_first_us"] = [partial(ops.quantized_matmul, x, w, tier="dense") for w in few]
                 chosen = ops.operator("quantized_matmul").select(runtime.platform(DEVICE), x, few[0], None)
                 row[f"{name}_tier"] = chosen.name
+                # Where dequantizing first is what is chosen, both are one code.
+                if chosen.name != "dense":
+                    calls[f"{name}_first_us"] = [partial(ops.quantized_matmul, x, w, tier="dense") for w in few]
             row |= {what: graph_us(call) for what, call in calls.items()}
             for name in packed:
-                # Where dequantizing first is what is chosen, both are one code.
-                first = [f"{name}_first_us"] * (row[f"{name}_tier"] != "dense")
-                for what in ["bitsandbytes_us", *first] + ["bf16_us"] * (2 <= m <= 8):
+                for what in ["bitsandbytes_us", f"{name}_first_us"] + ["bf16_us"] * (2 <= m <= 8):
                     if what in row and row[what] < 1.02 * row[f"{name}_us"]:
                         again(row, calls, f"{name}_us", what)
             record(**row)
+
+
+FORMATS = ("nf4b64", "affine4g64")
+
+
+def compile_ahead() -> None:
+    """Compile what `rows` calls in as many processes as there are cores, into Triton's cache: one process takes
+    minutes."""
+    count = os.cpu_count() or 1
+    command = [sys.executable, __file__, "rows", "--ahead"]
+    for process in [subprocess.Popen([*command, str(share)]) for share in range(count)]:
+        process.wait()
+
+
+def ahead(share: int) -> None:
+    """Every call of `rows` once, from another number of rows on for each `share`: what others have compiled by then is
+    read."""
+    first = share % len(ROWS)
+    packed = [ops.quantize(torch.zeros(n, k, device=DEVICE, dtype=BF16), name) for n, k in SHAPES for name in FORMATS]
+    for m in (*ROWS[first:], *ROWS[:first]):
+        for q in packed:
+            ops.quantized_matmul(torch.zeros(m, q.shape[1], device=DEVICE, dtype=BF16), q)
 
 
 def again(row: dict[str, Any], calls: dict[str, list[Callable[[], object]]], ours: str, theirs: str) -> None:
@@ -474,7 +507,16 @@ ONE_CONFIGS = [
     for ahead in (True, False)
     if rows < 8 or not ahead
 ] + [(128, 4, 4, True, 64), (128, 4, 4, False, 64), (64, 4, 2, True, 64), (128, 2, 4, True, 32), (128, 2, 4, True, 40)]
-"""Fields of `RowsConfig`: lanes, rows of W, warps, whether all is asked for first, registers at most."""
+ONE_CONFIGS += [
+    (*fields, True)
+    for fields in (
+        (256, 2, 8, True, 64, 2), (256, 2, 8, True, 80, 4), (512, 2, 16, True, 64, 4), (256, 4, 8, True, 128, 2),
+        (256, 4, 8, True, 128, 4), (256, 4, 8, True, 64, 8), (128, 4, 4, True, 128, 2), (128, 4, 4, True, 96, 2),
+        (128, 4, 4, True, 128, 4), (128, 8, 4, True, 128, 2),
+    )
+]  # fmt: skip
+"""Fields of `RowsConfig`: lanes, rows of W, warps, whether all is asked for first, registers at most; sets of lanes,
+and whether pairs are looked up (NF4)."""
 
 
 def one(seconds: float) -> None:
@@ -492,6 +534,8 @@ def one(seconds: float) -> None:
             row: dict[str, Any] = {"N": n, "K": k, "format": name}
             for fields in ONE_CONFIGS:
                 config = quantized_triton.RowsConfig(*fields)
+                if config.pairs and not quantized_triton.takes_pairs(x, arguments(q)):
+                    continue
                 launches = [quantized_triton.rows_launch(x, arguments(w), n, None, None, config) for w in held]
                 launches[0](x, out)
                 error = ((out.double() - want).norm() / want.norm()).item()
@@ -634,7 +678,7 @@ def bars(rows: list[dict[str, Any]]) -> list[str]:
             least(label + "LoRA step, bitsandbytes / ours", 1.1, peer["lora_step_ms"] / ours["lora_step_ms"])
             least(label + "prefill, bf16 / ours", 0.9, bf16["prefill_2048_ms"] / ours["prefill_2048_ms"])
             most(label + "memory, ours / bitsandbytes", 1.0, ours["lora_peak_GiB"] / peer["lora_peak_GiB"])
-    timed_rows = [row for row in rows if "nf4b64_first_us" in row]
+    timed_rows = [row for row in rows if "nf4b64_tier" in row]
     for half in (False, True):
         some = [row for row in timed_rows if fitted(row) == half]
         for name in ("nf4b64", "affine4g64") if some else ():
@@ -661,10 +705,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--seconds", type=float, default=600.0, help="of `rows`, `tiles`, `mma`, `one`")
     parser.add_argument("--library", choices=LIBRARIES, help="of `llama` and `moe`: this one, in this process")
+    parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=LIBRARIES, help="of `llama` and `moe`")
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--ahead", type=int, help="of `rows`: compile only, from another place on for each number")
     chosen = parser.parse_args()
     if chosen.library:
         whole_of(chosen.what, chosen.library, chosen.folder)
+        return
+    if chosen.ahead is not None:
+        ahead(chosen.ahead)
         return
     timed_out = {"rows": rows, "tiles": tiles, "mma": mma, "one": one}
     if chosen.what in timed_out:
@@ -672,12 +721,10 @@ def main() -> None:
     elif chosen.what == "layers":
         layers()
     else:
-        whole(chosen.what)
+        whole(chosen.what, chosen.libraries, chosen.out)
     for line in bars(found):
         print(line)
-    if chosen.out:
-        head = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "triton": triton.__version__}
-        chosen.out.write_text(json.dumps(head | {"rows": found}, indent=1) + "\n")
+    write(chosen.out)
 
 
 if __name__ == "__main__":

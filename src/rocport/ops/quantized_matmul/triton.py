@@ -606,8 +606,8 @@ def _pairs_config(rows: float, k: int) -> RowsConfig | None:
     """The configuration where a multiprocessor gets so many rows of W, which are looked up in pairs; none where filling
     the table takes longer than it saves.
 
-    Chosen by all of 40 matrices (NF4, one row of x, NVIDIA H200, some 70 configurations): up to 26 % faster than looking
-    up by shuffle, most where there are many rows. 16 rows a program fill the GPU evenly where programs hold two or four
+    Chosen by all of 40 matrices (NF4, one row of x, NVIDIA H200, some 70 configurations): up to 26 % faster than by
+    shuffle, most where there are many rows. 16 rows a program fill the GPU evenly where programs hold two or four
     times as many; 128 registers, because both steps of a row are asked for at once."""
     if rows <= 12:
         return None
