@@ -115,6 +115,13 @@ def test_the_transcript_of_the_docs_is_what_a_client_sees() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_an_explanation_has_the_day_of_its_facts():
+    said = tools.explain(
+        "Ignoring visible gpu device (device: 0, name: a) with AMDGPU version : gfx1102. The supported AMDGPU versions are gfx1030."
+    )
+    assert said["facts_as_of"] >= "2026-11-23"
+
+
 def test_what_cannot_be_answered_is_said_with_the_next_step(tmp_path: Path) -> None:
     with pytest.raises(tools.ToolError, match="warp-mask-constant"):
         tools.page("warp-mask")

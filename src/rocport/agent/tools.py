@@ -164,8 +164,10 @@ def explain(text: str) -> dict[str, Any]:
     """Diagnose a pasted build or run log, or the output of rocminfo, rocm-smi or torch's collect_env."""
     from rocport.explain import read_stream
     from rocport.explain.pages import reading_data
+    from rocport.facts.dates import as_of
 
-    return reading_data(read_stream(io.BytesIO(text.encode("utf-8", "replace")), "paste"))
+    data = reading_data(read_stream(io.BytesIO(text.encode("utf-8", "replace")), "paste"))
+    return {**data, "facts_as_of": as_of("failures").isoformat()}
 
 
 def page(name: str) -> Page:
