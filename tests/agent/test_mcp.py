@@ -117,7 +117,8 @@ def test_the_transcript_of_the_docs_is_what_a_client_sees() -> None:
 
 def test_an_explanation_has_the_day_of_its_facts():
     said = tools.explain(
-        "Ignoring visible gpu device (device: 0) with AMDGPU version : gfx1102. The supported AMDGPU versions are gfx1030."
+        "Ignoring visible gpu device (device: 0) with AMDGPU version : gfx1102. "
+        "The supported AMDGPU versions are gfx1030."
     )
     assert said["facts_as_of"] >= "2026-11-23"
 

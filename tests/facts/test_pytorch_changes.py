@@ -67,4 +67,4 @@ def test_library_versions_are_of_known_releases():
         assert record.rocm in known and record.version[0].isdigit() and record.source.startswith("https://"), record
     assert version_in("RCCL", "6.1").version == "2.18.6" and version_in("RCCL", "7.2.3").version == "2.27.7"
     assert version_in("rocBLAS", "10.0").version == "5.6.0" and version_in("rocBLAS", "6.4").version == "4.4.1"
-    assert version_in("MIOpen", "7.1").version == "3.5.1" and version_in("rocBLAS", "5.7") is None
+    assert version_in("MIOpen", "7.1").version == "3.5.1" and version_in("rocBLAS", "4.0") is None

@@ -114,7 +114,7 @@ def test_explain_command():
     assert "on ROCm on gfx1100" in result.output
     assert "needs gfx942 or gfx950, have ROCm on gfx1100" in result.output
     result = CliRunner().invoke(command, ["explain", "--format", "json"])
-    assert set(json.loads(result.output)["operators"]) == set(ops.names())
+    assert set(json.loads(result.stdout)["operators"]) == set(ops.names())
 
 
 @pytest.mark.parametrize(

@@ -347,7 +347,7 @@ def test_every_format_names_the_place(tmp_path: Path, fmt: str) -> None:
     assert result.exit_code == 1
     assert "pkg/m.py" in result.output and "stands where" in result.output
     if fmt == "json":
-        body = json.loads(result.output)
+        body = json.loads(result.stdout)
         assert body["verdict"] == "changed" and body["summary"]["difference"] == 1
         assert body["differences"][0]["original_line"] == 1
 
