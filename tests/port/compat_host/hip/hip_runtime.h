@@ -25,11 +25,15 @@ struct char4 { signed char x, y, z, w; };
 struct uchar4 { unsigned char x, y, z, w; };
 struct short2 { short x, y; };
 struct ushort2 { unsigned short x, y; };
+struct uint3 { unsigned x, y, z; };
+struct dim3 { unsigned x, y, z; dim3(unsigned x, unsigned y, unsigned z) : x(x), y(y), z(z) {} };
+inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
 struct float2 { float x, y; };
 struct float4 { float x, y, z, w; };
 inline float2 make_float2(float x, float y) { return {x, y}; }
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 
+inline int __ffsll(long long value) { return __builtin_ffsll(value); }
 inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz(static_cast<unsigned>(value)); }
 inline int __clzll(long long value) { return value == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(value)); }
 inline long long wall_clock64() { static long long now = 0; return now += 7; }

@@ -20,6 +20,8 @@ typedef hipblasSideMode_t hipsolverSideMode_t;
 typedef enum hipsolverEigType_t { HIPSOLVER_EIG_TYPE_1 = 211, HIPSOLVER_EIG_TYPE_2, HIPSOLVER_EIG_TYPE_3 } hipsolverEigType_t;
 typedef enum hipsolverEigRange_t { HIPSOLVER_EIG_RANGE_ALL = 221, HIPSOLVER_EIG_RANGE_V, HIPSOLVER_EIG_RANGE_I } hipsolverEigRange_t;
 typedef struct rpx_syevj_info { double tolerance, residual; int most, sweeps, sort; } *hipsolverSyevjInfo_t;
+typedef enum hipsolverAlgMode_t { HIPSOLVER_ALG_0 = 231, HIPSOLVER_ALG_1 = 232 } hipsolverAlgMode_t;
+typedef enum hipsolverDeterministicMode_t { HIPSOLVER_DETERMINISTIC_RESULTS = 241, HIPSOLVER_ALLOW_NON_DETERMINISTIC_RESULTS = 242 } hipsolverDeterministicMode_t;
 typedef enum hipsolverEigMode_t { HIPSOLVER_EIG_MODE_NOVECTOR = 201, HIPSOLVER_EIG_MODE_VECTOR = 202 } hipsolverEigMode_t;
 #define HIPSOLVER_OP_N HIPBLAS_OP_N
 #define HIPSOLVER_OP_T HIPBLAS_OP_T
