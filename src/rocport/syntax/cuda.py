@@ -480,7 +480,7 @@ class CudaSource:
                 if position not in self.pairs:
                     return None
                 position = self.pairs[position]
-            elif text in (b";", b"}"):
+            elif text in (b";", b"}", b"<<<"):
                 return None
             elif text == b">" and tokens[position + 1 : position + 3] == [b">", b">"] and self.at(position + 3) != b">":
                 return position + 2
