@@ -151,13 +151,17 @@ def switched(
         for number, line in enumerate(content.split(b"\n"), 1):
             found = list(mention.finditer(line))
             text = _Line(line) if found else None
+            by_make = _set_by_make(line, found, whether_set) if kind == "make" and found else frozenset()
             for match in found:
                 name = match.group(1).decode()
-                if text and (
-                    _sets(kind, text, match, options)
-                    or (kind == "make" and make.sets(line.decode(errors="replace"), name, name in whether_set))
-                ):
+                if text and (name in by_make or _sets(kind, text, match, options)):
                     yield name, path, number
+
+
+def _set_by_make(line: bytes, found: list[re.Match[bytes]], whether_set: frozenset[str]) -> frozenset[str]:
+    """The names of these mentions that a line of a makefile may set; asked once a name."""
+    text, names = line.decode(errors="replace"), {match.group(1).decode() for match in found}
+    return frozenset(name for name in names if make.sets(text, name, name in whether_set))
 
 
 class _Line:
