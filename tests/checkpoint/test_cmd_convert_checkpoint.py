@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocport.cli import cli
+from rocport.facts.dates import dated
 
 pytest.importorskip("torch", reason="torch is not installed")
 builders = pytest.importorskip("builders", reason="bitsandbytes is not installed")
@@ -34,7 +35,7 @@ def test_a_conversion_reports_what_it_did(model: Path, tmp_path: Path) -> None:
     assert "model.safetensors" in err
     code, out, err = invoke(model, tmp_path / "json", "--json", "-q", "--blocksize", 128)
     assert json.loads(out)["weights"] == 1
-    assert not err.partition("Facts as of")[0]
+    assert err == dated() + "\n"
 
 
 def test_a_dry_run_writes_nothing_and_exits_1(model: Path, tmp_path: Path) -> None:
