@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rocport.facts.lookup import counterpart, link_triggers, package_triggers
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
 from rocport.project.cmake import CMakeCommand
 from rocport.rules.build import cmake_gate
@@ -223,6 +223,7 @@ RULE = Rule(
         Example("project(x CXX)\nset(LANGUAGES_DOCUMENTED C CUDA Fortran)\n", path="CMakeLists.txt"),
         Example('if(INTEL)\n  set(CMAKE_C_FLAGS "-O3 -restrict")\nendif()\n', path="CMakeLists.txt"),
         Example("add_library(cuda_helpers src/cuda/helpers.cc)\n", path="CMakeLists.txt"),
+        Example("project(x CXX)\ninclude()\nfind_package()\n# CUDA\n", path="CMakeLists.txt"),
     ),
     sources=(
         "https://cmake.org/cmake/help/latest/prop_tgt/HIP_ARCHITECTURES.html",
@@ -256,9 +257,14 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 message or "its .cu sources are compiled as CUDA",
                 fix="beside it for HIP: enable_language(HIP), hip:: and roc:: targets, CMAKE_HIP_ARCHITECTURES",
             )
-            edit = cmake_gate.sources_edits if builds else cmake_gate.edits
             # A template (x.cmake.in) is no CMake yet: what stands for @NAME@ in it is not known.
-            made = () if source.path.endswith(".in") else edit(source, command, context)
+            made: tuple[Edit, ...] = ()
+            if not source.path.endswith(".in"):
+                made = (
+                    cmake_gate.sources_edits(source, command, context)
+                    if builds
+                    else cmake_gate.edits(source, command, context, languages)
+                )
             yield replace(item, edits=made, applicability=Applicability.REVIEW) if made else item
             library, advice = cmake_gate.by_hand(command)
             if library and (made or library not in item.message):
@@ -283,7 +289,8 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
     words = arguments.split()
     if name == "set" and words[:1] == ["CUDA_PROPAGATE_HOST_FLAGS"]:
         return ""
-    if name in ("find_package", "include") and (_PACKAGE.match(arguments) or counterpart("package", words[0])):
+    finds = bool(words) and name in ("find_package", "include")
+    if finds and (_PACKAGE.match(arguments) or counterpart("package", words[0])):
         return f"{name}({words[0]}): no CUDA toolkit on ROCm"
     if name in cmake_gate.FINDS:
         names = cmake_gate.sought(name, arguments)

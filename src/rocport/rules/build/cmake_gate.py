@@ -33,15 +33,16 @@ _SWITCH = (
 _VERSION = re.compile(r"\s*\"?\$?\{?(?:CUDA_VERSION|CUDAToolkit_VERSION|CMAKE_CUDA_COMPILER_VERSION)\w*\}?\"?\s+\w+\s")
 
 
-def edits(source: BuildSource, command: CMakeCommand, context: Context) -> tuple[Edit, ...]:
-    """The edits for one command the rule found; empty where it has no form for ROCm."""
+def edits(source: BuildSource, command: CMakeCommand, context: Context, languages: frozenset[str]) -> tuple[Edit, ...]:
+    """The edits for one command the rule found; empty where it has no form for ROCm. `languages`: `project_languages`
+    of the file."""
     if command.name in ("if", "elseif"):
         return _condition(source, command)
     rocm = _rocm(
         command,
         driver=links_driver(source, command, context),
-        languages=project_languages(source),
-        after_project=_after_project(source, command),
+        languages=languages,
+        after_project=command.words[:1] == ("CUDA",) and _after_project(source, command),
     )
     if rocm is None:
         return ()
