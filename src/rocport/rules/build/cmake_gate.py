@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from rocport.facts.lookup import Kind, cmake_target_of, counterpart, link_names, rocm_package
@@ -33,7 +34,7 @@ _SWITCH = (
 _VERSION = re.compile(r"\s*\"?\$?\{?(?:CUDA_VERSION|CUDAToolkit_VERSION|CMAKE_CUDA_COMPILER_VERSION)\w*\}?\"?\s+\w+\s")
 
 
-def edits(source: BuildSource, command: CMakeCommand, context: Context, languages: frozenset[str]) -> tuple[Edit, ...]:
+def edits(source: BuildSource, command: CMakeCommand, context: Context, languages: Languages) -> tuple[Edit, ...]:
     """The edits for one command the rule found; empty where it has no form for ROCm. `languages`: `project_languages`
     of the file."""
     if command.name in ("if", "elseif"):
@@ -42,7 +43,6 @@ def edits(source: BuildSource, command: CMakeCommand, context: Context, language
         command,
         driver=links_driver(source, command, context),
         languages=languages,
-        after_project=command.words[:1] == ("CUDA",) and _after_project(source, command),
     )
     if rocm is None:
         return ()
@@ -56,13 +56,6 @@ def builds(source: BuildSource, command: CMakeCommand) -> bool:
         return False
     names = "|".join(map(re.escape, sorted(_cuda_lists(source))))
     return re.search(rf"\.cu\b|\$\{{(?:{names or '(?!)'})\}}", command.arguments) is not None
-
-
-def _after_project(source: BuildSource, command: CMakeCommand) -> bool:
-    """True where a language can be enabled: behind the `project` of the file, outside of functions and macros."""
-    before = [item.name for item in source.commands if item.at < command.at]
-    depth = sum((name in ("function", "macro")) - (name in ("endfunction", "endmacro")) for name in before)
-    return depth == 0 and "project" in before
 
 
 def _cuda_lists(source: BuildSource) -> set[str]:
@@ -142,7 +135,7 @@ def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
     return (Edit(Span(first.close, first.close), (newline * 2 + text.rstrip()).encode()),)
 
 
-def _rocm(command: CMakeCommand, *, driver: bool, languages: frozenset[str], after_project: bool) -> list[str] | None:
+def _rocm(command: CMakeCommand, *, driver: bool, languages: Languages) -> list[str] | None:
     """The lines that stand for a command on ROCm; None where none are known."""
     words = command.arguments.split()
     if command.name in ("enable_language", "check_language"):
@@ -153,7 +146,7 @@ def _rocm(command: CMakeCommand, *, driver: bool, languages: frozenset[str], aft
         package = row.hip if row else ""
         required = " REQUIRED" if package == "hip" or "REQUIRED" in words else ""
         # FindCUDA brings nvcc with it; sources of HIP need their language.
-        language = ["enable_language(HIP)"] if words[0] == "CUDA" and after_project else []
+        language = ["enable_language(HIP)"] if words[0] == "CUDA" and command.at in languages.enabled_at else []
         return [*language, f"find_package({package}{required})"] if package else []
     if command.name in FINDS:
         return _found_on_rocm(command)
@@ -254,8 +247,31 @@ def _found_on_rocm(command: CMakeCommand) -> list[str]:
     return [f"{command.name}({''.join(parts)}{text[at:]})"]
 
 
-def project_languages(source: BuildSource) -> frozenset[str]:
-    """The variables of a file that reach its `project` or `enable_language`, through one another too."""
+@dataclass(frozen=True)
+class Languages:
+    """What a file says of its languages."""
+
+    variables: frozenset[str]
+    """Those that reach its `project` or `enable_language`, through one another too."""
+    enabled_at: frozenset[int]
+    """The commands, by their place, where one can be enabled: behind the `project`, outside of functions and macros."""
+
+
+def project_languages(source: BuildSource) -> Languages:
+    """The languages of a file, asked once for all its commands."""
+    return Languages(_language_variables(source), frozenset(_behind_project(source)))
+
+
+def _behind_project(source: BuildSource) -> Iterator[int]:
+    depth, project = 0, False
+    for item in source.commands:
+        if project and depth == 0:
+            yield item.at
+        depth += (item.name in ("function", "macro")) - (item.name in ("endfunction", "endmacro"))
+        project = project or item.name == "project"
+
+
+def _language_variables(source: BuildSource) -> frozenset[str]:
     reach: dict[str, set[str]] = {}
     found: set[str] = set()
     for item in source.commands:
@@ -275,14 +291,14 @@ def project_languages(source: BuildSource) -> frozenset[str]:
     return frozenset(found)
 
 
-def adds_language(command: CMakeCommand, languages: frozenset[str]) -> bool:
+def adds_language(command: CMakeCommand, languages: Languages) -> bool:
     """True for `set(LANGS CXX CUDA)` and `list(APPEND LANGS CUDA)` of a variable that `project_languages` names."""
     words = command.arguments.split()
     if command.name == "list":
         words = words[1:] if words[:1] == ["APPEND"] else []
     elif command.name != "set":
         return False
-    return words[:1] != [] and words[0] in languages and "CUDA" in words[1:]
+    return words[:1] != [] and words[0] in languages.variables and "CUDA" in words[1:]
 
 
 def _no_cuda(arguments: str) -> str:
