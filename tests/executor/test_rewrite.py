@@ -111,6 +111,15 @@ def test_lines_stay_what_they_were() -> None:
     assert "launch" in before and after.startswith(";\n  g();")
 
 
+@pytest.mark.parametrize(
+    "before", ['auto s = R"(\n#define X 1)";', 'auto s = u8R"x(\n#define X ")x";', 'asm("" : "=R"(x));\n# 2 "a.hip"', "char c = '\"';"]
+)  # fmt: skip
+def test_code_between_raw_strings_is_code(before: str) -> None:
+    text = plain(f'{before}\nvoid f() {{ __shared__ int s; k<<<1, 2>>>(); }}\nauto t = R"(\n# 7)";\n')
+    assert "static thread_local int s;" in text and "::rpx::launch" in text
+    assert before in text and text.endswith('R"(\n# 7)";\n')
+
+
 def test_system_headers_keep_their_text() -> None:
     source = (
         '# 1 "a.hip"\n# 1 "/usr/include/x" 1 3\nint a = b<<<c; __shared__ int q;\n# 2 "a.hip" 2\n__shared__ int s;\n'

@@ -17,10 +17,11 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import RAW_STRING, CudaSource
 
 _MARKER = re.compile(rb'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)\r?$', re.MULTILINE)
-_NO_CODE = re.compile(rb"^#[^\n]*", re.MULTILINE)
+# A line marker or a pragma; literals are matched first, as a line of a raw string may begin with `#`.
+_NO_CODE = re.compile(rb"\b" + RAW_STRING + rb"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'|^#[^\n]*", re.MULTILINE)
 _PARTED = re.compile(rb"<<(\s+)<")
 _TRIGGERS = re.compile(
     rb"<<\s*<|\b(?:__global__|__host__|__device__|__shared__|__noinline__|__forceinline__|hipLaunchKernelGGL|hipLaunch\w*Kernel|asm|__asm__|__asm)\b"
@@ -479,7 +480,7 @@ class _Rewriter:
         self.text = text
         self.result = result
         # Markers are no tokens, and `<< <`, as a macro may leave it, opens a launch like `<<<`; every offset stays.
-        masked = _NO_CODE.sub(lambda match: b" " * len(match[0]), text)
+        masked = _NO_CODE.sub(lambda match: b" " * len(match[0]) if match[0][:1] == b"#" else match[0], text)
         self.lexed = CudaSource("", _PARTED.sub(rb"<<<\1", masked))
         self.at = self.lexed.at
         self.texts = self.lexed.texts
@@ -535,11 +536,7 @@ class _Rewriter:
                 if depth == 0:
                     after = self.at(position + 1)
                     # `a < b, c > d` is two comparisons; a template argument list is followed by punctuation.
-                    return (
-                        position
-                        if after in (b"(", b"::", b")", b",", b"{", b">", b"&", b"&&", b"*", b";", b"")
-                        else None
-                    )
+                    return position if after in _AFTER_ARGUMENTS else None
             elif text in _OPEN and position in self.pairs:
                 position = self.pairs[position]
             elif text in (b";", b"{", b"}") or text[-1:] == b"=":

@@ -33,9 +33,9 @@ _TOKEN = (
     rb"|\.?\d[\w.]*(?:(?:(?<=[eEpP])[+-]|'(?=\w))[\w.]*)*"
     rb"|<<<|<<=|<=|<<|::|->\*?|\+\+|--|&&|\|\||[=!+\-*/%&|^]=|\#\#|\.\.\.|[\s\S]"
 )
-_RAW_STRING = rb"(?:u8|[uUL])?R\"(?P<delim>[^()\\\s\"]{0,16})\((?:[\s\S]*?)\)(?P=delim)\""
+RAW_STRING = rb"(?:u8|[uUL])?R\"(?P<delim>[^()\\\s\"]{0,16})\((?:[\s\S]*?)\)(?P=delim)\""
 _TOKENS = re.compile(_BEFORE + b"(" + _TOKEN + b"|)")
-_TOKENS_WITH_RAW = re.compile(_BEFORE + b"(" + _RAW_STRING + b"|" + _TOKEN + b"|)")
+_TOKENS_WITH_RAW = re.compile(_BEFORE + b"(" + RAW_STRING + b"|" + _TOKEN + b"|)")
 _COMMENTS = re.compile(_COMMENT)
 _NOT_WORDS = bytes(byte if bytes([byte]).isalnum() or byte in b"_$" else 32 for byte in range(256))
 
