@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from rocport.project.tree import read_project
 from rocport.project.unit import Unit
+from rocport.toolchain import Toolchain
+from rocport.verify import build, diagnostics
 from rocport.verify.precompiled import Precompiled
 
 COMPILER = """#!/bin/sh
@@ -49,3 +54,30 @@ def test_units_without_pytorch_s_api_and_c_sources_take_none(tmp_path: Path) -> 
 def test_what_cannot_be_precompiled_is_compiled_as_before(tmp_path: Path) -> None:
     unit = Unit("a.hip", "hip", headers=("torch/torch.h",))
     assert Precompiled(tmp_path).arguments(unit, ["/bin/false", unit.path], ()) == []
+
+
+READER = """#!/bin/sh
+while [ $# -gt 1 ]; do
+  case "$2" in -emit-pch) exec cp /dev/null "$6";; -include-pch) exec cat "$4";; esac
+  shift
+done
+exit 1
+"""
+"""A compiler that makes what is precompiled, and compiles what it can read that for."""
+
+
+def test_the_confined_compiler_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, scratch, sdk = (tmp_path / name for name in ("tree", "scratch", "sdk"))
+    compiler = sdk / "bin" / "clang"
+    for folder in (root, scratch, compiler.parent):
+        folder.mkdir(parents=True)
+    compiler.write_text(READER)
+    compiler.chmod(0o755)
+    monkeypatch.setattr(build, "cache_folder", lambda: tmp_path / "cache")
+    toolchain = Toolchain("distribution", compiler, "19", 19, None, "", sdk, sdk, sdk)
+    options = build.BuildOptions(("gfx942",), syntax_only=True, precompiled=True)
+    cache = build.Cache(None, build.Fingerprints(root))
+    builder = build._Builder(toolchain, read_project(root), options, cache, diagnostics.Origins(), scratch)
+    unit = Unit("a.hip", "hip", headers=("torch/extension.h",))
+    outcome, _ = builder._compiled(unit, [str(compiler), unit.path], "gfx942")
+    assert outcome.code == 0, outcome.text

@@ -405,6 +405,7 @@ class _Builder:
         compiler = tools.compiler.resolve()
         readable = [self.project.root, compiler.parents[1], tools.root, tools.include, tools.device_libs]
         readable += [tools.compiler.parents[1], self.scratch]
+        readable += [self._precompiled.folder] if self._precompiled is not None else []
         readable += [self.project.root / folder for folder in self._folders(command)]
         return looking(command, readable, [self.scratch])
 

@@ -30,7 +30,7 @@ class Precompiled:
     """Makes precompiled headers below a folder, each once; may be asked from several threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._lock = threading.Lock()
         self._made: dict[str, list[str]] = {}
 
@@ -50,7 +50,7 @@ class Precompiled:
         key = hashlib.sha256("\0".join(general).encode()).hexdigest()[:32]
         with self._lock:
             if key not in self._made:
-                self._made[key] = self._make(self._folder / f"{key}.pch", general)
+                self._made[key] = self._make(self.folder / f"{key}.pch", general)
             return self._made[key]
 
     def _make(self, path: Path, command: Sequence[str]) -> list[str]:
