@@ -293,6 +293,17 @@ def test_who_sets_a_gate_is_looked_for_in_linear_time(path: str) -> None:
     assert growth(read, b"USE_ROCM ", 8 * SMALL) <= WIDE
 
 
+@pytest.mark.parametrize("piece", [b"USE_$", b"@", b". ", b"x @b.sh.", b"xcat b.sh "])
+def test_pieces_of_a_gate_and_who_takes_a_file_up_are_looked_for_in_linear_time(piece: bytes) -> None:
+    def read(data: bytes) -> object:
+        texts = {"a.sh": b"#" + data, "b.sh": b"", "c.txt": b"x -DUSE_ROCM"}
+        original = Tree(dict.fromkeys(texts, "file"), texts.__getitem__, "the original")
+        names = {"USE_ROCM": "a.cu"}
+        return list(gates.switched(original, names, lambda *_: ast.Module([], []))), "b.sh" in gates._TakenUp(original)
+
+    assert growth(read, piece, 8 * SMALL) <= WIDE
+
+
 @pytest.mark.parametrize("piece", [b"A-", b"CHECK-", b"fall", b"CHECK", b"a "])
 def test_comments_that_a_tool_reads_are_found_in_linear_time(piece: bytes) -> None:
     def read(data: bytes) -> object:

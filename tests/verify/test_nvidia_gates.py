@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -164,3 +166,67 @@ def test_who_takes_texts_of_flags_up_is_asked_of_the_tree_once() -> None:
     found = gates.switched(original, {"USE_ROCM": "a.cu"}, lambda path, content: pytest.fail(path))
     assert {path for _, path, _ in found} == {"7.txt", "8.txt"}
     assert len(asked) <= 3 * len(texts)
+
+
+NAMED = [
+    "flags.txt",
+    "my flags.txt",
+    "flags@gpu.txt",
+    "é.txt",
+    "_flags.txt",
+    "+flags.txt",
+    "x-flags.txt",
+    "a=b",
+    "flags",
+]
+OPENINGS = ["@", "$(<", "< ", "<", "cat ", ". ", "source ./", "\tsource\t", "--options-file=$(ROOT)", "env_file: 'a/",
+            "-optf ", "#include ", "include <", "see ", "xcat ", "source-optf ", "call=@call ", "source\n",
+            "cat a cat ", "# cat ", " // @", "cat " + "a" * 90, "xcat " + "a" * 91, "cat " + "a" * 96,
+            "@" + "a" * 100]  # fmt: skip
+
+
+def taken_up_by(content: bytes, name: bytes) -> bool:
+    """Every place of a name in a file, asked for what stands in front of it on its line."""
+    for found in re.finditer(re.escape(name) + rb"(?!\.*[\w-])", content):
+        start = content.rfind(b"\n", 0, found.start()) + 1
+        before = content[max(start, found.start() - gates._NEAR) : found.start()]
+        if not content[start : found.start()].lstrip().startswith((b"#", b"//")) and gates._TAKES.search(before):
+            return True
+    return False
+
+
+def test_who_takes_a_file_up_is_what_each_place_of_its_name_says() -> None:
+    texts = {
+        f"{number}.sh": (f"make\n{first}{opening}{name}{last}\nmake\n").encode()
+        for number, (first, opening, name, last) in enumerate(
+            itertools.product(["", "x;", "@a <"], OPENINGS, NAMED, ["", ".bak", ".", "-b c"])
+        )
+    }
+    answers: set[bool] = set()
+    for path, content in texts.items():
+        original = Tree({path: "file"}, lambda _, content=content: content, "the original")  # type: ignore[misc]
+        taken_up = gates._TakenUp(original)
+        for name in NAMED:
+            answer = name in taken_up
+            assert answer is taken_up_by(content, name.encode()), (content, name)
+            answers.add(answer)
+    assert answers == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("nvcc @my flags.txt", "my flags.txt"),
+        ("nvcc @flags@gpu.txt", "flags@gpu.txt"),
+        ("nvcc @é.txt", "é.txt"),
+        ("nvcc --options-file=$(ROOT)_flags.txt", "_flags.txt"),
+        ("cat +flags.txt", "flags.txt"),
+        ("source x-flags.txt", "flags.txt"),
+        ("then source flags.txt.", "flags.txt"),
+        ("#!/bin/sh\n" + "x" * 3000 + " @flags.txt", "flags.txt"),
+    ],
+)
+def test_a_file_is_taken_up_by_whatever_its_name_is_made_of(text: str, name: str) -> None:
+    original = Tree({"a.sh": "file", name: "file"}, {"a.sh": text.encode(), name: b""}.__getitem__, "the original")
+    assert name in gates._TakenUp(original)
+    assert "a.sh" not in gates._TakenUp(original)

@@ -25,15 +25,14 @@ _DOCUMENTATION = (".md", ".rst", ".ipynb")
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
 _LARGEST = 4 << 20
 _LONGEST = 2000
-"""Characters of a line that are looked at for a comment's mark."""
+"""Characters in front of a place that are looked at for the start of its line, and a comment's mark there."""
 _NEAR = 100
 """Characters beside a name that are looked at."""
-_TAKES = re.compile(
-    rb"(?:@|(?:^|[\s;&|(`\"'])(?:(?:\.|source|call|include|cat|--?optf|--?options-file|--?env[-_]file|env_file)[\s=:\"'-]+"
-    rb"|<[ \t]*))[^\s;&|\"'@<]*\Z"
-)
+_TAKING = rb"(?:\.|source|call|include|cat|--?optf|--?options-file|--?env[-_]file|env_file)[\s=:\"'-]"
+_TAKES = re.compile(rb"(?:@|(?:^|[\s;&|(`\"'])(?:" + _TAKING + rb"+|<[ \t]*))[^\s;&|\"'@<]*\Z")
 """What stands in front of the name of a file whose text counts where it is named: sourced, options, an environment."""
-_NAME = re.compile(rb"[\w.+-]+")
+_MAY_TAKE = re.compile(rb"[@<]|" + _TAKING)
+"""What `_TAKES` begins with: no line without it names a file like that."""
 _HAS_A_READER = ("c", "cmake", "make", "meson", "python")
 """Languages whose own readers find what a file sets, whatever it is called."""
 _DEFINES = re.compile(r"#\s*(?:define|undef)\s+(\w+)")
@@ -128,10 +127,9 @@ def switched(
             continue
         if kind not in ("c", "text"):
             for piece in _in_pieces(every).finditer(content):
-                start = content.rfind(b"\n", max(0, piece.start() - _LONGEST), piece.start()) + 1
-                if not content[start : piece.start()].lstrip().startswith((b"#", b"//")):
+                if not _commented(content, piece.start()):
                     meant = next(name for name in every if name.startswith(piece.group(1).decode()))
-                    yield meant, path, content.count(b"\n", 0, start) + 1
+                    yield meant, path, content.count(b"\n", 0, piece.start()) + 1
                     break
         for name in every if kind not in ("c", "text") else ():
             if place := _joined(name, content):
@@ -182,28 +180,47 @@ class _TakenUp:
         self.original = original
 
     def __contains__(self, path: str) -> bool:
-        return bool(self._by.get(os.fsencode(path.rpartition("/")[2]), set()) - {path})
+        name = os.fsencode(path.rpartition("/")[2])
+        # Not the start of another name; a sentence may end with it.
+        named = re.compile(re.escape(name) + rb"(?!\.{,3}[\w-])")
+        return any(
+            _takes(lines, found.start())
+            for other, lines in self._lines.items()
+            if other != path and name in lines
+            for found in named.finditer(lines)
+        )
 
     @cached_property
-    def _by(self) -> dict[bytes, set[str]]:
-        """Last parts of paths that stand where something is taken up, and the files where they do."""
-        found: dict[bytes, set[str]] = {}
-        known = {os.fsencode(path.rpartition("/")[2]) for path in self.original.modes}
+    def _lines(self) -> dict[str, bytes]:
+        """The lines of each file that may take another one up."""
+        found: dict[str, bytes] = {}
         for other, mode in self.original.modes.items():
             if mode in ("link", "submodule") or other.endswith(_DOCUMENTATION) or _OF_ROCM.search(other):
                 continue
-            content = self.original.data(other)
-            for word in _NAME.finditer(content):
-                name = word.group().rstrip(b".")
-                if name in known and other not in found.get(name, ()) and _takes(content, word.start()):
-                    found.setdefault(name, set()).add(other)
+            if lines := b"\n".join(_may_take(self.original.data(other))):
+                found[other] = lines
         return found
 
 
+def _may_take(content: bytes) -> Iterator[bytes]:
+    end = 0
+    while (opening := _MAY_TAKE.search(content, end)) is not None:
+        start = content.rfind(b"\n", end, opening.start()) + 1 or end
+        end = content.find(b"\n", opening.start())
+        end = len(content) if end < 0 else end
+        yield content[start:end]
+
+
+def _commented(content: bytes, place: int) -> bool:
+    """Whether the line of a place begins as a comment, and no further off than `_LONGEST`."""
+    least = place - _LONGEST
+    start = content.rfind(b"\n", max(0, least), place) + 1
+    return (start > 0 or least < 0) and content[start:place].lstrip().startswith((b"#", b"//"))
+
+
 def _takes(content: bytes, place: int) -> bool:
-    start = content.rfind(b"\n", max(0, place - _LONGEST), place) + 1
-    before = content[max(start, place - _NEAR) : place]
-    return not content[start:place].lstrip().startswith((b"#", b"//")) and _TAKES.search(before) is not None
+    before = content[max(0, place - _NEAR) : place]
+    return not _commented(content, place) and _TAKES.search(before[before.rfind(b"\n") + 1 :]) is not None
 
 
 def _sets(kind: str, line: _Line, match: re.Match[bytes], options: bool) -> bool:
