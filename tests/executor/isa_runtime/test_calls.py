@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rocport.executor.isa.runtime.calls import VARIABLE, trace_calls
-from rocport.executor.isa.runtime.declarations import _name_of, _named, _split
+from rocport.executor.isa.runtime.declarations import _name_of, _named, _split, read_declarations
 from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.executor.isa.runtime.library import HERE
 from rocport.model import HANGING_S
@@ -74,6 +74,20 @@ def test_parameters_are_split_and_named() -> None:
     assert names == ["resize", "list", "argument2", "flags"]
     assert _named("size_t", "argument2") == "size_t argument2"
     assert _split("void") == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "parameters"),
+    [
+        ('s_t f(void) __attribute__((deprecated("why")));', []),
+        ('s_t __attribute__((visibility("default")))\nf(g_t g,\n  size_t n);', ["g_t g", "size_t n"]),
+        ("s_t f(e_t e, hipStream_t stream = ((hipStream_t)2));", ["e_t e", "hipStream_t stream"]),
+        ("s_t f(void (*call)(int (*)(int)), void* with);", ["void (*call)(int (*)(int))", "void* with"]),
+    ],
+)
+def test_declarations_are_read(declared: str, parameters: list[str]) -> None:
+    (found,) = read_declarations(f"int f(); typedef s_t (*p)(int);\n{declared}\ns_t g(int i) {{}}\n", ["s_t"])
+    assert found.name == "f" and [one for one, _ in found.parameters] == parameters
 
 
 def test_every_line_is_json_whatever_the_locale_and_the_bytes(toolchain: Toolchain, tmp_path: Path) -> None:

@@ -44,9 +44,14 @@ def preprocessed(toolchain: Toolchain, headers: Sequence[str], what: str) -> str
     return run_compiler(command, what, "".join(f"#include <{header}>\n" for header in headers))
 
 
+_ATTRIBUTE = r"(?:__attribute__\s*\(\([^;{}]*?\)\)\s*)?"
+_PARAMETERS = r"\(((?:[^();{}]|\((?:[^()]|\([^()]*\))*\))*)\)"
+"""With parentheses in parentheses, as in `hipStream_t stream = ((hipStream_t)2)`."""
+
+
 def read_declarations(text: str, statuses: Sequence[str]) -> list[Declaration]:
     """Every function that returns one of these types, in order, the last declaration of a name."""
-    pattern = rf"\b({'|'.join(statuses)})\s+(\w+)\s*\(((?:[^();{{}}]|\([^()]*\))*)\)\s*(?:__attribute__\S+\s*)?;"
+    pattern = rf"\b({'|'.join(statuses)})\s+{_ATTRIBUTE}(\w+)\s*{_PARAMETERS}\s*{_ATTRIBUTE};"
     found: dict[str, Declaration] = {}
     for status, name, inside in re.findall(pattern, text):
         parameters = [_without_default(one) for one in _split(inside)]

@@ -325,12 +325,7 @@ def _stubs(library: _Library, names: Sequence[str]) -> str:
 
 def _declared(library: _Library, text: str) -> list[str]:
     """Every function of the library's headers that returns its status type, in order."""
-    names = re.findall(
-        rf"\b(?:{library.status}|hiprtcResult)\s+(?:__attribute__\(\(\S*\)\)\s+)?(\w+)\s*\([^;{{}}]*\)\s*"
-        r"(?:__attribute__\S+\s*)?;",
-        text,
-    )
-    return list(dict.fromkeys(names))
+    return [one.name for one in read_declarations(text, (library.status, "hiprtcResult"))]
 
 
 def exported(library: Path) -> frozenset[str]:
