@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -112,6 +113,19 @@ def test_an_archive_that_is_a_bomb_is_not_unpacked(
     with pytest.raises(SourceError, match="unpacks to 1048576 bytes"):
         fetch(read_sources(tmp_path / "list")[0], tmp_path / "work")
     assert not list((tmp_path / "work").rglob("k.cu"))
+
+
+def test_a_bomb_is_refused_at_the_file_that_passes_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "_MOST_UNPACKED", 1 << 16)
+    with tarfile.open(tmp_path / "bomb.tar", "w") as archive:
+        for name, size in (("k.h", 5), ("k.cu", 1 << 20)):
+            (member := tarfile.TarInfo(name)).size = size
+            archive.addfile(member, io.BytesIO(bytes(size)))
+    os.truncate(tmp_path / "bomb.tar", 1 << 13)
+    (tmp_path / "list").write_text("bomb.tar\n")
+    with pytest.raises(SourceError, match="unpacks to 1048581 bytes or more"):
+        fetch(read_sources(tmp_path / "list")[0], tmp_path / "work")
+    assert not [path for path in (tmp_path / "work").rglob("*") if path.suffix in (".h", ".cu", ".part")]
 
 
 @pytest.mark.parametrize("url", ["folder", "memory://fleet"])

@@ -137,6 +137,7 @@ def fetch(source: Source, work: Path, mirror: Path | None = None) -> Path:
                     Path(source.where) if source.kind == "archive" else sdist(source.where, source.revision), scratch
                 )
         except (OSError, subprocess.CalledProcessError, tarfile.TarError, zipfile.BadZipFile, RuntimeError) as error:
+            shutil.rmtree(scratch, ignore_errors=True)
             raise SourceError(f"{source.name}: cannot be had: {error}") from error
         scratch.rename(tree)
     return tree
@@ -163,7 +164,9 @@ _MOST_UNPACKED = 16 << 30
 
 def _fits(archive: Path, size: int) -> None:
     if size > _MOST_UNPACKED:
-        raise RuntimeError(f"{archive.name} unpacks to {size} bytes, more than {_MOST_UNPACKED}; unpack it by hand")
+        raise RuntimeError(
+            f"{archive.name} unpacks to {size} bytes or more, more than {_MOST_UNPACKED}; unpack it by hand"
+        )
 
 
 def _unpack(archive: Path, tree: Path) -> None:
@@ -172,10 +175,17 @@ def _unpack(archive: Path, tree: Path) -> None:
         with zipfile.ZipFile(archive) as opened:
             _fits(archive, sum(item.file_size for item in opened.infolist()))
             opened.extractall(tree)
-    else:
-        with tarfile.open(archive) as opened:
-            _fits(archive, sum(item.size for item in opened.getmembers()))
-            opened.extractall(tree, filter="data")
+        return
+    seen = 0
+
+    def counted(member: tarfile.TarInfo, where: str) -> tarfile.TarInfo | None:
+        nonlocal seen
+        seen += member.size
+        _fits(archive, seen)
+        return tarfile.data_filter(member, where)
+
+    with tarfile.open(archive) as packed:  # a list of its members would be a pass of its own through what is compressed
+        packed.extractall(tree, filter=counted)
 
 
 def sdist(name: str, version: str) -> Path:
