@@ -27,7 +27,7 @@ def assignments(text: str) -> Iterator[str]:
     """The lines that assign a variable outside of conditionals, or where a build for AMD goes (`ifeq ($(hip),yes)`),
     each whole and without its comment."""
     inside: list[bool] = []
-    for line in text.replace("\\\n", " ").splitlines():
+    for line in _joined(text):
         word = line.split(None, 1)[0] if line.split() else ""
         if word in ("ifeq", "ifneq", "ifdef", "ifndef"):
             inside.append(word in ("ifeq", "ifdef") and names_amd(line) and _REFUSED.search(line) is None)
@@ -41,27 +41,36 @@ def assignments(text: str) -> Iterator[str]:
 
 def commands(printed: str) -> Iterator[list[str]]:
     """The words of each command in lines of a shell; a line that cannot be read is left out."""
-    for line in printed.replace("\\\n", " ").splitlines():
-        for part in re.split(r"&&|;|\|\|", line):
-            try:
-                words = shlex.split(part)
-            except ValueError:
-                continue
-            if words:
-                yield words
+    for line in _joined(printed):
+        yield from _of_line(line)
+
+
+def _joined(printed: str) -> list[str]:
+    """The lines, each with those that continue it."""
+    return printed.replace("\\\n", " ").splitlines()
+
+
+def _of_line(line: str) -> Iterator[list[str]]:
+    for part in re.split(r"&&|;|\|\|", line):
+        try:
+            words = shlex.split(part)
+        except ValueError:
+            continue
+        if words:
+            yield words
 
 
 def placed_commands(printed: str, folder: Path) -> Iterator[tuple[list[str], Path]]:
     """The commands that `make -n -w` prints, each with the folder it runs in: where make is, and where a `cd` on its
     line goes."""
     entered = [folder]
-    for line in printed.replace("\\\n", " ").splitlines():
+    for line in _joined(printed):
         if match := _ENTERS.match(line):
             entered.append(Path(match[1]))
         elif _LEAVES.match(line):
             entered = entered[:-1] or [folder]
         where = entered[-1]
-        for words in commands(line):
+        for words in _of_line(line):
             if words[0] == "cd" and len(words) > 1:
                 where = (where / words[1]).resolve()
             else:
