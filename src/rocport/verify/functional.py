@@ -215,17 +215,15 @@ def find_programs(path: Path, confined: bool = True) -> list[Path]:
         here = Path(folder)
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
         mains = [name for name in sorted(files) if name.endswith(KERNEL_SOURCES) and _has_main(here / name)]
-        if not mains and makefile_of(here) is None:
+        makefile = makefile_of(here)
+        if not mains and makefile is None:
             continue
         try:
             load_program(here, confined)
         except ProgramError:
             found += [here / name for name in mains]
             continue
-        if makefile_of(here) is not None:
-            found.append(here)
-        else:
-            found += [here / name for name in mains]
+        found += [here] if makefile is not None else [here / name for name in mains]
     return found
 
 

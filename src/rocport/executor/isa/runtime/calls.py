@@ -70,7 +70,9 @@ def _text(toolchain: Toolchain) -> str:
         "#include <dlfcn.h>",
         '#include "calls.h"',
         # A plugin's runtime is the plugin's alone until it is opened for all.
-        f'static void *runtime() {{ return dlopen("{_RUNTIME}", RTLD_LAZY | RTLD_GLOBAL); }}',
+        "static void *next_of(const char *name) {",
+        f'  dlopen("{_RUNTIME}", RTLD_LAZY | RTLD_GLOBAL);',
+        "  return dlsym(RTLD_NEXT, name);\n}",
         'extern "C" {',
     ]
     for one in declared:
@@ -81,8 +83,7 @@ def _text(toolchain: Toolchain) -> str:
         says = "hipGetErrorName(result)" if status == "hipError_t" else "hiprtcGetErrorString(result)"
         lines.append(
             f"{status} {name}({typed}) {{\n"
-            "  static void *const opened = runtime();\n"
-            f'  static const auto next = reinterpret_cast<{status} (*)({typed})>(dlsym(RTLD_NEXT, "{name}"));\n'
+            f'  static const auto next = reinterpret_cast<{status} (*)({typed})>(next_of("{name}"));\n'
             f'  calls::Call call("{name}");\n'
             f"  const {status} result = next({passed});\n"
             f"  static const char *const names[] = {{{spelled}}};\n"

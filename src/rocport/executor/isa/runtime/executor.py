@@ -130,7 +130,7 @@ class IsaExecutor:
             return target
         # The code is the same with line tables; what stops a kernel is then named by its line.
         mode = [options.optimize, "-w", "-gline-tables-only"]
-        if language == ["-x", "hip"]:
+        if unit.language == "hip":
             base = [word for word in self._line([*language, *mode], toolchain, None) if "--offload-arch" not in word]
             if compiled(base, unit.flags, unit.source, target, self._targets, toolchain):
                 return target
