@@ -106,6 +106,10 @@ class Unit:
         self.macros = project.macros
         self.loops: dict[Statement, tuple[str, bytes] | None] = {}
         """What each loop that was asked about waits for, and where."""
+        self.assigned: dict[Statement, dict[bytes, list[int]]] = {}
+        """Where each loop that was asked about assigns a name."""
+        self.given_back: dict[Statement, set[bytes]] = {}
+        """What each statement that was asked about may give back of locks."""
         self._polling: list[int] = []
 
     def may_wait(self, loop: Statement) -> bool:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 
 from rocport.convergence.clues import (
     ASM,
@@ -138,9 +140,9 @@ def _waits_for(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | N
         return _together(unit, body, loop, inside)
     if not unit.may_wait(loop):
         return idle(source, loop)
-    place = _section(unit, loop, inside)
-    if place is not None:
-        return SECTION, place
+    held = section(unit, loop)
+    if held is not None:
+        return SECTION, held[1]
     written = written_in(source, loop)
     asked = [condition, *_exit_conditions(loop, inside)]
     polls = [found for tokens in asked for found in [_poll(unit, body, tokens, loop, written)] if found is not None]
@@ -229,7 +231,7 @@ def _poll(unit: Unit, body: Body, tokens: range, loop: Statement, written: set[b
         if found is not None:
             return found
         if source.at(at) in written and source.at(at - 1) not in (b".", b"->"):
-            for place in _assignments(source, loop, source.at(at)):
+            for place in _assignments(unit, loop, source.at(at)):
                 for inner in place:
                     if source.is_ident(inner):
                         found = _read_at(unit, body, inner, written)
@@ -238,20 +240,34 @@ def _poll(unit: Unit, body: Body, tokens: range, loop: Statement, written: set[b
     return None
 
 
-def _assignments(source: CudaSource, loop: Statement, name: bytes) -> Iterator[range]:
+def _assignments(unit: Unit, loop: Statement, name: bytes) -> Iterator[range]:
     """Right sides of `name = ...` in the loop; the keyword of an asm statement that writes it."""
+    source = unit.source
+    if loop not in unit.assigned:
+        unit.assigned[loop] = _assigned(source, loop)
+    for at in unit.assigned[loop].get(name, ()):
+        if source.at(at) in ASM:
+            yield range(at, at + 1)
+            continue
+        end = at + 2
+        while end < loop.last and source.at(end) not in (b";", b"{", b"}"):
+            end = source.pairs.get(end, end) + 1 if source.at(end) in (b"(", b"[") else end + 1
+        yield range(at + 2, min(end, loop.last))
+
+
+def _assigned(source: CudaSource, loop: Statement) -> dict[bytes, list[int]]:
+    """For each name the places of `name = ...` in the loop, then the keywords of the asm statements that write it."""
+    found: dict[bytes, list[int]] = {}
     first = loop.condition[0] if loop.kind == "for" and loop.condition is not None else loop.first
     for at in range(first, loop.last):
-        if source.at(at) == name and source.at(at + 1) == b"=":
-            end = at + 2
-            while end < loop.last and source.at(end) not in (b";", b"{", b"}"):
-                end = source.pairs.get(end, end) + 1 if source.at(end) in (b"(", b"[") else end + 1
-            yield range(at + 2, min(end, loop.last))
+        if source.at(at + 1) == b"=":
+            found.setdefault(source.at(at), []).append(at)
     for at in range(loop.first, loop.last):
         if source.at(at) in ASM:
-            close = asm_close(source, at)
-            if any(source.at(i) == name and source.at(i - 2)[:2] in (b'"=', b'"+') for i in range(at, close)):
-                yield range(at, at + 1)
+            operands = range(at, asm_close(source, at))
+            for name in {source.at(i) for i in operands if source.at(i - 2)[:2] in (b'"=', b'"+')}:
+                found.setdefault(name, []).append(at)
+    return found
 
 
 def _feeds_back(source: CudaSource, at: int, name: bytes, loop: Statement) -> bool:
@@ -370,15 +386,14 @@ def _counts(unit: Unit, body: Body, tokens: range, loop: Statement, written: set
         name = source.at(at)
         if source.at(at - 1) in (b".", b"->"):
             continue
-        compared = any(text in (b"<", b">", b"<=", b">=") for text in source.texts[max(tokens[0], at - 2) : at + 3])
-        loaded = [
-            inner
-            for place in _assignments(source, loop, name)
+        if {b"<", b">", b"<=", b">="}.isdisjoint(source.texts[max(tokens[0], at - 2) : at + 3]):
+            continue
+        loaded = any(
+            source.is_ident(inner) and _read_at(unit, body, inner, written) is not None
+            for place in _assignments(unit, loop, name)
             for inner in place
-            if source.is_ident(inner) and _read_at(unit, body, inner, written) is not None
-        ]
-        conditional = _only_under_poll(unit, body, loop, name, written)
-        if compared and not loaded and not conditional:
+        )
+        if not loaded and not _only_under_poll(unit, body, loop, name, written):
             return True
     return False
 
@@ -400,39 +415,42 @@ def _only_under_poll(unit: Unit, body: Body, loop: Statement, name: bytes, writt
     return bool(places) and all(any(item.first < at < item.last for item in under) for at in places)
 
 
-def section(unit: Unit, loop: Statement) -> Statement | None:
-    """The `if` of a loop whose branch holds a lock, does the work and gives the lock back."""
-    inside = [item for part in loop.body for item in part.walk()]
-    return next((item for item in inside if item.kind == "if" and _held(unit, loop, item) is not None), None)
+def section(unit: Unit, loop: Statement) -> tuple[Statement, bytes] | None:
+    """The `if` of a loop whose condition takes a lock, or took it in the loop, and whose branch does the work and
+    gives it back; and the lock."""
+    source, tries = unit.source, _tries(unit, loop)
+    if not tries:
+        return None
 
+    @cache
+    def assigned(name: bytes) -> tuple[bytes, ...]:
+        """The locks whose tries a variable tells of, each once."""
+        tokens = chain.from_iterable(_assignments(unit, loop, name))
+        return tuple(dict.fromkeys(tries[at] for at in tokens if at in tries))
 
-def _section(unit: Unit, loop: Statement, inside: list[Statement]) -> bytes | None:
-    """The lock that a branch of the loop holds and gives back."""
-    held = (_held(unit, loop, item) for item in inside if item.kind == "if")
-    return next((place for place in held if place is not None), None)
-
-
-def _held(unit: Unit, loop: Statement, item: Statement) -> bytes | None:
-    """The lock that the condition of an `if` takes, or took in the loop, and its branch gives back."""
-    source = unit.source
-    assert item.condition is not None, "an if has a condition"
-    asked = [at for at in range(*item.condition) if source.is_ident(at)]
-    before = [
-        at
-        for name in {source.at(at) for at in asked if source.at(at - 1) not in (b".", b"->")}
-        for tokens in _assignments(source, loop, name)
-        for at in tokens
-        if source.is_ident(at)
-    ]
-    branch = [inner for part in (*item.body, *item.other) for inner in part.walk()]
-    for at in (*asked, *before):
-        tried = SWAPS.fullmatch(source.at(at)) or _through(unit, source.at(at), b"", False)
-        if not tried or source.at(at + 1) != b"(":
-            continue
-        place = _object(source, at)
-        if any(_gives_back(unit, inner, place) for inner in branch):
-            return place
+    for item in (inner for part in loop.body for inner in part.walk() if inner.kind == "if"):
+        assert item.condition is not None, "an if has a condition"
+        asked = range(*item.condition)
+        own = (at for at in asked if source.is_ident(at) and source.at(at - 1) not in (b".", b"->"))
+        names = dict.fromkeys(source.at(at) for at in own)
+        taken = [*(tries[at] for at in asked if at in tries), *(place for name in names for place in assigned(name))]
+        branch = [inner for part in (*item.body, *item.other) for inner in part.walk()] if taken else []
+        for place in taken:
+            if any(_gives_back(unit, inner, place) for inner in branch):
+                return item, place
     return None
+
+
+def _tries(unit: Unit, loop: Statement) -> dict[int, bytes]:
+    """The calls in a loop that try a lock once, and the lock of each."""
+    source = unit.source
+    calls = [at for at in range(loop.first, loop.last) if source.at(at + 1) == b"(" and source.is_ident(at)]
+    trying = {
+        name
+        for name in {source.at(at) for at in calls}
+        if SWAPS.fullmatch(name) is not None or _through(unit, name, b"", False) is not None
+    }
+    return {at: _object(source, at) for at in calls if source.at(at) in trying}
 
 
 def _gives_back_inside(unit: Unit, loop: Statement, inside: list[Statement]) -> bool:
@@ -508,10 +526,20 @@ def _object(source: CudaSource, at: int) -> bytes:
 
 def _gives_back(unit: Unit, item: Statement, place: bytes) -> bool:
     """True for `atomicExch(place, 0)`, `place = 0`, `unlock(place)`, `place.unlock()`."""
+    if item not in unit.given_back:
+        unit.given_back[item] = _given_back(unit, item)
+    return _plain(place) in unit.given_back[item]
+
+
+def _plain(place: bytes) -> bytes:
+    return place.removeprefix(b"&").strip()
+
+
+def _given_back(unit: Unit, item: Statement) -> set[bytes]:
+    """What a statement may give back, as written; of `*place = 0` both `*place` and `place`."""
     source = unit.source
     if item.kind != "expression" or item.body:
-        return False
-    plain = place.removeprefix(b"&").strip()
+        return set()
     for at in range(item.first, item.last):
         if not source.is_ident(at):
             continue
@@ -524,12 +552,12 @@ def _gives_back(unit: Unit, item: Statement, place: bytes) -> bool:
             or (IDLE_READS.fullmatch(name) and source.text(*call.args[-1]).strip().lstrip(b"-").isdigit())
             or any(not takes_lock(unit, name) and _swaps(unit, body) for body in unit.named(name))
         ):
-            return _object(source, at).removeprefix(b"&").strip() == plain
+            return {_plain(_object(source, at))}
         if call is None and source.at(at + 1) in (b"=", b"[") and source.at(item.first) in (b"*", name):
             stop = next((i for i in range(item.first, item.last) if source.at(i) == b"="), item.first)
             target = source.text(item.first, stop).strip()
-            return target in (b"*" + plain, plain)
-    return False
+            return {target, target.removeprefix(b"*")}
+    return set()
 
 
 def _swaps(unit: Unit, body: Body) -> bool:

@@ -215,10 +215,10 @@ _LEAVING = ("break", "continue", "return", "goto")
 def _inside(unit: Unit, body: Body, wait: Wait) -> Finding | None:
     """A loop whose branch holds the lock: what keeps the branch in the loop."""
     source, loop = unit.source, wait.statement
-    branch = section(unit, loop)
-    if branch is None or _alone(unit, body, wait.guards) or _ends_in_warp_operation(unit, loop):
+    held = section(unit, loop)
+    if held is None or _alone(unit, body, wait.guards) or _ends_in_warp_operation(unit, loop):
         return None
-    leaves = {inner.kind for inner in branch.walk() if inner.kind in _LEAVING}
+    leaves = {inner.kind for inner in held[0].walk() if inner.kind in _LEAVING}
     whole = {inner.kind for inner in loop.walk()} & {"return", "goto"}
     meets = any(True for _ in unit.operations((loop,)))
     edits, applicability = [], Applicability.MANUAL
