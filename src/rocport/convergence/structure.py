@@ -34,6 +34,11 @@ class Statement:
     constant: bool = False
     """`if constexpr`: decided by the compiler."""
 
+    @property
+    def inner(self) -> tuple[Statement, ...]:
+        """The statements inside, those of the block where they stand in one."""
+        return self.body[0].body if self.body and self.body[0].kind == "block" else self.body
+
     def walk(self) -> Iterator[Statement]:
         """This statement and all inside it, in order."""
         yield self

@@ -134,7 +134,6 @@ def _waits_for(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | N
     source = unit.source
     assert loop.condition is not None
     condition = range(*loop.condition)
-    step = range(loop.condition[1], loop.head[1]) if loop.kind == "for" and loop.head is not None else range(0)
     inside = [item for part in loop.body for item in part.walk()]
     if any(operation.kind == "block" for operation in unit.operations((loop,))):
         return _together(unit, body, loop, inside)
@@ -153,7 +152,7 @@ def _waits_for(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | N
     polls = [found for found in polls if not _stores(source, loop, found[1])]
     if not polls:
         return None  # it writes what it reads until its own value stays
-    if any(_counts(unit, body, tokens, loop, written, step) for tokens in asked):
+    if any(_counts(unit, body, tokens, loop, written) for tokens in asked):
         return None
     lock = next((found for found in polls if found[0] == LOCK), None)
     return lock or polls[0]
@@ -167,8 +166,7 @@ def _together(unit: Unit, body: Body, loop: Statement, inside: list[Statement]) 
         found = _poll(unit, body, tokens, loop, written) or _fetched(unit, loop, tokens)
         if found is None or _stores(source, loop, found[1]):
             continue
-        step = range(loop.condition[1], loop.head[1]) if loop.kind == "for" and loop.head is not None else range(0)
-        return None if _counts(unit, body, tokens, loop, written, step) else (TOGETHER, found[1])
+        return None if _counts(unit, body, tokens, loop, written) else (TOGETHER, found[1])
     return None
 
 
@@ -217,8 +215,11 @@ def _exit_conditions(loop: Statement, inside: list[Statement]) -> Iterator[range
 
 def _only_progress(loop: Statement, item: Statement) -> bool:
     """True where the `if` is all there is in the loop: `while (i < n) { if (ready(i)) ++i; }`."""
-    body = loop.body[0].body if loop.body and loop.body[0].kind == "block" else loop.body
-    return loop.kind == "while" and item in body and all(other is item or other.kind == "expression" for other in body)
+    return (
+        loop.kind == "while"
+        and item in loop.inner
+        and all(other is item or other.kind == "expression" for other in loop.inner)
+    )
 
 
 def _poll(unit: Unit, body: Body, tokens: range, loop: Statement, written: set[bytes]) -> tuple[str, bytes] | None:
@@ -377,7 +378,7 @@ def _declared_volatile(source: CudaSource, name: bytes, before: int) -> bool:
     return False
 
 
-def _counts(unit: Unit, body: Body, tokens: range, loop: Statement, written: set[bytes], step: range) -> bool:
+def _counts(unit: Unit, body: Body, tokens: range, loop: Statement, written: set[bytes]) -> bool:
     """True when a condition also ends the loop by something that changes without another thread."""
     source = unit.source
     for at in tokens:
@@ -490,7 +491,7 @@ def _jumps(unit: Unit, body: Body) -> Iterator[Wait]:
             loop = Statement("while", first, statement.last, statement.condition, statement.condition)
             written = written_in(source, loop)
             found = _poll(unit, body, range(*statement.condition), loop, written)
-            if found is not None and not _counts(unit, body, range(*statement.condition), loop, written, range(0)):
+            if found is not None and not _counts(unit, body, range(*statement.condition), loop, written):
                 yield Wait(found[0], loop, first, statement.condition[1], guards.get(statement, ()), found[1])
 
 

@@ -178,7 +178,7 @@ def _returns(items: tuple[Statement, ...]) -> bool:
 
 
 def _cases(statement: Statement) -> Iterator[tuple[Statement, ...]]:
-    items = statement.body[0].body if statement.body and statement.body[0].kind == "block" else statement.body
+    items = statement.inner
     starts = [number for number, item in enumerate(items) if item.kind == "case"]
     for first, last in pairwise([*starts, len(items)]):
         if last - first > 1:

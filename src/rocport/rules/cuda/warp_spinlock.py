@@ -246,8 +246,7 @@ def _inside(unit: Unit, body: Body, wait: Wait) -> Finding | None:
 
 
 def _ends_in_warp_operation(unit: Unit, loop: Statement) -> bool:
-    items = loop.body[0].body if loop.body and loop.body[0].kind == "block" else loop.body
-    return any(operation.kind == "warp" for operation in unit.operations(items[-1:]))
+    return any(operation.kind == "warp" for operation in unit.operations(loop.inner[-1:]))
 
 
 def _kept_inside(source: CudaSource, loop: Statement) -> list[Edit]:
