@@ -126,6 +126,7 @@ def _lists(body: Body) -> Iterator[tuple[tuple[Statement, ...], tuple[Guard, ...
 
 def _loop(unit: Unit, body: Body, loop: Statement) -> tuple[str, bytes] | None:
     if loop not in unit.loops:
+        unit.loops[loop] = None  # for a function that calls itself in the loop
         unit.loops[loop] = _waits_for(unit, body, loop)
     return unit.loops[loop]
 
