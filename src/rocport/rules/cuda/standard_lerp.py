@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding.scopes import Scopes
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.definitions import PLATFORM, definition_start, leave_out_on_hip, parameters
@@ -46,14 +47,14 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    inside = [(open_, close) for open_, close in source.pairs.items() if source.at(open_) == b"{"]
+    scopes = Scopes(source)
     for position in sorted(source.find(b"lerp")):
         call = source.call(position)
         if call is None or source.at(position - 1) not in _NUMBERS or source.at(call.close + 1) != b"{":
             continue
         types = [kind for kind, _ in parameters(source, call.open, call.close)]
         end = source.pairs.get(call.close + 1)
-        nested = any(open_ < position < close for open_, close in inside)
+        nested = next(scopes.enclosing(position), None) is not None
         if end is None or nested or types != [source.at(position - 1)] * 3:
             continue
         first = definition_start(source, position)
