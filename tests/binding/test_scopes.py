@@ -89,3 +89,20 @@ def test_blocks_of_statements_are_no_functions() -> None:
     source = CudaSource("a.cu", b"void f() { if (a) { for (;;) { x; } } else { y; } }")
     kinds = [scope.kind for scope in Scopes(source).enclosing(next(source.find(b"x")))]
     assert kinds == [Kind.BLOCK, Kind.BLOCK, Kind.FUNCTION]
+
+
+def test_the_innermost_declaration_is_seen() -> None:
+    """What a place sees is the declaration whose range begins last of those that hold it."""
+    text = (
+        "enum { x }; void f(int x) { g(x); { int x = 1; int x = x; g(x); } g(x); }\n"
+        "struct S { int x, y; float x; int h() { return x; } };\n#define M(x) (x + 1)\nint y = x;\n"
+    )
+    scopes = Scopes(source := CudaSource("a.cu", text.encode()))
+    for kinds in (frozenset(What), frozenset({What.LOCAL, What.MEMBER})):
+        declared = [item for item in scopes.declarations(b"x") if item.what in kinds]
+        for position in source.find(b"x"):
+            holding = [item for item in declared if item.first <= position < item.last]
+            assert scopes.visible(position, kinds) == max(holding, key=lambda item: item.first, default=None)
+    assert {item.what for at in source.find(b"x") if (item := scopes.visible(at))} >= {
+        What.ENUMERATOR, What.PARAMETER, What.LOCAL, What.MEMBER, What.MACRO_PARAMETER,
+    }  # fmt: skip

@@ -40,6 +40,7 @@ RETIRED = frozenset(b"__any __all __ballot __shfl __shfl_up __shfl_down __shfl_x
 # First parameters with which a project once added to the intrinsics what CUDA's lacked: calls with others are CUDA's.
 _OVERLOADS = frozenset({b"double", b"long long", b"unsigned long long", b"float2", b"double2", b"half", b"__half"})
 _LOCAL = frozenset({What.PARAMETER, What.LOCAL, What.MACRO_PARAMETER})
+_INSIDE = _LOCAL | {What.MEMBER, What.ENUMERATOR}
 
 
 def _overloads(takes: bytes) -> bool:
@@ -55,6 +56,7 @@ class Binder:
         self.project = project
         self.scopes = Scopes(source)
         self.wanted = wanted
+        self._owners: dict[bytes, set[bytes]] = {}
 
     @cached_property
     def _candidates(self) -> set[bytes]:
@@ -171,19 +173,14 @@ class Binder:
 
     def _local(self, position: int) -> Declared | None:
         """The innermost local, parameter or member declaration that the place sees."""
-        source = self.source
-        name = source.at(position)
-        seen = [
-            declared
-            for declared in self.scopes.declarations(name)
-            if declared.what in _LOCAL | {What.MEMBER, What.ENUMERATOR}
-            and declared.first <= position < declared.last
-            and (declared.what is not What.MACRO_PARAMETER or source.directive_of(position) is not None)
-        ]
-        if seen:
-            return max(seen, key=lambda declared: declared.first)
-        owners = {declared.owner for declared in self.scopes.declarations(name) if declared.what is What.MEMBER}
-        owners |= {item.owner for item in self.definitions(name, "member")}
+        name = self.source.at(position)
+        seen = self.scopes.visible(position, _INSIDE)
+        if seen is not None:
+            return seen
+        if name not in self._owners:
+            owners = {declared.owner for declared in self.scopes.declarations(name) if declared.what is What.MEMBER}
+            self._owners[name] = owners | {item.owner for item in self.definitions(name, "member")}
+        owners = self._owners[name]
         if owners:
             classes = {scope.name for scope in self.scopes.enclosing(position) if scope.kind is Kind.CLASS}
             for owner in self._with_bases({*classes, self._class_of(position)}) & owners:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -78,12 +79,33 @@ _BUILT_IN = frozenset(
 _AFTER_PARAMETERS = frozenset({b"const", b"noexcept", b"override", b"final", b"mutable", b"volatile", b"&", b"&&"})
 
 
+_ANYTHING = frozenset(What)
+
+
+def _seen(declared: list[Declared]) -> tuple[list[int], list[Declared | None]]:
+    """Tokens at which another declaration is the innermost one from there on, in order, and that declaration. Of two
+    that are seen from one token on it is the one declared first."""
+    waiting = sorted(declared, key=lambda item: item.first, reverse=True)
+    starts = sorted({at for item in declared for at in (item.first, item.last)})
+    open_: list[tuple[int, int, Declared]] = []
+    innermost: list[Declared | None] = []
+    for start in starts:
+        while waiting and waiting[-1].first == start:
+            item = waiting.pop()
+            heapq.heappush(open_, (-item.first, item.position, item))
+        while open_ and open_[0][2].last <= start:
+            heapq.heappop(open_)
+        innermost.append(open_[0][2] if open_ else None)
+    return starts, innermost
+
+
 class Scopes:
     """The braces of one file, and the declarations of the names that are asked for."""
 
     def __init__(self, source: CudaSource) -> None:
         self.source = source
         self._declared: dict[bytes, list[Declared]] = {}
+        self._seen: dict[tuple[bytes, frozenset[What]], tuple[list[int], list[Declared | None]]] = {}
         self._scopes: dict[int, Scope] = {}
 
     @cached_property
@@ -203,6 +225,16 @@ class Scopes:
             found = (self._declaration(at) for at in self.source.find(name))
             self._declared[name] = [declared for declared in found if declared is not None]
         return self._declared[name]
+
+    def visible(self, position: int, what: frozenset[What] = _ANYTHING) -> Declared | None:
+        """The innermost declaration, of some kinds, of the name at a token that the token sees: the one whose tokens
+        that see it begin last."""
+        key = self.source.at(position), what
+        if key not in self._seen:
+            self._seen[key] = _seen([item for item in self.declarations(key[0]) if item.what in what])
+        starts, innermost = self._seen[key]
+        number = bisect.bisect_right(starts, position)
+        return innermost[number - 1] if number else None
 
     def _declaration(self, at: int) -> Declared | None:
         source = self.source

@@ -123,8 +123,8 @@ _NO_CALLS = frozenset({b"sizeof", b"decltype", b"if", b"while", b"switch", b"ret
 
 def _declared_as(source: CudaSource, position: int) -> bytes:
     """`uint3` or `dim3` where the innermost declaration of the name is of that type, as a parameter or a local."""
-    seen = [item for item in _scopes(source).declarations(source.at(position)) if item.first <= position < item.last]
-    type_ = source.at(max(seen, key=lambda item: item.first).position - 1) if seen else b""
+    seen = _scopes(source).visible(position)
+    type_ = source.at(seen.position - 1) if seen is not None else b""
     return type_ if type_ in _TYPES else b""
 
 

@@ -113,7 +113,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if position in named or source.directive_of(position) is not None or amd_only(source, position):
             continue
         last = position
-        if (declared := _declaration_of(source, scopes, position)) in arrays:
+        seen = scopes.visible(position)
+        declared = seen.position if seen is not None else -1
+        if declared in arrays:
             if source.at(position + 1) != b"[":
                 continue
             last = source.pairs.get(position + 1, position)
@@ -194,12 +196,6 @@ def _unary(source: CudaSource, at: int) -> int | None:
         else:
             at += 2
     return at
-
-
-def _declaration_of(source: CudaSource, scopes: Scopes, position: int) -> int:
-    """The token at which the name at a token is declared where the token stands; -1 for none."""
-    seen = [item for item in scopes.declarations(source.texts[position]) if item.first <= position < item.last]
-    return max(seen, key=lambda item: item.first).position if seen else -1
 
 
 def _is_void(source: CudaSource, named: set[int], declared: int, position: int) -> bool:
