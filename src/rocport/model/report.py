@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rocport.model.findings import Applicability, Finding, Severity
@@ -198,7 +199,8 @@ class Report:
         counted = Counter(finding.applicability for finding in self.findings)
         return {applicability.value: counted[applicability] for applicability in Applicability}
 
-    def causes(self) -> list[Cause]:
+    @cached_property
+    def causes(self) -> tuple[Cause, ...]:
         """REVIEW and MANUAL sites by what is said of them: what the build needs first, there not done before done, the
         gravest, then the widest."""
         groups: dict[tuple[str, Applicability, str, str], list[Finding]] = defaultdict(list)
@@ -206,7 +208,7 @@ class Report:
             if finding.applicability is not Applicability.SAFE:
                 groups[finding.rule, finding.applicability, finding.message, finding.fix].append(finding)
         causes = [Cause(tuple(sorted(sites, key=lambda site: (site.path, site.line)))) for sites in groups.values()]
-        return sorted(causes, key=_weight)
+        return tuple(sorted(causes, key=_weight))
 
     def effort(self) -> list[Effort]:
         """Work left for each file with REVIEW or MANUAL sites, what the build needs and most work first; empty where it
@@ -218,7 +220,7 @@ class Report:
         seen: set[tuple[str, str, Applicability, int]] = set()
         left: dict[str, float] = defaultdict(float)
         sites: dict[str, Counter[Applicability]] = defaultdict(Counter)
-        for cause in self.causes() if self.verdict is None else ():
+        for cause in self.causes if self.verdict is None else ():
             for number, site in enumerate(cause.sites):
                 here = (site.path, site.rule, site.applicability, minutes := _minutes(site))
                 left[site.path] += minutes / 3 if number or here in seen else minutes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import NoneType
 
 from rocport.model import Applicability, Finding, Report, Section
@@ -21,7 +21,7 @@ ELSEWHERE = 3
 def worst(report: Report, count: int = WORST) -> list[Finding]:
     """The sites to look at first: of the gravest causes the first site, one a rule."""
     by_rule: dict[str, Finding] = {}
-    for cause in report.causes():
+    for cause in report.causes:
         by_rule.setdefault(cause.first.rule, cause.first)
     return list(by_rule.values())[:count]
 
@@ -49,12 +49,13 @@ def render(report: Report, colour: bool = False) -> str:
         return painted(text, **style) if colour else text  # type: ignore[arg-type]
 
     lines: list[str] = []
+    efforts = report.effort()
     if report.plan:
         lines.append(paint("plan", bold=True))
         for phase in report.plan:
             mark = paint("yes", fg="yellow") if phase.applies else paint("no ", dim=True)
             lines.append(f"  {mark} {phase.number} {phase.title}: {phase.reason}")
-        lines += [f"  effort left: {work_left(report.effort())}", ""]
+        lines += [f"  effort left: {work_left(efforts)}", ""]
     if report.verdict is not None:
         return "\n".join(_stated(report, paint)) + "\n"
     lines += tables(report.sections)
@@ -78,19 +79,17 @@ def render(report: Report, colour: bool = False) -> str:
                 else ("nothing was changed, look at them")
             )
         lines.append(f"{paint(f'{name:9}', fg=_COLOUR[applicability], bold=True)} {counts[name]:5}  {said}")
-    causes = report.causes()
-    if causes:
+    if report.causes:
         lines += ["", paint("look at these first", bold=True)]
         for finding in worst(report):
             lines.append(f"  {finding.path}:{finding.line}  {paint(finding.rule, fg=_COLOUR[finding.applicability])}")
             lines.append(f"      {finding.message}")
             if finding.fix:
                 lines.append(f"      {_what_next(finding, report.command)}")
-        lines += ["", paint("every open site, by cause", bold=True), *_by_cause(causes, paint)]
+        lines += ["", paint("every open site, by cause", bold=True), *_by_cause(report.causes, paint)]
     if report.problems:
         lines += ["", paint("could not be handled", bold=True)]
         lines += [f"  {problem.path}: {problem.message}" for problem in report.problems]
-    efforts = report.effort()
     if efforts:
         lines += ["", f"{paint('work left', bold=True)} {work_left(efforts)}"]
         lines += [
@@ -102,7 +101,7 @@ def render(report: Report, colour: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _by_cause(causes: list[Cause], paint: Callable[..., str]) -> Iterator[str]:
+def _by_cause(causes: Sequence[Cause], paint: Callable[..., str]) -> Iterator[str]:
     """A line a cause, at its first place, and below it where else it stands."""
     for cause in causes[:LISTED]:
         first, *others = cause.sites
