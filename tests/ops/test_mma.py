@@ -13,7 +13,7 @@ from rocport.ops.decode import arguments
 from rocport.ops.dispatch import operator
 from rocport.ops.quantized_matmul import mma
 from rocport.ops.quantized_matmul import triton as rows
-from rocport.ops.quantized_matmul.triton import fill_pairs
+from rocport.ops.quantized_matmul.triton import fill_pairs, permute_code
 from rocport.ops.tables import table
 from rocport.runtime import Platform
 
@@ -38,8 +38,9 @@ def test_it_serves_two_to_sixteen_rows_of_four_bits():
     assert _chosen(8, "nf4b64", Platform("rocm", target=load_target("gfx942"))) == "triton"
 
 
-def _executed(ptx: str, given: dict[str, int]) -> list[int]:
-    """The outputs $0 to $3 of PTX of `shr`, `lop3` (a & b | c), `prmt`, `mad` and `ld`, from `given` as `[address]`."""
+def _executed(ptx: str, given: dict[str, int], outputs: int = 4) -> list[int]:
+    """The first outputs of PTX of `and`, `or`, `shr`, `lop3` (a & b | c), `prmt`, `mad`, `ld`, from `given` as
+    `[address]`, and `mov` of two halves."""
     held = dict(given)
 
     def value(name: str) -> int:
@@ -51,13 +52,18 @@ def _executed(ptx: str, given: dict[str, int]) -> list[int]:
         return int.from_bytes(bytes(eight[selector >> 4 * at & 7] for at in range(4)), "little")
 
     act = {
+        "and": lambda a, b: a & b, "or": lambda a, b: a | b,
         "shr": lambda a, b: a >> b, "lop3": lambda a, b, c, table: a & b | c, "prmt": prmt,
         "mad": lambda a, b, c: a * b + c, "ld": lambda a: held[f"[{a}]"],
     }  # fmt: skip
-    for name, operands in re.findall(r"(shr|lop3|prmt|mad|ld)\.[\w.]+ ([^;]+);", ptx):
+    for name, operands in re.findall(r"(and|or|shr|lop3|prmt|mad|ld|mov)\.[\w.]+ ([^;]+);", ptx):
+        if name == "mov":
+            low, high, of_both = operands.replace("{", "").replace("}", "").split(", ")
+            held[low], held[high] = held[of_both] & 0xFFFF, held[of_both] >> 16
+            continue
         to, *of = operands.split(", ")
         held[to] = act[name](*map(value, of)) & 0xFFFFFFFF
-    return [held[f"${index}"] for index in range(4)]
+    return [held[f"${index}"] for index in range(outputs)]
 
 
 def _filled(ptx: str, warps: int) -> dict[int, int]:
@@ -105,6 +111,15 @@ def test_a_word_is_looked_up_byte_by_byte_in_the_lane_s_bank():
     places = [(0xFE3A7081 >> 8 * at & 255) * 128 + 28 for at in range(4)]
     held |= {f"[{at}]": 1000 + index for index, at in enumerate(places)}
     assert _executed(mma._LOOKUP, held) == [1000, 1001, 1002, 1003]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_word_is_looked_up_by_permutes(dtype):
+    entries = table("nf4", torch.device("cpu"), dtype).view(torch.int16).tolist()
+    for high_first in (False, True):
+        halves = _executed(permute_code("nf4", dtype, high_first), {"$8": 0xFE3A7081}, outputs=8)
+        codes = [0x1, 0x8, 0x0, 0x7, 0xA, 0x3, 0xE, 0xF]
+        assert halves == [entries[codes[at ^ high_first]] & 0xFFFF for at in range(8)]
 
 
 def test_an_integer_is_decoded_beside_that_four_later():

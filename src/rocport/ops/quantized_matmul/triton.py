@@ -502,16 +502,16 @@ def permute_words(kind: str, dtype: torch.dtype) -> tuple[int, ...]:
 
 
 @cache
-def permute_code(words: tuple[object, ...], high_first: bool, word: str, base: object, pairs: bool) -> str:
-    """PTX that looks up the eight 4-bit codes of `word` in the table of `permute_words`: $0 to $7, or with `pairs`
-    $0 to $3, two side by side in each. Operands may be immediate or named; `base` is 0x32103210.
+def permute_code(kind: str, dtype: torch.dtype, high_first: bool) -> str:
+    """PTX that looks up the eight 4-bit codes of a word, $8, in the table of `permute_words`: $0 to $7.
 
     `prmt` picks four bytes of eight by a selector of four nibbles, which the codes themselves are. A table of 16
     entries of two bytes is four such tables: low and high byte, entries below and from 8. 21 instructions for eight
     codes, no memory."""
-    code = ["{ .reg .b32 s, m, a, b, l, h, o;", f"and.b32 s, {word}, 0x77777777;", f"shr.u32 m, {word}, 1;"]
+    words = permute_words(kind, dtype)
+    code = ["{ .reg .b32 s, m, a, b, l, h, o;", "and.b32 s, $8, 0x77777777;", "shr.u32 m, $8, 1;"]
     # Nibble j of m: byte j of the lower half of the table (j) or of the upper (4 + j).
-    code += ["and.b32 m, m, 0x44444444;", f"or.b32 m, m, {base};"]
+    code += ["and.b32 m, m, 0x44444444;", f"or.b32 m, m, {0x32103210};"]
     for half in (0, 4):
         for byte, to in ((0, "l"), (1, "h")):
             low = words[4 * byte : 4 * byte + 4]
@@ -519,10 +519,7 @@ def permute_code(words: tuple[object, ...], high_first: bool, word: str, base: o
             code.append(f"prmt.b32 {to}, a, b, m;")
         for pair, selector in enumerate(("0x4051", "0x6273") if high_first else ("0x5140", "0x7362")):
             at = half + 2 * pair
-            if pairs:
-                code.append(f"prmt.b32 ${at // 2}, l, h, {selector};")
-            else:
-                code.append(f"prmt.b32 o, l, h, {selector}; mov.b32 {{${at}, ${at + 1}}}, o;")
+            code.append(f"prmt.b32 o, l, h, {selector}; mov.b32 {{${at}, ${at + 1}}}, o;")
         if half == 0:
             code.append("shr.u32 s, s, 16; shr.u32 m, m, 16;")
     return " ".join([*code, "}"])
@@ -755,7 +752,7 @@ def tiles_launch(
         fixed["MAGIC"] = ptx
         fixed["PERMUTE"] = ""
         if ptx and a.lut and a.bits == 4:
-            fixed["PERMUTE"] = permute_code(permute_words(a.kind, x.dtype), a.flat, "$8", 0x32103210, False)
+            fixed["PERMUTE"] = permute_code(a.kind, x.dtype, a.flat)
     tiles = Launch(kernel, grid, ("x", "bias", "out"), fixed, **options)
     if split == 1:
         return tiles, None
