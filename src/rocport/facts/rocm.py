@@ -6,6 +6,7 @@ Versions stay text in the records, as they were read; the functions below parse 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rocport.facts._toml import FACTS, read_toml
@@ -116,6 +117,13 @@ def rocm_release(version: RocmVersion) -> RocmRelease:
         if known.release == version.release or (version.patch is None and known.release[:2] == version.release[:2]):
             return record
     raise FactError("ROCm release", str(version), (r.version for r in rocm_releases()))
+
+
+def newest_of(releases: Iterable[str], asked: str) -> str | None:
+    """The newest of these releases that `asked` begins, part by part (`7.2`: 7.2.4, not 7.20); None for none."""
+    parts = asked.split(".")
+    same = (release for release in releases if release.split(".")[: len(parts)] == parts)
+    return max(same, key=lambda release: tuple(map(int, release.split("."))), default=None)
 
 
 def releases_of_hip(hip: HipVersion) -> tuple[str, ...]:

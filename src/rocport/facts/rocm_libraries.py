@@ -7,6 +7,7 @@ import functools
 from dataclasses import dataclass
 
 from rocport.facts._toml import FACTS
+from rocport.facts.rocm import newest_of
 
 LIBRARIES_CSV = FACTS / "rocm_libraries.csv"
 COLUMNS = ("library", "rocm", "version", "source")
@@ -31,10 +32,6 @@ def library_versions() -> tuple[LibraryVersion, ...]:
 
 def version_in(library: str, rocm: str) -> LibraryVersion | None:
     """The record of a library for a ROCm release; `7.2` is answered by the newest 7.2.x that has one, None by none."""
-    asked = rocm.split(".")
-    same = [
-        record
-        for record in library_versions()
-        if record.library == library and record.rocm.split(".")[: len(asked)] == asked
-    ]
-    return max(same, key=lambda record: tuple(map(int, record.rocm.split("."))), default=None)
+    known = {record.rocm: record for record in library_versions() if record.library == library}
+    newest = newest_of(known, rocm)
+    return known[newest] if newest else None

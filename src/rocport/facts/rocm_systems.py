@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from rocport.facts._toml import FACTS
+from rocport.facts.rocm import newest_of
 
 SYSTEMS_CSV = FACTS / "rocm_systems.csv"
 COLUMNS = ("rocm", "family", "distribution", "version", "kernel", "source")
@@ -48,11 +49,9 @@ def rocm_systems() -> tuple[RocmSystem, ...]:
 def systems_of(rocm: str, family: str, system: str = "") -> tuple[RocmSystem, ...]:
     """Records of the newest documented release `rocm` begins (`7.1`: 7.1.0), for a family and a system such as
     `ubuntu24.04` or `rhel9` (empty: all). Empty when the release is not in the facts, or not for that system."""
-    asked = rocm.split(".")
-    releases = {record.rocm for record in rocm_systems() if record.rocm.split(".")[: len(asked)] == asked}
-    if not releases:
+    newest = newest_of((record.rocm for record in rocm_systems()), rocm)
+    if newest is None:
         return ()
-    newest = max(releases, key=lambda name: tuple(map(int, name.split("."))))
     found = re.match(r"([a-z]+)([\d.]*)", system)
     name, version = found.groups() if found else ("", "")
     return tuple(
