@@ -45,6 +45,7 @@ from rocport.verify.functional import FunctionalOptions, ProgramResult, Verdict,
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE.parent / "tests" / "executor" / "programs"
+ROWSTATS = HERE.parent / "examples" / "rowstats"
 PORTED = "port:"
 LEVELS = ("scan", "build", "functional", "watch")
 COLUMNS = ("scan", "build", "32", "64", "watch")
@@ -133,7 +134,7 @@ def plants() -> list[Plant]:
 def port_rowstats(folder: Path) -> Path:
     """The port of examples/rowstats with the program that checks it; returns that program."""
     subprocess.run(
-        [sys.executable, "-m", "rocport", "port", str(HERE.parent / "examples" / "rowstats"), "--out", str(folder)],
+        [sys.executable, "-m", "rocport", "port", str(ROWSTATS), "--out", str(folder)],
         capture_output=True,
         check=False,
     )
@@ -259,7 +260,10 @@ def main() -> int:
     levels = tuple(arguments.levels.split(","))
     outcomes: list[Outcome] = []
     print(f"{'class':18} {'defect':72} " + " ".join(f"{column:>6}" for column in COLUMNS) + "  reported as")
-    key = [digest(), levels, arguments.executor]
+    # What an answer rests on: rocport, this file, and the programs that defects are planted in.
+    rests_on = [Path(__file__), *sorted(PROGRAMS.rglob("*")), *sorted(ROWSTATS.rglob("*"))]
+    texts = b"\0".join(path.read_bytes() for path in rests_on if path.is_file())
+    key = [digest() if arguments.work else "", hashlib.sha256(texts).hexdigest(), list(levels), arguments.executor]
     began = time.monotonic()
     for plant in sorted(plants(), key=lambda plant: plant.rank):
         if arguments.only and plant.kind != arguments.only:
@@ -289,7 +293,7 @@ def main() -> int:
 def answered(kept: Path | None, plant: Plant, key: Sequence[object]) -> Outcome | None:
     """What was kept of a defect that was asked about in the same way."""
     known = json.loads(kept.read_text()) if kept and kept.is_file() else {}
-    return Outcome(plant, known["caught"]) if known.get("key") == json.loads(json.dumps(key)) else None
+    return Outcome(plant, known["caught"]) if known.get("key") == key else None
 
 
 def summary(outcomes: list[Outcome]) -> int:
