@@ -53,8 +53,8 @@ def _record(plan: Plan) -> str:
 def _docker(plan: Plan, comment: list[str]) -> list[str]:
     """The steps in an image; the imports are left to the container, which has the GPU."""
     image = development_image("24.04", plan.chosen.rocm if plan.chosen else "")
-    own = _PYTHON[image.ubuntu]
-    if plan.request.python not in (None, own):
+    own = _PYTHON.get(image.ubuntu)
+    if own and plan.request.python not in (None, own):
         comment = [*comment, f"# Ubuntu {image.ubuntu} has Python {own}; for {plan.request.python} take another image."]
     if plan.chosen is not None and plan.chosen.rocm.split(".")[:2] != image.rocm.split(".")[:2]:
         comment = [*comment, f"# The image has hipcc of ROCm {image.rocm}: what is compiled needs {plan.chosen.rocm}."]
