@@ -46,6 +46,7 @@ def verdict(tmp_path: Path, shared: dict[str, str], old: dict[str, str], new: di
         ("build.sh", "export USE_ROCM=0\nmake\n", "USE_ROCM"),
         ("compile_flags.txt", "-DHIP_VERSION=0\n", "HIP_VERSION"),
         ("flags.txt", "-O3 -DUSE_ROCM=0\n", "USE_ROCM"),
+        ("job.sh", "#!/bin/sh\n#OAR --export USE_ROCM=0\nmake\n", "USE_ROCM"),
         ("build.bat", "set USE_ROCM=0\n", "USE_ROCM"),
         ("build.bat", "cl /DUSE_ROCM=0 a.cpp\n", "USE_ROCM"),
         ("jit.cpp", 'const char *options[] = {"-DUSE_ROCM=0"};\n', "USE_ROCM"),

@@ -9,11 +9,12 @@ import re
 
 from rocport.verify.nvidia import cfamily
 
+BATCH = r"#(?:SBATCH|PBS|BSUB|COBALT|FLUX|MSUB|OAR|\$)\s"
+"""How an option of a batch system begins: a comment to the shell and to Python."""
 _LINES = {
     "python": re.compile(
-        # Cython's and distutils' directives, Pythran's exports, Nuitka's options, cells of jupytext and nbdev, options
-        # of batch systems.
-        r"#(?:SBATCH|PBS|BSUB|COBALT|FLUX|MSUB|OAR|\$)\s.*|#\s*(?:cython|distutils|pythran\s+export|transonic|nuitka-project(?:-\w+)?)\b.*|#\|.*|#\s?%%.*"
+        # Cython's and distutils' directives, Pythran's exports, Nuitka's options, cells of jupytext and nbdev.
+        BATCH + r".*|#\s*(?:cython|distutils|pythran\s+export|transonic|nuitka-project(?:-\w+)?)\b.*|#\|.*|#\s?%%.*"
     ),
     "c": re.compile(
         # Test suites of LLVM and GCC, with `_LABEL`.

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 
-from rocport.verify.nvidia import cfamily, make
+from rocport.verify.nvidia import cfamily, comments, make
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.tokens import LexError
 from rocport.verify.nvidia.tree import Tree
@@ -40,6 +40,7 @@ _NAMES_KEYS = frozenset(("dict", "update", "setdefault", "OrderedDict", "environ
 """Calls whose keywords become keys, or variables of a process."""
 _SETS_VARIABLE = re.compile(rb"\b(?:setenv|_?putenv(?:_s)?|SetEnvironmentVariable\w?)\s*\(\s*L?\"\Z")
 """Calls of C that set a variable for the processes it starts."""
+_OF_BATCH = re.compile(comments.BATCH.encode())
 _READ = frozenset(("get", "getenv", "option", "get_option"))
 
 
@@ -230,8 +231,7 @@ def _sets(kind: str, line: _Line, match: re.Match[bytes], options: bool) -> bool
     if re.search(rb"#\s*(?:un)?def(?:ine)?\s+\Z", before) and not text.startswith(b"#"):
         # Text that becomes a header.
         return True
-    if re.match(rb"#(?:SBATCH|PBS|BSUB|COBALT|FLUX|MSUB|\$)\s", text):
-        # Options of a batch system are comments to the shell.
+    if _OF_BATCH.match(text):
         return True
     flag = match.group().startswith((b"-D", b"/D"))
     after = line.whole[match.end() : match.end() + _NEAR].lstrip(b" \t\"'")
