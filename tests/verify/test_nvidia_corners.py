@@ -36,6 +36,7 @@ LEAKS: list[tuple[dict[str, str], dict[str, str]]] = [
     ({"a.cpp": "// cppimport\n/* cfg = 1 */\n"}, {"a.cpp": "// cppimport\n/* cfg = 2 */\n"}),
     ({"a.cu": '//usr/bin/env nvcc "$0"\nint x;\n'}, {"a.cu": '//usr/bin/env hipcc "$0"\nint x;\n'}),
     ({"a.cu": "// COMPILE_FLAGS: -O2\nint x;\n"}, {"a.cu": "// COMPILE_FLAGS: -O0\nint x;\n"}),
+    ({"a.cu": "// ALLOW_RETRIES: 2\nint x;\n"}, {"a.cu": "// ALLOW_RETRIES: 3\nint x;\n"}),
     # A line number behind two macros of two files.
     (MACROS, {"a.cpp": "#ifdef USE_ROCM\nint y;\n#endif\nint x = HERE;\n"}),
     # The value of a cell is not shown.

@@ -25,16 +25,16 @@ _LINES = {
         r"|^-fallthrough$"
     ),
 }
-PROGRAMS = (b"[[[cog", b"cppimport")
+_PROGRAMS = (b"[[[cog", b"cppimport")
 """What says that comments hold a program (https://cog.readthedocs.io, https://github.com/tbenthompson/cppimport): every
 comment may be a line of it."""
 _SCRIPT = re.compile(rb"\s*(?://|/\*)[^\n]*\b(?:usr/|bin/|exec\b)")
 """The first line of a source that a shell runs."""
 _LABEL = re.compile(r"(?<![\w-])([\w-]+)\s*:")
-_LABELS = frozenset(("RUN", "XFAIL", "REQUIRES", "UNSUPPORTED", "ALLOW_RETRIES"))
+_LABELS = frozenset(("RUN", "XFAIL", "REQUIRES", "UNSUPPORTED"))
 """Words in front of a colon that LLVM's test suite reads, beside FileCheck's."""
 _MARKS = re.compile(
-    rb"[A-Z]_[A-Z]+\s*:|RUN\s*:|XFAIL\s*:|REQUIRES\s*:|UNSUPPORTED\s*:|ALLOW_RETRIES\s*:|CHECK|expected-|\{\s*dg-|\[\[Rcpp::|go:\w|export\s"
+    rb"[A-Z]_[A-Z]+\s*:|RUN\s*:|XFAIL\s*:|REQUIRES\s*:|UNSUPPORTED\s*:|CHECK|expected-|\{\s*dg-|\[\[Rcpp::|go:\w|export\s"
     rb"|(?i:fall(?:s|ing)?[ -]?thr)"
 )
 
@@ -54,7 +54,7 @@ def scripts(data: bytes) -> list[str]:
 
 def holds_program(data: bytes) -> bool:
     """Whether comments of a source may be lines of a program."""
-    return any(mark in data for mark in PROGRAMS)
+    return any(mark in data for mark in _PROGRAMS)
 
 
 def directive(comment: str) -> bool:
@@ -81,7 +81,8 @@ def of_c(data: bytes, distrusted: frozenset[str] = frozenset()) -> list[str]:
 
 
 def _read_label(word: str) -> bool:
-    """Words of LLVM's suite and FileCheck's, and those that are spelled like them (`ADDITIONAL_COMPILE_FLAGS`)."""
+    """Words of LLVM's suite and FileCheck's, and those that are spelled like them: `ALLOW_RETRIES`, and libc++'s
+    `ADDITIONAL_COMPILE_FLAGS`."""
     return word in _LABELS or "CHECK" in word or ("_" in word and word.isupper())
 
 
