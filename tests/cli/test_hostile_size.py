@@ -31,7 +31,7 @@ from rocport.rules.deps import install_order
 from rocport.scan.engine import scan_file
 from rocport.syntax.project import build_index, names_of
 from rocport.verify import nvidia
-from rocport.verify.nvidia import cmake, comments, gates, languages, text, tokens
+from rocport.verify.nvidia import cmake, comments, gates, languages, python_names, text, tokens
 from rocport.verify.nvidia.tree import Tree
 
 # What is repeated; every byte of it can be read as the start of something.
@@ -302,6 +302,15 @@ def test_pieces_of_a_gate_and_who_takes_a_file_up_are_looked_for_in_linear_time(
         return list(gates.switched(original, names, lambda *_: ast.Module([], []))), "b.sh" in gates._TakenUp(original)
 
     assert growth(read, piece, 8 * SMALL) <= WIDE
+
+
+@pytest.mark.parametrize("piece", [b"dir(a)\n", b"f(globals())\n", b"class A: x = vars(m)\n", b"a.__dict__, "])
+def test_who_looks_through_names_is_looked_for_in_linear_time(piece: bytes) -> None:
+    def read(data: bytes) -> object:
+        tree = ast.parse(b"import m as a\n" + data)
+        return python_names.listed(tree, ()), list(python_names.listed_of(tree, {"a": ["m.py"]}, {"m.py": ["_R"]}))
+
+    assert growth(read, piece, 2 * SMALL) <= WIDE
 
 
 @pytest.mark.parametrize("piece", [b"A-", b"CHECK-", b"fall", b"CHECK", b"a "])

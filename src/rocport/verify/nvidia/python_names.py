@@ -61,11 +61,18 @@ def _imported_by_name(node: ast.expr) -> str:
     """The module that `import_module("a.b")` or `sys.modules["a.b"]` gives."""
     if isinstance(node, ast.Call) and _last(node.func) in ("import_module", "__import__") and node.args:
         given = node.args[0]
-    elif isinstance(node, ast.Subscript) and ast.unparse(node.value) == "sys.modules":
+    elif isinstance(node, ast.Subscript) and _sys_modules(node.value):
         given = node.slice
     else:
         return ""
     return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
+
+
+def _sys_modules(node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+            return True
+    return False
 
 
 def files_read(tree: ast.AST, own: bool = False) -> Iterator[tuple[str, int]]:
@@ -95,6 +102,7 @@ def files_read(tree: ast.AST, own: bool = False) -> Iterator[tuple[str, int]]:
 def listed(tree: ast.Module, names: Iterable[str]) -> int | None:
     """The line where a module looks through its own names and finds one of these; None where it does not."""
     parents = _parents(tree)
+    classes = _classes(parents)
     own = {node for item in tree.body if not isinstance(item, (*FUNCTIONS, ast.ClassDef)) for node in ast.walk(item)}
     for node in parents:
         if not isinstance(node, ast.Call):
@@ -104,7 +112,7 @@ def listed(tree: ast.Module, names: Iterable[str]) -> int | None:
             continue
         local = called in ("locals", "vars", "dir") and not node.args and node in own
         whole = called in _LOOKERS and node.args and "__name__" in ast.unparse(node.args[0])
-        if (local or whole or called == "globals") and _all_names(node, parents, names):
+        if (local or whole or called == "globals") and _all_names(node, parents, names, classes):
             return node.lineno
     return None
 
@@ -118,6 +126,7 @@ def listed_of(
     variables = _variables(tree)
     every = {name for added in names.values() for name in added}
     parents = _parents(tree)
+    classes = _classes(parents)
     unknown: list[int] = []
     for node in parents:
         if isinstance(node, ast.Name) and node.id in ("dir", "vars") and _handed_on(node, parents):
@@ -134,10 +143,10 @@ def listed_of(
             subject = value.rpartition(".")[0] or f"{value}."
         else:
             continue
-        if subject not in called and subject in variables and _all_names(node, parents, every):
+        if subject not in called and subject in variables and _all_names(node, parents, every, classes):
             unknown.append(node.lineno)
         for path in called.get(subject, ()):
-            if _all_names(node, parents, names[path]):
+            if _all_names(node, parents, names[path], classes):
                 yield path, node.lineno
     for path in sorted(_values(parents, called, names)) if unknown else ():
         yield path, min(unknown)
@@ -152,7 +161,7 @@ def _variables(tree: ast.Module) -> frozenset[str]:
 
 def _handed_on(node: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> bool:
     above = parents.get(node)
-    return isinstance(above, ast.Call) and node in above.args
+    return isinstance(above, ast.Call) and node is not above.func
 
 
 def _values(
@@ -162,7 +171,7 @@ def _values(
     found: set[str] = set()
     for node, above in parents.items():
         one = isinstance(above, ast.Subscript) or getattr(above, "attr", "") in _ONE_NAME
-        if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules" and not one:
+        if _sys_modules(node) and not one:
             return set(names)
         kept = isinstance(above, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Call) and node is not getattr(
             above, "func", None
@@ -180,23 +189,27 @@ def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def _all_names(node: ast.expr, parents: Mapping[ast.AST, ast.AST], names: Iterable[str]) -> bool:
+def _classes(parents: Mapping[ast.AST, ast.AST]) -> frozenset[str]:
+    """The classes of a module that no metaclass makes: no module and no plain value is one of them."""
+    return frozenset(node.name for node in parents if isinstance(node, ast.ClassDef) and not node.keywords) | {"type"}
+
+
+def _all_names(
+    node: ast.expr, parents: Mapping[ast.AST, ast.AST], names: Iterable[str], classes: frozenset[str]
+) -> bool:
     """Whether more is asked of a dictionary or list of names than for names that are given, or that the code around it
-    chooses so that none of `names` is among them."""
+    chooses so that none of `names` is among them; `classes` are what `_classes` gives."""
     above = parents.get(node)
     if isinstance(above, ast.Subscript) and above.value is node:
         return False
     if isinstance(above, ast.Attribute) and above.attr in _ONE_NAME:
         return False
-    if isinstance(above, ast.Compare) and node in above.comparators:
+    if isinstance(above, ast.Compare) and node is not above.left:
         return False
-    if isinstance(above, ast.Call) and node in above.args and _last(above.func) in _RUNS:
+    if isinstance(above, ast.Call) and node is not above.func and _last(above.func) in _RUNS:
         return False
     if isinstance(above, ast.keyword) and above.arg in ("globals", "locals", "namespace", "globalns", "localns"):
         return False
-    classes = frozenset(item.name for item in parents if isinstance(item, ast.ClassDef) and not item.keywords) | {
-        "type"
-    }
     tests = list(_asked(node, parents))
     return not all(any(_leaves_out(test, wanted, name, classes, of) for test, wanted, of in tests) for name in names)
 
