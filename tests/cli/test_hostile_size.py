@@ -31,7 +31,7 @@ from rocport.rules.deps import install_order
 from rocport.scan.engine import scan_file
 from rocport.syntax.project import build_index, names_of
 from rocport.verify import nvidia
-from rocport.verify.nvidia import cmake, comments, gates, languages, python_names, text, tokens
+from rocport.verify.nvidia import cfamily, cmake, comments, gates, languages, python_names, text, tokens
 from rocport.verify.nvidia.tree import Tree
 
 # What is repeated; every byte of it can be read as the start of something.
@@ -302,6 +302,16 @@ def test_pieces_of_a_gate_and_who_takes_a_file_up_are_looked_for_in_linear_time(
         return list(gates.switched(original, names, lambda *_: ast.Module([], []))), "b.sh" in gates._TakenUp(original)
 
     assert growth(read, piece, 8 * SMALL) <= WIDE
+
+
+def test_macros_that_are_made_of_each_other_are_found_in_linear_time() -> None:
+    def read(data: bytes) -> object:
+        chain = [f"#define A{number} A{number + 1}\n" for number in range(len(data) // 20)]
+        found = cfamily.line_macros(["".join([*chain, f"#define A{len(chain)} __LINE__"]).encode()])
+        assert len(found) == len(chain) + 1
+        return found
+
+    assert growth(read, b"a", 2 * SMALL) <= WIDE
 
 
 @pytest.mark.parametrize("piece", [b"dir(a)\n", b"f(globals())\n", b"class A: x = vars(m)\n", b"a.__dict__, "])

@@ -248,3 +248,22 @@ def test_other_data() -> None:
     assert kinds(more) == [Kind.REVIEW]
     assert kinds(data.manifest_in("m", b"include a\nexclude b\n", b"include a\n")) == [Kind.DIFFERENCE]
     assert kinds(data.by_lines("t", b"\0a", b"\0b")) == [Kind.DIFFERENCE]
+
+
+def test_macros_made_of_a_line_number_are_found_from_text_to_text_and_each_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = [
+        b"#define LAST \xff + 1\n#define OTHER 1\n",
+        b"#define FIRST __LINE__\n#define SECOND(x) FIRST + \\\n x\n#define TOLD f(__FILE__, __LINE__)\n",
+        b"#define \xff SECOND(2)\n#define ROUND ROUND + FIRST\n",
+        b"#if LAST\n#define BROKEN LAST\n",
+    ]
+    read: list[bytes] = []
+    tokens_of = cfamily.tokens
+    monkeypatch.setattr(cfamily, "tokens", lambda text: read.append(text) or tokens_of(text))
+    for given in (texts, texts[::-1]):
+        read.clear()
+        assert cfamily.line_macros(given) == {"FIRST", "SECOND", "\udcff", "ROUND", "LAST"}
+        assert sorted(read) == sorted(texts)
+    assert cfamily.line_macros(texts[:1]) == frozenset()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import codecs
-import contextlib
 import functools
 import hashlib
 import operator
@@ -378,19 +377,7 @@ class _Comparison:
         """Macros of the original that are made of a line number."""
         sources = [path for path, mode in self.old.modes.items() if language(path) == "c" and mode in ("file", "exec")]
         defining = [path for path in sources if b"define" in self.old.data(path)]
-        found: frozenset[str] = frozenset()
-        more = cfamily.LINES
-        while more:
-            # Macros made of those found before, in whatever file.
-            mention = re.compile("|".join(map(re.escape, sorted(more))).encode())
-            known, more = more, frozenset()
-            for path in defining:
-                if mention.search(self.old.data(path)):
-                    with contextlib.suppress(LexError):
-                        more |= cfamily.line_macros(cfamily.tokens(self.old.data(path)), known)
-            more -= found
-            found |= more
-        return found
+        return cfamily.line_macros(map(self.old.data, defining))
 
     def _other_language(self, path: str, old: bytes) -> bool:
         """Assembler, MATLAB and Fortran have comments and strings of their own: compared by bytes."""

@@ -7,8 +7,9 @@ as a tree. A condition that rests on something else stays as tokens; one that re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 from rocport.verify.nvidia.tokens import LexError, Token
 
@@ -541,6 +542,10 @@ def _decode(data: bytes) -> str:
     return data.decode("utf-8", errors="surrogateescape")
 
 
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", errors="surrogateescape")
+
+
 def defined(stream: Sequence[Token]) -> frozenset[str]:
     """ROCm's macros that the tokens define or undefine on every platform."""
     return frozenset(
@@ -567,16 +572,42 @@ _REPORTS = frozenset(("__FILE__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION
 """What stands beside a line number that only says where something happened."""
 
 
-def line_macros(stream: Sequence[Token], known: frozenset[str] = LINES) -> frozenset[str]:
-    """Macros that a text defines to something made of `known`, other than a report of the place."""
+def line_macros(texts: Iterable[bytes]) -> frozenset[str]:
+    """Macros that texts define to something made of a line number, other than a report of the place: by way of another
+    one too, in whatever text. Texts that cannot be read as C define none."""
+    users: dict[str, set[str]] = {}
+    unread = list(texts)
     found: set[str] = set()
+    more = set(LINES)
+    while more:
+        mention = re.compile(b"|".join(re.escape(_encode(name)) for name in sorted(more)))
+        mentioned = [mention.search(text) is not None for text in unread]
+        for text in compress(unread, mentioned):
+            for name, body in _definitions(text):
+                for word in body:
+                    users.setdefault(word, set()).add(name)
+        unread = [text for text, read in zip(unread, mentioned, strict=True) if not read]
+        waiting, more = [*LINES, *found], set()
+        while waiting:
+            new = users.pop(waiting.pop(), set()) - found
+            found |= new
+            more |= new
+            waiting += new
+    return frozenset(found)
+
+
+def _definitions(text: bytes) -> Iterator[tuple[str, set[str]]]:
+    """Macros that a text defines, and the words of each, but for reports of the place."""
+    try:
+        stream = tokens(text)
+    except LexError:
+        return
     for place, token in enumerate(stream):
         if token.text == "#define" and place + 1 < len(stream):
             end = next((at for at in range(place, len(stream)) if stream[at].text == "\n"), len(stream))
             body = {item.text for item in stream[place + 2 : end]}
-            if body & known and not body & _REPORTS:
-                found.add(stream[place + 1].text)
-    return frozenset(found)
+            if not body & _REPORTS:
+                yield stream[place + 1].text, body
 
 
 def moved(new: Sequence[Token], old: Sequence[Token], macros: frozenset[str]) -> tuple[int, int, bool] | None:
