@@ -6,7 +6,6 @@ followed: what an argument holds is joined over the calls, and a call of a funct
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -17,7 +16,7 @@ from rocport.convergence.structure import LOOPS, Statement, statements
 from rocport.convergence.turns import equal
 from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, by_name, integer, joined
 from rocport.model import ProjectIndex
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, between
 
 BARRIERS = frozenset(
     (b"__syncthreads", b"__syncthreads_and", b"__syncthreads_or", b"__syncthreads_count", b"__barrier_sync")
@@ -114,7 +113,7 @@ class Unit:
 
     def may_wait(self, loop: Statement) -> bool:
         """False where nothing in a loop could read what another thread writes; its condition may still."""
-        return bool(_between(self._polling, loop.first, loop.last))
+        return bool(between(self._polling, loop.first, loop.last))
 
     @cached_property
     def bodies(self) -> list[Body]:
@@ -169,7 +168,7 @@ class Unit:
         if not polling and not meeting and not {b"while", b"for"} & source.index.keys():
             return []
         named = {
-            id(body): {source.texts[at] for at in _between(naming, *span)}
+            id(body): {source.texts[at] for at in between(naming, *span)}
             for body, span in zip(bodies, spans, strict=True)
         }
         polls = _reaching(bodies, named, polling)
@@ -195,21 +194,21 @@ class Unit:
     def _interests(self, body: Body, polling: list[int], meeting: list[int], called: set[bytes]) -> bool:
         """True where a rule may find something in a body, by where it branches, loops and jumps."""
         first, last = body.span
-        own = _between(meeting, first, last)
-        polls = bool(_between(polling, first, last))
+        own = between(meeting, first, last)
+        polls = bool(between(polling, first, last))
         branches = returns = False
-        if len(own) > 1 and _between(self.source.index.get(b"?", []), first, last):
+        if len(own) > 1 and between(self.source.index.get(b"?", []), first, last):
             return True
         for outer in body.statements:
             for item in outer.walk():
                 if item.kind in ("if", "switch"):
-                    if own and _between(meeting, item.first, item.last):
+                    if own and between(meeting, item.first, item.last):
                         return True
                     branches = True
                 elif item.kind in LOOPS:
-                    if (polls and _between(polling, item.first, item.last)) or clues.idle(self.source, item):
+                    if (polls and between(polling, item.first, item.last)) or clues.idle(self.source, item):
                         return True
-                    if own and _between(meeting, item.first, item.last):
+                    if own and between(meeting, item.first, item.last):
                         leaves = any(inner.kind in ("break", "continue") for inner in item.walk())
                         if leaves or clues.by_thread(self.source, item, first):
                             return True
@@ -276,7 +275,7 @@ class Unit:
 
     def operations_in(self, first: int, last: int) -> list[Operation]:
         """The operations written in the tokens [first, last)."""
-        return [self._operations[at] for at in _between(self._operation_places, first, last)]
+        return [self._operations[at] for at in between(self._operation_places, first, last)]
 
     def _barriers_in_asm(self) -> Iterator[int]:
         for name in clues.ASM:
@@ -342,7 +341,7 @@ class Unit:
         return sorted({*self._operations, *(at for name in names for at in self.source.index.get(name, ()))})
 
     def _in(self, first: int, last: int) -> Iterator[Operation]:
-        for at in _between(self.meetings, first, last):
+        for at in between(self.meetings, first, last):
             operation = self._operations.get(at)
             if operation is not None:
                 yield operation
@@ -393,14 +392,9 @@ class Unit:
         return self.source.at(names[-1]) if len(names) > 1 else b""
 
 
-def _between(places: list[int], first: int, last: int) -> list[int]:
-    """The places in [first, last) of a sorted list."""
-    return places[bisect_left(places, first) : bisect_left(places, last)]
-
-
 def _reaching(bodies: list[Body], named: Mapping[int, set[bytes]], places: list[int]) -> set[bytes]:
     """Names of the bodies that hold one of the places, or name one that does."""
-    return _closure(bodies, named, lambda body: bool(_between(places, *body.span)))
+    return _closure(bodies, named, lambda body: bool(between(places, *body.span)))
 
 
 def _holds(kind: str, body: Body) -> bool:
@@ -741,7 +735,7 @@ class _Walk:
     def _choices(self, first: int, last: int) -> None:
         """Each `c ? a : b` among the tokens as a branch of its own."""
         source = self.source
-        for at in _between(source.index.get(b"?", []), first, last):
+        for at in between(source.index.get(b"?", []), first, last):
             begin, colon = at, at + 1
             while begin > first and source.at(begin - 1) not in (b"=", b",", b"(", b"[", b"{", b"return", b";", b":"):
                 begin = source.pairs.get(begin - 1, begin - 1) if source.at(begin - 1) in (b")", b"]") else begin - 1

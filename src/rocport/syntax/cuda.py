@@ -130,6 +130,11 @@ class Function:
     body: tuple[int, int] | None
 
 
+def between(places: list[int], first: int, last: int) -> list[int]:
+    """The places in [first, last) of a sorted list."""
+    return places[bisect.bisect_left(places, first) : bisect.bisect_left(places, last)]
+
+
 class CudaSource:
     """One C, C++ or CUDA file. Everything is computed on first use and kept."""
 

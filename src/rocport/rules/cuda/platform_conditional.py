@@ -43,7 +43,7 @@ from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, 
 from rocport.rules.cuda.common import finding, insert, replace, replace_range
 from rocport.rules.cuda.inline_ptx import unportable
 from rocport.syntax.conditionals import Branch, Chain
-from rocport.syntax.cuda import CudaSource, Directive, Function
+from rocport.syntax.cuda import CudaSource, Directive, Function, between
 
 HEADER = "rocport_platform.h"
 
@@ -523,22 +523,22 @@ class _Held:
 
     def defines_device_functions(self, branch: Branch) -> bool:
         """True where a branch defines a function for the device, and does not refuse."""
-        refuses = _between(self._refusals, branch.start, branch.end)
-        return not refuses and bool(_between(self._defined, branch.start, branch.end))
+        refuses = between(self._refusals, branch.start, branch.end)
+        return not refuses and bool(between(self._defined, branch.start, branch.end))
 
     def only_device_functions(self, chain: Chain) -> bool:
         """True where the branches hold whole definitions of functions for the device, at least one, and no more."""
         start, end = chain.branches[0].start, chain.end
-        if _between(self._told, start, end) or not _between(self._defined, start, end):
+        if between(self._told, start, end) or not between(self._defined, start, end):
             return False
         others, starts, ends = self._read
-        if _between(others, start, end):
+        if between(others, start, end):
             return False
         for branch in chain.branches:
             at = bisect.bisect_left(starts, branch.end) - 1
             if at >= 0 and starts[at] >= branch.start and ends[at] > branch.end:
                 return False
-        return bool(_between(starts, start, end))
+        return bool(between(starts, start, end))
 
 
 def _for_device_alone(function: Function) -> bool:
@@ -555,11 +555,6 @@ def _past(source: CudaSource, at: int) -> tuple[int, bool]:
     else:
         return at + 1, text not in (b"(", b"[")
     return (at, False) if close is None else (close + 1, True)
-
-
-def _between(places: list[int], start: int, end: int) -> list[int]:
-    """The sorted places in [start, end)."""
-    return places[bisect.bisect_left(places, start) : bisect.bisect_left(places, end)]
 
 
 def _asks_of(source: CudaSource, directive: Directive, at: int) -> bool:
