@@ -22,7 +22,7 @@ from rocport.convergence.values import Reader, by_name
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, between
 
 RULE = Rule(
     name="warp-lockstep",
@@ -101,11 +101,12 @@ _LEAST_STEPS = 3
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     chains = [*_loops(source), *_chains(source)]
-    yield from chains
+    yield from (item for _, item in chains)
     yield from _exchanges(source, context, chains)
 
 
-def _chains(source: CudaSource) -> Iterator[Finding]:
+def _chains(source: CudaSource) -> Iterator[tuple[bytes, Finding]]:
+    """What is combined step by step in a function: the arrays, and what is said of each."""
     candidates = [source.token_at(match.start()) for match in _INDEX.finditer(source.data)]
     if len(candidates) < _LEAST_STEPS:
         return
@@ -124,14 +125,14 @@ def _chains(source: CudaSource) -> Iterator[Finding]:
             step = _step(source, at)
             if step is None:
                 continue
-            if steps and (step[3] != steps[-1][3] or not _continues(step[1], [old[1] for old in steps])):
+            if steps and (step[3] != steps[-1][3] or not _continues(step[1], steps[-1][1])):
                 yield from _finding(source, steps)
                 steps = []
             steps.append(step)
         yield from _finding(source, steps)
 
 
-def _loops(source: CudaSource) -> Iterator[Finding]:
+def _loops(source: CudaSource) -> Iterator[tuple[bytes, Finding]]:
     """`for (int d = 1; d < 32; d <<= 1) s[t] += s[t - d];`: the same with the distance in a variable."""
     steps = [at for word in (b"<<=", b"*=", b"/=") for at in source.index.get(word, ())]
     # The lexer gives `>>=` as three tokens, because templates close with the first two.
@@ -154,30 +155,38 @@ def _loops(source: CudaSource) -> Iterator[Finding]:
             if opening is None or source.at(i - 1) not in (b"+", b"-", b"^") or not source.is_ident(opening - 1):
                 continue
             if _is_written(source, source.at(opening - 1), inside):
-                yield from _report(source, head, source.at(opening - 1), close)
+                yield source.at(opening - 1), _report(source, head, source.at(opening - 1), close)
                 break
 
 
-def _exchanges(source: CudaSource, context: Context, chains: list[Finding]) -> Iterator[Finding]:
+def _exchanges(source: CudaSource, context: Context, chains: list[tuple[bytes, Finding]]) -> Iterator[Finding]:
     """Shared memory that one lane writes and another reads with no barrier between: a warp's queue, a leader's word."""
     declared = _declared(source)
     if not declared:
         return
+    kinds = {at: (number, volatile) for number, (at, volatile) in enumerate(declared)}
+    reported: dict[int, set[bytes]] = {}
+    for array, item in chains:
+        reported.setdefault(item.span.start, set()).add(array)
+    places, starts = sorted(kinds), sorted(reported)
     meetings = unit_of(source, context.project).meetings
+    barriers = sorted(at for word in _BARRIERS for at in source.index.get(word, ()))
     for function in source.functions:
         if function.body is None or not function.specifiers & _DEVICE or amd_only(source, function.name):
             continue
         first, last = function.params[0], function.body[1]
-        own = {source.at(at): volatile for at, volatile in declared if first < at < last}
-        inside = [item for item in chains if source.starts[first] <= item.span.start < source.starts[last]]
-        for item in inside:
-            own.pop(item.message.partition(" ")[0].encode(), None)
-        leaders = _leaders(source, *function.body) if own else []
+        inside = sorted(between(places, first, last), key=kinds.__getitem__)
+        own = {source.at(at): kinds[at][1] for at in inside}
+        for start in between(starts, source.starts[first], source.starts[last]):
+            for array in reported[start]:
+                own.pop(array, None)
+        if not own:
+            continue
+        leaders = _leaders(source, *function.body)
+        orders = {*between(meetings, *function.body), *between(barriers, *function.body)}
         for name, volatile in sorted(own.items()):
-            names = {at for at in source.index[name] if function.body[0] < at < last}
-            orders = meetings[bisect_left(meetings, function.body[0]) : bisect_left(meetings, last)]
-            orders += [at for word in _BARRIERS for at in source.index.get(word, ()) if function.body[0] < at < last]
-            found = _exchange(source, names, set(orders), leaders, volatile)
+            names = set(between(source.index[name], *function.body))
+            found = _exchange(source, names, orders, leaders, volatile)
             if found is not None:
                 yield _exchanged(source, found, volatile)
 
@@ -207,8 +216,8 @@ def _declared(source: CudaSource) -> list[tuple[int, bool]]:
 def _leaders(source: CudaSource, first: int, last: int) -> list[tuple[int, int]]:
     """Where one lane acts for others, `if (lane == 0) ...`: token ranges in order, none inside another."""
     found: list[tuple[int, int]] = []
-    for at in source.index.get(b"if", ()):
-        close = source.pairs.get(at + 1) if first < at < last else None
+    for at in between(source.index.get(b"if", []), first, last):
+        close = source.pairs.get(at + 1)
         if close is None or (found and at < found[-1][1]):
             continue
         words = source.texts[at + 2 : close]
@@ -328,22 +337,22 @@ def _step(source: CudaSource, at: int) -> tuple[int, int, int, bytes] | None:
     return (first, distance, at + 1, array) if writes else None
 
 
-def _continues(distance: int, earlier: list[int]) -> bool:
+def _continues(distance: int, last: int) -> bool:
     """Halving for a reduction, doubling for a scan; the same distance twice is one step written for two arrays."""
-    last = earlier[-1]
     return distance == last or (distance > 0 and 2 * distance == last) or (distance < 0 and distance == 2 * last)
 
 
-def _finding(source: CudaSource, steps: list[tuple[int, int, int, bytes]]) -> Iterator[Finding]:
+def _finding(source: CudaSource, steps: list[tuple[int, int, int, bytes]]) -> Iterator[tuple[bytes, Finding]]:
     if len({distance for _, distance, _, _ in steps}) < _LEAST_STEPS:
         return
-    yield from _report(source, steps[0][0], steps[0][3], steps[-1][2])
+    first, array = steps[0][0], steps[0][3]
+    yield array, _report(source, first, array, steps[-1][2])
 
 
-def _report(source: CudaSource, first: int, array: bytes, last: int) -> Iterator[Finding]:
+def _report(source: CudaSource, first: int, array: bytes, last: int) -> Finding:
     volatile = _is_volatile(source, array, first)
     kept = volatile and _by_one_warp(source, first)
-    yield finding(
+    return finding(
         RULE,
         source,
         first,
