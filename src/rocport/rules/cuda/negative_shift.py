@@ -15,7 +15,7 @@ from rocport.rules.cuda.common import finding, insert
 from rocport.syntax.cuda import CudaSource
 
 _SIGNED = re.compile(rb"(?:0[xX][\da-fA-F]+|\d+)[lL]*\Z")
-_LOOSER = frozenset(b") ] } , ; : ? & | ^ && || == != < > <= >= >> = <=>".split())
+_LOOSER = frozenset(b") ] } , ; : ? & | ^ && || == != < > <= =".split())
 _FAR = 200
 """Tokens of a declaration that are looked through for what it declares."""
 
@@ -48,7 +48,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    for shift in sorted(source.positions(b"<<")):
+    for shift in source.positions(b"<<"):
         minus = shift - 2
         if source.at(minus) != b"-" or not _SIGNED.match(source.at(shift - 1)) or _is_operand(source, minus - 1):
             continue
@@ -75,10 +75,9 @@ def _is_constant(source: CudaSource, position: int) -> bool:
     words: set[bytes] = set()
     for at in range(position - 1, max(-1, position - _FAR), -1):
         word = source.at(at)
-        if word == b"{":
-            opens = source.texts[max(0, at - 5) : at]
-            return b"enum" in opens or b"constexpr" in words or {b"static", b"const"} <= words
-        if word in (b";", b"}"):
+        if word == b"{" and b"enum" in source.texts[max(0, at - 5) : at]:
+            return True
+        if word in (b";", b"{", b"}"):
             break
         words.add(word)
     return b"constexpr" in words or {b"static", b"const"} <= words
@@ -87,8 +86,7 @@ def _is_constant(source: CudaSource, position: int) -> bool:
 def _last_operand(source: CudaSource, position: int) -> int:
     """The last token of what is shifted by, from its first one on; further shifts to the left are part of it."""
     while position < len(source.texts) and source.at(position) not in _LOOSER:
-        nested = source.angle_end(position) if source.at(position) == b"<" else source.pairs.get(position)
-        position = max(position, nested or position) + 1
+        position = source.pairs.get(position, position) + 1
         if source.at(position) == b"<" and (close := source.angle_end(position)) is not None:
             position = close + 1
     return position - 1
