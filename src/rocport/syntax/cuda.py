@@ -254,6 +254,10 @@ class CudaSource:
         stop = self._line_starts[line] if line < len(self._line_starts) else len(self.data)
         return start, start + len(self.data[start:stop].rstrip(b"\r\n"))
 
+    def line_start(self, position: int) -> int:
+        """Start offset of the line on which a token begins."""
+        return self._line_starts[self.line(self.starts[position]) - 1]
+
     @property
     def newline(self) -> bytes:
         """The line ending the file uses (of its first line)."""

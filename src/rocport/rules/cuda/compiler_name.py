@@ -67,7 +67,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         first = next(at for at in source.find(name) if source.directive_of(at) is None)
         # The renaming has to reach the definition: a branch that ends between them may leave it out.
         split = first != position and source.directive_between(first, position)
-        start, _ = source.line_span(source.line(source.starts[definition_start(source, first)]))
+        start = source.line_start(definition_start(source, first))
         text = b"#define " + name + b" project" + name[1:] + source.newline
         if not name.startswith(b"__"):  # a macro where its header is read
             text = b"#undef " + name + source.newline + text

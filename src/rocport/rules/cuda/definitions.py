@@ -99,7 +99,7 @@ def leave_out_on_hip(source: CudaSource, first: int, last: int, why: bytes, wher
     `where` narrows the condition: they are left out on AMD only where it holds.
     """
     newline = source.newline
-    start = source.data.rfind(b"\n", 0, source.starts[first]) + 1
+    start = source.line_start(first)
     ahead = source.data[start : source.starts[first]]
     opening = b"#if !ROCPORT_HIP" + (b" || !" + where if where else b"") + b"  // " + why + newline
     if ahead.strip():

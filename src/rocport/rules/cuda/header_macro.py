@@ -77,7 +77,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         elif first is None or (directive is None and name in context.project.macros):
             continue
         elif directive is None:
-            start, _ = source.line_span(source.line(source.starts[outermost(source, first)]))
+            start = source.line_start(outermost(source, first))
             taken_back.setdefault(start, []).append(first)
         elif directive.name in _ASKS:
             taken_back.setdefault(directive.start, []).append(first)

@@ -55,7 +55,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         found = spelled(source, directive)
         if found is None or table.header(found[0]) is None or is_project_file(found[0], source, context):
             continue
-        start = source.data.rfind(b"\n", 0, source.starts[directive.first]) + 1
+        start = source.line_start(directive.first)
         end = source.data.find(b"\n", found[2])
         end = len(source.data) if end < 0 else end - (source.data[end - 1 : end] == b"\r")
         yield finding(

@@ -59,7 +59,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         close = source.pairs.get(open_)
         if close is not None and any(source.is_ident(at) for at in range(open_ + 1, close)):
-            start, _ = source.line_span(source.line(source.starts[outermost(source, position)]))
+            start = source.line_start(outermost(source, position))
             message = "nvcc takes a value of another type in braces with a warning, and clang refuses it"
             yield finding(RULE, source, position, message, edits=[insert(start, _IGNORED + source.newline)])
             return

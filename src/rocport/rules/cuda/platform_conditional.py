@@ -447,7 +447,7 @@ def _specifies_by_pass(source: CudaSource, chain: Chain) -> int | None:
     said: list[tuple[int, set[bytes]]] = []
     for branch in chain.branches:
         at = branch.directive.last
-        begin, words = source.line_span(source.line(source.starts[at]))[0], set()
+        begin, words = source.line_start(at), set()
         while at < len(source.texts) and source.starts[at] < branch.end:
             if source.texts[at] not in _SPECIFIERS:
                 return None
