@@ -103,8 +103,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         return
     shared = context.project.reached_by(source.path, ".c")
     scopes = Scopes(source)
-    arrays = set(_declared(source, array=True))
-    named = set(_declared(source)) | arrays
+    named = set(_declared(source))
+    arrays = {name for name in named if source.at(name + 1) == b"["}
     for position, last in _casts(source):
         found = list(_sum(source, position, last))
         yield from [_by_hand(source, position, last)] if found and shared else found
@@ -131,13 +131,12 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         yield from found
 
 
-def _declared(source: CudaSource, array: bool = False) -> Iterator[int]:
-    """The names declared as `void *name`, the later ones of `void *a, *b` too; or, `array`, as `void *name[n]`."""
+def _declared(source: CudaSource) -> Iterator[int]:
+    """The names declared as `void *name` or `void *name[n]`, the later ones of `void *a, *b` too."""
     for position in source.find(b"void"):
         at = position + 1
         while (name := _pointer(source, at)) is not None:
-            if (source.at(name + 1) == b"[") is array:
-                yield name
+            yield name
             if source.at(name + 1) in (b"(", b")"):
                 break
             at = name + 1
