@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from rocport.facts._toml import FACTS
 
@@ -34,7 +34,7 @@ class Renumbered:
     number says of itself whose it is."""
     numbers: tuple[Number, ...]
 
-    @property
+    @cached_property
     def prefix(self) -> str:
         """How the enumerators begin."""
         first, last = min(names := [number.cuda for number in self.numbers]), max(names)
@@ -42,13 +42,13 @@ class Renumbered:
         begin = first[: next(same, min(len(first), len(last)))]
         return begin[: begin.rfind("_") + 1] or begin
 
-    @property
+    @cached_property
     def differs(self) -> str:
         """One enumerator and its two numbers, as a sentence."""
         one = next(number for number in self.numbers if number.cuda_number != number.hip_number)
         return f"{one.cuda} is {one.cuda_number}, {one.hip} {one.hip_number}"
 
-    @property
+    @cached_property
     def keeps_zero(self) -> bool:
         """True where the enumerator of the number 0 has it in HIP, too."""
         return any(number.cuda_number == number.hip_number == 0 for number in self.numbers)
