@@ -143,7 +143,7 @@ def _only_compares(source: PythonSource, node: ast.expr) -> bool:
         and isinstance(branch.test.op, ast.And)
         and question[0] in branch.test.values
     )
-    inside = [inner for statement in branch.body for inner in ast.walk(statement)]
+    inside = {inner for statement in branch.body for inner in ast.walk(statement)}
     statements = [inner for inner in inside if isinstance(inner, ast.stmt)]
     stored = [inner for inner in inside if isinstance(getattr(inner, "ctx", None), ast.Store)]
     names = {target.id for target in stored if isinstance(target, ast.Name)}
