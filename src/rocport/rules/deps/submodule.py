@@ -13,7 +13,7 @@ from rocport.model import Applicability, Confidence, Context, Example, Finding, 
 from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
 
-_NAMES = r"(cutlass|cub|thrust|nvbench|cccl|nvidia-docker|flashinfer|cuco\w*|cucollections|nccl|libcudacxx)"
+_NAMES = r"(cutlass|cub|thrust|nvbench|cccl|nvidia-docker|flashinfer|cuco\w*|nccl|libcudacxx)"
 _MODULE = re.compile(rf"(?i)url\s*=\s*\S*[/:]{_NAMES}(?:\.git)?/?\s*$")
 # GIT_REPOSITORY of FetchContent and ExternalProject, CPM's GITHUB_REPOSITORY and `gh:`.
 _FETCHED = re.compile(
