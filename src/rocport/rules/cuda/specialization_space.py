@@ -94,7 +94,8 @@ def _function(source: CudaSource, first: int, context: Context) -> tuple[bytes, 
 
 def _finding(source: CudaSource, first: int, name: bytes, lacking: Spaces) -> Finding:
     words = b" ".join(space for space in _SPACES if space in lacking)
-    at = next((at for at in range(first, _parameters(source, first)) if source.at(at) in _SPACES), first)
+    at = next(at for at in range(first, len(source.texts)) if source.at(at) in (b"(", *_SPACES))
+    at = first if source.at(at) == b"(" else at
     return finding(
         RULE,
         source,
@@ -102,8 +103,3 @@ def _finding(source: CudaSource, first: int, name: bytes, lacking: Spaces) -> Fi
         f"specializations of {name.decode()} say {words.decode()}, which their template does not: clang matches none",
         edits=[insert(source.starts[at], words + b" ")],
     )
-
-
-def _parameters(source: CudaSource, first: int) -> int:
-    """The parameter list behind a declaration's specifiers."""
-    return next(at for at in range(first, len(source.texts)) if source.at(at) == b"(")
