@@ -46,6 +46,16 @@ def test_a_difference_of_tokens_names_its_lines(new: str, old: str, place: tuple
     assert (found.line, found.original_line) == place
 
 
+CAUGHT = """import os
+
+def __getattr__(name):
+    try:
+        {}
+    except OSError:
+        return False
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
@@ -55,6 +65,9 @@ def test_a_difference_of_tokens_names_its_lines(new: str, old: str, place: tuple
         ("\nIS_ROCM = f()\n", 2, "calls `f()`"),
         ("\n\nimport nothing_there\n", 3, "imports `nothing_there`"),
         ("\ndef __getattr__(name):\n    open('x', 'w')\n    return 1\n", 0, "opens a file for writing"),
+        (CAUGHT.format("os.truncate('x', 0)"), 0, "does os.truncate"),
+        (CAUGHT.format("os.utime('x')"), 0, "does os.utime"),
+        (CAUGHT.format("__import__('sqlite3').connect('x')"), 0, "does sqlite3.connect"),
     ],
 )
 def test_what_the_generated_module_must_not_do_is_named_with_its_line(text: str, place: int, said: str) -> None:
@@ -62,3 +75,17 @@ def test_what_the_generated_module_must_not_do_is_named_with_its_line(text: str,
     (found,) = checked.differences
     assert not checked.safe and found.kind is Kind.DIFFERENCE
     assert (found.line, found.original_line) == (place, 0) and said in found.message
+
+
+def test_who_lists_files_when_a_name_is_read_changes_nothing() -> None:
+    text = """import os, pathlib
+
+def __getattr__(name):
+    if name == "IS_ROCM":
+        from glob import glob
+        return bool([*os.walk("."), *glob("*"), *pathlib.Path().glob("*")]) and False
+    raise AttributeError(name)
+"""
+    checked = generated.check("_rocm_compat.py", text.encode())
+    assert checked.safe and [item.kind for item in checked.differences] == [Kind.UNDECIDED]
+    assert checked.constants == {}
