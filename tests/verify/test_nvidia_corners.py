@@ -54,6 +54,8 @@ LEAKS: list[tuple[dict[str, str], dict[str, str]]] = [
     ({**PLAIN, "u.py": "import m\nK = list(map(dir, [m]))\n"}, NAMED),
     ({**PLAIN, "u.py": "import m\ndef f(a):\n    return dir(a)\nK = f(m)\n"}, NAMED),
     ({**PLAIN, "u.py": "import sys\nK = {k: dir(v) for k, v in sys.modules.items()}\n"}, NAMED),
+    ({**PLAIN, "u.py": "import sys\nK = dir(sys.modules['m'])\n"}, NAMED),
+    ({**PLAIN, "u.py": "from importlib import import_module\nK = list(vars(import_module('m')))\n"}, NAMED),
     ({**PLAIN, "u.py": "import sys\na = sys.modules['m']\nK = dir(a)\n"}, NAMED),
     ({**PLAIN, "u.py": "from importlib import import_module\na = import_module('m')\nK = list(a.__dict__)\n"}, NAMED),
     (

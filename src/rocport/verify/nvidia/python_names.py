@@ -34,7 +34,7 @@ _NO_MODULE = frozenset(("callable", "isclass", "isfunction", "isroutine", "isbui
 
 def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list[str]]:
     """The modules of `known` that a module imports: what it calls them -> their paths. `import a` gives `a.b`, too, and
-    `from a import f` gives `f.`."""
+    `from a import f` gives `f.`; `sys.modules["a"]` is called what it is written as."""
     places = {item.removesuffix(".py").removesuffix("/__init__"): item for item in known}
     found: dict[str, list[str]] = {}
     for node in ast.walk(tree):
@@ -46,6 +46,8 @@ def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list
             named += [(node.level, node.module or "", f"{called}.") for _, _, called in named]
         elif isinstance(node, ast.Assign) and (by_name := _imported_by_name(node.value)):
             named = [(0, by_name, ast.unparse(target)) for target in node.targets]
+        elif by_name := _imported_by_name(node):
+            named = [(0, by_name, ast.unparse(node))]
         else:
             continue
         for level, name, called in named:
@@ -57,7 +59,7 @@ def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list
     return found
 
 
-def _imported_by_name(node: ast.expr) -> str:
+def _imported_by_name(node: ast.AST) -> str:
     """The module that `import_module("a.b")` or `sys.modules["a.b"]` gives."""
     if isinstance(node, ast.Call) and _last(node.func) in ("import_module", "__import__") and node.args:
         given = node.args[0]
