@@ -57,6 +57,7 @@ class Binder:
         self.scopes = Scopes(source)
         self.wanted = wanted
         self._owners: dict[bytes, set[bytes]] = {}
+        self._outside: dict[bytes, dict[bytes | None, Binding]] = {}
 
     @cached_property
     def _candidates(self) -> set[bytes]:
@@ -119,21 +120,31 @@ class Binder:
 
     def _elsewhere(self, position: int, name: bytes) -> Binding | None:
         """What is declared at file scope, or in a namespace that holds the place."""
+        if name not in self._outside:
+            self._outside[name] = self._declared_outside(name)
         inside: set[bytes] | None = None
+        for owner, binding in self._outside[name].items():
+            if owner is None:
+                return binding
+            if self.source.at(position - 1) == b"::":
+                continue
+            if inside is None:
+                inside = self._namespaces(position)
+            if owner in inside:
+                return binding
+        return None
+
+    def _declared_outside(self, name: bytes) -> dict[bytes | None, Binding]:
+        """The first declaration of a name in each namespace, and, for None, at file scope; in their order."""
+        found: dict[bytes | None, Binding] = {}
         for item in self.definitions(name):
             if item.live == (False, False) or item.kind in ("macro", "member", "alias"):
                 continue
-            binding = Binding(Owner.PROJECT, item.kind, item.path or self.source.path, item.line)
-            if item.owner:
-                if self.source.at(position - 1) == b"::":
-                    continue
-                if inside is None:
-                    inside = self._namespaces(position)
-                if item.owner.rpartition(b"::")[2] in inside:
-                    return binding
-            elif item.kind != "function" or (name in RETIRED and not _overloads(item.takes)):
-                return binding
-        return None
+            if item.owner or item.kind != "function" or (name in RETIRED and not _overloads(item.takes)):
+                owner = item.owner.rpartition(b"::")[2] if item.owner else None
+                binding = Binding(Owner.PROJECT, item.kind, item.path or self.source.path, item.line)
+                found.setdefault(owner, binding)
+        return found
 
     def _namespaces(self, position: int) -> set[bytes]:
         return {scope.name for scope in self.scopes.enclosing(position) if scope.kind is Kind.NAMESPACE and scope.name}
