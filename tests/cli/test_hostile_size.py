@@ -349,6 +349,18 @@ def test_a_cuda_source_is_read_in_linear_time() -> None:
     assert growth(lambda data: scanned("a.cu", data, all_look=False), b"<", SMALL) <= WIDE
 
 
+@pytest.mark.parametrize(
+    ("opening", "piece", "size"),
+    [
+        (b"", b"float lerp(float a, float b, float t) { return a; }\n", 8 * SMALL),
+        (b"__global__ void k() {\n", b"void *p; q = p + 1;\n", 4 * SMALL),
+        (b"__global__ void k(int *m) { while (true) { atomicCAS(m, 0, 1);\n", b"if (a < n) { b = c; }\n", SMALL),
+    ],
+)
+def test_what_is_declared_or_asked_often_is_looked_up_in_linear_time(opening: bytes, piece: bytes, size: int) -> None:
+    assert growth(lambda data: scanned("a.cu", opening + data + b"}}", all_look=False), piece, size) <= WIDE
+
+
 @pytest.mark.parametrize("piece", [b"CUDA_", b"CUa_", b"CUDA_A_v1", b"CUa_st"])
 def test_names_of_families_are_found_in_linear_time(piece: bytes) -> None:
     assert growth(symbols.in_families, piece, 4 * SMALL) <= WIDE
