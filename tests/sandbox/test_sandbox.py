@@ -115,17 +115,41 @@ def test_all_of_it_ends_when_rocport_is_killed(inside: Path) -> None:
         "from rocport.executor.process import run_process\n"
         "run_process([sys.executable, 'program.py'], Path.cwd(), os.environ, Limits(seconds=3600))\n"
     )
-    parent = subprocess.Popen([sys.executable, "-c", script], cwd=inside)
+    _ends_with(signal.SIGKILL, [sys.executable, "-c", script], inside)
+
+
+def _ends_with(number: int, command: list[str], inside: Path) -> int:
+    """The status of a command that gets a signal once its child is ready; the child ends with it."""
+    parent = subprocess.Popen(command, cwd=inside)
     while not (inside / "ready").exists():
         assert parent.poll() is None
         time.sleep(0.02)
-    parent.kill()
-    parent.wait()
-    number = (inside / "child").read_text()
+    parent.send_signal(number)
+    status = parent.wait()
     deadline = time.monotonic() + 3600
-    while _alive(number):
+    while _alive((inside / "child").read_text()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    return status
+
+
+_EXEC = "import sys\nfrom rocport.cli.cmd_exec import run_tied\nsys.exit(run_tied([sys.executable, 'program.py'], {}))"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux's process controls")
+def test_a_command_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(_ESCAPES + "open('ready', 'w')\nimport time\ntime.sleep(600)\n")
+    assert _ends_with(signal.SIGKILL, [sys.executable, "-c", _EXEC], tmp_path) == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux's process controls")
+def test_a_command_decides_what_sigterm_means(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        + _ESCAPES
+        + "open('ready', 'w')\nimport time\ntime.sleep(600)\n"
+    )
+    assert _ends_with(signal.SIGTERM, [sys.executable, "-c", _EXEC], tmp_path) == 7
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -31,7 +33,8 @@ def command(ctx: click.Context, target: str, arguments: tuple[str, ...]) -> None
     """Run COMMAND (make, cmake, ctest, python, a program) on a machine without a GPU as if it had one of TARGET.
 
     hipcc, hipconfig, rocminfo, ROCM_PATH and CMake's packages are there; what is built with them runs the device's own
-    machine code on this processor. Exit code: the command's; 2 when the environment cannot be made.
+    machine code on this processor. What COMMAND started ends with it, and with rocport. Exit code: the command's; 2
+    when the environment cannot be made.
     """
     from rocport.executor.isa.runtime.calls import trace_calls
     from rocport.executor.isa.runtime.declarations import LibraryError
@@ -54,7 +57,18 @@ def command(ctx: click.Context, target: str, arguments: tuple[str, ...]) -> None
     except (ToolchainError, LibraryError) as error:
         raise click.ClickException(str(error)) from error
     try:
-        done = subprocess.run(arguments, env={**os.environ, **environment}, check=False)
+        status = run_tied(arguments, environment)
     except OSError as error:
         raise click.ClickException(f"{arguments[0]}: {error.strerror}") from error
-    ctx.exit(done.returncode if done.returncode >= 0 else EXIT_ERROR + 126 - done.returncode)
+    ctx.exit(status if status >= 0 else EXIT_ERROR + 126 - status)
+
+
+def run_tied(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """The status of a command that ends with us, and all that it started with it."""
+    from rocport.sandbox import tied
+
+    process = subprocess.Popen(arguments, env={**os.environ, **environment}, preexec_fn=tied())
+    # The command decides what they mean: Ctrl-C reaches it by itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, _frame: process.send_signal(number))
+    return process.wait()

@@ -1,7 +1,8 @@
 """Runs a program of somebody else's: it writes where it may, reaches no network, and none of its children outlive it.
 
-`confine` returns what a child does between fork and exec (`preexec_fn` of subprocess); `looking` writes the command
-that starts a compiler or a build tool over a tree that may be hostile. Neither needs root:
+`confine` returns what a child does between fork and exec (`preexec_fn` of subprocess), `tied` only the last of what
+follows; `looking` writes the command that starts a compiler or a build tool over a tree that may be hostile. None needs
+root:
 
 - Landlock (Linux 5.13) lets it write below the folders named, and to harmless devices and those of GPUs, nowhere else;
   reading is restricted by `looking` only. From Linux 6.12 on it sends no signal to what is outside.
@@ -83,9 +84,7 @@ def confine(writable: Sequence[Path], before: Callable[[], None] | None = None) 
 
     def enter() -> None:
         if sys.platform == "linux":
-            _stand_between(libc)
-            # Of the supervisor, which dies with rocport.
-            libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            _stand_between(libc, MOST_PROCESSES)
             for capability in set(range(_CAPABILITIES)).difference(_OVER_FILES):
                 libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
         if before is not None:
@@ -98,25 +97,44 @@ def confine(writable: Sequence[Path], before: Callable[[], None] | None = None) 
     return enter
 
 
-def _stand_between(libc: ctypes.CDLL) -> None:
-    """Fork: the child returns and becomes the program; the parent waits, ends what is left, and ends as it did."""
+def tied() -> Callable[[], None]:
+    """What a child calls after fork: everything it starts ends with it, and with rocport; nothing else is restricted.
+
+    SIGTERM to the child reaches the program.
+    """
+    libc = ctypes.CDLL(None)
+
+    def enter() -> None:
+        if sys.platform == "linux":
+            _stand_between(libc)
+
+    return enter
+
+
+def _stand_between(libc: ctypes.CDLL, most: int | None = None) -> None:
+    """Fork: the child returns and becomes the program; the parent waits, ends what is left, and ends as it did.
+
+    With `most` processes allowed the program leads a session, whose signals reach both.
+    """
     libc.prctl(_PR_SET_PDEATHSIG, END)  # also when rocport is killed
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     program = os.fork()
     if program == 0:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # of the parent, which dies with rocport
         return
     # The pipe on which subprocess hears of exec must close when the program's copy does.
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_IGN)  # the program, in the same group, decides what they mean
 
-    def end(_number: int, _frame: FrameType | None) -> None:
+    def pass_on(number: int, _frame: FrameType | None) -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(program, signal.SIGKILL)
+            os.kill(program, signal.SIGKILL if number == END else number)
 
-    signal.signal(END, end)
+    # The program, in the same group, decides what they mean.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if most else pass_on)
+    signal.signal(END, pass_on)
     try:
-        status = _wait(program)
+        status = _wait(program, most)
     finally:
         _end_children()
     if os.WIFSIGNALED(status):
@@ -127,8 +145,8 @@ def _stand_between(libc: ctypes.CDLL) -> None:
     os._exit(os.WEXITSTATUS(status))
 
 
-def _wait(program: int) -> int:
-    """The program's status; all of it is ended when it has become too many processes."""
+def _wait(program: int, most: int | None) -> int:
+    """The program's status; all of it is ended when it has become more than `most` processes."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     while True:
         ended, status = os.waitpid(-1, os.WNOHANG)
@@ -136,8 +154,8 @@ def _wait(program: int) -> int:
             return status
         if ended:
             continue
-        if signal.sigtimedwait({signal.SIGCHLD}, _WATCH_S) is None and len(_below(os.getpid())) > MOST_PROCESSES:
-            os.write(2, f"rocport: more than {MOST_PROCESSES} processes at once; ended\n".encode())
+        if signal.sigtimedwait({signal.SIGCHLD}, _WATCH_S) is None and most and len(_below(os.getpid())) > most:
+            os.write(2, f"rocport: more than {most} processes at once; ended\n".encode())
             os.kill(program, signal.SIGKILL)
 
 
