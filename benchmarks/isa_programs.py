@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Public CUDA programs through the port and the ISA executor: what compiles, links, runs, and passes its own check.
 
-    python benchmarks/isa_programs.py --work DIR [--mirror DIR] [--half tuned|aside] [--units N] [--minutes M]
+    python benchmarks/isa_programs.py --work DIR [--mirror DIR] [--half tuned|looked|aside] [--units N] [--minutes M]
         [--seconds 60] [--patience 8] [--targets gfx942,gfx1100] [--only TEXT ...] [--part 1/2] [--keep]
         [--json FILE]
 
@@ -15,6 +15,13 @@ Vulkan, NVML: the undefined symbols say so) is counted apart, as one whose heade
 A run may take the processor time that two cores have in `--seconds`: the kernel counts it (RLIMIT_CPU), so that other
 work on the machine puts no program out of time; by the clock it may take `--patience` times as long. The translation of
 kernels is another process and does not count there; the seconds printed are of a processor, with it.
+
+The halves: `tuned` and `looked` are those of the first list, the second of them tuned on only after its one look;
+`aside` is a list written down after that, on which nothing is tuned.
+
+What failed is explained in isa_programs.toml, by cause. Own defects of a program, and what its target, or a machine of
+one device without a display, cannot have, no port and no executor can mend: the share of checks is given with them and
+without them. What is not explained is named.
 
 A program whose own assertion fails in a kernel ends by SIGABRT, as with ROCm's runtime: it is counted as one that ran
 (`asserted`), its check as not passed. A sample of NVIDIA's that ends with its status for "not on this machine" ran and
@@ -38,7 +45,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -78,6 +85,9 @@ _ENDED = ("pass", "ended", "wrong", "status", "out of time", "asserted", "waived
 _UNCHECKED = ("ended", "waived")
 _ASSERTED = "a trap: an assertion failed"
 _WAIVED = re.compile(r"\b(?:required|waiv\w+|not supported|no capable|need(?:s|ed)? at least)\b", re.IGNORECASE)
+_NOT_OURS = ("program", "hardware", "library", "data")
+"""Causes of isa_programs.toml that neither the port nor the executor can mend."""
+_HALVES = {"tuned": "tuned", "looked": "tuned since its one look", "aside": "set aside"}
 _EXIT_WAIVED = 2
 """What NVIDIA's samples end with where the machine has not what they show (Common/helper_string.h)."""
 
@@ -92,6 +102,8 @@ class Listed:
     flags: tuple[str, ...]
     cut: tuple[str, ...] = ()
     """What the file holds and what it is to hold instead."""
+    aside: bool = False
+    """Nothing is tuned on it."""
 
     def shorten(self, tree: Path) -> None:
         """Make the cut in a tree, once."""
@@ -105,9 +117,10 @@ class Listed:
         return f"{self.repository.name}/{self.path}"
 
     @property
-    def aside(self) -> bool:
-        """Set aside: nothing is tuned on it."""
-        return bool(hashlib.sha256(self.name.encode()).digest()[-1] & 1)
+    def half(self) -> str:
+        """One of `_HALVES`."""
+        odd = hashlib.sha256(self.name.encode()).digest()[-1] & 1
+        return "aside" if self.aside else "looked" if odd else "tuned"
 
     @property
     def rank(self) -> str:
@@ -129,7 +142,9 @@ def listed(work: Path, mirror: Path | None) -> Iterator[Listed]:
             arguments = raw.get("arguments", {}).get(path)
             flags = (*raw.get("compile", ()), *raw.get("flags", {}).get(path, ()))
             cut = tuple(raw.get("cut", {}).get(path, ()))
-            yield Listed(repository, path, None if arguments is None else tuple(arguments), flags, cut)
+            yield Listed(
+                repository, path, None if arguments is None else tuple(arguments), flags, cut, raw.get("aside", False)
+            )
 
 
 def programs(tree: Path, under: Sequence[str], each: str) -> list[str]:
@@ -187,7 +202,7 @@ def verdict(result: RunResult) -> tuple[str, str]:
 
 def measure(one: Listed, place: Path, scratch: Path, targets: list[str], limits: Limits) -> dict[str, Any]:
     """Build and run one program of a port; the row that is kept."""
-    row: dict[str, Any] = {"name": one.name, "aside": one.aside}
+    row: dict[str, Any] = {"name": one.name, "half": one.half}
     executor = IsaExecutor()
     began = time.monotonic()
     try:
@@ -246,22 +261,33 @@ def line(row: dict[str, Any]) -> str:
     return f"{row['name']}: {'; '.join(runs)}"
 
 
-def summary(rows: Sequence[dict[str, Any]], targets: Sequence[str]) -> list[str]:
-    """The shares of the issue's bars, of one half."""
+def summary(rows: Sequence[dict[str, Any]], targets: Sequence[str], causes: Mapping[str, str]) -> list[str]:
+    """The shares that count, of one half."""
     compiles = [row for row in rows if row["step"] in ("link", "run")]
     links = [row for row in compiles if row["step"] == "run"]
     lacking = f"{sum(row['step'] == 'library' for row in rows)} lack a library of the machine"
     said = [f"{len(rows)} programs, {len(compiles)} compile, {len(links)} link, {lacking}"]
     for target in targets:
-        found = Counter(row["runs"][target]["verdict"] for row in links)
+        ended = {row["name"]: row["runs"][target]["verdict"] for row in links}
+        found = Counter(ended.values())
         ran = sum(found[kind] for kind in _ENDED)
-        checked = sum(count for kind, count in found.items() if kind not in _UNCHECKED)
+        failed = {name: causes.get(name, "") for name, kind in ended.items() if kind not in ("pass", *_UNCHECKED)}
+        ours = sum(cause not in _NOT_OURS for cause in failed.values())
         said.append(
-            f"{target}: link and run {_share(ran, len(compiles))}, own check passed {_share(found['pass'], checked)} ("
-            + ", ".join(f"{count} {kind}" for kind, count in sorted(found.items()))
-            + ")"
+            f"{target}: link and run {_share(ran, len(compiles))} ({found['out of time']} of them out of time), "
+            f"own check passed {_share(found['pass'], found['pass'] + len(failed))}, of those that can pass here "
+            f"{_share(found['pass'], found['pass'] + ours)} (" + _counted(found) + ")"
         )
+        said.append(f"  checks failed: {_counted(Counter(cause or 'unexplained' for cause in failed.values()))}")
+        said += [f"  unexplained: {name}" for name, cause in failed.items() if not cause]
+    broken = {row["name"]: row["step"] for row in rows if row["step"] != "run"}
+    said.append(f"not built: {_counted(Counter(causes.get(name, 'unexplained') for name in broken))}")
+    said += [f"  unexplained, no {step}: {name}" for name, step in broken.items() if name not in causes]
     return said
+
+
+def _counted(found: Counter[str]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(found.items())) or "none"
 
 
 def _share(part: int, whole: int) -> str:
@@ -273,7 +299,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True, help="folder for trees, ports and results")
     parser.add_argument("--mirror", type=Path, help="folder of git directories OWNER+NAME/repo")
-    parser.add_argument("--half", choices=["tuned", "aside"])
+    parser.add_argument("--half", choices=list(_HALVES))
     parser.add_argument("--units", type=int, default=0, help="at most N programs (of the half)")
     parser.add_argument("--minutes", type=float, default=0, help="start no program after M minutes")
     parser.add_argument("--seconds", type=float, default=60.0, help="limit of one run on two cores")
@@ -292,13 +318,13 @@ def main() -> int:
     work = given.work.resolve()
     results = work / "programs"
     results.mkdir(parents=True, exist_ok=True)
-    explained = {row["program"]: f"{row['cause']}: {row['why']}" for row in read_toml(LIST).get("explained", ())}
+    explained = {row["program"]: row for row in read_toml(LIST)["explained"]}
     key = digest()
     every = list(listed(work, given.mirror))
     chosen = [
         one
         for one in sorted(every, key=lambda one: one.rank)
-        if (not given.half or one.aside == (given.half == "aside"))
+        if (not given.half or one.half == given.half)
         and (not given.only or any(text in one.name for text in given.only))
     ]
     chosen = chosen[: given.units] if given.units else chosen
@@ -314,7 +340,7 @@ def main() -> int:
         known = json.loads(kept.read_text()) if kept.is_file() else {}
         fits = _fits(known, targets, given.seconds)
         if fits and (given.keep or known.get("key") == key):
-            row = known["row"]
+            row = known["row"] | {"half": one.half}
             older += known["key"] != key
         elif given.minutes and time.monotonic() - began > 60 * given.minutes:
             continue
@@ -325,17 +351,19 @@ def main() -> int:
                 one.shorten(place)
                 row = measure(one, place, scratch, targets, limits)
             except ProgramError as error:
-                row = {"name": one.name, "aside": one.aside, "step": "port", "cause": str(error)}
+                row = {"name": one.name, "half": one.half, "step": "port", "cause": str(error)}
             shutil.rmtree(scratch, ignore_errors=True)
             kept.write_text(json.dumps({"key": key, "run": [targets, given.seconds], "row": row}, indent=1))
         rows.append(row)
-        print(line(row) + (f" [{explained[one.name]}]" if one.name in explained else ""), flush=True)
+        why = explained.get(one.name)
+        print(line(row) + (f" [{why['cause']}: {why['why']}]" if why else ""), flush=True)
     if older:
         print(f"{older} of {len(rows)} results are of other sources of rocport")
-    for aside, half in ((False, "tuned"), (True, "set aside")):
-        of_half = [row for row in rows if row["aside"] is aside]
-        for number, said in enumerate(summary(of_half, targets) if of_half else ()):
-            print(f"{half + ': ' if not number else '  '}{said}")
+    causes = {name: row["cause"] for name, row in explained.items()}
+    for half, title in _HALVES.items():
+        of_half = [row for row in rows if row["half"] == half]
+        for number, said in enumerate(summary(of_half, targets, causes) if of_half else ()):
+            print(f"{title + ': ' if not number else '  '}{said}")
     refused = Counter(
         name
         for row in rows
