@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor import prelude
 from rocport.executor.base import BuildError, BuildOptions
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.prelude import cut, precompiled
 from rocport.executor.program import load_program, with_flags
-from rocport.model.locks import locked
 
 _LONG = b"int x;\n" * 40_000
 _SOURCE = Path("/p/a.hip")
@@ -63,7 +61,7 @@ def test_programs_share_it_and_say_the_same_without(
         monkeypatch.setattr("rocport.executor.cpu.precompiled", lambda *_: [])
     assert said[0] == said[1]
     assert "wrong.hip:3:" in said[0] and "'missing'" in said[0]
-    assert len(list((tmp_path / "cache" / "executor" / "prelude").glob("*/prelude.pch"))) == 1
+    assert len(list((tmp_path / "cache" / "precompiled").glob("*/header.pch"))) == 1
 
 
 def test_another_rewriter_takes_none_of_this_ones(
@@ -98,13 +96,3 @@ def test_what_cannot_be_precompiled_is_tried_once_a_while(
     (failed,) = (tmp_path / "cache").rglob("failed")
     os.utime(failed, (0, 0))
     assert not precompiled(b"int x;\n", executor.compiler, command) and len(tried) == 2
-
-
-def test_a_place_that_another_process_holds_is_not_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("held", "free"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "prelude.pch").write_text("text")
-    monkeypatch.setattr(prelude, "_KEPT_BYTES", 1)
-    with locked(tmp_path / "held"):
-        prelude._forget(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["held"]

@@ -8,26 +8,20 @@ them; whatever goes wrong, the unit is compiled as a whole.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import hashlib
 import os
 import re
-import shutil
 import subprocess
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from rocport.executor.compiler import HostCompiler, executor_cache
+from rocport.executor.compiler import HostCompiler
+from rocport.executor.precompiled import shelved
 from rocport.executor.rewrite import rewrite
 from rocport.model import HANGING_S
 from rocport.model.digest import file_sha256
-from rocport.model.locks import locked
 
-_KEPT_BYTES = 1 << 30  # 9 MB each; with PyTorch's headers over 100
 _LEAST = 200_000  # bytes of text; less is parsed faster than found
-_FAILED_S = 3600  # what could not be precompiled is tried again after that: the memory may have been short
 # A marker of a file that is no system header; the compiler's own pseudo-files have names in angle brackets.
 _OWN = re.compile(rb'^# \d+ "[^<][^\n]*"(?:(?! 3)[ \d])*$', re.MULTILINE)
 
@@ -71,60 +65,6 @@ def precompiled(before: bytes, compiler: HostCompiler, command: Sequence[str]) -
     return ["-Xclang", "-include-pch", "-Xclang", str(header)] if header else []
 
 
-def shelved(made_of: bytes, make: Callable[[Path], bool]) -> Path | None:
-    """The precompiled header that is made of this; `make` writes it to the path that it gets where it is not there.
-
-    None where there is none to be had. What was not used for longest goes.
-    """
-    place = executor_cache() / "prelude" / hashlib.sha256(made_of).hexdigest()[:32]
-    header = place / "prelude.pch"
-    if not header.is_file() and not _made(place, header, make):
-        return None
-    with contextlib.suppress(OSError):
-        os.utime(place)
-    return header
-
-
 @functools.cache
 def _rewriter() -> str:
     return file_sha256(Path(__file__).with_name("rewrite.py"))
-
-
-def _made(place: Path, header: Path, make: Callable[[Path], bool]) -> bool:
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        with locked(place):
-            if header.is_file():
-                return True
-            failed = place / "failed"
-            if failed.is_file() and time.time() - failed.stat().st_mtime < _FAILED_S:
-                return False
-            failed.write_text("")  # until it has not: those who wait do not repeat what fails or hangs
-            partial = place / "prelude.partial"
-            if not make(partial):
-                return False
-            partial.replace(header)
-            failed.unlink()
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    _forget(place.parent)
-    return True
-
-
-class _Busy(Exception):
-    """Another process holds the place."""
-
-
-def _in_use() -> None:
-    raise _Busy
-
-
-def _forget(shelf: Path) -> None:
-    """Removes what was not used for longest."""
-    kept = 0
-    with contextlib.suppress(OSError):
-        for place in sorted(shelf.iterdir(), key=lambda place: place.stat().st_mtime, reverse=True):
-            kept += sum(file.stat().st_size for file in place.iterdir())
-            if kept > _KEPT_BYTES:
-                with contextlib.suppress(_Busy), locked(place, _in_use):
-                    shutil.rmtree(place, ignore_errors=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from rocport.executor.precompiled import shelf
 from rocport.facts.targets import load_target
 from rocport.model import HANGING_S
 from rocport.model.folders import cache_folder
@@ -46,7 +47,7 @@ from rocport.toolchain.compiler import Kind, Language, as_path, system_folders
 from rocport.verify import diagnostics
 from rocport.verify.cache import Cache, Fingerprints, read_depfile
 from rocport.verify.made import as_made
-from rocport.verify.precompiled import Precompiled
+from rocport.verify.precompiled import precompiled
 from rocport.verify.torch_headers import (
     TorchHeaders,
     TorchHeadersError,
@@ -265,7 +266,6 @@ class _Builder:
         self._running: set[subprocess.Popen[str]] = set()
         self._lock = threading.Lock()
         self._stopped = False
-        self._precompiled = Precompiled(cache_folder() / "precompiled") if self.options.precompiled else None
         compiler = self.toolchain.compiler.stat()
         self._identity = [
             _FORMAT,
@@ -306,8 +306,8 @@ class _Builder:
 
     def _compiled(self, unit: Unit, command: list[str], target: str) -> tuple[_Outcome, list[str]]:
         """The outcome with precompiled headers where they serve and settle it, else without."""
-        if unit.torch and self._precompiled is not None:
-            faster = self._precompiled.arguments(unit, command, self._own(unit, target))
+        if unit.torch and self.options.precompiled:
+            faster = precompiled(unit, command, self._own(unit, target))
             if faster:
                 outcome, files = self._compile([*command, *faster], unit.path, target)
                 if outcome.code == 0 or _LACKING.search(outcome.text):
@@ -405,7 +405,7 @@ class _Builder:
         compiler = tools.compiler.resolve()
         readable = [self.project.root, compiler.parents[1], tools.root, tools.include, tools.device_libs]
         readable += [tools.compiler.parents[1], self.scratch]
-        readable += [self._precompiled.folder] if self._precompiled is not None else []
+        readable += [shelf()] if self.options.precompiled else []
         readable += [self.project.root / folder for folder in self._folders(command)]
         return looking(command, readable, [self.scratch])
 

@@ -31,7 +31,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
 
     monkeypatch.setattr(headers, "_run", record)
     monkeypatch.setattr(headers, "_known", known)
-    monkeypatch.setattr(headers, "_precompiled", lambda command, header: f"{header}.pch")
+    monkeypatch.setattr(headers, "header", lambda command, includes, emit: Path(f"{includes[0]}.pch"))
     return run
 
 

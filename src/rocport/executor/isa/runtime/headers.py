@@ -10,26 +10,21 @@ compiled as a whole.
 
 from __future__ import annotations
 
-import functools
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocport.executor.isa.runtime.declarations import finished
-from rocport.executor.prelude import shelved
+from rocport.executor.precompiled import PLAIN, header, kept, stub
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.includes import spelled_includes
 from rocport.toolchain import Toolchain
 
 _RUNTIME = "hip/hip_runtime.h"
 _FOLDERS = ("-I", "-iquote")
-# Named modules, which C++20 switches on, merge functions that differ in __host__ and __device__ alone:
-# https://clang.llvm.org/docs/StandardCPlusPlusModules.html. What the headers leave to instantiate is not left to each
-# unit: of an empty unit with PyTorch's headers that is 2.7 s of a processor for the device, not 6.3.
-_PLAIN = ("-Xclang", "-fno-cxx-modules", "-fpch-instantiate-templates")
 _FRESH = ("-Xclang", "-fmodules-validate-system-headers")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
@@ -85,7 +80,7 @@ def compiled(
     try:
         given = _read(flags)
         header = given.header or _first_header(source, given.folders)
-        before = [*base, *given.others, *_PLAIN]
+        before = [*base, *given.others, *PLAIN]
         words, names = _known(before, header, targets[0])
         if any(_holds(folder, names) for folder in {*given.folders, source.parent}):
             return False
@@ -94,7 +89,7 @@ def compiled(
             return False  # a header for this unit alone costs more than it saves
         at = flags.index("-include") if given.header else len(flags)
         passes = _Passes(
-            [*before, *relevant], header, [*base, *flags[:at], *flags[at + 2 :], *_PLAIN, *_FRESH], source, target
+            [*before, *relevant], header, [*base, *flags[:at], *flags[at + 2 :], *PLAIN, *_FRESH], source, target
         )
         with ThreadPoolExecutor(len(targets)) as pool:
             passes.host(_bundle(toolchain, targets, list(pool.map(passes.device, targets)), target))
@@ -118,28 +113,20 @@ class _Passes:
         """A target's code object."""
         made = self.object.with_suffix(f".{target}.co")
         side = [f"--offload-arch={target}", "--offload-device-only"]
-        self._compile(made, [*side, "-S"], [*side, "--no-gpu-bundle-output"])
+        self._compile(made, side, [*side, "--no-gpu-bundle-output"])
         return made
 
     def host(self, bundle: Path) -> None:
         """The object, with the code objects in it."""
         unfinished = self.object.with_suffix(".partial")
         side = ["--offload-host-only"]
-        self._compile(unfinished, [*side, "-S"], [*side, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(bundle)])
+        self._compile(unfinished, side, [*side, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(bundle)])
         unfinished.replace(self.object)
 
     def _compile(self, made: Path, emit: list[str], side: list[str]) -> None:
-        header = _precompiled([*self.before, *emit], self.header)
-        use = ["-Xclang", "-include-pch", "-Xclang", str(header)]
+        made_before = _found(header(self.before, [self.header], emit))
+        use = ["-Xclang", "-include-pch", "-Xclang", str(made_before)]
         _run([*self.command, *side, *use, "-c", str(self.source), "-o", str(made)])
-
-
-def _precompiled(command: Sequence[str], header: str) -> Path:
-    def make(place: Path) -> bool:
-        _run([*command, "-Xclang", "-emit-pch", str(_stub(place, header)), "-o", str(place)])
-        return True
-
-    return _kept(command, header, make)
 
 
 def _bundle(toolchain: Toolchain, targets: Sequence[str], objects: Sequence[Path], target: Path) -> Path:
@@ -180,7 +167,7 @@ def _known(before: Sequence[str], header: str, target: str) -> tuple[frozenset[b
     def make(place: Path) -> bool:
         read: set[str] = set()
         for side in ("--offload-host-only", "--offload-device-only"):
-            rule = _run([*before, f"--offload-arch={target}", side, "-M", str(_stub(place, header))])
+            rule = _run([*before, f"--offload-arch={target}", side, "-M", str(stub(place, [header]))])
             read.update(rule.replace("\\\n", " ").partition(": ")[2].split())
         words: set[bytes] = set()
         names = {header}
@@ -192,35 +179,14 @@ def _known(before: Sequence[str], header: str, target: str) -> tuple[frozenset[b
         place.write_bytes(b"\n".join(words) + b"\0" + os.fsencode("\n".join(names)))
         return True
 
-    words, _, names = _kept([*before, "-M"], header, make).read_bytes().partition(b"\0")
+    words, _, names = _found(kept([*before, "-M"], [header], make)).read_bytes().partition(b"\0")
     return frozenset(words.split(b"\n")), os.fsdecode(names).split("\n")
 
 
-def _kept(command: Sequence[str], header: str, make: Callable[[Path], bool]) -> Path:
-    """What `make` makes of a header. The folders that it is looked for in are known by when they changed, too."""
-    following = [*command[1:], ""]
-    places = [
-        one.removeprefix("-isystem") or after
-        for one, after in zip(command, following, strict=True)
-        if "-isystem" in one
-    ]
-    when = [Path(place).stat().st_mtime_ns for place in places]
-    kept = shelved(repr((command, header, _compiler(command[0]), when)).encode(), make)
-    if kept is None:
+def _found(path: Path | None) -> Path:
+    if path is None:
         raise _WholeError
-    return kept
-
-
-@functools.cache
-def _compiler(path: str) -> tuple[int, int]:
-    status = Path(path).resolve().stat()
-    return status.st_size, status.st_mtime_ns
-
-
-def _stub(place: Path, header: str) -> Path:
-    stub = place.with_suffix(".hip")
-    stub.write_text(f"#include <{header}>\n")
-    return stub
+    return path
 
 
 def _run(command: Sequence[str]) -> str:
