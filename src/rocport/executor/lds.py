@@ -12,9 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from rocport.model import HANGING_S
+from rocport.syntax import elf
 
-_SYMTAB = 2
-_TLS = 6
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -26,29 +25,23 @@ def static_lds(executable: Path) -> Mapping[str, int]:
     """
     try:
         return _read(executable, executable.stat().st_mtime_ns)
-    except (OSError, struct.error):
+    except (OSError, struct.error, IndexError):
         return {}
 
 
 @lru_cache(maxsize=64)
 def _read(executable: Path, _changed: int) -> Mapping[str, int]:
     data = executable.read_bytes()
-    if data[:5] != b"\x7fELF\x02":
+    if not elf.is_elf(data):
         return {}
-    sections, entry, count = struct.unpack_from("<Q10xHH", data, 40)
-    headers = [struct.unpack_from("<IIQQQQIIQQ", data, sections + i * entry) for i in range(count)]
-    sizes: dict[str, int] = {}
-    for _, kind, _, _, offset, size, link, _, _, width in headers:
-        if kind != _SYMTAB:
-            continue
-        names = headers[link][4]
-        for at in range(offset, offset + size, width):
-            name, info, _, _, _, length = struct.unpack_from("<IBBHQQ", data, at)
-            if info & 15 != _TLS:
-                continue
-            symbol = data[names + name : data.index(b"\0", names + name)].decode(errors="replace")
-            if symbol.startswith("_ZZ"):
-                sizes[symbol] = length
+    every = elf.sections(data)
+    sizes = {
+        symbol.name: symbol.size
+        for table in every
+        if table.kind == elf.SHT_SYMTAB
+        for symbol in elf.symbols(data, every, table)
+        if symbol.kind == elf.STT_TLS and symbol.name.startswith("_ZZ")
+    }
     functions: dict[str, int] = {}
     for symbol, length in zip(_demangled(list(sizes)), sizes.values(), strict=True):
         function = symbol.rpartition("::")[0]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocport.model.verification import KernelUse
+from rocport.syntax import elf
 
 _NT_AMDGPU_METADATA = 32
 _SHT_NOTE = 7
@@ -157,8 +158,8 @@ def read(data: bytes) -> CodeObject:
 
 def _read(data: bytes) -> CodeObject:
     metadata = _metadata(data)
-    program, section_table = struct.unpack_from("<QQ", data, 0x20)
-    program_size, programs, section_size, sections = struct.unpack_from("<HHHH", data, 0x36)
+    (program,) = struct.unpack_from("<Q", data, 0x20)
+    program_size, programs = struct.unpack_from("<HH", data, 0x36)
     segments = []
     for index in range(programs):
         kind, flags, offset, address, _, file_bytes, memory_bytes, _ = struct.unpack_from(
@@ -171,23 +172,22 @@ def _read(data: bytes) -> CodeObject:
     memory = bytearray(max(s.address + s.memory_bytes for s in segments))
     for s in segments:
         memory[s.address : s.address + s.file_bytes] = data[s.offset : s.offset + s.file_bytes]
-    headers = [struct.unpack_from("<IIQQQQIIQQ", data, section_table + k * section_size) for k in range(sections)]
+    every = elf.sections(data)
     symbols: dict[str, Symbol] = {}
     relocations = []
     text = (0, 0)
-    for _, kind, flags, address, offset, size, link, _, _, _ in headers:
-        if kind == 1 and flags & 4:
-            text = (
-                (address, address + size) if text == (0, 0) else (min(text[0], address), max(text[1], address + size))
-            )
-        if kind == 11:
-            for name, symbol, defined in _symbols(data, offset, size, headers[link]):
-                if defined:
-                    symbols[name] = symbol
-        if kind == 4:
-            table = headers[link]
-            names = [name for name, _, _ in _symbols(data, table[4], table[5], headers[table[6]])]
-            for at in range(offset, offset + size, 24):
+    for section in every:
+        end = section.address + section.size
+        if section.kind == elf.SHT_PROGBITS and section.flags & 4:
+            text = (section.address, end) if text == (0, 0) else (min(text[0], section.address), max(text[1], end))
+        if section.kind == elf.SHT_DYNSYM:
+            for one in elf.symbols(data, every, section):
+                if one.section and one.name:
+                    kind = "function" if one.kind == elf.STT_FUNC else "object"
+                    symbols[one.name] = Symbol(one.value, one.size, kind)
+        if section.kind == elf.SHT_RELA:
+            names = [one.name for one in elf.symbols(data, every, every[section.link])]
+            for at in range(section.offset, section.offset + section.size, 24):
                 place, info, addend = struct.unpack_from("<QQq", data, at)
                 code = info & 0xFFFFFFFF
                 if code not in (_R_ABS64, _R_RELATIVE64):
@@ -223,17 +223,6 @@ def _read(data: bytes) -> CodeObject:
     return CodeObject(target, data, image, tuple(segments), tuple(relocations), symbols, found, text)
 
 
-def _symbols(data: bytes, offset: int, size: int, strings: tuple[int, ...]) -> list[tuple[str, Symbol, bool]]:
-    found = []
-    for at in range(offset, offset + size, 24):
-        name, info, _, section, value, length = struct.unpack_from("<IBBHQQ", data, at)
-        end = data.index(b"\0", strings[4] + name)
-        text = data[strings[4] + name : end].decode()
-        kind = "function" if info & 15 == 2 else "object"
-        found.append((text, Symbol(value, length, kind), section != 0 and bool(text)))
-    return found
-
-
 def _descriptor(image: bytes, at: int) -> Descriptor:
     lds, scratch, kernarg = struct.unpack_from("<III", image, at)
     entry = at + struct.unpack_from("<q", image, at + 16)[0]
@@ -243,16 +232,11 @@ def _descriptor(image: bytes, at: int) -> Descriptor:
 
 def line_table_sections(data: bytes) -> dict[str, bytes]:
     """Debug sections by name (`.debug_line`, ...), empty where the object has none."""
-    section_table = struct.unpack_from("<Q", data, 0x28)[0]
-    section_size, sections, names = struct.unpack_from("<HHH", data, 0x3A)
-    headers = [struct.unpack_from("<IIQQQQ", data, section_table + k * section_size) for k in range(sections)]
-    strings = headers[names][4] if names < sections else 0
-    found = {}
-    for name, kind, _, _, offset, size in headers:
-        text = data[strings + name : data.index(b"\0", strings + name)].decode()
-        if text.startswith(".debug") and kind != 8:
-            found[text] = data[offset : offset + size]
-    return found
+    return {
+        one.name: data[one.offset : one.offset + one.size]
+        for one in elf.sections(data)
+        if one.name.startswith(".debug") and one.kind != elf.SHT_NOBITS
+    }
 
 
 def _kernel(entry: dict[str, Any]) -> KernelUse:
@@ -271,16 +255,13 @@ def _kernel(entry: dict[str, Any]) -> KernelUse:
 
 
 def _metadata(data: bytes) -> dict[str, Any]:
-    if data[:6] != b"\x7fELF\x02\x01":
+    if not elf.is_elf(data):
         raise CodeObjectError("not a 64-bit little-endian ELF file, which a code object is")
-    table_offset = struct.unpack_from("<Q", data, 0x28)[0]
-    entry_size, entries = struct.unpack_from("<HH", data, 0x3A)
-    for index in range(entries):
-        _, kind, _, _, offset, size = struct.unpack_from("<IIQQQQ", data, table_offset + index * entry_size)
-        if kind != _SHT_NOTE:
+    for section in elf.sections(data):
+        if section.kind != _SHT_NOTE:
             continue
-        position = offset
-        while position + 12 <= offset + size:
+        position, end = section.offset, section.offset + section.size
+        while position + 12 <= end:
             name_size, content_size, note = struct.unpack_from("<III", data, position)
             name = data[position + 12 : position + 12 + name_size].rstrip(b"\0")
             content = position + 12 + -(-name_size // 4) * 4

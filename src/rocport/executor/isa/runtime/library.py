@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import struct
 import sys
 import tempfile
 import time
@@ -24,6 +23,7 @@ from rocport.executor.isa.runtime.declarations import LibraryError, preprocessed
 from rocport.facts.targets import all_targets
 from rocport.model import cache_folder
 from rocport.model.locks import locked
+from rocport.syntax import elf
 from rocport.toolchain import Toolchain
 
 HERE = Path(__file__).resolve().parent
@@ -331,15 +331,11 @@ def _declared(library: _Library, text: str) -> list[str]:
 def exported(library: Path) -> frozenset[str]:
     """Names of the functions that a shared object (ELF64, little-endian) defines for others."""
     data = library.read_bytes()
-    offset, entry_size, count = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HH", data, 58)
-    sections = [struct.unpack_from("<IIQQQQIIQQ", data, offset + i * entry_size) for i in range(count)]
-    names = set()
-    for section in sections:
-        if section[1] != 11:  # SHT_DYNSYM
-            continue
-        strings = sections[section[6]][4]
-        for at in range(section[4], section[4] + section[5], 24):
-            name, info, _, index, _, _ = struct.unpack_from("<IBBHQQ", data, at)
-            if index and info & 15 == 2:  # STT_FUNC
-                names.add(data[strings + name : data.index(b"\0", strings + name)].decode())
-    return frozenset(names)
+    every = elf.sections(data)
+    return frozenset(
+        symbol.name
+        for table in every
+        if table.kind == elf.SHT_DYNSYM
+        for symbol in elf.symbols(data, every, table)
+        if symbol.section and symbol.kind == elf.STT_FUNC
+    )
