@@ -404,6 +404,15 @@ def test_a_line_of_installations_is_read_in_linear_time(piece: bytes) -> None:
     assert growth(read, piece, 4 * SMALL) <= WIDE
 
 
+def test_a_line_of_nothing_but_the_start_of_a_message_is_read_as_fast_as_any_other() -> None:
+    """Every place of such a line could begin the message."""
+
+    def least(piece: bytes) -> float:
+        return min(seconds(READERS["log"], piece * ((32 << 10) // len(piece))) for _ in range(3))
+
+    assert least(b"undefined symbol: ") <= 3 * least(b"a")
+
+
 @pytest.mark.parametrize("path", ["a.cu", "CMakeLists.txt", "Makefile", "setup.py"])
 def test_no_nesting_is_too_deep(path: str) -> None:
     scanned(path, b"(" * 100_000, all_look=False)

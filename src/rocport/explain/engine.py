@@ -213,37 +213,51 @@ def _beside(block: Block, line: int) -> list[str]:
 
 
 def _search_lines(block: Block, signature: Signature) -> Iterator[tuple[int, str, dict[str, str]]]:
-    text, lower, line, counted = block.text, block.lower, block.first_line, 0
-    position = lower.find(signature.literal)
+    text, line, counted = block.text, block.first_line, 0
+    position = block.lower.find(signature.literal)
     while position >= 0:
-        start = max(text.rfind("\n", 0, position) + 1, position - WINDOW)
-        end = text.find("\n", position)
-        end = min(len(text) if end < 0 else end, position + WINDOW)
+        start = _line_start(text, position)
+        # Wide enough for every literal up to WINDOW behind this one: a long line may hold nothing else.
+        newline = text.find("\n", position, position + 2 * WINDOW)
+        end = newline if newline >= 0 else min(len(text), position + 2 * WINDOW)
         match = signature.pattern.search(text[start:end])
         if match is not None:
             line += text.count("\n", counted, start)
             counted = start
-            yield line, text[start:end], match.groupdict()
+            at = start + match.start()
+            yield line, text[max(start, at - WINDOW) : min(end, at + WINDOW)], match.groupdict()
             position = text.find("\n", position)
             if position < 0:
                 return
-        position = lower.find(signature.literal, position + 1)
+        else:
+            position = min(end, position + WINDOW)
+        position = block.lower.find(signature.literal, position + 1)
+
+
+def _line_start(text: str, place: int) -> int:
+    """Where the line of a place begins, at most WINDOW in front of it."""
+    least = max(0, place - WINDOW)
+    return max(least, text.rfind("\n", least, place) + 1)
 
 
 def _search_wrapped(
     text: str, starts: list[int], first_line: int, signature: Signature
 ) -> Iterator[tuple[int, str, dict[str, str]]]:
     lower = lowered(text)
-    position = lower.find(signature.literal)
+    position, done = lower.find(signature.literal), 0
     while position >= 0:
-        start = max(0, position - WINDOW)
-        match = signature.pattern.search(text[start : position + WINDOW])
+        start = max(done, position - WINDOW)
+        match = signature.pattern.search(text[start : position + 2 * WINDOW])
         if match is not None:
+            done = start + match.end()
             begin = bisect_right(starts, start + match.start()) - 1
-            last = bisect_right(starts, start + match.end() - 1) - 1
+            last = bisect_right(starts, done - 1) - 1
             if last - begin < MAX_SPAN:
                 yield first_line + begin, match.group(0), match.groupdict()
-        position = lower.find(signature.literal, position + len(signature.literal))
+            position = max(position + len(signature.literal), done)
+        else:
+            position += WINDOW
+        position = lower.find(signature.literal, position)
 
 
 def _suspects(block: Block, after: int) -> Iterator[tuple[int, str]]:
@@ -252,7 +266,7 @@ def _suspects(block: Block, after: int) -> Iterator[tuple[int, str]]:
     for found, match in enumerate(_SUSPECT.finditer(text)):
         if found >= 50:
             return
-        start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - WINDOW)
+        start = _line_start(text, match.start())
         line += text.count("\n", counted, start)
         counted = start
         if line > after:

@@ -105,7 +105,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _holds(words: tuple[str, ...], key: tuple[str, ...]) -> bool:
-    return any(words[i : i + len(key)] == key for i in range(len(words) - len(key) + 1))
+    return f" {' '.join(key)} " in f" {' '.join(words)} "
 
 
 def early_name_of(name: str) -> str:
