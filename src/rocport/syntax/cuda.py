@@ -33,9 +33,13 @@ _TOKEN = (
     rb"|\.?\d[\w.]*(?:(?:(?<=[eEpP])[+-]|'(?=\w))[\w.]*)*"
     rb"|<<<|<<=|<=|<<|::|->\*?|\+\+|--|&&|\|\||[=!+\-*/%&|^]=|\#\#|\.\.\.|[\s\S]"
 )
-RAW_STRING = rb"(?:u8|[uUL])?R\"(?P<delim>[^()\\\s\"]{0,16})\((?:[\s\S]*?)\)(?P=delim)\""
+_RAW_OPENING = rb"(?:u8|[uUL])?R\"(?P<delim>[^()\\\s\"]{0,16})\("
+RAW_STRING = _RAW_OPENING + rb"(?:[\s\S]*?)\)(?P=delim)\""
 _TOKENS = re.compile(_BEFORE + b"(" + _TOKEN + b"|)")
 _TOKENS_WITH_RAW = re.compile(_BEFORE + b"(" + RAW_STRING + b"|" + _TOKEN + b"|)")
+_OPENS_RAW = re.compile(_RAW_OPENING)
+_OPENS_RAW_NEXT = re.compile(_BEFORE + b"(" + _RAW_OPENING + b")")
+_CLOSES_RAW = re.compile(rb"\)([^()\\\s\"]{0,16})\"")
 _COMMENTS = re.compile(_COMMENT)
 _NOT_WORDS = bytes(byte if bytes([byte]).isalnum() or byte in b"_$" else 32 for byte in range(256))
 
@@ -43,6 +47,7 @@ IDENT, NUMBER, STRING, CHAR, PUNCT = "ident", "number", "string", "char", "punct
 _IDENT_START = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _DIGIT = frozenset(b"0123456789")
 
+_SPACES = (b"__global__", b"__device__", b"__host__")
 # Words after which `::name` names something at file scope.
 _NOT_SCOPES = frozenset(
     b"return else case do throw goto and or not new delete typename typedef using co_return namespace const volatile "
@@ -135,6 +140,26 @@ def between(places: list[int], first: int, last: int) -> list[int]:
     return places[bisect.bisect_left(places, first) : bisect.bisect_left(places, last)]
 
 
+def _pieces_with_raw(data: bytes) -> list[bytes]:
+    """What stands before each token, and the token, in turn."""
+    last = {found.group(1): found.start() for found in _CLOSES_RAW.finditer(data)}
+    if all(found.end() <= last.get(found.group("delim"), -1) for found in _OPENS_RAW.finditer(data)):
+        pieces = list(chain.from_iterable(_TOKENS_WITH_RAW.findall(data)))
+        del pieces[2::3]
+        return pieces
+    # The end of one that nothing closes would be looked for from each of them.
+    pieces, at = [], 0
+    while at < len(data):
+        raw = _OPENS_RAW_NEXT.match(data, at)
+        closed = raw is not None and raw.end() <= last.get(raw.group("delim"), -1)
+        match = (_TOKENS_WITH_RAW if closed else _TOKENS).match(data, at)
+        if match is None:
+            break
+        pieces += (match.group(1), match.group(2))
+        at = match.end()
+    return pieces
+
+
 class CudaSource:
     """One C, C++ or CUDA file. Everything is computed on first use and kept."""
 
@@ -152,8 +177,7 @@ class CudaSource:
     @cached_property
     def _lexed(self) -> tuple[list[bytes], list[int], list[bytes]]:
         if b'R"' in self.data:
-            pieces = list(chain.from_iterable(_TOKENS_WITH_RAW.findall(self.data)))
-            del pieces[2::3]
+            pieces = _pieces_with_raw(self.data)
         else:
             pieces = list(chain.from_iterable(_TOKENS.findall(self.data)))
         offsets = list(accumulate(map(len, pieces), initial=0))
@@ -525,8 +549,11 @@ class CudaSource:
         """Functions and lambdas with `__global__`, `__device__` or `__host__`."""
         found: dict[int, Function] = {}
         tokens = self.texts
-        for position in sorted(self.find(b"__global__", b"__device__", b"__host__")):
-            function = self._function_from(position)
+        passed: set[int] = set()
+        for position in sorted(self.find(*_SPACES)):
+            if position in passed:
+                continue
+            function = self._function_from(position, passed)
             if function is not None and (previous := found.get(function.name)) is not None:
                 merged = previous.specifiers | function.specifiers | {tokens[position]}
                 found[function.name] = Function(merged, function.name, function.params, function.body)
@@ -534,7 +561,8 @@ class CudaSource:
                 found[function.name] = function
         return list(found.values())
 
-    def _function_from(self, specifier: int) -> Function | None:
+    def _function_from(self, specifier: int, passed: set[int]) -> Function | None:
+        """`passed` takes the specifiers on the way, from which the same function would be found."""
         tokens = self.texts
         specifiers = {tokens[specifier]}
         position = specifier + 1
@@ -542,8 +570,10 @@ class CudaSource:
         limit = directive.last if directive is not None else len(tokens)
         while position < limit:
             text = tokens[position]
-            if text in (b"__global__", b"__device__", b"__host__"):
+            if text in _SPACES:
                 specifiers.add(text)
+                if self.directive_of(position) is directive:
+                    passed.add(position)
             elif text in (b"__launch_bounds__", b"__attribute__", b"alignas", b"__align__", b"decltype"):
                 if position + 1 < limit and position + 1 in self.pairs:
                     position = self.pairs[position + 1]

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from rocport.model import Definition, ProjectIndex
 from rocport.syntax.includes import include_names
 
-_SPECIFIED = re.compile(rb"__(global|device)__((?:[^;{}()]|\([^()]*\))*?)([A-Za-z_]\w*)\s*\(")
+_SPECIFIED = re.compile(
+    rb"__(global|device)__((?:(?!__(?:global|device)__)[^;{}()]|\([^()]*\))*?)(?<!\w)([A-Za-z_]\w*)\s*\("
+)
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE)
 _TORCH = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)/")
 _PTX = re.compile(

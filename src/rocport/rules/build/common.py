@@ -25,7 +25,7 @@ NVCC_FLAG = re.compile(
     r"|-DCUDA_API_PER_THREAD_DEFAULT_STREAM(?:=1)?(?=[\s\"',;>]|$))"
 )
 _ALSO_INTELS = "-restrict"
-_NVCC_HERE = re.compile(r"(?i)nvcc|cuda\w*flags|cmake_cuda|:cuda\b")
+_NVCC_HERE = re.compile(r"(?i)nvcc|cuda\w{,40}flags|cmake_cuda|:cuda\b")
 ARCH_FLAG = re.compile(r"arch=compute_|code=sm_|\bcompute_\d\d|\bsm_\d\d|-gencode|--generate-code|-arch=")
 HALF_MACRO = re.compile(r"-U\s*__CUDA_NO_(?:HALF|BFLOAT16)")
 CUDA_PATH = re.compile(r"/usr/local/cuda|nvidia/cuda_runtime|\bCUDA Toolkit\b|targets/x86_64-linux/include")

@@ -248,8 +248,8 @@ _ARITHMETIC = frozenset(b"( ) + - * / % << | ,".split())
 
 
 def _is_number_macro(source: CudaSource, at: int) -> bool:
-    directive = source.directive_of(at) if source.at(at - 1) == b"#" else None
-    if directive is None:
+    directive = source.directive_of(at)
+    if directive is None or directive.first != at - 1:
         return False
     body = [text for text in source.texts[at + 2 : directive.last] if text != b"\\"]
     numbers = [integer(text) is not None for text in body]

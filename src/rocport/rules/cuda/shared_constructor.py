@@ -64,13 +64,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             source,
             position + 1,
             f"{of_class.decode()} has a constructor, which nobody calls for shared memory: clang refuses it",
-            edits=[replace_range(source, position + 1, _end(source, position), b"; __shared__ ".join(references))],
+            edits=[replace_range(source, position + 1, _end(source, position + 1), b"; __shared__ ".join(references))],
         )
 
 
 def _end(source: CudaSource, position: int) -> int:
-    """The `;` that ends a declaration."""
-    while position < len(source.texts) and source.at(position) != b";":
+    """The `;` that ends a declaration, or what shows that it is none."""
+    while position < len(source.texts) and source.at(position) not in (b";", b"{", b"}", b"__shared__"):
         position = max(position, source.pairs.get(position, position)) + 1
     return position
 
@@ -83,7 +83,7 @@ def _declared(source: CudaSource, first: int) -> tuple[bytes, bytes, list[tuple[
     of_class = source.at(at)
     close = source.angle_end(at + 1) if source.at(at + 1) == b"<" else at
     variables, end = [], _end(source, first)
-    if close is None or close >= end or not source.is_ident(at):
+    if close is None or close >= end or source.at(end) != b";" or not source.is_ident(at):
         return None
     for name, last in source.split(close, end):
         extents = name + 1

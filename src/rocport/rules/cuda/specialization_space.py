@@ -79,6 +79,8 @@ def _function(source: CudaSource, first: int, context: Context) -> tuple[bytes, 
         word = source.at(position)
         if word in _NO_FUNCTION or word == b"__global__" or b"__device__" in context.project.macros.get(word, b""):
             return None
+        if word == b"template" and source.at(position - 1) != b"::":
+            return None  # a head of its own, which is looked at by itself
         if word == b"<":
             close = source.angle_end(position)
             if close is None:

@@ -14,7 +14,7 @@ from rocport.model import Applicability, Confidence, Context, Example, Finding, 
 from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
 
-_PATTERN = re.compile(r"(?:\*|[\w/]+)\.cuh?\b")
+_PATTERN = re.compile(r"[\w/*]\.cuh?\b")
 
 RULE = Rule(
     name="packaged-cuda-sources",
