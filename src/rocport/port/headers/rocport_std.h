@@ -235,6 +235,7 @@ using ::std::apply;
 using ::std::tuple_size_v;
 #endif
 using ::std::bit_and;
+using ::std::bit_not;
 using ::std::bit_or;
 using ::std::bit_xor;
 using ::std::divides;
@@ -244,6 +245,7 @@ using ::std::greater_equal;
 using ::std::less;
 using ::std::less_equal;
 using ::std::logical_and;
+using ::std::logical_not;
 using ::std::logical_or;
 using ::std::minus;
 using ::std::modulus;
@@ -251,6 +253,15 @@ using ::std::multiplies;
 using ::std::negate;
 using ::std::not_equal_to;
 using ::std::plus;
+
+/// C++20's: its argument as it came.
+struct identity {
+  using is_transparent = void;
+  template <class T>
+  ROCPORT_STD constexpr T&& operator()(T&& value) const noexcept {
+    return static_cast<T&&>(value);
+  }
+};
 
 // ---- Iterators -------------------------------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ NAMES = frozenset(
     b"norm arg polar atomic atomic_ref atomic_thread_fence memory_order memory_order_relaxed memory_order_consume "
     b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst advance distance next prev "
     b"iterator_traits reverse_iterator make_reverse_iterator input_iterator_tag output_iterator_tag "
-    b"forward_iterator_tag bidirectional_iterator_tag random_access_iterator_tag".split()
+    b"forward_iterator_tag bidirectional_iterator_tag random_access_iterator_tag identity bit_not logical_not".split()
 )
 """Names of cuda::std that the header has."""
 OUTSIDE = frozenset(
