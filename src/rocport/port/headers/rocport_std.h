@@ -136,8 +136,10 @@ using ::std::uintptr_t;
 
 // ---- Traits ----------------------------------------------------------------------------------------------------------
 
+using ::std::add_const;
 using ::std::add_const_t;
 using ::std::add_lvalue_reference_t;
+using ::std::add_pointer;
 using ::std::add_pointer_t;
 using ::std::alignment_of;
 using ::std::common_type;
@@ -148,61 +150,91 @@ using ::std::decay;
 using ::std::decay_t;
 using ::std::enable_if;
 using ::std::enable_if_t;
+using ::std::extent;
 using ::std::false_type;
 using ::std::integral_constant;
 using ::std::is_arithmetic;
+using ::std::is_array;
+using ::std::is_assignable;
 using ::std::is_base_of;
 using ::std::is_class;
 using ::std::is_const;
 using ::std::is_constructible;
 using ::std::is_convertible;
+using ::std::is_copy_constructible;
 using ::std::is_default_constructible;
+using ::std::is_destructible;
 using ::std::is_empty;
 using ::std::is_enum;
+using ::std::is_final;
 using ::std::is_floating_point;
+using ::std::is_function;
 using ::std::is_integral;
+using ::std::is_lvalue_reference;
+using ::std::is_nothrow_move_constructible;
+using ::std::is_null_pointer;
+using ::std::is_object;
 using ::std::is_pointer;
 using ::std::is_reference;
+using ::std::is_rvalue_reference;
 using ::std::is_same;
+using ::std::is_scalar;
 using ::std::is_signed;
+using ::std::is_standard_layout;
+using ::std::is_trivial;
 using ::std::is_trivially_copyable;
+using ::std::is_trivially_destructible;
 using ::std::is_unsigned;
 using ::std::is_void;
 using ::std::make_signed;
 using ::std::make_signed_t;
 using ::std::make_unsigned;
 using ::std::make_unsigned_t;
+using ::std::rank;
+using ::std::remove_const;
 using ::std::remove_const_t;
 using ::std::remove_cv;
 using ::std::remove_cv_t;
+using ::std::remove_extent;
+using ::std::remove_extent_t;
+using ::std::remove_pointer;
 using ::std::remove_pointer_t;
 using ::std::remove_reference;
 using ::std::remove_reference_t;
 using ::std::true_type;
+using ::std::underlying_type;
 using ::std::underlying_type_t;
 #if __cplusplus >= 201703L
 using ::std::bool_constant;
+using ::std::conjunction;
 using ::std::conjunction_v;
+using ::std::disjunction;
 using ::std::disjunction_v;
 using ::std::invoke_result_t;
 using ::std::is_arithmetic_v;
+using ::std::is_array_v;
 using ::std::is_base_of_v;
 using ::std::is_class_v;
 using ::std::is_const_v;
 using ::std::is_constructible_v;
 using ::std::is_convertible_v;
+using ::std::is_default_constructible_v;
 using ::std::is_empty_v;
 using ::std::is_enum_v;
 using ::std::is_floating_point_v;
 using ::std::is_integral_v;
 using ::std::is_invocable_v;
+using ::std::is_lvalue_reference_v;
 using ::std::is_pointer_v;
 using ::std::is_reference_v;
+using ::std::is_rvalue_reference_v;
 using ::std::is_same_v;
 using ::std::is_signed_v;
 using ::std::is_trivially_copyable_v;
 using ::std::is_unsigned_v;
 using ::std::is_void_v;
+using ::std::negation;
+using ::std::negation_v;
 using ::std::void_t;
 #endif
 
@@ -212,7 +244,9 @@ using ::std::array;
 using ::std::declval;
 using ::std::exchange;
 using ::std::forward;
+using ::std::forward_as_tuple;
 using ::std::get;
+using ::std::ignore;
 using ::std::index_sequence;
 using ::std::index_sequence_for;
 using ::std::initializer_list;
@@ -228,10 +262,14 @@ using ::std::pair;
 using ::std::swap;
 using ::std::tie;
 using ::std::tuple;
+using ::std::tuple_cat;
+using ::std::tuple_element;
 using ::std::tuple_element_t;
 using ::std::tuple_size;
 #if __cplusplus >= 201703L
 using ::std::apply;
+using ::std::as_const;
+using ::std::make_from_tuple;
 using ::std::tuple_size_v;
 #endif
 using ::std::bit_and;
@@ -263,11 +301,137 @@ struct identity {
   }
 };
 
+template <class T>
+using remove_cvref_t = ::std::remove_cv_t<::std::remove_reference_t<T>>;
+template <class T>
+struct remove_cvref {
+  using type = remove_cvref_t<T>;
+};
+
+// ---- Bits ------------------------------------------------------------------------------------------------------------
+
+template <class To, class From>
+ROCPORT_STD constexpr To bit_cast(const From& x) {
+  return __builtin_bit_cast(To, x);
+}
+template <class T>
+ROCPORT_STD constexpr int popcount(T x) {
+  return __builtin_popcountll(x);
+}
+template <class T>
+ROCPORT_STD constexpr int countr_zero(T x) {
+  return x == 0 ? numeric_limits<T>::digits : __builtin_ctzll(x);
+}
+template <class T>
+ROCPORT_STD constexpr int countl_zero(T x) {
+  return x == 0 ? numeric_limits<T>::digits : __builtin_clzll(x) - (64 - numeric_limits<T>::digits);
+}
+template <class T>
+ROCPORT_STD constexpr int countr_one(T x) {
+  return countr_zero(static_cast<T>(~x));
+}
+template <class T>
+ROCPORT_STD constexpr int countl_one(T x) {
+  return countl_zero(static_cast<T>(~x));
+}
+template <class T>
+ROCPORT_STD constexpr int bit_width(T x) {
+  return numeric_limits<T>::digits - countl_zero(x);
+}
+template <class T>
+ROCPORT_STD constexpr bool has_single_bit(T x) {
+  return x != 0 && (x & (x - 1)) == 0;
+}
+template <class T>
+ROCPORT_STD constexpr T bit_floor(T x) {
+  return x == 0 ? T(0) : static_cast<T>(T(1) << (bit_width(x) - 1));
+}
+template <class T>
+ROCPORT_STD constexpr T bit_ceil(T x) {
+  return x <= 1 ? T(1) : static_cast<T>(T(1) << bit_width(static_cast<T>(x - 1)));
+}
+template <class T>
+ROCPORT_STD constexpr T rotl(T x, int n) {
+  constexpr unsigned bits = numeric_limits<T>::digits;
+  const unsigned left = static_cast<unsigned>(n) % bits;
+  return static_cast<T>(left == 0 ? x : (x << left) | (x >> (bits - left)));
+}
+template <class T>
+ROCPORT_STD constexpr T rotr(T x, int n) {
+  return rotl(x, -n);
+}
+enum class endian { little = __ORDER_LITTLE_ENDIAN__, big = __ORDER_BIG_ENDIAN__, native = __BYTE_ORDER__ };
+
+// ---- Numbers and algorithms ------------------------------------------------------------------------------------------
+
+namespace numbers {
+#define ROCPORT_STD_NUMBER(name, digits)                                                                      \
+  template <class T, class = ::std::enable_if_t<::std::is_floating_point<T>::value>>                          \
+  constexpr T name##_v = static_cast<T>(digits);                                                              \
+  constexpr double name = name##_v<double>;
+ROCPORT_STD_NUMBER(e, 2.718281828459045235360287471352662498L)
+ROCPORT_STD_NUMBER(log2e, 1.442695040888963407359924681001892137L)
+ROCPORT_STD_NUMBER(log10e, 0.434294481903251827651128918916605082L)
+ROCPORT_STD_NUMBER(pi, 3.141592653589793238462643383279502884L)
+ROCPORT_STD_NUMBER(inv_pi, 0.318309886183790671537767526745028724L)
+ROCPORT_STD_NUMBER(inv_sqrtpi, 0.564189583547756286948079451560772586L)
+ROCPORT_STD_NUMBER(ln2, 0.693147180559945309417232121458176568L)
+ROCPORT_STD_NUMBER(ln10, 2.302585092994045684017991454684364208L)
+ROCPORT_STD_NUMBER(sqrt2, 1.414213562373095048801688724209698079L)
+ROCPORT_STD_NUMBER(sqrt3, 1.732050807568877293527446341505872367L)
+ROCPORT_STD_NUMBER(inv_sqrt3, 0.577350269189625764509148780501957456L)
+ROCPORT_STD_NUMBER(egamma, 0.577215664901532860606512090082402431L)
+ROCPORT_STD_NUMBER(phi, 1.618033988749894848204586834365638118L)
+#undef ROCPORT_STD_NUMBER
+}  // namespace numbers
+
+template <class T>
+ROCPORT_STD constexpr const T& clamp(const T& x, const T& low, const T& high) {
+  return x < low ? low : high < x ? high : x;
+}
+template <class In, class T>
+ROCPORT_STD constexpr T accumulate(In first, In last, T sum) {
+  for (; first != last; ++first) sum = sum + *first;
+  return sum;
+}
+template <class In, class T, class F>
+ROCPORT_STD constexpr T accumulate(In first, In last, T sum, F f) {
+  for (; first != last; ++first) sum = f(sum, *first);
+  return sum;
+}
+template <class In, class Out>
+ROCPORT_STD constexpr Out copy(In first, In last, Out to) {
+  for (; first != last; ++first, ++to) *to = *first;
+  return to;
+}
+template <class In, class Out, class F>
+ROCPORT_STD constexpr Out copy_if(In first, In last, Out to, F f) {
+  for (; first != last; ++first)
+    if (f(*first)) *to++ = *first;
+  return to;
+}
+template <class In, class T>
+ROCPORT_STD constexpr void fill(In first, In last, const T& value) {
+  for (; first != last; ++first) *first = value;
+}
+template <class In, class Out, class F>
+ROCPORT_STD constexpr Out transform(In first, In last, Out to, F f) {
+  for (; first != last; ++first, ++to) *to = f(*first);
+  return to;
+}
+template <class In, class In2, class Out, class F>
+ROCPORT_STD constexpr Out transform(In first, In last, In2 second, Out to, F f) {
+  for (; first != last; ++first, ++second, ++to) *to = f(*first, *second);
+  return to;
+}
+
 // ---- Iterators -------------------------------------------------------------------------------------------------------
 
 using ::std::advance;
+using ::std::begin;
 using ::std::bidirectional_iterator_tag;
 using ::std::distance;
+using ::std::end;
 using ::std::forward_iterator_tag;
 using ::std::input_iterator_tag;
 using ::std::iterator_traits;

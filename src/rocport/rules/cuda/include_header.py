@@ -90,7 +90,8 @@ def spelled(source: CudaSource, directive: Directive) -> tuple[str, int, int] | 
     end = data.find(closing, start + 1, directive.end)
     if end < 0:
         return None
-    return data[start + 1 : end].decode("utf-8", "surrogateescape").strip(), start, end + 1
+    name = data[start + 1 : end].decode("utf-8", "surrogateescape").strip()
+    return _PIECE.sub(r"cuda/std/\1", name), start, end + 1
 
 
 def is_project_file(name: str, source: CudaSource, context: Context) -> bool:
@@ -194,9 +195,12 @@ OTHERS = frozenset(
         "cuda/cmath",
         "cuda/latch",
         "cuda/pipeline",
+        "cuda/std/algorithm",
         "cuda/std/array",
         "cuda/std/atomic",
         "cuda/std/barrier",
+        "cuda/std/bit",
+        "cuda/std/ccomplex",
         "cuda/std/cmath",
         "cuda/std/complex",
         "cuda/std/cstddef",
@@ -206,6 +210,8 @@ OTHERS = frozenset(
         "cuda/std/iterator",
         "cuda/std/latch",
         "cuda/std/limits",
+        "cuda/std/numbers",
+        "cuda/std/numeric",
         "cuda/std/tuple",
         "cuda/std/type_traits",
         "cuda/std/utility",
@@ -214,6 +220,8 @@ OTHERS = frozenset(
         "nv/target",
     ]
 )
+# libcu++'s own pieces of a header: `cuda/std/__algorithm/min.h` of `cuda/std/algorithm`.
+_PIECE = re.compile(r"cuda/std/__(\w+)/.*")
 # Sources that the host's compiler compiles.
 _HOST = (".cpp", ".cc", ".cxx")
 # Headers whose functions a header of the port has.

@@ -41,11 +41,19 @@ NAMES = frozenset(
     b"tuple_element_t tuple_size apply tuple_size_v bit_and bit_or bit_xor divides equal_to greater greater_equal "
     b"less less_equal logical_and logical_or minus modulus multiplies negate not_equal_to plus acos acosh asin "
     b"asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh cbrt ceil erf erfc exp2 expm1 fabs floor "
-    b"log1p log2 rint round trunc atan2 copysign fmax fmin fmod hypot pow abs isnan isinf isfinite signbit "
-    b"norm arg polar atomic atomic_ref atomic_thread_fence memory_order memory_order_relaxed memory_order_consume "
-    b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst advance distance next prev "
-    b"iterator_traits reverse_iterator make_reverse_iterator input_iterator_tag output_iterator_tag "
-    b"forward_iterator_tag bidirectional_iterator_tag random_access_iterator_tag identity bit_not logical_not".split()
+    b"log1p log2 rint round trunc atan2 copysign fmax fmin fmod hypot pow abs isnan isinf isfinite signbit norm "
+    b"arg polar atomic atomic_ref atomic_thread_fence memory_order memory_order_relaxed memory_order_consume "
+    b"memory_order_acquire memory_order_release memory_order_acq_rel memory_order_seq_cst advance distance next "
+    b"prev iterator_traits reverse_iterator make_reverse_iterator input_iterator_tag output_iterator_tag "
+    b"forward_iterator_tag bidirectional_iterator_tag random_access_iterator_tag accumulate add_const add_pointer "
+    b"as_const begin bit_cast bit_ceil bit_floor bit_width clamp conjunction copy copy_if countl_one countl_zero "
+    b"countr_one countr_zero disjunction end endian extent fill forward_as_tuple has_single_bit ignore is_array "
+    b"is_array_v is_assignable is_copy_constructible is_default_constructible_v is_destructible is_final "
+    b"is_function is_lvalue_reference is_lvalue_reference_v is_nothrow_move_constructible is_null_pointer "
+    b"is_object is_rvalue_reference is_rvalue_reference_v is_scalar is_standard_layout is_trivial "
+    b"is_trivially_destructible make_from_tuple negation negation_v numbers popcount rank remove_const "
+    b"remove_cvref remove_cvref_t remove_extent remove_extent_t remove_pointer rotl rotr transform tuple_cat "
+    b"tuple_element underlying_type identity bit_not logical_not".split()
 )
 """Names of cuda::std that the header has."""
 OUTSIDE = frozenset(
@@ -95,6 +103,12 @@ RULE = Rule(
             "  NV_IF_TARGET(NV_IS_DEVICE, (return 1;), (return 2;))\n}\n",
             contains=('#include "rocport_std.h"', "NV_IF_TARGET(NV_IS_DEVICE"),
             absent=("nv/target>", "<cuda/"),
+        ),
+        Example(
+            "#include <cuda/std/bit>\n#include <cuda/std/__algorithm/min.h>\n"
+            "__device__ int f(int n) { return cuda::std::countl_zero(unsigned(n)); }\n",
+            contains=('#include "rocport_std.h"',),
+            absent=("<cuda/",),
         ),
         Example("#include <cuda/std/version>\n", contains=('#include "rocport_std.h"',), absent=("<cuda/",)),
         Example("__device__ cuda::atomic<int> n;\n__device__ void f() { n.wait(0); }\n", contains=("n.wait(0)",)),
