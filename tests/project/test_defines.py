@@ -93,6 +93,19 @@ endif()
     assert cmake_defines(text) == ["ALWAYS", "VALUE=3", "WITH_GPU"]
 
 
+def test_flags_of_cmake_define_macros_too() -> None:
+    text = """
+    set(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} -O2 -DA=1")
+    set(CMAKE_CXX_FLAGS_DEBUG "-DNOT_A_DEBUG_BUILD")
+    set(MESSAGE "-DNO_FLAG")
+    string(APPEND CMAKE_HIP_FLAGS " -std=c++11 -DB")
+    list(APPEND CUDA_NVCC_FLAGS "-arch=sm_70;-DC;-DD")
+    target_compile_options(t PRIVATE -Wall -DE)
+    set_target_properties(t PROPERTIES COMPILE_DEFINITIONS "F;G" CXX_STANDARD 17)
+    """
+    assert cmake_defines(text) == ["A=1", "B", "C", "D", "E", "F", "G"]
+
+
 def test_the_branch_of_cmake_for_amd_is_taken() -> None:
     """cuda_memtest: ENABLE_NVML is 1 for CUDA, 0 in the else branch that links hip::device."""
     text = """

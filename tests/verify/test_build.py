@@ -332,6 +332,15 @@ def test_host_source_gets_the_host_pass_only(tmp_path: Path, options: build.Buil
     assert [(unit.path, unit.target, unit.status) for unit in verification.units] == [("host.cpp", HOST, Status.OK)]
 
 
+def test_host_sources_compile_as_the_host_s_compiler_takes_them(tmp_path: Path, options: build.BuildOptions) -> None:
+    """A number that is narrowed (GCC warns), and C that has blocks for clang where GCC has nested functions."""
+    include = "#include <hip/hip_runtime_api.h>\n"
+    narrowed = include + "struct V { float x; };\nV f(double d) { return V{d}; }\n"
+    block = include + "extern int sort(int (^less)(int, int));\n"
+    root = tree(tmp_path / "t", a__cpp=narrowed, b__c=block)
+    assert {unit.status for unit in build.verify(root, options).units} == {Status.OK}
+
+
 def test_unavailable_target_is_refused_with_those_available(tmp_path: Path, options: build.BuildOptions) -> None:
     root = tree(tmp_path / "t", k__hip=GOOD)
     with pytest.raises(build.VerifyError, match=r"cannot compile for gfx601: no such gfx target is known.*gfx942"):

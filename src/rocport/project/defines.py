@@ -34,6 +34,9 @@ _HIP_LIST = "COMMON_HIPCC_FLAGS"
 _OF_TORCH = ("__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__")
 _BUILDS = re.compile(r"setup\s*\(|cpp_extension|CUDAExtension")
 _CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "target_compile_definitions"})
+_CMAKE_OPTIONS = frozenset({"add_compile_options", "target_compile_options"})
+# `set(CMAKE_CXX_FLAGS "-DX")`, `string(APPEND CMAKE_HIP_FLAGS " -DX")`; a build type for debugging is not ours.
+_CMAKE_FLAGS = re.compile(r"(?:APPEND )?\w*_FLAGS(?!\w*DEBUG)\w*\Z")
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
 _CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=(?:[\w.+\"\\-]|\$\{CMAKE_HIP_ARCHITECTURES\})*)?)\Z")
 _CMAKE_COMPUTED = re.compile(r"(?:-D)?([A-Za-z_]\w*)=\$\{(\w+)\}\Z")
@@ -224,10 +227,23 @@ def _of_commands(items: Sequence[CMakeCommand]) -> Iterator[str]:
             branches, end = _branches(items, at)
             yield from _of_commands(_taken(branches))
             at = end
-        elif item.name in _CMAKE_DEFINES:
-            words = item.words[1 if item.name == "target_compile_definitions" else 0 :]
-            yield from (word for word in words if word not in _CMAKE_KEYWORDS)
+        else:
+            yield from _defined_by(item)
         at += 1
+
+
+def _defined_by(item: CMakeCommand) -> Iterator[str]:
+    """The words of one command that define macros."""
+    if item.name in _CMAKE_DEFINES:
+        words = item.words[1 if item.name == "target_compile_definitions" else 0 :]
+        yield from (word for word in words if word not in _CMAKE_KEYWORDS)
+    elif item.name == "set_target_properties" and "COMPILE_DEFINITIONS" in item.words[:-1]:
+        yield from item.words[item.words.index("COMPILE_DEFINITIONS") + 1].split(";")
+    elif item.name in _CMAKE_OPTIONS or (
+        item.name in ("set", "string", "list") and _CMAKE_FLAGS.match(" ".join(item.words[: 1 + (item.name != "set")]))
+    ):
+        flags = (flag for word in item.words for flag in re.split(r"[\s;]+", word))
+        yield from (flag for flag in flags if flag.startswith("-D"))
 
 
 def _branches(items: Sequence[CMakeCommand], start: int) -> tuple[list[tuple[str | None, list[CMakeCommand]]], int]:

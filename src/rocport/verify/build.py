@@ -249,6 +249,11 @@ class _Outcome:
             return None
 
 
+# Sources that the build gives to the host's compiler, mostly GCC: it only warns of a number that is narrowed, and a
+# project that makes do with nested functions there has blocks for clang.
+_AS_GCC: dict[Language, tuple[str, ...]] = {"c++": ("-Wno-c++11-narrowing",), "c": ("-fblocks",)}
+
+
 @dataclass
 class _Builder:
     """Compiles one unit for one target; called from several threads."""
@@ -374,12 +379,13 @@ class _Builder:
             system += self.torch.includes
             torch_defines = self.torch.defines if language == "hip" else self.torch.host_defines
             defines += [define for define in torch_defines if define not in defines]
-            std = max(std or "", self.torch.std)
+            std = max(std or "", self.torch.std) if language != "c" else None
         elif unit.python and (python := python_include()) is not None:
             system.append(python)
         defines += [f"{name.split()[0]}={ASSUMED}" for name in self._assumed(unit)]
         extra = [f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics"]
         extra += ["-ftemplate-backtrace-limit=0", *(f"-U{name}" for name in unit.undefines)]
+        extra += _AS_GCC.get(language, ())
         for folder in unit.quote_includes:
             extra += ["-iquote", as_path(folder)]
         extra += [f"-idirafter{folder}" for folder in (*unit.last_includes, *self.options.last_includes)]
