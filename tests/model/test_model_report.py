@@ -65,7 +65,7 @@ def test_effort_is_by_kind_of_work_and_the_second_site_of_a_rule_costs_a_third()
         Effort("many.cu", 0, 4, 90),
         Effort("warp.cu", 0, 1, 45),
         Effort("write.cu", 0, 1, 45),
-        Effort("mixed.cu", 2, 1, 20),
+        Effort("mixed.cu", 2, 1, 17),
         Effort("build.cu", 0, 1, 10),
         Effort("read.cu", 1, 0, 5),
     ]
@@ -77,6 +77,14 @@ def test_one_cause_in_many_files_is_one_thing_to_understand() -> None:
     assert [[site.path for site in cause.sites] for cause in found.causes] == [["a.sh", "b.sh", "c.sh"], ["z.cu"]]
     assert found.causes is found.causes  # asked for several times a format, of reports with thousands of sites
     assert {effort.path: effort.minutes for effort in found.effort()} == {"a.sh": 10, "z.cu": 5, "b.sh": 3, "c.sh": 3}
+
+
+def test_what_one_change_settles_is_one_cause_done_or_not_and_the_undone_site_is_shown() -> None:
+    done = replace(finding(REVIEW, "a.py"), message="import x.a", cause="import of x")
+    left = replace(finding(MANUAL, "b.py"), message="import x.b", cause="import of x", rule="other")
+    beside = replace(finding(MANUAL, ".github/c.py"), message="import x.c", cause="import of x")
+    (cause,) = report(beside, done, left).causes
+    assert cause.sites == (left, done, beside)
 
 
 def test_what_no_build_needs_comes_last() -> None:

@@ -164,6 +164,12 @@ class SymbolTable:
         return libraries()
 
 
+def without_counterpart(symbol: Symbol) -> str:
+    """The library of a name where none of it has a drop-in, so that one decision settles all of it; else empty."""
+    library = libraries()[symbol.library]
+    return library.title if library.applicability == "MANUAL" and symbol.library != "others" else ""
+
+
 @cache
 def load() -> SymbolTable:
     """Read every `symbols.csv`. Raises SymbolTableError for a row that does not have the documented columns."""

@@ -92,3 +92,5 @@ class Finding:
     source: str = ""
     routine: bool = False
     """A one-to-one rename that every hipify makes too: `port` does it, `scan` does not list it unless asked."""
+    cause: str = ""
+    """What one change settles, where the message names one site of it; empty: the message and the fix."""

@@ -43,10 +43,10 @@ class Effort:
 
 @dataclass(frozen=True)
 class Cause:
-    """Open sites of which one rule says the same: one thing to understand, however many places it has."""
+    """Open sites that one change settles: one thing to understand, however many places it has."""
 
     sites: tuple[Finding, ...]
-    """At least one, in order of path and line."""
+    """At least one: what the build needs first, there not done before done, then in order of path and line."""
 
     @property
     def first(self) -> Finding:
@@ -203,11 +203,12 @@ class Report:
     def causes(self) -> tuple[Cause, ...]:
         """REVIEW and MANUAL sites by what is said of them: what the build needs first, there not done before done, the
         gravest, then the widest."""
-        groups: dict[tuple[str, Applicability, str, str], list[Finding]] = defaultdict(list)
+        groups: dict[tuple[str, ...], list[Finding]] = defaultdict(list)
         for finding in self.findings:
             if finding.applicability is not Applicability.SAFE:
-                groups[finding.rule, finding.applicability, finding.message, finding.fix].append(finding)
-        causes = [Cause(tuple(sorted(sites, key=lambda site: (site.path, site.line)))) for sites in groups.values()]
+                said = (finding.cause,) if finding.cause else (finding.rule, finding.message, finding.fix)
+                groups[said].append(finding)
+        causes = [Cause(tuple(sorted(sites, key=_reach))) for sites in groups.values()]
         return tuple(sorted(causes, key=_weight))
 
     def effort(self) -> list[Effort]:
@@ -233,11 +234,15 @@ class Report:
         return sorted(efforts, key=lambda effort: (beside_the_build(effort.path), -effort.minutes, effort.path))
 
 
+def _reach(site: Finding) -> tuple[bool, bool, str, int]:
+    done = site.applicability is not Applicability.MANUAL
+    return beside_the_build(site.path), done, site.path, site.line
+
+
 def _weight(cause: Cause) -> tuple[bool, bool, int, int, str, int]:
     first = cause.first
-    beside = all(beside_the_build(site.path) for site in cause.sites)
-    done = first.applicability is not Applicability.MANUAL
-    return beside, done, _GRAVEST.index(first.severity), -len(cause.sites), first.path, first.line
+    beside, done, path, line = _reach(first)
+    return beside, done, _GRAVEST.index(first.severity), -len(cause.sites), path, line
 
 
 def _minutes(site: Finding) -> int:

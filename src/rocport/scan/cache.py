@@ -168,7 +168,7 @@ _NAMES = shape.Row(
 _FINDING = shape.Row(
     *(str, int, int, int, int, str, str, str, str, str, int),
     [shape.Row(int, int, str)],
-    *([str], [str], str, str, bool),
+    *([str], [str], str, str, bool, str),
 )
 
 
@@ -266,6 +266,7 @@ def pack_finding(finding: Finding) -> list[Any]:
         finding.holds,
         finding.source,
         finding.routine,
+        finding.cause,
     ]
 
 
@@ -273,7 +274,7 @@ def unpack_finding(path: str, packed: list[Any]) -> Finding:
     """The inverse of `pack_finding`. Raises ShapeError."""
     shape.check(packed, _FINDING)
     (rule, start, end, line, end_line, message, severity, applicability, confidence, fix, phase) = packed[:11]
-    edits, headers, compat, holds, source, routine = packed[11:]
+    edits, headers, compat, holds, source, routine, cause = packed[11:]
     return Finding(
         rule,
         path,
@@ -292,4 +293,5 @@ def unpack_finding(path: str, packed: list[Any]) -> Finding:
         holds,
         source,
         routine,
+        cause,
     )

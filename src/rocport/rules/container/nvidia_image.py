@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
@@ -29,6 +30,7 @@ _PACKAGES = re.compile(
     r"|\blibnccl\S*|developer\.download\.nvidia\.com|nvidia-container|cuda_[\d.]+_linux\.run"
     r"|conda\S* install.*\b(?:cuda|pytorch-cuda|cudatoolkit)\b"
 )
+_RUNTIME = "NVIDIA's container runtime passes the GPU"
 _KUBERNETES = re.compile(r"nvidia\.com/gpu|nvidia\.com/mig")
 
 RULE = Rule(
@@ -61,8 +63,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         return
     patterns = [
         (_IMAGE, "an image of CUDA"),
-        (_GPUS, "NVIDIA's way to pass GPUs"),
-        (_DRIVER, "NVIDIA's container runtime"),
+        (_GPUS, _RUNTIME),
+        (_DRIVER, _RUNTIME),
         (_KUBERNETES, "NVIDIA's device plugin"),
     ]
     if source.language == "docker":
@@ -82,11 +84,12 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 break
             if match:
                 said.add(line.text.strip())
-                yield found(
+                item = found(
                     RULE,
                     source,
                     line,
                     f"{match[0].strip()[:70]}: {what}",
                     fix="a rocm base image beside it; pass --device /dev/kfd --device /dev/dri --group-add video",
                 )
+                yield replace(item, cause=what)
                 break

@@ -38,6 +38,7 @@ def finding(
     headers: Iterable[str] = (),
     holds: str = "",
     routine: bool = False,
+    cause: str = "",
 ) -> Finding:
     """A finding on the token at `position`, or on the tokens from `position` to `last` (inclusive)."""
     start = source.starts[position]
@@ -59,4 +60,5 @@ def finding(
         holds=holds,
         source=rule.sources[0] if rule.sources else "",
         routine=routine,
+        cause=cause,
     )

@@ -16,7 +16,7 @@ import re
 from collections.abc import Container, Iterator
 from itertools import takewhile
 
-from rocport.facts.symbols import Symbol, load
+from rocport.facts.symbols import Symbol, load, without_counterpart
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
@@ -359,6 +359,7 @@ def _finding(source: CudaSource, directive: Directive, symbol: Symbol, start: in
             f"<{symbol.cuda}> has no HIP counterpart" + (f": {symbol.note}" if symbol.note else ""),
             last=directive.last - 1,
             fix="replace what the file takes from it, then drop the include",
+            cause=without_counterpart(symbol),
         )
     return finding(
         RULE,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from rocport.binding.branches import branches
-from rocport.facts.symbols import Symbol, libraries, load
+from rocport.facts.symbols import Symbol, libraries, load, without_counterpart
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace
 from rocport.rules.cuda.standard_library import supported
@@ -88,6 +88,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 f"{symbol.cuda} has no counterpart in ROCm" + (f": {note}" if note else ""),
                 last=last,
                 fix=note or "write this part again with what HIP has",
+                cause=without_counterpart(symbol),
             )
 
 

@@ -375,6 +375,7 @@ def _condition(
         headers=[HEADER],
         applicability=Applicability.SAFE if settled and not clang else Applicability.REVIEW,
         fix=_WITHOUT_CLANG if clang else "see that the branch suits AMD GPUs",
+        cause="" if clang or ARCH in names else "versions of CUDA's toolkit",
     )
 
 
