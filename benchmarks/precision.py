@@ -5,9 +5,10 @@ Run: python benchmarks/precision.py draw COUNT SEED TREE...     prints a sample 
      python benchmarks/precision.py again LABELS.csv FOLDER     the same of those that a scan of today still gives
 
 `draw` scans each tree (a folder; its name is what the rows call it), takes COUNT findings of all by SEED, evenly over
-the trees, and prints tree, path, line, rule, applicability, message, and the columns `verdict` and `reason` empty. What
-one change settles is one finding, as in the report: its first site stands for all of them. A label is `true` (the place breaks, or has to be looked at, for the reason given), `false` (it works, or the reason is
-wrong), or `repeat` (true, and said at another place that the same change settles). Precision is true of true and false.
+the trees, and prints tree, path, line, rule, applicability, message, and the columns `verdict` and `reason` empty.
+What one change settles is one finding, as in the report: its first site stands for all of them. A label is `true` (the
+place breaks, or has to be looked at, for the reason given), `false` (it works, or the reason is wrong), or `repeat`
+(true, and said at another place that the same change settles). Precision is true of true and false.
 
 precision.csv is of eight trees that rules were tuned on; precision_fresh.csv of 50 that nobody had looked at, in five
 draws (seeds 2, 3, 4, 11 and 21; 60, 54, 44, 60 and 54 findings; 0.71, 0.72, 0.83, 0.75 and 0.71 true), each labelled

@@ -10,8 +10,9 @@ from typing import Protocol
 
 from rocport.syntax.cuda import NUMBER, CudaSource, kind_of
 
-UNIFORM, WARP, LANE = 0, 1, 2
-"""The same in the whole block; the same in each 32-lane warp; different from lane to lane."""
+UNIFORM, WAVEFRONT, WARP, LANE = 0, 1, 2, 3
+"""The same in the whole block; in each pair of warps that make a wavefront of 64 lanes; in each 32-lane warp; different
+from lane to lane."""
 LANES = 32
 
 _INTEGER = re.compile(rb"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlL]*\Z")
@@ -449,6 +450,8 @@ def combine(operator: bytes, left: Value, right: Value) -> Value:
         return Value(level, axis=left.axis + right.axis)
     if left.index == "thread" and right.level == UNIFORM:
         return _cut(operator, left, right.constant)
+    if left.index == "warp" and right.constant is not None and _by_pairs(operator, right.constant, 2):
+        return Value(WAVEFRONT)
     return Value(level)
 
 
@@ -459,12 +462,19 @@ def _decides(value: Value) -> bool:
 def _cut(operator: bytes, left: Value, number: int | None) -> Value:
     """A thread's index divided, shifted or masked."""
     if number is not None:
+        if _by_pairs(operator, number, 2 * LANES):
+            return Value(WAVEFRONT)
         whole = (operator == b"/" and number and number % LANES == 0) or (operator == b">>" and number >= 5)
         if whole or (operator == b"&" and number % LANES == 0):
             return Value(WARP, "warp")
         if operator in (b"%", b"&"):
             return Value(LANE, "lane")
     return Value(left.level, "lane" if operator in (b"%", b"&") else "")
+
+
+def _by_pairs(operator: bytes, number: int, pair: int) -> bool:
+    """True for a division after which two neighbouring warps, one wavefront of 64 lanes, have the same value."""
+    return bool(number) and ((operator == b"/" and number % pair == 0) or (operator == b">>" and 2**number % pair == 0))
 
 
 def _compared(operator: bytes, left: Value, right: Value) -> Value:

@@ -141,6 +141,8 @@ class Package:
     wheels: tuple[NativeWheel, ...] = ()
     policies: tuple[PolicyRule, ...] = ()
     module: str = ""
+    elsewhere: tuple[str, ...] = ()
+    """Names of it whose default wheel runs beside ROCm, on the CPU or as documentation."""
     index_needs: tuple[str, ...] = ()
     """What it needs from torch's own index, where the default one serves CUDA builds."""
 

@@ -166,8 +166,10 @@ class SymbolTable:
 
 def without_counterpart(symbol: Symbol) -> str:
     """The library of a name where none of it has a drop-in, so that one decision settles all of it; else empty."""
-    library = libraries()[symbol.library]
-    return library.title if library.applicability == "MANUAL" and symbol.library != "others" else ""
+    match symbol:
+        case Symbol(library=name) if name != "others" and libraries()[name].applicability == "MANUAL":
+            return libraries()[name].title
+    return ""
 
 
 @cache

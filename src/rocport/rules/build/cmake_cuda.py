@@ -271,7 +271,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 yield found(RULE, source, command, f"{library}: {BY_HAND}", fix=advice or NOTHING)
         elif command is above and (made := cmake_gate.prelude(source, context)):
             item = found(RULE, source, command, "folders below compile CUDA sources: the option for HIP stands here")
-            yield replace(item, edits=made, applicability=Applicability.REVIEW)
+            yield replace(item, edits=made, applicability=Applicability.SAFE)
 
 
 _LANGUAGE = re.compile(r"\bLANGUAGE\s+\"?CUDA\b")

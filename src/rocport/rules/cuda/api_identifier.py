@@ -19,11 +19,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace as changed
 from functools import cache
 from typing import Literal
 
 from rocport.binding import Binder, Binding, Owner, binder
-from rocport.facts.symbols import Symbol, libraries, load
+from rocport.binding.branches import branches
+from rocport.facts.symbols import Symbol, libraries, load, without_counterpart
 from rocport.model import (
     Applicability,
     Context,
@@ -110,6 +112,8 @@ RULE = Rule(
         '// cudaMalloc in a comment\nconst char *s = "cudaMalloc";\n',
         "void my_cudaMalloc();\n",
         "namespace mine {\nusing cudaStream_t = int *;\ncudaStream_t stream;\n}\n",
+        "#if CUDART_VERSION >= 13000\nauto x = cudaMemPoolCreateUsageHwDecompress;\n#endif\n",
+        "void add(BaseClock *clock) { clock->tick(); }\n",
         "#include <ctime>\ndouble f() { return clock() / double(CLOCKS_PER_SEC) + std::clock(); }\n",
     ),
     sources=("HIP headers of ROCm 6.4 and the ROCm 10 bindings; see facts/libraries",),
@@ -130,6 +134,7 @@ def _claimed() -> frozenset[bytes]:
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     identifiers = load().identifiers
     bound = binder(source, context)
+    view = branches(source, context.project.torch_extension)
     for name in (source.names & identifiers.keys()) - _claimed():
         symbol = identifiers[name]
         if symbol.hip == symbol.cuda and not symbol.note and not _is_lacking(symbol, context.options.rocm):
@@ -147,7 +152,12 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             elif shared is not None:
                 yield _shared(source, position, symbol, *shared)
             else:
-                yield (found := _finding(source, position, symbol, context.options.rocm, said))
+                found = _finding(source, position, symbol, context.options.rocm, said)
+                if found.applicability is not Applicability.SAFE and view.is_dead(source.starts[position]):
+                    if found.edits:  # renamed with the rest of the file, in a branch that no build for AMD takes
+                        yield changed(found, applicability=Applicability.SAFE)
+                    continue
+                yield found
                 if not found.edits and not symbol.note and found.applicability is Applicability.REVIEW:
                     break  # HIP keeps the name: from which release on it has it is said once
                 said |= symbol.note.startswith("semantics:") and found.applicability is Applicability.REVIEW
@@ -230,7 +240,10 @@ def _shared(source: CudaSource, position: int, symbol: Symbol, other: bytes, mac
 
 
 def _is_the_host_s(source: CudaSource, position: int) -> bool:
-    """True for the C library's `clock()`: `std::clock`, or a call outside device code of a file that has its header."""
+    """True for the C library's `clock()`: `std::clock`, or a call outside device code of a file that has its header;
+    and for a variable of the name."""
+    if source.at(position + 1) != b"(" and source.directive_of(position) is None:
+        return True
     if source.at(position - 1) == b"::" and source.at(position - 2) == b"std":
         return True
     if source.in_device(position) or source.directive_of(position) is not None or source.at(position + 1) != b"(":
@@ -310,6 +323,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             position,
             f"{symbol.cuda} has no HIP counterpart" + (f": {symbol.note}" if symbol.note else ""),
             fix="write this part again with what HIP has, or leave it out under `#ifdef __HIP_PLATFORM_AMD__`",
+            cause=without_counterpart(symbol),
         )
     if rocm is not None and symbol.declared_in(rocm) is False:
         return finding(
@@ -362,6 +376,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         routine=not reasons,
         edits=[replace(source, position, symbol.hip.encode())],
         holds=_range(symbol),
+        cause=f"needs ROCm {symbol.since.lstrip('~')}" if reasons and narrow and not note else "",
     )
 
 
@@ -455,7 +470,7 @@ def _range(symbol: Symbol) -> str:
     """The ROCm releases that declare the HIP name, in words; empty when all inspected ones do."""
     parts = []
     if symbol.since:
-        parts.append(f"from ROCm {symbol.since.lstrip('~')} on" + (" or earlier" if symbol.since[0] == "~" else ""))
+        parts.append(f"since ROCm {symbol.since.lstrip('~')}" + (" or earlier" if symbol.since[0] == "~" else ""))
     if symbol.until:
         parts.append(f"until ROCm {symbol.until.lstrip('~')}")
     return ", ".join(parts)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
+from rocport.convergence.values import integer
 from rocport.facts.targets import capabilities
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
@@ -37,6 +38,8 @@ _QUERIES = frozenset(
 )
 _PRINTS = frozenset(b"printf fprintf snprintf sprintf cout cerr clog print format LOG INFO puts to_string".split())
 _NAMES_TARGET = re.compile(rb"(?:sm|compute)_%")
+_COMPARE = frozenset({b"<", b">", b"<=", b">=", b"==", b"!="})
+_PASCAL = 6
 _OPERATORS = frozenset({b"<", b">", b"<=", b"==", b"!=", b"*", b"+"})
 
 RULE = Rule(
@@ -60,6 +63,7 @@ RULE = Rule(
     clean=(
         'void f(cudaDeviceProp p) { printf("%d.%d", p.major, p.minor); }\n',
         'void f(cudaDeviceProp p) { APP_NOTE("Compute {}.{}", p.major, p.minor); }\n',
+        "bool f(cudaDeviceProp p) { return p.major == 3 || p.major < 6; }\n",
         "struct Version { int major; };\nbool f(Version v) { return v.major >= 8; }\n",
         "void f(cudaDeviceProp p) { std::cout << p.major << '.' << p.minor; }\n",
     ),
@@ -82,6 +86,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         line = source.line(source.starts[position])
         if line in lines or view.is_dead(source.starts[position]) or amd_only(source, position):
             continue
+        if member and _before_volta(source, position):
+            continue
         lines.add(line)
         yield finding(
             RULE,
@@ -93,6 +99,15 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             "means another thing there",
             fix="ask for the feature, or for prop.gcnArchName under __HIP_PLATFORM_AMD__",
         )
+
+
+def _before_volta(source: CudaSource, position: int) -> bool:
+    """True for a comparison that every AMD GPU answers as CUDA's newer ones do, `prop.major < 6`: what it asks for
+    (shuffles, atomics of doubles) is there. Tensor cores begin with 7."""
+    after = source.at(position + 1)
+    at = position + (3 if source.at(position + 2) == b"=" else 2)
+    number = integer(source.at(at)) if after in _COMPARE else None
+    return number is not None and number <= _PASCAL and source.at(at + 1) not in _OPERATORS
 
 
 def _is_printed(source: CudaSource, position: int) -> bool:

@@ -92,6 +92,9 @@ RULE = Rule(
         ),
     ),
     clean=(
+        "__global__ void k(int *p, int m) {\n  int warp = threadIdx.x / 32, row = blockIdx.y * 64 + warp / 2 * 32;\n"
+        "  if (row + 32 <= m) { for (int i = 0; i < 4; ++i) { p[i] = 1; __syncthreads(); } }\n"
+        "  else { for (int i = 0; i < 4; ++i) { p[i] = 2; __syncthreads(); } }\n}\n",
         "__global__ void k(float *x, int n, int c) { __shared__ float s[64]; int i = threadIdx.x;\n"
         "for (int t = n * c + i, end = i; t >= end; t -= c) { s[i] = x[t]; __syncthreads(); x[t] = s[63 - i]; "
         "__syncthreads(); } }\n",
@@ -238,6 +241,7 @@ def _uneven(unit: Unit, body: Body, least: int) -> Iterator[Finding]:
             worst = max(leaving, key=lambda guard: guard.value.level)
             if worst.value.level >= least:
                 found.setdefault(loop.statement.first, (worst.statement, worst.value))
+                break  # the loops inside go round together once this one does
     for statement, value in found.values():
         yield finding(
             RULE,

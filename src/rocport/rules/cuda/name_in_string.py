@@ -59,6 +59,9 @@ RULE = Rule(
         'void f(int e) { fprintf(stderr, "%s\\n", "cudaFree"); }\n',
         'const char *help = "build it with nvcc";\n',
         'const char *name = "libpng.so";\n',
+        'bool f(std::string name) { return name.compare(0, 2, "P5") == 0; }\n',
+        'bool f(std::string kind) { return kind == "CUDA_Async"; }\n',
+        'bool f(std::string s) { return s.find("CUDAEnsemble progress") != std::string::npos; }\n',
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
 )
@@ -87,6 +90,14 @@ _BUILT = re.compile(rb"(?:^|[=,])(?:sm|compute)_$|^--?(?:gpu-architecture|gpu-co
 _MANGLED = re.compile(rb"_Z\w*\d(?:CUstream_st|CUevent_st|CUgraph_st|cuda\w+|CU\w+_st|__half2?|__nv_bfloat16\w*)\w*")
 _PRODUCT = re.compile(
     rb"(?i)\b(?:nvidia|tesla|geforce|quadro|[rg]tx ?\d*|titan|jetson|orin|xavier|(?:[ahvplt]|gb|gh|b)\d{1,3}0?s?)\b"
+)
+_SAID = re.compile(
+    rb"^(?:CUDA)$|\bCUDA(?: runtime| driver)? (?:error(?![ \w])|out of memory|initiali[sz]ation|version)|\bCUDA_ERROR_"
+)
+"""What begins a message of torch's or of CUDA's, and is HIP's there: a project's own text stays what it is."""
+_DEVICE_NAMES = frozenset(
+    b"cudaDeviceProp cudaDeviceProp_v2 cudaGetDeviceProperties getDeviceProperties getCurrentDeviceProperties "
+    b"cuDeviceGetName nvmlDeviceGetName get_device_properties".split()
 )
 _SYMBOLS = frozenset(
     b"dlsym dlvsym GetProcAddress cuGetProcAddress cuGetProcAddress_v2 cudaGetDriverEntryPoint SDL_LoadFunction "
@@ -126,7 +137,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if view.is_dead(source.starts[position]):
             continue
         message, fix = found
-        yield finding(RULE, source, position, message, fix=fix)
+        yield finding(RULE, source, position, message, fix=fix, cause=f"named in a string: {fix}")
 
 
 _WORDS = (b"cuda", b"CUDA", b"nv", b"cu", b".ptx", b".cubin", b".fatbin", b"_Z", b"sm_", b"compute_", b"nccl", b"ptxas")
@@ -154,9 +165,9 @@ def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] |
         return f'the symbol "{shown}" is looked up by its name{to}', "look up HIP's name on AMD"
     if value in _api() and (_compared(source, position, called) or _keys(source, position)):
         return f'"{shown}" is compared as text, and HIP\'s names are others', "compare the error codes"
-    if _PRODUCT.search(value) and _compared(source, position, called) and b"name" in source.names:
+    if _PRODUCT.search(value) and _compared(source, position, called) and _of_device(source):
         return f'"{shown}" is looked for in the name of a device: AMD\'s have others', "ask for gcnArchName on AMD"
-    if b"CUDA" in value and _compared(source, position, called) and called not in _ENVIRONMENT:
+    if _SAID.search(value) and called in _COMPARES and called not in _ENVIRONMENT:
         return f'"{shown}" is looked for in a text, and HIP\'s messages say HIP', "compare the error codes"
     if _MANGLED.fullmatch(value):
         return f'"{shown}" is a mangled name that spells a CUDA type: HIP\'s differs', 'make the kernel extern "C"'
@@ -216,6 +227,12 @@ def _keys(source: CudaSource, position: int) -> bool:
     """True for a key in a list of a file that asks for error names: `{{"cudaErrorInvalidValue", 1}, ...}`."""
     asks = {b"cudaGetErrorName", b"cuGetErrorName"} & source.names
     return bool(asks) and source.at(position - 1) == b"{" and source.at(position + 1) == b","
+
+
+def _of_device(source: CudaSource) -> bool:
+    """True in a file that has the name of a device at hand."""
+    named = source.names & {b"device_name", b"deviceName", b"gpu_name", b"gpuName"}
+    return bool(named) or (b"name" in source.names and not _DEVICE_NAMES.isdisjoint(source.names))
 
 
 def _compared(source: CudaSource, position: int, called: bytes) -> bool:

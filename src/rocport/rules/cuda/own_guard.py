@@ -33,6 +33,9 @@ _HARMLESS = frozenset(
     b"__CUDA_NO_HALF_OPERATORS__ __CUDA_NO_HALF_CONVERSIONS__ __CUDA_NO_HALF2_OPERATORS__ __CUDA_ARCH_FEAT_SM90_ALL "
     b"__CUDA_ARCH_HAS_FEATURE__ CUDA_API_PER_THREAD_DEFAULT_STREAM __CUDA_API_PER_THREAD_DEFAULT_STREAM".split()
 )
+_FOR_AUTHORS = re.compile(rb"(?:^|_)(?:DEBUG|TEST|CHECK|VERBOSE|TIMING|PROFILE|TRACE|PRINT)(?:_|\Z)|^NVIDIA_P2P_")
+"""What no build sets, on either platform: the author's own looks at the code, and what NVIDIA's driver can do."""
+_COMMENTED = b"//#define %s"
 _CONDITIONALS = (b"if", b"ifdef", b"elif")
 _ASKING = (*_CONDITIONALS, b"ifndef", b"elifdef", b"elifndef")
 
@@ -57,6 +60,9 @@ RULE = Rule(
         "#ifdef ACC_GPU_CUDA_ENABLED\nvoid f();\n#endif\n#ifdef ACC_GPU_HIP_ENABLED\nvoid f();\n#endif\n",
         "#define USE_CUDA 1\n#if USE_CUDA\nvoid f();\n#endif\n",
         "#ifdef MY_CUDA_TOOLS_H\nvoid f();\n#endif\n",
+        "#ifdef TEST_CUDA_CODE\nvoid f();\n#endif\n",
+        "//#define USE_CUDA_HALF\n#ifdef USE_CUDA_HALF\nvoid f();\n#endif\n",
+        "#ifdef NVIDIA_P2P_CAP_PERSISTENT\nvoid f();\n#endif\n",
         "#ifdef BARRACUDA\nvoid f();\n#endif\n",
         "#ifdef __NVCC_DIAG_PRAGMA_SUPPORT__\n#pragma nv_diag_suppress 20012\n#endif\n",
     ),
@@ -94,7 +100,7 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
     """True for a macro that neither the tree nor another rule of the port answers for."""
     if name in CUDA_NAMES or name in _HARMLESS or name in load().identifiers or _HEADER_GUARD.match(name):
         return False
-    if name.endswith((b"_DEBUG", b"_DISABLED")):
+    if name.endswith(b"_DISABLED") or _FOR_AUTHORS.search(name) or _COMMENTED % name in source.data:
         return False
     project = context.project
     if name.decode() in project.defined or _has_twin(source, name):

@@ -7,11 +7,13 @@ package facts; pure Python packages are left alone.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
-from rocport.facts.packages import find_package
+from rocport.facts.packages import find_package, normalize
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
 from rocport.rules.build.common import WHEEL_TAG, found
@@ -37,6 +39,7 @@ RULE = Rule(
         Example("numpy\ntransformers>=4.40\n", path="requirements.txt"),
         Example("flash-attn\n", path="requirements-rocm.txt"),
         Example("# cupy-cuda12x\n", path="requirements.txt"),
+        Example("onnxruntime>=1.14\nnvidia-sphinx-theme\n", path="requirements.txt"),
         Example(
             '[tool.uv]\nconflicts = [[\n  { package = "x" },\n  { extra = "mamba-ssm" },\n]]\n', path="pyproject.toml"
         ),
@@ -50,6 +53,7 @@ _INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba|uv)\s+(?:instal
 _CLONE = re.compile(r"\bgit clone\b.*/([\w.-]+?)(?:\.git)?(?:\s|$)")
 _CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
+_FOR_CUDA = re.compile(r"-cu(?:da)?1[1-9]x?$")
 _ASKS_AMD_OUT = ("cuda-only", "separate", "build", "fork")
 _EXTRA = re.compile(
     r"\bjax\[cuda|\bcupy-cuda|\bcuda-python\b|\bcudatoolkit\b|\bpytorch-cuda\b|\bnvidia-\w+|-cu1[123]\b"
@@ -76,7 +80,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         if troubled:
             fixes = [_TAG_FIX] if tag else []
             fixes += [_NAME_FIX] if len(troubled) > len(fixes) else []
-            yield found(
+            item = found(
                 RULE,
                 source,
                 line,
@@ -84,6 +88,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 fix="; ".join(fixes),
                 confidence=Confidence.HIGH if tag else Confidence.MEDIUM,
             )
+            packages = sorted({_FOR_CUDA.sub("", name) for name in troubled if not tag or name != tag[0]})
+            yield replace(item, cause="requirement " + (" ".join(packages) or "CUDA's wheels"))
 
 
 _TAG_FIX = "a requirements file for ROCm with --index-url of the rocm wheels, not --extra-index-url"
@@ -122,12 +128,14 @@ def requirement_name(text: str) -> str:
 def trouble(name: str) -> str:
     """What is wrong with asking for a package on ROCm; empty when nothing is."""
     package = find_package(name)
+    if package is not None and any(fnmatch.fnmatchcase(normalize(name), pattern) for pattern in package.elsewhere):
+        return ""
     if package is None or package.state not in _ASKS_AMD_OUT:
         return f"{name}: for CUDA only" if _EXTRA.search(name) else ""
-    return f"{name}: {_SAYS[package.state]}" + (f"; instead: {package.replacement}" if package.replacement else "")
+    return f"{name}: {SAYS[package.state]}" + (f"; instead: {package.replacement}" if package.replacement else "")
 
 
-_SAYS = {
+SAYS = {
     "cuda-only": "no AMD build",
     "separate": "AMD's wheels are elsewhere; the default index serves CUDA's",
     "build": "has to be built from source on ROCm",

@@ -29,6 +29,8 @@ _LATER = re.compile(r"(?i)hopper|blackwell|sm_?(?:9|1[0-2])\d")
 _HAS = re.compile(r"(?:^|[._])(?:has|is)_device_capability(?:_family)?$")
 _CAPABILITY = re.compile(r"(?i)capabilit|^(?:.*_)?(?:cap|cc|sm|major|arch)(?:_.*)?$|compute|sm_?version")
 _HOPPER = 9
+_VOLTA = 7
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _DECIDED = ("fails", "holds")
 _PROPERTY = frozenset({"major", "minor", "arch"})
 _DEVICES = frozenset({"torch.cuda.get_device_properties", "triton.runtime.driver.active.get_current_target"})
@@ -103,6 +105,8 @@ RULE = Rule(
         ),
         Example("p = torch.cuda.get_device_properties(0)\ntotal = p.total_memory\n", path="m.py"),
         Example("if version.major >= 8:\n    pass\n", path="m.py"),
+        Example("if torch.cuda.get_device_capability()[0] < 8:\n    warnings.warn('slow')\n", path="m.py"),
+        Example("if torch.cuda.get_device_capability() < (6, 0):\n    raise RuntimeError\n", path="m.py"),
     ),
     sources=(
         "https://docs.pytorch.org/docs/stable/notes/hip.html",
@@ -113,7 +117,7 @@ RULE = Rule(
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     properties = source.bound_to(_DEVICES)
-    bound = _bound(source, properties)
+    bound = capability_names(source)
     nodes: list[Any] = []
     for node in source.find(ast.Call):
         name = call_name(source, node) or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
@@ -136,7 +140,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     gate = Gate(source)
     for node, others in open_lines(source, nodes):
-        if _only_shown(source, node):
+        if _only_shown(source, node) or all(_before_volta(_compared(source, other)) for other in others):
             continue
         item = finding(
             RULE,
@@ -248,6 +252,11 @@ def _decided_later(source: PythonSource, node: ast.AST, compared: set[str]) -> b
     return bool(names & compared)
 
 
+def capability_names(source: PythonSource) -> frozenset[str]:
+    """Names that a file gives a compute capability."""
+    return _bound(source, source.bound_to(_DEVICES))
+
+
 def _bound(source: PythonSource, properties: frozenset[str]) -> frozenset[str]:
     """Names that hold a capability: what a query returned, or a number made of a device's properties."""
     found: set[str] = set()
@@ -273,15 +282,31 @@ def _is_capability(source: PythonSource, node: ast.AST, bound: frozenset[str], p
     return False
 
 
+_SHOWS = frozenset({"print", "info", "debug", "warning", "warn", "print_env", "echo"})
+
+
+def _before_volta(node: ast.AST) -> bool:
+    """True for a comparison with a generation that every AMD GPU answers as CUDA's newer ones do: `major < 6`."""
+    if not isinstance(node, ast.Compare) or not any(isinstance(one, _ORDERED) for one in node.ops):
+        return False
+    numbers = [number for number in map(_major, (node.left, *node.comparators)) if number is not None]
+    return bool(numbers) and max(numbers) < _VOLTA
+
+
 def _only_shown(source: PythonSource, node: ast.AST) -> bool:
-    for parent, _ in source.ancestors(node):
-        if isinstance(parent, ast.Call) and ast.unparse(parent.func).rsplit(".", 1)[-1] in (
-            "print",
-            "info",
-            "debug",
-            "warning",
-        ):
+    """True where nothing but a text hangs on it: an argument of `print`, or a test of which every branch only warns."""
+    for parent, child in source.ancestors(node):
+        if isinstance(parent, ast.Call) and _shows(parent):
             return True
+        if isinstance(parent, ast.If):
+            return parent.test is child and all(
+                isinstance(item, ast.Expr) and isinstance(item.value, ast.Call) and _shows(item.value)
+                for item in (*parent.body, *parent.orelse)
+            )
         if isinstance(parent, ast.stmt):
             return False
     return False
+
+
+def _shows(call: ast.Call) -> bool:
+    return ast.unparse(call.func).rsplit(".", 1)[-1] in _SHOWS

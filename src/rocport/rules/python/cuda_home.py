@@ -73,6 +73,10 @@ RULE = Rule(
         Example(
             "WITH_CUDA = False\nif ok():\n    WITH_CUDA = CUDA_HOME is not None or torch.version.hip\n", path="setup.py"
         ),
+        Example(
+            "if 'CUDA_PATH' in os.environ:\n    os.add_dll_directory(os.path.join(os.environ['CUDA_PATH'], 'bin'))\n",
+            path="setup.py",
+        ),
         Example("WITH_CUDA = torch.cuda.is_available()\n", path="setup.py"),
         Example("'''Set CUDA_HOME first.'''\nCUDA_HOMEPAGE = 1\n", path="setup.py"),
     ),
@@ -102,6 +106,14 @@ def _beside_hip(source: PythonSource, node: ast.expr) -> bool:
     )
 
 
+def _adds_folder(source: PythonSource, node: ast.AST) -> bool:
+    """True for a test whose branch tells Windows where CUDA's DLLs lie: without CUDA there are none to find."""
+    return any(
+        isinstance(parent, ast.If) and not parent.orelse and "add_dll_directory" in map(str, source.words(parent))
+        for parent, _ in source.ancestors(node)
+    )
+
+
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes: list[Any] = []
     script = is_build_script(source.path)
@@ -121,6 +133,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     for node in open_places(source, nodes):
         statement = source.statement(node)
         if any(call_name(source, parent).endswith(_CALLS) for parent, _ in source.ancestors(node)):
+            continue
+        if _adds_folder(source, node):
             continue
         what = "is None on ROCm: this " + (
             "refuses or skips the build" if source.in_test(node) else "has no path there"

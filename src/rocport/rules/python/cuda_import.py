@@ -10,9 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+from rocport.facts.packages import find_package
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.deps.cuda_requirement import SAYS
 from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited, open_lines, replaceable
 from rocport.rules.python.optional import import_gate
@@ -108,11 +111,35 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             RULE,
             source,
             node,
-            f"{ast.unparse(node)[:60]}: a CUDA-only module; ImportError on ROCm",
-            fix="try it, and fall back to AMD's library, then scaled_dot_product_attention or plain PyTorch",
+            f"{ast.unparse(node)[:60]}: {_there(_module(node))}",
+            fix=_instead(_module(node)),
             confidence=Confidence.MEDIUM if _in_function(source, node) else Confidence.HIGH,
         )
+        item = replace(item, cause=f"import of {_module(node)}")
         yield edited(item, *_edits(gate, node)) if len(others) == 1 else item
+
+
+def _there(module: str) -> str:
+    """What an AMD machine has of a package."""
+    package = find_package(module)
+    if package is not None and package.state in ("build", "separate", "fork"):
+        return f"{SAYS[package.state]}; ImportError where nobody did"
+    return "a CUDA-only module; ImportError on ROCm"
+
+
+def _instead(module: str) -> str:
+    package = find_package(module)
+    other = package.replacement if package is not None else ""
+    return f"try it, and fall back to {other or 'what serves it on ROCm (rocport compat), or plain PyTorch'}"
+
+
+def _module(node: ast.stmt | ast.Call) -> str:
+    """The package that is imported: who finds another for it has settled every import of it."""
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").split(".")[0]
+    if isinstance(node, ast.Import):
+        return node.names[0].name.split(".")[0]
+    return str(ast.literal_eval(node.args[0])).split(".")[0] if isinstance(node, ast.Call) else ""
 
 
 def _edits(gate: Gate, node: ast.stmt | ast.Call) -> tuple[Gate, tuple[Edit, ...]]:
@@ -143,6 +170,10 @@ def _own(first: set[str], modules: list[str], context: Context) -> bool:
     """True for a package of the tree itself, or an extension module that it builds from a source of the name. A source
     named as a known package (`csrc/flash_attn.cu`) does not make that package the tree's own."""
     files = context.project.files
+    if any(f"/{name}/" in f"/{file}" for name in first - CUDA_ONLY for file in files):
+        return True  # a folder on the path of the tests or the programs
+    if any(_made_of(name, file) for name in first - CUDA_ONLY for file in files):
+        return True
     sources = {f"{name}{suffix}" for name in _built(first) for suffix in (".cpp", ".cu", ".cc")}
     if sources and any(file.rpartition("/")[2] in sources for file in files):
         return True
@@ -150,6 +181,15 @@ def _own(first: set[str], modules: list[str], context: Context) -> bool:
         return True  # a folder without __init__.py is a package, too
     return any(
         f"{name}/__init__.py" in files or f"{name}.py" in files or f"src/{name}/__init__.py" in files for name in first
+    )
+
+
+def _made_of(name: str, file: str) -> bool:
+    """True for a source that an extension module is named after: `correlation_cuda` of `src/correlation_cuda_kernel.cu`
+    or `correlation.cpp`."""
+    base = file.rpartition("/")[2]
+    return base.endswith((".cpp", ".cu", ".cc")) and base.startswith(
+        re.split(r"_?(?:cuda|ext|kernel)", name)[0] or name
     )
 
 

@@ -42,6 +42,8 @@ RULE = Rule(
         Example("'''Find out which CUDA version is installed here.'''\n", path="m.py"),
         Example("p.add_argument('--cuda', help='the CUDA version to build for')\n", path="m.py"),
         Example("note = 'The CUDA or ROCm version of the library must match'\n", path="m.py"),
+        Example("ax.set_title('runtime with CUDA runtime and a warm cache')\n", path="m.py"),
+        Example("p = Preference(docs='Whether to detect CUDA installation paths')\n", path="m.py"),
         Example("classifiers = ['Environment :: GPU :: NVIDIA CUDA :: 12']\n", path="setup.py"),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/hip.html",),
@@ -60,6 +62,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         and not REFUSES.search(text)
         and not names_amd(text)
         and not _is_help(source, node)
+        and not _is_caption(source, node)
     ]
     for node in open_places(source, nodes):
         yield finding(
@@ -70,6 +73,23 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="word it for the platform, by torch.version.hip",
             confidence=Confidence.LOW,
         )
+
+
+_CAPTIONS = re.compile(r"(?:title|label|text|annotate|legend|caption|heading|add_subplot|docs?)$", re.I)
+
+
+def _is_caption(source: PythonSource, node: ast.AST) -> bool:
+    """What a picture, a table or a page is headed by: it describes what was measured."""
+    for parent, child in source.ancestors(node):
+        if isinstance(parent, ast.keyword) and _CAPTIONS.search(parent.arg or ""):
+            return True
+        if isinstance(parent, ast.Call) and child is not parent.func:
+            name = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+            if _CAPTIONS.search(name):
+                return True
+        if isinstance(parent, ast.stmt):
+            return False
+    return False
 
 
 def _is_help(source: PythonSource, node: ast.AST) -> bool:

@@ -36,6 +36,10 @@ RULE = Rule(
         Example(
             "HAS = False\ntry:\n    import flash_attn\n    HAS = True\nexcept ImportError:\n    pass\n", path="m.py"
         ),
+        Example(
+            "try:\n    import cupy\nexcept ImportError:\n    pytest.skip('no cupy', allow_module_level=True)\n",
+            path="m.py",
+        ),
         Example("try:\n    import numpy\nexcept ImportError:\n    pass\n", path="m.py"),
     ),
     sources=("facts/packages",),
@@ -69,9 +73,15 @@ def _is_cuda_only(node: ast.stmt) -> bool:
 
 def _does_nothing(handler: ast.ExceptHandler) -> bool:
     return all(
-        isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, (ast.Constant, ast.Call)))
+        isinstance(node, ast.Pass)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, (ast.Constant, ast.Call)) and not _leaves(node.value))
         for node in handler.body
     )
+
+
+def _leaves(value: ast.Constant | ast.Call) -> bool:
+    """True for a call that ends the module: nothing behind it runs without the import."""
+    return isinstance(value, ast.Call) and ast.unparse(value.func).endswith(("skip", "exit", "importorskip", "quit"))
 
 
 def _flagged(attempt: ast.Try) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.python.capability_gate import capability_names
 from rocport.rules.python.common import PYTHON, call_name, finding, open_places, text_of
 from rocport.rules.python.gate import HOMES, asked, edited, governed, runs, version_gate, version_test
 from rocport.syntax.gating import Gate
@@ -24,6 +25,7 @@ _RUNS = re.compile(
 _COMMAND = re.compile(
     r"(?:^|[/\s(])nvcc(?:\.exe)?(?:$|[\s)])|__nvcc_device_query|nvcc --version|(?:^|/)nvcc\b|cuobjdump|nvdisasm|ptxas$"
 )
+_TOOL = re.compile(r"cuobjdump|nvdisasm|ptxas")
 _PATH = re.compile(r"(?:.*/)?bin/nvcc(?:\.exe)?|nvcc -V|nvcc --version|__nvcc_device_query(?:\.exe)?")
 _PARSED = re.compile(
     r"(?i)(?:^|_)(?:get|check|find|detect|append|raise|warn|parse|query)_?\w*(?:nvcc|cuda_(?:bare|version|home|arch)|bare_metal|gencode)"
@@ -89,6 +91,9 @@ RULE = Rule(
         Example(
             "def parse_cuda_version(v):\n    return v.split('.')\nmajor = parse_cuda_version('12.4')\n", path="gen.py"
         ),
+        Example(
+            "cuda_major, _ = torch.cuda.get_device_capability()\nif cuda_major < 8:\n    old()\n", path="monkey.py"
+        ),
         Example("if bare_metal_version:\n    print('nvcc is a compiler')\n", path="setup.py"),
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
@@ -114,9 +119,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             for inner in ast.walk(call):
                 text = text_of(inner)
                 if text and _COMMAND.search(text):
-                    places.append(
-                        (inner if hasattr(inner, "lineno") else call, "runs nvcc, which a ROCm machine does not have")
-                    )
+                    tool = _TOOL.search(text)
+                    what = f"runs {tool[0] if tool else 'nvcc'}, which a ROCm machine does not have"
+                    places.append((inner if hasattr(inner, "lineno") else call, what))
                     break
         elif _PARSED.search(name.rsplit(".", 1)[-1]) and not _takes_apart(source, name):
             places.append((call, f"{name} asks for a CUDA toolkit"))
@@ -134,8 +139,11 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             "nvcc" in word or "CUDA_HOME" in word for word in (node.name, *source.words(node))
         ):
             places.append((node, f"{node.name} asks nvcc"))
+    taken = capability_names(source)
     for compare in source.find(ast.Compare):
-        if version_test(source, compare) and not _only_with_cuda(source, compare):
+        if not version_test(source, compare) or _only_with_cuda(source, compare):
+            continue
+        if taken.isdisjoint(source.words(compare)):
             places.append((compare, "compares a CUDA toolkit version, which ROCm does not have"))
     places.sort(key=lambda place: place[0].lineno)
     said = dict(places)
@@ -154,6 +162,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             said[node],
             fix="probe only where torch.version.cuda is set; on ROCm ask torch.version.hip or hipcc",
         )
+        item = replace(item, cause="asks for a CUDA toolkit")
         probing = _probing(source, node)
         made = edited(item, gate, gate.off(off[probing]) if probing is not None else _edits(gate, node))
         if not made.edits and _handled(source, node, off):

@@ -132,8 +132,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             "NVIDIA's management tools are absent on an AMD machine",
             fix="ask torch.cuda, or amdsmi where torch.version.hip is set",
         )
+        item = replace(item, cause="NVIDIA's management tools")
         if served and isinstance(node, ast.Call) and not any(isinstance(other, ast.Constant) for other in others):
-            yield replace(item, applicability=Applicability.REVIEW, fix="nothing here: the port changes the import")
+            yield replace(item, applicability=Applicability.SAFE, fix="nothing here: the port changes the import")
             continue
         yield edited(item, *_edits(gate, node, served)) if len(others) == 1 else item
 

@@ -17,7 +17,7 @@ from rocport.rules.python.gate import edited, whole_string
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
-_PREFIX = re.compile(r"(?:^|[-+_./])cu$")
+_PREFIX = re.compile(r"(?:^|[-+_/])cu$")
 _TAG = re.compile(r"(?<=[-+_./\"'])cu(?=\{)")
 
 RULE = Rule(
@@ -41,6 +41,7 @@ RULE = Rule(
     clean=(
         Example("tag = f'rocm{hip}' if torch.version.hip else f'cu{cuda}'\n", path="setup.py"),
         Example("path = 'docs/cube.png'\nname = f'cube{n}'\n", path="m.py"),
+        Example("source = 'code/' + name + '.cu'\nother = stem[:-1] + 'cu'\nok = suffix == 'cu'\n", path="m.py"),
     ),
     sources=("https://pytorch.org/get-started/locally/",),
 )
@@ -58,8 +59,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                 _PREFIX.search(text)
                 and (
                     (isinstance(parent, ast.JoinedStr) and node is not parent.values[-1])
-                    or (isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add))
-                    or isinstance(parent, ast.Compare)
+                    or (isinstance(parent, ast.BinOp) and _goes_on(source, parent, node))
+                    or (isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.In, ast.NotIn)))
                 )
             )
             or re.search(r"cu%[sd]|cu\{\}|\blib\w+_cuda[\d*]|cuda\(?\\d", text)
@@ -76,6 +77,14 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
         )
         yield edited(item, gate, _edits(gate, node))
+
+
+def _goes_on(source: PythonSource, joined: ast.BinOp, node: ast.Constant) -> bool:
+    """True where something is put behind the text, as a version is: `"cu" + version`, and not `stem + ".cu"`."""
+    parent = source.parents[joined]
+    return isinstance(joined.op, ast.Add) and (
+        joined.left is node or (isinstance(parent, ast.BinOp) and parent.left is joined)
+    )
 
 
 def _edits(gate: Gate, node: ast.Constant) -> tuple[Edit, ...]:
