@@ -165,6 +165,7 @@ def _evaluated(node: ast.stmt) -> list[ast.expr | ast.stmt]:
 
 
 def _foreign(part: ast.AST, known: frozenset[str]) -> Iterator[tuple[int, str]]:
+    of_torch = set(_asked_for_torch(part))
     for node in ast.walk(part):
         line = getattr(node, "lineno", 0)
         if isinstance(node, ast.Global | ast.Nonlocal | ast.AugAssign | ast.Await | ast.Yield | ast.NamedExpr):
@@ -179,10 +180,23 @@ def _foreign(part: ast.AST, known: frozenset[str]) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.Attribute):
             base = node.value.id if isinstance(node.value, ast.Name) else ""
             allowed = _OF_MODULE.get(base, _ATTRIBUTES)
-            if node.attr not in allowed or (node.attr in ("join", "dirname") and base not in ("", "path")):
+            loaded = (base, node.attr) == ("sys", "modules") and node not in of_torch
+            if node.attr not in allowed or loaded or (node.attr in ("join", "dirname") and base not in ("", "path")):
                 yield line, f"`{ast.unparse(node)[:60]}`"
         elif isinstance(node, ast.Call) and not _call(node):
             yield line, f"`{ast.unparse(node)[:60]}`"
+
+
+def _asked_for_torch(part: ast.AST) -> Iterator[ast.expr]:
+    """What PyTorch is looked for in: `"torch" in X`, `X["torch"]`, `X.get("torch")`."""
+    for node in ast.walk(part):
+        match node:
+            case ast.Compare(ast.Constant(name), [ast.In() | ast.NotIn()], [where]) if name in _TORCH:
+                yield where
+            case ast.Subscript(where, ast.Constant(name)) if name in _TORCH:
+                yield where
+            case ast.Call(ast.Attribute(where, "get"), [ast.Constant(name), *_]) if name in _TORCH:
+                yield where
 
 
 def _call(node: ast.Call) -> bool:
@@ -195,8 +209,6 @@ def _call(node: ast.Call) -> bool:
     if name in ("getattr", "hasattr"):
         second = node.args[1] if len(node.args) > 1 else None
         return isinstance(second, ast.Constant) and second.value in ("version", "hip")
-    if name == "get" and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "sys.modules":
-        return first in _TORCH
     if name == "open":
         return "version.py" in strings
     if name in ("search", "match") and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "re":

@@ -469,6 +469,8 @@ def _evaluate(branch: _Branch, distrusted: frozenset[str]) -> _Value:
         if rocm:
             return _Certain(int(negative), True)
         return _Open(f"(!defined({macro}))" if negative else f"defined({macro})")
+    if not branch.condition:
+        raise LexError(branch.line, f"{branch.name} without a condition")
     try:
         value = _Condition(branch.condition, distrusted).value()
     except LexError:

@@ -485,8 +485,6 @@ class Folder:
             elif number == last and not test:
                 # The value of the whole is this operand's when the ones before let it through.
                 kept.append(item)
-        if not kept:
-            return _constant(not stops, node)
         if len(kept) == 1:
             return kept[0]
         node.values = kept
