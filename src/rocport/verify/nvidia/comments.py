@@ -34,7 +34,7 @@ _LABEL = re.compile(r"(?<![\w-])([\w-]+)\s*:")
 _LABELS = frozenset(("RUN", "XFAIL", "REQUIRES", "UNSUPPORTED"))
 """Words in front of a colon that LLVM's test suite reads, beside FileCheck's."""
 _MARKS = re.compile(
-    rb"[A-Z]_[A-Z]+\s*:|RUN\s*:|XFAIL\s*:|REQUIRES\s*:|UNSUPPORTED\s*:|CHECK|expected-|\{\s*dg-|\[\[Rcpp::|go:\w|export\s"
+    rb"_[A-Z0-9-]*\s*:|RUN\s*:|XFAIL\s*:|REQUIRES\s*:|UNSUPPORTED\s*:|CHECK|expected-|\{\s*dg-|\[\[Rcpp::|go:\w|export\s"
     rb"|(?i:fall(?:s|ing)?[ -]?thr)"
 )
 

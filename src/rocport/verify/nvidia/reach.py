@@ -152,6 +152,8 @@ class Reach:
             self._say(path, f"{_IN_OLD_FOLDERS[name]}")
         elif name.endswith(_LOADED):
             self._say(path, "a file of this kind is loaded, or runs, without being asked for")
+        elif posixpath.basename(folder) == "__pycache__":
+            self._say(path, "what compiles for Python (numba) takes what lies there for compiled before", None)
         elif _TEST.match(name):
             self._say(path, "pytest collects it by its name")
         elif _CI.search(path):
