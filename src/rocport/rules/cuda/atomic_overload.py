@@ -14,8 +14,9 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.definitions import PLATFORM, definition_start, leave_out_on_hip, parameters
+from rocport.rules.cuda.definitions import PLATFORM, leave_out_on_hip, parameters
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.declarations import definition_start
 
 _EXTREMES = (b"float", b"double", b"longlong", b"unsignedlong")
 _NAMES = {b"atomicMax": _EXTREMES, b"atomicMin": _EXTREMES, b"atomicAdd": (b"float", b"double", b"unsignedlong")}

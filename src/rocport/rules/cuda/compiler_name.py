@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
-from rocport.rules.cuda.definitions import definition_start
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.declarations import definition_start
 
 # Functions of clang's ia32intrin.h, and the macros that are named after them.
 _NAMES = frozenset(

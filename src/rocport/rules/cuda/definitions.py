@@ -5,6 +5,7 @@ from __future__ import annotations
 from rocport.model import Edit
 from rocport.rules.cuda.common import insert
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.declarations import definition_start
 
 PLATFORM = "rocport_platform.h"
 
@@ -68,29 +69,10 @@ def parameters(source: CudaSource, open_: int, close: int) -> list[tuple[bytes, 
     return found
 
 
-def definition_start(source: CudaSource, name: int) -> int:
-    """First token of the declaration that the function name at `name` belongs to: its specifiers and template head.
-
-    A byte order mark, whose bytes are tokens, belongs to none.
-    """
-    position = name
-    while position > 0:
-        before = source.texts[position - 1]
-        if before in (b";", b"}", b"{", b"\xbf") or (before == b":" and source.at(position - 2) in _ACCESS):
-            break
-        if source.directive_of(position - 1) is not None:
-            break
-        position -= 1
-    return position
-
-
 def outermost(source: CudaSource, position: int) -> int:
     """First token of the declaration at the file's level that holds a token."""
     around = (open_ for open_, close in source.pairs.items() if open_ < position < close)
     return definition_start(source, min(around, default=position))
-
-
-_ACCESS = (b"public", b"private", b"protected")
 
 
 def leave_out_on_hip(source: CudaSource, first: int, last: int, why: bytes, where: bytes = b"") -> list[Edit]:

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from rocport.binding.scopes import Scopes
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.definitions import PLATFORM, definition_start, leave_out_on_hip, parameters
+from rocport.rules.cuda.definitions import PLATFORM, leave_out_on_hip, parameters
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.declarations import definition_start
 
 _NUMBERS = (b"float", b"double")
 

@@ -15,8 +15,9 @@ from rocport.binding.scopes import Kind, Scopes
 from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.definitions import PLATFORM, definition_start, leave_out_on_hip
+from rocport.rules.cuda.definitions import PLATFORM, leave_out_on_hip
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.declarations import definition_start
 
 # Spellings of one type in CUDA too.
 _SAME_IN_CUDA = (

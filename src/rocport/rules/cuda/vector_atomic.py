@@ -14,8 +14,9 @@ from functools import lru_cache
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.definitions import arguments, definition_start, parameters
+from rocport.rules.cuda.definitions import arguments, parameters
 from rocport.syntax.cuda import NUMBER, CudaSource, Function, kind_of
+from rocport.syntax.declarations import definition_start
 
 _TYPES = frozenset({b"float2", b"float4"})
 _MAKERS = frozenset({b"make_float2", b"make_float4"})

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.definitions import PLATFORM, definition_start, leave_out_on_hip, parameters
+from rocport.rules.cuda.definitions import PLATFORM, leave_out_on_hip, parameters
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.declarations import definition_start
 
 _VECTOR = re.compile(rb"(?:u?char|u?short|u?int|u?long|u?longlong|float|double)([1-4])\Z")
 _AMBIGUOUS = frozenset(
