@@ -188,6 +188,8 @@ class Report:
     sections: tuple[Section, ...] = ()
     verdict: Mark | None = None
     evidence: tuple[tuple[str, Mark], ...] = ()
+    build: Mapping[str, Any] | None = None
+    """What compiling the port showed, for the JSON of `port --build`."""
 
     @property
     def suppressed(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 VERIFICATION_SCHEMA = 1
@@ -42,11 +42,34 @@ class KernelUse:
 
 
 @dataclass(frozen=True)
+class FixIt:
+    """What the compiler would write in a file of the tree instead of what stands from `line`, `column` to `end_line`,
+    `end_column`: from 1, in bytes, the end left out."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """What the compiler adds to an error. `path` is empty for a place outside of the tree."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True)
 class Diagnostic:
     """One compiler error, at its place in the port and in the source it came from.
 
     `original_path` and `original_line` are None where the source is not at hand. `within` is the header the compiler
-    pointed at, where that is not a file of the tree.
+    pointed at, where that is not a file of the tree. Errors that differ in notes or fix-its only are the same.
     """
 
     path: str
@@ -57,17 +80,26 @@ class Diagnostic:
     original_line: int | None = None
     explanation: str = ""
     within: str = ""
+    included: str = field(default="", compare=False)
+    """The header outside of the tree that a file of the tree includes, and that led to `within`."""
+    notes: tuple[Note, ...] = field(default=(), compare=False)
+    fixits: tuple[FixIt, ...] = field(default=(), compare=False)
+    """Those of the error and of its notes."""
 
 
 @dataclass(frozen=True)
 class KernelFinding:
     """What is wrong with a unit that compiles: a kernel is slow (`register-spill`), cannot be launched
     (`lds-over-limit`) or has no code (`kernel-without-code`), or code is undefined (`undefined-behaviour`, no kernel
-    named)."""
+    named, at `path`:`line`)."""
 
     code: str
     kernel: str
     message: str
+    path: str = ""
+    line: int = 0
+    original_path: str | None = None
+    original_line: int | None = None
 
 
 @dataclass(frozen=True)

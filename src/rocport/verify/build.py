@@ -60,7 +60,7 @@ _MISSING_HEADER = re.compile(r"'([^'\n]+)' file not found")
 # Errors that declarations a unit did not ask for cannot cause.
 _LACKING = re.compile(r"error: (?:use of undeclared|unknown type name|no (?:member|type) named|'[^']+' file not)")
 DEFAULT_TIMEOUT_S = HANGING_S
-_FORMAT = "4"
+_FORMAT = "5"
 ASSUMED = 64
 """Stands for a macro whose value a program computes when it builds its extension: a size, in all that were seen."""
 # Findings with which a kernel cannot be launched, or is not the program's.
@@ -322,16 +322,16 @@ class _Builder:
     def _compile(self, command: list[str], path: str, target: str) -> tuple[_Outcome, list[str]]:
         """Run the compiler; also the files its verdict rests on, empty where it should not be remembered."""
         name = Cache.key([path, target])[:24]
-        output, depfile = self.scratch / f"{name}.o", self.scratch / f"{name}.d"
+        output, depfile, opened = (self.scratch / f"{name}.{suffix}" for suffix in ("o", "d", "headers"))
         objects = target != HOST and not self.options.syntax_only
         into = ["-o", str(output), diagnostics.RESOURCE_REMARKS] if objects else []
-        code, text = self._run([*command, "-MD", "-MF", str(depfile), *into])
+        code, text = self._run([*command, "-MD", "-MF", str(depfile), *into], opened)
         if code is None:
             return _Outcome(None, "", ()), []
         if code != 0:
-            # The compiler writes no dependencies for what does not compile: any change in the tree may mend it. A
-            # negative code is a signal, of a machine short of memory for example.
-            files = [str(self.project.root / file) for file in self.project.includes]
+            # The compiler writes no dependencies for what does not compile, and lists the headers it opened. A negative
+            # code is a signal, of a machine short of memory for example.
+            files = [os.path.join(self.project.root, file) for file in (path, *_lines_of(opened))]
             return _Outcome(code, text, ()), [*files, *self._looked_for(command, text)] if code > 0 else []
         use, empty = self._kernels(output) if objects else ((), ())
         waves = diagnostics.occupancy(text)
@@ -383,7 +383,7 @@ class _Builder:
         elif unit.python and (python := python_include()) is not None:
             system.append(python)
         defines += [f"{name.split()[0]}={ASSUMED}" for name in self._assumed(unit)]
-        extra = [f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics"]
+        extra = [f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics", diagnostics.FIXITS]
         extra += ["-ftemplate-backtrace-limit=0", *(f"-U{name}" for name in unit.undefines)]
         extra += _AS_GCC.get(language, ())
         for folder in unit.quote_includes:
@@ -433,8 +433,9 @@ class _Builder:
             for process in self._running:
                 _kill(process)
 
-    def _run(self, command: list[str]) -> tuple[int | None, str]:
-        """(exit code, diagnostics); the code is None when the time limit ended it."""
+    def _run(self, command: list[str], opened: Path) -> tuple[int | None, str]:
+        """(exit code, diagnostics); the code is None when the time limit ended it. The headers that the compiler opens
+        are written to `opened`."""
         with self._lock:
             if self._stopped:
                 return None, ""
@@ -446,7 +447,7 @@ class _Builder:
                 stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
-                env={**os.environ, "LC_ALL": "C", "TMPDIR": str(self.scratch)},
+                env={**os.environ, **_listing(opened), "LC_ALL": "C", "TMPDIR": str(self.scratch)},
                 start_new_session=True,
             )
             self._running.add(process)
@@ -490,11 +491,8 @@ class _Builder:
                 "where it should, for example), and clang deletes it, where nvcc keeps it",
             )
         for place, line, message in diagnostics.dangerous(outcome.text, self.project.root):
-            yield KernelFinding(
-                "undefined-behaviour",
-                "",
-                f"{place}:{line}: {message}: nvcc lets it pass, clang may delete the code that leads there",
-            )
+            said = f"{place}:{line}: {message}: nvcc lets it pass, clang may delete the code that leads there"
+            yield KernelFinding("undefined-behaviour", "", said, place, line, *self.origins.of(place, line))
 
 
 def _findings(kernels: Iterable[KernelUse], target: str) -> Iterator[KernelFinding]:
@@ -536,6 +534,18 @@ def _in_parallel(
             pool.shutdown(wait=False, cancel_futures=True)
             builder.stop()
             raise
+
+
+def _listing(opened: Path) -> dict[str, str]:
+    """The environment in which clang appends the name of each header it opens to a file."""
+    return {"CC_PRINT_HEADERS": "1", "CC_PRINT_HEADERS_FORMAT": "textual", "CC_PRINT_HEADERS_FILE": str(opened)}
+
+
+def _lines_of(path: Path) -> list[str]:
+    try:
+        return list(dict.fromkeys(path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()))
+    except OSError:
+        return []
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

@@ -14,7 +14,7 @@ from rocport.facts import lookup
 from rocport.facts.failures import Failure, load_failures
 from rocport.facts.symbols import Symbol, SymbolTable
 from rocport.facts.symbols import load as load_symbols
-from rocport.model.verification import Diagnostic
+from rocport.model.verification import Diagnostic, FixIt, Note
 
 _LINE = re.compile(r"^(.+?):(\d+):(\d+): (fatal error|error|note|warning): (.*)$")
 _INCLUDED = re.compile(r"^In file included from (.+?):(\d+):$")
@@ -23,6 +23,12 @@ _SNIPPET = re.compile(r"^ *\d* \| ?(.*)$")
 _ASSEMBLY = re.compile(
     r"^(?:invalid instruction|invalid operand|unknown token|unexpected token|not a valid operand)\b.*: ([\w.]+)$"
 )
+FIXITS = "-fdiagnostics-parseable-fixits"
+"""The option with which clang prints what it would write, on lines of their own."""
+_FIXIT = re.compile(r'^fix-it:"(.*)":\{(\d+):(\d+)-(\d+):(\d+)\}:"(.*)"$')
+_ESCAPED = re.compile(r"\\([0-7]{3}|.)")
+_NOTES = 8
+"""Notes kept of one error."""
 _UNPLACED = re.compile(r"^(?:[\w./+-]*clang[\w+.-]*|lld|ld\.lld|[\w./+-]*lld): error: (.*)$")
 _MISSING_HEADER = re.compile(r"^'([^']+)' file not found")
 _IDENTIFIER = re.compile(
@@ -87,13 +93,28 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
     found: list[Diagnostic] = []
     included: list[tuple[str, int]] = []
     pending: Diagnostic | None = None
-    in_stack = in_assembly = False
+    in_stack = in_assembly = in_error = False
+
+    def attach(note: Note | None = None, fixit: FixIt | None = None) -> None:
+        nonlocal pending
+        last = pending if pending is not None else found[-1]
+        notes = (*last.notes, note) if note is not None and len(last.notes) < _NOTES else last.notes
+        last = replace(last, notes=notes, fixits=(*last.fixits, fixit) if fixit is not None else last.fixits)
+        if pending is not None:
+            pending = last
+        else:
+            found[-1] = last
+
     for raw in text.splitlines():
         if match := _SNIPPET.match(raw):
             if in_assembly and found and match[1].split():
                 # Only the mnemonic: registers differ from target to target.
                 found[-1] = replace(found[-1], message=f"{found[-1].message}: {match[1].split()[0]}")
                 in_assembly = False
+            continue
+        if match := _FIXIT.match(raw):
+            if in_error and (inside := _relative(_unescaped(match[1]), tree)) is not None:
+                attach(fixit=FixIt(inside, *map(int, match.groups()[1:5]), _unescaped(match[6])))
             continue
         in_assembly = raw.startswith("<inline asm>")
         if match := _INCLUDED.match(raw):
@@ -107,6 +128,8 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
         if match := _LINE.match(raw):
             place, line, column, kind, message = match[1], int(match[2]), int(match[3]), match[4], match[5]
             inside = _relative(place, tree)
+            if kind != "note":
+                in_error = kind != "warning"
             if kind in ("error", "fatal error"):
                 if pending is not None:
                     found.append(pending)
@@ -114,12 +137,17 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
                 if inside is not None:
                     found.append(Diagnostic(inside, line, column, message))
                 else:
-                    above = next(((p, n) for f, n in reversed(included) if (p := _relative(f, tree))), (unit, 0))
-                    pending = Diagnostic(above[0], above[1], 0, message, within=_short(place))
-            elif kind == "note" and pending is not None and inside is not None:
-                # The first note in the tree says which of our lines asked for it.
-                found.append(replace(pending, path=inside, line=line, column=column))
-                pending = None
+                    chain = [(_relative(file, tree), file, number) for file, number in included]
+                    at = max((n for n, (path, _, _) in enumerate(chain) if path), default=-1)
+                    above = (chain[at][0] or unit, chain[at][2]) if at >= 0 else (unit, 0)
+                    led = _short(chain[at + 1][1] if at + 1 < len(chain) else place)
+                    pending = Diagnostic(*above, 0, message, within=_short(place), included=led)
+            elif kind == "note" and in_error:
+                if pending is not None and inside is not None:
+                    # The first note in the tree says which of our lines asked for it.
+                    found.append(replace(pending, path=inside, line=line, column=column))
+                    pending = None
+                attach(Note(inside or "", line, column, message))
             continue
         if match := _UNPLACED.match(raw):
             message = match[1]
@@ -133,6 +161,12 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
         found.append(pending)
     unique = list(dict.fromkeys(found))[:limit]
     return tuple(_complete(diagnostic, origins) for diagnostic in unique)
+
+
+def _unescaped(text: str) -> str:
+    """Text of a fix-it as it is in the file: clang escapes quotes, backslashes and what is not printable."""
+    named = {"n": "\n", "t": "\t"}
+    return _ESCAPED.sub(lambda m: chr(int(m[1], 8)) if len(m[1]) == 3 else named.get(m[1], m[1]), text)
 
 
 _OF_CUDA = re.compile(r"'(?:__)?(?:cu|nv)[a-z]*[A-Z_]\w*'")

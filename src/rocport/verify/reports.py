@@ -26,26 +26,7 @@ RUNS = "Runs at wavefront width 32 and 64"
 
 def of_build(verification: Verification) -> Report:
     """Level `build`: a finding for each compiler error, and for each kernel that is slow or cannot be launched."""
-    found: dict[tuple[str, str, int, str], tuple[Severity, str, list[str]]] = {}
-    names = demangled(item.kernel for unit in verification.units for item in unit.findings)
-    for unit in verification.units:
-        for error in unit.errors:
-            message = error.message + (f" [in {error.within}]" if error.within else "")
-            key = ("compiler-error", error.path, error.line, message)
-            found.setdefault(key, (Severity.BREAKS_BUILD, error.explanation, []))[2].append(unit.target)
-        if unit.status is not Status.OK and unit.reason:
-            failed = unit.status is Status.FAIL
-            key = ("compiler-failed" if failed else "not-tried", unit.path, 1, unit.reason)
-            kind = Severity.BREAKS_BUILD if failed else Severity.COSMETIC
-            found.setdefault(key, (kind, "", []))[2].append(unit.target)
-        for item in unit.findings:
-            key = (item.code, unit.path, 1, f"{names[item.kernel]} {item.message}")
-            kind = Severity.SLOW if item.code == "register-spill" else Severity.BREAKS_RUN
-            found.setdefault(key, (kind, "", []))[2].append(unit.target)
-    findings = tuple(
-        finding_of(rule, path, line, f"{message} [{', '.join(targets)}]", severity, fix)
-        for (rule, path, line, message), (severity, fix, targets) in found.items()
-    )
+    findings = findings_of(verification)
     summary = verification.summary()
     whole = summary["ok"] == summary["units"]
     said = f"{summary['ok']} of {summary['units']} units for {', '.join(verification.targets)}"
@@ -57,6 +38,33 @@ def of_build(verification: Verification) -> Report:
         sections=tuple(_build_sections(verification)),
         verdict=Mark(f"{summary['ok']} of {summary['units']} translation units compile", "good" if whole else "bad"),
         evidence=(("compiled", Mark(said, "good" if whole else "warn", "#build")),),
+    )
+
+
+def findings_of(verification: Verification, original: bool = False) -> tuple[Finding, ...]:
+    """A finding for each compiler error, each kernel that is slow or cannot be launched, each warning of undefined
+    code, each unit not tried: in the port, or with `original` at the line of the source where that is known."""
+    found: dict[tuple[str, str, int, str], tuple[Severity, str, list[str]]] = {}
+    names = demangled(item.kernel for unit in verification.units for item in unit.findings)
+    for unit in verification.units:
+        for error in unit.errors:
+            message = error.message + (f" [in {error.within}]" if error.within else "")
+            place = (error.original_path, error.original_line) if original else (None, None)
+            key = ("compiler-error", place[0] or error.path, place[1] or error.line, message)
+            found.setdefault(key, (Severity.BREAKS_BUILD, error.explanation, []))[2].append(unit.target)
+        if unit.status is not Status.OK and unit.reason:
+            failed = unit.status is Status.FAIL
+            key = ("compiler-failed" if failed else "not-tried", unit.path, 1, unit.reason)
+            kind = Severity.BREAKS_BUILD if failed else Severity.COSMETIC
+            found.setdefault(key, (kind, "", []))[2].append(unit.target)
+        for item in unit.findings:
+            at = (item.original_path, item.original_line) if original and item.original_path else (item.path, item.line)
+            key = (item.code, at[0] or unit.path, at[1] or 1, f"{names[item.kernel]} {item.message}".strip())
+            kind = Severity.SLOW if item.code == "register-spill" else Severity.BREAKS_RUN
+            found.setdefault(key, (kind, "", []))[2].append(unit.target)
+    return tuple(
+        finding_of(rule, path, line, f"{message} [{', '.join(targets)}]", severity, fix)
+        for (rule, path, line, message), (severity, fix, targets) in found.items()
     )
 
 
