@@ -27,6 +27,7 @@ ALLOWED = {
     "sandbox": set(),
     "executor": {"syntax", "project", "facts", "toolchain", "sandbox"},
     "verify": {"facts", "syntax", "project", "executor", "toolchain", "sandbox"},
+    "repair": {"facts", "syntax", "port", "verify"},
     "doctor": {"facts"},
     "compat": {"facts"},
     "explain": {"facts", "rules", "doctor"},

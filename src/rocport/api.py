@@ -21,11 +21,13 @@ from typing import Any
 from rocport.model import Context, Findings, Patch, Problem, Report, SourceFile, SourceTree
 from rocport.port import headers, landing, state
 from rocport.port import patch as patches
-from rocport.port.engine import LayoutError, Ported, make_patch, port_other, port_source, with_mirror
+from rocport.port.engine import LayoutError, Ported, Porting, port_other, port_source, with_mirror
 from rocport.port.files import BusyError
 from rocport.port.landing import Landed, Outcome, OutputError
 from rocport.port.places import Places
 from rocport.port.state import StateError, Undone
+from rocport.repair import cycle
+from rocport.repair.cycle import Built
 from rocport.rules import discover
 from rocport.scan import config
 from rocport.scan.adopt import adopt
@@ -41,6 +43,7 @@ from rocport.syntax.cuda import CudaSource
 
 __all__ = [
     "BaselineError",
+    "Built",
     "BusyError",
     "ConfigError",
     "Findings",
@@ -54,8 +57,10 @@ __all__ = [
     "StateError",
     "Undone",
     "apply",
+    "build",
     "diff",
     "port",
+    "porting",
     "preview",
     "read",
     "report",
@@ -116,6 +121,12 @@ def port(tree: SourceTree | PathLike, settings: Settings | None = None, *, jobs:
     What `scan` is told not to report (suppressions, `select`, `ignore`, `baseline`), `port` leaves as it is and names
     in `left_out`. Raises ConfigError, BaselineError, LayoutError, FileNotFoundError.
     """
+    return porting(tree, settings, jobs=jobs).patch()
+
+
+def porting(tree: SourceTree | PathLike, settings: Settings | None = None, *, jobs: int = 0) -> Porting:
+    """The port of a tree file by file: its `patch()` is what `port` returns, and `build` goes on from it. Raises as
+    `port` does."""
     settings = settings or Settings()
     options = config.options(settings)
     tree = tree if isinstance(tree, SourceTree) else read(tree, settings, whole=True)
@@ -123,8 +134,9 @@ def port(tree: SourceTree | PathLike, settings: Settings | None = None, *, jobs:
     wanted = _filter(tree, settings)
     python = {file.path: file.content for file in tree.files if file.language == "python"}
     places = Places.of({path: data for path, data in python.items() if isinstance(data, bytes)})
-    work = _Port(Context(options, index_tree(tree, jobs)), places, wanted)
-    return make_patch(tree, options, list(parallel(work, tree.sources, jobs)))
+    context = Context(options, index_tree(tree, jobs))
+    ported = {one.path: one for one in parallel(_Port(context, places, wanted), tree.sources, jobs)}
+    return Porting(tree, options, ported, context.project.torch_extension)
 
 
 def apply(patch: Patch, where: PathLike, *, force: bool = False) -> Landed:
@@ -134,6 +146,29 @@ def apply(patch: Patch, where: PathLike, *, force: bool = False) -> Landed:
     Raises OutputError, and OSError where sources cannot be written, BusyError.
     """
     return landing.Landing(patch, Path(where), force).write()
+
+
+def build(
+    tree: SourceTree | PathLike,
+    where: PathLike,
+    settings: Settings | None = None,
+    *,
+    jobs: int = 0,
+    force: bool = False,
+    progress: Any = None,
+    **values: Any,
+) -> Built:
+    """Port a tree to the folder `where`, compile it there, repair what the compiler says as far as that is certain.
+
+    `values` are those of `verify.build.BuildOptions`. Raises as `port` and `apply` do, VerifyError where nothing can be
+    compiled, ToolchainError without a HIP compiler: the port is written then.
+    """
+    from rocport.verify import build as level
+
+    options = level.BuildOptions(**values)
+    return cycle.build(
+        porting(tree, settings, jobs=jobs), Path(where), lambda folder: level.verify(folder, options, progress), force
+    )
 
 
 def undo(where: PathLike) -> Undone:

@@ -59,9 +59,9 @@ def test_an_include_goes_beside_an_edit_over_its_place() -> None:
 def test_a_file_without_findings_or_without_a_change_is_taken_over() -> None:
     assert port_file("a.cu", b"int a;\n", []) == Ported("a.cu", None)
     told = finding(text=None)
-    assert port_file("a.cu", b"int a;\n", [told]) == Ported("a.cu", None, (told,))
+    assert port_file("a.cu", b"int a;\n", [told]) == Ported("a.cu", None, (told,), asked=(told,))
     same = finding(0, 1, b"i")
-    assert port_file("a.cu", b"int a;\n", [same]) == Ported("a.cu", None, (same,))
+    assert port_file("a.cu", b"int a;\n", [same]) == Ported("a.cu", None, (same,), asked=(same,), edits=same.edits)
     assert port_other("m.py", b"x\n", "python", [], Places.of({})) == Ported("m.py", None)
     assert port_other("m.py", b"x\n", "python", [told], Places.of({})) == Ported("m.py", None, (told,))
     assert port_other("Makefile", b"x\n", "make", [finding()], Places.of({})).data == b"X\n"

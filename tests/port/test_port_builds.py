@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from importlib import resources
 from pathlib import Path
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 
@@ -29,13 +32,31 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_port_ends_with_what_compiles(tmp_path: Path) -> None:
     source = tmp_path / "t"
     source.mkdir()
-    (source / "k.cu").write_text(KERNEL)
+    (source / "k.cu").write_text(KERNEL + "int sum(int *p) { return std::accumulate(p, p + 3, 0); }\n")
     (source / "bad.cu").write_text(KERNEL + "#error not today\n")
     (source / "Makefile").write_text("all:\n\tnvcc k.cu -o k\n")
-    done = CliRunner().invoke(cli, ["port", str(source), "--out", str(tmp_path / "o"), "--build"])
-    assert "1 of 1 units of your build compile; 0 sites are MANUAL" in done.output, done.output
-    assert "1 source that no build file names was left out" in done.output
+    both = ["--layout", "both"]
+    done = CliRunner().invoke(cli, ["port", str(source), "--out", str(tmp_path / "o"), "--build", *both])
+    assert "1 of 1 units of your build compile (1 of them by 1 repairs); 0 edits remain" in done.output, done.output
+    assert "1 source that no build file names: left out" in done.output
     assert done.exit_code == 0
+    same = ["verify", str(tmp_path / "o"), "--level", "nvidia-unchanged", "--original", str(source)]
+    assert CliRunner().invoke(cli, same).exit_code == 0
+
+
+def test_what_is_left_is_a_finding_of_the_port(tmp_path: Path) -> None:
+    source = tmp_path / "t"
+    source.mkdir()
+    (source / "k.cu").write_text("__global__ void k() {}\nint f() { return nobody_knows(); }\n")
+    done = CliRunner().invoke(cli, ["port", str(source), "--out", str(tmp_path / "o"), "--build", "--format", "json"])
+    report = json.loads(done.stdout)
+    schema = json.loads((resources.files("rocport.report") / "schemas" / "port.json").read_text())
+    jsonschema.validate(report, schema)
+    (error,) = (one for one in report["findings"] if one["rule"] == "compiler-error")
+    assert (error["path"], error["line"]) == ("k.cu", 2)
+    assert "nobody_knows" in error["message"]
+    assert report["build"]["said"] == "0 of 1 units of your build compile; 1 edits remain"
+    assert done.exit_code == 1
 
 
 def test_refused_ptx_stops_only_units_whose_kernels_reach_it(tmp_path: Path) -> None:

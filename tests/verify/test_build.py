@@ -370,6 +370,9 @@ def test_command_json_follows_the_schema(tmp_path: Path, monkeypatch: pytest.Mon
         "original_line",
         "explanation",
         "within",
+        "included",
+        "notes",
+        "fixits",
     }
     assert report["summary"]["units"] == 2 and report["summary"]["ok"] == report["summary"]["fail"] == 1
 

@@ -6,12 +6,17 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rocport.cli.common import emit, existing, make_settings, print_date, settings_options, without_collector
 from rocport.report import formats
+
+if TYPE_CHECKING:
+    from rocport.model.verification import Verification
+    from rocport.port.engine import Porting
+    from rocport.repair.cycle import Built
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,8 +35,8 @@ from rocport.report import formats
 @click.option(
     "--build",
     is_flag=True,
-    help="Compile what the project's build files name, too (syntax, one target of each wavefront width), and say what "
-    "is left.",
+    help="Compile what the project's build files name, too (syntax, one target of each wavefront width), repair what "
+    "is certain, and say what is left.",
 )
 @click.option(
     "--force", is_flag=True, help="Overwrite outputs that were edited by hand, or a folder that is not empty."
@@ -69,6 +74,7 @@ def command(
     """
     from rocport import api
     from rocport.port.landing import check_folder
+    from rocport.repair.report import edits_left, lines, to_json, with_errors
 
     without_collector()
     if sum((bool(out), in_place, diff, check, undo)) > 1:
@@ -80,16 +86,20 @@ def command(
     if in_place and not allow_dirty:
         _refuse_dirty(root)
     writes = not (in_place or diff or check)
-    if build and (not writes or fmt != "text"):
-        raise click.UsageError("--build compiles a tree of its own, and reports as text: see rocport verify for others")
+    if build and not writes:
+        raise click.UsageError("--build compiles a tree of its own: not with --in-place, --diff or --check")
     folder = Path(out) if out else _default_out(root)
     try:
         if writes:
             check_folder(folder, force)
         tree = api.read(root, settings, frozenset({folder.resolve()}), whole=True)
-        patch = api.port(tree, settings, jobs=jobs)
+        porting = api.porting(tree, settings, jobs=jobs)
+        built, why_not = _built(porting, folder, force, fmt) if build else (None, "")
+        patch = built.patch if built else porting.patch()
         outcomes = api.preview(patch, tree.root, force=force) if diff or check else ()
-        landed = api.apply(patch, folder if writes else tree.root, force=force) if writes or in_place else api.Landed()
+        landed = built.landed if built else api.Landed()
+        if not built and (writes or in_place):
+            landed = api.apply(patch, folder if writes else tree.root, force=force)
     except (api.ConfigError, api.BaselineError, api.LayoutError) as error:
         raise click.UsageError(str(error)) from error
     except (api.OutputError, api.BusyError) as error:
@@ -110,6 +120,11 @@ def command(
             click.echo(f"{problem.path}: {problem.message}", err=True)
         ctx.exit(1 if would else 0)
     report = api.report(patch, path, replace(landed, problems=(*landed.problems, *problems)))
+    left = 0
+    if built:
+        findings = with_errors(report.findings, built)
+        left = edits_left(findings)
+        report = replace(report, findings=findings, build=to_json(built, left))
     emit(report, fmt)
     if check:
         ctx.exit(1 if would else 0)
@@ -127,32 +142,34 @@ def command(
                 proof = f"{folder} --level nvidia-unchanged --original {path}"
             click.echo(f"\nported to {folder}; next: rocport verify {proof}", err=True)
         print_date()
-    compiles = _build(folder, report.count()["manual"]) if build else True
+    if built:
+        click.echo("\n" + "\n".join(lines(built, left)), err=fmt != "text")
+    if why_not:
+        raise click.ClickException(f"the port is written, its build was not tried: {why_not}")
+    compiles = built is None or built.verification.passed
     ctx.exit(0 if patch.complete and not report.problems and compiles else 1)
 
 
-def _build(folder: Path, manual: int) -> bool:
-    """Compile the port's units, print what they say; whether all of them compile."""
+def _built(porting: Porting, folder: Path, force: bool, fmt: str) -> tuple[Built | None, str]:
+    """Write the port to the folder, compile and repair it; or why it could not be compiled."""
     from rocport.cli.common import one_of_each_width
     from rocport.cli.progress import counting
     from rocport.model import cache_folder
+    from rocport.repair import cycle
     from rocport.toolchain import ToolchainError
     from rocport.verify import build
-    from rocport.verify.reports import of_build
 
     targets = tuple(one_of_each_width().split(","))
     options = build.BuildOptions(targets, cache=cache_folder(), syntax_only=True, precompiled=True)
     try:
-        with counting("compiling", "text") as count:
-            done = build.verify(folder, options, lambda unit, at, total: count(at, total, f"{unit.path} {unit.target}"))
+        with counting("compiling", fmt) as count:
+
+            def compile_port(where: Path) -> Verification:
+                return build.verify(where, options, lambda u, at, total: count(at, total, f"{u.path} {u.target}"))
+
+            return cycle.build(porting, folder, compile_port, force), ""
     except (build.VerifyError, ToolchainError) as error:
-        raise click.ClickException(f"the port is written, its build was not tried: {error}") from error
-    click.echo()
-    emit(of_build(done), "text")
-    summary = done.summary()
-    left = f"; {len(done.causes())} causes remain" if done.failed else ""
-    click.echo(f"{summary['ok']} of {summary['units']} units of your build compile{left}; {manual} sites are MANUAL")
-    return done.passed
+        return None, str(error)
 
 
 def _undo(root: Path) -> int:

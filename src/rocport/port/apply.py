@@ -24,6 +24,8 @@ class Applied:
     findings: tuple[Finding, ...]
     headers: frozenset[str]
     """Generated headers (not `<...>`) the file now includes."""
+    edits: tuple[Edit, ...] = ()
+    """Every edit of the source that was made, in order of place, the includes among them."""
 
 
 def apply(source: CudaSource, findings: Sequence[Finding]) -> Applied:
@@ -47,15 +49,16 @@ def apply(source: CudaSource, findings: Sequence[Finding]) -> Applied:
         text = b"".join(line + source.newline for line in lines)
         offset = include_point(source)
         if any(edit.span.start < offset < edit.span.end for edit in edits):
-            ported = CudaSource(source.path, data)
-            edits, source_data, offset = [], data, include_point(ported)
+            offset = include_point(CudaSource(source.path, data))
+            whole = Span(0, len(source.data))
+            edits = [Edit(whole, replaced(data, [Edit(Span(offset, offset), text)]))]
         else:
-            source_data = source.data
-        # Ahead of every other edit there: what a rule puts before the first code may use what the headers define.
-        place = next((at for at, edit in enumerate(edits) if edit.span.start >= offset), len(edits))
-        data = replaced(source_data, [*edits[:place], Edit(Span(offset, offset), text), *edits[place:]])
+            # Ahead of every other edit there: what a rule puts before the first code may use what the headers define.
+            place = next((at for at, edit in enumerate(edits) if edit.span.start >= offset), len(edits))
+            edits = [*edits[:place], Edit(Span(offset, offset), text), *edits[place:]]
+        data = replaced(source.data, edits)
     generated = frozenset(header for header in headers if not header.startswith("<"))
-    return Applied(data, tuple(findings), generated)
+    return Applied(data, tuple(findings), generated, tuple(edits))
 
 
 def _missing_includes(path: str, data: bytes, headers: frozenset[str]) -> list[bytes]:

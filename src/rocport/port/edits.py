@@ -52,6 +52,19 @@ def replaced(data: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join(pieces)
 
 
+def origin(edits: Iterable[Edit], offset: int) -> int | None:
+    """The place in the source of a byte of the text after edits in order of place; None for what an edit wrote."""
+    moved = 0
+    for edit in edits:
+        start = edit.span.start + moved
+        if offset < start:
+            break
+        if offset < start + len(edit.text):
+            return None
+        moved += len(edit.text) - (edit.span.end - edit.span.start)
+    return offset - moved
+
+
 def left_manual(finding: Finding, reason: str) -> Finding:
     """The finding without its edits, for the reader to do, with the reason in its message."""
     return replace(

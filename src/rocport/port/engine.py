@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rocport.model import Finding, LeftOut, Options, Patch, PatchFile, Problem, SourceTree
+from rocport.model import Edit, Finding, LeftOut, Options, Patch, PatchFile, Problem, SourceTree
 from rocport.port import beside, compat, headers, manifest
 from rocport.port.apply import apply
 from rocport.port.files import sha256
@@ -31,6 +31,39 @@ class Ported:
     """Names of the generated Python module that the file uses."""
     compat_file: str = ""
     left_out: tuple[LeftOut, ...] = ()
+    asked: tuple[Finding, ...] = ()
+    """The findings with the edits that their rules ask for; `findings` are what became of them."""
+    edits: tuple[Edit, ...] = ()
+    """Those of a CUDA source that were made, in order of place."""
+    mark: int = 0
+    """By how many bytes the mark for hipify moves the text behind them."""
+
+
+@dataclass(frozen=True)
+class Porting:
+    """A tree and what became of each of its files: what a patch is made of, and made again from."""
+
+    tree: SourceTree
+    options: Options
+    ported: Mapping[str, Ported]
+    extension: bool = False
+    """The tree is that of a torch extension."""
+
+    def patch(self) -> Patch:
+        """Raises OSError when a file that has to be read cannot be."""
+        return make_patch(self.tree, self.options, list(self.ported.values()))
+
+    def also(self, findings: Iterable[Finding]) -> Porting:
+        """The port with further findings in its CUDA sources."""
+        more: dict[str, list[Finding]] = {}
+        for finding in findings:
+            more.setdefault(finding.path, []).append(finding)
+        ported = dict(self.ported)
+        for path, found in more.items():
+            before = ported[path]
+            again = port_source(CudaSource(path, self.tree.read(path)), (*before.asked, *found), self.extension)
+            ported[path] = replace(again, problems=before.problems, left_out=before.left_out)
+        return replace(self, ported=ported)
 
 
 def port_file(path: str, data: bytes, findings: list[Finding]) -> Ported:
@@ -47,7 +80,9 @@ def port_source(source: CudaSource, findings: Sequence[Finding], extension: bool
     changed = applied.data if applied.data != data else None
     if changed is not None and extension:
         changed = marked(changed)
-    return Ported(path, changed, applied.findings, applied.headers)
+    moved = len(changed) - len(applied.data) if changed is not None else 0
+    asked = tuple(findings)
+    return Ported(path, changed, applied.findings, applied.headers, asked=asked, edits=applied.edits, mark=moved)
 
 
 def port_other(path: str, data: bytes, language: str, findings: Sequence[Finding], places: Places) -> Ported:

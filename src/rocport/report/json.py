@@ -74,5 +74,6 @@ def render(report: Report, colour: bool = False) -> str:
             "bytes_read": report.bytes_read,
             "problems": len(report.problems),
         },
+        **({"build": report.build} if report.build is not None else {}),
     }
     return json.dumps(body) + "\n"

@@ -1,0 +1,1 @@
+"""Errors of a compiled port in, edits out: `table` holds the repairs, `cycle` compiles, repairs and compiles again."""
