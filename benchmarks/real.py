@@ -1,7 +1,7 @@
 """How much of a hundred real repositories compiles for AMD GPUs after `rocport port`?
 
     python benchmarks/real.py --work DIR [--mirror DIR] [--only NAME ...] [--half tuned|aside] [--listed N]
-        [--sample N] [--units N] [--target GFX[,GFX]] [--objects] [--peers] [--json FILE]
+        [--sample N] [--units N] [--target GFX[,GFX]] [--objects] [--peers] [--repair] [--json FILE]
 
 The repositories are those of real.toml, each at its commit. They are cloned from their public address, or, with
 `--mirror`, read from git directories `OWNER+NAME/repo` below that folder. Each is ported as a new user would, and the
@@ -15,6 +15,9 @@ What is printed: units that can be judged and how many of them compile for each 
 neither in the tree nor on the machine), those of the failing units that stop at a line that the port named as MANUAL,
 what it left as MANUAL and REVIEW, and minutes. For repositories that are not set aside, also the first error of each
 unit that fails, joined by cause. Those set aside are only counted.
+
+`--repair` goes on as `rocport port --build` does: what is certain is repaired, and the units that compiled before are
+counted, too.
 
 `--peers` also translates with hipify-perl (where it is installed) and torch.utils.hipify (where torch is) and compiles
 the same units with the same flags.
@@ -36,9 +39,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rocport import api
 from rocport.facts._toml import read_toml
 from rocport.model.folders import cache_folder
 from rocport.model.verification import Verification
+from rocport.repair import cycle
 from rocport.scan.revision import extract
 from rocport.verify import build
 
@@ -191,6 +196,8 @@ def measure(repository: Repository, tree: Path, work: Path, arguments: argparse.
     only = sample(paths, arguments.units)
     row |= {"units": len(paths), "tried": len(only)}
     if only:
+        if arguments.repair:
+            row |= repaired(tree, out, only, arguments, repository.defines)
         began = time.monotonic()
         manual = frozenset(
             (finding["path"], line)
@@ -203,6 +210,15 @@ def measure(repository: Repository, tree: Path, work: Path, arguments: argparse.
         if arguments.peers:
             row["peers"] = {name: peer(name, repository, tree, only, work, arguments) for name in PEERS}
     return row
+
+
+def repaired(
+    tree: Path, out: Path, only: frozenset[str], arguments: argparse.Namespace, defines: tuple[str, ...]
+) -> dict[str, Any]:
+    """Port again with the cycle: units that compile before it, repairs kept by name, and how many were taken back."""
+    built = cycle.build(api.porting(tree), out, lambda folder: compile_units(folder, only, arguments, defines))
+    kept = Counter(one.repair.name for one in built.repaired)
+    return {"ok_before": built.before, "repairs": dict(kept), "taken_back": len(built.taken_back)}
 
 
 def judged(verification: Verification, manual: frozenset[tuple[str, int]] = frozenset()) -> dict[str, Any]:
@@ -303,9 +319,8 @@ def digest() -> str:
 def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Sums over repositories; `share` is of the units that could be judged, `share_but_named` of those among them that
     do not stop where the port said so."""
-    total = Counter(
-        {key: sum(row.get(key, 0) for row in rows) for key in ("units", "tried", "ok", "fail", "skip", "named")}
-    )
+    counted = ("units", "tried", "ok", "fail", "skip", "named", *(["ok_before"] if "ok_before" in rows[0] else []))
+    total = Counter({key: sum(row.get(key, 0) for row in rows) for key in counted})
     judgeable = total["ok"] + total["fail"]
     whole = sum(1 for row in rows if row.get("ok") and not row.get("fail"))
     share = round(total["ok"] / judgeable, 4) if judgeable else None
@@ -323,6 +338,7 @@ def _line(row: dict[str, Any]) -> str:
         f"fail {row.get('fail', 0):3} (named {row.get('named', 0)}) skip {row.get('skip', 0):3}  "
         f"MANUAL {row['manual']:4} REVIEW {row['review']:4} "
         f"{minutes:5.1f} min"
+        + (f"  before {row['ok_before']} {row['repairs']}" if "ok_before" in row else "")
         + "".join(f"  {name}: {counts.get('ok', '-')}" for name, counts in row.get("peers", {}).items())
     )
 
@@ -339,12 +355,13 @@ def main() -> None:
     parser.add_argument("--target", default=DEFAULT_TARGETS, metavar="GFX[,GFX]")
     parser.add_argument("--objects", action="store_true", help="make code objects")
     parser.add_argument("--peers", action="store_true", help="hipify-perl and torch.utils.hipify too")
+    parser.add_argument("--repair", action="store_true", help="repair what is certain, and count before and after")
     parser.add_argument("--json", type=Path, help="write the rows here")
     arguments = parser.parse_args()
     results = arguments.work / "results"
     results.mkdir(parents=True, exist_ok=True)
     arguments.last_includes = third_party(arguments.work)
-    key_of_run = [digest(), arguments.units, arguments.target, arguments.objects, arguments.peers]
+    key_of_run = [digest(), arguments.units, arguments.target, arguments.objects, arguments.peers, arguments.repair]
     rows = []
     listed = [
         repository
