@@ -114,7 +114,8 @@ def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -
             continue
         if match := _FIXIT.match(raw):
             if in_error and (inside := _relative(_unescaped(match[1]), tree)) is not None:
-                attach(fixit=FixIt(inside, *map(int, match.groups()[1:5]), _unescaped(match[6])))
+                line, column, end_line, end_column = map(int, match.groups()[1:5])
+                attach(fixit=FixIt(inside, line, column, end_line, end_column, _unescaped(match[6])))
             continue
         in_assembly = raw.startswith("<inline asm>")
         if match := _INCLUDED.match(raw):
