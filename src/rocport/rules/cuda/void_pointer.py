@@ -83,6 +83,10 @@ RULE = Rule(
             "#define AT(p, n) ((void *)(p) + (n) * 4)\n__device__ void *f(int *p) { return AT(p, 1); }\n",
             contains=("#define AT(p, n) (rocport::plus((void *)(p), (n) * 4))",),
         ),
+        Example(
+            "#define PIN(p, n) { \\\n  void *at = (void *)p; \\\n  g(at + n, 1); }\nvoid f(int *p) { PIN(p, 4) }\n",
+            contains=("g(rocport::plus(at, n), 1); }",),
+        ),
     ),
     clean=(
         "__device__ float *f(void *p, int n) { return (float *)p + n; }\n",
@@ -109,12 +113,17 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         found = list(_sum(source, position, last))
         yield from [_by_hand(source, position, last)] if found and shared else found
     names = {source.texts[position] for position in named}
+    in_macro = {
+        (directive.start, source.texts[name]): name for name in named if (directive := source.directive_of(name))
+    }
     for position in sorted(source.find(*names | context.project.void_functions)):
-        if position in named or source.directive_of(position) is not None or amd_only(source, position):
+        directive = source.directive_of(position)
+        of_macro = None if directive is None else in_macro.get((directive.start, source.texts[position]))
+        if position in named or (directive is not None and of_macro is None) or amd_only(source, position):
             continue
         last = position
-        seen = scopes.visible(position)
-        declared = seen.position if seen is not None else -1
+        seen = scopes.visible(position) if of_macro is None else None
+        declared = of_macro if of_macro is not None else seen.position if seen is not None else -1
         if declared in arrays:
             if source.at(position + 1) != b"[":
                 continue
