@@ -9,6 +9,7 @@ the CUDA build does in effect. Constructors of classes that no host code of the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
@@ -40,8 +41,13 @@ RULE = Rule(
             "template <class T> struct M { using Q = P<T>; operator Q() const { return Q(0); } };\n",
             contains=("public: __host__ __device__ P(T *d)",),
         ),
+        Example(
+            "struct Lock { __device__ Lock() : value{0}, next(-1) {} __device__ Lock(int v) : value{v} {} };\n",
+            contains=("{ __host__ __device__ Lock() : value{0}, next(-1) {} __device__ Lock(int v)",),
+        ),
     ),
     clean=(
+        "struct L { __device__ L() : value(clock()) {} };\nstruct M { __device__ M() { f(); } };\n",
         "template <class T> struct P { __device__ P(T *d) {} };\nusing Q = P<int>;\n__device__ void f() { Q q(0); }\n",
         "struct F { __device__ F(float d) : d(d) {} float d; };\n__global__ void k(float *p) { F f(*p); }\n",
         "struct F { __host__ __device__ F(float d) {} };\nvoid run(float d) { F f(d); }\n",
@@ -64,16 +70,32 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         ours = [position for position in positions if not _for_host(source, position)]
         if not ours or len(ours) < len(positions) or _others(source, name, len(ours)):
             continue
-        if not any(_makes(source, position) for position in source.find(*_names(source, name))):
-            continue
-        for position in ours:
+        made_here = any(_makes(source, position) for position in source.find(*_names(source, name)))
+        for position in ours if made_here else filter(partial(_only_sets, source), ours):
             yield finding(
                 RULE,
                 source,
                 position,
-                f"host code makes {name.decode()} with a constructor for the device only, as nvcc lets a template do",
+                f"host code makes {name.decode()} with a constructor for the device only, as nvcc lets a template do"
+                if made_here
+                else f"a class of the host's with a {name.decode()} makes it with a constructor for the device only",
                 edits=[insert(source.starts[position], b"__host__ ")],
             )
+
+
+def _only_sets(source: CudaSource, position: int) -> bool:
+    """True for a default constructor that calls nothing: `__device__ Lock() : value{0} {}`."""
+    at = position + 1
+    while source.at(at) in _WORDS:
+        at += 1
+    if source.at(at + 1) != b"(" or source.at(at + 2) != b")":
+        return False
+    at += 3
+    while source.at(at) in (b":", b",") and (close := source.pairs.get(at + 2)) is not None:
+        if b"(" in source.texts[at + 3 : close]:
+            return False
+        at = close + 1
+    return source.at(at) == b"{" and source.at(at + 1) == b"}"
 
 
 def _names(source: CudaSource, name: bytes) -> Iterator[bytes]:
