@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from rocport.explain.evidence import spoken_of
 from rocport.explain.text import Block
 from rocport.facts.failures import Failure
 from rocport.facts.status import numbers, status_failures, texts
@@ -59,8 +60,9 @@ _texts = functools.lru_cache(maxsize=8)(lambda component: tuple(texts(component)
 _numbers = functools.lru_cache(maxsize=8)(numbers)
 
 
-def find_codes(block: Block) -> Iterator[tuple[Failure, int, str]]:
-    """(failure, line number, line) of each status code a block names, in the order of the log."""
+def find_codes(block: Block) -> Iterator[tuple[Failure, int, str, bool]]:
+    """(failure, line number, line, whether the line only speaks of it) of each status code a block names, in the order
+    of the log."""
     failures = status_failures()
     places = sorted({place for place in _places(block) if place[1] in failures})[:MOST]
     if not places:
@@ -69,11 +71,8 @@ def find_codes(block: Block) -> Iterator[tuple[Failure, int, str]]:
     for start, name in places:
         line = bisect_right(starts, start) - 1
         end = starts[line + 1] if line + 1 < len(starts) else len(block.text)
-        yield (
-            failures[name],
-            block.first_line + line,
-            block.text[max(starts[line], start - 200) : min(end, start + 400)],
-        )
+        before, after = block.text[max(starts[line], start - 200) : start], block.text[start : min(end, start + 400)]
+        yield failures[name], block.first_line + line, before + after, spoken_of(before, after)
 
 
 def _places(block: Block) -> Iterator[tuple[int, str]]:

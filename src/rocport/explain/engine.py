@@ -12,7 +12,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from rocport.explain.codes import find_codes
-from rocport.explain.evidence import VAGUE, Setting, failed, informs, names_amd, warns
+from rocport.explain.evidence import VAGUE, Setting, failed, informs, names_amd, spoken_of, warns
 from rocport.explain.match import Match
 from rocport.explain.text import Block, lowered, read_blocks
 from rocport.explain.vendor import AMD, has_amd, vendor_of
@@ -46,8 +46,8 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Hit:
-    """One place where a failure was seen. `named`: the line only names the thing; `wide`: the words are anybody's and
-    nothing beside them is AMD's; `amd`: the signature names AMD's stack."""
+    """One place where a failure was seen. `named`: the line only names the thing or speaks of it; `wide`: the words are
+    anybody's and nothing beside them is AMD's; `amd`: the signature names AMD's stack."""
 
     text: str
     values: dict[str, str] = field(default_factory=dict)
@@ -119,11 +119,12 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
                 hits = found.setdefault(failure.id, [])
                 for line, text, values in _search(block, signature, left):
                     states = signature.states or (failure.specificity >= VAGUE and _states_beside(block, line))
+                    states = states and not _only_spoken_of(signature, text)
                     wide = signature.wide and not amd.beside(line)
                     hits.append((line, Hit(text, values, not states, wide, names_amd(signature.text))))
         if failures is None:
-            for failure, line, text in find_codes(block):
-                seen.setdefault(failure.id, _Seen(failure)).add(line, Hit(text, amd=False))
+            for failure, line, text, spoken in find_codes(block):
+                seen.setdefault(failure.id, _Seen(failure)).add(line, Hit(text, named=spoken, amd=False))
         for failure_id, hits in found.items():
             for line, hit in sorted(hits, key=lambda item: item[0]):
                 seen[failure_id].add(line, hit)
@@ -185,6 +186,12 @@ def _search(block: Block, signature: Signature, most: int) -> Iterator[tuple[int
 def _states_beside(block: Block, line: int) -> bool:
     """True where the line or one of its neighbours says that something failed."""
     return any(failed(text) for text in _beside(block, line))
+
+
+def _only_spoken_of(signature: Signature, text: str) -> bool:
+    """True where the sentence around the message shows that it is no message here."""
+    found = signature.pattern.search(text)
+    return found is not None and spoken_of(text[: found.start()], text[found.end() :])
 
 
 class _Amd:

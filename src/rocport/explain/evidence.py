@@ -45,7 +45,8 @@ _STUCK = re.compile(
 _WARNS = re.compile(r"(?<!NCCL )\bwarn(?:ing)?\b|^\[W\d|^W\d{4} ", re.IGNORECASE)  # NCCL's errors are WARN
 _ERROR_LEVEL = re.compile(r"\b(?:fatal|error|critical)\b\]?:", re.IGNORECASE)
 _ENDS = re.compile(
-    r"^\s{0,20}(?:[\w.]{0,80}(?:Error|Exception)\b|(?:fatal )?error:|E: |FAILED:|Aborted|Segmentation fault|Traceback)"
+    r"^\s{0,20}(?:[\w.]{0,80}(?:Error|Exception)\b|(?:fatal )?error:|E: |FAILED:|Aborted|Segmentation fault|Traceback"
+    r"|terminate called|Fatal Python error)"
     r"|core dumped|: (?:fatal )?error: ",
     re.MULTILINE,
 )
@@ -62,12 +63,42 @@ _WELL = re.compile(
 # A part of whatever the pattern matches: asking for these first is a hundred times as fast on a block without.
 _END_WORDS = (
     *("Error", "Exception", "error:", "E: ", "FAILED:", "Aborted", "Segmentation fault", "Traceback", "core dumped"),
+    *("terminate called", "Fatal Python error"),
 )
 _WELL_WORDS = (
     *("success", "prompt executed", "startup complete", "listening", "eval time", "tokens per second", "passed"),
     *("build succeeded", "[100%]", "device(", "http/1.", "cuda: true", "available: true", "available(): true"),
     *("hsa agents", "inference compute"),
 )
+
+
+# A sentence that speaks of a message, before and after it; and the code that would print it.
+_SPOKEN_OF = re.compile(
+    r"\b(?:if|when) (?:you|your|users?|one)\b"
+    r"|\byou (?:may|might|will|would|could|can|should) (?:also )?(?:see|get|encounter|find|hit|run into)\b"
+    r"|\b(?:errors?|messages?|warnings?|failures?) (?:like|such as)\b|\be\.g\.|\bfor (?:example|instance)\b"
+    r"|\bused to\b|\bpreviously\b|\bworkaround for\b|\bto (?:avoid|prevent|suppress|fix|handle)\b"
+    r"|^\W{0,4}(?:[0-9a-f]{7,40} )?(?:fix(?:e[sd])?|resolve[sd]?|close[sd]?|prevent|avoid|handle|work around|do not)\b"
+    r"|\b(?:this|that|it|which|commit|change|patch) (?:(?:should|will|would) )?(?:fix|solve|resolve|avoid|prevent)"
+    r"(?:e?[sd])?\b"
+    r"|(?:^|[\s;{(])(?:raise|throw|assert|print\w?|fprintf|puts|grep|rg|match=|warn"
+    r"|(?:log|logger|logging|warnings)\.\w+|LOG\(\w+\)|TORCH_(?:CHECK|WARN)\w*)[ (][^\"'`\n]{0,80}[\"'`][^\"'`\n]*$",
+    re.IGNORECASE,
+)
+_SPOKEN_AFTER = re.compile(
+    r"\bno longer\b|\bany ?more\b|\bis (?:harmless|expected|normal|fixed)\b|\b(?:been|was|were|got) fixed\b"
+    r"|\b(?:PASSED|SKIPPED|XFAIL)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[.!?;] ")
+
+
+def spoken_of(before: str, after: str) -> bool:
+    """True where a line only speaks of a message (or is the code that prints it): what stands before and after it."""
+    start = max((found.end() for found in _SENTENCE.finditer(before[-300:])), default=0)
+    end = _SENTENCE.search(after[:300])
+    after = after[: end.start() if end else 300]
+    return bool(_SPOKEN_OF.search(before[-300:], start) or _SPOKEN_AFTER.search(after))
 
 
 def informs(line: str) -> bool:
@@ -148,7 +179,9 @@ def weigh(matches: Sequence[Match], setting: Setting, vendor: Vendor, known: Kno
         for match in matches
     ]
     claims = [match for match in weighed if not match.doubts]
+    error = next((match for match in claims if not match.warns), None)
     rivals = {match.failure.id: rival for match in claims for rival in claims if _disagree(match, rival)}
+    rivals |= {match.failure.id: error for match in claims if error and match.warns}
     rivals |= {match.failure.id: better for match in claims for better in weighed if _better_read(match, better)}
     return tuple(
         replace(match, doubts=(f"line {rival.lines[0]} speaks for another cause: {rival.failure.id}",))
@@ -174,7 +207,7 @@ def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Ite
     if subjects and not setting.programs.intersection(subjects):
         yield f"nothing in the paste is of {' or '.join(subjects)}"
     if match.named:
-        yield "the log only names it, and does not say that it failed"
+        yield "the log only names it or speaks of it, and does not say that it failed"
     if match.informs:
         yield "the log says it as information, not as an error"
     if setting.well > last and setting.failed <= last:
