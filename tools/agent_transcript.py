@@ -118,7 +118,7 @@ async def work(session: Session) -> None:
         system="ubuntu-24.04",
         python="3.12",
     )
-    await session.call("counterpart", name="cudaMemcpyAsync")
+    await session.call("counterpart", ("kind", "cuda", "known", "hip", "library", "source"), name="cudaMemcpyAsync")
     await session.refused("counterpart", name="cudaMalloc", kind="thing")
     page = await session.client.read_resource("rocport://rules/inline-ptx")
     session.say(f"The resource `rocport://rules/inline-ptx` begins `{page.contents[0].text.splitlines()[0]}`.\n")

@@ -116,7 +116,15 @@ def test_the_transcript_of_the_docs_is_what_a_client_sees() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_an_explanation_has_the_day_of_its_facts():
+def test_a_page_and_a_counterpart_have_the_day_of_their_facts() -> None:
+    for name in ("warp-mask-constant", "bnb-cuda-version-set"):
+        assert tools.page(name)["data"]["facts_as_of"] == as_of("failures").isoformat()
+    day = as_of("libraries", "packages", "intrinsics.toml").isoformat()
+    for name in ("cudaMalloc", "cudaNoSuchName"):
+        assert tools.counterpart(name)["facts_as_of"] == day
+
+
+def test_an_explanation_has_the_day_of_its_facts() -> None:
     said = tools.explain(
         "Ignoring visible gpu device (device: 0) with AMDGPU version : gfx1102. "
         "The supported AMDGPU versions are gfx1030."

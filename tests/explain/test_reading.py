@@ -148,6 +148,7 @@ def test_what_speaks_against_a_diagnosis_makes_it_a_possibility(log: str, doubt:
         "A workaround for {} is to use another kernel.",
         '        raise RuntimeError("{}")',
         '    logger.warning(f"{}")',
+        '\t\tDRM_ERROR("{}\\n");',
         "test_x.py::test_y[{}] PASSED",
     ],
 )

@@ -70,7 +70,7 @@ class Build(TypedDict):
 
 
 class Page(TypedDict):
-    """A rule's or a failure's page."""
+    """A rule's or a failure's page; `data` says as of which day its facts are."""
 
     name: str
     text: str
@@ -88,6 +88,7 @@ class Counterpart(TypedDict):
     library: str
     since: str
     source: str
+    facts_as_of: str
 
 
 def scan(path: str, select: Sequence[str] = (), applicability: str = "", offset: int = 0) -> Findings:
@@ -164,27 +165,28 @@ def explain(text: str) -> dict[str, Any]:
     """Diagnose a pasted build or run log, or the output of rocminfo, rocm-smi or torch's collect_env."""
     from rocport.explain import read_stream
     from rocport.explain.pages import reading_data
-    from rocport.facts.dates import as_of
 
-    data = reading_data(read_stream(io.BytesIO(text.encode("utf-8", "replace")), "paste"))
-    return {**data, "facts_as_of": as_of("failures").isoformat()}
+    return reading_data(read_stream(io.BytesIO(text.encode("utf-8", "replace")), "paste"))
 
 
 def page(name: str) -> Page:
     """The page of a rule (`warp-mask-constant`) or of a known failure: what breaks, why, when the fix is right."""
     from rocport.explain.pages import failure_data, failure_text, rule_data, rule_text
+    from rocport.facts.dates import facts_as_of
     from rocport.facts.failures import load_failures
     from rocport.rules import discover
 
     known = []
     for loaded in discover():
         if loaded.rule.name == name:
-            data = rule_data(loaded.rule, loaded.doc)
+            data = rule_data(loaded.rule, loaded.doc) | facts_as_of("failures")
             return Page(name=name, text=rule_text(loaded.rule, loaded.doc), data=data)
         known.append(loaded.rule.name)
     for failure in load_failures():
         if failure.id == name:
-            return Page(name=name, text=failure_text(failure), data=failure_data(failure))
+            return Page(
+                name=name, text=failure_text(failure), data={**failure_data(failure), **facts_as_of("failures")}
+            )
         known.append(failure.id)
     close = ", ".join(difflib.get_close_matches(name, known, n=5, cutoff=0.4))
     raise ToolError(f"{name!r} is no rule and no known failure; near it: {close or 'nothing'}")
@@ -193,16 +195,20 @@ def page(name: str) -> Page:
 def counterpart(name: str, kind: str = "symbol") -> Counterpart:
     """What ROCm has for a CUDA name. `kind`: symbol, header, namespace, link, cmake or package."""
     from rocport.facts import lookup
+    from rocport.facts.dates import as_of
 
     kinds = ("symbol", "header", "namespace", "link", "cmake", "package")
     if kind not in kinds:
         raise ToolError(f"kind {kind!r}: one of {', '.join(kinds)}")
     row = lookup.counterpart(kind, name)  # type: ignore[arg-type]
+    day = as_of("libraries", "packages", "intrinsics.toml").isoformat()
     if row is None:
-        return Counterpart(kind=kind, cuda=name, known=False, hip="", note="", library="", since="", source="")
+        return Counterpart(
+            kind=kind, cuda=name, known=False, hip="", note="", library="", since="", source="", facts_as_of=day
+        )
     return Counterpart(
         kind=kind, cuda=name, known=True, hip=row.hip, note=row.note, library=row.library, since=row.since,
-        source=row.source,
+        source=row.source, facts_as_of=day,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from rocport.checkpoint.errors import CheckpointError
 from rocport.checkpoint.memory import Training, needed
 from rocport.checkpoint.model import Model, Quantization, read_model
 from rocport.facts.attention import attention_of
-from rocport.facts.dates import as_of
+from rocport.facts.dates import facts_as_of
 from rocport.facts.errors import FactError
 from rocport.facts.packages import package
 from rocport.facts.rocm import rocm_release
@@ -437,7 +437,7 @@ def policy_data(policy: Policy) -> dict[str, Any]:
     model["path"] = str(policy.model.path)
     return {
         "schema": "rocport.policy/1",
-        "facts_as_of": as_of().isoformat(),
+        **facts_as_of(),
         "verdict": policy.verdict,
         "target": policy.target.name,
         "bitsandbytes": policy.bitsandbytes,

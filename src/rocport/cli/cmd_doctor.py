@@ -150,10 +150,10 @@ def _report(diagnosis: Diagnosis, readings: list[Reading]) -> Report:
     """The diagnosis for the report formats: a finding for each check that warns or fails and for each known failure."""
     from rocport.explain.pages import reading_data
     from rocport.explain.report import findings_of, sections_of
-    from rocport.facts.dates import as_of, dated
+    from rocport.facts.dates import dated, facts_as_of
     from rocport.model import Applicability, Finding, Mark, Report, Section, Severity, Span
 
-    data: dict[str, object] = {**diagnosis.as_dict(), "facts_as_of": as_of().isoformat()}
+    data: dict[str, object] = {**diagnosis.as_dict(), **facts_as_of()}
     if readings:
         data["pastes"] = [reading_data(reading) for reading in readings]
     severities = {"warn": Severity.SLOW, "fail": Severity.BREAKS_RUN}

@@ -58,10 +58,10 @@ def command(
         raise click.UsageError("name a log file, - for stdin, a rule or a failure; --list names them all")
     if is_paste:
         ctx.exit(_explain_log(subject, show_all, fmt, vendor or "", make_options(target, rocm, torch)))
-    from rocport.facts.dates import as_of, dated
+    from rocport.facts.dates import dated, facts_as_of
 
     page, data = _page(subject)
-    data["facts_as_of"] = as_of("failures").isoformat()
+    data |= facts_as_of("failures")
     click.echo(json.dumps(data, indent=2) if fmt == "json" else f"{page}\n{dated('failures')}")
 
 
@@ -69,7 +69,7 @@ def _explain_log(subject: str, show_all: bool, fmt: str, vendor: str, options: O
     from rocport.explain import read_stream
     from rocport.explain.pages import reading_data, reading_text
     from rocport.explain.report import reading_report
-    from rocport.facts.dates import as_of, dated
+    from rocport.facts.dates import dated
 
     name = "stdin" if subject == "-" else subject
     try:
@@ -85,7 +85,7 @@ def _explain_log(subject: str, show_all: bool, fmt: str, vendor: str, options: O
                 reading = read_stream(stream, name, vendor, options)
     except OSError as error:
         raise click.UsageError(f"cannot read {name}: {error.strerror or error}; expected a log file or -") from error
-    data = {**reading_data(reading), "facts_as_of": as_of("failures").isoformat()}
+    data = reading_data(reading)
     if fmt == "json":
         click.echo(json.dumps(data, indent=2))
     elif fmt == "text":

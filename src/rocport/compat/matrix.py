@@ -6,7 +6,7 @@ from typing import Any
 
 from rocport.compat import CompatError
 from rocport.compat.plan import KINDS, is_release
-from rocport.facts.dates import as_of, dated
+from rocport.facts.dates import dated, facts_as_of
 from rocport.facts.platforms import amd_torch
 from rocport.facts.rocm import WheelChannel, wheel_channels
 from rocport.facts.targets import all_targets
@@ -39,7 +39,7 @@ def matrix_data(system: str, targets: tuple[GfxTarget, ...] = (), rocm: str = ""
                     "sources": sorted({cell.source for cell in (torch, *found.values()) if cell.source}),
                 }
             )
-    return {"schema": "rocport.matrix/1", "facts_as_of": as_of(*FACTS).isoformat(), "os": system, "rows": rows}
+    return {"schema": "rocport.matrix/1", **facts_as_of(*FACTS), "os": system, "rows": rows}
 
 
 def _channels(system: str, rocm: str) -> list[WheelChannel]:

@@ -10,7 +10,7 @@ from rocport.compat.gpu import describe
 from rocport.compat.plan import Plan
 from rocport.compat.resolve import Resolution
 from rocport.facts.attention import attention_of
-from rocport.facts.dates import as_of, dated
+from rocport.facts.dates import dated, facts_as_of
 from rocport.facts.pytorch import KINDS, Feature, beyond, changes, features, state_in
 from rocport.facts.rocm import TorchRelease, channels_of
 from rocport.facts.rocm_libraries import version_in
@@ -137,7 +137,7 @@ def plan_data(plan: Plan, resolution: Resolution | None = None) -> dict[str, Any
     request = plan.request
     return {
         "schema": "rocport.compat/1",
-        "facts_as_of": as_of(*PLAN_FACTS).isoformat(),
+        **facts_as_of(*PLAN_FACTS),
         "works": plan.complete,
         "complete": plan.complete and resolution is not None and resolution.proven,
         "resolution": dataclasses.asdict(resolution) if resolution else None,
@@ -210,7 +210,7 @@ def tables_data(release: TorchRelease, target: GfxTarget | None, rocm: str = "")
             tables["change"].append(row)
     return {
         "schema": "rocport.support/1",
-        "facts_as_of": as_of(*TABLE_FACTS).isoformat(),
+        **facts_as_of(*TABLE_FACTS),
         "torch": release.version,
         "rocm": (rocm,) if rocm else release.rocm,
         "target": target.name if target else None,

@@ -82,7 +82,8 @@ _SPOKEN_OF = re.compile(
     r"|\b(?:this|that|it|which|commit|change|patch) (?:(?:should|will|would) )?(?:fix|solve|resolve|avoid|prevent)"
     r"(?:e?[sd])?\b"
     r"|(?:^|[\s;{(])(?:raise|throw|assert|print\w?|fprintf|puts|grep|rg|match=|warn"
-    r"|(?:log|logger|logging|warnings)\.\w+|LOG\(\w+\)|TORCH_(?:CHECK|WARN)\w*)[ (][^\"'`\n]{0,80}[\"'`][^\"'`\n]*$",
+    r"|(?:log|logger|logging|warnings)\.\w+|LOG\(\w+\)|TORCH_(?:CHECK|WARN)\w*)[ (][^\"'`\n]{0,80}[\"'`][^\"'`\n]*$"
+    r"|^\s*(?!(?-i:\w*(?:Error|Exception|Warning))\b)[\w.:]{1,60}\(f?[\"'][^\"'`\n]*$",
     re.IGNORECASE,
 )
 _SPOKEN_AFTER = re.compile(

@@ -10,6 +10,7 @@ from rocport.doctor.diagnosis import diagnose as check_machine
 from rocport.explain.match import Match
 from rocport.explain.reading import Reading
 from rocport.explain.vendor import OTHERS, UNKNOWN
+from rocport.facts.dates import facts_as_of
 from rocport.facts.failures import Failure
 from rocport.model import Example, Rule
 
@@ -250,6 +251,7 @@ def reading_data(reading: Reading) -> dict[str, Any]:
         "general": [match_data(match) for match in reading.general],
         "suspects": [{"line": line, "text": text} for line, text in diagnosis.suspects],
         "collect": [] if reading.matches or reading.foreign else list(COLLECT),
+        **facts_as_of("failures"),
     }
 
 

@@ -22,6 +22,11 @@ def as_of(*names: str) -> date:
     return min(known[name] for name in names or known)
 
 
+def facts_as_of(*names: str) -> dict[str, str]:
+    """The field of JSON output that says how old its facts are."""
+    return {"facts_as_of": as_of(*names).isoformat()}
+
+
 def dated(*names: str, today: date | None = None) -> str:
     """`Facts as of 2026-11-21.`, and a warning when that is long ago."""
     return overdue(*names, today=today) or f"Facts as of {as_of(*names).isoformat()}."
