@@ -18,6 +18,9 @@ A log with a cause and one that asks for silence are counted apart, too: silence
 cites: somebody read it when the record was written. `uncited` are the others. A log counts as cited where a source has
 the same number in a repository of the same name, whoever owns it: repositories move.
 
+--aside: every log is kept aside (a set that was never tuned on). --record NAME: keep the figures of the logs kept aside
+in results/measured.json under a name.
+
 --unrelated: a folder of text that has nothing to do with AMD (logs of servers, of training on other GPUs, manuals,
 sources). Every signature runs over every file as if an AMD GPU were named; no claim may be made. Exit code 1: one is.
 """
@@ -31,6 +34,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+
+from measured import record
 
 from rocport.explain.match import Match
 from rocport.explain.reading import Reading, read_bytes, read_stream
@@ -98,6 +103,8 @@ def main() -> int:
     what.add_argument("--logs", type=Path, help="folder with the logs and labels.json")
     what.add_argument("--unrelated", type=Path, help="folder of text in which nothing may be found")
     parser.add_argument("--show", action="store_true", help="list what is not right in the half tuned on")
+    parser.add_argument("--aside", action="store_true", help="every log is kept aside")
+    parser.add_argument("--record", metavar="NAME", help="keep the figures of the logs kept aside")
     parser.add_argument("--group", default="", help="also print rates per value of this label field")
     options = parser.parse_args()
     if options.unrelated:
@@ -108,7 +115,7 @@ def main() -> int:
     for label in labels:
         reading = read_bytes((options.logs / label["file"]).read_bytes(), label["file"])
         result = outcome(reading, label["must"])
-        halves = ["kept aside" if held_out(label["source"]) else "tuned on"]
+        halves = ["kept aside" if options.aside or held_out(label["source"]) else "tuned on"]
         kind = "with a cause" if label["must"] else "silence asked"
         known = "cited" if thread(label["source"]) in cited else "uncited"
         halves += [f"{halves[0]}, {kind}", f"{halves[0]}, {known}", f"{halves[0]}, {known}, {kind}"]
@@ -116,7 +123,7 @@ def main() -> int:
             halves.append(f"{options.group}={label.get(options.group, '')}, {halves[0]}")
         for half in halves:
             counts.setdefault(half, Counter())[result] += 1
-        if options.show and result != "right" and not held_out(label["source"]):
+        if options.show and result != "right" and halves[0] == "tuned on":
             answer = [match.failure.id for match in reading.matches[:3]]
             answer += [f"{match.failure.id}? {'; '.join(match.doubts)}" for match in reading.possible[:3]]
             print(f"{result:8} {label['source']}: {answer} wanted {label['cause']} [{reading.vendor}]")
@@ -127,6 +134,11 @@ def main() -> int:
         total = sum(tally.values())
         rates = "".join(f" {tally[key] / total:8.3f}" for key in OUTCOMES)
         print(f"{half:36} {total:5}{rates}")
+    if options.record:
+        tally = counts["kept aside"]
+        what = f"pasted logs labelled before the run, kept aside, {options.record}: right, possible, wrong, silent"
+        figure = ", ".join(str(tally[key]) for key in OUTCOMES) + f" of {tally.total()}"
+        record(f"explain, {options.record}", what, figure, "benchmarks/explain.py --logs FOLDER")
     return 0
 
 

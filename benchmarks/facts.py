@@ -1,12 +1,12 @@
 """The same questions put to every command: what a GPU, a torch and a package do together. Answers must not differ.
 
-    python benchmarks/facts.py [--show] [--sources SNAPSHOT]
+    python benchmarks/facts.py [--show] [--sources SNAPSHOT] [--record]
 
 Each question is asked of `rocport doctor --from` (a paste with that GPU and torch), `rocport doctor --target --torch
 --rocm`, `rocport compat` (a plan for just that torch and ROCm), its tables and its matrix, `rocport doctor --model` and
 `rocport scan`, where they have an answer; for every product and processor, which target it is. It prints how many
 questions were asked, how many got two answers or more, and how many disagree. `--sources`: also the
-claims that tools/refresh_facts.py checks against a snapshot of sources.
+claims that tools/refresh_facts.py checks against a snapshot of sources. `--record`: keep the figures (measured.py).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+from measured import record
 
 from rocport.checkpoint.policy import _attention
 from rocport.compat.errors import CompatError
@@ -152,6 +154,7 @@ def _triton(diagnosis: Diagnosis, plan: Plan, target: GfxTarget) -> dict[str, st
 def main() -> int:
     parser = argparse.ArgumentParser(description="The same questions put to every command.")
     parser.add_argument("--show", action="store_true", help="print every disagreement")
+    parser.add_argument("--record", action="store_true", help="keep the figures in results/measured.json")
     parser.add_argument("--sources", type=Path, metavar="SNAPSHOT", help="check the facts against this snapshot, too")
     options = parser.parse_args()
     show = options.show
@@ -165,11 +168,18 @@ def main() -> int:
                 print(question, said)
     print(f"facts as of {as_of()}: {asked} questions, {compared} with two answers or more, ", end="")
     print(f"{differ.total()} disagreements", dict(differ) if differ else "")
+    if options.record:
+        what = "questions asked of doctor, compat, tables, matrix, scan and `--model`; disagreements"
+        record("facts", what, f"{asked}; {differ.total()}", "benchmarks/facts.py")
     if options.sources is None:
         print("sources: not checked (--sources SNAPSHOT)")
         return 1 if differ else 0
     tool = Path(__file__).parents[1] / "tools" / "refresh_facts.py"
-    done = subprocess.run([sys.executable, str(tool), str(options.sources), "--check"], check=False)
+    command = [sys.executable, str(tool), str(options.sources), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    print(done.stdout + done.stderr, end="")
+    if options.record and (counted := re.search(r"^all: (.+)$", done.stdout, re.MULTILINE)):
+        record("sources", "claims of the facts compared with the texts they cite", counted[1], "facts.py --sources")
     return 1 if differ or done.returncode else 0
 
 

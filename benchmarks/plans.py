@@ -1,6 +1,6 @@
 """How many plans of `rocport compat` hold together, how many pip resolves, and how many import what was asked.
 
-    python benchmarks/plans.py [--resolve [N]] [--import] [--clean [N]] [--show]
+    python benchmarks/plans.py [--resolve [N]] [--import] [--clean [N]] [--show] [--record]
 
 Plans are made for every GPU in the facts, three systems and some packages. Each with a torch becomes a script in every
 form for its system, put to a reader of that form (plan_syntax.py), and has to end with importing what was asked.
@@ -20,7 +20,7 @@ An import that fails because torchvision's compiled part needs libraries which t
 operator declared that this part would have declared, and counted apart with the names of those libraries.
 
 Rows are written to `--results` as they come, and a row that is there is not made again: N classes at most a call, so a
-run can be cut and goes on.
+run can be cut and goes on. `--record` keeps the counts of `--resolve` and `--clean` in results/measured.json.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from measured import record
 from plan_standin import SCHEMAS, lacking
 from plan_syntax import read_forms
 
@@ -114,6 +115,12 @@ STAND_IN = "imported but for torchvision's compiled part, whose CUDA libraries t
 CLEAN = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
+RECORDED = {
+    "resolve": "installation plans put to pip, one of each class",
+    "clean": "plans in empty environments with a CPU torch standing in",
+}
+
+
 def beside(plan: Plan) -> tuple[str, ...]:
     """The commands of a plan that install from the default index."""
     away = ("--index-url", "--find-links")
@@ -157,8 +164,8 @@ class Rows:
         self.found[key] = row
 
 
-def resolve(most: int, results: Path) -> bool:
-    """Put classes of plans to pip, at most so many that have no row; print the counts; True when none failed."""
+def resolve(most: int, results: Path) -> Counter[str]:
+    """Put classes of plans to pip, at most so many that have no row; print the counts of plans."""
     rows, classes, without = Rows(results, "resolve"), dict[str, list[Plan]](), 0
     for system, plan in every_plan(HERE, WANTS):
         if plan.chosen is None:
@@ -189,11 +196,11 @@ def resolve(most: int, results: Path) -> bool:
             print(f"{row['state']} ({row['system']}): {row['said']}")
     print(f"facts as of {as_of()}, Python {HERE}: no torch serves {without} plans; {counts.total()} others in ", end="")
     print(f"{len(classes)} classes, put to pip: {dict(counts)}")
-    return not (counts["conflict"] or counts["failed"])
+    return counts + Counter({"no torch serves": without})
 
 
-def clean(most: int, results: Path) -> bool:
-    """Install classes of plans in environments of their own and import what was asked; True when none failed."""
+def clean(most: int, results: Path) -> Counter[str]:
+    """Install classes of plans in environments of their own and import what was asked; counts of plans."""
     torch = importlib.metadata.version("torch").split("+")[0]
     rows, classes, counts = Rows(results, "clean"), dict[str, list[Plan]](), Counter[str]()
     for _, plan in every_plan(HERE, (*WANTS, *CLEAN_WANTS), torch):
@@ -225,7 +232,7 @@ def clean(most: int, results: Path) -> bool:
     stood = ", ".join(sorted({row["torch"] for row in known if row["torch"]})) or "no torch"
     print(f"Python {HERE}: {counts.total()} plans, {len(classes)} classes of those that work; from an empty ", end="")
     print(f"environment, torch {stood} standing in: {dict(counts)}")
-    return not counts["failed"]
+    return counts
 
 
 def needs_gpu(plan: Plan) -> str:
@@ -274,12 +281,17 @@ def main() -> int:
     parser.add_argument("--resolve", help="put classes of plans to pip --dry-run", **many)
     parser.add_argument("--import", dest="imports", action="store_true", help="import what the plans end with, here")
     parser.add_argument("--clean", help="from an empty environment", **many)
+    parser.add_argument("--record", action="store_true", help="keep the counts in results/measured.json")
     parser.add_argument("--results", type=Path, default=RESULTS, help="CSV of the rows that were made")
     parser.add_argument("--show", action="store_true", help="print every plan that is broken")
     options = parser.parse_args()
     if options.resolve or options.clean:
-        good = not options.resolve or resolve(options.resolve, options.results)
-        return 0 if (not options.clean or clean(options.clean, options.results)) and good else 1
+        asked = {"resolve": resolve, "clean": clean}
+        counts = {way: run(most, options.results) for way, run in asked.items() if (most := getattr(options, way))}
+        for way, plans in counts.items() if options.record else ():
+            figure = ", ".join(f"{name} {number}" for name, number in sorted(plans.items()))
+            record(f"plans --{way}", RECORDED[way], f"{figure}, of {plans.total()}", f"benchmarks/plans.py --{way}")
+        return 1 if any(plans["conflict"] or plans["failed"] for plans in counts.values()) else 0
     counts, linux = Counter[str](), dict[tuple[str, ...], Plan]()
     held, read = Counter[str](), Counter[str]()
     for system, plan in every_plan("3.12", WANTS):

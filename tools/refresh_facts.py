@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,17 @@ def claims(snapshot: Snapshot) -> Iterator[Claim]:
         module = importlib.import_module(f"fact_sources.{found.name}")
         if hasattr(module, "claims"):
             yield from module.claims(snapshot)
+
+
+_REPOSITORY = re.compile(r"(?:https://github\.com/)?([\w.-]+/[\w.-]+)(?:/(?:blob|releases)\b|:)|https://([^/]+)")
+
+
+def source_of(text: str) -> str:
+    """The repository or site of a text that was not read: what a snapshot would have to hold."""
+    found = _REPOSITORY.match(text)
+    if found is None:
+        return text or "a table that names it"
+    return found[1] or f"{found[2]} (no repository)"
 
 
 def write(snapshot: Snapshot) -> None:
@@ -54,18 +66,26 @@ def main() -> int:
     if not options.check:
         write(snapshot)
     counts: dict[str, Counter[str]] = {"aside": Counter(), "looked at": Counter()}
+    unread = Counter[str]()
     for claim in claims(snapshot):
         if options.half and claim.half != options.half:
             continue
         copy = claim.state == "right" and snapshot.copied(claim.text)
         counts[claim.half]["right by a copy of the text" if copy else claim.state] += 1
+        if claim.state == "not checked":
+            unread[source_of(claim.text)] += 1
         if claim.state == "wrong":
             print(f"wrong: {claim.name} ({claim.where}): facts {claim.said!r}, {claim.text} {claim.source_says!r}")
         elif options.show and claim.state == "not checked":
             print(f"not checked: {claim.name} ({claim.where}): no {claim.text or 'source'} in the snapshot")
+    for source, number in unread.most_common():
+        print(f"not checked: {number} of {source}")
     for half, states in counts.items():
         if states:
             print(f"{half}: {states.total()} claims, {dict(states)}")
+    every = counts["aside"] + counts["looked at"]
+    right = every["right"] + every["right by a copy of the text"]
+    print(f"all: {right} right, {every['wrong']} wrong, {every['not checked']} not checked of {every.total()}")
     print(f"facts as of {as_of()}")
     return 1 if any(states["wrong"] for states in counts.values()) else 0
 

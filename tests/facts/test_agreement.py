@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "facts.py"
 
 def _questions():
     spec = importlib.util.spec_from_file_location("benchmark_of_facts", BENCHMARK)
+    sys.path.insert(0, str(BENCHMARK.parent))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return list(module.questions())

@@ -1,6 +1,7 @@
-"""The refresh tools are scripts, not part of the package."""
+"""The refresh tools and the benchmarks are scripts, not part of the package."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "benchmarks")]

@@ -160,7 +160,27 @@ def test_a_library_is_compared_with_its_own_build_file_at_the_tag(tmp_path):
         subprocess.run([*git, "tag", f"rocm-{tag}"], check=True)
     found = list(tags.claims(Snapshot(tmp_path)))
     assert state(found, "MIOpen in ROCm 6.0.0, by its tag") == "right"
-    assert state(found, "MIOpen in ROCm 6.3.0, by its tag") == "wrong" and len(found) == 2
+    assert state(found, "MIOpen in ROCm 6.3.0, by its tag") == "wrong"
+    names = [claim.name for claim in found]
+    assert "MIOpen in ROCm 6.0.0" not in names, "what its tag decides is not counted as not checked, too"
+    assert state(found, "MIOpen in ROCm 6.2.0") == "not checked" and len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("https://github.com/ROCm/rccl/releases/tag/rocm-6.2.0", "ROCm/rccl"),
+        ("https://github.com/hanzoai/ROCm/blob/HEAD/docs/a.csv", "hanzoai/ROCm"),
+        ("ROCm/TheRock:SUPPORTED_GPUS.md", "ROCm/TheRock"),
+        ("https://rocm.docs.amd.com/projects/a.html", "rocm.docs.amd.com (no repository)"),
+        ("", "a table that names it"),
+    ],
+)
+def test_what_was_not_checked_is_counted_by_what_a_snapshot_lacks(text: str, source: str) -> None:
+    assert refresh_facts.source_of(text) == source
+
+
+def test_that_versions_of_a_build_file_are_found() -> None:
     assert tags.version_in("NCCL_MAJOR := 2\nNCCL_MINOR := 20\nNCCL_PATCH := 5\n") == "2.20.5"
 
 

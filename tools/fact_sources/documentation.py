@@ -281,13 +281,6 @@ def _images(snapshot: Snapshot) -> Iterator[Claim]:
         )
 
 
-def _libraries(snapshot: Snapshot) -> Iterator[Claim]:
-    versions = library_versions(snapshot)
-    for record in rocm_libraries.library_versions():
-        says, text = versions.get((record.library, record.rocm), (None, record.source))
-        yield Claim(f"{record.library} in ROCm {record.rocm}", LIBRARIES_CSV.name, record.version, says, text)
-
-
 def write(snapshot: Snapshot) -> str:
     """Rewrite the versions of libraries that the snapshot has a source for; keep the others."""
     new = library_versions(snapshot)
@@ -309,5 +302,5 @@ def write(snapshot: Snapshot) -> str:
 
 def claims(snapshot: Snapshot) -> Iterator[Claim]:
     """Every claim that AMD's documentation decides."""
-    for part in (_days, _products, _hip, _libraries, _systems, _drivers, _pages, _images):
+    for part in (_days, _products, _hip, _systems, _drivers, _pages, _images):
         yield from part(snapshot)

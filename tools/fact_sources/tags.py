@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import astuple
 
 from fact_sources.claim import Claim
+from fact_sources.documentation import library_versions
 from fact_sources.snapshot import Snapshot
-from rocport.facts import rocm_libraries
 from rocport.facts.rocm_libraries import LIBRARIES_CSV
+from rocport.facts.rocm_libraries import library_versions as versions
 
 REPOSITORIES = {"Composable Kernel": "composable_kernel", "RCCL": "rccl", "MIGraphX": "AMDMIGraphX", "RPP": "rpp"}
 """Libraries whose repository has another name."""
@@ -35,15 +37,22 @@ def version_in(text: str) -> str | None:
     return ".".join(str(int(part)) for part in (found[1] or found[2]).split("."))  # MIOpen's 3.00.0 is 3.0.0
 
 
+def tagged(snapshot: Snapshot, library: str, rocm: str) -> tuple[str | None, str]:
+    """(version, text) of a library's own build file at the tag of a ROCm release; no version where it is not there."""
+    repository = f"ROCm/{REPOSITORIES.get(library, library)}"
+    path = FILES.get(library, "CMakeLists.txt")
+    says = version_in(snapshot.text_at(repository, path, f"rocm-{rocm}") or "")
+    return OTHERWISE.get((library, rocm, says or ""), says), f"{repository}:{path}"
+
+
 def claims(snapshot: Snapshot) -> Iterator[Claim]:
-    """Each version of the facts whose repository and tag the snapshot has."""
-    for record in rocm_libraries.library_versions():
-        repository = f"ROCm/{REPOSITORIES.get(record.library, record.library)}"
-        path = FILES.get(record.library, "CMakeLists.txt")
-        text = snapshot.text_at(repository, path, f"rocm-{record.rocm}")
-        if text is None:
-            continue
-        name = f"{record.library} in ROCm {record.rocm}, by its tag"
-        says = version_in(text)
-        says = OTHERWISE.get((record.library, record.rocm, says or ""), says)
-        yield Claim(name, LIBRARIES_CSV.name, record.version, says, f"{repository}:{path}")
+    """Each version of the facts: by its library's tag, where the snapshot has that, else by the table it cites."""
+    tables = library_versions(snapshot)
+    for library, rocm, version, source in map(astuple, versions()):
+        name, where = f"{library} in ROCm {rocm}", LIBRARIES_CSV.name
+        by_tag, file = tagged(snapshot, library, rocm)
+        by_table, text = tables.get((library, rocm), (None, source))
+        if by_tag:
+            yield Claim(f"{name}, by its tag", where, version, by_tag, file)
+        if by_table or not by_tag:
+            yield Claim(name, where, version, by_table, text)
