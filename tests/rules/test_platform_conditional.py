@@ -180,7 +180,7 @@ def test_a_version_is_looked_at_again_where_another_answer_is_given() -> None:
         "#if CUDA_VERSION >= 13000",
         "#if CUDA_VERSION == 12010",
     ]
-    text = "".join(f"{line}\nint x{number};\n#endif\n" for number, line in enumerate(asked))
+    text = "".join(f"{line}\n#define X{number} 1\n#endif\n" for number, line in enumerate(asked))
     assert _asked(text) == [(1, "review"), (4, "safe"), (7, "safe"), (10, "review"), (13, "review")]
 
 

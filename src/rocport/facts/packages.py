@@ -177,9 +177,10 @@ def find_package(name: str) -> Package | None:
     for package in packages():
         if key == normalize(package.name):
             return package
-    for package in packages():
-        if any(fnmatch.fnmatchcase(key, normalize(alias)) for alias in package.aliases):
-            return package
+    for spelled in (str.__eq__, fnmatch.fnmatchcase):  # `nvidia-ml-py` before `nvidia-*`
+        for package in packages():
+            if any(spelled(key, normalize(alias)) for alias in package.aliases):
+                return package
     return None
 
 

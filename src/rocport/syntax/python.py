@@ -190,7 +190,8 @@ class PythonSource:
                 body = getattr(parent, field, None)
                 if isinstance(body, list) and child in body:
                     for before in body[: body.index(child)]:
-                        if isinstance(before, ast.If) and self.says_amd(before.test) and _leaves(before.body):
+                        asked = isinstance(before, ast.If) and _leaves(before.body)
+                        if asked and (self.says_amd(before.test) or self._lacks_cuda(before.test)):
                             return True
         return False
 
@@ -224,6 +225,14 @@ class PythonSource:
             words = list(self.words(test.comparators[0]))
             return any(map(names_amd, words)) and any(map(_CUDA_WORD.search, words))
         return False
+
+    def _lacks_cuda(self, test: ast.AST) -> bool:
+        """True for a test that holds wherever `torch.version.cuda` is not set: `not torch.version.cuda or ...`."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+            return any(map(self._lacks_cuda, test.values))
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is):
+            return self.dotted(test.left) == "torch.version.cuda"
+        return isinstance(test, ast.UnaryOp) and self.dotted(test.operand) == "torch.version.cuda"
 
     def _asks_cuda(self, branch: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool:
         """True when the child is what runs where `torch.version.cuda` is set: the place knows that it may be None."""

@@ -52,7 +52,7 @@ _OLD = frozenset(
     }
 )
 _IF = re.compile(
-    r"(?i)(?:^|[\s(])(?:NOT\s+)?\"?\$?\{?(?:\w*(?:USE|ENABLE|WITH|BUILD|HAVE)_(?:CUDA|GPU|NVIDIA|CUDNN)\w*|CUDA(?:Toolkit)?_FOUND|BUILD_CUDA|CUDA_VERSION|CMAKE_CUDA_COMPILER\w*)\b|STREQUAL\s+\"?cuda\"?|COMPUTE_BACKEND"
+    r"(?i)(?:^|[\s(])(?:NOT\s+)?\"?\$?\{?(?:\w*(?:USE|ENABLE|WITH|BUILD|HAVE)_(?:CUDA|NVIDIA|CUDNN)\w*|CUDA(?:Toolkit)?_FOUND|BUILD_CUDA|CUDA_VERSION|CMAKE_CUDA_COMPILER\w*)\b|STREQUAL\s+\"?cuda\"?|COMPUTE_BACKEND"
 )
 
 RULE = Rule(
@@ -223,6 +223,7 @@ RULE = Rule(
         Example("project(x CXX)\nset(LANGUAGES_DOCUMENTED C CUDA Fortran)\n", path="CMakeLists.txt"),
         Example('if(INTEL)\n  set(CMAKE_C_FLAGS "-O3 -restrict")\nendif()\n', path="CMakeLists.txt"),
         Example("add_library(cuda_helpers src/cuda/helpers.cc)\n", path="CMakeLists.txt"),
+        Example("if(BUILD_TEST AND BUILD_GPU)\nendif()\n# CUDA\n", path="CMakeLists.txt"),
         Example("project(x CXX)\ninclude()\nfind_package()\n# CUDA\n", path="CMakeLists.txt"),
     ),
     sources=(
@@ -314,7 +315,7 @@ def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
             return f"{target}: a target of CUDA's"
     flag = nvcc_flag(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
     if flag:
-        return f"{flag[0].strip()}: nvcc only"
+        return f"{flag[0].strip().removesuffix('_REQUIRED')}: nvcc only"
     if name in cmake_gate.COMPILE and _OF_CUDA.search(_WARNS.sub("", arguments)):
         return "options of CUDA's files alone: HIP's would go without"
     listed = next((match for match in _LISTED.finditer(arguments) if match[0].strip("${}") not in own), None)

@@ -34,6 +34,7 @@ _MISREAD = re.compile(r"(?:^|\s)-(?:lineinfo|dc)(?=\s|$)|^(?!.*(?i:cmake)).*\s-G
 _CI_OF_CUDA = re.compile(
     r"(?:^|/)\.?(?:github|ci|circleci|gitlab|azure[\w-]*|buildkite)/(?:.*[/_.-])?cu(?:da)?[\d._-]*[/_.-]"
 )
+_SHOWN = re.compile(r"^\s*cat\s*<<-?\s*[\"']?(\w+)[\"']?\s*$")
 _SMI = re.compile(r"\bnvidia-smi\b|\bnvidia-modprobe\b")
 
 RULE = Rule(
@@ -63,6 +64,7 @@ RULE = Rule(
         ),
         Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path="build.sh"),
         Example("nvidia-smi\n", path="run.sh"),
+        Example("cat <<EOF\nwatch nvidia-smi\nEOF\nnvcc a.cu\n", path="run.sh"),
         Example(
             'NVFLAGS = -O3 -Xcompiler "-fPIC -Wall" -arch=sm_80\nx: x.cu\n\tnvcc $(NVFLAGS) x.cu\n',
             contains=("NVFLAGS = -O3 -fPIC -Wall $(foreach",),
@@ -109,7 +111,13 @@ def _by_hand(source: BuildSource, line: Line) -> Iterator[Finding]:
 
 def _found(source: BuildSource) -> Iterator[Finding]:
     variables = nvcc_variables(source)
+    shown = ""
     for line in source.lines:
+        if shown:  # the text of `cat <<EOF`, for a reader
+            shown = "" if line.text.strip() == shown else shown
+            continue
+        begun = _SHOWN.search(line.text) if source.language == "shell" else None
+        shown = begun[1] if begun else ""
         if line.gated or names_amd(line.text):
             continue
         for pattern, what in (

@@ -113,6 +113,7 @@ RULE = Rule(
         "void my_cudaMalloc();\n",
         "namespace mine {\nusing cudaStream_t = int *;\ncudaStream_t stream;\n}\n",
         "#if CUDART_VERSION >= 13000\nauto x = cudaMemPoolCreateUsageHwDecompress;\n#endif\n",
+        "struct ncclComm *ncclCommShrink(int n);\n",
         "void add(BaseClock *clock) { clock->tick(); }\n",
         "#include <ctime>\ndouble f() { return clock() / double(CLOCKS_PER_SEC) + std::clock(); }\n",
     ),
@@ -152,6 +153,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             elif shared is not None:
                 yield _shared(source, position, symbol, *shared)
             else:
+                if symbol.hip == symbol.cuda and _is_declared(source, position):
+                    continue
                 found = _finding(source, position, symbol, context.options.rocm, said)
                 if found.applicability is not Applicability.SAFE and view.is_dead(source.starts[position]):
                     if found.edits:  # renamed with the rest of the file, in a branch that no build for AMD takes
@@ -161,6 +164,18 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 if not found.edits and not symbol.note and found.applicability is Applicability.REVIEW:
                     break  # HIP keeps the name: from which release on it has it is said once
                 said |= symbol.note.startswith("semantics:") and found.applicability is Applicability.REVIEW
+
+
+def _is_declared(source: CudaSource, position: int) -> bool:
+    """True for a declaration in a copy of the library's header: whoever calls it needs it, and is named there."""
+    before = source.at(position - 1)
+    if before in (b"struct", b"enum", b"union"):
+        return True
+    typed = before == b"*" or (source.is_ident(position - 1) and before not in _BEFORE_CALLS)
+    return typed and source.at(position + 1) == b"(" and source.enclosing(position) is None
+
+
+_BEFORE_CALLS = frozenset((b"return", b"else", b"case", b"do", b"throw", b"co_return", b"not", b"and", b"or"))
 
 
 def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) -> Literal[True] | Binding | None:
@@ -366,6 +381,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             f"{symbol.cuda}: {'; '.join(reasons)}",
             applicability=Applicability.REVIEW,
             holds=_range(symbol),
+            cause=_newer(symbol) if narrow and not note else "",
         )
     return finding(
         RULE,
@@ -376,7 +392,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         routine=not reasons,
         edits=[replace(source, position, symbol.hip.encode())],
         holds=_range(symbol),
-        cause=f"needs ROCm {symbol.since.lstrip('~')}" if reasons and narrow and not note else "",
+        cause=_newer(symbol) if narrow and not note else "",
     )
 
 
@@ -474,6 +490,10 @@ def _range(symbol: Symbol) -> str:
     if symbol.until:
         parts.append(f"until ROCm {symbol.until.lstrip('~')}")
     return ", ".join(parts)
+
+
+def _newer(symbol: Symbol) -> str:
+    return f"needs ROCm {symbol.since.lstrip('~')}" if symbol.since and not symbol.until else ""
 
 
 def _is_lacking(symbol: Symbol, rocm: RocmVersion | None) -> bool:

@@ -39,7 +39,8 @@ _QUERIES = frozenset(
 _PRINTS = frozenset(b"printf fprintf snprintf sprintf cout cerr clog print format LOG INFO puts to_string".split())
 _NAMES_TARGET = re.compile(rb"(?:sm|compute)_%")
 _COMPARE = frozenset({b"<", b">", b"<=", b">=", b"==", b"!="})
-_PASCAL = 6
+_PASCAL, _NO_GPU = 6, 1000
+"""The last generation before tensor cores; helper_cuda.h's emulation says 9999."""
 _OPERATORS = frozenset({b"<", b">", b"<=", b"==", b"!=", b"*", b"+"})
 
 RULE = Rule(
@@ -64,6 +65,7 @@ RULE = Rule(
         'void f(cudaDeviceProp p) { printf("%d.%d", p.major, p.minor); }\n',
         'void f(cudaDeviceProp p) { APP_NOTE("Compute {}.{}", p.major, p.minor); }\n',
         "bool f(cudaDeviceProp p) { return p.major == 3 || p.major < 6; }\n",
+        "bool f(cudaDeviceProp p) { return p.major > 0 && p.major < 9999; }\n",
         "struct Version { int major; };\nbool f(Version v) { return v.major >= 8; }\n",
         "void f(cudaDeviceProp p) { std::cout << p.major << '.' << p.minor; }\n",
     ),
@@ -107,7 +109,7 @@ def _before_volta(source: CudaSource, position: int) -> bool:
     after = source.at(position + 1)
     at = position + (3 if source.at(position + 2) == b"=" else 2)
     number = integer(source.at(at)) if after in _COMPARE else None
-    return number is not None and number <= _PASCAL and source.at(at + 1) not in _OPERATORS
+    return number is not None and not _PASCAL < number < _NO_GPU and source.at(at + 1) not in _OPERATORS
 
 
 def _is_printed(source: CudaSource, position: int) -> bool:

@@ -13,8 +13,9 @@ hides device code. The port decides every one of them the way one CUDA build doe
 - comparisons ask the ROCPORT_ name, and the finding says which branch is taken. One number of an architecture asks
   whether it has a feature, which the other rules judge where it is used: SAFE. Several numbers, and numbers that the
   branches define (a tile, a count of stages), are chosen for generations of NVIDIA's GPUs: REVIEW at the branch that is
-  taken. A version of the toolkit is REVIEW at its first place in a file, and where another answer is given; one of nvcc
-  (what does the compiler understand?) is SAFE.
+  taken. A version of the toolkit is REVIEW where a branch defines a macro or stops the build, at its first place in a
+  file and where another answer is given; else it chooses among CUDA's names, which other rules judge: SAFE, as is one
+  of nvcc (what does the compiler understand?).
 - where the branch sm_80 compiles holds PTX or tensor-core code that HIP cannot take and another branch of the same
   conditional is a fallback that works, the port takes the fallback: REVIEW.
 
@@ -357,6 +358,7 @@ def _condition(
         )
         return
     settled = not look or all(_is_settled(source, directive, at) for at in positions)
+    settled = settled or (ARCH not in names and not _decides_more(source, chain))
     where = "in device code"
     if functions and ARCH in names:
         where = "in both passes"
@@ -376,6 +378,15 @@ def _condition(
         applicability=Applicability.SAFE if settled and not clang else Applicability.REVIEW,
         fix=_WITHOUT_CLANG if clang else "see that the branch suits AMD GPUs",
         cause="" if clang or ARCH in names else "versions of CUDA's toolkit",
+    )
+
+
+def _decides_more(source: CudaSource, chain: Chain) -> bool:
+    """True where a branch defines a macro or stops the build; else it chooses among CUDA's names, and each name that is
+    compiled has a finding of its own where HIP's differs."""
+    return any(
+        item.name in (b"define", b"undef", b"error") and chain.start < item.start < chain.end
+        for item in source.directives
     )
 
 

@@ -39,6 +39,7 @@ RULE = Rule(
         Example("numpy\ntransformers>=4.40\n", path="requirements.txt"),
         Example("flash-attn\n", path="requirements-rocm.txt"),
         Example("# cupy-cuda12x\n", path="requirements.txt"),
+        Example('[project]\nkeywords = [\n  "nvidia-smi",\n]\n', path="pyproject.toml"),
         Example("onnxruntime>=1.14\nnvidia-sphinx-theme\n", path="requirements.txt"),
         Example(
             '[tool.uv]\nconflicts = [[\n  { package = "x" },\n  { extra = "mamba-ssm" },\n]]\n', path="pyproject.toml"
@@ -54,6 +55,9 @@ _CLONE = re.compile(r"\bgit clone\b.*/([\w.-]+?)(?:\.git)?(?:\s|$)")
 _CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
 _FOR_CUDA = re.compile(r"-cu(?:da)?1[1-9]x?$")
+_KEY = re.compile(r"\s*([A-Za-z][\w-]*)\s*=")
+_WORDS = frozenset({"keywords", "classifiers", "description", "authors", "name", "title"})
+"""Keys of pyproject.toml whose values are words."""
 _ASKS_AMD_OUT = ("cuda-only", "separate", "build", "fork")
 _EXTRA = re.compile(
     r"\bjax\[cuda|\bcupy-cuda|\bcuda-python\b|\bcudatoolkit\b|\bpytorch-cuda\b|\bnvidia-\w+|-cu1[123]\b"
@@ -67,8 +71,11 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         return
     if source.language == "docker" and any(_CUDA_IMAGE.search(line.text) for line in source.lines):
         return  # nvidia-container speaks for the whole file
+    key = ""
     for line in source.lines:
-        if line.gated or names_amd(line.text):
+        begun = _KEY.match(line.text) if source.language == "toml" else None
+        key = begun[1] if begun else key
+        if line.gated or names_amd(line.text) or key in _WORDS:
             continue
         troubled = {name: said for name in _names(source.language, line.text) if (said := trouble(name))}
         rest = line.text

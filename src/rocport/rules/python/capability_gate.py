@@ -104,6 +104,11 @@ RULE = Rule(
             "if torch.version.hip is None and torch.cuda.get_device_capability()[0] >= 8:\n    pass\n", path="m.py"
         ),
         Example("p = torch.cuda.get_device_properties(0)\ntotal = p.total_memory\n", path="m.py"),
+        Example(
+            "def arch():\n    if not torch.cuda.is_available() or not torch.version.cuda:\n        return None\n"
+            "    return torch.cuda.get_device_capability() >= (9, 0)\n",
+            path="m.py",
+        ),
         Example("if version.major >= 8:\n    pass\n", path="m.py"),
         Example("if torch.cuda.get_device_capability()[0] < 8:\n    warnings.warn('slow')\n", path="m.py"),
         Example("if torch.cuda.get_device_capability() < (6, 0):\n    raise RuntimeError\n", path="m.py"),

@@ -19,7 +19,7 @@ from rocport.syntax.amd import names_amd
 from rocport.syntax.python import PythonSource
 
 _TEXT = re.compile(
-    r"(?i)\bcuda (?:setup|versions?\b|binar|runtime|driver|toolkit|architectures?|(?:runtime )?librar|\d)"
+    r"(?i)\bcuda (?:setup|versions?\b|binar|runtime|driver|toolkit|architectures?|(?:runtime )?librar|\d\d|\d+\.\d)"
     r"|\b(?:detect|compiled (?:with|for)|linked|specified|installed) cuda\b|\bnvidia (?:driver|gpu|card)"
 )
 _OPTION = ("add_argument", "option", "Option", "add_option", "Field", "field")
@@ -42,6 +42,7 @@ RULE = Rule(
         Example("'''Find out which CUDA version is installed here.'''\n", path="m.py"),
         Example("p.add_argument('--cuda', help='the CUDA version to build for')\n", path="m.py"),
         Example("note = 'The CUDA or ROCm version of the library must match'\n", path="m.py"),
+        Example("print('# Snapshot of just `CUDA 0`')\n", path="m.py"),
         Example("ax.set_title('runtime with CUDA runtime and a warm cache')\n", path="m.py"),
         Example("p = Preference(docs='Whether to detect CUDA installation paths')\n", path="m.py"),
         Example("classifiers = ['Environment :: GPU :: NVIDIA CUDA :: 12']\n", path="setup.py"),

@@ -98,25 +98,34 @@ RULE = Rule(
 )
 
 
+def own_modules(context: Context) -> frozenset[str]:
+    """Those that the tree itself is: it uses nobody else's."""
+    files = context.project.files
+    return frozenset(
+        name for name in _MODULES if {f"{name}/__init__.py", f"src/{name}/__init__.py", f"{name}.py"} & files
+    )
+
+
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes: list[Any] = []
+    modules = _MODULES - own_modules(context)
     for imported in source.find(ast.Import, ast.ImportFrom):
         names = (
             [alias.name for alias in imported.names] if isinstance(imported, ast.Import) else [imported.module or ""]
         )
         if isinstance(imported, ast.ImportFrom) and imported.level:
             continue  # `from .pynvml import x` is of the project
-        if any(name.split(".")[0] in _MODULES for name in names) and not source.guarded(imported):
+        if any(name.split(".")[0] in modules for name in names) and not source.guarded(imported):
             nodes.append(imported)
     for call in source.find(ast.Call):
         function = call.func
         if (
             isinstance(function, ast.Attribute)
-            and (function.attr.startswith("nvml") or source.dotted(function).split(".")[0] in _MODULES)
+            and (function.attr.startswith("nvml") or source.dotted(function).split(".")[0] in modules)
         ) or (isinstance(function, ast.Name) and (function.id.startswith("nvml") or _HELPER.match(function.id))):
             nodes.append(call)
     for constant, text in source.strings:
-        asked = text in _MODULES and _ASKS.search(call_name(source, source.parents[constant]))
+        asked = text in modules and _ASKS.search(call_name(source, source.parents[constant]))
         if asked or (len(text) < 300 and _COMMAND.search(text)):
             nodes.append(constant)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
