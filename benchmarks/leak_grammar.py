@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import leak_fourth
 import leak_kinds
 import leak_third
 
@@ -49,7 +50,7 @@ class Leak:
     both: Mapping[str, bytes | Link] = field(default_factory=dict)
     modes: Mapping[str, int] = field(default_factory=dict)
     lot: int = 1
-    """2 in leak_kinds.py, 3 in leak_third.py."""
+    """2 in leak_kinds.py, 3 in leak_third.py, 4 in leak_fourth.py."""
 
     @property
     def looked_at(self) -> bool:
@@ -1739,8 +1740,8 @@ def _searched(original: Path, folder: str) -> Iterator[Leak]:
 
 
 def _tables(original: Path, folders: list[str], lot: int) -> Iterator[Leak]:
-    """The tables that leak_kinds.py and leak_third.py share."""
-    tables = {2: leak_kinds, 3: leak_third}[lot]
+    """The tables that leak_kinds.py, leak_third.py and leak_fourth.py share."""
+    tables = {2: leak_kinds, 3: leak_third, 4: leak_fourth}[lot]
     yield from _listers(original, folders, tables.LISTERS, lot)
     for kind, spellings in tables.SWITCHES.items():
         for carrier, text, language in spellings:
@@ -1864,5 +1865,5 @@ def unusual(original: Path, port: Path) -> Iterator[Leak]:
             yield _corner(kind, f"{path} {old} {new} {sorted(others)}", {path: old, **others}, {path: new})
     yield from _second(original, folders[0])
     yield from _searched(original, folders[0])
-    for lot in (2, 3):
+    for lot in (2, 3, 4):
         yield from _tables(original, folders, lot)

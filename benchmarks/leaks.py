@@ -6,7 +6,7 @@
 The trees of leaks.toml are fetched (`--mirror` as in real.py) and ported with `--layout both`. What the check says of a
 port as it is, other than things to review, is a finding: a false one, but for as many as `true_findings` in leaks.toml.
 Then leaks are planted one at a time, at most N a tree (half of them ordinary), and taken back. Kinds, spellings and
-places are in leak_grammar.py; `--lot` plants only the unusual kinds of one of its three lots, `--half` only those that
+places are in leak_grammar.py; `--lot` plants only the unusual kinds of one of its four lots, `--half` only those that
 may be read, or only those set aside. Ordinary leaks change a file of the port. Unusual ones need something in the
 original that few trees have (a build tool that lists files, a gate that is set somewhere, a predicate that asks the
 machine): that is put into the original and the port alike, and the leak into the port only.
@@ -45,7 +45,7 @@ from rocport.verify import nvidia
 from rocport.verify.nvidia import Kind, cfamily, comments, gates, generated, listers, python, reach, reach_python, text
 
 LIST = Path(__file__).with_name("leaks.toml")
-MAY_BE_READ = ("tuned on", "second kinds", "third kinds")
+MAY_BE_READ = ("tuned on", "second kinds", "third kinds", "fourth kinds")
 OUTCOMES = ("caught", "undecided", "missed")
 
 
@@ -159,8 +159,8 @@ def planted(leak: Leak, original: Path, port: Path) -> str:
 
 
 def half(tree: str, leak: Leak) -> str:
-    if leak.lot == 3:
-        return "third kinds aside" if leak.aside else "third kinds"
+    if leak.lot > 2:
+        return ("third kinds", "fourth kinds")[leak.lot - 3] + " aside" * leak.aside
     if leak.lot == 2:
         return "second kinds"
     return "kinds aside" if leak.aside else "trees aside" if aside(tree) else "tuned on"
@@ -285,11 +285,11 @@ def report(rows: dict[str, dict[str, Any]], true: dict[str, int], arguments: arg
         for words, where, outcome, kind, _ in row["leaks"]:
             counts.setdefault((words, where), Counter())[outcome] += 1
             kinds[where, kind, outcome] += 1
-    print(f"{'':28}{'planted':>9}" + "".join(f"{item:>11}" for item in OUTCOMES) + f"{'seen':>8}")
+    print(f"{'':32}{'planted':>9}" + "".join(f"{item:>11}" for item in OUTCOMES) + f"{'seen':>8}")
     for (words, where), counter in sorted(counts.items()):
         seen = 1 - counter["missed"] / counter.total()
         figures = "".join(f"{counter[item]:11}" for item in OUTCOMES)
-        print(f"{words:12}{where:16}{counter.total():9}{figures}{seen:8.3f}")
+        print(f"{words:12}{where:20}{counter.total():9}{figures}{seen:8.3f}")
     found = {name: len(row["findings"]) - true[name] for name, row in rows.items()}
     for words, names in (
         ("set aside", [name for name in found if aside(name)]),
