@@ -38,8 +38,8 @@ _HAS_A_READER = ("c", "cmake", "make", "meson", "python")
 _DEFINES = re.compile(r"#\s*(?:define|undef)\s+(\w+)")
 _NAMES_KEYS = frozenset(("dict", "update", "setdefault", "OrderedDict", "environ", "define", "putenv", "env", "run"))
 """Calls whose keywords become keys, or variables of a process."""
-_SETS_VARIABLE = re.compile(rb"\b(?:setenv|_?putenv(?:_s)?|SetEnvironmentVariable\w?)\s*\(\s*L?\"\Z")
-"""Calls of C that set a variable for the processes it starts."""
+_IN_STRING = re.compile(rb"(?<!getenv\()(?<!getenv\(L)\"[^\"\s]*\Z")
+"""What stands in front of a word that begins a string of C, but where the environment is asked for it."""
 _OF_BATCH = re.compile(comments.BATCH.encode())
 _READ = frozenset(("get", "getenv", "option", "get_option"))
 
@@ -68,7 +68,7 @@ def _counted(data: bytes) -> dict[str, int]:
 @lru_cache(maxsize=64)
 def _mention(names: tuple[str, ...]) -> re.Pattern[bytes]:
     words = b"|".join(re.escape(name.encode()) for name in names)
-    return re.compile(rb"(?<![A-Za-z0-9_])(?:[-/]D[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
+    return re.compile(rb"(?<![A-Za-z0-9_])(?:(?:[-/]D|--define-macro[ =])[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
 
 
 @lru_cache(maxsize=64)
@@ -233,7 +233,7 @@ def _sets(kind: str, line: _Line, match: re.Match[bytes], options: bool) -> bool
         return True
     if _OF_BATCH.match(text):
         return True
-    flag = match.group().startswith((b"-D", b"/D"))
+    flag = match.group() != match.group(1)
     after = line.whole[match.end() : match.end() + _NEAR].lstrip(b" \t\"'")
     if kind == "text":
         return (flag and (options or re.match(rb"-\S", text) is not None)) or re.match(
@@ -241,7 +241,7 @@ def _sets(kind: str, line: _Line, match: re.Match[bytes], options: bool) -> bool
         ) is not None
     if kind == "c":
         template = text.startswith(b"#") and 0 <= line.template < match.start()
-        handed_on = before.endswith(b'"') and (after.startswith(b"=") or _SETS_VARIABLE.search(before) is not None)
+        handed_on = _IN_STRING.search(before) is not None and line.whole[match.end() :].startswith((b'"', b"="))
         return template or flag or handed_on
     if text.startswith((b"//", b"*", b";", b"rem ")) or (
         text.startswith(b"#") and not re.match(rb"#[ \t]*(?:cmakedefine|define|undef|mesondefine)", text)
@@ -280,7 +280,7 @@ def _in_python(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, i
             skipped.add(node.slice)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
-            found = re.match(r"(?:-D\s*)?(\w+)(?:=.*)?\Z", node.value, re.DOTALL)
+            found = re.match(r"(?:(?:-D|--define-macro[ =])\s*)?(\w+)(?:=.*)?\Z", node.value, re.DOTALL)
             written = _DEFINES.search(node.value)
             if written and written.group(1) in names:
                 yield written.group(1), node.lineno

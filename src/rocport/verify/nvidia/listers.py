@@ -104,6 +104,8 @@ _LONGEST = 2000
 """Characters of a line that somebody wrote; longer ones are data."""
 _CODE = ("c", "python", "notebook", "cython", "script")
 """Languages whose paths are in strings."""
+_DIRECTIVE = re.compile(r"//go:\w")
+"""A comment that Go's compiler reads (https://pkg.go.dev/embed, https://pkg.go.dev/cmd/compile)."""
 _MOVES = re.compile(
     r"(?:^|[\s;&|(\"'])(?:cd|pushd)\s|\bWORKING_DIRECTORY\b|\bWORKDIR\s|\bcwd\b|working-directory\s*:|\bchdir\b"
 )
@@ -237,6 +239,11 @@ def _cells(content: bytes) -> tuple[tuple[str, str], ...]:
     return (("python", "\n".join(code)), ("shell", "\n".join(shell)))
 
 
+def _is_comment(mark: str, line: str) -> bool:
+    """Whether a line is one as a whole, and none that a compiler reads."""
+    return line.lstrip().startswith((mark, "* ", "/*")) and not _DIRECTIVE.match(line)
+
+
 def _holding(kind: str, text: str, table: Sequence[tuple[str, re.Pattern[str]]]) -> list[tuple[int, str, str]]:
     mark = _COMMENT.get(kind, "#")
     found: dict[int, tuple[str, str]] = {}
@@ -247,7 +254,7 @@ def _holding(kind: str, text: str, table: Sequence[tuple[str, re.Pattern[str]]])
             end = text.find("\n", place)
             end = len(text) if end < 0 else end
             line = text[start:end]
-            if start not in found and len(line) <= _LONGEST and not line.lstrip().startswith((mark, "* ", "/*")):
+            if start not in found and len(line) <= _LONGEST and not _is_comment(mark, line):
                 match = expression.search(line)
                 if match:
                     found[start] = (line, match.group())
@@ -458,9 +465,9 @@ def _mentions(path: str, kind: str, text: str, folder: str) -> Iterator[_Mention
     for found in _mention(name).finditer(text):
         start = text.rfind("\n", 0, found.start()) + 1
         before, line = text[start : found.start()], text[start : _end(text, start)]
-        if before.lstrip().startswith((_COMMENT.get(kind, "#"), "* ", "/*")) or len(line) > _LONGEST:
+        if _is_comment(_COMMENT.get(kind, "#"), before) or len(line) > _LONGEST:
             continue
-        if kind in _CODE and not _in_string(before):
+        if kind in _CODE and not _in_string(before) and not _DIRECTIVE.match(before):
             continue
         named = normal(re.sub(r"^.*[)}>%]", "", found.group(1).replace("\\", "/")) + name)
         if not any(_tail(folder, word) for word in (named, normal(posixpath.join(here, named)))):
