@@ -31,6 +31,9 @@ def verdict(tmp_path: Path, shared: dict[str, str], old: dict[str, str], new: di
     [
         ("setup.py", "flags = ['-O2', '-DUSE_ROCM=0']\n", "USE_ROCM"),
         ("setup.py", "macros = [('USE_ROCM', '0')]\n", "USE_ROCM"),
+        ("setup.py", "flags = ['--define-macro=USE_ROCM=0']\n", "USE_ROCM"),
+        ("run.cpp", 'o.push_back("--define-macro=HIP_VERSION=0");\n', "HIP_VERSION"),
+        ("run.cpp", 'std::map<std::string, int> macros = {{"HIP_VERSION", 0}};\n', "HIP_VERSION"),
         ("setup.py", "import os\nos.environ['USE_ROCM'] = '0'\n", "USE_ROCM"),
         ("setup.py", "import os\nos.environ.update(USE_ROCM='0')\n", "USE_ROCM"),
         ("setup.py", "macros = dict(HIP_VERSION=0)\n", "HIP_VERSION"),

@@ -57,6 +57,8 @@ CODE_ORIGINAL = "nvidia-original"
 _DOCUMENTATION = (".md", ".rst", "PKG-INFO", ".dist-info/METADATA")
 _DECLARES = ("pyproject.toml", "setup.cfg", "setup.py")
 CODE_GATE = "nvidia-gate"
+_ODD = re.compile("[\x0b\x0c\x1c-\x1e\x85\u00a0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
+"""Blanks, ends of lines, marks of direction and characters without width beside the plain ones."""
 
 
 def verify(ported: Path, original: Path | None = None, revision: str | None = None, strict: bool = False) -> Proof:
@@ -307,13 +309,17 @@ class _Comparison:
         self.files.append(FileShown(path, None if bad or moded else shown))
 
     def _line_ends(self, path: str, kind: str, new: bytes, old: bytes) -> None:
-        """Carriage returns, which tokens do not show, and trigraphs, which only some modes of a compiler read."""
+        """Carriage returns, other blanks and trigraphs: tokens do not show them, or readers differ over them."""
         if (b"\r" in new, b"\n" in new.replace(b"\r\n", b"")) != (b"\r" in old, b"\n" in old.replace(b"\r\n", b"")):
             message = "its line ends are not as they were (carriage returns): recipes, strings and `#!` lines hold them"
             self._files(path, message, "write the line ends of the original", Kind.UNDECIDED)
         if new.startswith(codecs.BOM_UTF8) != old.startswith(codecs.BOM_UTF8):
             message = "a byte order mark is at its start in one of the two: not every tool that reads it takes one"
             self._files(path, message, "write the start of the original", Kind.UNDECIDED)
+        if odd := {*_ODD.findall(new.decode("utf-8", "replace"))} - {*_ODD.findall(old.decode("utf-8", "replace"))}:
+            names = ", ".join(f"U+{ord(one):04X}" for one in sorted(odd))
+            message = f"holds {names}, which readers take for different things"
+            self._files(path, message, "write plain blanks and line ends", Kind.UNDECIDED)
         if kind == "c" and new.count(b"??/") != old.count(b"??/"):
             message = "`??/` is a backslash where a compiler reads trigraphs, and may join lines"
             self._files(path, message, "write it in another way", Kind.UNDECIDED)

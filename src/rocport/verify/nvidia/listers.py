@@ -472,7 +472,8 @@ def _mentions(path: str, kind: str, text: str, folder: str) -> Iterator[_Mention
         named = normal(re.sub(r"^.*[)}>%]", "", found.group(1).replace("\\", "/")) + name)
         if not any(_tail(folder, word) for word in (named, normal(posixpath.join(here, named)))):
             continue
-        pattern = ""
+        # The start of a name, of which the rest is computed.
+        pattern = f"{folder}/{found.group(3)}*" if found.group(3) else ""
         if found.group(2):
             if kind not in _EXACT and "\\" not in found.group(2):
                 # As the patterns above: a job's filter of paths reads no file.
@@ -491,7 +492,8 @@ def _end(text: str, start: int) -> int:
 def _mention(name: str) -> re.Pattern[str]:
     return re.compile(
         rf"((?:[\w.$@(){{}}<>%:~+-]*[/\\])*)(?<![\w.-]){re.escape(name)}"
-        r"(?:((?:[/\\][\w.*?-]*)*[/\\][\w.-]*\*[\w.*?/\\-]*)|(?![\w-]|\.\w|[/\\][\w.]))"
+        r"(?:((?:[/\\][\w.*?-]*)*[/\\][\w.-]*\*[\w.*?/\\-]*)|[/\\]([\w.-]+)(?=[$%{<]|[\"'`]\s*[+.&~])"
+        r"|(?![\w-]|\.\w|[/\\][\w.]))"
     )
 
 
