@@ -69,6 +69,16 @@ def test_which_units_have_a_first_header(
     assert len(commands) == (4 if precompiled else 0)  # two targets, the bundle, the host
 
 
+def test_every_pass_names_the_unit(toolchain: Toolchain, tmp_path: Path, commands: list[Sequence[str]]) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        assert _compiled(toolchain, tmp_path / name, _HIP)
+    named = [[word for word in command if word.startswith("-cuid=")] for command in commands]
+    passes = [words[0] for words in named if words]
+    assert len(passes) == 6 and len(set(passes[:3])) == len(set(passes[3:])) == 1
+    assert passes[0] != passes[3], "its object defines a symbol of that name: two units of a program did not link"
+
+
 def test_a_header_of_the_units_own_folders_is_not_overtaken(
     toolchain: Toolchain, tmp_path: Path, commands: list[Sequence[str]]
 ) -> None:
