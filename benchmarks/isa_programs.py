@@ -100,16 +100,15 @@ class Listed:
     path: str
     arguments: tuple[str, ...] | None
     flags: tuple[str, ...]
-    cut: tuple[str, ...] = ()
-    """What the file holds and what it is to hold instead."""
+    cut: tuple[tuple[str, str, str], ...] = ()
+    """Files, what each holds and what it is to hold instead."""
     aside: bool = False
     """Nothing is tuned on it."""
 
     def shorten(self, tree: Path) -> None:
         """Make the cut in a tree, once."""
-        if self.cut:
-            file = tree / self.path
-            old, new = self.cut
+        for name, old, new in self.cut:
+            file = tree / name
             file.write_text(file.read_text().replace(old, new))
 
     @property
@@ -141,7 +140,7 @@ def listed(work: Path, mirror: Path | None) -> Iterator[Listed]:
                 continue
             arguments = raw.get("arguments", {}).get(path)
             flags = (*raw.get("compile", ()), *raw.get("flags", {}).get(path, ()))
-            cut = tuple(raw.get("cut", {}).get(path, ()))
+            cut = tuple((file, *words) for file, words in raw.get("cut", {}).items() if Path(file).is_relative_to(path))
             yield Listed(
                 repository, path, None if arguments is None else tuple(arguments), flags, cut, raw.get("aside", False)
             )
