@@ -231,9 +231,9 @@ ROCPORT_DEVICE unsigned sad_u8x4(unsigned a, unsigned b, unsigned c) {
 struct coordinates {
   unsigned int x, y, z;
   template <class T>
-  ROCPORT_DEVICE explicit coordinates(const T& of) : x(of.x), y(of.y), z(of.z) {}
-  ROCPORT_DEVICE operator uint3() const { return make_uint3(x, y, z); }
-  ROCPORT_DEVICE operator dim3() const { return dim3(x, y, z); }
+  __host__ __device__ explicit coordinates(const T& of) : x(of.x), y(of.y), z(of.z) {}
+  __host__ __device__ operator uint3() const { return make_uint3(x, y, z); }
+  __host__ __device__ operator dim3() const { return dim3(x, y, z); }
 };
 
 // CUDA's takes a long long alone. HIP has two, and a uint64_t or an int is neither.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocport.binding.scopes import Kind, Scopes
 from rocport.model import Edit
 from rocport.rules.cuda.common import insert
 from rocport.syntax.cuda import CudaSource
@@ -55,6 +56,16 @@ def may_be_several(source: CudaSource, first: int, last: int) -> bool:
             return True
         position = max(source.pairs.get(position, position), position) + 1
     return False
+
+
+def returned_type(source: CudaSource, scopes: Scopes, position: int) -> bytes:
+    """The word before the name of the function around a token, `float4` of `float4 f() {`; empty for a lambda."""
+    function = next((scope for scope in scopes.enclosing(position) if scope.kind is Kind.FUNCTION), None)
+    at = function.open - 1 if function is not None else -1
+    while source.at(at) in (b"const", b"noexcept"):
+        at -= 1
+    name = source.pairs.get(at, 0) - 1 if source.at(at) == b")" else -1
+    return source.at(name - 1) if source.is_ident(name) else b""
 
 
 def parameters(source: CudaSource, open_: int, close: int) -> list[tuple[bytes, bytes]]:

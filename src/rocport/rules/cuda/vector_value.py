@@ -1,0 +1,184 @@
+"""`float4 a = {0};`, `int2{.x = 1}`, `auto [x, y] = p`: CUDA's vector types are plain structs, HIP's are classes.
+
+A list in braces with fewer values than components sets the others to 0 in CUDA. HIP's constructor of one value is
+explicit and sets all components to it: `float4 a = {0};` does not compile, and `float4{1.f}` is (1, 1, 1, 1) instead of
+(1, 0, 0, 0). The missing zeros are written out, designated values are put in order, the braces that an array's list
+leaves out are set. A structured binding cannot look into HIP's classes: a header of the port gives them the tuple
+protocol. The values are CUDA's on both platforms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocport.binding import Binder, Owner, binder
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.cuda.common import finding, insert, replace_range
+from rocport.rules.cuda.definitions import arguments, returned_type
+from rocport.syntax.cuda import CudaSource
+
+HEADER = "rocport_vector.h"
+_SCALARS = tuple(b"char uchar short ushort int uint long ulong longlong ulonglong float double".split())
+_RANKS = {scalar + str(rank).encode(): rank for scalar in _SCALARS for rank in (2, 3, 4)}
+_MAKERS = frozenset(b"make_" + name for name in _RANKS)
+
+RULE = Rule(
+    name="vector-value",
+    summary="CUDA vector type taken for a plain struct",
+    severity=Severity.WRONG_RESULT,
+    applicability=Applicability.MANUAL,
+    phase=2,
+    triggers=_RANKS.keys() | _MAKERS,
+    examples=(
+        Example("__device__ void f() { float4 a = {0}; int2 b{}; }\n", contains=("a = {0, 0, 0, 0}; int2 b{};",)),
+        Example("__device__ float4 f() { return float4{1.f}; }\n", contains=("float4{1.f, 0, 0, 0}",)),
+        Example("float3 f(float x) { float3 v{x}; return {x, x}; }\n", contains=("v{x, 0, 0}; return {x, x, 0};",)),
+        Example("int2 p = {.x = 1, .y = n}, q{.y = -1};\n", contains=("p = {1, n}, q{0, -1};",)),
+        Example("float4 a[4] = {0};\nint2 b[2] = {{1}, {2, 3}};\n", contains=("a[4] = {};", "{{1, 0}, {2, 3}};")),
+        Example("float2 uv[] = {0.f, 1.f, -1.f};\n", contains=("uv[] = {{0.f, 1.f}, {-1.f, 0}};",)),
+        Example("float2 uv[2] = {0.f, w};\nint2 c[2][2] = {1, 2};\n", contains=("= {0.f, w};", "= {1, 2};")),
+        Example(
+            "__device__ float f(float2 p) { auto [x, y] = p; return x; }\n", contains=('#include "rocport_vector.h"',)
+        ),
+    ),
+    clean=(
+        "void f(float4 b) { float4 a{b}, c = {b}, d{make_float4(1, 2, 3, 4)}; float2 e = {1, 2}; }\n",
+        "void f(float4) { g(); }\nfloat4 h() { return {1, 2, 3, 4}; }\nauto l = [](float2) { g(); };\n",
+        "struct float3 { float v[3]; };\nfloat3 v = {0};\n",
+        "float4 *p[2] = {0};\nfloat2 q[2] = {make_float2(1, 2), r};\n",
+        "std::pair<float2, int> g();\n",
+    ),
+    sources=("hip/amd_detail/amd_hip_vector_types.h of ROCm 6.4: HIP_vector_type's constructors",),
+)
+
+
+def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    bound = binder(source, context)
+    for name in sorted(source.names & _RANKS.keys()):
+        for position in source.find(name):
+            if bound.bind(position).owner is Owner.PROJECT:
+                continue
+            for open_, arrays in _lists(source, position):
+                yield from _written_out(source, bound, name, open_, arrays)
+    for position in source.find(b"return"):
+        name = returned_type(source, bound.scopes, position) if source.at(position + 1) == b"{" else b""
+        if name in _RANKS:
+            yield from _written_out(source, bound, name, position + 1, 0)
+    yield from _decomposed(source)
+
+
+def _lists(source: CudaSource, position: int) -> Iterator[tuple[int, int]]:
+    """Braces that make values of the vector type at a token, with the number of array dimensions around a value."""
+    at = position + 1
+    if source.at(at) == b"{" and at in source.pairs:
+        yield at, 0
+    elif source.at(at) == b")" and source.at(at + 1) == b"{" and source.at(position - 1) == b"(":
+        if not source.is_ident(position - 2) and source.at(position - 2) not in (b")", b"]", b">"):
+            yield at + 1, 0  # a compound literal, and no function with a parameter that has no name
+        return
+    while source.is_ident(at):
+        at, arrays = at + 1, 0
+        while source.at(at) == b"[" and at in source.pairs:
+            at, arrays = source.pairs[at] + 1, arrays + 1
+        at += source.at(at) == b"="
+        if source.at(at) == b"{" and at in source.pairs:
+            yield at, arrays
+            at = source.pairs[at] + 1
+        if source.at(at) != b",":
+            return
+        at += 1
+
+
+def _written_out(source: CudaSource, bound: Binder, name: bytes, open_: int, arrays: int) -> Iterator[Finding]:
+    edits = _edits(source, bound, open_, arrays, _RANKS[name])
+    if edits == []:
+        return
+    yield finding(
+        RULE,
+        source,
+        open_,
+        f"{name.decode()} is a class in HIP, which takes one value for each component and spreads a single one over all; "
+        + ("the missing zeros are written out" if edits else "this list leaves braces out"),
+        last=source.pairs[open_],
+        applicability=Applicability.SAFE if edits else Applicability.MANUAL,
+        edits=edits or (),
+        fix="" if edits else f"write the list with the braces of each {name.decode()}",
+    )
+
+
+def _edits(source: CudaSource, bound: Binder, open_: int, arrays: int, rank: int) -> list[Edit] | None:
+    """What a list in braces needs; None where its braces cannot be told."""
+    parts = [part for part in arguments(source, open_, source.pairs[open_]) if part[0] < part[1]]
+    if not parts:
+        return []
+    if not arrays:
+        return _value(source, bound, parts, rank)
+    if any(_is_number(source, *part) for part in parts):
+        return _elided(source, parts, arrays, rank)
+    found: list[Edit] = []
+    for first, last in parts:
+        if source.pairs.get(first) == last - 1 and source.at(first) == b"{":
+            inner = _edits(source, bound, first, arrays - 1, rank)
+            if inner is None:
+                return None
+            found += inner
+    return found
+
+
+def _value(source: CudaSource, bound: Binder, parts: list[tuple[int, int]], rank: int) -> list[Edit]:
+    first, last = parts[0][0], parts[-1][1]
+    if source.at(first) == b".":
+        given = {source.at(part + 1): source.text(part + 2, end).lstrip(b"= \t") for part, end in parts}
+        text = b", ".join(given.get(axis, b"0") for axis in (b"x", b"y", b"z", b"w")[:rank])
+        return [replace_range(source, first, last, text)]
+    if len(parts) >= rank or (len(parts) == 1 and not _is_scalar(source, bound, first, last)):
+        return []
+    return [insert(source.end(last - 1), b", 0" * (rank - len(parts)))]
+
+
+def _elided(source: CudaSource, parts: list[tuple[int, int]], arrays: int, rank: int) -> list[Edit] | None:
+    """An array's list of numbers: nothing for a single 0, else the braces of each value."""
+    values = [source.text(*part) for part in parts]
+    whole = parts[0][0], parts[-1][1]
+    if len(values) == 1 and not values[0].strip(b"0.fFuUlL"):
+        return [replace_range(source, *whole, b"")]
+    if arrays > 1 or not all(_is_number(source, *part) for part in parts):
+        return None
+    values += [b"0"] * (-len(values) % rank)
+    groups = (b", ".join(values[at : at + rank]) for at in range(0, len(values), rank))
+    return [replace_range(source, *whole, b", ".join(b"{" + group + b"}" for group in groups))]
+
+
+def _is_number(source: CudaSource, first: int, last: int) -> bool:
+    first += source.at(first) in (b"-", b"+")
+    return last - first == 1 and source.at(first).lstrip(b".")[:1].isdigit()
+
+
+_NUMBERS = frozenset(b"char short int long unsigned float double size_t uint8_t int32_t uint32_t uint half".split())
+
+
+def _is_scalar(source: CudaSource, bound: Binder, first: int, last: int) -> bool:
+    """True for a number, and for a variable that is declared as one."""
+    if _is_number(source, first, last):
+        return True
+    seen = bound.scopes.visible(first) if last - first == 1 and source.is_ident(first) else None
+    return seen is not None and source.at(seen.position - 1) in _NUMBERS
+
+
+def _decomposed(source: CudaSource) -> Iterator[Finding]:
+    """The first structured binding of as many names as a vector type may have components."""
+    for position in source.find(b"auto"):
+        open_ = position + 1 + (source.at(position + 1) in (b"&", b"&&"))
+        close = source.pairs.get(open_, open_)
+        if source.at(open_) != b"[" or close - open_ not in (4, 6, 8):
+            continue
+        yield finding(
+            RULE,
+            source,
+            position,
+            "a structured binding cannot look into HIP's vector classes: rocport_vector.h lets it take their components",
+            last=close,
+            applicability=Applicability.SAFE,
+            headers=[HEADER],
+        )
+        return
