@@ -95,6 +95,7 @@ ROCPORT_DEVICE thread_block this_thread_block() { return thread_block(); }
 // All threads of a kernel launched with hipLaunchCooperativeKernel.
 class grid_group : public thread_group {
  public:
+  struct arrival_token {};
   ROCPORT_DEVICE grid_group() : thread_group(detail::grid_kind) {}
   ROCPORT_DEVICE static void sync() { ::cooperative_groups::this_grid().sync(); }
   ROCPORT_DEVICE static bool is_valid() { return ::cooperative_groups::this_grid().is_valid(); }
@@ -112,6 +113,8 @@ class grid_group : public thread_group {
   ROCPORT_DEVICE static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
   ROCPORT_DEVICE static dim3 dim_blocks() { return group_dim(); }
   ROCPORT_DEVICE static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+  ROCPORT_DEVICE static arrival_token barrier_arrive() { return arrival_token(); }
+  ROCPORT_DEVICE static void barrier_wait(arrival_token&&) { sync(); }
 };
 
 ROCPORT_DEVICE grid_group this_grid() { return grid_group(); }
@@ -414,6 +417,12 @@ template <class Group, class Call, class... Arguments>
 ROCPORT_DEVICE void invoke_one(const Group& group, Call&& call, Arguments&&... arguments) {
   if (group.thread_rank() == 0u) call(static_cast<Arguments&&>(arguments)...);
 }
+template <class Group, class Call, class... Arguments>
+ROCPORT_DEVICE auto invoke_one_broadcast(const Group& group, Call&& call, Arguments&&... arguments) {
+  decltype(call(static_cast<Arguments&&>(arguments)...)) result{};
+  if (group.thread_rank() == 0u) result = call(static_cast<Arguments&&>(arguments)...);
+  return group.shfl(result, 0);
+}
 
 // ---- Copies ----------------------------------------------------------------------------------------------------------
 
@@ -432,6 +441,20 @@ ROCPORT_DEVICE void memcpy_async(const Group& group, T* destination, const T* so
     for (size_t i = first; i < bytes; i += threads) to[i] = from[i];
   }
 }
+// With the lengths of both sides, in elements: the shorter one counts.
+template <class Group, class T, class To, class From>
+ROCPORT_DEVICE void memcpy_async(const Group& group, T* destination, const To& room, const T* source, const From& there) {
+  const size_t to = room, from = there;
+  memcpy_async(group, destination, source, (to < from ? to : from) * sizeof(T));
+}
+// A number of bytes that, as both addresses, is a multiple of Alignment.
+template <size_t Alignment>
+struct aligned_size_t {
+  static constexpr size_t align = Alignment;
+  size_t value;
+  __host__ __device__ constexpr aligned_size_t(size_t bytes) : value(bytes) {}
+  __host__ __device__ constexpr operator size_t() const { return value; }
+};
 template <class Group>
 ROCPORT_DEVICE void wait(const Group& group) {
   group.sync();

@@ -217,6 +217,12 @@ ROCPORT_DEVICE unsigned dp2a_hi(ushort2 a, uchar4 b, unsigned c) {
   return dp2a_hi(bit_cast<unsigned>(a), bit_cast<unsigned>(b), c);
 }
 
+// c + the distance of a and b, which HIP's subtracts as ints.
+ROCPORT_DEVICE unsigned sad(int a, int b, unsigned c) {
+  const unsigned x = static_cast<unsigned>(a), y = static_cast<unsigned>(b);
+  return c + (a > b ? x - y : y - x);
+}
+
 // c + the absolute differences of four unsigned bytes.
 ROCPORT_DEVICE unsigned sad_u8x4(unsigned a, unsigned b, unsigned c) {
 #pragma unroll

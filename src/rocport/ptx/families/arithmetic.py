@@ -426,5 +426,5 @@ def _sad(t: Translator, i: Instruction) -> None:
     only(t, i)
     type_ = type_of(t, i, "u32 s32")
     a, b, c = (t.read(item, type_) for item in i.operands[1:])
-    name = "__usad" if type_ == "u32" else "__sad"
+    name = "__usad" if type_ == "u32" else "rocport::sad"
     t.write(i.operands[0], "u32", f"{name}({a}, {b}, (unsigned)({c}))")

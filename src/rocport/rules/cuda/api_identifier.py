@@ -17,6 +17,7 @@ what follows the label stays. `struct cudaGraphicsResource` loses its `struct`: 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import replace as changed
@@ -66,6 +67,11 @@ RULE = Rule(
         Example(
             "#include <cublasLt.h>\nsize_t f() { return cublasLtGetVersion(); }\n",
             contains=("return cublasLtGetVersion();",),
+        ),
+        Example(
+            "#include <cuda_runtime.h>\ncudaError_t (*get)(void **, size_t) = cudaMallocHost;\n"
+            "void f(void **p) { cudaMallocHost(p, 4); }\n",
+            contains=("(*get)(void **, size_t) = hipMallocHost;", "{ hipHostMalloc(p, 4); }"),
         ),
         Example("__global__ void k() { cudaDeviceSynchronize(); }\n", contains=("cudaDeviceSynchronize",)),
         Example(
@@ -360,6 +366,9 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         )
     narrow = _is_lacking(symbol, rocm)
     settled = symbol.note.startswith("settled:") and not narrow
+    uncalled = _UNCALLED.search(symbol.note)
+    if uncalled is not None and source.at(position + 1) != b"(" and source.directive_of(position) is None:
+        symbol = dataclasses.replace(symbol, hip=uncalled.group(1))
     if settled or (said and not narrow):
         return finding(
             RULE,
@@ -396,6 +405,8 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
     )
 
 
+# A function whose address is taken: HIP's has other parameters, which a call does not show.
+_UNCALLED = re.compile(r"not called it is (\w+)")
 _TAKES = re.compile(r"HIP takes (\d+)(?:(?:-| or )(\d+))?(?: argument|$)")
 # What other rules do at every place where the note would be asked for.
 _DONE_ELSEWHERE = (

@@ -51,7 +51,9 @@ RULE = Rule(
             contains=("return rocport::coordinates(dim3(1, 2));", "return dim3(u.x, u.y, u.z);"),
         ),
         Example("void f() { k<<<make_uint3(1, 2, 3), 32>>>(); }\n", contains=("<<<rocport::coordinates(make_uint3(",)),
-        Example("__device__ void f() { auto [x, y, z] = threadIdx; }\n", contains=("= rocport::coordinates(threadIdx);",)),
+        Example(
+            "__device__ void f() { auto [x, y, z] = threadIdx; }\n", contains=("= rocport::coordinates(threadIdx);",)
+        ),
     ),
     clean=(
         "__device__ void f() { dim3 t = threadIdx; auto u = blockIdx; }\n",

@@ -23,6 +23,7 @@ _VECTOR = re.compile(rb"(?:u?char|u?short|u?int|u?long|u?longlong|float|double)(
 _AMBIGUOUS = frozenset(
     {b"*", b"/", b"+=", b"-=", b"*=", b"/=", b"%=", b"^=", b"|=", b"&="},
 )
+_COUNTING = frozenset({b"++", b"--"})
 
 RULE = Rule(
     name="vector-operator",
@@ -45,6 +46,7 @@ RULE = Rule(
             "__device__ void operator+=(int2 &a, int2 b) { a.x += b.x; a.y += b.y; a.x = max(a.x, 0); }\n",
             absent=("ROCPORT_HIP",),
         ),
+        Example("__device__ int3 &operator++(int3 &a) { ++a.x; return a; }\n", absent=("ROCPORT_HIP",)),
         Example(
             "__device__ float4 operator*(float4 p, float4 q) { return make_float4(p.w * q.x, p.x * q.y, 0, 0); }\n",
             absent=("ROCPORT_HIP",),
@@ -62,10 +64,21 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in source.find(b"operator"):
         symbol, open_ = source.at(position + 1), position + 2
-        if symbol not in _AMBIGUOUS or source.at(open_) != b"(" or open_ not in source.pairs:
+        if symbol not in _AMBIGUOUS | _COUNTING or source.at(open_) != b"(" or open_ not in source.pairs:
             continue
         close = source.pairs[open_]
         types = parameters(source, open_, close)
+        if symbol in _COUNTING and _counts(types) and source.directive_of(position) is None:
+            name = f"operator{symbol.decode()} of {types[0][0].rstrip(b'&').decode()}"
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"HIP's class has an {name}, which changes every component: calls are ambiguous",
+                last=close,
+                fix="give the function a name and call it by that",
+            )
+            continue
         if len(types) != 2 or source.directive_of(position) is not None:
             continue
         first, second = (type_.rstrip(b"&") for type_, _ in types)
@@ -97,6 +110,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             edits=leave_out_on_hip(source, start, last, b"HIP has the same operator", b"defined(__clang__)"),
             headers=[PLATFORM],
         )
+
+
+def _counts(types: list[tuple[bytes, bytes]]) -> bool:
+    """True for the parameters of `++v` and `v++` of a vector type."""
+    return bool(types) and _VECTOR.match(types[0][0].rstrip(b"&")) is not None and types[1:] in ([], [(b"int", b"")])
 
 
 _MARKS = (b"{", b"}", b"(", b")", b",", b";", b".", b"const", b"&")

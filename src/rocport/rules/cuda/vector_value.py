@@ -28,7 +28,7 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
     phase=2,
-    triggers=_RANKS.keys() | _MAKERS,
+    triggers=_MAKERS.union(_RANKS),
     examples=(
         Example("__device__ void f() { float4 a = {0}; int2 b{}; }\n", contains=("a = {0, 0, 0, 0}; int2 b{};",)),
         Example("__device__ float4 f() { return float4{1.f}; }\n", contains=("float4{1.f, 0, 0, 0}",)),
@@ -97,7 +97,7 @@ def _written_out(source: CudaSource, bound: Binder, name: bytes, open_: int, arr
         RULE,
         source,
         open_,
-        f"{name.decode()} is a class in HIP, which takes one value for each component and spreads a single one over all; "
+        f"{name.decode()} is a class in HIP, which takes a value for each component and spreads a single one over all; "
         + ("the missing zeros are written out" if edits else "this list leaves braces out"),
         last=source.pairs[open_],
         applicability=Applicability.SAFE if edits else Applicability.MANUAL,
@@ -176,7 +176,7 @@ def _decomposed(source: CudaSource) -> Iterator[Finding]:
             RULE,
             source,
             position,
-            "a structured binding cannot look into HIP's vector classes: rocport_vector.h lets it take their components",
+            "a structured binding cannot look into HIP's vector classes: rocport_vector.h gives it their components",
             last=close,
             applicability=Applicability.SAFE,
             headers=[HEADER],
