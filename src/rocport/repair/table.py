@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rocport.facts.lookup import counterpart
 from rocport.facts.standard_headers import header_of
 from rocport.model import Applicability, Edit, Span
 from rocport.repair.site import Change, Site, offset_at, token_at
@@ -62,6 +63,16 @@ def _include(site: Site, header: str | None) -> Change | None:
     if header is None or site.text is None:
         return None
     return Change(site.error.path, headers=frozenset({f"<{header}>"}))
+
+
+def _hip_name(site: Site, match: re.Match[str]) -> Change | None:
+    """HIP's name in the place of CUDA's, where it takes the place of it in every use."""
+    row, text = counterpart("symbol", match["name"]), site.text
+    position = token_at(text, site.error.line, site.error.column) if text is not None else None
+    if text is None or position is None or row is None or not row.hip or row.note:
+        return None
+    span = Span(text.starts[position], text.end(position))
+    return Change(site.error.path, (Edit(span, row.hip.encode()),)) if text.is_ident(position) else None
 
 
 def _pointer_argument(site: Site, match: re.Match[str]) -> Change | None:
@@ -243,6 +254,13 @@ REPAIRS = (
         "the header of the library that declares the name",
         _rocm_header,
         "#include <hip/hip_runtime.h>\nhipblasHandle_t *f();\n__global__ void k() {}\n",
+    ),
+    Repair(
+        "cuda-name",
+        re.compile(r"(?:use of undeclared identifier|unknown type name) '(?P<name>(?:cu|CU|nv)\w+)'"),
+        "a name of CUDA's that the project declares, too, and not for every file that uses it",
+        _hip_name,
+        "#include <hip/hip_runtime.h>\ncudaStream_t f();\n__global__ void k() {}\n",
     ),
     Repair(
         "pointer-argument",
