@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rocport.model import Context, Findings, Patch, Problem, Report, SourceFile, SourceTree
+from rocport.model import Context, Findings, Patch, Problem, Report, SourceFile, SourceTree, cache_folder
 from rocport.port import headers, landing, state
 from rocport.port import patch as patches
 from rocport.port.engine import LayoutError, Ported, Porting, port_other, port_source, with_mirror
@@ -165,7 +165,7 @@ def build(
     """
     from rocport.verify import build as level
 
-    options = level.BuildOptions(**values)
+    options = level.BuildOptions(**{"cache": cache_folder(), **values})
     return cycle.build(
         porting(tree, settings, jobs=jobs), Path(where), lambda folder: level.verify(folder, options, progress), force
     )
