@@ -19,7 +19,8 @@ from rocport.verify.diagnostics import FIXITS, Origins, parse
 
 # What the examples take from HIP's headers, which take a second to read.
 HEADERS = {
-    "hip/hip_runtime.h": "#pragma once\ntypedef struct s *hipStream_t;\nint hipHostGetDevicePointer(void **, void *, unsigned);\n",
+    "hip/hip_runtime.h": "#pragma once\ntypedef struct s *hipStream_t;\n"
+    "int hipHostGetDevicePointer(void **, void *, unsigned);\n",
     "hip/hip_bf16.h": "#pragma once\nstruct limits { static int min(int a, int b); };\n",
     "hipblas/hipblas.h": "struct hipblasHandle_t;\n",
     "given.h": "#define __global__ __attribute__((global))\n#define __device__ __attribute__((device))\n"

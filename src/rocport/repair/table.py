@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from rocport.facts.lookup import counterpart
 from rocport.facts.standard_headers import header_of
 from rocport.model import Applicability, Edit, Span
+from rocport.model.verification import Diagnostic, Note
 from rocport.repair.site import Change, Site, offset_at, token_at
 from rocport.syntax.declarations import behind_template_head, definition_start
 
@@ -132,15 +133,25 @@ def _for_the_device(site: Site, match: re.Match[str]) -> Change | None:
     declared = [note for note in site.error.notes if note.path and _DECLARED.match(note.message)]
     if len({(note.path, note.line) for note in declared}) != 1:
         return None
-    text = site.read(declared[0].path)
-    name = token_at(text, declared[0].line, declared[0].column) if text is not None else None
+    return _with_spaces(site, declared[0], "__host__ __device__")
+
+
+def _as_declared(site: Site, match: re.Match[str]) -> Change | None:
+    """The spaces of a function's declaration in front of its definition."""
+    return _with_spaces(site, site.error, match["spaces"])
+
+
+def _with_spaces(site: Site, place: Note | Diagnostic, spaces: str) -> Change | None:
+    """`__device__` and the like in front of the function whose name stands at a place."""
+    text = site.read(place.path)
+    name = token_at(text, place.line, place.column) if text is not None else None
     if text is None or name is None or not text.is_ident(name) or text.directive_of(name) is not None:
         return None
     start = behind_template_head(text, definition_start(text, name))
     if {b"friend", b"virtual", b"__host__", b"~", b"operator"} & set(text.texts[start : name + 1]):
         return None
     at = text.starts[start]
-    return Change(declared[0].path, (Edit(Span(at, at), b"__host__ __device__ "),))
+    return Change(place.path, (Edit(Span(at, at), f"{spaces} ".encode()),))
 
 
 _DECLARED = re.compile(r"'[^']+' declared here|candidate function(?: template)? not viable: call to __host__ function")
@@ -297,6 +308,15 @@ REPAIRS = (
         "__host__ __device__ int f(int n) { return half_of(n); }\n"
         "__global__ void k(int *p) { *p = f(*p); }\n",
         Applicability.REVIEW,
+    ),
+    Repair(
+        "definition-space",
+        re.compile(r"__host__ function '[^']+' cannot overload (?P<spaces>__(?:host__ __)?device__) function"),
+        "nvcc takes the spaces of the declaration for the definition, too",
+        _as_declared,
+        "template <class T> struct A { __host__ __device__ T f(T x); };\n"
+        "template <class T> T A<T>::f(T x) { return x; }\n"
+        "__global__ void k(int *p) { A<int> a; *p = a.f(3); }\n",
     ),
     Repair(
         "header-after-macro",
