@@ -189,10 +189,12 @@ class _Lexer:
 
     @staticmethod
     def _in_include(tokens: Sequence[Token]) -> bool:
-        texts = [token.text for token in tokens]
-        if len(texts) == 2 and texts[0] in ("#", "%:") and texts[1] in ("include", "include_next", "import"):
+        if len(tokens) < 2:
+            return False
+        before, last = tokens[-2].text, tokens[-1].text
+        if len(tokens) == 2 and before in ("#", "%:") and last in ("include", "include_next", "import"):
             return True
-        return len(texts) >= 2 and texts[-1] == "(" and texts[-2] in ("__has_include", "__has_include_next")
+        return last == "(" and before in ("__has_include", "__has_include_next")
 
     @staticmethod
     def _line(tokens: list[Token], line: int) -> _Line:

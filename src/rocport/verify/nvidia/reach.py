@@ -64,7 +64,7 @@ _SYSTEM = re.compile(
     r"|stdlib|string|time|wchar|wctype))\Z"
 )
 _HEADER = re.compile(
-    r"#[ \t]*(?:include(?:_next)?|import)[ \t]*[<\"]([^>\"\n]+)[>\"]|__has_include[^(]*\([<\"]([^>\"]+)"
+    r"#[ \t]*(?:include(?:_next)?|import)[ \t]*[<\"]([^>\"\n]{1,999})[>\"]|__has_include[^(]{,99}\([<\"]([^>\"]{1,999})"
 )
 
 
