@@ -117,6 +117,7 @@ RULE = Rule(
         "struct Pool { void *cudaMalloc(int n); };\nvoid *f(Pool &p) { return p.cudaMalloc(4); }\n",
         '// cudaMalloc in a comment\nconst char *s = "cudaMalloc";\n',
         "void my_cudaMalloc();\n",
+        "#define FAIL(m) (cudaError(m, __LINE__))\nvoid cudaError(const char *m, int line) {}\n",
         "namespace mine {\nusing cudaStream_t = int *;\ncudaStream_t stream;\n}\n",
         "#if CUDART_VERSION >= 13000\nauto x = cudaMemPoolCreateUsageHwDecompress;\n#endif\n",
         "struct ncclComm *ncclCommShrink(int n);\n",
@@ -196,6 +197,9 @@ def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) ->
         return binding if binding.what == "macro" and symbol.hip else True
     if source.at(position - 1) in (b".", b"->"):
         return True
+    called = source.at(position + 1) == b"(" and source.at(position + 2) != b"*"
+    if symbol.kind == "type" and called and bound.definitions(symbol.cuda.encode(), "function"):
+        return True  # a function hides a type of its name
     if directive is not None and directive.name in (b"define", b"undef") and position == directive.first + 2:
         named = Binding(Owner.PROJECT, "macro", source.path, source.line(directive.start))
         return named if symbol.hip else True
