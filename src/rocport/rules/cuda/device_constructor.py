@@ -9,7 +9,6 @@ the CUDA build does in effect. Constructors of classes that no host code of the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
@@ -43,7 +42,7 @@ RULE = Rule(
         ),
         Example(
             "struct Lock { __device__ Lock() : value{0}, next(-1) {} __device__ Lock(int v) : value{v} {} };\n",
-            contains=("{ __host__ __device__ Lock() : value{0}, next(-1) {} __device__ Lock(int v)",),
+            contains=("{ __host__ __device__ Lock() : value{0}, next(-1) {} __host__ __device__ Lock(int v)",),
         ),
     ),
     clean=(
@@ -71,7 +70,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if not ours or len(ours) < len(positions) or _others(source, name, len(ours)):
             continue
         made_here = any(_makes(source, position) for position in source.find(*_names(source, name)))
-        for position in ours if made_here else filter(partial(_only_sets, source), ours):
+        setting = [position for position in ours if _only_sets(source, position)]
+        held = any(source.at(_parameters(source, position) + 1) == b")" for position in setting)
+        for position in ours if made_here else setting if held else ():
             yield finding(
                 RULE,
                 source,
@@ -83,16 +84,20 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             )
 
 
-def _only_sets(source: CudaSource, position: int) -> bool:
-    """True for a default constructor that calls nothing: `__device__ Lock() : value{0} {}`."""
+def _parameters(source: CudaSource, position: int) -> int:
+    """The parenthesis behind the name of a constructor whose `__device__` is at a token."""
     at = position + 1
     while source.at(at) in _WORDS:
         at += 1
-    if source.at(at + 1) != b"(" or source.at(at + 2) != b")":
-        return False
-    at += 3
+    return at + 1
+
+
+def _only_sets(source: CudaSource, position: int) -> bool:
+    """True for a constructor that calls nothing: `__device__ Lock() : value{0} {}`."""
+    open_ = _parameters(source, position)
+    at = source.pairs.get(open_, open_) + 1
     while source.at(at) in (b":", b",") and (close := source.pairs.get(at + 2)) is not None:
-        if b"(" in source.texts[at + 3 : close]:
+        if source.is_ident(at + 3) and b"(" in source.texts[at + 3 : close]:
             return False
         at = close + 1
     return source.at(at) == b"{" and source.at(at + 1) == b"}"
