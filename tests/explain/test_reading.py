@@ -161,6 +161,17 @@ def test_a_line_that_only_speaks_of_a_message_is_no_error(line: str) -> None:
         assert reported.matches != ()
 
 
+@pytest.mark.parametrize("line", ["+    if (!compiled) return {};", "    if (status == {}) stop();", "case {}: break;"])
+def test_a_code_that_a_source_names_is_no_error(line: str) -> None:
+    assert read_bytes(f"gfx1100\n{line.format('hipErrorNoBinaryForGpu')}\n".encode(), "log").matches == ()
+
+
+def test_what_ends_a_run_without_a_cause_is_no_diagnosis() -> None:
+    reading = read_bytes(b"7900 XTX\nError: llama runner process has terminated: exit status 2\n", "log")
+    assert reading.matches == ()
+    assert [match.failure.id for match in reading.possible] == ["ollama-runner-exit"]
+
+
 def test_a_warning_is_not_claimed_beside_an_error() -> None:
     warning = "MIOpen(HIP): Warning [SQLiteBase] Missing system database file: gfx1030_12.kdb Performance may degrade\n"
     error = "RuntimeError: HIP error: invalid device function\n"

@@ -83,6 +83,7 @@ _SPOKEN_OF = re.compile(
     r"(?:e?[sd])?\b"
     r"|(?:^|[\s;{(])(?:raise|throw|assert|print\w?|fprintf|puts|grep|rg|match=|warn"
     r"|(?:log|logger|logging|warnings)\.\w+|LOG\(\w+\)|TORCH_(?:CHECK|WARN)\w*)[ (][^\"'`\n]{0,80}[\"'`][^\"'`\n]*$"
+    r"|(?-i:\breturn (?:\w+::)?|[!=]= ?|\bcase )$"
     r"|^\s*(?!(?-i:\w*(?:Error|Exception|Warning))\b)[\w.:]{1,60}\(f?[\"'][^\"'`\n]*$",
     re.IGNORECASE,
 )

@@ -49,7 +49,8 @@ _AMD_GPU = _evidence(
 # What only a machine with ROCm on it prints: it settles the question at once.
 _ROCM_AT_WORK = _evidence(
     r"gfx ~ \bgfx(?:[6-9]|1[0-2])[0-9a-f]{2,3}\b",
-    *("/dev/kfd", "rocm devices", "rock module", "torch.version.hip: ", "is_rocm: true", "fault by gpu node-"),
+    *("/dev/kfd", "rocm devices", "rock module", "torch.version.hip: ", "is_rocm: true"),
+    *("fault by gpu node-", "exception by gpu node-"),
 )
 # Software that runs on no other vendor's GPU, but whose name others print, too.
 _AMD_SOFTWARE = _evidence(
