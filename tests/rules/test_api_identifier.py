@@ -46,3 +46,12 @@ def test_a_parameter_of_a_macro_may_be_several_arguments(text: str, answer: str)
     findings = scan_cuda("a.cu", text.encode(), Context(Options(), build_index(["a.cu"], [names_of(text.encode())])))
     (found,) = (item for item in findings if item.message.startswith("cudaGetDriverEntryPoint is"))
     assert found.applicability.value == answer
+
+
+def test_the_note_on_a_function_s_arguments_is_for_who_calls_it() -> None:
+    text = "void *a = (void *)cublasCgetriBatched;\nvoid f() { cublasCgetriBatched(0, 1, 0, 1, 0, 0, 1, 0, 2); }\n"
+    found = scan_cuda("a.cu", text.encode(), Context(Options(), build_index(["a.cu"], [names_of(text.encode())])))
+    assert {(item.line, item.applicability.value) for item in found if "getriB" in item.message} == {
+        (1, "safe"),
+        (2, "review"),
+    }

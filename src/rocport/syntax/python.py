@@ -12,6 +12,7 @@ from typing import Any
 
 from rocport.syntax.amd import names_amd
 
+_ASKS_NVIDIA = re.compile(r"(?:^|[._])is_nvidia(?:_gpu)?$")
 _CUDA_WORD = re.compile(r"(?i)cuda|nvidia|nvcc")
 
 
@@ -237,6 +238,8 @@ class PythonSource:
     def _asks_cuda(self, branch: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool:
         """True when the child is what runs where `torch.version.cuda` is set: the place knows that it may be None."""
         test = branch.test
+        if isinstance(test, ast.Call) and _ASKS_NVIDIA.search(self.dotted(test.func)):
+            return child is not test and child in (branch.body if isinstance(branch.body, list) else [branch.body])
         if child is test or not any(
             isinstance(inner, ast.Attribute) and self.dotted(inner) == "torch.version.cuda" for inner in ast.walk(test)
         ):

@@ -266,10 +266,12 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                     if builds
                     else cmake_gate.edits(source, command, context, languages)
                 )
-            yield replace(item, edits=made, applicability=Applicability.REVIEW) if made else item
             library, advice = cmake_gate.by_hand(command)
-            if library and (made or library not in item.message):
-                yield found(RULE, source, command, f"{library}: {BY_HAND}", fix=advice or NOTHING)
+            cause = f"{library} in CMake" if library and library in item.message else ""
+            yield replace(item, edits=made, applicability=Applicability.REVIEW, cause=cause) if made else item
+            if library and (made or not cause):
+                by_hand = found(RULE, source, command, f"{library}: {BY_HAND}", fix=advice or NOTHING)
+                yield replace(by_hand, cause=cause)
         elif command is above and (made := cmake_gate.prelude(source, context)):
             item = found(RULE, source, command, "folders below compile CUDA sources: the option for HIP stands here")
             yield replace(item, edits=made, applicability=Applicability.SAFE)

@@ -427,6 +427,8 @@ def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
     or another rule of the port sees to it."""
     if any(done in symbol.note for done in _DONE_ELSEWHERE):
         return True
+    if symbol.kind == "function" and symbol.note.startswith(("type:", "arity:")) and source.at(position + 1) != b"(":
+        return True
     if symbol.cuda == "CUdeviceptr":
         return not _counted_with(source, position)
     if _SINCE_13.search(symbol.note):

@@ -258,6 +258,7 @@ def _finding(source: CudaSource, asm: Asm) -> Iterator[Finding]:
             result,
             last=asm.close,
             fix="write this part with HIP intrinsics or plain C++",
+            cause=_matrix(asm),
         )
         yield from _set_apart(source, asm)
         return
@@ -272,7 +273,17 @@ def _finding(source: CudaSource, asm: Asm) -> Iterator[Finding]:
         applicability=Applicability.REVIEW if result.notes else Applicability.SAFE,
         edits=[replace_range(source, asm.keyword, asm.close + 1, text.encode("utf-8", "surrogateescape"))],
         headers=result.headers,
+        cause=_matrix(asm),
     )
+
+
+_MATRIX = frozenset({"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix", "tcgen05"})
+
+
+def _matrix(asm: Asm) -> str:
+    """The family of tensor-core instructions that a statement is of, whatever their shapes; empty for others."""
+    found = sorted({opcode.partition(".")[0] for opcode in _opcodes(asm)} & _MATRIX)
+    return f"PTX {', '.join(found)}" if found else ""
 
 
 def _set_apart(source: CudaSource, asm: Asm) -> Iterator[Finding]:
@@ -296,8 +307,12 @@ def _set_apart(source: CudaSource, asm: Asm) -> Iterator[Finding]:
     )
 
 
+def _opcodes(asm: Asm) -> list[str]:
+    return [item.mnemonic for item in parse_ptx(asm.template or "") if isinstance(item, Instruction)]
+
+
 def _named(asm: Asm) -> str:
-    opcodes = [item.mnemonic for item in parse_ptx(asm.template or "") if isinstance(item, Instruction)]
+    opcodes = _opcodes(asm)
     return ", ".join(opcodes[:3]) + (", ..." if len(opcodes) > 3 else "")
 
 

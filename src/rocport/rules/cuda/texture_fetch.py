@@ -184,6 +184,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             yield _call(source, position, bare) if name in _CALLS else _absent(source, position, bare)
 
 
+_BY_HAND = "textures that rocport_texture.h does not have"
+
+
 def _absent(source: CudaSource, position: int, bare: str) -> Finding:
     name = source.at(position)
     return finding(
@@ -197,6 +200,7 @@ def _absent(source: CudaSource, position: int, bare: str) -> Finding:
         if name in _ABSENT
         else "copy arrays with cudaMemcpy3D or cudaMemcpy2DToArray; where no array is copied here, suppress this",
         holds=bare,
+        cause=_BY_HAND,
     )
 
 
@@ -239,6 +243,7 @@ def _fetch(source: CudaSource, position: int, bare: str, edits: list[Edit], told
             f"{name}() does not compile for {bare}: they have no texture unit",
             fix="use a texture object and a fetch that rocport_texture.h has, or write filtering and clamping out",
             holds=bare,
+            cause=_BY_HAND,
         )
     return finding(
         RULE,

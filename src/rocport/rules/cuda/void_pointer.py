@@ -132,7 +132,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             if source.at(position) not in context.project.void_functions:
                 continue
             last = source.pairs.get(position + 1, position)
-        elif not _is_void(source, named, declared, position):
+        elif source.texts[position] not in names or not _is_void(source, named, declared, position):
             continue
         found = list(_sum(source, position, last))
         if shared:  # a C file takes the sum and no function of C++; a call's type is only guessed

@@ -109,6 +109,7 @@ RULE = Rule(
             "    return torch.cuda.get_device_capability() >= (9, 0)\n",
             path="m.py",
         ),
+        Example("if is_nvidia():\n    fast = torch.cuda.get_device_capability() >= (9, 0)\n", path="m.py"),
         Example("if version.major >= 8:\n    pass\n", path="m.py"),
         Example("if torch.cuda.get_device_capability()[0] < 8:\n    warnings.warn('slow')\n", path="m.py"),
         Example("if torch.cuda.get_device_capability() < (6, 0):\n    raise RuntimeError\n", path="m.py"),

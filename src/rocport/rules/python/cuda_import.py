@@ -35,7 +35,7 @@ CUDA_ONLY = frozenset(
 _SUFFIX = re.compile(
     r"(?:^|[._])(?:cuda|cuda_ext|cuda_lib|cuda_kernels?)$|cumem_allocator|CuMemAllocator|vllm_flash_attn"
 )
-_ASKS = re.compile(r"(?i)avail|^has_|^_?have|installed|find_spec|type_checking|support|use_")
+_ASKS = re.compile(r"(?i)avail|^has_|^_?have|installed|find_spec|type_checking|support|use_|enabled")
 _WHEEL = re.compile(r"_cuda(?:_tensorcores)?$")
 
 RULE = Rule(
@@ -78,6 +78,7 @@ RULE = Rule(
     clean=(
         Example("try:\n    import flash_attn\nexcept ImportError:\n    flash_attn = None\n", path="m.py"),
         Example("if is_flash_attn_available():\n    from flash_attn import flash_attn_func\n", path="m.py"),
+        Example("if model.xformers_enabled():\n    import xformers.ops\n", path="m.py"),
         Example("from .flash_attn import attention\nimport torch.cuda\n", path="m.py"),
         Example("from torch.cuda import nvtx\n", path="m.py"),
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rocport.facts.targets import fnuz, listed, ocp
@@ -108,6 +109,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             holds=f"{listed(fnuz)}: fnuz; {listed(ocp)}: OCP; other targets: no fp8 instructions",
             confidence=Confidence.MEDIUM,
         )
+        item = replace(item, cause="NVIDIA's fp8")
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
 
 

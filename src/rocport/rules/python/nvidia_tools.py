@@ -26,7 +26,7 @@ _COMMAND = re.compile(
     r"nvidia-smi|libnvidia-ml|libcuda\.so|nvcuda\.dll|cudart64|libcudart|lspci.*(?i:nvidia)|nvidia-settings"
 )
 _ASKS = re.compile(r"(?i)avail|find_spec|installed|import_module|has_package|version$")
-_HELPER = re.compile(r"(?i)^is_(?:py3?nvml|nvidia|pynvml|codecarbon)\w*$")
+_HELPER = re.compile(r"(?i)^is_(?:py3?nvml|nvidia_(?:smi|ml)|pynvml|codecarbon)\w*$")
 
 _NVML = frozenset({"pynvml", "py3nvml"})
 SERVED = frozenset(

@@ -77,6 +77,7 @@ RULE = Rule(
         ),
     ),
     clean=(
+        Example("def is_nvidia():\n    if torch.version.cuda:\n        return True\n    return False\n", path="m.py"),
         Example("print(torch.version.cuda)\n", path="m.py"),
         Example(
             "if torch.version.hip is not None:\n    v = None\nelse:\n    v = torch.version.cuda.split('.')\n",
@@ -95,6 +96,14 @@ RULE = Rule(
 )
 
 
+def _asks_vendor(source: PythonSource, node: ast.AST) -> bool:
+    """True in `def is_nvidia():`, whose answer on ROCm is to be no."""
+    return any(
+        isinstance(parent, ast.FunctionDef) and parent.name.startswith("is_nvidia")
+        for parent, _ in source.ancestors(node)
+    )
+
+
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     bound = source.bound_to(_READ) - {"torch"} - source.platform_names
     nodes: list[Any] = []
@@ -105,7 +114,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         derived = isinstance(node, ast.Name) and node.id in bound and source.aliases.get(node.id) is None
         if (direct and not _printed(source, node)) or (derived and _as_string(source, node)):
             nodes.append(node)
-    nodes = [node for node in nodes if not _only_compares(source, node)]
+    nodes = [node for node in nodes if not _only_compares(source, node) and not _asks_vendor(source, node)]
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     gate = Gate(source)
     settled: set[str] = set()
