@@ -236,11 +236,13 @@ ROCPORT_HOST_DEVICE __hip_bfloat16 bfloat16_from(float value, bfloat16_rounding 
   return bit_cast<__hip_bfloat16>(upper);
 }
 
-// A double as bfloat16, through a float rounded to odd, so that only the second rounding counts.
+// A double as a float rounded to odd, so that only the rounding after it counts.
+ROCPORT_DEVICE float odd_float(double value) {
+  const float cut = __double2float_rz(value);
+  return value == value && static_cast<double>(cut) != value ? bit_cast<float>(bit_cast<unsigned>(cut) | 1u) : cut;
+}
 ROCPORT_DEVICE __hip_bfloat16 bfloat16_from(double value, bfloat16_rounding mode) {
-  float cut = __double2float_rz(value);
-  if (value == value && static_cast<double>(cut) != value) cut = bit_cast<float>(bit_cast<unsigned>(cut) | 1u);
-  return bfloat16_from(cut, mode);
+  return bfloat16_from(odd_float(value), mode);
 }
 ROCPORT_DEVICE double odd_double(long long value) {
   const double cut = __ll2double_rz(value);
@@ -299,6 +301,32 @@ ROCPORT_BFLOAT16_INTEGER(ll, long long, ll)
 ROCPORT_BFLOAT16_INTEGER(ull, unsigned long long, ull)
 ROCPORT_BFLOAT16_TO(char, signed char, rz, __float2int_rz)
 ROCPORT_BFLOAT16_TO(uchar, unsigned char, rz, __float2int_rz)
+
+// HIP has these, and cuts where the name says another direction, or rounds to the nearest.
+#define ROCPORT_HALF_TO(name, type, suffix, convert)                                                     \
+  ROCPORT_DEVICE type half2##name##_##suffix(__half value) {                                             \
+    return convert_sat<type>(convert(__half2float(value)));                                              \
+  }
+#define ROCPORT_HALF_FROM(name, type, suffix)                                                            \
+  ROCPORT_DEVICE __half name##2half_##suffix(type value) {                                               \
+    return __float2half_##suffix(detail::odd_float(detail::odd_double(value)));                          \
+  }
+#define ROCPORT_HALF_INTEGER(name, type, through)                                                        \
+  ROCPORT_HALF_TO(name, type, rn, __float2##through##_rn)                                                \
+  ROCPORT_HALF_TO(name, type, ru, __float2##through##_ru)                                                \
+  ROCPORT_HALF_TO(name, type, rd, __float2##through##_rd)                                                \
+  ROCPORT_HALF_FROM(name, type, rz)                                                                      \
+  ROCPORT_HALF_FROM(name, type, ru)                                                                      \
+  ROCPORT_HALF_FROM(name, type, rd)
+ROCPORT_HALF_INTEGER(int, int, int)
+ROCPORT_HALF_INTEGER(uint, unsigned, uint)
+ROCPORT_HALF_INTEGER(short, short, int)
+ROCPORT_HALF_INTEGER(ushort, unsigned short, uint)
+ROCPORT_HALF_INTEGER(ll, long long, ll)
+ROCPORT_HALF_INTEGER(ull, unsigned long long, ull)
+#undef ROCPORT_HALF_INTEGER
+#undef ROCPORT_HALF_FROM
+#undef ROCPORT_HALF_TO
 #undef ROCPORT_BFLOAT16_INTEGER
 #undef ROCPORT_BFLOAT16_TO
 #undef ROCPORT_BFLOAT16_FROM
