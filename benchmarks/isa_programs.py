@@ -56,7 +56,7 @@ from rocport.executor.amd import width_of
 from rocport.executor.base import BuildError, BuildOptions, RunOptions, RunResult
 from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.executor.limits import Limits
-from rocport.executor.program import ProgramError, load_program
+from rocport.executor.program import Program, ProgramError, load_program
 from rocport.facts._toml import read_toml
 from rocport.model import HANGING_S
 from rocport.project.languages import KERNEL_SOURCES
@@ -200,15 +200,22 @@ def verdict(result: RunResult) -> tuple[str, str]:
 
 
 def measure(one: Listed, place: Path, scratch: Path, targets: list[str], limits: Limits) -> dict[str, Any]:
-    """Build and run one program of a port; the row that is kept."""
+    """Build and run one program of a port; the row that is kept.
+
+    A file that does not link and is the only program of its folder is built with the folder's other sources.
+    """
     row: dict[str, Any] = {"name": one.name, "half": one.half}
     executor = IsaExecutor()
     began = time.monotonic()
     try:
-        program = load_program(place / one.path)
-        units = tuple(replace(unit, flags=(*unit.flags, *one.flags)) for unit in program.units)
-        program = replace(program, units=units)
-        executable = executor.build(program, scratch, BuildOptions(optimize="-O2"))
+        try:
+            program, executable = _built(one, place / one.path, scratch)
+        except BuildError as error:
+            whole = (place / one.path).parent
+            alone = one.repository.kind == "file" and len(programs(whole, ["."], "file")) == 1
+            if "link failed" not in str(error) or not alone:
+                raise
+            program, executable = _built(one, whole, scratch)
     except ProgramError as error:
         return row | {"step": "program", "cause": str(error)[:240]}
     except BuildError as error:
@@ -232,6 +239,13 @@ def measure(one: Listed, place: Path, scratch: Path, targets: list[str], limits:
             "unserved": _UNSERVED.findall(result.stderr),
         }
     return row
+
+
+def _built(one: Listed, path: Path, scratch: Path) -> tuple[Program, Path]:
+    program = load_program(path)
+    units = tuple(replace(unit, flags=(*unit.flags, *one.flags)) for unit in program.units)
+    program = replace(program, units=units)
+    return program, IsaExecutor().build(program, scratch, BuildOptions(optimize="-O2"))
 
 
 def _fits(known: dict[str, Any], targets: list[str], seconds: float) -> bool:
