@@ -58,7 +58,7 @@ RULE = Rule(
     ),
     clean=(
         Example("if ' out of memory' in str(e):\n    retry()\n", path="m.py"),
-        Example("names = [x for x in dir(this) if x.startswith('cudaError')]\n", path="m.py"),
+        Example("names = [x for x in dir(this) if x.startswith('cudaError') and x != 'cudaError']\n", path="m.py"),
         Example("raise RuntimeError('CUDA out of memory')\n", path="m.py"),
         Example("ok = 'CUDA out of memory' in s or 'HIP out of memory' in s\n", path="m.py"),
     ),
@@ -106,12 +106,12 @@ def _hip(match: re.Match[str]) -> str:
     return ("HIP " if match[0].startswith("CUDA") else "hip ") + match[1]
 
 
-def _of_names(source: PythonSource, call: ast.Call) -> bool:
+def _of_names(source: PythonSource, test: ast.expr) -> bool:
     """True for a test of a name that `dir` or `vars` lists, which is no message."""
     return any(
         isinstance(loop, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.For))
         and any(word in ("dir", "vars", "globals", "__dict__") for word in source.words(_iterated(loop)))
-        for loop, _ in source.ancestors(call)
+        for loop, _ in source.ancestors(test)
     )
 
 
@@ -122,7 +122,7 @@ def _iterated(loop: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 def _compared(source: PythonSource, node: ast.AST) -> bool:
     for parent, _ in source.ancestors(node):
         if isinstance(parent, ast.Compare):
-            return True
+            return not _of_names(source, parent)
         if isinstance(parent, ast.Call):
             name = parent.func.attr if isinstance(parent.func, ast.Attribute) else ""
             return name in ("startswith", "endswith", "search", "match", "find") and not _of_names(source, parent)
