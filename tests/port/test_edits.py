@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from rocport.model import Applicability, Edit, Finding, Severity, Span
-from rocport.port.edits import choose, edits_of, left_manual, replaced
+from rocport.port.edits import choose, edits_of, left_manual, origin, replaced
 
 
 def finding(rule: str, *edits: tuple[int, int, bytes], manual: bool = False) -> Finding:
@@ -99,3 +99,11 @@ def test_what_is_left_by_hand_says_why_and_asks_for_nothing() -> None:
     left = left_manual(finding("rule", (0, 1, b"x")), "no line is free")
     assert left.message == "message (not edited: no line is free)" and left.applicability is Applicability.MANUAL
     assert (left.edits, left.headers, left.compat) == ((), frozenset(), frozenset())
+
+
+def test_a_byte_of_the_edited_text_is_found_in_the_source() -> None:
+    edits = [Edit(Span(0, 0), b"12"), Edit(Span(3, 5), b"x"), Edit(Span(7, 9), b"")]
+    text = replaced(b"abcdefghij", edits)
+    assert text == b"12abcxfgj"
+    found = [origin(edits, offset) for offset in range(len(text))]
+    assert found == [None, None, 0, 1, 2, None, 5, 6, 9]

@@ -252,3 +252,22 @@ def test_a_call_with_other_parameters_says_what_differs() -> None:
     row = next(row for row in load().identifiers.values() if row.hip and row.note and row.hip != row.cuda)
     said = explain(f"no matching function for call to '{row.hip}'")
     assert said.startswith(f"{row.hip} takes other parameters than CUDA's ") and row.note.split(":")[0] in said
+
+
+def test_notes_and_fixits_belong_to_their_error() -> None:
+    text = (
+        "In file included from a.cu:2:\n/s/include/hip/x.h:5:6: error: e\na.cu:1:9: note: expanded from macro 'min'\n"
+        'a.cu:3:1: error: f\nfix-it:"a.cu":{3:1-3:4}:"\\"b\\"\\n"\nfix-it:"/s/x.h":{1:1-1:1}:"c"\n'
+        '/s/x.h:7:1: note: declared here\na.cu:4:1: warning: w\nfix-it:"a.cu":{4:1-4:1}:"d"\na.cu:4:2: note: of w\n'
+    )
+    first, second = parse(text, TREE, "a.cu", Origins())
+    assert (first.path, first.line, first.included) == ("a.cu", 1, "hip/x.h")
+    assert [(note.path, note.line, note.message) for note in first.notes] == [("a.cu", 1, "expanded from macro 'min'")]
+    assert [(fixit.line, fixit.end_column, fixit.text) for fixit in second.fixits] == [(3, 4, '"b"\n')]
+    assert [note.path for note in second.notes] == [""]
+
+
+def test_errors_that_differ_in_their_notes_alone_are_one() -> None:
+    text = "a.cu:1:1: error: e\na.cu:2:2: note: for int\na.cu:1:1: error: e\na.cu:3:2: note: for long\n"
+    (one,) = parse(text, TREE, "a.cu", Origins())
+    assert [note.line for note in one.notes] == [2]
