@@ -262,7 +262,14 @@ def test_the_proof_meets_no_nesting_that_is_too_deep(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "piece"), [("a.json", b"#if X\n"), ("setup.cfg", b"a=b\n"), ("requirements.txt", b"a(")]
+    ("path", "piece"),
+    [
+        ("a.json", b"#if X\n"),
+        ("setup.cfg", b"a=b\n"),
+        ("requirements.txt", b"a("),
+        ("a.cu", b"<"),
+        ("a.cu", b"#include <"),
+    ],
 )
 def test_the_proof_is_linear(path: str, piece: bytes) -> None:
     assert growth(proved(path), piece, 4 * SMALL) <= WIDE
