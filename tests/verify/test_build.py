@@ -341,6 +341,13 @@ def test_host_sources_compile_as_the_host_s_compiler_takes_them(tmp_path: Path, 
     assert {unit.status for unit in build.verify(root, options).units} == {Status.OK}
 
 
+def test_a_header_of_cxx_in_a_c_source_is_a_failure(tmp_path: Path, options: build.BuildOptions) -> None:
+    include = "#include <hip/hip_runtime_api.h>\n"
+    root = tree(tmp_path / "t", a__c=f"{include}#include <cstring>\n", b__c=f"{include}#include <nobody/has.h>\n")
+    found = {unit.path: unit.status for unit in build.verify(root, options).units}
+    assert found == {"a.c": Status.FAIL, "b.c": Status.SKIP}
+
+
 def test_unavailable_target_is_refused_with_those_available(tmp_path: Path, options: build.BuildOptions) -> None:
     root = tree(tmp_path / "t", k__hip=GOOD)
     with pytest.raises(build.VerifyError, match=r"cannot compile for gfx601: no such gfx target is known.*gfx942"):

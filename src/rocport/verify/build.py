@@ -468,7 +468,9 @@ class _Builder:
             last = [line for line in text.strip().splitlines() if line.strip()][-1:]
             return replace(result, status=Status.FAIL, reason=f"the compiler failed: {' '.join(last) or 'no message'}")
         header = diagnostics.missing_header(errors)
-        if header is not None and not diagnostics.is_gpu_header(header):
+        # C has no <cstring>: a header of C++ that a C source reaches is no package that the machine lacks.
+        of_cxx = header is not None and "." not in header and result.path.endswith(".c")
+        if header is not None and not of_cxx and not diagnostics.is_gpu_header(header):
             reason = f"<{header}> is not on this machine and not in the tree; pass -I with its folder"
             return replace(result, status=Status.SKIP, reason=reason, errors=errors)
         return replace(result, status=Status.FAIL, errors=errors)
