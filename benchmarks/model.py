@@ -459,10 +459,11 @@ def compile_ahead() -> None:
 
 
 def ahead(share: int) -> None:
-    """Every call of `rows` once, from another number of rows on for each `share`: what others have compiled by then is
-    read."""
+    """The calls of `rows` for the `share` of the matrices of one process, from another number of rows on in each: what
+    others have compiled by then is read."""
     first = share % len(ROWS)
-    packed = [ops.quantize(torch.zeros(n, k, device=DEVICE, dtype=BF16), name) for n, k in SHAPES for name in FORMATS]
+    matrices = itertools.product(SHAPES[share :: os.cpu_count() or 1], FORMATS)
+    packed = [ops.quantize(torch.zeros(n, k, device=DEVICE, dtype=BF16), name) for (n, k), name in matrices]
     for m in (*ROWS[first:], *ROWS[:first]):
         for q in packed:
             ops.quantized_matmul(torch.zeros(m, q.shape[1], device=DEVICE, dtype=BF16), q)

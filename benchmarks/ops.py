@@ -47,8 +47,10 @@ def say(text: str) -> None:
     print(f"[{time.time() - START:6.1f}] {text}", file=sys.stderr, flush=True)
 
 
-WARM_MS = 25.0
-"""Replays before the timed ones. After a pause of a few ms the same kernel took up to 11 % longer for a while."""
+WARM_MS, WARM_MS_AFTER_A_PAUSE = 25.0, 400.0
+"""Replays before the timed ones. After a pause of a few ms the same kernel took up to 11 % longer for a while; after
+half a second and more (a compilation, a matrix packed) for longer."""
+timed_at = 0.0
 
 
 def graph_us(
@@ -56,6 +58,8 @@ def graph_us(
 ) -> float:
     """Median microseconds of one call, over replays of a graph of all of them. A backward is captured on the `stream`
     of its forward, where autograd launches it."""
+    global timed_at
+    warm = WARM_MS if time.monotonic() - timed_at < 0.5 else WARM_MS_AFTER_A_PAUSE
     stream = stream or torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -72,7 +76,7 @@ def graph_us(
     graph.replay()
     end.record()
     end.synchronize()
-    for _ in range(max(2, int(WARM_MS / max(begin.elapsed_time(end), 1e-3)))):
+    for _ in range(max(2, int(warm / max(begin.elapsed_time(end), 1e-3)))):
         graph.replay()
     times = []
     for _ in range(repeats):
@@ -83,6 +87,7 @@ def graph_us(
         end.synchronize()
         times.append(begin.elapsed_time(end) * 1e3 / len(calls))
     del graph
+    timed_at = time.monotonic()
     return statistics.median(times)
 
 

@@ -165,18 +165,21 @@ WIDTHS = [
     (1800, 4096),
     (1800, 8192),
     (2880, 4096),
+    (2880, 8192),
     (4099, 4096),
+    (4096, 8192),
     (4096, 2880),
     (5120, 8192),
     (7000, 4096),
     (8192, 2048),
+    (16384, 8192),
 ]
 """N and K of one row of x for each way of looking up pairs."""
 
 
 def test_one_row_looks_pairs_up_where_the_gpu_gets_many_rows():
     chosen = {rows.rows_config(H100, n, k, True, 132, True) for n, k in WIDTHS}
-    assert len(chosen) == 7 and all(config.pairs and config.lanes == 32 * config.warps for config in chosen)
+    assert len(chosen) == 11 and all(config.pairs and config.lanes == 32 * config.warps for config in chosen)
     assert not rows.rows_config(H100, 1024, 4096, True, 132, True).pairs
     for where in (H100, Platform("rocm", target=load_target("gfx942"))):
         assert not rows.rows_config(where, 8192, 4096, False, 132, where != H100).pairs

@@ -19,7 +19,8 @@ import torch
 import triton
 from triton import knobs
 
-from rocport.ops.decode import on_device
+from rocport.ops.decode import follows, on_device
+from rocport.runtime.machine import Platform
 
 _ALIGNED = 16
 _OFFSETS_32_BIT = 2**31
@@ -43,7 +44,8 @@ def _specialized_alike(tensor: torch.Tensor) -> bool:
 
 
 class Launch:
-    """`kernel` on `grid` with `fixed` arguments by name; the tensors `given` by name come with each call."""
+    """`kernel` on `grid` with `fixed` arguments by name; the tensors `given` by name come with each call. A kernel with
+    a FOLLOW is launched while the one before ends, where the platform `where` has that."""
 
     __slots__ = (
         "_at",
@@ -59,8 +61,12 @@ class Launch:
     )
 
     def __init__(
-        self, kernel: Any, grid: tuple[int, ...], given: tuple[str, ...], fixed: dict[str, Any], **options: Any
-    ) -> None:
+        self, kernel: Any, grid: tuple[int, ...], given: tuple[str, ...], fixed: dict[str, Any],
+        where: Platform | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        if where is not None and "FOLLOW" in kernel.arg_names:
+            fixed = fixed | {"FOLLOW": follows(where)}
+            options |= {"launch_pdl": True} if follows(where) else {}
         self._kernel, self._options = kernel, options
         self._grid = (*grid, 1, 1)[:3]
         self._values = [fixed.get(name) for name in kernel.arg_names]

@@ -21,7 +21,6 @@ from rocport.ops.decode import (
     column,
     compute_units,
     finish_scale,
-    follows,
     halve,
     let_the_next_begin,
     wait_for_the_one_before,
@@ -29,7 +28,7 @@ from rocport.ops.decode import (
 from rocport.ops.dispatch import Tier
 from rocport.ops.formats import QuantTensor
 from rocport.ops.launch import Launch
-from rocport.ops.quantized_matmul.triton import fill_pairs, pairs_code, refuse_shape
+from rocport.ops.quantized_matmul.triton import fill_pairs, pairs_code, pairs_column, refuse_shape
 from rocport.runtime.machine import Platform, platform
 
 
@@ -150,8 +149,7 @@ def mma_kernel(
     warp, lane = thread // 32, thread % 32
     column_at = lane
     if LUT:
-        # A scalar has no layout: it is made once.
-        column_at = tl.inline_asm_elementwise(FILL, "=r", [], tl.int32, False, 1) + lane * 4
+        column_at = pairs_column(lane, FILL)
     if FOLLOW:
         wait_for_the_one_before()
     row, quarter = lane // 4, lane % 4
@@ -321,8 +319,6 @@ def mma_launch(x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None,
     """`mma_kernel` for x [M, K] of this shape, type and device, to be given x, out, and bias where there is one."""
     m, k = x.shape
     kind, ones, placed, added = _types(x.dtype)
-    early = follows(platform(x.device))
-    options = {"launch_pdl": True} if early else {}
     fixed = {name: value for name, value in a.named.items() if name != "table"} | {
         "M": m, "N": n, "K": k, "x_stride": x.stride(0), "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode,
         "BIAS": bias is not None, "WARPS": config.warps, "TILES": config.tiles,
@@ -331,13 +327,13 @@ def mma_launch(x: torch.Tensor, a: Arguments, n: int, bias: torch.Tensor | None,
         "FILL": fill_pairs(a.kind, x.dtype, a.flat, config.warps) if a.lut else "",
         "MMA": f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "
         "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};",
-        "ONES": ones, "ADDED": added, "AHEAD": config.ahead, "bias": a.scales, "FOLLOW": early,
+        "ONES": ones, "ADDED": added, "AHEAD": config.ahead, "bias": a.scales,
     }  # fmt: skip
     given = ("x", "out") + ("bias",) * (bias is not None)
     grid = (triton.cdiv(n, 16 * config.tiles),)
     return Launch(
-        mma_kernel, grid, given, fixed, num_warps=config.warps, maxnreg=config.registers, enable_fp_fusion=True,
-        **options,
+        mma_kernel, grid, given, fixed, platform(x.device),
+        num_warps=config.warps, maxnreg=config.registers, enable_fp_fusion=True,
     )  # fmt: skip
 
 

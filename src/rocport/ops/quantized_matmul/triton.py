@@ -57,39 +57,48 @@ AFFINE_SHORT = (2048, 2**23, 32)
 
 
 @triton.jit
-def lane_load(
-    codes, scales, biases, row, at, mask, LANES, GROUP: tl.constexpr, LUT: tl.constexpr, E: tl.constexpr,
-    WORDS: tl.constexpr,
-):  # fmt: skip
-    """What a lane needs of one row of W for elements [at * E, at * E + E), as it is stored: the words (a tile [T, 4]
-    for each four, else [T] each), then the scale of each of its groups, then the biases."""
-    SEGMENTS: tl.constexpr = E // GROUP if GROUP < E else 1
-    word = row * LANES * WORDS + at * WORDS
-    held = ()
-    if WORDS % 4 == 0:
-        for four in tl.static_range(WORDS // 4):
-            quad = word[:, None] + four * 4 + tl.arange(0, 4)[None, :]
-            held = held + (tl.load(codes + quad, mask=mask[:, None], other=0),)
+def load_known(pointer, known, ALL: tl.constexpr):
+    """What `pointer` points at, 0 where it is not `known`; with ALL everything is."""
+    if ALL:
+        value = tl.load(pointer)
     else:
-        for index in tl.static_range(WORDS):
-            held = held + (tl.load(codes + word + index, mask=mask, other=0),)
-    for segment in tl.static_range(SEGMENTS):
-        group = row * (LANES * E // GROUP) + (at * E + segment * (E // SEGMENTS)) // GROUP
-        held = held + (tl.load(scales + group, mask=mask, other=0),)
-    if not LUT:
+        value = tl.load(pointer, mask=known, other=0)
+    return value
+
+
+@triton.jit
+def lane_load(
+    words, groups, scales, biases, row_words, row_groups, at, lanes, left,
+    SEGMENTS: tl.constexpr, LUT: tl.constexpr, WORDS: tl.constexpr, R: tl.constexpr, ALL: tl.constexpr,
+):  # fmt: skip
+    """What a lane needs of R rows of W, as it is stored: of each the words (a tile [T, 4] for each four, else [T]
+    each), then the scale of each of its groups, then the biases. `words` points at the first of its words in the first
+    row, `groups` numbers the first of its groups; `left` rows and `lanes` are there. ALL: every one asked for is."""
+    held = ()
+    for r in tl.static_range(R):
+        here = at < tl.where(r < left, lanes, 0)
+        word = words + r * row_words
+        if WORDS % 4 == 0:
+            for four in tl.static_range(WORDS // 4):
+                quad = word[:, None] + (four * 4 + tl.arange(0, 4)[None, :])
+                held = held + (load_known(quad, here[:, None], ALL),)
+        else:
+            for index in tl.static_range(WORDS):
+                held = held + (load_known(word + index, here, ALL),)
+        group = groups + r * row_groups
         for segment in tl.static_range(SEGMENTS):
-            group = row * (LANES * E // GROUP) + (at * E + segment * (E // SEGMENTS)) // GROUP
-            held = held + (tl.load(biases + group, mask=mask, other=0),)
+            held = held + (load_known(scales + group + segment, here, ALL),)
+        if not LUT:
+            for segment in tl.static_range(SEGMENTS):
+                held = held + (load_known(biases + group + segment, here, ALL),)
     return held
 
 
 @triton.jit
-def lane_vector(x_row, at, mask, VEC: tl.constexpr):
+def lane_vector(x_row, at, known, VEC: tl.constexpr, ALL: tl.constexpr):
     """VEC elements of x a lane from `at` on, as integers of their width."""
     INTEGER: tl.constexpr = tl.int32 if x_row.dtype.element_ty == tl.float32 else tl.int16
-    return tl.load(x_row + at[:, None] + tl.arange(0, VEC)[None, :], mask=mask[:, None], other=0.0).to(
-        INTEGER, bitcast=True
-    )
+    return load_known(x_row + at[:, None] + tl.arange(0, VEC)[None, :], known[:, None], ALL).to(INTEGER, bitcast=True)
 
 
 @triton.jit
@@ -183,6 +192,13 @@ def to_float(bits, X: tl.constexpr):
 
 
 @triton.jit
+def pairs_column(lane, FILL: tl.constexpr):
+    """Make the table of `fill_pairs`: where the column of each `lane` begins."""
+    # A scalar has no layout: it is made once.
+    return tl.inline_asm_elementwise(FILL, "=r", [], tl.int32, False, 1) + lane % 32 * 4
+
+
+@triton.jit
 def shared_values(word, column_at, DECODE: tl.constexpr):
     """The eight fp32 values of a word of 4-bit codes, by `DECODE` in the lane's column of a table."""
     return tl.inline_asm_elementwise(
@@ -194,18 +210,19 @@ def shared_values(word, column_at, DECODE: tl.constexpr):
 @triton.jit
 def rows_kernel(
     x, codes, scales, biases, table, scale_table, absmax2, offset, bias, experts, out,
-    N, K, LANES, x_stride, matrices,
+    N, LANES, x_stride, matrices,
     BITS: tl.constexpr, GROUP: tl.constexpr, LUT: tl.constexpr, SCALE: tl.constexpr, FLAT: tl.constexpr,
     BIAS: tl.constexpr, GATHER: tl.constexpr, E: tl.constexpr, T: tl.constexpr, R: tl.constexpr, VEC: tl.constexpr,
-    PTX: tl.constexpr, AHEAD: tl.constexpr, TOP: tl.constexpr, FOLLOW: tl.constexpr,
-    SETS: tl.constexpr, FILL: tl.constexpr, DECODE: tl.constexpr,
+    PTX: tl.constexpr, AHEAD: tl.constexpr, TOP: tl.constexpr, FOLLOW: tl.constexpr, EARLY: tl.constexpr,
+    SETS: tl.constexpr, FILL: tl.constexpr, DECODE: tl.constexpr, KNOWN: tl.constexpr, EVEN: tl.constexpr,
 ):  # fmt: skip
     """SETS times R rows of W by one row of x. A lane decodes E elements of each of R rows at a time; T / SETS lanes
     work side by side on K.
 
-    LANES = K / E. FILL makes the table that DECODE looks up in, where codes are not looked up one by one. GATHER:
-    program axis 1 is one of TOP experts of a row of x, and `experts` names the matrix it meets, one of `matrices`; what
-    meets none of them becomes 0. FOLLOW: launched while the kernel before ends.
+    LANES = K / E, also in KNOWN where the compiler is to know it. EVEN: N is a multiple of SETS R. FILL makes the table
+    that DECODE looks up in, where codes are not looked up one by one. GATHER: program axis 1 is one of TOP experts of a
+    row of x, and `experts` names the matrix it meets, one of `matrices`; what meets none of them becomes 0. FOLLOW:
+    launched while the kernel before ends; the next begins with EARLY as soon as this one may read, else when it has.
     """
     WORDS: tl.constexpr = E * BITS // 32
     LOADS: tl.constexpr = WORDS // 4 if WORDS % 4 == 0 else WORDS
@@ -214,23 +231,32 @@ def rows_kernel(
     HELD: tl.constexpr = LOADS + SEGMENTS * (1 if LUT else 2)
     m = tl.program_id(1)
     SIDE: tl.constexpr = T // SETS
+    ALL: tl.constexpr = EVEN and KNOWN > 0 and KNOWN % SIDE == 0
     n0 = tl.program_id(0) * (R * SETS)
-    matrix = tl.zeros((), tl.int64)
-    there = True
     lane = tl.arange(0, T)
     if FILL != "":
-        # A scalar has no layout: it is made once.
-        column_at = tl.inline_asm_elementwise(FILL, "=r", [], tl.int32, False, 1) + lane % 32 * 4
-    if FOLLOW:
-        wait_for_the_one_before()
-    if GATHER:
-        expert = tl.load(experts + m).to(tl.int64)
-        there = (expert >= 0) & (expert < matrices)
-        matrix = tl.where(there, expert, 0) * N
+        column_at = pairs_column(lane, FILL)
     set_row = n0
     if SETS > 1:
         set_row = n0 + lane // SIDE * R
         lane = lane % SIDE
+    lanes = KNOWN if KNOWN > 0 else LANES
+    row_words = lanes * WORDS
+    row_groups = lanes * E // GROUP
+    left = N - set_row
+    words = codes + (set_row.to(tl.int64) * row_words + lane * WORDS)
+    groups = set_row.to(tl.int64) * row_groups
+    if FOLLOW:
+        wait_for_the_one_before()
+    if FOLLOW and EARLY:
+        let_the_next_begin()
+    there = True
+    if GATHER:
+        expert = tl.load(experts + m).to(tl.int64)
+        there = (expert >= 0) & (expert < matrices)
+        matrix = tl.where(there, expert, 0) * N
+        words += matrix * row_words
+        groups += matrix * row_groups
     x_row = x + (m // TOP).to(tl.int64) * x_stride
     FIELDS: tl.constexpr = BITS == 4 and x.dtype.element_ty != tl.float32
     total = (tl.zeros((T,), tl.float32),) * R
@@ -240,19 +266,32 @@ def rows_kernel(
             entries = lane_table(table, lane)
         else:
             entries = tl.load(table + tl.arange(0, 16))
-    for l0 in range(0, LANES, SIDE):
+    if AHEAD == 2:
+        following = lane_load(
+            words, groups + lane * E // GROUP, scales, biases, row_words, row_groups,
+            lane, lanes, left, SEGMENTS, LUT, WORDS, R, ALL,
+        )  # fmt: skip
+    for l0 in range(0, lanes, SIDE):
         at = l0 + lane
-        known = at < LANES
-        # With AHEAD every load of the step is made before the first is used. Else x is loaded where it is used: fewer
-        # registers, more wavefronts.
-        held = ()
-        for r in tl.static_range(R):
-            row = matrix + tl.minimum(set_row + r, N - 1)
-            held = held + lane_load(codes, scales, biases, row, at, known, LANES, GROUP, LUT, E, WORDS)
+        known = at < lanes
+        # With AHEAD every load of the step is made before the first is used, with 2 those of the next step's weights as
+        # well. Else x is loaded where it is used: fewer registers, more wavefronts.
+        if AHEAD == 2:
+            held = following
+            after = at + SIDE
+            following = lane_load(
+                words + (l0 + SIDE) * WORDS, groups + after * E // GROUP, scales, biases, row_words, row_groups,
+                after, lanes, left, SEGMENTS, LUT, WORDS, R, False,
+            )  # fmt: skip
+        else:
+            held = lane_load(
+                words + l0 * WORDS, groups + at * E // GROUP, scales, biases, row_words, row_groups,
+                at, lanes, left, SEGMENTS, LUT, WORDS, R, ALL,
+            )  # fmt: skip
         vectors = ()
         if AHEAD:
             for piece in tl.static_range(E // VEC):
-                vectors = vectors + (lane_vector(x_row, at * E + piece * VEC, known, VEC),)
+                vectors = vectors + (lane_vector(x_row, at * E + piece * VEC, known, VEC, ALL),)
         packed = ()
         for r in tl.static_range(R):
             packed = packed + (lane_words(held, r * HELD, WORDS),)
@@ -262,7 +301,7 @@ def rows_kernel(
             x_far = tl.zeros((T,), tl.float32)
             for piece in tl.static_range(SPAN // VEC):
                 if not AHEAD:
-                    vector = lane_vector(x_row, at * E + segment * SPAN + piece * VEC, known, VEC)
+                    vector = lane_vector(x_row, at * E + segment * SPAN + piece * VEC, known, VEC, ALL)
                 else:
                     vector = vectors[segment * (SPAN // VEC) + piece]
                 looked_up = ()
@@ -299,10 +338,10 @@ def rows_kernel(
             for_rows = ()
             for r in tl.static_range(R):
                 if LUT:
-                    row = matrix + tl.minimum(set_row + r, N - 1)
-                    group = row * (LANES * E // GROUP) + (at * E + segment * SPAN) // GROUP
+                    group = groups + r * row_groups + at * E // GROUP + segment
+                    here = at < tl.where(r < left, lanes, 0)
                     scaled = part[r] * finish_scale(
-                        held[r * HELD + LOADS + segment], scale_table, absmax2, offset, group, known, SCALE
+                        held[r * HELD + LOADS + segment], scale_table, absmax2, offset, group, here, SCALE
                     )
                 else:
                     if FIELDS:
@@ -315,7 +354,7 @@ def rows_kernel(
                     scaled += held[r * HELD + LOADS + SEGMENTS + segment].to(tl.float32) * x_sum
                 for_rows = for_rows + (total[r] + scaled,)
             total = for_rows
-    if FOLLOW:
+    if FOLLOW and not EARLY:
         let_the_next_begin()
     # All rows of W at once: each for itself would be R times the barriers.
     joined = total
@@ -571,15 +610,18 @@ def _pairs_as_floats(dtype: torch.dtype) -> str:
 @dataclass(frozen=True)
 class RowsConfig:
     """T lanes in `sets` side by side, each on K of R rows of W of its own; whether every load of a step is made before
-    the first is used; registers a lane at most, or 0; whether pairs of codes are looked up in shared memory."""
+    the first is used (2: and those of the next step's weights); registers a lane at most, or 0; whether pairs of codes
+    are looked up in shared memory; whether the next kernel begins early: where its programs find a place beside these,
+    or none until these end. Else they take the place of this kernel's own (0.8 of the speed at N = 2880, K = 4096)."""
 
     lanes: int
     rows: int
     warps: int
-    ahead: bool = False
+    ahead: int = 0
     registers: int = 0
     sets: int = 1
     pairs: bool = False
+    early: bool = False
 
 
 @dataclass(frozen=True)
@@ -609,14 +651,18 @@ def _pairs_config(rows: float, k: int) -> RowsConfig | None:
     if rows <= 12:
         return None
     if rows <= 20:
-        return RowsConfig(256, 2, 8, True, 80, 4, True) if k < 8192 else RowsConfig(256, 4, 8, True, 128, 2, True)
+        if k < 8192:
+            return RowsConfig(256, 2, 8, 1, 80, 4, True, early=True)
+        return RowsConfig(256, 4, 8, 1, 128, 2, True, early=True)
     if rows <= 32 and k >= 3584:
-        return RowsConfig(256, 4, 8, True, 128, 4, True) if rows > 26 else RowsConfig(128, 4, 4, True, 128, 2, True)
+        if rows <= 26:
+            return RowsConfig(128, 4, 4, 2 if k >= 8192 else 1, 128, 2, True)
+        return RowsConfig(256, 4, 8, 2 if k >= 8192 else 1, 128, 4, True, early=k < 8192)
     if rows <= 48 and k >= 8192:
-        return RowsConfig(128, 4, 4, True, 96, 2, True)
+        return RowsConfig(128, 4, 4, 1, 96, 2, True)
     if rows > 48 and k >= 4096:
-        return RowsConfig(128, 8, 4, True, 128, 2, True)
-    return RowsConfig(128, 4, 4, True, 128, 4, True)
+        return RowsConfig(128, 8, 4, 2 if k < 8192 else 1, 128, 2, True, early=k < 8192)
+    return RowsConfig(128, 4, 4, 1, 128, 4, True, early=rows <= 32)
 
 
 def rows_config(where: Platform, n: int, k: int, lut: bool, units: int = 132, pairs: bool = False) -> RowsConfig:
@@ -632,14 +678,14 @@ def rows_config(where: Platform, n: int, k: int, lut: bool, units: int = 132, pa
     if pairs and (config := _pairs_config(n / units, k)):
         return config
     if n <= 12 * units and k >= 2560:
-        return RowsConfig(128, 2, 4, True, 40)
+        return RowsConfig(128, 2, 4, 1, 40, early=True)
     if follows(where) and n <= 64 * units and k < 8192:
         # At the end of a kernel of few large programs there is room for those of the next.
         wide = not lut and k >= 4096 and n <= 32 * units
-        return RowsConfig(128, 4, 4, False, 64) if wide else RowsConfig(64, 4, 2, True, 64)
+        return RowsConfig(128, 4, 4, 0, 64) if wide else RowsConfig(64, 4, 2, 1, 64)
     if k >= 8192:
-        return RowsConfig(64, 4, 2, True, 64)
-    return RowsConfig(64, 2, 1) if n <= 32 * units else RowsConfig(32, 4, 1, True)
+        return RowsConfig(64, 4, 2, 2, 64)
+    return RowsConfig(64, 2, 1) if n <= 32 * units else RowsConfig(32, 4, 1, 1)
 
 
 SPLITS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
@@ -693,13 +739,16 @@ def rows_launch(
     top = 1 if experts is None else experts.numel() // m
     elements = lane_elements(a.bits, k)
     span = min(a.group, elements)
-    early = follows(platform(x.device))
+    # Where the compiler knows K, it works out before the wait where rows begin, and drops the masks: 4 instructions to
+    # the first load, not 74. It also unrolls, which takes the registers on AMD.
+    known = takes_ptx(x.device)
     fixed = a.named | {
-        "N": n, "K": k, "LANES": k // elements, "x_stride": x.stride(0), "matrices": a.matrices,
+        "N": n, "x_stride": x.stride(0), "matrices": a.matrices,
+        "LANES": k // elements, "KNOWN": k // elements if known else 0, "EVEN": n % (config.rows * config.sets) == 0,
         "BITS": a.bits, "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode, "FLAT": a.flat,
         "BIAS": bias is not None, "GATHER": experts is not None, "E": elements, "T": config.lanes, "R": config.rows,
         "VEC": min(span, 16 // x.element_size()), "PTX": takes_ptx(x.device), "AHEAD": config.ahead,
-        "TOP": top, "FOLLOW": early, "SETS": config.sets, "FILL": "", "DECODE": "",
+        "TOP": top, "EARLY": config.early, "SETS": config.sets, "FILL": "", "DECODE": "",
     }  # fmt: skip
     if config.pairs:
         fixed |= {"FILL": fill_pairs(a.kind, x.dtype, a.flat, config.warps), "DECODE": _pairs_as_floats(x.dtype)}
@@ -710,9 +759,9 @@ def rows_launch(
     # Measured for 4-bit codes and 16-bit x; others hold more in a lane.
     capped = config.registers and a.bits == 4 and x.element_size() == 2
     options: dict[str, Any] = {"maxnreg": config.registers} if capped else {}
-    if early:
-        options["launch_pdl"] = True
-    return Launch(rows_kernel, grid, given, fixed, num_warps=config.warps, enable_fp_fusion=True, **options)
+    return Launch(
+        rows_kernel, grid, given, fixed, platform(x.device), num_warps=config.warps, enable_fp_fusion=True, **options
+    )
 
 
 def run_rows(
