@@ -4,6 +4,7 @@ continue them. Bit-exact with eager."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 import triton
@@ -109,7 +110,7 @@ def prepare(q: QuantTensor, dtype: torch.dtype) -> Callable[[], torch.Tensor]:
         "numel": q.numel, "BITS": a.bits, "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode, "FLAT": a.flat,
         "BLOCK": lanes, "SHUFFLE": takes_ptx(device),
     }  # fmt: skip
-    options = {"num_warps": warps(lanes // 2, device), "enable_fp_fusion": False}
+    options: dict[str, Any] = {"num_warps": warps(lanes // 2, device), "enable_fp_fusion": False}
     launch = Launch(dequantize_kernel, (triton.cdiv(q.numel, lanes * 8),), ("out",), fixed, **options)
     shape = q.shape
 

@@ -792,7 +792,7 @@ def tiles_launch(
         "BITS": a.bits, "GROUP": a.group, "LUT": a.lut, "SCALE": a.scale_mode, "FLAT": a.flat,
         "BIAS": bias is not None, "SPLIT": split, "BM": config.bm, "BN": config.bn, "BK": config.bk,
     }  # fmt: skip
-    options = {"num_warps": config.warps, "num_stages": config.stages, "enable_fp_fusion": True}
+    options: dict[str, Any] = {"num_warps": config.warps, "num_stages": config.stages, "enable_fp_fusion": True}
     kernel = tile_kernel
     if whole_groups:
         kernel = group_kernel
