@@ -195,6 +195,16 @@ __global__ void groups(float* f, int* i, double* d, __half* h) {
   grid.sync();
   cg::sync(warp);
 }
+__global__ void copies(int4 *s, const int4 *g, int *o) {
+  auto grid = rocport::cg::this_grid();
+  auto token = grid.barrier_arrive();
+  auto block = rocport::cg::this_thread_block();
+  rocport::cg::memcpy_async(block, s, rocport::cg::aligned_size_t<16>(64), g, 32);
+  rocport::cg::memcpy_async(block, s, g, rocport::cg::aligned_size_t<16>(64));
+  auto tile = rocport::cg::tiled_partition<16>(block);
+  *o = rocport::cg::invoke_one_broadcast(tile, [&] { return atomicAdd(o, 1); });
+  grid.barrier_wait(static_cast<decltype(token) &&>(token));
+}
 """
 
 
