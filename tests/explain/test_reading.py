@@ -161,6 +161,25 @@ def test_a_line_that_only_speaks_of_a_message_is_no_error(line: str) -> None:
         assert reported.matches != ()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}: an unsupported value was passed to the function",
+        "== {} ==",
+        "unable to handle kernel: {}",
+        "It used to work but now: {}",
+        "I tried to fix it and I still get {}",
+        "How to fix {}?",
+        "{} and I can't use my GPU anymore",
+        "{}: the kernel is expected to be built for this GPU",
+        'torch.AcceleratorError("{}")',
+    ],
+)
+def test_a_line_with_such_words_that_reports_a_message_is_one(line: str) -> None:
+    reading = read_bytes(f"Radeon RX 7900 XTX (gfx1100)\n\n{line.format('hipErrorNoBinaryForGpu')}\n".encode(), "log")
+    assert [match.failure.id for match in reading.matches] == ["invalid-device-function"]
+
+
 @pytest.mark.parametrize("line", ["+    if (!compiled) return {};", "    if (status == {}) stop();", "case {}: break;"])
 def test_a_code_that_a_source_names_is_no_error(line: str) -> None:
     assert read_bytes(f"gfx1100\n{line.format('hipErrorNoBinaryForGpu')}\n".encode(), "log").matches == ()

@@ -77,27 +77,33 @@ _SPOKEN_OF = re.compile(
     r"\b(?:if|when) (?:you|your|users?|one)\b"
     r"|\byou (?:may|might|will|would|could|can|should) (?:also )?(?:see|get|encounter|find|hit|run into)\b"
     r"|\b(?:errors?|messages?|warnings?|failures?) (?:like|such as)\b|\be\.g\.|\bfor (?:example|instance)\b"
-    r"|\bused to\b|\bpreviously\b|\bworkaround for\b|\bto (?:avoid|prevent|suppress|fix|handle)\b"
+    r"|\bused to\b|\bpreviously\b|\bworkaround for\b"
+    r"|(?<!able )(?<!failed )(?<!how )\bto (?:avoid|prevent|suppress|fix|handle)\b"
     r"|^\W{0,4}(?:[0-9a-f]{7,40} )?(?:fix(?:e[sd])?|resolve[sd]?|close[sd]?|prevent|avoid|handle|work around|do not)\b"
     r"|\b(?:this|that|it|which|commit|change|patch) (?:(?:should|will|would) )?(?:fix|solve|resolve|avoid|prevent)"
     r"(?:e?[sd])?\b"
     r"|(?:^|[\s;{(])(?:raise|throw|assert|print\w?|fprintf|puts|grep|rg|match=|warn"
     r"|(?:log|logger|logging|warnings)\.\w+|LOG\(\w+\)|TORCH_(?:CHECK|WARN)\w*)[ (][^\"'`\n]{0,80}[\"'`][^\"'`\n]*$"
-    r"|(?-i:\breturn (?:\w+::)?|[!=]= ?|\bcase )$"
-    r"|^\s*(?!(?-i:\w*(?:Error|Exception|Warning))\b)[\w.:]{1,60}\(f?[\"'][^\"'`\n]*$",
+    r"|(?-i:\breturn (?:\w+::)?|[\w)\]] ?[!=]= ?|\bcase )$"
+    r"|^\s*(?!(?-i:[\w.:]*(?:Error|Exception|Warning))\b)[\w.:]{1,60}\(f?[\"'][^\"'`\n]*$",
     re.IGNORECASE,
 )
 _SPOKEN_AFTER = re.compile(
-    r"\bno longer\b|\bany ?more\b|\bis (?:harmless|expected|normal|fixed)\b|\b(?:been|was|were|got) fixed\b"
-    r"|\b(?:PASSED|SKIPPED|XFAIL)\b",
+    r"\b(?:no longer|(?:do|does|did)(?:n't| not)) (?:occur|happen|appear|show)"
+    r"|\bis (?:harmless|expected|normal|fixed)\b(?! to\b)|\b(?:been|was|were|got) fixed\b"
+    r"|(?-i:\b(?:PASSED|SKIPPED|XFAIL)\b)",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?;] ")
+# What begins a report of one's own in the middle of a sentence.
+_REPORTS = re.compile(
+    r"[.!?;] |\b(?:but|now|I (?:still )?(?:get|got|see|saw)|I(?:'m| am)(?: still)? (?:getting|seeing))\b"
+)
 
 
 def spoken_of(before: str, after: str) -> bool:
     """True where a line only speaks of a message (or is the code that prints it): what stands before and after it."""
-    start = max((found.end() for found in _SENTENCE.finditer(before[-300:])), default=0)
+    start = max((found.end() for found in _REPORTS.finditer(before[-300:])), default=0)
     end = _SENTENCE.search(after[:300])
     after = after[: end.start() if end else 300]
     return bool(_SPOKEN_OF.search(before[-300:], start) or _SPOKEN_AFTER.search(after))
