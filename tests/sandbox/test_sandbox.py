@@ -118,13 +118,14 @@ def test_all_of_it_ends_when_rocport_is_killed(inside: Path) -> None:
     _ends_with(signal.SIGKILL, [sys.executable, "-c", script], inside)
 
 
-def _ends_with(number: int, command: list[str], inside: Path) -> int:
-    """The status of a command that gets a signal once its child is ready; the child ends with it."""
-    parent = subprocess.Popen(command, cwd=inside)
+def _ends_with(number: int, command: list[str], inside: Path, terminal: bool = False) -> int:
+    """The status of a command that gets a signal (as of a terminal: all of its group) once its child is ready; the
+    child ends with it."""
+    parent = subprocess.Popen(command, cwd=inside, start_new_session=terminal)
     while not (inside / "ready").exists():
         assert parent.poll() is None
         time.sleep(0.02)
-    parent.send_signal(number)
+    (os.killpg if terminal else os.kill)(parent.pid, number)
     status = parent.wait()
     deadline = time.monotonic() + 3600
     while _alive((inside / "child").read_text()):
@@ -140,6 +141,13 @@ _EXEC = "import sys\nfrom rocport.cli.cmd_exec import run_tied\nsys.exit(run_tie
 def test_a_command_that_is_killed_leaves_nothing_running(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(_ESCAPES + "open('ready', 'w')\nimport time\ntime.sleep(600)\n")
     assert _ends_with(signal.SIGKILL, [sys.executable, "-c", _EXEC], tmp_path) == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux's process controls")
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
+def test_a_terminal_that_closes_leaves_nothing_running(number: int, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(_ESCAPES + "open('ready', 'w')\nimport time\ntime.sleep(600)\n")
+    assert _ends_with(number, [sys.executable, "-c", _EXEC], tmp_path, terminal=True) == -number
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux's process controls")

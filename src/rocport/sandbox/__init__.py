@@ -129,8 +129,9 @@ def _stand_between(libc: ctypes.CDLL, most: int | None = None) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(program, signal.SIGKILL if number == END else number)
 
-    # The program, in the same group, decides what they mean.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The program, in the same group, decides what those of a terminal mean.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN if most else pass_on)
     signal.signal(END, pass_on)
     try:
