@@ -84,6 +84,13 @@ def test_regions_stand_around_what_can_reach_a_wave_operation() -> None:
     assert "{ ::rpx::Region rpx_region(1); switch (v) { case 1: __any(v); } }" in text
 
 
+def test_a_constant_expression_has_no_regions() -> None:
+    """C++17 allows it no variable with a destructor: a `fill` beside a kernel that shuffles stopped the program."""
+    loop = "for (int i = 0; i < n; ++i) { last = __shfl(last, 0); }"
+    assert "::rpx::Loop" in plain(f"__device__ void last(int n) {{ int last; {loop} }}")
+    assert "::rpx::Loop" not in plain(f"__device__ constexpr void last(int n) {{ int last = 0; {loop} }}")
+
+
 @pytest.mark.parametrize(
     ("source", "loops"),
     [

@@ -189,7 +189,8 @@ class _Regions:
             ]
         )
         for _, open_, close in bodies:
-            if self._reaches(open_, close):
+            # A constant expression meets nobody, and C++17 allows it no variable with a destructor.
+            if self._reaches(open_, close) and not _head_says(self.texts, open_, b"constexpr"):
                 position = open_ + 1
                 while position < close:
                     position = self._statement(position, close)
@@ -376,6 +377,16 @@ _LOOP_HEAD = (
 _LOOP_TAIL = b"}(::rpx::Index3{rpx_x, rpx_rows.y, rpx_rows.z}); "
 
 
+def _head_says(texts: list[bytes], open_: int, word: bytes) -> bool:
+    """Whether a word stands in front of the body that opens at `open_`, in the same declaration."""
+    back = open_ - 1
+    while back >= 0 and texts[back] not in (b";", b"}", b"{") and open_ - back < 200:
+        if texts[back] == word:
+            return True
+        back -= 1
+    return False
+
+
 class _ThreadLoops:
     """Kernels whose threads never meet: the whole block becomes a loop inside of the kernel, which compilers vectorize.
 
@@ -465,12 +476,7 @@ class _ThreadLoops:
 
     def for_device(self, open_: int) -> bool:
         """Its head says `__device__`: an index in a host function belongs to a lambda, which nobody calls by name."""
-        back = open_ - 1
-        while back >= 0 and self.at(back) not in (b";", b"}", b"{") and open_ - back < 200:
-            if self.at(back) == b"__device__":
-                return True
-            back -= 1
-        return False
+        return _head_says(self.texts, open_, b"__device__")
 
 
 class _Rewriter:
