@@ -53,6 +53,8 @@ RULE = Rule(
     examples=(
         Example("bool f(cudaDeviceProp p) { return p.major >= 8; }\n"),
         Example("int f() { cudaDeviceProp *p = g(); return p->major * 10 + p->minor; }\n"),
+        Example("bool f(cudaDeviceProp p) { return p.major > 6; }\n"),
+        Example("bool f(cudaDeviceProp p) { return p.major <= 6; }\n"),
         Example("bool f() { auto p = cuda::get_device_properties(0); return p.major >= 8; }\n"),
         Example("bool f(cudaDeviceProp p) { const int arch = p.major; return arch >= 9; }\n"),
         Example(
@@ -109,7 +111,10 @@ def _before_volta(source: CudaSource, position: int) -> bool:
     after = source.at(position + 1)
     at = position + (3 if source.at(position + 2) == b"=" else 2)
     number = integer(source.at(at)) if after in _COMPARE else None
-    return number is not None and not _PASCAL < number < _NO_GPU and source.at(at + 1) not in _OPERATORS
+    if number is None or source.at(at + 1) in _OPERATORS:
+        return False
+    asked = number + (after == b"<=" or (after == b">" and at == position + 2))
+    return not _PASCAL < asked < _NO_GPU
 
 
 def _is_printed(source: CudaSource, position: int) -> bool:

@@ -96,6 +96,7 @@ RULE = Rule(
         Example(
             "import triton\nt = triton.runtime.driver.active.get_current_target()\nnew = t.arch >= 90\n", path="m.py"
         ),
+        Example("if torch.cuda.get_device_capability()[0] > 6:\n    use_tensor_cores()\n", path="m.py"),
         Example("p = torch.cuda.get_device_properties(0)\nif p.major < 8:\n    raise RuntimeError\n", path="m.py"),
     ),
     clean=(
@@ -295,8 +296,14 @@ def _before_volta(node: ast.AST) -> bool:
     """True for a comparison with a generation that every AMD GPU answers as CUDA's newer ones do: `major < 6`."""
     if not isinstance(node, ast.Compare) or not any(isinstance(one, _ORDERED) for one in node.ops):
         return False
-    numbers = [number for number in map(_major, (node.left, *node.comparators)) if number is not None]
-    return bool(numbers) and max(numbers) < _VOLTA
+    asked = []
+    for left, one, right in zip((node.left, *node.comparators), node.ops, node.comparators, strict=False):
+        before, after = _major(left), _major(right)
+        if after is not None:
+            asked.append(after + isinstance(one, (ast.Gt, ast.LtE)))
+        if before is not None:
+            asked.append(before + isinstance(one, (ast.Lt, ast.GtE)))
+    return bool(asked) and max(asked) < _VOLTA
 
 
 def _only_shown(source: PythonSource, node: ast.AST) -> bool:
