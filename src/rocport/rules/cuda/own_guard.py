@@ -35,7 +35,6 @@ _HARMLESS = frozenset(
 )
 _FOR_AUTHORS = re.compile(rb"(?:^|_)(?:DEBUG|TEST|CHECK|VERBOSE|TIMING|PROFILE|TRACE|PRINT)(?:_|\Z)|^NVIDIA_P2P_")
 """What no build sets, on either platform: the author's own looks at the code, and what NVIDIA's driver can do."""
-_COMMENTED = b"//#define %s"
 _CONDITIONALS = (b"if", b"ifdef", b"elif")
 _ASKING = (*_CONDITIONALS, b"ifndef", b"elifdef", b"elifndef")
 
@@ -47,6 +46,7 @@ RULE = Rule(
     phase=4,
     examples=(
         Example("#if HAVE_CUDA\nvoid f();\n#endif\n", contains=("#if HAVE_CUDA",)),
+        Example("//#define USE_CUDA_HALF\n#ifdef USE_CUDA\nvoid f();\n#endif\n"),
         Example("#ifdef CUDA_ENABLED\nvoid f();\n#endif\n"),
         Example("#if defined(GPU_CUDA) || defined(FAST)\nvoid f();\n#endif\n"),
         Example("#if __CUDA_ARCH_LIST__ >= 700\nvoid f();\n#endif\n"),
@@ -100,7 +100,7 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
     """True for a macro that neither the tree nor another rule of the port answers for."""
     if name in CUDA_NAMES or name in _HARMLESS or name in load().identifiers or _HEADER_GUARD.match(name):
         return False
-    if name.endswith(b"_DISABLED") or _FOR_AUTHORS.search(name) or _COMMENTED % name in source.data:
+    if name.endswith(b"_DISABLED") or _FOR_AUTHORS.search(name) or _is_commented_out(source, name):
         return False
     project = context.project
     if name.decode() in project.defined or _has_twin(source, name):
@@ -111,6 +111,10 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
         item.kind == "macro" and item.live != (False, False) and project.together(source.path, item.path)
         for item in project.definitions.get(name, ())
     )
+
+
+def _is_commented_out(source: CudaSource, name: bytes) -> bool:
+    return re.search(rb"//#define %s\b" % name, source.data) is not None
 
 
 def own_guards(data: bytes) -> set[bytes]:
