@@ -69,6 +69,7 @@ RULE = Rule(
             "from torch.version import cuda\nprint(f'cu{cuda}')\ntag = 'cu' + cuda.replace('.', '')\n", path="m.py"
         ),
         Example("import torch\nv = torch.version.cuda\nif v is not None:\n    pass\nx = parse(v)\n", path="m.py"),
+        Example("def is_nvidia():\n    return int(torch.version.cuda.split('.')[0]) > 11\n", path="m.py"),
         Example(
             "import torch\nif torch.version.cuda:\n    v = torch.version.cuda\n"
             "elif torch.version.hip:\n    v = torch.version.hip\n",
@@ -97,8 +98,8 @@ RULE = Rule(
 
 
 def _asks_vendor(source: PythonSource, node: ast.AST) -> bool:
-    """True in `def is_nvidia():`, whose answer on ROCm is to be no."""
-    return any(
+    """True for a question in `def is_nvidia():`, whose answer on ROCm is to be no."""
+    return not _as_string(source, node) and any(
         isinstance(parent, ast.FunctionDef) and parent.name.startswith("is_nvidia")
         for parent, _ in source.ancestors(node)
     )
