@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, text_of
+from rocport.rules.python.common import PYTHON, call_name, finding, text_of
 from rocport.rules.python.gate import edited, open_lines, replaceable
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -53,6 +54,11 @@ RULE = Rule(
         Example(
             "texts = ['CUDA out of memory.', 'CUDNN_STATUS_NOT_SUPPORTED.']\n",
             contains=("('HIP out of memory.' if _rocm_compat.IS_ROCM else 'CUDA out of memory.')",),
+            path="m.py",
+        ),
+        Example(
+            "for name in os.listdir(dir):\n    try:\n        f(name)\n    except RuntimeError as e:\n"
+            "        if 'CUDA out of memory' in str(e):\n            retry()\n",
             path="m.py",
         ),
     ),
@@ -108,15 +114,15 @@ def _hip(match: re.Match[str]) -> str:
 
 def _of_names(source: PythonSource, test: ast.expr) -> bool:
     """True for a test of a name that `dir` or `vars` lists, which is no message."""
-    return any(
-        isinstance(loop, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.For))
-        and any(word in ("dir", "vars", "globals", "__dict__") for word in source.words(_iterated(loop)))
-        for loop, _ in source.ancestors(test)
-    )
-
-
-def _iterated(loop: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp | ast.For) -> ast.expr:
-    return loop.iter if isinstance(loop, ast.For) else loop.generators[0].iter
+    tested = set(source.words(test))
+    for loop, _ in source.ancestors(test):
+        parts: list[Any] = [loop] if isinstance(loop, ast.For) else getattr(loop, "generators", [])
+        for part in parts:
+            called = call_name(source, part.iter) if isinstance(part.iter, ast.Call) else ""
+            lists = called in ("dir", "vars", "globals") or "__dict__" in source.words(part.iter)
+            if lists and not tested.isdisjoint(source.words(part.target)):
+                return True
+    return False
 
 
 def _compared(source: PythonSource, node: ast.AST) -> bool:
