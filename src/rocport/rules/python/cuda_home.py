@@ -65,6 +65,7 @@ RULE = Rule(
             path="setup.py",
         ),
         Example("import os\nhome = os.environ.get('CUDA_HOME', '/opt/cuda')\n", path="setup.py"),
+        Example("if WINDOWS:\n    os.add_dll_directory(d)\n    args = [CUDA_HOME + '/include']\n", path="setup.py"),
     ),
     clean=(
         Example("from torch.utils.cpp_extension import CUDA_HOME, ROCM_HOME\n", path="setup.py"),
@@ -109,9 +110,13 @@ def _beside_hip(source: PythonSource, node: ast.expr) -> bool:
 def _adds_folder(source: PythonSource, node: ast.AST) -> bool:
     """True for a test whose branch tells Windows where CUDA's DLLs lie: without CUDA there are none to find."""
     return any(
-        isinstance(parent, ast.If) and not parent.orelse and "add_dll_directory" in map(str, source.words(parent))
+        isinstance(parent, ast.If) and not parent.orelse and all(_adds(source, item) for item in parent.body)
         for parent, _ in source.ancestors(node)
     )
+
+
+def _adds(source: PythonSource, item: ast.stmt) -> bool:
+    return isinstance(item, (ast.Expr, ast.If)) and "add_dll_directory" in source.words(item)
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
