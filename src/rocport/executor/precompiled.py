@@ -17,8 +17,9 @@ from rocport.model.locks import locked
 
 # Named modules, which C++20 switches on, merge functions that differ in __host__ and __device__ alone:
 # https://clang.llvm.org/docs/StandardCPlusPlusModules.html. What the headers leave to instantiate is not left to each
-# unit: of an empty unit with PyTorch's headers that is 2.7 s of a processor for the device, not 6.3.
-PLAIN = ("-Xclang", "-fno-cxx-modules", "-fpch-instantiate-templates")
+# unit: of an empty unit with PyTorch's headers that is 2.7 s of a processor for the device, not 6.3. Headers of the
+# system, which all of these are, clang otherwise takes as they were.
+PLAIN = ("-Xclang", "-fno-cxx-modules", "-fpch-instantiate-templates", "-Xclang", "-fmodules-validate-system-headers")
 """Of a command that makes one, and of those that use it."""
 _KEPT_BYTES = 4 << 30  # HIP's header takes 9 MB, PyTorch's over 100
 _FAILED_S = 3600  # what could not be precompiled is tried again after that: the memory may have been short
@@ -96,16 +97,23 @@ def _made(place: Path, made: Path, make: Callable[[Path], bool]) -> bool:
             failed = place / "failed"
             if failed.is_file() and time.time() - failed.stat().st_mtime < _FAILED_S:
                 return False
-            failed.write_text("")  # until it has not: those who wait do not repeat what fails or hangs
             partial = place / "header.partial"
-            if not make(partial):
+            if not _makes(make, partial):
+                failed.write_text("")  # those who wait do not repeat what fails or hangs
                 return False
             partial.replace(made)
-            failed.unlink()
-    except (OSError, subprocess.TimeoutExpired):
+            failed.unlink(missing_ok=True)
+    except OSError:
         return False
     _forget(place.parent)
     return True
+
+
+def _makes(make: Callable[[Path], bool], partial: Path) -> bool:
+    try:
+        return make(partial)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
 
 
 class _Busy(Exception):

@@ -26,7 +26,6 @@ from rocport.toolchain import Toolchain
 
 _RUNTIME = "hip/hip_runtime.h"
 _FOLDERS = ("-I", "-iquote")
-_FRESH = ("-Xclang", "-fmodules-validate-system-headers")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -89,9 +88,7 @@ def compiled(
         if relevant and not given.header:
             return False  # a header for this unit alone costs more than it saves
         at = flags.index("-include") if given.header else len(flags)
-        passes = _Passes(
-            [*before, *relevant], header, [*base, *flags[:at], *flags[at + 2 :], *PLAIN, *_FRESH], source, target
-        )
+        passes = _Passes([*before, *relevant], header, [*base, *flags[:at], *flags[at + 2 :], *PLAIN], source, target)
         with ThreadPoolExecutor(len(targets)) as pool:
             passes.host(_bundle(toolchain, targets, list(pool.map(passes.device, targets)), target))
     except (_WholeError, OSError):
@@ -170,7 +167,10 @@ def _known(before: Sequence[str], header: str, target: str) -> tuple[frozenset[b
     def make(place: Path) -> bool:
         read: set[str] = set()
         for side in ("--offload-host-only", "--offload-device-only"):
-            rule = _run([*before, f"--offload-arch={target}", side, "-M", str(stub(place, [header]))])
+            try:
+                rule = _run([*before, f"--offload-arch={target}", side, "-M", str(stub(place, [header]))])
+            except _WholeError:
+                return False
             read.update(rule.replace("\\\n", " ").partition(": ")[2].split())
         words: set[bytes] = set()
         names = {header}
