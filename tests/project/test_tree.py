@@ -155,3 +155,27 @@ def test_an_inferred_folder_never_shadows_the_system(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("CXXFLAGS = -Icompat\n")
     named = next(unit for unit in read_project(tmp_path).units() if unit.path == "a.cu")
     assert (named.includes[0], named.last_includes) == ("compat", ())
+
+
+def test_what_stands_in_for_a_compilers_header_is_not_taken_where_meson_names_it(tmp_path: Path) -> None:
+    files = {
+        "a.cu": "#include <stdatomic.h>\n",
+        "inc/x.h": "",
+        "compat/gcc/stdatomic.h": "",
+        "meson.build": "if not cc.check_header('stdatomic.h')\n  d = include_directories('compat/gcc')\nendif\n"
+        "e = include_directories('inc')\n",
+    }
+    unit = units(tmp_path, files)["a.cu"]
+    assert (unit.includes, unit.last_includes) == (("inc", "."), ())
+
+
+def test_a_source_that_cmake_makes_a_string_of_is_no_unit_of_the_build(tmp_path: Path) -> None:
+    files = {
+        "a.cu": "",
+        "text.cu": "",
+        "ptx.cu": "",
+        "CMakeLists.txt": "add_library(a a.cu)\n"
+        "add_custom_command(OUTPUT text.h COMMAND ${CMAKE_COMMAND} -DSOURCE=text.cu -P txt2str.cmake)\n"
+        "add_custom_command(OUTPUT k.ptx COMMAND ${CUDA_NVCC_EXECUTABLE} -ptx ptx.cu)\n",
+    }
+    assert {path for path, unit in units(tmp_path, files).items() if unit.named} == {"a.cu", "ptx.cu"}

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
-from rocport.project.cmake import without_comments
+from rocport.project.cmake import commands, without_comments
 from rocport.project.defines import macros_of
 from rocport.project.jit import python_loads
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
@@ -309,11 +309,25 @@ def _build_file(root: Path, path: str, text: str) -> BuildFile:
         standard=max(standards, default=0),
         relocatable=_RELOCATABLE.search(text) is not None,
         beside=language_of(path) == "make",
-        sources=patterns(text),
+        sources=patterns(_of_compilers(text) if language_of(path) == "cmake" else text),
         undefines=macros.undefines,
         computed=tuple(f"{name} ({path})" for name in macros.computed),
         extension=path.endswith(".py") and _EXTENSION.search(text) is not None,
     )
+
+
+_COMPILER = re.compile(r"nvcc|hipcc|clang|_COMPILER\b", re.I)
+
+
+def _of_compilers(text: str) -> str:
+    """A CMake file without the custom commands that make something else of a source, as a string for NVRTC."""
+    data = text.encode()
+    kept, at = [], 0
+    for command in commands(data):
+        if command.name.startswith("add_custom_") and not _COMPILER.search(command.arguments):
+            kept.append(data[at : command.at])
+            at = command.close
+    return b"".join([*kept, data[at:]]).decode()
 
 
 def _calls(path: str, text: str, files: set[str]) -> Iterator[BuildFile]:
@@ -349,13 +363,24 @@ def _near(root: Path, folder: str) -> bool:
 
 
 def _folders(root: Path, path: str, text: str) -> list[str]:
-    """Include folders a build file names, if they exist."""
+    """Include folders a build file names, if they exist.
+
+    CMake and Meson ask whether the compiler has a header before they name the folder that stands in for it.
+    """
     here = path.rpartition("/")[0]
+    commanded = [word for match in _INCLUDE_COMMAND.finditer(text) for word in match[1].split()]
     spelled = [match[1] for match in _INCLUDE_FLAG.finditer(text)]
-    for match in _INCLUDE_COMMAND.finditer(text):
-        spelled += match[1].split()
     for match in _PYTHON_INCLUDE.finditer(text):
         spelled += _QUOTED.findall(match[1])
+    own = [folder for folder in _existing(root, here, commanded) if not _stands_in(root / folder)]
+    return own + _existing(root, here, spelled)
+
+
+def _stands_in(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _OF_THE_COMPILER)
+
+
+def _existing(root: Path, here: str, spelled: Iterable[str]) -> list[str]:
     folders = []
     for item in spelled:
         item = item.strip("\"'")
