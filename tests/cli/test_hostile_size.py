@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocport import explain
+from rocport.binding import candidates
 from rocport.cli import cli
 from rocport.convergence import elsewhere
 from rocport.doctor.capture import machine_from_text
@@ -387,6 +388,14 @@ def test_what_is_declared_or_asked_often_is_looked_up_in_linear_time(opening: by
 @pytest.mark.parametrize("piece", [b"CUDA_", b"CUa_", b"CUDA_A_v1", b"CUa_st"])
 def test_names_of_families_are_found_in_linear_time(piece: bytes) -> None:
     assert growth(symbols.in_families, piece, 4 * SMALL) <= WIDE
+
+
+def test_names_that_a_file_may_declare_are_found_in_linear_time() -> None:
+    def read(data: bytes) -> object:
+        names = [b"n%d" % number for number in range(len(data) // 16)]
+        return candidates(b";".join(b"f(" + name + b" + 1)" for name in names), frozenset(names))
+
+    assert growth(read, b"a", 16 * SMALL) <= WIDE
 
 
 @pytest.mark.parametrize("asked", [b"if __CUDA_ARCH__ >= 700", b"elif __CUDA_ARCH__ >= 700"])

@@ -18,6 +18,7 @@ Wanted = frozenset[bytes]
 """The names whose meaning is asked for."""
 
 _NOT_WORDS = bytes(byte if bytes([byte]).isalnum() or byte == 95 else 32 for byte in range(256))
+_WORD = re.compile(rb"\w+")
 _SPACE = b" \t\r\n"
 _BEHIND = frozenset(b"(;={[:,)>]}")
 _NO_TYPE = frozenset(b"return else case do throw goto new delete undef ifdef ifndef and or not".split())
@@ -35,33 +36,24 @@ _KINDS = {
 def candidates(data: bytes, wanted: Wanted) -> set[bytes]:
     """Names of `wanted` that the bytes of a file seem to declare anywhere: a cheap superset."""
     present = wanted.intersection(data.translate(_NOT_WORDS).split())
-    found = {name for name in present if _seems_declared(data, name)}
+    found: set[bytes] = set()
+    for word in _WORD.finditer(data) if present else ():
+        name = word.group()
+        if name in present and name not in found and _seems_declared(data, word.start(), word.end()):
+            found.add(name)
     if len(found) < len(present) and b"define" in data:
         for match in _MACRO_PARAMETERS.finditer(data):
             found |= present.intersection(match.group(1).translate(_NOT_WORDS).split())
     return found
 
 
-def _seems_declared(data: bytes, name: bytes) -> bool:
-    """True where a type, a comma or a brace stands before the name and what can follow a declarator behind it."""
-    at = data.find(name)
-    while at >= 0:
-        end = at + len(name)
-        if not _continues(data, at, end):
-            after = data[end : end + 16].lstrip(_SPACE)[:1]
-            before = data[max(0, at - 48) : at]
-            if before.rstrip(b" \t").endswith((b"define", b"undef", b"*/")):
-                return True
-            if after and after[0] in _BEHIND and _can_declare(before, after):
-                return True
-        at = data.find(name, end)
-    return False
-
-
-def _continues(data: bytes, at: int, end: int) -> bool:
-    """True where the bytes are part of a longer word."""
-    before, after = data[at - 1 : at], data[end : end + 1]
-    return before.isalnum() or before == b"_" or after.isalnum() or after == b"_"
+def _seems_declared(data: bytes, at: int, end: int) -> bool:
+    """True where a type, a comma or a brace stands before a name and what can follow a declarator behind it."""
+    before = data[max(0, at - 48) : at]
+    if before.rstrip(b" \t").endswith((b"define", b"undef", b"*/")):
+        return True
+    after = data[end : end + 16].lstrip(_SPACE)[:1]
+    return after != b"" and after[0] in _BEHIND and _can_declare(before, after)
 
 
 def _can_declare(before: bytes, after: bytes) -> bool:
