@@ -41,6 +41,7 @@ from leak_grammar import Leak, Link
 
 from rocport import api
 from rocport.facts._toml import read_toml
+from rocport.scan.revision import RevisionError
 from rocport.verify import nvidia
 from rocport.verify.nvidia import Kind, cfamily, comments, gates, generated, listers, python, reach, reach_python, text
 
@@ -256,7 +257,7 @@ def main() -> None:
         name = tree["name"].replace("/", "+")
         try:
             source = obtain(tree, arguments.work, arguments.mirror)
-        except (RuntimeError, OSError, CalledProcessError) as error:
+        except (RuntimeError, OSError, CalledProcessError, RevisionError) as error:
             print(f"{name}: cannot be fetched: {error}", flush=True)
             continue
         sources.append((sum(1 for _ in source.rglob("*")), name, source))
