@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -99,3 +100,11 @@ def test_a_review_that_came_without_an_edit_is_not_called_done() -> None:
     assert line(True, True).split() == ["review", "2", "done,", "look", "at", "them"]
     assert line(True, False, False).endswith("    3  1 done, look at them; 2 where nothing was changed")
     assert line(False).endswith("    1  nothing was changed, look at them")
+
+
+def test_markdown_lists_by_cause_and_json_names_it() -> None:
+    sites = tuple(replace(site, cause="one change") for site in _report().findings)
+    report = replace(_report(), findings=sites)
+    assert render("markdown", report).count("| nvcc-flag |") == 1
+    assert "also `a b/ä,c:d.py:4`" in render("markdown", report)
+    assert {site["cause"] for site in json.loads(render("json", report))["findings"]} == {"one change"}

@@ -14,6 +14,8 @@ from rocport.model.paths import beside_the_build
 
 SCHEMA_VERSION = 1
 
+# Places of a cause that are named after the first.
+ELSEWHERE = 3
 # Estimates, not measurements: minutes for the first site of a rule in a file.
 REVIEW_MINUTES = 5
 MANUAL_MINUTES = 45
@@ -51,6 +53,13 @@ class Cause:
     @property
     def first(self) -> Finding:
         return self.sites[0]
+
+    def elsewhere(self, code: Callable[[str, int], str]) -> str:
+        """The places after the first, the first few of them named as `code` writes one; empty where there are none."""
+        others = self.sites[1:]
+        places = ", ".join(code(site.path, site.line) for site in others[:ELSEWHERE])
+        more = f" and {len(others) - ELSEWHERE} more" if len(others) > ELSEWHERE else ""
+        return f"also {places}{more}" if others else ""
 
 
 @dataclass(frozen=True)

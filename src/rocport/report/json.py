@@ -25,6 +25,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "edited": bool(finding.edits),
         "holds": finding.holds,
         "source": finding.source,
+        "cause": finding.cause,
     }
 
 

@@ -31,12 +31,14 @@ def render(report: Report, colour: bool = False) -> str:
             f"| manual | {counts['manual']} | not done |",
         ]
     for applicability, title in ((Applicability.MANUAL, "Not done"), (Applicability.REVIEW, "Done, to review")):
-        chosen = [finding for finding in report.findings if finding.applicability is applicability]
+        chosen = [cause for cause in report.causes if cause.first.applicability is applicability]
         if chosen:
             lines += ["", f"## {title}", "", "| place | rule | what | next step |", "|---|---|---|---|"]
             lines += [
-                f"| {_code(item.path, item.line)} | {item.rule} | {_cell(item.message)} | {_cell(item.fix)} |"
-                for item in chosen
+                f"| {' '.join((_code(item.path, item.line), cause.elsewhere(_code))).rstrip()} | {item.rule} "
+                f"| {_cell(item.message)} | {_cell(item.fix)} |"
+                for cause in chosen
+                for item in (cause.first,)
             ]
     if report.problems:
         lines += ["", "## Could not be handled", ""]

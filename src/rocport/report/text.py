@@ -15,7 +15,6 @@ _COLOUR = {Applicability.SAFE: "green", Applicability.REVIEW: "yellow", Applicab
 _TONE = {"good": "green", "warn": "yellow", "bad": "red"}
 WORST = 3
 LISTED = 40
-ELSEWHERE = 3
 
 
 def worst(report: Report, count: int = WORST) -> list[Finding]:
@@ -104,13 +103,11 @@ def render(report: Report, colour: bool = False) -> str:
 def _by_cause(causes: Sequence[Cause], paint: Callable[..., str]) -> Iterator[str]:
     """A line a cause, at its first place, and below it where else it stands."""
     for cause in causes[:LISTED]:
-        first, *others = cause.sites
+        first = cause.first
         tag = paint(f"{first.applicability.value:7}", fg=_COLOUR[first.applicability])
         yield f"  {tag} {first.path}:{first.line}: {first.rule}: {first.message}"
-        if others:
-            places = ", ".join(f"{site.path}:{site.line}" for site in others[:ELSEWHERE])
-            more = f" and {len(others) - ELSEWHERE} more" if len(others) > ELSEWHERE else ""
-            yield f"          also {places}{more}"
+        if also := cause.elsewhere("{}:{}".format):
+            yield f"          {also}"
     if len(causes) > LISTED:
         sites = sum(len(cause.sites) for cause in causes[LISTED:])
         yield f"  ... and {sites} more, of {len(causes) - LISTED} causes: --format concise or json lists all of them"
