@@ -186,3 +186,14 @@ def test_the_example_of_the_docs_runs(tree: Path, tmp_path: Path, monkeypatch: p
     for block in blocks:
         exec(compile(block, "docs/api.md", "exec"), {})
     assert (tmp_path / "repository-hip" / "k.cu").exists()
+
+
+def test_sites_of_cudas_side_beside_amds_are_one_cause_of_the_report(tmp_path: Path) -> None:
+    for folder in ("cuda", "hip"):
+        (tmp_path / "src" / folder).mkdir(parents=True)
+    (tmp_path / "src/cuda/c.cu").write_text("__global__ void k() { k<<<1, 1>>>(); }\n")
+    (tmp_path / "src/cuda/b.cu").write_text('__device__ void g() { asm("bra L;"); }\n')
+    (tmp_path / "src/hip/a.cpp").write_text("int f();\n")
+    (cause,) = api.report(api.scan(tmp_path)).causes
+    assert len(cause.sites) > 1
+    assert cause.first.message.startswith("src/cuda/ has a twin for AMD, src/hip/, that needs no port")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rocport.project.cmake import CMakeCommand, commands, decoded, without_comments
-from rocport.syntax.amd import names_amd
+from rocport.syntax.amd import names_amd, twins
 
 _SHELL_OPEN = re.compile(r"^\s*(?:if\b|ifeq\b|ifneq\b|ifdef\b|ifndef\b|case\b)")
 _FOR_CUDA = re.compile(r"(?i)\$[({]\w*cuda\w*|ifdef\s+\w*cuda")
@@ -106,12 +106,7 @@ def _in_twin(texts: list[str]) -> list[bool]:
     current = False
     for rule, text in zip(rules, texts, strict=True):
         if rule:
-            current = any(
-                name.replace("cuda", word) in names
-                for name in rule.split()
-                if "cuda" in name
-                for word in ("rocm", "hip", "amd")
-            )
+            current = any(not twins(name).isdisjoint(names) for name in rule.split())
         elif text[:1] not in ("\t", " ", ""):
             current = False
         found.append(current)

@@ -38,6 +38,7 @@ from rocport.rules.cuda.warp_common import counts_in_wavefronts
 from rocport.scan import cache as caching
 from rocport.scan import suppress
 from rocport.scan.cache import Cache
+from rocport.syntax.amd import ported_side, ported_sides
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.includes import include_names
 from rocport.syntax.notebook import cells
@@ -427,6 +428,10 @@ class Scan:
             ),
         )
 
+        sides = ported_sides(project.files)
+        ours = f"{context.options.mirror}/" if context.options.layout == "both" else ""
+        self.sides = {side: twin for side, twin in sides.items() if twin != ours}
+
     def __call__(self, file: SourceFile) -> Scanned:
         if isinstance(file.content, Problem):
             return Scanned(problems=(file.content,))
@@ -435,18 +440,31 @@ class Scan:
         found = scan_file(file.path, file.content, file.language, context, failed)
         if isinstance(found, Problem):
             return Scanned(problems=(found,))
-        return _unsuppressed(file.path, file.content, found, failed)
+        return self._unsuppressed(file.path, file.content, found, failed)
 
     def lexed(self, source: CudaSource) -> Scanned:
         """A CUDA file that somebody else has a use for, too."""
         failed: list[Problem] = []
         found = scan_source(source, self.context, failed)
-        return _unsuppressed(source.path, source.data, found, failed)
+        return self._unsuppressed(source.path, source.data, found, failed)
+
+    def _unsuppressed(self, path: str, data: bytes, found: list[Finding], failed: list[Problem]) -> Scanned:
+        kept, left_out = suppress.apply(path, data, found)
+        if pair := ported_side(path, self.sides):
+            kept = [_on_ported_side(finding, *pair) for finding in kept]
+        return Scanned(tuple(kept), tuple(failed), tuple(left_out))
 
 
-def _unsuppressed(path: str, data: bytes, found: list[Finding], failed: list[Problem]) -> Scanned:
-    kept, left_out = suppress.apply(path, data, found)
-    return Scanned(tuple(kept), tuple(failed), tuple(left_out))
+def _on_ported_side(finding: Finding, side: str, twin: str) -> Finding:
+    """What stands in CUDA's side of a project that has one for AMD: one thing to know, however many places."""
+    if finding.applicability is Applicability.SAFE:
+        return finding
+    return replace(
+        finding,
+        message=f"{side} has a twin for AMD, {twin}, that needs no port; here, {finding.message}",
+        fix=f"build {twin} on ROCm; where it lacks what stands here: {finding.fix or 'as said'}",
+        cause="a twin for AMD",
+    )
 
 
 def parallel(work: Callable[[SourceFile], R], files: Sequence[SourceFile], jobs: int) -> Iterator[R]:

@@ -18,7 +18,7 @@ from rocport.binding.collect import live, macros
 from rocport.facts.symbols import load
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.syntax.amd import is_amd_macro
+from rocport.syntax.amd import is_amd_macro, twins
 from rocport.syntax.cuda import CudaSource
 
 _GUARD = re.compile(
@@ -126,9 +126,8 @@ def own_guards(data: bytes) -> set[bytes]:
 
 def _has_twin(source: CudaSource, name: bytes) -> bool:
     """True where a conditional asks for the same of AMD under a name of its own: `ACC_GPU_CUDA` and `ACC_GPU_HIP`."""
-    twins = {name.replace(word, other) for word in (b"CUDA", b"NVIDIA") for other in (b"HIP", b"ROCM", b"AMD")} - {name}
     return any(
         (directive := source.directive_of(at)) is not None and directive.name in _ASKING
-        for twin in twins & source.names
+        for twin in source.names.intersection(twin.encode() for twin in twins(name.decode()))
         for at in source.find(twin)
     )
