@@ -127,6 +127,17 @@ endif()
     assert cmake_defines(text) == ["ENABLE_NVML=0", "B"]
 
 
+def test_what_cmake_says_of_other_systems_is_left_out() -> None:
+    text = (
+        "if(MSVC OR APPLE)\nadd_definitions(-DA)\nelse()\nadd_definitions(-DB)\nendif()\n"
+        "if(NOT WIN32)\nadd_definitions(-DC)\nelseif(UNIX)\nadd_definitions(-DD)\nendif()\n"
+        "if(WIN32)\nadd_definitions(-DE)\nelseif(WITH_X)\nadd_definitions(-DF)\nelse()\nadd_definitions(-DG)\nendif()\n"
+        "if(UNIX AND WITH_X)\nadd_definitions(-DH)\nelse()\nadd_definitions(-DI)\nendif()\n"
+        "if(MSVC AND WITH_X)\nadd_definitions(-DJ)\nelse()\nadd_definitions(-DK)\nendif()\n"
+    )
+    assert defines.macros_of("CMakeLists.txt", text).defines == ("B", "C", "K")
+
+
 def test_what_a_build_without_cuda_defines() -> None:
     """mmcv's setup.py gives MMCV_WITH_CUDA to ROCm builds, too; what CMake gives where it finds CUDA it does not."""
     assert defines_without_cuda("setup.py", SETUP)[0] == "WITH_CUDA"

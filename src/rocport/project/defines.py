@@ -40,6 +40,9 @@ _CMAKE_FLAGS = re.compile(r"(?:APPEND )?\w*_FLAGS(?!\w*DEBUG)\w*\Z")
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
 _CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=(?:[\w.+\"\\-]|\$\{CMAKE_HIP_ARCHITECTURES\})*)?)\Z")
 _CMAKE_COMPUTED = re.compile(r"(?:-D)?([A-Za-z_]\w*)=\$\{(\w+)\}\Z")
+_PLATFORMS = {"UNIX": True, "LINUX": True} | dict.fromkeys(
+    ("MSVC", "WIN32", "MINGW", "CYGWIN", "APPLE", "ANDROID"), False
+)
 GPU_TARGETS = "${CMAKE_HIP_ARCHITECTURES}"
 """In a macro's value: the GPU that a unit is compiled for."""
 _GPU_VARIABLES = frozenset({"CMAKE_HIP_ARCHITECTURES", "GPU_TARGETS", "AMDGPU_TARGETS"})
@@ -267,11 +270,28 @@ def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]]) -> list[CM
     for condition, body in branches:
         if condition is not None and names_amd(condition) and _decides(condition):
             return body
-    condition, body = branches[0]
     last, otherwise = branches[-1]
     if last is None and any(names_amd(item.arguments) for item in otherwise):
         return otherwise
-    return body if condition is not None and _decides(condition) else []
+    for condition, body in branches:
+        answer = condition is None or _decides(condition) or _on_linux(condition)
+        if answer is not False:
+            return body if answer else []
+    return []
+
+
+def _on_linux(condition: str) -> bool | None:
+    """What Linux answers to `MSVC`, `NOT WIN32`, `APPLE OR WIN32`; None where the condition asks for more than that."""
+    either = " OR " in condition
+    answers = [_of_platform(part.split()) for part in condition.split(" OR " if either else " AND ")]
+    if either in answers:
+        return either
+    return None if None in answers else not either
+
+
+def _of_platform(words: Sequence[str]) -> bool | None:
+    said = _PLATFORMS.get(words[-1]) if words else None
+    return {(): said, ("NOT",): not said}.get(tuple(words[:-1])) if said is not None else None
 
 
 def _of_makefile(text: str) -> tuple[str, ...]:
