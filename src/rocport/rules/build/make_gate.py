@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rocport.binding.branches import CUDA
 from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
 from rocport.project.build import BuildSource
@@ -19,6 +20,9 @@ GATE = "ifeq ($(USE_ROCM),1)"
 _COMPILER = re.compile(
     r"(?:\$[({](?:CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_DIR)[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b|(?<![\w./)}-])nvcc\b"
 )
+# What nvcc says of itself, as a build asks it for the release of CUDA: that of rocport_platform.h.
+_ASKED = re.compile(rf"(?:{_COMPILER.pattern})\s+(?:--version|-V)(?=[\s|)])")
+_SAID = f"echo Cuda compilation tools, release {CUDA // 1000}.{CUDA % 1000 // 10}, V{CUDA // 1000}.{CUDA % 1000 // 10}"
 _TOOLKIT = re.compile(r"/usr/local/cuda(?:-[\d.]+)?(?:/targets/[\w-]+)?(?=[/\s]|$)")
 _ARCHITECTURE = re.compile(r"arch=|code=|-gencode|--generate-code|--gpu-architecture")
 
@@ -136,7 +140,7 @@ class Blocks:
             return None
         if not text.startswith("\t") and not ASSIGNS.match(text):
             return None
-        text_of_hipcc = _COMPILER.sub("hipcc", text)
+        text_of_hipcc = _COMPILER.sub("hipcc", _ASKED.sub(_SAID, text))
         assigned = ASSIGNS.match(text_of_hipcc)
         # The first value may follow the sign without a space: `LDFLAGS+=-lcudart`.
         name = assigned[0] if assigned and not text.startswith("\t") else ""

@@ -62,6 +62,11 @@ RULE = Rule(
             contains=("FLAGS = -O3 \nelse", "\ticc -restrict b.c -lamdhip64\nelse"),
             path="Makefile",
         ),
+        Example(
+            "V := $(shell nvcc -V 2>/dev/null | grep -o 'release [0-9]*' | cut -d' ' -f2)\nF += -DCUDA$(V)\n",
+            contains=("V := $(shell echo Cuda compilation tools, release 12.4, V12.4 2>/dev/null | grep -o",),
+            path="Makefile",
+        ),
         Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path="build.sh"),
         Example("nvidia-smi\n", path="run.sh"),
         Example("cat <<EOF\nwatch nvidia-smi\nEOF\nnvcc a.cu\n", path="run.sh"),
