@@ -148,7 +148,7 @@ def _with_spaces(site: Site, place: Note | Diagnostic, spaces: str) -> Change | 
     if text is None or name is None or not text.is_ident(name) or text.directive_of(name) is not None:
         return None
     start = behind_template_head(text, definition_start(text, name))
-    if {b"friend", b"virtual", b"__host__", b"~", b"operator"} & set(text.texts[start : name + 1]):
+    if {b"friend", b"virtual", b"__host__", b"~"} & set(text.texts[start : name + 1]):
         return None
     at = text.starts[start]
     return Change(place.path, (Edit(Span(at, at), f"{spaces} ".encode()),))
@@ -314,9 +314,10 @@ REPAIRS = (
         re.compile(r"__host__ function '[^']+' cannot overload (?P<spaces>__(?:host__ __)?device__) function"),
         "nvcc takes the spaces of the declaration for the definition, too",
         _as_declared,
-        "template <class T> struct A { __host__ __device__ T f(T x); };\n"
+        "template <class T> struct A { __host__ __device__ T f(T x); __host__ __device__ T operator+(T x); };\n"
         "template <class T> T A<T>::f(T x) { return x; }\n"
-        "__global__ void k(int *p) { A<int> a; *p = a.f(3); }\n",
+        "template <class T> inline T A<T>::operator+(T x) { return x; }\n"
+        "__global__ void k(int *p) { A<int> a; *p = a.f(3) + (a + 3); }\n",
     ),
     Repair(
         "header-after-macro",

@@ -2,7 +2,8 @@
 
 "__host__ function cannot overload __host__ __device__ function", or "out-of-line definition does not match". The port
 gives the definition the spaces of its declaration in the same file: that of the same class, name and parameter types.
-One whose head may say them by a macro stays.
+One whose head may say them by a macro stays. A declaration in another file is what the repair of this name is for
+(`port --build`).
 """
 
 from __future__ import annotations
