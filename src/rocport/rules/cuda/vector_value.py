@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.binding import Binder, Owner, binder
-from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace_range
 from rocport.rules.cuda.definitions import arguments, returned_type
 from rocport.syntax.cuda import CudaSource
@@ -20,6 +20,7 @@ from rocport.syntax.cuda import CudaSource
 HEADER = "rocport_vector.h"
 _SCALARS = tuple(b"char uchar short ushort int uint long ulong longlong ulonglong float double".split())
 _RANKS = {scalar + str(rank).encode(): rank for scalar in _SCALARS for rank in (2, 3, 4)}
+_AXES = (b"x", b"y", b"z", b"w")
 _MAKERS = frozenset(b"make_" + name for name in _RANKS)
 
 RULE = Rule(
@@ -33,6 +34,10 @@ RULE = Rule(
         Example("__device__ void f() { float4 a = {0}; int2 b{}; }\n", contains=("a = {0, 0, 0, 0}; int2 b{};",)),
         Example("__device__ float4 f() { return float4{1.f}; }\n", contains=("float4{1.f, 0, 0, 0}",)),
         Example("float3 f(float x) { float3 v{x}; return {x, x}; }\n", contains=("v{x, 0, 0}; return {x, x, 0};",)),
+        Example(
+            "float4 f(float2 p, float *q) { float4 v{p.x}; return float4{q[0]}; }\n",
+            contains=("v{p.x, 0, 0, 0}", "{q[0]}"),
+        ),
         Example("int2 p = {.x = 1, .y = n}, q{.y = -1};\n", contains=("p = {1, n}, q{0, -1};",)),
         Example("float4 a[4] = {0};\nint2 b[2] = {{1}, {2, 3}};\n", contains=("a[4] = {};", "{{1, 0}, {2, 3}};")),
         Example("float2 uv[] = {0.f, 1.f, -1.f};\n", contains=("uv[] = {{0.f, 1.f}, {-1.f, 0}};",)),
@@ -42,7 +47,7 @@ RULE = Rule(
         ),
     ),
     clean=(
-        "void f(float4 b) { float4 a{b}, c = {b}, d{make_float4(1, 2, 3, 4)}; float2 e = {1, 2}; }\n",
+        "void f(float4 b) { float4 a{b}, c = {b}, d{make_float4(1, 2, 3, 4)}, h{float4{}}; float2 e = {1, 2}; }\n",
         "void f(float4) { g(); }\nfloat4 h() { return {1, 2, 3, 4}; }\nauto l = [](float2) { g(); };\n",
         "struct float3 { float v[3]; };\nfloat3 v = {0};\n",
         "float4 *p[2] = {0};\nfloat2 q[2] = {make_float2(1, 2), r};\n",
@@ -92,6 +97,17 @@ def _lists(source: CudaSource, position: int) -> Iterator[tuple[int, int]]:
 def _written_out(source: CudaSource, bound: Binder, name: bytes, open_: int, arrays: int) -> Iterator[Finding]:
     edits = _edits(source, bound, open_, arrays, _RANKS[name])
     if edits == []:
+        if not arrays and _may_spread(source, bound, name, open_):
+            yield finding(
+                RULE,
+                source,
+                open_,
+                f"{name.decode()} of one value: where that is a number, CUDA sets the other components to 0 and HIP "
+                "sets all to it",
+                last=source.pairs[open_],
+                confidence=Confidence.MEDIUM,
+                fix=f"write the missing zeros, or leave out the braces where it is a {name.decode()}",
+            )
         return
     yield finding(
         RULE,
@@ -129,7 +145,7 @@ def _value(source: CudaSource, bound: Binder, parts: list[tuple[int, int]], rank
     first, last = parts[0][0], parts[-1][1]
     if source.at(first) == b".":
         given = {source.at(part + 1): source.text(part + 2, end).lstrip(b"= \t") for part, end in parts}
-        text = b", ".join(given.get(axis, b"0") for axis in (b"x", b"y", b"z", b"w")[:rank])
+        text = b", ".join(given.get(axis, b"0") for axis in _AXES[:rank])
         return [replace_range(source, first, last, text)]
     if len(parts) >= rank or (len(parts) == 1 and not _is_scalar(source, bound, first, last)):
         return []
@@ -158,11 +174,25 @@ _NUMBERS = frozenset(b"char short int long unsigned float double size_t uint8_t 
 
 
 def _is_scalar(source: CudaSource, bound: Binder, first: int, last: int) -> bool:
-    """True for a number, and for a variable that is declared as one."""
+    """True for a number, a component, and for a variable that is declared as a number."""
     if _is_number(source, first, last):
+        return True
+    if source.at(last - 2) == b"." and source.at(last - 1) in _AXES and last - first == 3:
         return True
     seen = bound.scopes.visible(first) if last - first == 1 and source.is_ident(first) else None
     return seen is not None and source.at(seen.position - 1) in _NUMBERS
+
+
+def _may_spread(source: CudaSource, bound: Binder, name: bytes, open_: int) -> bool:
+    """True for one value in braces that may be a number and compiles: `= {x}` and `return {x}` do not."""
+    parts = [part for part in arguments(source, open_, source.pairs[open_]) if part[0] < part[1]]
+    if len(parts) != 1 or source.at(open_ - 1) in (b"=", b"return"):
+        return False
+    first, last = parts[0]
+    if source.at(first) in (name, b"make_" + name, b"{", b"."):
+        return False
+    seen = bound.scopes.visible(first) if last - first == 1 else None
+    return seen is None or name not in source.texts[max(seen.position - 2, 0) : seen.position]
 
 
 def _decomposed(source: CudaSource) -> Iterator[Finding]:
