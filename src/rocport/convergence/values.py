@@ -25,6 +25,7 @@ class Value:
     `index` is `thread`, `lane` or `warp` where the value counts threads of the block, lanes of the warp or warps, plus
     something uniform. `exact`: a condition whose truth surely differs, because it compares an index with a constant.
     `single` is `block` or `warp` for a condition that holds for one thread of either. `constant` is a known number.
+    `shifted`: what was added to the index may put two warps of a wavefront into different pairs.
     """
 
     level: int = UNIFORM
@@ -33,6 +34,7 @@ class Value:
     single: str = ""
     constant: int | None = None
     axis: bytes = b""
+    shifted: bool = False
 
 
 PLAIN = Value()
@@ -442,7 +444,9 @@ def combine(operator: bytes, left: Value, right: Value) -> Value:
     if operator in (b"+", b"-") and (left.index or right.index) and not (left.index and right.index):
         index, other = (left, right) if left.index else (right, left)
         if other.level == UNIFORM:
-            return replace(index, constant=None)
+            pair = 2 * LANES if index.index == "thread" else 2
+            aligned = index is left and other.constant is not None and other.constant % pair == 0
+            return replace(index, constant=None, shifted=index.shifted or not aligned)
         if index.index == "thread" and other.axis and other.level == WARP:
             # threadIdx.x + blockDim.x * threadIdx.y
             return replace(index, constant=None, axis=index.axis + other.axis)
@@ -450,7 +454,7 @@ def combine(operator: bytes, left: Value, right: Value) -> Value:
         return Value(level, axis=left.axis + right.axis)
     if left.index == "thread" and right.level == UNIFORM:
         return _cut(operator, left, right.constant)
-    if left.index == "warp" and right.constant is not None and _by_pairs(operator, right.constant, 2):
+    if left.index == "warp" and right.constant is not None and _by_pairs(operator, left, right.constant, 2):
         return Value(WAVEFRONT)
     return Value(level)
 
@@ -462,19 +466,23 @@ def _decides(value: Value) -> bool:
 def _cut(operator: bytes, left: Value, number: int | None) -> Value:
     """A thread's index divided, shifted or masked."""
     if number is not None:
-        if _by_pairs(operator, number, 2 * LANES):
+        if _by_pairs(operator, left, number, 2 * LANES):
             return Value(WAVEFRONT)
         whole = (operator == b"/" and number and number % LANES == 0) or (operator == b">>" and number >= 5)
         if whole or (operator == b"&" and number % LANES == 0):
-            return Value(WARP, "warp")
+            return Value(WARP, "warp", shifted=left.shifted)
         if operator in (b"%", b"&"):
             return Value(LANE, "lane")
     return Value(left.level, "lane" if operator in (b"%", b"&") else "")
 
 
-def _by_pairs(operator: bytes, number: int, pair: int) -> bool:
+def _by_pairs(operator: bytes, index: Value, number: int, pair: int) -> bool:
     """True for a division after which two neighbouring warps, one wavefront of 64 lanes, have the same value."""
-    return bool(number) and ((operator == b"/" and number % pair == 0) or (operator == b">>" and 2**number % pair == 0))
+    if index.shifted:
+        return False
+    return (operator == b"/" and number > 0 and number % pair == 0) or (
+        operator == b">>" and number >= pair.bit_length() - 1
+    )
 
 
 def _compared(operator: bytes, left: Value, right: Value) -> Value:

@@ -90,6 +90,10 @@ RULE = Rule(
             "__global__ void k(int *x, int *s, int n, int c) {\n  int i = threadIdx.x;\n"
             "  for (int t = i; t < n + i; t += c) { t >>= int(x[t]); __syncthreads(); s[i] = 1; }\n}\n"
         ),
+        Example(
+            "__global__ void k(int *p) {\n  int warp = (threadIdx.x + 32) / 64;\n"
+            "  if (warp == 1) { p[0] = 1; __syncthreads(); } else { p[1] = 2; __syncthreads(); }\n}\n",
+        ),
     ),
     clean=(
         "__global__ void k(int *p, int m) {\n  int warp = threadIdx.x / 32, row = blockIdx.y * 64 + warp / 2 * 32;\n"
