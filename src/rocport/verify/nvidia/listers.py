@@ -462,10 +462,15 @@ class _Mention:
 def _mentions(path: str, kind: str, text: str, folder: str) -> Iterator[_Mention]:
     here = posixpath.dirname(path)
     name = folder.rpartition("/")[2]
+    number, start, end = 1, 0, -1
     for found in _mention(name).finditer(text):
-        start = text.rfind("\n", 0, found.start()) + 1
-        before, line = text[start : found.start()], text[start : _end(text, start)]
-        if _is_comment(_COMMENT.get(kind, "#"), before) or len(line) > _LONGEST:
+        if found.start() > end:
+            number += text.count("\n", start, found.start())
+            start, end = text.rfind("\n", 0, found.start()) + 1, _end(text, found.start())
+        if end - start > _LONGEST:
+            continue
+        before, line = text[start : found.start()], text[start:end]
+        if _is_comment(_COMMENT.get(kind, "#"), before):
             continue
         if kind in _CODE and not _in_string(before) and not _DIRECTIVE.match(before):
             continue
@@ -479,7 +484,6 @@ def _mentions(path: str, kind: str, text: str, folder: str) -> Iterator[_Mention
                 # As the patterns above: a job's filter of paths reads no file.
                 continue
             pattern = f"{folder}/{found.group(2).replace(chr(92), '/').lstrip('/')}"
-        number = text.count("\n", 0, start) + 1
         yield _Mention(number, _FOR_HEADERS.search(before) is not None, pattern, " ".join(line.split())[:60])
 
 

@@ -99,7 +99,8 @@ class Reach:
     live_bytes: Callable[[str], bytes]
     """Bytes of a file as far as it is read on NVIDIA: the original's where that is what it folds to."""
     hip_only: frozenset[str] = frozenset()
-    found: list[Difference] = field(default_factory=list)
+    found: dict[tuple[str, str], Difference] = field(default_factory=dict)
+    """The first of each path and message."""
 
     def run(self) -> list[Difference]:
         """Every way a new file is reached, or could be."""
@@ -114,7 +115,7 @@ class Reach:
             self._listed()
             self._links()
             self._shown_by_links()
-        return self.found
+        return list(self.found.values())
 
     def _say(self, path: str, message: str, certain: bool | None = True, where: str = "", line: int = 0) -> None:
         """`certain` None: it cannot be decided."""
@@ -125,8 +126,7 @@ class Reach:
         place = f" ({where}:{line})" if where and line else f" ({where})" if where else ""
         step = "give it another name or folder" if certain else "see that the NVIDIA build does not use it"
         difference = Difference(kind, CODE, path, 0, 0, f"new file: {message}{place}", step)
-        if not any(item.path == path and item.message == difference.message for item in self.found):
-            self.found.append(difference)
+        self.found.setdefault((path, difference.message), difference)
 
     @cached_property
     def _old_files(self) -> list[str]:
@@ -447,7 +447,7 @@ class Reach:
     # Whoever else lists files.
 
     def _listed(self) -> None:
-        known = {item.path for item in self.found if item.kind is Kind.DIFFERENCE}
+        known = {item.path for item in self.found.values() if item.kind is Kind.DIFFERENCE}
         new = [path for path in self.new if path not in known and path not in self.hip_only]
         places: dict[tuple[str, int, str], list[str]] = {}
         for reached in listers.finds(self.original, new, self._new_folders):
