@@ -699,6 +699,19 @@ ROCPORT_DEVICE T atomic_cas(T* address, T compare, T value) {
   __hip_atomic_compare_exchange_strong(address, &compare, value, Order, failed, Scope);
   return compare;
 }
+// Of a vector: each element by itself, as CUDA's.
+template <int Order, int Scope>
+ROCPORT_DEVICE float2 atomic_add(float2* address, float2 value) {
+  const float x = atomic_add<Order, Scope>(&address->x, value.x);
+  return make_float2(x, atomic_add<Order, Scope>(&address->y, value.y));
+}
+template <int Order, int Scope>
+ROCPORT_DEVICE float4 atomic_add(float4* address, float4 value) {
+  const float x = atomic_add<Order, Scope>(&address->x, value.x);
+  const float y = atomic_add<Order, Scope>(&address->y, value.y);
+  const float z = atomic_add<Order, Scope>(&address->z, value.z);
+  return make_float4(x, y, z, atomic_add<Order, Scope>(&address->w, value.w));
+}
 // CUDA's wrapping increment and decrement: ((old >= value) ? 0 : old + 1) and ((old == 0 || old > value) ? value : old - 1).
 template <int Order, int Scope>
 ROCPORT_DEVICE unsigned atomic_inc(unsigned* address, unsigned value) {
@@ -778,6 +791,17 @@ template <class T, typename ::std::enable_if<::std::is_same<T, unsigned short>::
 __device__ inline unsigned short atomicCAS(T* address, unsigned short compare, unsigned short value) {
   return rocport::atomic_cas<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT>(address, compare, value);
 }
+
+// CUDA's bitwise atomics of long long, which HIP has for unsigned long long only. Templates for the same reason.
+#define ROCPORT_LONG_ATOMIC(name, operation)                                                              \
+  template <class T, typename ::std::enable_if<::std::is_same<T, long long>::value, int>::type = 0>       \
+  __device__ inline long long name(T* address, long long value) {                                         \
+    return rocport::operation<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT>(address, value);                \
+  }
+ROCPORT_LONG_ATOMIC(atomicAnd, atomic_and)
+ROCPORT_LONG_ATOMIC(atomicOr, atomic_or)
+ROCPORT_LONG_ATOMIC(atomicXor, atomic_xor)
+#undef ROCPORT_LONG_ATOMIC
 
 // CUDA's atomicAdd of a vector, which HIP lacks: each element by itself, as CUDA's. A template for the same reason.
 template <class T, typename ::std::enable_if<::std::is_same<T, float2>::value, int>::type = 0>

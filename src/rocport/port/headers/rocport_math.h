@@ -48,10 +48,14 @@ ROCPORT_HOST float fdividef(float x, float y) { return x / y; }
 #endif
 
 #if defined(__cplusplus)
-// CUDA's overload of sincos for float, for both sides; one that the headers declare is preferred.
+// CUDA's overloads of sincos and sincospi for float; one that the headers declare is preferred.
 template <class T>
 __host__ __device__ inline auto sincos(T x, T* sine, T* cosine) -> decltype(sincosf(x, sine, cosine)) {
   return sincosf(x, sine, cosine);
+}
+template <class T>
+__device__ inline auto sincospi(T x, T* sine, T* cosine) -> decltype(sincospif(x, sine, cosine)) {
+  return sincospif(x, sine, cosine);
 }
 #endif
 

@@ -1,4 +1,4 @@
-"""`atomicAdd` on half and bfloat16, and `__ldg` on bfloat16 and PyTorch's halves, are overloads that HIP does not have.
+"""`atomicAdd` on half and bfloat16, `__ldg` on bfloat16, `ushort4` and PyTorch's halves are overloads that HIP lacks.
 The names exist for other types, so the calls stay as they are and the port includes a header with the missing
 overloads: compare-and-swap loops with CUDA's result. A HIP release, or the program itself, that declares such an
 overload is preferred to the header's. A program's own `fma` or `pow` for these types meets templates of clang's, which
@@ -20,8 +20,8 @@ _MATH = tuple(b"atan2 copysign fdim fma fmax fmin fmod hypot nextafter pow remai
 _BFLOAT16 = frozenset(
     {b"__nv_bfloat16", b"__nv_bfloat162", b"nv_bfloat16", b"nv_bfloat162", b"__hip_bfloat16", b"__hip_bfloat162"}
 )
-# Where one of these stands, the type behind a pointer may be one that HIP has no __ldg for: bfloat16, c10::Half.
-_ANY = _BFLOAT16 | {b"template", b"c10", b"at", b"scalar_t"}
+# Where one of these stands, what is loaded may be of a type that HIP has no __ldg for: bfloat16, c10::Half, ushort4.
+_ANY = _BFLOAT16 | {b"template", b"c10", b"at", b"scalar_t", b"ushort4"}
 _HALF = frozenset({b"__half", b"__half2", b"half", b"half2"}) | _BFLOAT16
 
 RULE = Rule(
@@ -62,6 +62,7 @@ RULE = Rule(
             "template <class T> __device__ T f(const T *a) { return __ldg(a + 1); }\n",
             contains=('#include "rocport_half.h"', "__ldg(a + 1)"),
         ),
+        Example("__device__ ushort4 f(const ushort4 *a) { return __ldg(a); }\n", contains=("rocport_half.h",)),
     ),
     clean=(
         "#include <cuda_fp16.h>\n__device__ float f(__half a) { float x = 1; x += fma(float(a), x, x); return x; }\n",
@@ -94,7 +95,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 RULE,
                 source,
                 position,
-                f"{source.texts[position].decode()}: the port brings the overloads for half and bfloat16",
+                f"{source.texts[position].decode()}: the port brings the overloads that HIP lacks",
                 headers=["rocport_half.h"],
             )
             return

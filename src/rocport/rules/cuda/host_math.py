@@ -1,8 +1,8 @@
 """Math functions that CUDA declares for the host, too, and HIP for the device only, or not at all.
 `rsqrtf`, `sinpi`, `normcdf` and others in host code, and unqualified `isfinite`, `isnan`, `isinf` and `signbit`, find
-no function to call; `sincos` of floats is unknown on both sides, as `umin`, `llmax` and their like are. The port
-includes a header that has them. Right everywhere; the host functions are computed in double, to within a unit in the
-last place of CUDA's.
+no function to call; `sincos` and `sincospi` of floats are unknown on both sides, as `umin`, `llmax` and their like are.
+The port includes a header that has them. Right everywhere; the host functions are computed in double, to within a unit
+in the last place of CUDA's.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _HOST = frozenset(
         *(b"cospi", b"cospif", b"normcdf", b"normcdff", b"fdividef", b"isfinite", b"isnan", b"isinf", b"signbit"),
     }
 )
-# C++ overloads that HIP has for double alone, on both sides.
-_OVERLOADS = frozenset({b"sincos"})
+# C++ overloads that HIP has for double alone.
+_OVERLOADS = frozenset({b"sincos", b"sincospi"})
 _RENAMED = frozenset({b"umin", b"umax", b"llmin", b"llmax", b"ullmin", b"ullmax"})
 
 RULE = Rule(
@@ -40,6 +40,7 @@ RULE = Rule(
             "__device__ void f(float x, float *s, float *c) { sincos(x, s, c); }\n",
             contains=('#include "rocport_math.h"', "{ sincos(x, s, c); }"),
         ),
+        Example("__device__ void f(float x, float *s) { sincospi(x, s, s + 1); }\n", contains=("rocport_math.h",)),
         Example(
             "template <class T> __device__ void f(T x, T *s, T *c) { sincos(x, s, c); }\n",
             path="f.h",

@@ -4,7 +4,8 @@ A list in braces with fewer values than components sets the others to 0 in CUDA.
 explicit and sets all components to it: `float4 a = {0};` does not compile, and `float4{1.f}` is (1, 1, 1, 1) instead of
 (1, 0, 0, 0). The missing zeros are written out, designated values are put in order, the braces that an array's list
 leaves out are set. A structured binding cannot look into HIP's classes: a header of the port gives them the tuple
-protocol. The values are CUDA's on both platforms.
+protocol. A component is a base's member in HIP, so that a template takes a pointer to it as `auto`. The values are
+CUDA's on both platforms. A component of a constexpr vector, which lies in a union there, is no constant: MANUAL.
 """
 
 from __future__ import annotations
@@ -45,9 +46,18 @@ RULE = Rule(
         Example(
             "__device__ float f(float2 p) { auto [x, y] = p; return x; }\n", contains=('#include "rocport_vector.h"',)
         ),
+        Example(
+            "struct S { float4 v; int2 w; S(float a) : v{a}, w{1} {} };\n", contains=("v{a, 0, 0, 0}, w{1, 0} {}",)
+        ),
+        Example("struct S { int2 w; S(int a); };\nS::S(int a) : w{a} {}\n", contains=("w{a, 0} {}",)),
+        Example("constexpr int2 at[] = {{0, 1}};\nstatic_assert(at[0].x == 0);\n"),
+        Example("template <float float3::*M> void f(float3 *p) { p->*M = 1; }\n", contains=("template <auto M>",)),
     ),
     clean=(
         "void f(float4 b) { float4 a{b}, c = {b}, d{make_float4(1, 2, 3, 4)}, h{float4{}}; float2 e = {1, 2}; }\n",
+        "struct S { float4 v; S(S const &o) : v{o.v} {} };\nstruct N { int w; N() : w{1} {} };\n",
+        "struct T { int2 w; T(int a, bool b) : w(a ? f(b) : g(b)) {} };\n",
+        "constexpr int2 at = {0, 1};\nint f() { return at.x; }\n",
         "void f(float4) { g(); }\nfloat4 h() { return {1, 2, 3, 4}; }\nauto l = [](float2) { g(); };\n",
         "struct float3 { float v[3]; };\nfloat3 v = {0};\n",
         "float4 *p[2] = {0};\nfloat2 q[2] = {make_float2(1, 2), r};\n",
@@ -59,12 +69,19 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     bound = binder(source, context)
+    members = _member_initializers(source)
     for name in sorted(source.names & _RANKS.keys()):
         for position in source.find(name):
             if bound.bind(position).owner is Owner.PROJECT:
                 continue
             for open_, arrays in _lists(source, position):
                 yield from _written_out(source, bound, name, open_, arrays)
+            for open_ in members.get(source.at(position + 1), ()):
+                seen = bound.scopes.visible(open_ - 1)
+                if seen is None or seen.position == position + 1:
+                    yield from _written_out(source, bound, name, open_, 0)
+            yield from _constants(source, position)
+            yield from _member_parameter(source, position)
     for position in source.find(b"return"):
         name = returned_type(source, bound.scopes, position) if source.at(position + 1) == b"{" else b""
         if name in _RANKS:
@@ -92,6 +109,75 @@ def _lists(source: CudaSource, position: int) -> Iterator[tuple[int, int]]:
         if source.at(at) != b",":
             return
         at += 1
+
+
+def _member_initializers(source: CudaSource) -> dict[bytes, list[int]]:
+    """Braces behind a member's name in constructors' lists of initializers: `: v{a}, w(b) {`."""
+    found: dict[bytes, list[int]] = {}
+    for colon in (at for at, text in enumerate(source.texts) if text == b":" and source.at(at - 1) == b")"):
+        at, opened = colon + 1, []
+        while source.is_ident(at) and source.at(at + 1) in (b"(", b"{") and at + 1 in source.pairs:
+            opened.append(at + 1)
+            at = source.pairs[at + 1] + 1
+            if source.at(at) != b",":
+                break
+            at += 1
+        for open_ in opened if source.at(at) == b"{" else ():
+            if source.at(open_) == b"{":
+                found.setdefault(source.at(open_ - 1), []).append(open_)
+    return found
+
+
+_BEFORE_TYPE = frozenset({b"static", b"const", b"inline", b"__device__", b"__constant__"})
+
+
+def _constants(source: CudaSource, position: int) -> Iterator[Finding]:
+    """The first component that must be a constant, of a vector declared constexpr at a token."""
+    at = position - 1
+    while source.at(at) in _BEFORE_TYPE:
+        at -= 1
+    if source.at(at) != b"constexpr":
+        return
+    name = source.at(position + 1)
+    for use in source.index.get(name, ()) if source.is_ident(position + 1) else ():
+        end = source.pairs.get(use + 1, use) if source.at(use + 1) == b"[" else use
+        if source.at(end + 1) == b"." and _must_be_constant(source, use):
+            yield finding(
+                RULE,
+                source,
+                use,
+                f"{name.decode()} is a class with a union in HIP: its components are no constants for the compiler",
+                last=end + 2,
+                applicability=Applicability.MANUAL,
+                fix="keep what the compiler is to know in a constexpr number, or in a struct of your own",
+            )
+            return
+
+
+def _must_be_constant(source: CudaSource, use: int) -> bool:
+    if source.at(use - 1) in (b"[", b"<", b"case"):
+        return True
+    at = use
+    while at > 0 and source.at(at - 1) not in (b";", b"{", b"}"):
+        at -= 1
+    return not {b"static_assert", b"constexpr"}.isdisjoint(source.texts[at:use])
+
+
+def _member_parameter(source: CudaSource, position: int) -> Iterator[Finding]:
+    """`template <float float3::*M>`: a pointer to a member of the vector."""
+    first, last = position - 1, position + 3
+    if source.at(first - 1) not in (b"<", b",") or source.at(position + 1) != b"::" or source.at(last - 1) != b"*":
+        return
+    if source.is_ident(first) and source.is_ident(last) and source.at(last + 1) in (b",", b">"):
+        yield finding(
+            RULE,
+            source,
+            position,
+            "a component is a member of a base in HIP, which a template takes a pointer to as auto",
+            last=last,
+            applicability=Applicability.SAFE,
+            edits=[replace_range(source, first, last, b"auto ")],
+        )
 
 
 def _written_out(source: CudaSource, bound: Binder, name: bytes, open_: int, arrays: int) -> Iterator[Finding]:
@@ -189,8 +275,8 @@ def _may_spread(source: CudaSource, bound: Binder, name: bytes, open_: int) -> b
     if len(parts) != 1 or source.at(open_ - 1) in (b"=", b"return"):
         return False
     first, last = parts[0]
-    if source.at(first) in (name, b"make_" + name, b"{", b"."):
-        return False
+    if source.at(first) in (name, b"make_" + name, b"{", b".") or source.at(last - 1) == source.at(open_ - 1):
+        return False  # `: v{other.v}` copies the member
     seen = bound.scopes.visible(first) if last - first == 1 else None
     return seen is None or name not in source.texts[max(seen.position - 2, 0) : seen.position]
 

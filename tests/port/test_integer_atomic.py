@@ -1,4 +1,4 @@
-"""atomicCAS of 16 bits, which HIP lacks: beside HIP's own overloads, and only the half of the word it names."""
+"""Atomics on integers and vectors that HIP lacks: beside HIP's own overloads, and only what they name."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ template <class T> __device__ void add(T *place, T value) {
     old = atomicCAS(place, seen, T(seen + value));
   } while (old != seen);
 }
+__global__ void bits(long long *a, float4 *b) {
+  atomicAnd(a, ~(1ll << (32 + threadIdx.x % 4)));
+  atomicOr(a + 1, 1ll << (threadIdx.x % 40)), atomicXor(a + 2, (long long)threadIdx.x << 40);
+  rocport::atomicAdd_block(b, make_float4(1, 2, 3, 4));
+}
 __global__ void k(unsigned short *a, unsigned *b) {
   add<unsigned short>(&a[threadIdx.x % 2], threadIdx.x), add<unsigned>(b, 1u);
   __syncthreads();
@@ -33,6 +38,13 @@ int main() {
   k<<<1, 128>>>(a, b);
   hipMemcpy(host, a, 8, hipMemcpyDeviceToHost), hipMemcpy(&count, b, 4, hipMemcpyDeviceToHost);
   std::printf("%d %d %d %d %u\n", host[0], host[1], host[2], host[3], count);
+  long long *c, wide[3] = {-1, 0, 5};
+  float4 *v, sum = make_float4(0, 0, 0, 1);
+  hipMalloc(&c, 24), hipMalloc(&v, 16);
+  hipMemcpy(c, wide, 24, hipMemcpyHostToDevice), hipMemcpy(v, &sum, 16, hipMemcpyHostToDevice);
+  bits<<<1, 64>>>(c, v);
+  hipMemcpy(wide, c, 24, hipMemcpyDeviceToHost), hipMemcpy(&sum, v, 16, hipMemcpyDeviceToHost);
+  std::printf("%llx %llx %lld %g %g\n", wide[0], wide[1], wide[2], sum.x, sum.w);
 }
 """
 
@@ -51,4 +63,5 @@ def test_it_compiles(target: str, tmp_path: Path, compiles: Callable[..., Path])
 
 def test_it_exchanges_one_half_of_a_word(tmp_path: Path, outputs: Callable[..., list[str]]) -> None:
     odd = (65000 + sum(range(1, 128, 2))) % 65536
-    assert outputs(_written(tmp_path)) == [f"{sum(range(0, 128, 2))} {odd} 9 5 128"] * 2
+    expected = f"{sum(range(0, 128, 2))} {odd} 9 5 128\nfffffff0ffffffff ffffffffff 5 64 257"
+    assert outputs(_written(tmp_path)) == [expected] * 2
