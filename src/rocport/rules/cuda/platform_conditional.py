@@ -105,6 +105,21 @@ RULE = Rule(
             contains=("#else\n#if defined(__HIPCC__)\n__host__ __device__\n#endif\nstatic inline\n#endif",),
         ),
         Example(
+            "#ifndef __CUDA_ARCH__\ninline bool eq(double a, double b) { return a == b; }\n#else\n"
+            "__device__ bool eq(float a, float b) { return a == b; }\n#endif\n"
+            "bool f(double a) { return eq(a, 1); }\n__global__ void k(bool *p) { *p = eq(1.f, 2.f); }\n",
+            contains=("#ifndef __CUDA_ARCH__\ninline bool", "#endif\n#ifdef __HIPCC__\n__device__ bool"),
+        ),
+        Example(
+            "#ifdef __CUDA_ARCH__\n__device__ int f(int a) { return a; }\n#else\nint f(int a) { return a; }\n#endif\n",
+            contains=("#ifdef __HIPCC__\n__device__ int", "#endif\n#ifndef __CUDA_ARCH__\nint f"),
+        ),
+        Example(
+            "#ifdef __CUDA_ARCH__\n__device__ int f(int a) { return a; }\n#else\n"
+            "constexpr int f(int a) { return a; }\n#endif\n",
+            contains=("#ifdef __HIP_DEVICE_COMPILE__",),
+        ),
+        Example(
             "#if __CUDA_ARCH__ < 700\n__device__ __forceinline__ __half hcos(__half a) { return a; }\n#endif\n",
             contains=("#if ROCPORT_CUDA_ARCH_VALUE < 700",),
         ),
@@ -174,6 +189,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for chain, taken in zip(view.chains, view.taken, strict=True):
         seen.update(branch.directive.first for branch in chain.branches)
         if respects_hip(source, chain):
+            continue
+        if held.overloads_by_pass(chain):
+            yield _overloaded(source, chain)
             continue
         functions = _chooses_device_functions(source, chain, held)
         look = _looked_at(source, chain, taken.device, told, numbers)
@@ -448,6 +466,23 @@ def _holds_device_functions(source: CudaSource, chain: Chain, held: _Held) -> bo
     return source.enclosing(branch.directive.first) is None
 
 
+def _overloaded(source: CudaSource, chain: Chain) -> Finding:
+    """Both branches, each a conditional of its own: __CUDA_ARCH__ is never defined by HIP."""
+    first, second = (branch.directive for branch in chain.branches)
+    asked = first.first + 2
+    edits = [replace(source, asked, b"__HIPCC__")] if source.texts[asked - 1] == b"ifdef" else []
+    follows = b"#ifndef " + ARCH if edits else b"#ifdef __HIPCC__"
+    return finding(
+        RULE,
+        source,
+        first.first,
+        "HIP's passes read host and device code alike: a function for each, which clang tells apart",
+        last=first.last - 1,
+        edits=[*edits, replace(source, second.first + 1, b"endif" + source.newline + follows)],
+        applicability=Applicability.SAFE,
+    )
+
+
 _SPECIFIERS = frozenset(b"static inline constexpr __device__ __host__ __forceinline__ __inline__ __noinline__".split())
 
 
@@ -496,7 +531,9 @@ class _Held:
         self._source = source
         self._refusals = [item.start for item in source.directives if item.name == b"error"]
         own = (item.name for item in source.functions if b"__device__" in item.specifiers and item.body is not None)
-        self._defined = sorted(source.starts[name] for name in own)
+        self._device = sorted((source.starts[name], source.texts[name]) for name in own)
+        self._defined = [start for start, _ in self._device]
+        self._constexpr = sorted(source.starts[at] for at in source.find(b"constexpr", b"consteval"))
         self._told = [item.start for item in source.directives if item.name not in _NEUTRAL]
 
     @cached_property
@@ -537,6 +574,39 @@ class _Held:
         """True where a branch defines a function for the device, and does not refuse."""
         refuses = between(self._refusals, branch.start, branch.end)
         return not refuses and bool(between(self._defined, branch.start, branch.end))
+
+    def overloads_by_pass(self, chain: Chain) -> bool:
+        """True for `#ifdef __CUDA_ARCH__`, functions for the device, `#else`, functions for the host with their names.
+
+        clang takes both for overloads, unless one is constexpr: for host and device, that is.
+        """
+        if len(chain.branches) != 2 or chain.branches[1].directive.name != b"else":
+            return False
+        first, last = chain.branches[0].directive, chain.branches[1]
+        begins = self._source.texts[first.first + 1 : first.last]
+        if begins not in ([b"ifdef", ARCH], [b"ifndef", ARCH]) or self._source.enclosing(first.first) is not None:
+            return False
+        host, device = chain.branches if begins[0] == b"ifndef" else chain.branches[::-1]
+        others, starts, _ = self._read
+        if between(self._told, first.start, last.end) or between(self._constexpr, first.start, last.end):
+            return False
+        if between(others, device.start, device.end) or not between(starts, device.start, device.end):
+            return False
+        if between(self._defined, host.start, host.end):
+            return False
+        low, high = (bisect.bisect_left(self._device, (place,)) for place in (device.start, device.end))
+        return all(self._defines(name, host) for _, name in self._device[low:high])
+
+    def _defines(self, name: bytes, branch: Branch) -> bool:
+        """True where a branch defines a function of that name."""
+        places = self._source.index[name]
+        for at in places[bisect.bisect_left(places, branch.directive.last) :]:
+            if self._source.starts[at] >= branch.end:
+                break
+            close = self._source.pairs.get(at + 1)
+            if close is not None and self._source.at(close + 1) in (b"{", b"const", b"noexcept"):
+                return True
+        return False
 
     def only_device_functions(self, chain: Chain) -> bool:
         """True where the branches hold whole definitions of functions for the device, at least one, and no more."""
