@@ -22,6 +22,7 @@ def resolve(level: int, module: str, name: str) -> str | None:
 FACTS = Facts("pkg/m.py", {COMPAT: {"IS_ROCM": False, "WAVE64": False}}, resolve, requires=(3, 8))
 HEAD = "from pkg import _rocm_compat\n"
 GATE = "x = (1 if _R else 2)"
+LOOKED = '__import__("importlib.util").util.find_spec("torch") is not None'
 
 
 def differences(ported: str, original: str) -> list[str]:
@@ -46,6 +47,27 @@ def differences(ported: str, original: str) -> list[str]:
         ("import torch\nx = (1 if getattr(torch.version, 'hip', None) else 2)", "import torch\nx = 2"),
         ("import torch\nx = (1 if bool(torch.version.hip) else 2)", "import torch\nx = 2"),
         ("import torch\nx = (1 if torch.version.hip != None else 2)", "import torch\nx = 2"),
+        ("def f():\n    return (1 if _R else 2)\nimport torch\n_R = bool(torch.version.hip)",
+         "def f():\n    return 2\nimport torch"),
+        ("f()\ndef g():\n    return (1 if _R else 2)\n_R = _rocm_compat.IS_ROCM", "f()\ndef g():\n    return 2"),
+        ("x = a and _rocm_compat.IS_ROCM and b", "x = a and False"),
+        ("x = a or not _rocm_compat.IS_ROCM or b", "x = a or True"),
+        ("x = a and not _rocm_compat.IS_ROCM", "x = a and True"),
+        ("x = not _rocm_compat.IS_ROCM and a", "x = a"),
+        ("if a and not _rocm_compat.IS_ROCM:\n    f()", "if a:\n    f()"),
+        ("match a:\n    case 1 if not _rocm_compat.IS_ROCM:\n        f()", "match a:\n    case 1:\n        f()"),
+        ("while a and not _rocm_compat.IS_ROCM:\n    f()", "while a:\n    f()"),
+        ("while _rocm_compat.IS_ROCM:\n    g()\nelse:\n    f()", "f()"),
+        ("assert not _rocm_compat.IS_ROCM, 'x'\nf()", "f()"),
+        ("x = [b for b in c if not _rocm_compat.IS_ROCM]", "x = [b for b in c]"),
+        ("x = lambda a=(1 if _rocm_compat.IS_ROCM else 2): (3 if _rocm_compat.IS_ROCM else a)", "x = lambda a=2: a"),
+        ("def f(*, a: (1 if _rocm_compat.IS_ROCM else 2) = (3 if _rocm_compat.IS_ROCM else 4)): pass",
+         "def f(*, a: 2 = 4): pass"),
+        ("try:\n    f()\nexcept E:\n    pass\nfinally:\n    if _rocm_compat.IS_ROCM:\n        g()",
+         "try:\n    f()\nexcept E:\n    pass"),
+        ("if _rocm_compat.IS_ROCM:\n    g()  # type: a\nf()", "f()"),
+        ("if _rocm_compat.IS_ROCM:\n    g()  # type: a\n    g()\n    g()  # type: b\nf()", "f()"),
+        ("if _rocm_compat.IS_ROCM:\n    @g  # type: a\n    def h():\n        pass\nf()", "f()"),
     ],
 )  # fmt: skip
 def test_what_is_certain_is_folded(ported: str, original: str) -> None:
@@ -76,6 +98,17 @@ def test_what_is_certain_is_folded(ported: str, original: str) -> None:
         ("import torch\nx = (1 if getattr(torch.version, 'hip') else 2)", "import torch\nx = 2"),
         ("import torch\nx = (1 if len(torch.version.hip) else 2)", "import torch\nx = 2"),
         ("import torch\nx = (1 if torch.version.hip < '6' else 2)", "import torch\nx = 2"),
+        ("def f():\n    return (1 if _R else 2)\nf(); _R = _rocm_compat.IS_ROCM", "def f():\n    return 2\nf()"),
+        ("if a:\n    def f():\n        return (1 if _R else 2)\n    f()\n_R = _rocm_compat.IS_ROCM",
+         "if a:\n    def f():\n        return 2\n    f()"),
+        ("def f(a=g()): return (1 if _R else 2)\n_R = _rocm_compat.IS_ROCM", "def f(a=g()): return 2"),
+        (f"{LOOKED} and __import__('torch').version.hip\nx = (1 if __import__('torch').version.hip else 2)",
+         f"{LOOKED} and __import__('torch').version.hip\nx = 2"),
+        (f"x = (1 if {LOOKED} and a and __import__('torch').version.hip else 2)", "x = 2"),
+        ("x = a and _rocm_compat.IS_ROCM and b", "x = a and b"),
+        ("x = a or not _rocm_compat.IS_ROCM", "x = a"),
+        ("x = 1  # type: a\nif _rocm_compat.IS_ROCM:\n    g()", "x = 1"),
+        ("if _rocm_compat.IS_ROCM:\n    g()\nf()  # type: a", "f()"),
         ("def bool(a): return 1\nimport torch\nx = (1 if bool(torch.version.hip) else 2)",
          "def bool(a): return 1\nimport torch\nx = 2"),
         ("match a:\n    case {**_rocm_compat}:\n        x = (1 if _rocm_compat.IS_ROCM else 2)",
@@ -92,8 +125,11 @@ def test_what_is_not_certain_is_not(ported: str, original: str) -> None:
 
 def test_differences_of_a_file_are_counted_where_there_are_many() -> None:
     ported, original = ("".join(f"x{number} = {number + more}\n" for number in range(30)) for more in (1, 2))
-    found = differences(ported, original)
-    assert len(found) == 21 and found[-1] == "and 10 more differences in this file"
+    found = compare(ported.encode(), original.encode(), FACTS).differences
+    assert [item.line for item in found] == [*range(1, 21), 0]
+    assert found[-1].message == "and 10 more differences in this file"
+    ported, original = ("\n".join(text.split("\n")[:20]) for text in (ported, original))
+    assert len(compare(ported.encode(), original.encode(), FACTS).differences) == 20
 
 
 SAFE = """\

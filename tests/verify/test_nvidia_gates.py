@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 from pathlib import Path
@@ -60,6 +61,13 @@ def verdict(tmp_path: Path, shared: dict[str, str], old: dict[str, str], new: di
         ("x.pro", "DEFINES += USE_ROCM=0\n", "USE_ROCM"),
         ("build.rs", 'cc.define("USE_ROCM", "0");\n', "USE_ROCM"),
         ("meson.build", "add_project_arguments('-DUSE_ROCM=0', language: 'c')\n", "USE_ROCM"),
+        ("CMakeLists.txt", 'project(x)\nstring(APPEND F " -DUSE_ROCM=0")\n', "USE_ROCM"),
+        ("a.txt", "#define USE_ROCM 0\n", "USE_ROCM"),
+        ("a.yml", "flags: -DUSE_${backend}\n", "USE_ROCM"),
+        ("build.sh", "# -DUSE_${A}\ncmake -DUSE_${A} ..\n", "USE_ROCM"),
+        ("build.sh", "if [ a ]; then cmake -DUSE_ROCM=1; fi\n", "USE_ROCM"),
+        ("run.py", "f(['a', '#define USE_ROCM 1'])\n", "USE_ROCM"),
+        ("run.py", "environ['USE_ROCM'] = x\n", "USE_ROCM"),
     ],
 )
 def test_a_gate_that_the_original_switches_is_not_taken_to_be_false(
@@ -123,6 +131,13 @@ def test_a_name_that_is_put_together_may_be_the_gate_s(tmp_path: Path, path: str
         ("build.sh", '# USE_ROCM=1 for AMD\nif [ "$USE_ROCM" = 1 ]; then exit 1; fi\n'),
         ("build_rocm.sh", "cmake -DUSE_ROCM=ON ..\n"),
         ("CMakeLists.txt", 'option(USE_ROCM "AMD" OFF)\nif(USE_ROCM)\n  message("rocm")\nendif()\n'),
+        ("build.sh", "# cmake -DUSE_${A} ..\n"),
+        ("a.c", 'char *a = "-DUSE_%s";\n'),
+        ("notes.txt", "Build with USE_ROCM, or -DUSE_ROCM=1\n"),
+        ("x.rs", "// USE_ROCM=1\n"),
+        ("a.sh", "elif USE_ROCM\n"),
+        ("b.c", 'char *a = "see USE_ROCM";\n'),
+        ("run.py", "x = a['USE_ROCM']\ny = b == 'USE_ROCM'\nz = f(USE_ROCM=1)\nw = 'about USE_ROCM'\n"),
     ],
 )
 def test_a_gate_that_is_only_asked_is_one(tmp_path: Path, path: str, text: str) -> None:
@@ -234,3 +249,54 @@ def test_a_file_is_taken_up_by_whatever_its_name_is_made_of(text: str, name: str
     original = Tree({"a.sh": "file", name: "file"}, {"a.sh": text.encode(), name: b""}.__getitem__, "the original")
     assert name in gates._TakenUp(original)
     assert "a.sh" not in gates._TakenUp(original)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.md", b"USE_ROCM=1"),
+        ("a_rocm.h", b"#define USE_ROCM 1"),
+        ("a_rocm.txt", b"x -DUSE_ROCM"),
+        ("a.bin", b"USE_ROCM=1 \0"),
+        ("a.sh", b"USE_ROCM=1" + b" " * gates._LARGEST),
+        ("a.sh", b"true"),
+        ("a.py", b"USE_ROCM = ("),
+        ("a.py", b"x.USE_ROCM"),
+    ],
+)
+def test_what_stands_before_who_sets_a_gate_hides_nothing(path: str, text: bytes) -> None:
+    texts = {path: text, "z.sh": b"\nexport USE_ROCM=0"}
+    original = Tree(dict.fromkeys(texts, "file"), texts.__getitem__, "the original")
+    found = list(gates.switched(original, {"USE_ROCM": "a.cu"}, lambda _, content: ast.parse(content)))
+    assert found == [("USE_ROCM", "z.sh", 2)]
+    linked = Tree({path: "link", "z.sh": "file"}, {**texts, path: b"USE_ROCM=1"}.__getitem__, "the original")
+    assert list(gates.switched(linked, {"USE_ROCM": "a.cu"}, lambda _, content: ast.parse(content))) == found
+
+
+def test_a_file_of_the_largest_size_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"USE_ROCM=0"
+    original = Tree({"a.sh": "file"}, lambda _: text, "the original")
+    for largest, found in ((len(text), [("USE_ROCM", "a.sh", 1)]), (len(text) - 1, [])):
+        monkeypatch.setattr(gates, "_LARGEST", largest)
+        assert list(gates.switched(original, {"USE_ROCM": "a.cu"}, lambda *_: ast.Module([], []))) == found
+
+
+@pytest.mark.parametrize(
+    ("before", "commented"),
+    [
+        (b"", False),
+        (b"# ", True),
+        (b"\n# ", True),
+        (b"a\n# ", True),
+        (b"\n \t// a ", True),
+        (b"\na # ", False),
+        (b"# a\n", False),
+        (b"\n#" + b" " * 1998, True),
+        (b"\n#" + b" " * 1999, False),
+        (b"#" + b" " * 1999, True),
+        (b"#" + b" " * 2000, False),
+        (b"\n" + b"#" * 3000, False),
+    ],
+)
+def test_a_line_that_begins_as_a_comment(before: bytes, commented: bool) -> None:
+    assert gates._commented(before + b"NAME", len(before)) is commented

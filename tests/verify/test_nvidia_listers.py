@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from rocport.verify import nvidia
-from rocport.verify.nvidia import Kind
+from rocport.verify.nvidia import Kind, listers
+from rocport.verify.nvidia.tree import Tree
 
 CU = "__global__ void k() {}\n"
 
@@ -113,3 +115,109 @@ def test_a_new_link_is_not_decided(tmp_path: Path) -> None:
     proof(tmp_path, {"csrc/old.cu": CU}, "notes_rocm.md")
     (tmp_path / "new" / "csrc" / "more").symlink_to("../hip")
     assert nvidia.verify(tmp_path / "new", tmp_path / "old").verdict == "not decided"
+
+
+def reached(path: str, text: str, *new: str) -> list[tuple[str, int]]:
+    """What is found of new files beside `csrc/old.cu`: (path, line)."""
+    texts = {path: text, "csrc/old.cu": CU}
+    original = Tree(dict.fromkeys(texts, "file"), lambda path: texts[path].encode(), "the original")
+    return [(item.path, item.line) for item in listers.finds(original, new, ())]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [(11, 0, True), (12, 0, False), (0, 11, True), (0, 12, True), (0, 13, False), (20, 0, False)],
+)
+def test_a_folder_is_named_near_the_call_that_lists(before: int, after: int, found: bool) -> None:
+    lines = ["a();"] * (before + 1 + after)
+    lines[0 if before else -1] = 'char *a = ".";'
+    lines[before] = "DIR *d = opendir(dir);"
+    assert reached("load.cpp", "\n".join(lines), "b.cu") == [("b.cu", before + 1)] * found
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "new", "line"),
+    [
+        ("load.cpp", 'opendir(".");\n', "b.cu", 1),
+        ("load.cpp", '\nopendir("./");\n', "b.cu", 2),
+        ("load.cpp", 'opendir(dir + "/");\n', "b.cu", 0),
+        ("load.cpp", 'opendir(".");\n', "csrc/b.cu", 0),
+        ("csrc/load.cpp", 'opendir(".");\n', "csrc/b.cu", 1),
+        ("load.cpp", 'recursive_directory_iterator("csrc");\n', "csrc/d/b.cu", 1),
+        ("load.cpp", 'recursive_directory_iterator(".");\n', "csrc/d/b.cu", 1),
+        ("load.cpp", 'recursive_directory_iterator("csrc");\n', "csrcs/b.cu", 0),
+        ("load.cpp", 'opendir("csrc"); ends(".cu");\n', "csrc/b.cu", 1),
+        ("load.cpp", 'opendir("."); ends(".cu");\n', "b.txt", 0),
+        ("load.cpp", 'opendir(d); ends(".cu");\n', "csrc/b.cu", 1),
+        ("load.cpp", 'opendir(d); ends(".cu");\n', "new/b.cu", 0),
+        ("load.cpp", "opendir(d);\n", "csrc/b.cu", 0),
+        ("load.cpp", '// opendir("csrc");\n', "csrc/b.cu", 0),
+        ("load.cpp", 'a();\n  * opendir("csrc");\n', "csrc/b.cu", 0),
+        ("load.cpp", '/* opendir("csrc");\n', "csrc/b.cu", 0),
+        ("load.cpp", " " * 1985 + 'opendir(".");\n', "b.cu", 1),
+        ("load.cpp", " " * 1989 + 'opendir(".");\n', "b.cu", 0),
+        ("clean.sh", "find . -type f -delete\n", "b.cu", 0),
+        ("a.sh", "find csrc -type f\n", "csrc/b.cu", 1),
+        ("a.sh", "test -f csrc/b.cu\n", "csrc/b.cu", 1),
+        ("a.sh", "test -f csrc/c.cu\n", "csrc/b.cu", 0),
+        ("a.sh", "test -f xcsrc/b.cu\n", "csrc/b.cu", 0),
+        ("a.sh", "test -f $ROCM_PATH/csrc/b.cu\n", "csrc/b.cu", 0),
+        ("a.sh", "test -f /usr/csrc/b.cu\n", "csrc/b.cu", 0),
+        ("csrc/a.sh", "test -f b.cu\n", "csrc/b.cu", 1),
+        ("b/a.sh", "test -f b.cu\n", "csrc/b.cu", 0),
+        ("Makefile", "include $(X:.o=.dep)\n", "b.dep", 1),
+        ("Makefile", "-include $(X)\n", "b.mk", 1),
+        ("Makefile", "-include $(X)\n", "b.x", 0),
+        ("Makefile", "-include $(X)\n", "new/b.mk", 0),
+        ("Makefile", "include x.mk # $(X)\n", "b.mk", 0),
+        ("Makefile", "\n%.o: %.cu\n", "csrc/old.cu", 2),
+        ("Makefile", "\n.cu.o:\n", "csrc/old.cu", 2),
+        ("Makefile", "\n.cu.o:\n", "csrc/b.cu", 0),
+        ("Makefile", "all: b\n.cu.o:\n", "csrc/b.cu", 2),
+        ("Makefile", "all: b\n.cu.o:\n", "new/b.cu", 0),
+        ("Makefile", "all: b\nVPATH = new\n.cu.o:\n", "new/b.cu", 2),
+        ("Makefile", "all: b\nvpath %.c new\n", "new/b.c", 2),
+        ("Makefile", "all: bb\n.cu.o:\n", "csrc/b.cu", 0),
+        ("Makefile", "all: b.o\n", "csrc/b.c", 1),
+        ("Makefile", "all: b.o\n", "csrc/b.cu", 0),
+        ("csrc/lit.cfg", "\nconfig.suffixes = ['.cu']\n", "csrc/b.cu", 2),
+        ("csrc/lit.cfg", "config.suffixes = ['.cu']\n", "b.cu", 0),
+        ("csrc/lit.cfg", "config.suffixes = x\n", "csrc/b.cu", 0),
+        ("a.txt", "see csrc/*.cu\n", "csrc/b.cu", 1),
+        ("a.txt", "see name_*\n", "name_x", 0),
+        ("a.sh", "cd b\nx *.{cu,h}\n", "b.h", 2),
+        ("a.sh", "cd b\nx *.{cu,h}\n", "b.c", 0),
+        ("a.sh", "cd csrc\nfor f in *; do x; done\n", "csrc/b.cu", 2),
+        ("a.sh", "for f in *; do x; done\n", "csrc/b.cu", 0),
+        ("a.sh", "cd csrc\nx *.cu\n", "csrc/b.cu", 2),
+        ("a.sh", "x *.cu\n", "csrc/b.cu", 0),
+        ("a.sh", "x --include=*.cu\n", "csrc/b.cu", 1),
+        ("a.sh", "x */\n", "new/b.cu", 1),
+        ("a.sh", "x a # */\n", "new/b.cu", 0),
+        ("a.sh", "x '#' */\n", "new/b.cu", 1),
+        ("a.css", "x */\n", "new/b.cu", 0),
+        ("a.ipynb", json.dumps({"cells": [{"cell_type": "code", "source": ["!x csrc/*.cu"]}]}), "csrc/b.cu", 1),
+        ("a.ipynb", json.dumps({"cells": [{"cell_type": "code", "source": "%%bash\nx csrc/*.cu"}]}), "csrc/b.cu", 2),
+        ("a.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": "!x csrc/*.cu"}]}), "csrc/b.cu", 0),
+        ("CMakeLists.txt", '\nexecute_process(COMMAND sh -c\n  "x csrc/*.cu")\n', "csrc/b.cu", 3),
+        ("CMakeLists.txt", 'message("x *.cu")\n', "b.cu", 0),
+        (".gitlab-ci.yml", "a:\n  only:\n    changes:\n      - 'csrc/*.cu'\n", "csrc/b.cu", 0),
+        (".gitlab-ci.yml", "a:\n  only:\n    changes:\n      - x\n  cache:\n    - 'csrc/*.cu'\n", "csrc/b.cu", 6),
+        (".gitlab-ci.yml", "a:\n  only:\n  - 'csrc/*.cu'\n\nb:\n  - 'csrc/*.cu'\n", "csrc/b.cu", 6),
+        ("x.c", 'char *a = "csrc";\n', "csrc/b.cu", 1),
+        ("x.c", "int csrc;\n", "csrc/b.cu", 0),
+        ("a.sh", "nvcc -I csrc a.cu\n", "csrc/b.cu", 0),
+        ("a.sh", "nvcc -I csrc a.cu\n", "csrc/b.cuh", 1),
+        ("a.sh", "x other/csrc\n", "csrc/b.cu", 1),
+        ("a.sh", "x csrc/old.cu\n", "csrc/b.cu", 0),
+    ],
+)
+def test_which_line_finds_a_new_file(path: str, text: str, new: str, line: int) -> None:
+    assert reached(path, text, new)[:1] == [(new, line)] * bool(line)
+
+
+@pytest.mark.parametrize("path", ["csrc/rocm.sh", "hip/x.sh", "README.md", "a.sh"])
+def test_who_reads_nothing_hides_nothing(path: str) -> None:
+    texts = {path: "x csrc/*.cu\0", "csrc/old.cu": CU, "z.sh": "x csrc/*.cu"}
+    original = Tree(dict.fromkeys(texts, "file"), lambda path: texts[path].encode(), "the original")
+    assert [item.where for item in listers.finds(original, ["csrc/b.cu"], ())] == ["z.sh"]

@@ -115,6 +115,10 @@ def test_a_new_file_is_named(tmp_path: Path, original: dict[str, str], new: str,
         ({"c.sh": "cp hip-x/a b\n"}, "hip/rocm.dat"),
         ({"a/b.py": "", "c.py": "open('a/m_%s.cu' % n)\n"}, "a/l_x.cu"),
         ({"a/b.py": "", "l.go": "// see a\nvar f embed.FS\n"}, "a/l_x.cu"),
+        ({"a/b.py": "x = 'rocm_m'\n"}, "a/rocm_m.py"),
+        ({**INIT, "p/l.py": "import importlib\nX = importlib.import_module('p.c')\n"}, "p/rocm_b.py"),
+        ({**INIT, "p/l.py": "import importlib\nX = importlib.import_module(name)\n"}, "hip/b.py"),
+        ({**INIT, "q/l.py": "import importlib\nX = importlib.import_module(name)\n"}, "p/rocm_b.py"),
     ],
 )
 def test_a_new_file_that_nothing_takes_up_is_not(tmp_path: Path, original: dict[str, str], new: str) -> None:
@@ -222,3 +226,11 @@ def test_folders_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 def test_the_original_s_own_module_of_the_generated_name_is_left_alone(tmp_path: Path) -> None:
     found = proof(tmp_path, {"_rocm_compat.py": "import torch\nprint(1)\n", "a.py": "x = 1\n"}, {"a.py": "x = 1 \n"})
     assert found.verdict == "unchanged"
+
+
+@pytest.mark.parametrize(("path", "seen"), [("b/CMakeLists.txt", True), ("b.txt", False), ("b.sh", False)])
+def test_who_sees_that_an_option_is_declared(tmp_path: Path, path: str, seen: bool) -> None:
+    new = {"CMakeLists.txt": 'project(x)\noption(USE_ROCM "AMD" OFF)\n'}
+    found = proof(tmp_path, {"CMakeLists.txt": "project(x)\n", path: "x()\nif(DEFINED USE_ROCM)\nendif()\n"}, new)
+    message = f"option(USE_ROCM) is new, and {path}:2 sees whether it is declared"
+    assert (message in [item.message for item in found.differences]) is seen

@@ -23,6 +23,89 @@ b = 1'000; // it's \\
 """
 
 
+WHOLE = rb"""#define X/**/(a) a // c\
+ d
+#include <a.h>
+#if __has_include(<b.h>) && A
+int a\
+b = R"(x
+y)";  /* q
+*/ 'c'
+#else
+#  import "z.h"
+#endif
+#ifndef USE_ROCM
+  f(1'0);
+#elif B
+#endif
+#if C
+#elif defined USE_HIP
+ g = a<b;
+#endif
+#include_next "k.h"
+u8"p" L'q' \
+r uR"s(t)s"\
+v
+#define Y"""
+STREAM = [
+    ("#define", 1, 1), ("X", 1, 1), ("(", 1, 1), ("a", 1, 0), (")", 1, 0), ("a", 1, 1), ("\n", 1, 1),
+    ("#include", 3, 1), ("<a.h>", 3, 1), ("\n", 3, 1), ("#if (__has_include ( <b.h> )&&A)", 4, 1), ("int", 5, 1),
+    ("ab", 5, 1), ("=", 6, 1), ('R"(x\ny)"', 6, 1), (";", 7, 0), ("'c'", 8, 1), ("#else", 9, 1), ("#import", 10, 1),
+    ('"z.h"', 10, 1), ("\n", 10, 1), ("#endif", 11, 1), ("f", 13, 1), ("(", 13, 0), ("1'0", 13, 0), (")", 13, 0),
+    (";", 13, 0), ("#if C", 16, 1), ("#elif defined(USE_HIP)", 17, 1), ("g", 18, 1), ("=", 18, 1), ("a", 18, 1),
+    ("<", 18, 0), ("b", 18, 0), (";", 18, 0), ("#endif", 19, 1), ("#include_next", 20, 1), ('"k.h"', 20, 1),
+    ("\n", 20, 1), ('u8"p"', 21, 1), ("L'q'", 21, 1), ("r", 22, 1), ('uR"s(t)s"', 22, 1), ("v", 23, 0),
+    ("#define", 24, 1), ("Y", 24, 1), ("\n", 24, 1),
+]  # fmt: skip
+
+
+def test_tokens_have_their_lines_and_the_blanks_before_them() -> None:
+    found = cfamily.tokens(WHOLE)
+    assert [(token.text, token.line, int(token.spaced)) for token in found] == STREAM
+    assert cfamily.comments(WHOLE) == ["/**/", "// c\\\n d", "/* q\n*/"]
+    included = [("a.h", False, 3), ("b.h", False, 4), ("z.h", True, 10), ("k.h", True, 20)]
+    assert list(cfamily.includes(found)) == included
+    assert cfamily.defined(cfamily.tokens(b"#define USE_ROCM 1\n#undef HIP_VERSION\n#define A\nUSE_HIP")) == {
+        "USE_ROCM",
+        "HIP_VERSION",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [(b"\n/* a", 2), (b'\nR"(a', 2), (b'a\n\nR"a b(c)a b"', 3), (b'R"' + b"d" * 17 + b"(a)" + b"d" * 17 + b'"', 1)],
+)
+def test_what_has_no_end_is_named_with_its_line(text: bytes, line: int) -> None:
+    with pytest.raises(LexError) as found:
+        cfamily.tokens(text)
+    assert found.value.line == line
+    assert cfamily.tokens(b'R"' + b"d" * 16 + b"(a)" + b"d" * 16 + b'"')
+
+
+@pytest.mark.parametrize(
+    ("text", "macros", "found"),
+    [
+        ("a", "", None),
+        ("a; __LINE__", "", (2, 1, True)),
+        ("__FILE__, __LINE__", "", (2, 1, False)),
+        ("__FILE__ 2 3 4 5 6 7 8 __LINE__", "", (2, 1, False)),
+        ("__FILE__ 2 3 4 5 6 7 8 9 __LINE__", "", (2, 1, True)),
+        ("__LINE__ 2 3 4 5 6 7 __FILE__", "", (2, 1, False)),
+        ("__LINE__ 2 3 4 5 6 7 8 __FILE__", "", (2, 1, True)),
+        ("__FILE__ __LINE__ 2 3 4 5 6 7 8 __LINE__", "", (2, 1, True)),
+        ("A", "A", (2, 1, True)),
+        ("A", "B", None),
+        ("\n#define A __LINE__\nb", "A", (3, 2, False)),
+        ("\n#define A __LINE__\nb A", "A", (4, 3, True)),
+        ("\n#define A b\n__LINE__", "", (4, 3, True)),
+    ],
+)
+def test_a_line_number_that_moves(text: str, macros: str, found: tuple[int, int, bool] | None) -> None:
+    new, old = (cfamily.tokens(f"{before}{text}".encode()) for before in ("\n", ""))
+    assert cfamily.moved(new, old, frozenset(macros.split())) == found
+    assert cfamily.moved(old, old, frozenset(macros.split())) is None
+
+
 def c_differs(new: str, old: str = SOURCE) -> bool:
     return bool(tokens.compare("f.cu", cfamily.tokens(new.encode()), cfamily.tokens(old.encode()), cfamily.GATE))
 
@@ -208,6 +291,8 @@ def test_meson_gates() -> None:
     assert not meson_differs(MESON.replace("a()", "if not get_option('use_rocm')\na()\nendif"))
     assert meson_differs(MESON.replace("a()", gated.replace("if get", "if not get")))
     assert meson_differs(MESON.replace("a()", "a()\n  hip()"))
+    other = meson.tokens(b"if a\nelif not get_option('use_rocm')\n b()\nelse\n c()\nendif\n")
+    assert [(item.text, item.line) for item in other if item.text in ("else", "b", "c")] == [("else", 2), ("b", 3)]
     with pytest.raises(LexError):
         meson.tokens(b"if x\n")
     ours = b"option('use_rocm', type: 'boolean', value: false, description: 'AMD')\n"

@@ -296,6 +296,7 @@ def test_a_notebook_is_compared_by_its_code(tmp_path: Path) -> None:
     new = write(
         tmp_path / "new", {"n.ipynb": notebook(f"!pip list\nimport torch\n{gate}", "x = (1 if _IS_ROCM else 2)\n")}
     )
+    assert nvidia.verify(new, old).files[0].shown is nvidia.Shown.SYNTAX_TREE
     assert nvidia.verify(new, old).verdict == "unchanged"
     write(new, {"n.ipynb": notebook("!pip list -v\nimport torch\n", "x = 2\n")})
     assert nvidia.verify(new, old).verdict == "changed"

@@ -97,7 +97,7 @@ class _Lexer:
                 continue
             if text.startswith("/*", place):
                 end = text.find("*/", place + 2)
-                if end < 0:
+                if end == -1:
                     raise LexError(number, "a comment without an end")
                 comments.append(self._comment(place, end + 2, number))
                 number += text.count("\n", place, end)
@@ -137,7 +137,7 @@ class _Lexer:
         crossed = 0
         while True:
             end = self.text.find("\n", place)
-            if end < 0:
+            if end == -1:
                 return len(self.text), crossed
             if not self.text[place:end].rstrip(" \t\f\v").endswith("\\"):
                 return end, crossed
@@ -147,10 +147,10 @@ class _Lexer:
     def _raw(self, place: int, after: int, number: int) -> tuple[str, int]:
         opening = self.text.find("(", after)
         delimiter = self.text[after:opening] if opening >= 0 else ""
-        if opening < 0 or len(delimiter) > 16 or re.search(r"[\s()\\\"]", delimiter):
+        if opening == -1 or len(delimiter) > 16 or re.search(r"[\s()\\\"]", delimiter):
             raise LexError(number, "a raw string whose delimiter is not one")
         end = self.text.find(f'){delimiter}"', opening)
-        if end < 0:
+        if end == -1:
             raise LexError(number, "a raw string without an end")
         stop = end + len(delimiter) + 2
         return self.text[place:stop], stop
@@ -192,13 +192,13 @@ class _Lexer:
         if len(tokens) < 2:
             return False
         before, last = tokens[-2].text, tokens[-1].text
-        if len(tokens) == 2 and before in ("#", "%:") and last in ("include", "include_next", "import"):
+        if len(tokens) == 2 and before == "#" and last in ("include", "include_next", "import"):
             return True
         return last == "(" and before in ("__has_include", "__has_include_next")
 
     @staticmethod
     def _line(tokens: list[Token], line: int) -> _Line:
-        if tokens[0].text in ("#", "%:"):
+        if tokens[0].text == "#":
             name = tokens[1].text if len(tokens) > 1 else ""
             return _Line(f"#{name}", tokens[2:], line)
         return _Line("", tokens, line)
@@ -607,8 +607,8 @@ def _definitions(text: bytes) -> Iterator[tuple[str, set[str]]]:
     except LexError:
         return
     for place, token in enumerate(stream):
-        if token.text == "#define" and place + 1 < len(stream):
-            end = next((at for at in range(place, len(stream)) if stream[at].text == "\n"), len(stream))
+        if token.text == "#define":
+            end = next(at for at in range(place, len(stream)) if stream[at].text == "\n")
             body = {item.text for item in stream[place + 2 : end]}
             if not body & _REPORTS:
                 yield stream[place + 1].text, body
@@ -632,7 +632,7 @@ def moved(new: Sequence[Token], old: Sequence[Token], macros: frozenset[str]) ->
 
 
 def _in_define(stream: Sequence[Token], place: int) -> bool:
-    while place and stream[place].text != "\n":
+    while place >= 0 and stream[place].text != "\n":
         if stream[place].text == "#define":
             return True
         place -= 1

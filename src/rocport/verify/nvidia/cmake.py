@@ -82,10 +82,10 @@ def _blank(text: str, place: int) -> int:
             bracket = _BRACKET.match(text, place + 1)
             if bracket:
                 end = text.find(f"]{bracket.group(1)}]", bracket.end())
-                place = len(text) if end < 0 else end + len(bracket.group(1)) + 2
+                place = len(text) if end == -1 else end + len(bracket.group(1)) + 2
             else:
                 end = text.find("\n", place)
-                place = len(text) if end < 0 else end
+                place = len(text) if end == -1 else end
         else:
             break
     return place
@@ -118,7 +118,7 @@ def _arguments(text: str, place: int, start: int) -> tuple[list[Argument], int]:
         bracket = _BRACKET.match(text, place)
         if bracket:
             end = text.find(f"]{bracket.group(1)}]", bracket.end())
-            if end < 0:
+            if end == -1:
                 raise LexError(line, "a bracket argument without an end")
             found.append(Argument(text[bracket.end() : end], "[", line))
             place = end + len(bracket.group(1)) + 2
@@ -383,7 +383,7 @@ def gate_in_pieces(text: str, gate: str) -> bool:
         return False
     for part in middle:
         found = gate.find(part, place, end)
-        if found < 0:
+        if found == -1:
             return False
         place = found + len(part)
     return True

@@ -208,15 +208,17 @@ def _may_take(content: bytes) -> Iterator[bytes]:
     while (opening := _MAY_TAKE.search(content, end)) is not None:
         start = content.rfind(b"\n", end, opening.start()) + 1 or end
         end = content.find(b"\n", opening.start())
-        end = len(content) if end < 0 else end
+        end = len(content) if end == -1 else end
         yield content[start:end]
 
 
 def _commented(content: bytes, place: int) -> bool:
     """Whether the line of a place begins as a comment, and no further off than `_LONGEST`."""
-    least = place - _LONGEST
-    start = content.rfind(b"\n", max(0, least), place) + 1
-    return (start > 0 or least < 0) and content[start:place].lstrip().startswith((b"#", b"//"))
+    near = max(0, place - _LONGEST)
+    start = content.rfind(b"\n", near, place) + 1
+    if near and not start:
+        return False
+    return content[start:place].lstrip().startswith((b"#", b"//"))
 
 
 def _takes(content: bytes, place: int) -> bool:

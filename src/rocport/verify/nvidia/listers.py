@@ -252,7 +252,7 @@ def _holding(kind: str, text: str, table: Sequence[tuple[str, re.Pattern[str]]])
         while place >= 0:
             start = text.rfind("\n", 0, place) + 1
             end = text.find("\n", place)
-            end = len(text) if end < 0 else end
+            end = len(text) if end == -1 else end
             line = text[start:end]
             if start not in found and len(line) <= _LONGEST and not _is_comment(mark, line):
                 match = expression.search(line)
@@ -489,7 +489,7 @@ def _mentions(path: str, kind: str, text: str, folder: str) -> Iterator[_Mention
 
 def _end(text: str, start: int) -> int:
     end = text.find("\n", start)
-    return len(text) if end < 0 else end
+    return len(text) if end == -1 else end
 
 
 @lru_cache(maxsize=256)

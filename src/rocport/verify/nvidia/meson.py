@@ -91,8 +91,8 @@ def _fold(statements: Sequence[Sequence[Token]]) -> Iterator[Sequence[Token]]:
                     head = Token("elif" if top[0] else "if", statement[0].line)
                     yield [head, *statement[1:]]
                 elif top[0]:
-                    yield [Token("else", statement[0].line), Token("\n", statement[0].line)]
-            top[2] = top[2] or (value is True and not top[0])
+                    yield [Token("else", statement[0].line), statement[-1]]
+            top[2] = top[2] or value is True
             top[0] = top[0] or value is None
         elif word == "endif":
             if not stack:

@@ -173,7 +173,8 @@ class Folder:
             return False
         if not inner.node.lineno <= use.lineno <= (inner.node.end_lineno or 0) or use in _at_definition(inner.node):
             return False
-        between = [item for item in _body_of(owner) if inner.node.lineno <= item.lineno < binding.lineno]
+        body = _body_of(owner)
+        between = [item for item in body[: body.index(binding)] if (item.end_lineno or 0) >= inner.node.lineno]
         return not any(isinstance(node, ast.Call | ast.Await) for item in between for node in _run_now(item))
 
     # Values.
@@ -355,7 +356,7 @@ class Folder:
     def _fields(self, node: ast.AST, scope: Scope) -> None:
         for name, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
-                test = isinstance(node, ast.match_case) and name == "guard"
+                test = isinstance(node, ast.match_case)
                 setattr(node, name, self._expression(value, scope, test))
                 guard = _folded(getattr(node, name)) if test else None
                 if guard is not None and guard.value:
