@@ -2,13 +2,16 @@
 
     python benchmarks/hostile.py                      # all of it, about an hour
     python benchmarks/hostile.py --only linear --limit 1000000
+    python benchmarks/hostile.py --only linear --kept FILE --budget 300    # a piece of it; again goes on from there
 
 Most attacks are tests, of which this counts the outcomes; a test that is skipped says why. Two are larger here: kill -9
 at 200 random points of `port`, `port --in-place`, `--undo`, `sdk install` and `fleet`, after which nothing may be lost
 and the next run completes; and every reader over repeated hostile text, doubled up to 8 MB or until one reading takes 5
 s of processor time (`--seconds`). A reading that grows faster than linear (four times the text, more than eight times
 the time) got through. The readers are those of tests/cli/test_hostile_size.py: every rule, by a file of each language
-that a rule or the proof of the NVIDIA path knows, so that a new rule is among them without being named.
+that a rule or the proof of the NVIDIA path knows, so that a new rule is among them without being named. What each text
+gave stays in `--kept`, by reader, text and limits: `--budget` ends a run after so many seconds of processor time, the next
+one goes on there, and rows and total are of all texts read so far, with the number of those left.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import os
 import random
 import shutil
@@ -26,7 +30,8 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -234,25 +239,55 @@ def kills(points: int, seed: str) -> Iterator[tuple[str, int, int]]:
         yield f"kill -9 in {name}, one of {most} changes", sum(outcomes), len(outcomes) - sum(outcomes)
 
 
-def linear(limit: int, most: float, every: int) -> Iterator[tuple[str, int, int]]:
-    """(reader, texts it reads in proportion to their length, others). Of the texts one in `every`."""
+@dataclass
+class Kept:
+    """What was read before, a line each: (reader, text, limits) -> whether in linear time. A new file without a place."""
+
+    place: Path | None
+    budget: float
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.place is not None and self.place.exists():
+            self.known = {row["key"]: row["held"] for row in map(json.loads, self.place.read_text().splitlines())}
+
+    def of(self, key: str, ask: Callable[[], bool]) -> bool | None:
+        """The answer; None where it would have to be asked after the budget is spent."""
+        if key not in self.known:
+            if time.process_time() > self.budget:
+                return None
+            self.known[key] = ask()
+            if self.place is not None:
+                with self.place.open("a") as stream:
+                    stream.write(json.dumps({"key": key, "held": self.known[key]}) + "\n")
+        return self.known[key]
+
+
+def linear(limit: int, most: float, every: int, kept: Kept) -> Iterator[tuple[str, int, int, int]]:
+    """(reader, texts it reads in proportion to their length, others, texts left). Of the texts one in `every`."""
     import test_hostile_size as size
 
     for name, read in size.READERS.items():
-        held = through = 0
+        answers = []
         for piece in size.PIECES[::every]:
-            amount, grown = size.SMALL // 4, 0.0
-            while amount * 4 <= limit:
-                grown = size.growth(read, piece, amount)
-                if grown > size.WIDE or size.seconds(read, piece * (amount // len(piece))) > most:
-                    break
-                amount *= 4
-            if grown > size.WIDE:
-                through += 1
-                print(f"    not linear: {name}: {piece!r} repeated to {4 * amount} bytes", file=sys.stderr, flush=True)
-            else:
-                held += 1
-        yield f"linear up to {limit} bytes: {name}", held, through
+            answers.append(
+                kept.of(repr((name, piece, limit, most)), partial(_is_linear, name, read, piece, limit, most))
+            )
+        yield f"linear up to {limit} bytes: {name}", answers.count(True), answers.count(False), answers.count(None)
+
+
+def _is_linear(name: str, read: Callable[[bytes], object], piece: bytes, limit: int, most: float) -> bool:
+    import test_hostile_size as size
+
+    amount = size.SMALL // 4
+    while amount * 4 <= limit:
+        if size.growth(read, piece, amount) > size.WIDE:
+            print(f"    not linear: {name}: {piece!r} repeated to {4 * amount} bytes", file=sys.stderr, flush=True)
+            return False
+        amount *= 4
+        if size.seconds(read, piece * (amount // len(piece))) > most:
+            break
+    return True
 
 
 def nesting() -> Iterator[tuple[str, int, int]]:
@@ -278,6 +313,8 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=8 << 20, help="bytes of the longest text")
     parser.add_argument("--seconds", type=float, default=5.0, help="of a processor, after which a text is not doubled")
     parser.add_argument("--every", type=int, default=1, help="only one in so many of the texts")
+    parser.add_argument("--kept", type=Path, metavar="FILE", help="where the texts read are noted, to go on later")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds of processor time for `linear`")
     parser.add_argument("--seed", default="1")
     given = parser.parse_args()
     total = [0, 0, 0]
@@ -299,7 +336,7 @@ def main() -> int:
         for outcome in nesting():
             row(*outcome)
     if given.only in (None, "linear"):
-        for outcome in linear(given.limit, given.seconds, given.every):
+        for outcome in linear(given.limit, given.seconds, given.every, Kept(given.kept, given.budget)):
             row(*outcome)
     row("in all", *total)
     print(f"{time.monotonic() - started:.0f} s")
