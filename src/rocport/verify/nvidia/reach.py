@@ -50,20 +50,6 @@ _IMPORTS_BY_NAME = re.compile(rb"\bimport_module\b|\b__import__\b|\bresolve_name
 _MAY_BE_SETTINGS = ("json", "toml", "ini", "yaml", "other", "bazel", "requirements", "manifest")
 _OWN_HEADER = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".tcc")
-_HEADER = re.compile(r"(?i)rocm|rocport|(?:^|[^a-z])(?:hip|amd)(?:[^a-z]|\Z)")
-_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".tcc")
-_SYSTEM = re.compile(
-    r"(?:assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool"
-    r"|stddef|stdint|stdio|stdlib|string|tgmath|threads|time|uchar|wchar|wctype|unistd|pthread|features|malloc|omp|mpi"
-    r"|cuda\w*|cublas\w*|cudnn\w*|curand\w*|cusparse\w*|nccl|nvToolsExt|mma|driver_types|vector_types|device_functions"
-    r"|device_launch_parameters|host_config|crt)\.hp?p?\Z|(?:algorithm|any|array|atomic|bit|bitset|charconv|chrono|compare"
-    r"|concepts|deque|exception|filesystem|format|functional|future|initializer_list|iomanip|ios|iosfwd|iostream|istream"
-    r"|iterator|latch|limits|list|locale|map|memory|memory_resource|mutex|new|numbers|numeric|optional|ostream|queue|random"
-    r"|ranges|ratio|regex|semaphore|set|shared_mutex|span|sstream|stack|stdexcept|string|string_view|system_error|thread"
-    r"|tuple|type_traits|typeindex|typeinfo|unordered_map|unordered_set|utility|valarray|variant|vector|version"
-    r"|c(?:assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdarg|stddef|stdint|stdio"
-    r"|stdlib|string|time|wchar|wctype))\Z"
-)
 _HEADER = re.compile(
     r"#[ \t]*(?:include(?:_next)?|import)[ \t]*[<\"]([^>\"\n]{1,999})[>\"]|__has_include[^(]{,99}\([<\"]([^>\"]{1,999})"
 )
