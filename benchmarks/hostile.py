@@ -10,8 +10,8 @@ and the next run completes; and every reader over repeated hostile text, doubled
 s of processor time (`--seconds`). A reading that grows faster than linear (four times the text, more than eight times
 the time) got through. The readers are those of tests/cli/test_hostile_size.py: every rule, by a file of each language
 that a rule or the proof of the NVIDIA path knows, so that a new rule is among them without being named. What each text
-gave stays in `--kept`, by reader, text and limits: `--budget` ends a run after so many seconds of processor time, the next
-one goes on there, and rows and total are of all texts read so far, with the number of those left.
+gave stays in `--kept`, by reader, text and limits: `--budget` ends a run after so many seconds of processor time, the
+next one goes on there. Rows and total are of all texts read so far; those left are counted as skipped.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def kills(points: int, seed: str) -> Iterator[tuple[str, int, int]]:
 
 @dataclass
 class Kept:
-    """What was read before, a line each: (reader, text, limits) -> whether in linear time. A new file without a place."""
+    """What was read before, a line each: (reader, text, limits) -> whether in linear time."""
 
     place: Path | None
     budget: float
