@@ -15,11 +15,13 @@ from pathlib import Path
 from rocport.model import HANGING_S, cache_folder
 from rocport.model.locks import locked
 
+INSTANTIATED = ("-fpch-instantiate-templates",)
+"""What the headers leave to instantiate is not left to each unit: of an empty unit with PyTorch's headers that is 2.7 s
+of a processor for the device, not 6.3."""
 # Named modules, which C++20 switches on, merge functions that differ in __host__ and __device__ alone:
-# https://clang.llvm.org/docs/StandardCPlusPlusModules.html. What the headers leave to instantiate is not left to each
-# unit: of an empty unit with PyTorch's headers that is 2.7 s of a processor for the device, not 6.3. Headers of the
-# system, which all of these are, clang otherwise takes as they were.
-PLAIN = ("-Xclang", "-fno-cxx-modules", "-fpch-instantiate-templates", "-Xclang", "-fmodules-validate-system-headers")
+# https://clang.llvm.org/docs/StandardCPlusPlusModules.html. Headers of the system, which all of these are, clang
+# otherwise takes as they were.
+PLAIN = ("-Xclang", "-fno-cxx-modules", *INSTANTIATED, "-Xclang", "-fmodules-validate-system-headers")
 """Of a command that makes one, and of those that use it."""
 _KEPT_BYTES = 4 << 30  # HIP's header takes 9 MB, PyTorch's over 100
 _FAILED_S = 3600  # what could not be precompiled is tried again after that: the memory may have been short

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocport.executor.compiler import HostCompiler
-from rocport.executor.precompiled import shelved
+from rocport.executor.precompiled import INSTANTIATED, shelved
 from rocport.executor.rewrite import rewrite
 from rocport.model import HANGING_S
 from rocport.model.digest import file_sha256
@@ -47,6 +47,7 @@ def precompiled(before: bytes, compiler: HostCompiler, command: Sequence[str]) -
     """
     if compiler.kind != "clang":
         return []
+    command = [*command, *INSTANTIATED]
     try:
         status = Path(compiler.path).stat()
     except OSError:
@@ -62,7 +63,7 @@ def precompiled(before: bytes, compiler: HostCompiler, command: Sequence[str]) -
         return not done.returncode
 
     header = shelved(made_by.encode() + b"\0" + before, make)
-    return ["-Xclang", "-include-pch", "-Xclang", str(header)] if header else []
+    return [*INSTANTIATED, "-Xclang", "-include-pch", "-Xclang", str(header)] if header else []
 
 
 @functools.cache
