@@ -137,7 +137,8 @@ def main() -> int:
     if options.record:
         tally = counts["kept aside"]
         what = f"pasted logs labelled before the run, kept aside, {options.record}: right, possible, wrong, silent"
-        figure = ", ".join(str(tally[key]) for key in OUTCOMES) + f" of {tally.total()}"
+        rates = ", ".join(f"{tally[key]} ({tally[key] / tally.total():.2f})" for key in OUTCOMES)
+        figure = f"{tally.total()} logs: {rates}"
         record(f"explain, {options.record}", what, figure, "benchmarks/explain.py --logs FOLDER")
     return 0
 

@@ -179,7 +179,12 @@ def main() -> int:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     print(done.stdout + done.stderr, end="")
     if options.record and (counted := re.search(r"^all: (.+)$", done.stdout, re.MULTILINE)):
-        record("sources", "claims of the facts compared with the texts they cite", counted[1], "facts.py --sources")
+        record(
+            "sources",
+            "claims of the facts compared with the texts they cite",
+            counted[1],
+            "benchmarks/facts.py --sources SNAPSHOT",
+        )
     return 1 if differ or done.returncode else 0
 
 
