@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+from rocport.syntax import elf
+
 SCHEMAS = """\
 import importlib.util, pathlib, re, torch
 folder = pathlib.Path(importlib.util.find_spec("torchvision").origin).parent
@@ -19,21 +21,16 @@ for name in sorted(set(re.findall(r"torchvision::(\\w+)", text))):
 def needed(path: Path) -> tuple[str, ...]:
     """The libraries that a 64-bit little-endian ELF file asks for (DT_NEEDED); empty for any other file."""
     data = path.read_bytes()
-    if data[:6] != b"\x7fELF\x02\x01":
+    if not elf.is_elf(data):
         return ()
-    start, size, count = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HH", data, 58)
-    sections = [struct.unpack_from("<IIQQQQIIQQ", data, start + size * at) for at in range(count)]
-    names = []
-    for _, kind, _, _, offset, length, link, *_ in sections:
-        if kind != 6:  # SHT_DYNAMIC
-            continue
-        strings = sections[link][4]
-        for at in range(offset, offset + length, 16):
-            tag, value = struct.unpack_from("<qQ", data, at)
-            if tag == 1:  # DT_NEEDED
-                end = data.index(b"\0", strings + value)
-                names.append(data[strings + value : end].decode())
-    return tuple(names)
+    every = elf.sections(data)
+    asked = [
+        (every[section.link].offset, *struct.unpack_from("<qQ", data, at))
+        for section in every
+        if section.kind == elf.SHT_DYNAMIC
+        for at in range(section.offset, section.offset + section.size, 16)
+    ]
+    return tuple(elf.text(data, strings + value) for strings, tag, value in asked if tag == elf.DT_NEEDED)
 
 
 def lacking(packages: list[Path]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocport.syntax import elf
+from rocport.syntax.code_object import CodeObjectError, read
 
 
 def _file() -> bytes:
@@ -40,6 +41,13 @@ def test_sections_and_symbols() -> None:
 @pytest.mark.parametrize("kept", [40, 100, 64 + 3 * 64, -1])
 def test_what_is_cut_short_is_an_error(kept: int) -> None:
     data = _file()[:kept]
-    with pytest.raises((struct.error, IndexError)):
+    with pytest.raises(elf.MALFORMED):
         every = elf.sections(data)
         list(elf.symbols(data, every, every[1]))
+
+
+def test_a_place_that_no_file_has_is_an_error_of_the_code_object() -> None:
+    data = bytearray(_file())
+    data[0x28:0x30] = b"\xff" * 8  # where the sections' table is
+    with pytest.raises(CodeObjectError, match="cut short or malformed"):
+        read(bytes(data))

@@ -15,7 +15,7 @@ from rocport.model.verification import KernelUse
 from rocport.syntax import elf
 
 _NT_AMDGPU_METADATA = 32
-_SHT_NOTE = 7
+_MALFORMED = (*elf.MALFORMED, KeyError, UnicodeDecodeError, AttributeError, TypeError, MemoryError)
 
 
 class CodeObjectError(ValueError):
@@ -27,7 +27,7 @@ def kernels(data: bytes) -> tuple[KernelUse, ...]:
     try:
         metadata = _metadata(data)
         return tuple(_kernel(entry) for entry in metadata.get("amdhsa.kernels", ()))
-    except (struct.error, IndexError, KeyError, UnicodeDecodeError, AttributeError, TypeError) as error:
+    except _MALFORMED as error:
         raise CodeObjectError(f"the code object is cut short or malformed ({error!r})") from error
 
 
@@ -152,7 +152,7 @@ def read(data: bytes) -> CodeObject:
     """Everything a loader and an executor need. Raises CodeObjectError."""
     try:
         return _read(data)
-    except (struct.error, IndexError, KeyError, UnicodeDecodeError, AttributeError, TypeError) as error:
+    except _MALFORMED as error:
         raise CodeObjectError(f"the code object is cut short or malformed ({error!r})") from error
 
 
@@ -258,7 +258,7 @@ def _metadata(data: bytes) -> dict[str, Any]:
     if not elf.is_elf(data):
         raise CodeObjectError("not a 64-bit little-endian ELF file, which a code object is")
     for section in elf.sections(data):
-        if section.kind != _SHT_NOTE:
+        if section.kind != elf.SHT_NOTE:
             continue
         position, end = section.offset, section.offset + section.size
         while position + 12 <= end:
