@@ -57,6 +57,10 @@ def test_a_declaration_is_read(text: str, what: What | None) -> None:
         "int a[] = {n * warpSize, 2};",
         "case warpSize:",
         "delete warpSize; new warpSize;",
+        "static warpSize (*get)(int) = f;",
+        "extern warpSize (CALL *get)(int);",
+        "warpSize (*get(int))(int);",
+        "#include <vector>\nwarpSize(x);",
     ],
 )
 def test_a_use_is_no_declaration(text: str) -> None:

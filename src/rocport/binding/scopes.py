@@ -264,9 +264,16 @@ class Scopes:
             first -= 1
         if before == b"[" or source.at(first - 1) == b",":
             return self._later_declarator(at, first)
-        if not self._behind_type(at):
+        if not self._behind_type(at) or self._returned_by_pointer(at):
             return None
         return self._place(at, at, called=after == b"(")
+
+    def _returned_by_pointer(self, at: int) -> bool:
+        """True for the type in `static int (*name)(char);`: what is declared stands in the parentheses behind it."""
+        close = self.source.pairs.get(at + 1, 0)
+        return self.source.at(close) == b")" and (
+            self.source.at(at + 2) in (b"*", b"&") or self.source.at(close + 1) == b"("
+        )
 
     def _macro_parameter(self, at: int) -> Declared | None:
         source = self.source
@@ -290,11 +297,11 @@ class Scopes:
             marks += source.at(position) in (b"*", b"&", b"&&")
             position -= 1
         text = source.at(position)
+        if source.directive_of(position) is not None:
+            return False
         if text == b">":
             return self._closes_template(position) and self._starts(self._before_type(position)) is not None
         if not source.is_ident(position) or text in _NOT_TYPES:
-            return False
-        if source.directive_of(position) is not None:
             return False
         if not marks:
             return source.at(position - 1) not in (b".", b"->")

@@ -197,7 +197,7 @@ def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) ->
         return binding if binding.what == "macro" and symbol.hip else True
     if source.at(position - 1) in (b".", b"->"):
         return True
-    called = source.at(position + 1) == b"(" and source.at(position + 2) != b"*"
+    called = source.at(position + 1) == b"("
     if symbol.kind == "type" and called and bound.definitions(symbol.cuda.encode(), "function"):
         return True  # a function hides a type of its name
     if directive is not None and directive.name in (b"define", b"undef") and position == directive.first + 2:
