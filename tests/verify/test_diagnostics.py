@@ -10,6 +10,7 @@ from rocport.facts.symbols import load
 from rocport.model.verification import Diagnostic
 from rocport.verify.diagnostics import (
     Origins,
+    aligned,
     dangerous,
     explain,
     is_dangerous,
@@ -271,3 +272,23 @@ def test_errors_that_differ_in_their_notes_alone_are_one() -> None:
     text = "a.cu:1:1: error: e\na.cu:2:2: note: for int\na.cu:1:1: error: e\na.cu:3:2: note: for long\n"
     (one,) = parse(text, TREE, "a.cu", Origins())
     assert [note.line for note in one.notes] == [2]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("a b c", "a b c", [0, 1, 2]),
+        ("a } b } c", "a x } b } c", [0, 1, 1, 2, 3, 4]),
+        ("} } }", "h } } }", [0, 0, 1, 2]),
+        ("a b c d", "h a B1 B2 c d i", [0, 0, 1, 1, 2, 3, 3]),
+        ("a b c d", "a d", [0, 3]),
+        ("", "a", [-1]),
+    ],
+)
+def test_lines_of_a_port_are_paired_with_those_of_its_source(before: str, after: str, expected: list[int]) -> None:
+    assert aligned(before.encode().split(), after.encode().split()) == expected
+
+
+def test_a_file_of_equal_lines_is_paired_in_linear_time() -> None:
+    lines = [b"}"] * 100_000
+    assert aligned(lines, [b"#include <x>", *lines]) == [0, *range(100_000)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 from rocport.facts import lookup
@@ -75,14 +76,36 @@ class Origins:
             after = (self.tree / path).read_bytes().splitlines()
         except OSError:
             return None
-        if len(before) == len(after):
-            return list(range(1, len(after) + 1))
-        lines = [0] * len(after)
-        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-        for _, start, end, new_start, new_end in matcher.get_opcodes():
-            for offset in range(new_end - new_start):
-                lines[new_start + offset] = min(start + offset, max(end - 1, start)) + 1
-        return [min(line, len(before)) for line in lines]
+        return [line + 1 for line in aligned(before, after)]
+
+
+def aligned(before: Sequence[bytes], after: Sequence[bytes]) -> list[int]:
+    """For each line of `after` its line in `before`, both from 0, in linear time; an inserted line has the next one's.
+
+    Lines that stand once in both are the same; between two of them the others are paired from both ends.
+    """
+    if len(before) == len(after):
+        return list(range(len(after)))
+    olds, news = Counter(before), Counter(after)
+    at = {line: number for number, line in enumerate(before) if olds[line] == 1}
+    pairs = [(-1, -1)]
+    for number, line in enumerate(after):
+        if news[line] == 1 and at.get(line, -1) > pairs[-1][0]:
+            pairs.append((at[line], number))
+    found = [0] * len(after)
+    for (old, new), (old_end, new_end) in pairwise([*pairs, (len(before), len(after))]):
+        if new >= 0:
+            found[new] = old
+        old, new = old + 1, new + 1
+        while old < old_end and new < new_end and before[old] == after[new]:
+            found[new] = old
+            old, new = old + 1, new + 1
+        while old < old_end and new < new_end and before[old_end - 1] == after[new_end - 1]:
+            old_end, new_end = old_end - 1, new_end - 1
+            found[new_end] = old_end
+        for number in range(new, new_end):
+            found[number] = min(old + number - new, max(old_end - 1, old), len(before) - 1)
+    return found
 
 
 def parse(text: str, tree: Path, unit: str, origins: Origins, limit: int = 20) -> tuple[Diagnostic, ...]:
