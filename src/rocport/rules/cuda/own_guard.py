@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rocport.binding.branches import CUDA_NAMES
 from rocport.binding.collect import live, macros
@@ -100,7 +101,7 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
     """True for a macro that neither the tree nor another rule of the port answers for."""
     if name in CUDA_NAMES or name in _HARMLESS or name in load().identifiers or _HEADER_GUARD.match(name):
         return False
-    if name.endswith(b"_DISABLED") or _FOR_AUTHORS.search(name) or _is_commented_out(source, name):
+    if name.endswith(b"_DISABLED") or _FOR_AUTHORS.search(name) or name in _commented_out(source.data):
         return False
     project = context.project
     if name.decode() in project.defined or _has_twin(source, name):
@@ -113,8 +114,9 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
     )
 
 
-def _is_commented_out(source: CudaSource, name: bytes) -> bool:
-    return re.search(rb"//#define %s\b" % name, source.data) is not None
+@lru_cache(maxsize=1)
+def _commented_out(data: bytes) -> frozenset[bytes]:
+    return frozenset(re.findall(rb"//#define (\w+)", data))
 
 
 def own_guards(data: bytes) -> set[bytes]:
