@@ -22,7 +22,7 @@ _WITH_PARAMETERS = re.compile(
     rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\([^)]*\)((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE
 )
 _ARRAYS = re.compile(rb"\b(?:cudaMalloc(?:3D|Mipmapped)?Array|cudaArray(?:_t|_const_t)?|CUarray|(?:src|dst)Array)\b")
-_VOID_FUNCTIONS = re.compile(rb"\bvoid\s*(?:const\s*)?\*\s*([A-Za-z_]\w*)\s*\(")
+_VOID_FUNCTIONS = re.compile(rb"\b(?:void\s*(?:const\s*)?\*|CUdeviceptr\b)\s*([A-Za-z_]\w*)\s*\(")
 PTX_CARRY = re.compile(
     rb"\b(?:(?:add|sub|mad)c?(?:\.(?:hi|lo))?\.cc|(?:addc|subc|madc)(?:\.(?:hi|lo))?)\.[usb](?:32|64)\b"
 )
@@ -89,7 +89,9 @@ def names_of(data: bytes) -> FileNames:
         (b"asm" in data or b"mma.h" in data or b"cut" in data) and _PTX.search(data) is not None,
         carrying=_carrying(data) if b".cc." in data else {},
         arrays=(b"Array" in data or b"CUarray" in data) and _ARRAYS.search(data) is not None,
-        void_functions=frozenset(_VOID_FUNCTIONS.findall(data)) if b"void" in data else frozenset(),
+        void_functions=frozenset(_VOID_FUNCTIONS.findall(data))
+        if b"void" in data or b"CUdeviceptr" in data
+        else frozenset(),
         sized=_sized(data) if b"sizeof" in data else frozenset(),
         constructed=frozenset(_CLASS.findall(data)).intersection(_MADE.findall(data))
         if b"__device__" in data

@@ -478,17 +478,18 @@ def _gives_number(source: CudaSource, position: int) -> bool:
     return bool(declared) and set(declared) <= {b"int", b"CUdevice"}
 
 
-_COUNTS = frozenset((b"+", b"-", b"%", b"|", b"^", b"<<", b"+=", b"-=", b"++", b"--"))
+# Sums are void-pointer's.
+_COUNTS = frozenset((b"%", b"&", b"|", b"^", b"<<", b">>", b"/"))
 _INTEGERS = frozenset(b"int long unsigned size_t ptrdiff_t uintptr_t intptr_t uint64_t int64_t printf fprintf".split())
 
 
 def _counted_with(source: CudaSource, position: int) -> bool:
-    """True where a name declared with the type at a token is added to, compared bit by bit or kept as a number."""
+    """True where a name declared with the type at a token is compared bit by bit, divided or kept as a number."""
     at = position + 1
     while source.at(at) in (b"*", b"&", b"const"):
         at += 1
     for use in source.index.get(source.at(at), ()) if source.is_ident(at) else ():
-        if source.at(use + 1) in _COUNTS or source.at(use - 1) in _COUNTS:
+        if source.at(use + 1) in _COUNTS:
             return True
         first = use
         while first > 0 and source.at(first - 1) not in (b";", b"{", b"}", b","):

@@ -3,7 +3,8 @@
 Such sums become `rocport::plus(p, n)` and `rocport::minus(p, n)` of a header of the port, which count bytes for a
 pointer to void and add anything else as it is written. The operand is known by the declaration of its name (`void *p`,
 `void *q, *p[4]`), by its cast (`(void *)p + n`), or, where it is a call, by a function of the name somewhere in the
-tree (`void *getBlockPtr(...)`). `p += n` becomes an assignment. A sum whose end cannot be told without a compiler (a
+tree (`void *getBlockPtr(...)`). A `CUdeviceptr` is such a pointer in HIP and a number in CUDA: sums of one are written
+the same way, in host files, too. `p += n` becomes an assignment. A sum whose end cannot be told without a compiler (a
 `<` in it, `(n) - 1`), `++p`, `n + p`, a member's `+=`, and sums in a header that C files include are MANUAL.
 """
 
@@ -21,6 +22,7 @@ from rocport.syntax.cuda import CudaSource
 HEADER = "rocport_pointer.h"
 
 _KERNELS = (".cu", ".cuh")
+_ADDRESS = (b"CUdeviceptr", b"CUdeviceptr_v2")
 _QUALIFIERS = (b"const", b"volatile", b"__restrict__", b"__restrict", b"restrict")
 _FUNCTIONS = {b"+": b"plus", b"-": b"minus", b"+=": b"plus", b"-=": b"minus"}
 # What a sum may stand behind, so that its first operand is not part of a product, a cast or another sum.
@@ -42,7 +44,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     phase=2,
-    triggers=frozenset({b"void"}),
+    triggers=frozenset({b"void", *_ADDRESS}),
     examples=(
         Example(
             "__global__ void k(void *p, int n, float *y) { *y = *reinterpret_cast<float *>(p + n * 4); }\n",
@@ -87,6 +89,15 @@ RULE = Rule(
             "#define PIN(p, n) { \\\n  void *at = (void *)p; \\\n  g(at + n, 1); }\nvoid f(int *p) { PIN(p, 4) }\n",
             contains=("g(rocport::plus(at, n), 1); }",),
         ),
+        Example(
+            "struct A { CUdeviceptr base, end; };\nCUdeviceptr f(A &a, CUdeviceptr p, size_t n) "
+            "{ p += 8; g(p - a.base, a.end + n); return (CUdeviceptr)((size_t)p + 1); }\n",
+            path="a.cpp",
+            contains=("p = rocport::plus(p, 8); g(rocport::minus(p, a.base), rocport::plus(a.end, n))",),
+                "p = rocport::plus(p, 8); g(rocport::minus(p, a.base), rocport::plus(a.end, n))",
+                "(size_t)p + 1",
+            ),
+        ),
     ),
     clean=(
         "__device__ float *f(void *p, int n) { return (float *)p + n; }\n",
@@ -103,13 +114,14 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if not any(context.project.reached_by(source.path, suffix) for suffix in _KERNELS):
+    of_device = any(context.project.reached_by(source.path, suffix) for suffix in _KERNELS)
+    if not of_device and source.names.isdisjoint(_ADDRESS):
         return
     shared = context.project.reached_by(source.path, ".c")
     scopes = Scopes(source)
-    named = set(_declared(source))
+    named = {*(_declared(source) if of_device else ()), *_addresses(source)}
     arrays = {name for name in named if source.at(name + 1) == b"["}
-    for position, last in _casts(source):
+    for position, last in _casts(source) if of_device else ():
         found = list(_sum(source, position, last))
         yield from [_by_hand(source, position, last)] if found and shared else found
     names = {source.texts[position] for position in named}
@@ -155,6 +167,17 @@ def _declared(source: CudaSource) -> Iterator[int]:
             if source.at(at) != b",":
                 break
             at += 1
+
+
+def _addresses(source: CudaSource) -> Iterator[int]:
+    """The names declared as `CUdeviceptr name`, the later ones of `CUdeviceptr a, b` too."""
+    for position in source.find(*_ADDRESS):
+        at = position + 1
+        while source.is_ident(at) and source.at(at + 1) in (b",", b";", b"=", b"{", b"[", b")"):
+            yield at
+            while source.at(at) not in (b",", b";", b")", b""):
+                at = source.pairs.get(at, at) + 1
+            at += source.at(at) == b","
 
 
 def _pointer(source: CudaSource, at: int) -> int | None:
