@@ -94,9 +94,6 @@ RULE = Rule(
             "{ p += 8; g(p - a.base, a.end + n); return (CUdeviceptr)((size_t)p + 1); }\n",
             path="a.cpp",
             contains=("p = rocport::plus(p, 8); g(rocport::minus(p, a.base), rocport::plus(a.end, n))",),
-                "p = rocport::plus(p, 8); g(rocport::minus(p, a.base), rocport::plus(a.end, n))",
-                "(size_t)p + 1",
-            ),
         ),
     ),
     clean=(
