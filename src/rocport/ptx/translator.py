@@ -71,6 +71,7 @@ class Translator:
         self.counter = 0
         self.locals = False
         self.keep = False
+        self.written: set[str] = set()
         self.out.shares_carry = shared_carry
         self.carry = CARRY if shared_carry else None
         self.carry_open = False
@@ -159,7 +160,8 @@ class Translator:
             type_ = REGISTER_TYPE[CLASS[letters]]
             name = f"rocport_{'out' if output else 'in'}{index}"
             if not output:
-                lines.append(f"const {type_} {name} = ({type_})({self.expressions[index]});")
+                const = "" if name in self.written else "const "
+                lines.append(f"{const}{type_} {name} = ({type_})({self.expressions[index]});")
             elif "+" in operand.constraint:
                 if EFFECT.search(self.expressions[index]):
                     lines.append(f"auto& {name}_at = {self.expressions[index]};")
@@ -297,6 +299,9 @@ class Translator:
             self.emit(f"(void)({value});")
             return
         register = self.register(text)
+        self.written.add(register.text)
+        if register.text.startswith("rocport_in"):
+            self.note("an input operand is written; CUDA leaves open whether its variable changes, here it does not")
         kind = register.kind
         if kind == "imm":
             raise self.refuse(f"destination `{text}` is not a register")

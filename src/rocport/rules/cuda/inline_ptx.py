@@ -73,6 +73,10 @@ RULE = Rule(
             absent=("asm",),
         ),
         Example(
+            '__device__ int f(int a) { asm("{ add.u32 %1, %1, 1; mov.u32 %0, %1; }" : "=r"(a) : "r"(a)); return a; }\n',
+            contains=("  unsigned rocport_in1 = (unsigned)(a);",),
+        ),
+        Example(
             '__global__ void k(int n) { auto stop = [&](int i) { if (i > n) asm volatile("exit;"); }; stop(1); }\n',
             contains=('asm volatile("exit;")',),
         ),
