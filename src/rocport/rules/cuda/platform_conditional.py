@@ -120,6 +120,10 @@ RULE = Rule(
             contains=("#ifdef __HIP_DEVICE_COMPILE__",),
         ),
         Example(
+            "#ifdef __CUDA_ARCH__\n__device__\n#endif\nint f(int a);\n__device__ int g(int a) { return f(a); }\n",
+            contains=("#ifdef __HIPCC__\n__host__ __device__\n#endif\nint f",),
+        ),
+        Example(
             "#if __CUDA_ARCH__ < 700\n__device__ __forceinline__ __half hcos(__half a) { return a; }\n#endif\n",
             contains=("#if ROCPORT_CUDA_ARCH_VALUE < 700",),
         ),
@@ -333,17 +337,14 @@ def _condition(
             applicability=Applicability.SAFE,
         )
         return
-    if presence and directive is chain.branches[0].directive and (at := _specifies_by_pass(source, chain)) is not None:
+    if presence and directive is chain.branches[0].directive and (made := _specified_alike(source, chain, edits)):
         yield finding(
             RULE,
             source,
             directive.first,
             "HIP's host pass reads device code, too: what its functions call is a function for both there",
             last=last,
-            edits=[
-                *edits,
-                insert(at, source.newline.join([b"#if defined(__HIPCC__)", b"__host__ __device__", b"#endif", b""])),
-            ],
+            edits=made,
             applicability=Applicability.SAFE,
         )
         return
@@ -486,23 +487,31 @@ def _overloaded(source: CudaSource, chain: Chain) -> Finding:
 _SPECIFIERS = frozenset(b"static inline constexpr __device__ __host__ __forceinline__ __inline__ __noinline__".split())
 
 
-def _specifies_by_pass(source: CudaSource, chain: Chain) -> int | None:
-    """Where the host's specifiers stand in `#ifdef __CUDA_ARCH__`, `__device__`, `#else`, `static inline`, `#endif`."""
+def _specified_alike(source: CudaSource, chain: Chain, edits: list[Edit]) -> list[Edit]:
+    """The edits that make a function for both of `#ifdef __CUDA_ARCH__`, `__device__`, `#else`, `static inline`,
+    `#endif`, and of one without `#else`; empty for any other conditional."""
     first = chain.branches[0].directive
-    if len(chain.branches) != 2 or ARCH not in source.texts[first.first : first.last]:
-        return None
+    if len(chain.branches) > 2 or ARCH not in source.texts[first.first : first.last]:
+        return []
     said: list[tuple[int, set[bytes]]] = []
     for branch in chain.branches:
         at = branch.directive.last
         begin, words = source.line_start(at), set()
         while at < len(source.texts) and source.starts[at] < branch.end:
             if source.texts[at] not in _SPECIFIERS:
-                return None
+                return []
             words.add(source.texts[at])
             at += 1
         said.append((begin, words))
     device = [b"__device__" in words for _, words in said]
-    return said[device.index(False)][0] if device.count(True) == 1 and all(words for _, words in said) else None
+    if device.count(True) != 1 or not all(words for _, words in said):
+        return []
+    if len(said) == 2:
+        both = source.newline.join([b"#if defined(__HIPCC__)", b"__host__ __device__", b"#endif", b""])
+        return [*edits, insert(said[device.index(False)][0], both)]
+    if source.texts[first.first + 1 : first.last] != [b"ifdef", ARCH] or b"__host__" in said[0][1]:
+        return []
+    return [replace(source, first.last - 1, b"__HIPCC__"), insert(said[0][0], b"__host__ ")]
 
 
 def _chooses_device_functions(source: CudaSource, chain: Chain, held: _Held) -> bool:
