@@ -71,6 +71,12 @@ def test_tokens_have_their_lines_and_the_blanks_before_them() -> None:
     }
 
 
+def test_a_directive_may_begin_with_a_digraph() -> None:
+    streams = [cfamily.tokens(mark + b"include <a//b.h>\n" + mark + b"define A\nint a;") for mark in (b"#", b"%:")]
+    assert [token.text for token in streams[1]] == [token.text for token in streams[0]]
+    assert [token.text for token in streams[0]][:3] == ["#include", "<a//b.h>", "\n"]
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [(b"\n/* a", 2), (b'\nR"(a', 2), (b'a\n\nR"a b(c)a b"', 3), (b'R"' + b"d" * 17 + b"(a)" + b"d" * 17 + b'"', 1)],

@@ -106,6 +106,11 @@ class _Lexer:
                 continue
             if not tokens:
                 start_line = number
+                if text.startswith("%:", place):
+                    tokens.append(Token("#", number, spaced))
+                    place += 2
+                    spaced = False
+                    continue
             if char in "RuUL":
                 raw = _RAW.match(text, place)
                 if raw:
