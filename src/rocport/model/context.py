@@ -84,6 +84,8 @@ class ProjectIndex:
     """Version specifiers that the tree's requirements give a package rules ask about."""
     defined: frozenset[str] = frozenset()
     """Macros that the tree's build files define in a build for AMD GPUs, too."""
+    named: frozenset[str] | None = None
+    """Macros for CUDA that a source defines or another file names; None for sources without a build."""
 
     @cached_property
     def by_basename(self) -> Mapping[str, tuple[str, ...]]:

@@ -32,8 +32,9 @@ from rocport.model import (
 from rocport.project import pins as pinning
 from rocport.project.build import BuildSource
 from rocport.project.defines import defines_without_cuda
+from rocport.project.languages import is_build_file, suffix_of
 from rocport.rules import LoadedRule, discover
-from rocport.rules.cuda.own_guard import own_guards
+from rocport.rules.cuda.own_guard import guard_names, own_guards
 from rocport.rules.cuda.warp_common import counts_in_wavefronts
 from rocport.scan import cache as caching
 from rocport.scan import suppress
@@ -269,7 +270,9 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
     if cache is not None:
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
     index = build_index(tree.paths, (found[file.path] for file in sources), holding_ptx(found))
-    return _through_files(replace(index, **_definitions(found), pins=_pins(tree), defined=_defined(tree)), found)
+    return _through_files(
+        replace(index, **_definitions(found), pins=_pins(tree), defined=_defined(tree), named=_named(tree)), found
+    )
 
 
 def _through_files(index: ProjectIndex, names: Mapping[str, FileNames]) -> ProjectIndex:
@@ -317,6 +320,40 @@ def _defined(tree: SourceTree) -> frozenset[str]:
         and isinstance(data := file.content, bytes)
     )
     return frozenset(define.partition("=")[0] for path, text in texts for define in defines_without_cuda(path, text))
+
+
+_SAYING = (
+    ".am",
+    ".ac",
+    ".vcxproj",
+    ".props",
+    ".pro",
+    ".pri",
+    ".in",
+    ".md",
+    ".rst",
+    ".txt",
+    ".bat",
+    ".lua",
+    ".gn",
+    ".json",
+    "",
+)
+"""Suffixes of the files that no rule reads and that can say which macros a build is given."""
+_MOST_SAID = 1 << 20
+
+
+def _named(tree: SourceTree) -> frozenset[str] | None:
+    """The macros for CUDA that the tree's sources define, or that any other file of it names; None without a build."""
+    if not any(is_build_file(file.path) for file in tree.files):
+        return None
+    found: set[bytes] = set()
+    for file in tree.files:
+        if file.language == "other" and (suffix_of(file.path) not in _SAYING or file.size > _MOST_SAID):
+            continue
+        if isinstance(data := file.content, bytes):
+            found |= own_guards(data) if file.language == "cuda" else guard_names(data)
+    return frozenset(name.decode() for name in found)
 
 
 def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:

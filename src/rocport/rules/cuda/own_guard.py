@@ -4,8 +4,10 @@ The build, or NVIDIA's compiler, defines it where it finds CUDA. On ROCm nobody 
 silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional
 also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the build files
 define (unless CMake asks whether CUDA was found), that a file of the same units defines where the port compiles it, or
-that has a twin for AMD in a conditional of the file. Every other is named once a file: which conditionals hold GPU code
-and which CUDA's own has to be read. The port changes nothing here, as the macro is the build's to define.
+that has a twin for AMD in a conditional of the file. So is one that no file of a project with a build names, other
+than in conditionals: nobody sets it for CUDA either, unless a library of another project does. Every other is named
+once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port changes nothing here, as
+the macro is the build's to define.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ _GUARD = re.compile(
     rb"\w*?(?:^|_)(?:CUDA|CUDNN|NVCC|NVIDIA|CUBLAS(?:LT)?|CUFFT|CURAND|CUSPARSE|CUSOLVER|NVRTC|CUDACC|CUTLASS|CUPTI|TENSORRT)"
     rb"(?:[A-Z]*_\w*|\d*)?\Z"
 )
-_DEFINED = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
+_WORD = re.compile(rb"(?:-D)?(\w+)")
+_WORDS = (b"CU", b"NV", b"TENSORRT")
+_SWITCHES = frozenset({"use", "have", "has", "with", "enable", "build", "cuda", "nvidia", "nvcc"})
+_DEFINED = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)")
 _HEADER_GUARD = re.compile(rb"\w+_(?:H|HPP|CUH|HH|HXX|INC|INCLUDED|H_INCLUDED)_*\Z")
 # What clang or HIP's headers define too, or what says nothing about a build for AMD.
 _HARMLESS = frozenset(
@@ -104,6 +109,8 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
     if name.endswith(b"_DISABLED") or _FOR_AUTHORS.search(name) or name in _commented_out(source.data):
         return False
     project = context.project
+    if not _is_set(source, name, context):
+        return False
     if name.decode() in project.defined or _has_twin(source, name):
         return False
     if any(live(source, directive.start, name) != (False, False) for directive in macros(source, name)):
@@ -124,6 +131,26 @@ def own_guards(data: bytes) -> set[bytes]:
     if b"define" not in data:
         return set()
     return {name for name in _DEFINED.findall(data) if _GUARD.match(name)}
+
+
+def guard_names(data: bytes) -> set[bytes]:
+    """The words of a file that this rule could ask for."""
+    if not any(word in data for word in _WORDS):
+        return set()
+    return {word for word in set(_WORD.findall(data)) if _GUARD.match(word)}
+
+
+def _is_set(source: CudaSource, name: bytes, context: Context) -> bool:
+    """True for a macro that somebody sets for CUDA: the project, or a library whose name it has."""
+    named = context.project.named
+    if named is None or name.decode() in named or name.startswith(b"__"):
+        return True
+    owner = next((word for word in name.decode().lower().split("_") if word not in _SWITCHES), "")
+    return bool(owner) and any(
+        owner in re.split(r"[^a-z]+", header.lower())
+        for header in context.project.includes.get(source.path, ())
+        if header.rpartition("/")[2] not in context.project.basenames
+    )
 
 
 def _has_twin(source: CudaSource, name: bytes) -> bool:
