@@ -206,3 +206,29 @@ def test_numbers_for_a_generation_are_for_review_however_they_are_written(
     condition: str, held: str, answer: str
 ) -> None:
     assert _asked(f"void g() {{\n#if {condition}\n{held}\n#endif\n}}\n") == [(2, answer)]
+
+
+@pytest.mark.parametrize(
+    ("branches", "wanted"),
+    [
+        ("bool pools() { return true; }\n#else\nbool pools() { return false; }", "review"),
+        ("constexpr int stages = 4;\n#else\nconstexpr int stages = 2;", "review"),
+        ("using real = float;\n#else\nusing real = double;", "review"),
+        ("const bool exact = false;", "review"),
+        ("#define POOLS 1", "review"),
+        ("void f(cudaStream_t s) { cudaFreeAsync(0, s); }\n#else\nvoid f(int) {}", "safe"),
+        ("cublasComputeType_t t = CUBLAS_COMPUTE_32F;\n#else\ncudaDataType t = CUDA_R_32F;", "safe"),
+        ("__device__ int f(int x) { return __shfl_sync(~0u, x, 0); }", "safe"),
+        ("#include <cooperative_groups/reduce.h>", "safe"),
+    ],
+)
+def test_a_version_that_sets_what_no_rule_looks_at_is_to_be_seen(branches: str, wanted: str) -> None:
+    _, found = _port(f"#if CUDART_VERSION >= 11020\n{branches}\n#endif\n")
+    assert [item.applicability.value for item in found if item.rule == "platform-conditional"] == [wanted]
+
+
+def test_a_version_that_is_not_taken_is_judged_by_its_other_branch() -> None:
+    text = "#if CUDART_VERSION < 11020\nint n = 1;\n#else\n%s\n#endif\n"
+    for branch, wanted in (("int n = 2;", "review"), ("cudaError_t n;", "safe")):
+        (found,) = (item for item in _port(text % branch)[1] if item.rule == "platform-conditional")
+        assert found.applicability.value == wanted

@@ -13,9 +13,9 @@ hides device code. The port decides every one of them the way one CUDA build doe
 - comparisons ask the ROCPORT_ name, and the finding says which branch is taken. One number of an architecture asks
   whether it has a feature, which the other rules judge where it is used: SAFE. Several numbers, and numbers that the
   branches define (a tile, a count of stages), are chosen for generations of NVIDIA's GPUs: REVIEW at the branch that is
-  taken. A version of the toolkit is REVIEW where a branch defines a macro or stops the build, at its first place in a
-  file and where another answer is given; else it chooses among CUDA's names, which other rules judge: SAFE, as is one
-  of nvcc (what does the compiler understand?).
+  taken. A version of the toolkit is REVIEW where a branch defines a macro or stops the build, or sets what no rule
+  looks at (`return true;`), at its first place in a file and where another answer is given; else it chooses among
+  CUDA's names, which other rules judge: SAFE, as is one of nvcc (what does the compiler understand?).
 - where the branch sm_80 compiles holds PTX or tensor-core code that HIP cannot take and another branch of the same
   conditional is a fallback that works, the port takes the fallback: REVIEW.
 
@@ -40,6 +40,7 @@ from rocport.binding.branches import (
     respects_hip,
 )
 from rocport.convergence.values import integer
+from rocport.facts.symbols import in_families, load
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace, replace_range
 from rocport.rules.cuda.inline_ptx import unportable
@@ -377,7 +378,7 @@ def _condition(
         )
         return
     settled = not look or all(_is_settled(source, directive, at) for at in positions)
-    settled = settled or (ARCH not in names and not _decides_more(source, chain))
+    settled = settled or (ARCH not in names and not _decides_more(source, chain, directive, taken))
     where = "in device code"
     if functions and ARCH in names:
         where = "in both passes"
@@ -400,15 +401,27 @@ def _condition(
     )
 
 
-def _decides_more(source: CudaSource, chain: Chain) -> bool:
-    """True where a branch defines a macro or stops the build; else it chooses among CUDA's names, and each name that is
-    compiled has a finding of its own where HIP's differs."""
-    return any(
+def _decides_more(source: CudaSource, chain: Chain, directive: Directive, taken: bool | None) -> bool:
+    """True where a branch defines a macro or stops the build, or where the one that is compiled sets what no other rule
+    looks at (`return true;`, a type, a number). Else it chooses among CUDA's names, and each name that is compiled has
+    a finding of its own where HIP's differs."""
+    if any(
         item.name in (b"define", b"undef", b"error") and chain.start < item.start < chain.end
         for item in source.directives
-    )
+    ):
+        return True
+    compiled = next((item for item in chain.branches if item.directive is directive), None)
+    if taken is False:
+        compiled = chain.branches[-1] if chain.branches[-1].directive.name == b"else" else None
+    if compiled is None or _TOOLKIT.isdisjoint(source.texts[directive.first : directive.last]):
+        return False
+    at, end = (bisect.bisect_left(source.starts, place) for place in (compiled.start, compiled.end))
+    code = [source.at(number) for number in range(at, end) if source.directive_of(number) is None]
+    known = load().identifiers.keys() | in_families(source.data[compiled.start : compiled.end])
+    return bool(code) and not any(word in known or word.startswith(b"__") for word in code)
 
 
+_TOOLKIT = frozenset({b"CUDART_VERSION", b"CUDA_VERSION"})
 _CLANG_TOLD = "; __clang__ is defined by it, and was not by nvcc: another branch may be taken"
 _WITHOUT_CLANG = "leave __clang__ out where nvcc's branch is meant for AMD, too"
 _CLANG = frozenset({b"__clang__", b"__clang_major__", b"__clang_version__"})
