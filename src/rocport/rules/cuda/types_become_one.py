@@ -3,7 +3,7 @@
 HIP has one error type for both interfaces, so `void check(cudaError_t)` and `void check(CUresult)` are the same
 function after the names are translated, and `Name<cudaError_t>` and `Name<CUresult>` the same specialization: a
 redefinition. The second one is left out on AMD, where the first serves the calls of both: REVIEW, as the two may do
-different things.
+different things. Where the second gives nothing but the text of an error (`_cudaGetErrorEnum` of CUDA's samples): SAFE.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.definitions import PLATFORM, leave_out_on_hip
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import STRING, CudaSource, kind_of
 from rocport.syntax.declarations import definition_start
 
 # Spellings of one type in CUDA too.
@@ -32,6 +32,7 @@ _SAME_IN_CUDA = (
     {b"cuDoubleComplex", b"double2", b"cufftDoubleComplex"},
 )
 
+_GIVE_TEXT = frozenset(b"cudaGetErrorName cudaGetErrorString".split())
 _ERRORS = frozenset({b"CUresult", b"cudaError_t", b"cudaError"})
 
 
@@ -56,6 +57,11 @@ RULE = Rule(
         Example(
             "void check(cudaError_t e) { if (e) throw 1; }\nvoid check(CUresult e) { if (e) throw 2; }\n",
             contains=("void check(hipError_t e) { if (e) throw 1; }", "#if !ROCPORT_HIP"),
+        ),
+        Example(
+            'const char *text(cudaError_t e) { return "runtime"; }\n'
+            'const char *text(CUresult e) { return "driver"; }\n',
+            contains=("#if !ROCPORT_HIP",),
         ),
         Example(
             "template <class T> struct Name;\ntemplate <> struct Name<cudaError_t> { int a; };\n"
@@ -180,6 +186,10 @@ def _head(source: CudaSource, position: int) -> tuple[bytes, int, int, bytes, bo
     return None
 
 
+def _is_text(value: bytes) -> bool:
+    return kind_of(value) == STRING or value in _GIVE_TEXT
+
+
 def _in_class(source: CudaSource, position: int) -> bool:
     inside = next(Scopes(source).enclosing(position), None)
     return inside is not None and inside.kind is Kind.CLASS
@@ -196,6 +206,7 @@ def _second(
         return
     if source.at(end + 1) == b";" and source.at(last) == b">":
         end += 1
+    texts = [source.at(at + 1) for at in range(body, end) if source.at(at) == b"return"]
     yield finding(
         RULE,
         source,
@@ -206,4 +217,5 @@ def _second(
         edits=leave_out_on_hip(source, definition_start(source, position), end, b"HIP has one type for both"),
         headers=[PLATFORM],
         fix="see that the one that is left does what the calls of both need",
+        applicability=Applicability.SAFE if texts and all(map(_is_text, texts)) else Applicability.REVIEW,
     )
