@@ -197,3 +197,16 @@ def test_sites_of_cudas_side_beside_amds_are_one_cause_of_the_report(tmp_path: P
     (cause,) = api.report(api.scan(tmp_path)).causes
     assert len(cause.sites) > 1
     assert cause.first.message.startswith("src/cuda/ has a twin for AMD, src/hip/, that needs no port")
+
+
+def test_what_asks_for_a_package_and_what_imports_it_are_one_cause(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("flash-attn>=2\n")
+    (tmp_path / "m.py").write_text("from flash_attn import flash_attn_func\n")
+    (tmp_path / "a.cpp").write_text('void f(CUmodule *m) { cuModuleLoad(m, "a.cubin"); }\n')
+    loud = [item for item in api.scan(tmp_path).findings if item.applicability.value != "safe"]
+    assert {(item.path, item.cause) for item in loud} == {
+        ("requirements.txt", "package flash-attn"),
+        ("m.py", "package flash-attn"),
+        ("a.cpp", "build it with hipcc --genco"),
+    }
+    assert len([item for item in loud if item.path == "a.cpp"]) == 2

@@ -40,7 +40,7 @@ from rocport.model import (
     Span,
 )
 from rocport.rules import discover
-from rocport.rules.cuda.common import finding, replace
+from rocport.rules.cuda.common import GENCO, finding, replace
 from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip, macro_parameters, may_be_several
 from rocport.rules.cuda.runtime_overload import RULE as WRITTEN_OUT
 from rocport.syntax.cuda import CudaSource
@@ -405,7 +405,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         routine=not reasons,
         edits=[replace(source, position, symbol.hip.encode())],
         holds=_range(symbol),
-        cause=_newer(symbol) if narrow and not note else "",
+        cause=GENCO if "code objects" in note else _newer(symbol) if narrow and not note else "",
     )
 
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from rocport.model import Applicability, Confidence, Edit, Finding, Rule, Severity, Span
 from rocport.syntax.cuda import CudaSource
 
+GENCO = "build it with hipcc --genco"
+"""The one change for a file of NVIDIA's machine code: where it is named, and where it is loaded."""
+
 
 def replace(source: CudaSource, position: int, text: bytes) -> Edit:
     """Replace one token."""

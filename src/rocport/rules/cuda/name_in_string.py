@@ -22,7 +22,7 @@ from functools import cache
 from rocport.binding.branches import branches
 from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.common import GENCO, finding
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import STRING, CudaSource, kind_of
 
@@ -137,7 +137,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if view.is_dead(source.starts[position]):
             continue
         message, fix = found
-        yield finding(RULE, source, position, message, fix=fix, cause=f"named in a string: {fix}")
+        yield finding(
+            RULE, source, position, message, fix=fix, cause=f"named in a string: {fix}" if fix != GENCO else GENCO
+        )
 
 
 _WORDS = (b"cuda", b"CUDA", b"nv", b"cu", b".ptx", b".cubin", b".fatbin", b"_Z", b"sm_", b"compute_", b"nccl", b"ptxas")
@@ -176,7 +178,7 @@ def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] |
     if _CODE.match(value) and called not in _PRINTS:
         return (
             f'"{shown}" is a file of NVIDIA machine code or PTX: AMD GPUs run code objects',
-            "build it with hipcc --genco",
+            GENCO,
         )
     built = _BUILT.search(value) is not None
     if (built or (_ARCH.search(value) and _OPTION.search(value))) and called not in _PRINTS:

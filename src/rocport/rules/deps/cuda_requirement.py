@@ -95,8 +95,14 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 fix="; ".join(fixes),
                 confidence=Confidence.HIGH if tag else Confidence.MEDIUM,
             )
-            packages = sorted({_FOR_CUDA.sub("", name) for name in troubled if not tag or name != tag[0]})
-            yield replace(item, cause="requirement " + (" ".join(packages) or "CUDA's wheels"))
+            packages = [name for name in troubled if not tag or name != tag[0]]
+            yield replace(item, cause=package_cause(*packages))
+
+
+def package_cause(*names: str) -> str:
+    """What one decision settles wherever the packages are asked for or imported."""
+    known = {record.name if (record := find_package(name)) else _FOR_CUDA.sub("", normalize(name)) for name in names}
+    return "package " + (" ".join(sorted(known)) or "for CUDA's wheels")
 
 
 _TAG_FIX = "a requirements file for ROCm with --index-url of the rocm wheels, not --extra-index-url"

@@ -15,7 +15,7 @@ from typing import Any
 
 from rocport.facts.packages import find_package
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.deps.cuda_requirement import SAYS
+from rocport.rules.deps.cuda_requirement import SAYS, package_cause
 from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited, open_lines, replaceable
 from rocport.rules.python.optional import import_gate
@@ -116,7 +116,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix=_instead(_module(node)),
             confidence=Confidence.MEDIUM if _in_function(source, node) else Confidence.HIGH,
         )
-        item = replace(item, cause=f"import of {_module(node)}")
+        item = replace(item, cause=package_cause(_module(node)))
         yield edited(item, *_edits(gate, node)) if len(others) == 1 else item
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.deps.cuda_requirement import requirement_name, trouble
+from rocport.rules.deps.cuda_requirement import package_cause, requirement_name, trouble
 from rocport.rules.python.common import PYTHON, finding, open_places
 from rocport.rules.python.gate import edited
 from rocport.rules.python.lists import list_edits, list_of
@@ -60,6 +61,7 @@ RULE = Rule(
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes: list[Any] = []
     said: dict[ast.AST, str] = {}
+    asked: dict[ast.AST, list[str]] = {}
     setup = source.path.rsplit("/", 1)[-1] == "setup.py"
     for node, text in source.strings:
         if len(text) > 300:
@@ -77,6 +79,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         messages = [message for name in names if (message := trouble(name))]
         if messages:
             nodes.append(node)
+            asked[node] = [name for name in names if trouble(name)]
             said[node] = "; ".join(dict.fromkeys(messages))
     gate = Gate(source)
     for node in open_places(source, nodes):
@@ -90,6 +93,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         )
         listed = list_of(source, node)
         made = list_edits(gate, listed) if listed is not None else None
+        item = replace(item, cause=package_cause(*asked[node]) if node in asked else "")
         yield edited(item, gate, made[0] if made else ())
 
 
