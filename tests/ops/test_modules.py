@@ -212,12 +212,14 @@ def test_a_mixture_sorted_once_is_its_two_products(form):
     layer = SwitchExperts(SwitchLinear.from_weight(both, form), SwitchLinear.from_weight(down, form), torch.nn.SiLU())
     x, index, weights = torch.randn(20, 32), torch.randint(0, 4, (20, 2)), torch.rand(20, 2)
     want = layer(x, index, weights)
+    # How many rows meet an expert decides in which order a CPU adds: sums of a few hundred cancel to less.
+    close = {"rtol": 1e-5, "atol": 1e-6 * want.abs().max().item()}
     parts = layer.gate_up_proj.quantized(), layer.down_proj.quantized()
-    torch.testing.assert_close(mixture(x, *parts, index, weights, ops.swiglu), want)
+    torch.testing.assert_close(mixture(x, *parts, index, weights, ops.swiglu, ops.dequantize), want, **close)
     index[3, 0], index[4] = 4, -1
     want[3] = layer(x[3:4], index[3:4, 1:], weights[3:4, 1:])[0]
     want[4] = 0
-    torch.testing.assert_close(mixture(x, *parts, index, weights, ops.swiglu), want)
+    torch.testing.assert_close(mixture(x, *parts, index, weights, ops.swiglu, ops.dequantize), want, **close)
 
 
 def test_rows_sorted_by_expert_keep_their_order_and_the_lost_go_last():

@@ -42,19 +42,18 @@ def by_expert(x: torch.Tensor, weight: torch.Tensor, experts: torch.Tensor) -> t
 def mixture(
     x: torch.Tensor, gate_up: QuantTensor, down: QuantTensor, index: torch.Tensor, weights: torch.Tensor,
     act: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    dense: Callable[[QuantTensor, torch.dtype], torch.Tensor],
 ) -> torch.Tensor:  # fmt: skip
     """y[t] = the sum over j of weights[t, j] times down_e(act(gate_e x[t], up_e x[t])), e = index[t, j], without a
     gradient: x [T, H], gate_up [E, 2 I, H], down [E, H, I], index and weights [T, top] to [T, H]. An expert that is
-    none of the E adds nothing.
+    none of the E adds nothing. `dense`: what dequantizes.
 
     The rows are sorted once for both products and stay sorted in between."""
     each = index.reshape(-1)
     order, ends, there = sort_by_expert(each, gate_up.shape[0])
-    dequantize = operator("dequantize")
 
     def product(rows: torch.Tensor, q: QuantTensor) -> torch.Tensor:
-        weight = dequantize.select(platform(x.device), q, x.dtype).run(q, x.dtype)
-        return _grouped(rows, weight.transpose(1, 2), ends)
+        return _grouped(rows, dense(q, x.dtype).transpose(1, 2), ends)
 
     gate, up = product(x[order // index.shape[1]], gate_up).chunk(2, -1)
     out = product(act(gate, up), down)

@@ -40,7 +40,7 @@ class SwitchExperts(torch.nn.Module):
         """x [T, H], index [T, top] of experts, weights [T, top] of what they say, to [T, H]."""
         if self._sorted(x, index, weights):
             both, down = self.gate_up_proj.quantized(), self.down_proj.quantized()
-            return mixture(x.contiguous(), both, down, index, weights, self._gated)
+            return mixture(x.contiguous(), both, down, index, weights, self._gated, plans.dense)
         inner = self._gated(*self.gate_up_proj(x, index).chunk(2, -1))
         each = self.down_proj(inner.flatten(0, 1), index.reshape(-1, 1)).view(*index.shape, -1)
         return torch.bmm(weights.to(each.dtype).unsqueeze(1), each).squeeze(1)

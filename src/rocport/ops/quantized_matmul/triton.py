@@ -647,7 +647,7 @@ def _pairs_config(rows: float, k: int) -> RowsConfig | None:
 
     Chosen by all of 40 matrices (NF4, one row of x, NVIDIA H200, some 70 configurations): up to 26 % faster than by
     shuffle, most where there are many rows. 16 rows a program fill the GPU evenly where programs hold two or four
-    times as many; 128 registers, because both steps of a row are asked for at once."""
+    times as many; 128 registers, because with `ahead` every load of a step is held at once."""
     if rows <= 12:
         return None
     if rows <= 20:
