@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding import Owner, binder
 from rocport.binding.branches import branches
 from rocport.facts.targets import listed
 from rocport.model import Applicability, Context, Edit, Example, Finding, GfxTarget, Rule, Severity, Span
@@ -93,7 +94,8 @@ _KINDS = {
     "cuMemcpyAtoHAsync_v2 cuMemcpyDtoA cuMemcpyDtoA_v2 cuMemcpyHtoA cuMemcpyHtoA_v2 cuMemcpyHtoAAsync "
     "cuMemcpyHtoAAsync_v2",
 }
-_ABSENT = {name.encode(): what for what, names in _KINDS.items() for name in names.split()}
+_REFERENCES = {b"texture": "texture references", b"surface": "surface references"}
+_ABSENT = {name.encode(): what for what, names in _KINDS.items() for name in names.split()} | _REFERENCES
 """What makes or takes arrays, textures or surfaces that are not the header's."""
 _ABSENT_OF_ARRAYS = frozenset(
     b"cudaMemcpy3DPeer cudaMemcpy3DPeerAsync cudaMemcpy3DBatchAsync cudaGraphAddMemcpyNode "
@@ -142,6 +144,7 @@ RULE = Rule(
             "void f(cudaMemcpy3DPeerParms &p, cudaArray_t a) { p.dstArray = a; cudaMemcpy3DPeer(&p); }\n",
             contains=("Memcpy3DPeer(&p)",),
         ),
+        Example("static texture<float, cudaTextureType2D> image;\n"),
         Example("__global__ void k(float *o) { *o = tex2D(image, 0.5f, 0.5f); }\n", contains=("tex2D(image",)),
         Example(
             "__device__ float4 f(cudaTextureObject_t t) { return tex2Dgather<float4>(t, 1, 2, 0); }\n",
@@ -149,6 +152,7 @@ RULE = Rule(
         ),
     ),
     clean=(
+        "template <class T> struct texture { T t; };\ntexture<int> here;\n",
         "struct Image { float tex2D; };\n__device__ float f(Image i) { return i.tex2D; }\n",
         "__device__ float tex2D(const float *p, int x);\n__device__ float g(const float *p) { return tex2D(p, 1); }\n",
         "void f(cudaMemcpy3DParms &p, cudaPitchedPtr a) { p.dstPtr = a; cudaMemcpy3D(&p); }\n",
@@ -179,9 +183,16 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if not context.project.arrays and (name in _OF_ARRAYS or name in _ABSENT_OF_ARRAYS):
             continue
         for position in source.find(name):
-            if amd_only(source, position):
+            if amd_only(source, position) or (name in _REFERENCES and not _is_reference(source, position, context)):
                 continue
             yield _call(source, position, bare) if name in _CALLS else _absent(source, position, bare)
+
+
+def _is_reference(source: CudaSource, position: int, context: Context) -> bool:
+    """True for `texture<float, 2> t;` outside any function, of CUDA's template."""
+    if source.at(position + 1) != b"<" or source.at(position - 1) not in (b"", b";", b"}", b"static", b"extern", b">"):
+        return False
+    return source.enclosing(position) is None and binder(source, context).bind(position).owner is not Owner.PROJECT
 
 
 _BY_HAND = "textures that rocport_texture.h does not have"
