@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from rocport.binding.scopes import Scopes, What
 from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace_range
@@ -43,6 +44,10 @@ RULE = Rule(
         ),
         Example('#include "cat.h"\n#define RT(name) CAT(cuda, name)\n', contains=("CAT(hip, name)",)),
         Example('#include "cat.h"\n#define RT(name) CAT(cuda, name##Async)\n', contains=("CAT(cuda, name##Async)",)),
+        Example(
+            "int cudaMine(int a);\n#define CALL(f) cuda##f(1)\n#define ALL(X) X(Mine)\nvoid g() { ALL(CALL); }\n",
+            contains=("hip##f(1)",),
+        ),
         Example("#define NAME(x) nvml##x\nint a = NAME(Init);\n", contains=("nvml##x",)),
     ),
     clean=(
@@ -172,6 +177,13 @@ def _not_of_cuda(source: CudaSource, directive: Directive, names: list[bytes], g
     }
 
 
+def _own(source: CudaSource, start: bytes) -> set[bytes]:
+    """Functions of this file's that start as the pasted names do, and which no rename of those reaches."""
+    scopes = Scopes(source)
+    names = {name for name in source.names if name.startswith(start) and name not in _targets()}
+    return {name for name in names if any(one.what is What.FUNCTION for one in scopes.declarations(name))}
+
+
 def _listed(names: set[bytes]) -> str:
     return ", ".join(sorted(name.decode("utf-8", "replace") for name in names))
 
@@ -232,6 +244,7 @@ def _pastes(source: CudaSource, directive: Directive, names: list[bytes], contex
             continue
         text = becomes if becomes is not None else _targets()[first or b""]
         of_warp = text.startswith(b"rocport::")
+        own = _own(source, first) if first else set()
         last = group[0] + 1
         if text == b"rocport::":
             text, last = text + source.at(group[1]), group[1] + 1
@@ -239,7 +252,8 @@ def _pastes(source: CudaSource, directive: Directive, names: list[bytes], contex
             RULE,
             source,
             group[0],
-            f"{written} makes a CUDA name: the written part becomes {text.decode()}",
+            f"{written} makes a CUDA name: the written part becomes {text.decode()}"
+            + (f"; {_listed(own)} of the project's own keep their names" if own else ""),
             last=group[-1],
             applicability=Applicability.REVIEW,
             edits=[replace_range(source, group[0], last, text)],
