@@ -46,7 +46,7 @@ RULE = Rule(
         ),
     ),
     clean=(
-        "struct L { __device__ L() : value(clock()) {} };\nstruct M { __device__ M() { f(); } };\n",
+        "struct L { __device__ L() : value(-clock()) {} };\nstruct M { __device__ M() { f(); } };\n",
         "template <class T> struct P { __device__ P(T *d) {} };\nusing Q = P<int>;\n__device__ void f() { Q q(0); }\n",
         "struct F { __device__ F(float d) : d(d) {} float d; };\n__global__ void k(float *p) { F f(*p); }\n",
         "struct F { __host__ __device__ F(float d) {} };\nvoid run(float d) { F f(d); }\n",
@@ -97,7 +97,7 @@ def _only_sets(source: CudaSource, position: int) -> bool:
     open_ = _parameters(source, position)
     at = source.pairs.get(open_, open_) + 1
     while source.at(at) in (b":", b",") and (close := source.pairs.get(at + 2)) is not None:
-        if source.is_ident(at + 3) and b"(" in source.texts[at + 3 : close]:
+        if any(source.at(inner) == b"(" and source.is_ident(inner - 1) for inner in range(at + 4, close)):
             return False
         at = close + 1
     return source.at(at) == b"{" and source.at(at + 1) == b"}"
