@@ -21,6 +21,7 @@ from rocport.scan.tree import read_tree
         ("import scan_cuda", "scan_cuda.cpp", False),
         ("import marlin_cuda", "csrc/marlin_cuda.cpp", False),
         ("import scan_cuda", "csrc/other_scan_cuda.cpp", True),
+        ("import texture_cuda", "csrc/test.cpp", True),
     ],
 )
 def test_a_source_of_the_name(tmp_path: Path, line: str, source: str, reported: bool) -> None:

@@ -189,9 +189,7 @@ def _made_of(name: str, file: str) -> bool:
     """True for a source that an extension module is named after: `correlation_cuda` of `src/correlation_cuda_kernel.cu`
     or `correlation.cpp`."""
     base = file.rpartition("/")[2]
-    return base.endswith((".cpp", ".cu", ".cc")) and base.startswith(
-        re.split(r"_?(?:cuda|ext|kernel)", name)[0] or name
-    )
+    return base.endswith((".cpp", ".cu", ".cc")) and base.startswith(re.split(r"_(?:cuda|ext|kernel)", name)[0] or name)
 
 
 def _built(first: set[str]) -> set[str]:
