@@ -63,8 +63,15 @@ def test_a_python_without_torch(tmp_path: Path) -> None:
         read_environment(str(tmp_path / "python"))
 
 
+@pytest.fixture
+def asked(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command knows the environment: asking it is an import of PyTorch."""
+    monkeypatch.setattr("rocport.executor.torch_extension.read_environment", lambda _: environment)
+
+
 @pytest.mark.slow
-def test_the_packages_own_tests_run_at_both_widths(environment: Environment) -> None:
+@pytest.mark.usefixtures("asked")
+def test_the_packages_own_tests_run_at_both_widths() -> None:
     result = CliRunner().invoke(
         cli,
         [
@@ -88,7 +95,8 @@ def test_the_packages_own_tests_run_at_both_widths(environment: Environment) -> 
 
 
 @pytest.mark.slow
-def test_a_hazard_of_an_extension_has_its_line(environment: Environment) -> None:
+@pytest.mark.usefixtures("asked")
+def test_a_hazard_of_an_extension_has_its_line() -> None:
     code = (
         "import torch\nfrom lane_sum import lane_sum\nlane_sum(torch.ones(1, 10, device='cuda'))\nraise SystemExit(3)\n"
     )
