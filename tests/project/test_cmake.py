@@ -119,3 +119,9 @@ def test_the_reader_agrees_with_tree_sitter_on_cmakes_own_modules():
 def test_arguments_hold_no_comment():
     for command in commands(TEXT):
         assert not re.search(r"(?:^|\s)#", command.arguments)
+
+
+def test_a_condition_for_cuda_is_thought_of_where_another_asks_for_its_twin():
+    text = b"if(a_CUDA)\nfind_package(CUDAToolkit)\nendif()\nset(x y)\nif(a_%b)\nfind_package(hip)\nendif()\n"
+    assert [command.gated for command in commands(text % b"HIP") if command.name == "find_package"] == [True, True]
+    assert not commands(text % b"SYCL")[1].gated

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rocport.syntax.amd import names_amd
+from rocport.syntax.amd import names_amd, twins
 
 _COMMENT = rb"#\[(?P<eq>=*)\[.*?(?:\](?P=eq)\]|\Z)|#[^\n]*"
 _COMMAND = re.compile(
@@ -135,15 +135,22 @@ def _comments(data: bytes) -> Iterator[tuple[int, int]]:
             at = close + 1
 
 
+def _asks_amd(command: CMakeCommand, conditions: set[str]) -> bool:
+    """True for a condition that asks for AMD, or for CUDA by a name whose twin another condition of the file asks for:
+    `if(WITH_CUDA)` here, `if(WITH_HIP)` there."""
+    return names_amd(command.arguments) or any(not twins(word).isdisjoint(conditions) for word in command.words)
+
+
 def _gated(found: Sequence[CMakeCommand]) -> list[CMakeCommand]:
     gated = [False] * len(found)
+    conditions = {word for command in found if command.name in ("if", "elseif") for word in command.words}
     opened: list[tuple[int, bool]] = []
     for at, command in enumerate(found):
         if command.name == "if":
-            opened.append((at, names_amd(command.arguments)))
+            opened.append((at, _asks_amd(command, conditions)))
         elif command.name in ("elseif", "else") and opened:
             first, asks = opened[-1]
-            opened[-1] = (first, asks or names_amd(command.arguments))
+            opened[-1] = (first, asks or _asks_amd(command, conditions))
         elif command.name == "endif" and opened:
             first, asks = opened.pop()
             if asks:
