@@ -468,6 +468,7 @@ class Scan:
         sides = ported_sides(project.files)
         ours = f"{context.options.mirror}/" if context.options.layout == "both" else ""
         self.sides = {side: twin for side, twin in sides.items() if twin != ours}
+        self.twins = {twin: side for side, twin in self.sides.items()}
 
     def __call__(self, file: SourceFile) -> Scanned:
         if isinstance(file.content, Problem):
@@ -488,17 +489,21 @@ class Scan:
     def _unsuppressed(self, path: str, data: bytes, found: list[Finding], failed: list[Problem]) -> Scanned:
         kept, left_out = suppress.apply(path, data, found)
         if pair := ported_side(path, self.sides):
-            kept = [_on_ported_side(finding, *pair) for finding in kept]
+            side, twin = pair
+            said = f"{side} has a twin for AMD, {twin}, that needs no port"
+            kept = [_on_ported_side(finding, said, twin) for finding in kept]
+        elif pair := ported_side(path, self.twins):
+            kept = [_on_ported_side(finding, f"{pair[0]} is AMD's twin of {pair[1]}", pair[0]) for finding in kept]
         return Scanned(tuple(kept), tuple(failed), tuple(left_out))
 
 
-def _on_ported_side(finding: Finding, side: str, twin: str) -> Finding:
-    """What stands in CUDA's side of a project that has one for AMD: one thing to know, however many places."""
+def _on_ported_side(finding: Finding, said: str, twin: str) -> Finding:
+    """What stands in CUDA's side, or AMD's, of a project that has both: one thing to know, however many places."""
     if finding.applicability is Applicability.SAFE:
         return finding
     return replace(
         finding,
-        message=f"{side} has a twin for AMD, {twin}, that needs no port; here, {finding.message}",
+        message=f"{said}; here, {finding.message}",
         fix=f"build {twin} on ROCm; where it lacks what stands here: {finding.fix or 'as said'}",
         cause="a twin for AMD",
     )

@@ -4,10 +4,10 @@ The build, or NVIDIA's compiler, defines it where it finds CUDA. On ROCm nobody 
 silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional
 also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the build files
 define (unless CMake asks whether CUDA was found), that a file of the same units defines where the port compiles it, or
-that has a twin for AMD in a conditional of the file. So is one that no file of a project with a build names, other
-than in conditionals: nobody sets it for CUDA either, unless a library of another project does. Every other is named
-once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port changes nothing here, as
-the macro is the build's to define.
+that has a twin for AMD in a conditional of the file or in the build. So is one that no file of a project with a build
+names, other than in conditionals: nobody sets it for CUDA either, unless a library of another project does. Every
+other is named once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port changes
+nothing here, as the macro is the build's to define.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
     project = context.project
     if not _is_set(source, name, context):
         return False
-    if name.decode() in project.defined or _has_twin(source, name):
+    if not project.defined.isdisjoint({name.decode()} | twins(name.decode())) or _has_twin(source, name):
         return False
     if any(live(source, directive.start, name) != (False, False) for directive in macros(source, name)):
         return False
