@@ -19,7 +19,7 @@ def misfit(before: bytes, after: bytes) -> str:
     """Why the edited bytes may not stand in place of the original; empty when they may."""
     try:
         edited = _parsed(after)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"the edited text is no Python: {error}"
     try:
         same = _dump(_Fold().visit(edited)) == _dump(_Fold().visit(_parsed(before)))

@@ -72,7 +72,7 @@ def _checked_python(path: str, data: bytes, editing: list[Finding], places: Plac
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = parse(edited)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"the edited text is no Python: {error}"
     found = places.places(path, tree)
     if isinstance(found, str):

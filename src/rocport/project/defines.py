@@ -77,7 +77,7 @@ def _of_python(text: str) -> Macros:
     found = _macros(text)
     undefined = [macro[2:].strip() for macro in found if macro.startswith("-U")]
     if _HIP_LIST in text and "__HIP_NO_HALF_" in text:
-        with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             taken = set(_taken_out(parse(text)))
             undefined += [name for name in _OF_TORCH if any(word in f"-D{name}=1" for word in taken)]
     return Macros(tuple(macro for macro in found if not macro.startswith("-U")), tuple(dict.fromkeys(undefined)))
@@ -108,7 +108,7 @@ def _strings(tree: ast.AST) -> Iterator[str]:
 def _macros(text: str, every: bool = False) -> list[str]:
     try:
         return list(dict.fromkeys(_of_statements(parse(text).body, every)))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
 

@@ -43,7 +43,7 @@ def python_loads(text: str) -> list[Loaded]:
     """The calls of a Python file; none for a file that does not parse, or nests deeper than Python follows."""
     try:
         return _loads(parse(text))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
 

@@ -165,7 +165,7 @@ def scan_python(
         return []
     try:
         source = PythonSource(path, data)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else str(error)
         return Problem(path, f"{where}no Python 3 ({what}); the Python rules did not run over it")

@@ -253,7 +253,7 @@ class _Comparison:
                     continue
                 try:
                     self._distrust(path, kind, content)
-                except (LexError, SyntaxError, ValueError, RecursionError):
+                except (LexError, SyntaxError, ValueError, RecursionError, MemoryError):
                     continue
 
     def _distrust(self, path: str, kind: str, content: bytes) -> None:

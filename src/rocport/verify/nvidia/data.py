@@ -230,7 +230,7 @@ def notebook(data: bytes) -> bytes | None:
                 parts.append("__quiet__()")
         text = "\n".join(parts) + "\n"
         ast.parse(text)
-    except (ValueError, KeyError, TypeError, SyntaxError, RecursionError):
+    except (ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
     return text.encode("utf-8", errors="surrogatepass")
 

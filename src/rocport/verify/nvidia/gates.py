@@ -140,7 +140,7 @@ def switched(
         if kind == "python":
             try:
                 tree = off_rocm(path, content)
-            except (SyntaxError, ValueError, RecursionError):
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
             yield from ((name, path, line) for name, line in _in_python(tree, frozenset(names)))
             continue

@@ -102,7 +102,7 @@ def check(path: str, data: bytes) -> Checked:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         _say(checked, getattr(error, "lineno", 0) or 0, f"is not valid Python ({error})")
         return checked
     _static(checked, tree)

@@ -152,11 +152,11 @@ def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
     """Compare a module with its original. Where one cannot be read by this Python the answer says so."""
     try:
         old = _Side(original)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Compared([_unread(facts.path, error, "original", Kind.UNKNOWN)])
     try:
         new = _Side(ported)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Compared([_unread(facts.path, error, "port", Kind.DIFFERENCE)])
     folded_old = Folder(old.tree, facts.constants, facts.resolve, None).fold()
     folded_new = Folder(new.tree, facts.constants, facts.resolve, old.names).fold()

@@ -593,7 +593,7 @@ def _run_now(statement: ast.stmt) -> Iterable[ast.AST]:
 
 
 def parse(data: bytes) -> ast.Module:
-    """The module. Raises SyntaxError, ValueError or RecursionError when this Python cannot read it."""
+    """The module. Raises SyntaxError, ValueError, RecursionError or MemoryError when this Python cannot read it."""
     return ast.parse(data)
 
 

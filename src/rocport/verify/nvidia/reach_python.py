@@ -30,7 +30,7 @@ def parsed(data: bytes) -> ast.Module | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
@@ -452,7 +452,7 @@ def py_modules(files: Mapping[str, bytes]) -> frozenset[str]:
     if "setup.py" in files:
         try:
             tree = ast.parse(files["setup.py"])
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             tree = ast.Module([], [])
         for node in ast.walk(tree):
             if isinstance(node, ast.keyword) and node.arg == "py_modules":

@@ -183,7 +183,7 @@ def _compiled(data: bytes, source: Path) -> bytes:
             made = compile(source.read_bytes(), str(source), "exec", dont_inherit=True, optimize=optimize)
             if marshal.dumps(made) == data[16:]:
                 return data[16:]
-    except (ValueError, SyntaxError, RecursionError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         pass
     return b""
 
