@@ -575,7 +575,7 @@ def _implicit(path: str, text: str, original: Tree, new: Sequence[str]) -> Itera
     searched: set[str] = set()
     here = posixpath.dirname(path)
     for number, line in enumerate(text.split("\n"), 1):
-        if (rule := re.match(r"[^\t#=]*:[^=]*?%(\.\w+)", line)) or (rule := re.match(r"(\.\w+)\.\w+\s*:", line)):
+        if (rule := re.match(r"(?:[^\t#=:]*:)+[^=:]*?%(\.\w+)", line)) or (rule := re.match(r"(\.\w+)\.\w+\s*:", line)):
             endings.setdefault(rule.group(1), number)
         if found := re.match(r"\s*(?:VPATH\s*[:+?]?=|vpath\s+\S+)\s*(.*)", line):
             searched |= {normal(posixpath.join(here, word)) for word in re.split(r"[\s:]+", found.group(1)) if word}

@@ -121,7 +121,7 @@ def make_targets(text: str) -> dict[str, int]:
     phony: set[str] = set()
     found: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), 1):
-        match = re.match(r"([A-Za-z0-9_./ -]+?)\s*::?(?!=)", line)
+        match = re.match(r"(?!\t)([A-Za-z0-9_./ \t-]+)::?(?!=)", line)
         if line.startswith(".PHONY"):
             phony |= set(line.partition(":")[2].split())
         elif match and "=" not in match.group(1):
