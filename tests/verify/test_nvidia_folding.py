@@ -102,9 +102,11 @@ def test_what_is_certain_is_folded(ported: str, original: str) -> None:
         ("if a:\n    def f():\n        return (1 if _R else 2)\n    f()\n_R = _rocm_compat.IS_ROCM",
          "if a:\n    def f():\n        return 2\n    f()"),
         ("def f(a=g()): return (1 if _R else 2)\n_R = _rocm_compat.IS_ROCM", "def f(a=g()): return 2"),
-        (f"{LOOKED} and __import__('torch').version.hip\nx = (1 if __import__('torch').version.hip else 2)",
-         f"{LOOKED} and __import__('torch').version.hip\nx = 2"),
-        (f"x = (1 if {LOOKED} and a and __import__('torch').version.hip else 2)", "x = 2"),
+        (f"{LOOKED} and __import__('torch').version.hip is not None\nx = (1 if __import__('torch').version.hip else 2)",
+         f"{LOOKED} and __import__('torch').version.hip is not None\nx = 2"),
+        (f"x = (1 if {LOOKED} and a and __import__('torch').version.hip is not None else 2)", "x = 2"),
+        ("def f(z):\n    class A:\n        if _rocm_compat.IS_ROCM:\n            a = z = 1\n        print(a, z)",
+         "def f(z):\n    class A:\n        print(a, z)"),
         ("x = a and _rocm_compat.IS_ROCM and b", "x = a and b"),
         ("x = a or not _rocm_compat.IS_ROCM", "x = a"),
         ("x = 1  # type: a\nif _rocm_compat.IS_ROCM:\n    g()", "x = 1"),
@@ -121,6 +123,25 @@ def test_what_is_certain_is_folded(ported: str, original: str) -> None:
 )  # fmt: skip
 def test_what_is_not_certain_is_not(ported: str, original: str) -> None:
     assert differences(ported, original)
+
+
+@pytest.mark.parametrize(
+    ("line", "imports"),
+    [
+        ("import torch.nn", True),
+        ("import numpy, torch", True),
+        ("from torch import nn", True),
+        ("from torch.nn import a", True),
+        ("from .torch import nn", False),
+        ("from . import torch", False),
+        ("from numpy import torch", False),
+        ("import numpy", False),
+    ],
+)
+def test_a_module_that_imports_torch_by_itself_imports_no_more_for_its_gate(line: str, imports: bool) -> None:
+    gate = f"x = (1 if {LOOKED} and __import__('torch').version.hip is not None else 2)"
+    found = compare(f"{line}\n{gate}\n".encode(), f"{line}\nx = 2\n".encode(), FACTS).differences
+    assert [(item.kind, item.line) for item in found] == ([] if imports else [(Kind.REVIEW, 2)])
 
 
 def test_differences_of_a_file_are_counted_where_there_are_many() -> None:

@@ -40,6 +40,7 @@ def verdict(tmp_path: Path, shared: dict[str, str], old: dict[str, str], new: di
         ("setup.py", "macros = dict(HIP_VERSION=0)\n", "HIP_VERSION"),
         ("config.h.in", "#cmakedefine01 USE_ROCM\n", "USE_ROCM"),
         ("config.h", "#define HIP_VERSION 0\n", "HIP_VERSION"),
+        ("config.h", "#cmakedefine01 USE_ROCM\n", "USE_ROCM"),
         ("config.hpp.in", "#define HIP_VERSION @V@\n", "HIP_VERSION"),
         ("CMakeLists.txt", "add_compile_definitions(HIP_VERSION=0)\n", "HIP_VERSION"),
         ("CMakeLists.txt", "target_compile_definitions(x PUBLIC USE_ROCM=0)\n", "USE_ROCM"),

@@ -18,7 +18,7 @@ INIT = {"p/__init__.py": ""}
 
 def proof(tmp_path: Path, original: dict[str, str], new: dict[str, str]) -> nvidia.Proof:
     for name, files in (("old", original), ("new", {**original, **new})):
-        (tmp_path / name).mkdir()
+        (tmp_path / name).mkdir(parents=True)
         for path, text in files.items():
             place = tmp_path / name / path
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -116,6 +116,8 @@ def test_a_new_file_is_named(tmp_path: Path, original: dict[str, str], new: str,
         ({"a/b.py": "", "c.py": "open('a/m_%s.cu' % n)\n"}, "a/l_x.cu"),
         ({"a/b.py": "", "l.go": "// see a\nvar f embed.FS\n"}, "a/l_x.cu"),
         ({"a/b.py": "x = 'rocm_m'\n"}, "a/rocm_m.py"),
+        ({"a/b.py": "", "a/b.txt": "python_files = check*.py\n"}, "a/check_rocm.py"),
+        ({"a/b.py": "", "c.txt": "see rocm_x.dat, and more\n"}, "a/rocm_x.dat"),
         ({**INIT, "p/l.py": "import importlib\nX = importlib.import_module('p.c')\n"}, "p/rocm_b.py"),
         ({**INIT, "p/l.py": "import importlib\nX = importlib.import_module(name)\n"}, "hip/b.py"),
         ({**INIT, "q/l.py": "import importlib\nX = importlib.import_module(name)\n"}, "p/rocm_b.py"),
@@ -234,3 +236,14 @@ def test_who_sees_that_an_option_is_declared(tmp_path: Path, path: str, seen: bo
     found = proof(tmp_path, {"CMakeLists.txt": "project(x)\n", path: "x()\nif(DEFINED USE_ROCM)\nendif()\n"}, new)
     message = f"option(USE_ROCM) is new, and {path}:2 sees whether it is declared"
     assert (message in [item.message for item in found.differences]) is seen
+
+
+def test_every_file_is_held_against_the_python_it_may_run_in_and_against_its_imports(tmp_path: Path) -> None:
+    original = dict.fromkeys(("p/a.py", "p/b.py", "p/c.py"), "import torch\n")
+    new = dict.fromkeys(original, "import torch\nif torch.version.hip:\n    f(lambda a, /: a)\n")
+    asked = {"pyproject.toml": "[project]\nrequires-python = '>=3.8'\n", **original}
+    assert proof(tmp_path / "asked", asked, new).verdict == "unchanged"
+    assert proof(tmp_path / "unasked", original, new).verdict == "not decided"
+    compat = {"p/_rocm_compat.py": COMPAT, "p/b.py": "import torch\nfrom . import _rocm_compat\n"}
+    found = proof(tmp_path / "imports", original, {**new, **compat})
+    assert [path for path in original if any("no package" in message for _, message in said(found, path))] == ["p/b.py"]

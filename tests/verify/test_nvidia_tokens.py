@@ -62,6 +62,8 @@ STREAM = [
 def test_tokens_have_their_lines_and_the_blanks_before_them() -> None:
     found = cfamily.tokens(WHOLE)
     assert [(token.text, token.line, int(token.spaced)) for token in found] == STREAM
+    assert [token.spaced for token in cfamily.tokens(b"#include <a.h>x")] == [True, True, False, True]
+    assert [token.spaced for token in cfamily.tokens(b'R"(a)"b')] == [True, False]
     assert cfamily.comments(WHOLE) == ["/**/", "// c\\\n d", "/* q\n*/"]
     included = [("a.h", False, 3), ("b.h", False, 4), ("z.h", True, 10), ("k.h", True, 20)]
     assert list(cfamily.includes(found)) == included
