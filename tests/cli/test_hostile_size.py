@@ -277,6 +277,7 @@ def test_the_proof_meets_no_words_that_are_too_many_for_python_s_parser(path: st
 @pytest.mark.parametrize(
     ("path", "piece"),
     [
+        ("meson.build", b"if(A)\n"),
         ("Makefile", b" "),
         ("Makefile", b"a::"),
         ("Makefile", b"lambda: "),

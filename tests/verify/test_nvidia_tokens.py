@@ -301,6 +301,10 @@ def test_meson_gates() -> None:
     assert meson_differs(MESON.replace("a()", "a()\n  hip()"))
     other = meson.tokens(b"if a\nelif not get_option('use_rocm')\n b()\nelse\n c()\nendif\n")
     assert [(item.text, item.line) for item in other if item.text in ("else", "b", "c")] == [("else", 2), ("b", 3)]
+    inner = (
+        b"if a\n if get_option('use_rocm')\n  if b\n   c()\n  else\n   d()\n  endif\n endif\n e()\nelse\n f()\nendif\n"
+    )
+    assert [item.text for item in meson.tokens(inner) if item.text in "acdef"] == ["a", "e", "f"]
     with pytest.raises(LexError):
         meson.tokens(b"if x\n")
     ours = b"option('use_rocm', type: 'boolean', value: false, description: 'AMD')\n"

@@ -69,24 +69,23 @@ def _statements(stream: Sequence[Token]) -> list[list[Token]]:
 
 def _fold(statements: Sequence[Sequence[Token]]) -> Iterator[Sequence[Token]]:
     """Statements with the branches that cannot be taken left out."""
-    # One entry an open `if`: (an earlier branch is kept, this branch is taken, a branch is certain).
-    stack: list[list[bool]] = []
+    # The file, and one entry an open `if`: (an earlier branch is kept, this branch is read, a branch is certain).
+    stack = [[False, True, False]]
     for statement in statements:
         word = statement[0].text
-        live = all(item[1] for item in stack)
+        live = stack[-1][1]
         if word == "if":
             value = _evaluate(statement[1:])
-            stack.append([value is None, value is not False, value is True])
+            stack.append([value is None, live and value is not False, value is True])
             if live and value is None:
                 yield statement
         elif word in ("elif", "else"):
-            if not stack:
+            if len(stack) == 1:
                 raise LexError(statement[0].line, f"{word} without if")
             top = stack[-1]
-            outer = all(item[1] for item in stack[:-1])
             value = True if word == "else" else _evaluate(statement[1:])
-            top[1] = value is not False and not top[2]
-            if top[1] and outer:
+            top[1] = stack[-2][1] and value is not False and not top[2]
+            if top[1]:
                 if value is None:
                     head = Token("elif" if top[0] else "if", statement[0].line)
                     yield [head, *statement[1:]]
@@ -95,14 +94,14 @@ def _fold(statements: Sequence[Sequence[Token]]) -> Iterator[Sequence[Token]]:
             top[2] = top[2] or value is True
             top[0] = top[0] or value is None
         elif word == "endif":
-            if not stack:
+            if len(stack) == 1:
                 raise LexError(statement[0].line, "endif without if")
             kept = stack.pop()[0]
-            if kept and all(item[1] for item in stack):
+            if kept and stack[-1][1]:
                 yield statement
         elif live:
             yield statement
-    if stack:
+    if len(stack) > 1:
         raise LexError(statements[-1][0].line, "if without endif")
 
 
