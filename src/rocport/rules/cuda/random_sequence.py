@@ -2,7 +2,7 @@
 
 rocRAND's generators have their own offsets and orderings, so a test that compares with numbers recorded from cuRAND
 fails, and a run cannot be repeated number by number on the other platform. Distributions are the same. REVIEW, once a
-file; in a file that takes its seed from the time, whose numbers are others at every run, SAFE.
+file; where every seed of the file is the time, and the numbers are others at every run, SAFE.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
 _TIMES = frozenset(b"time clock clock64 random_device chrono high_resolution_clock gettimeofday getpid rdtsc".split())
+_SEEDS = (b"curandSetPseudoRandomGeneratorSeed", b"curand_init")
 _STARTS = (
     b"curandSetPseudoRandomGeneratorSeed",
     b"curandCreateGenerator",
@@ -33,6 +34,7 @@ RULE = Rule(
         Example("void f(curandGenerator_t g) { curandSetPseudoRandomGeneratorSeed(g, 1); }\n"),
         Example("void f(curandGenerator_t g) { curandSetPseudoRandomGeneratorSeed(g, 1); EXPECT_EQ(draw(g), 7); }\n"),
         Example("void f(curandGenerator_t g) { curandSetPseudoRandomGeneratorSeed(g, time(0)); verify(g); }\n"),
+        Example("void f(curandGenerator_t g) { int t = clock(); curandSetPseudoRandomGeneratorSeed(g, 1); }\n"),
         Example("__device__ void f(curandState *s) { curand_init(1, 0, 0, s); }\n"),
     ),
     clean=("int my_curand_init(int);\n",),
@@ -49,8 +51,15 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             source,
             position,
             "hipRAND gives other numbers than cuRAND for the same generator and seed: recorded values do not hold",
-            applicability=Applicability.REVIEW if _TIMES.isdisjoint(source.texts) else Applicability.SAFE,
+            applicability=Applicability.SAFE if _is_time(source) else Applicability.REVIEW,
             confidence=Confidence.MEDIUM,
             fix="compare distributions, or numbers made on the host",
         )
         return
+
+
+def _is_time(source: CudaSource) -> bool:
+    """True where every call that sets a seed names the time in its arguments; a clock elsewhere only measures."""
+    calls = [at + 1 for at in source.find(*_SEEDS) if source.at(at + 1) == b"("]
+    seeds = [source.texts[at : source.pairs.get(at, at)] for at in calls]
+    return bool(seeds) and not any(_TIMES.isdisjoint(words) for words in seeds)
