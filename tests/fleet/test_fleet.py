@@ -115,6 +115,20 @@ def test_an_archive_that_is_a_bomb_is_not_unpacked(
     assert not list((tmp_path / "work").rglob("k.cu"))
 
 
+def test_a_python_without_filters_unpacks_what_stays_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.11.2, which Debian 12 has, does not know extractall's filter."""
+    monkeypatch.delattr(tarfile, "data_filter")
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        for name in ("in/k.cu", "../out.cu"):
+            archive.addfile(tarfile.TarInfo(name), io.BytesIO())
+        (link := tarfile.TarInfo("in/link")).type, link.linkname = tarfile.SYMTYPE, "/etc"
+        archive.addfile(link)
+    (tmp_path / "list").write_text("a.tar\n")
+    tree = fetch(read_sources(tmp_path / "list")[0], tmp_path / "work")
+    assert (tree / "in" / "k.cu").is_file()
+    assert not (tree / "in" / "link").is_symlink() and not list(tmp_path.rglob("out.cu"))
+
+
 def test_a_bomb_is_refused_at_the_file_that_passes_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "_MOST_UNPACKED", 1 << 16)
     with tarfile.open(tmp_path / "bomb.tar", "w") as archive:

@@ -182,10 +182,19 @@ def _unpack(archive: Path, tree: Path) -> None:
         nonlocal seen
         seen += member.size
         _fits(archive, seen)
-        return tarfile.data_filter(member, where)
+        return tarfile.data_filter(member, where) if hasattr(tarfile, "data_filter") else _plain(member)
 
     with tarfile.open(archive) as packed:  # a list of its members would be a pass of its own through what is compressed
-        packed.extractall(tree, filter=counted)
+        if hasattr(tarfile, "data_filter"):
+            packed.extractall(tree, filter=counted)
+        else:  # Python before 3.10.12 and 3.11.4
+            packed.extractall(tree, (member for member in packed if counted(member, os.fspath(tree)) is not None))
+
+
+def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """A file or folder that stays inside; links are left out."""
+    inside = not os.path.isabs(member.name) and ".." not in Path(member.name).parts
+    return member if inside and (member.isfile() or member.isdir()) else None
 
 
 def sdist(name: str, version: str) -> Path:
