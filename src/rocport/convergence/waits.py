@@ -353,8 +353,8 @@ def _through(unit: Unit, name: bytes, place: bytes, moving: bool) -> tuple[str, 
             if found is not None
         ]
         if own and any(statement.kind == "return" for statement in body.statements):
-            kinds = [kind for kind, _ in own]
-            return (LOCK if LOCK in kinds else FLAG), place
+            kind, inner = next((found for found in own if found[0] == LOCK), own[0])
+            return kind, place or inner
     return None
 
 
@@ -452,7 +452,7 @@ def _tries(unit: Unit, loop: Statement) -> dict[int, bytes]:
         for name in {source.at(at) for at in calls}
         if SWAPS.fullmatch(name) is not None or _through(unit, name, b"", False) is not None
     }
-    return {at: _object(source, at) for at in calls if source.at(at) in trying}
+    return {at: _lock(unit, at) for at in calls if source.at(at) in trying}
 
 
 def _gives_back_inside(unit: Unit, loop: Statement, inside: list[Statement]) -> bool:
@@ -509,8 +509,16 @@ def _taken(unit: Unit, body: Body, item: Statement) -> bytes | None:
         return None
     for at in range(item.first, item.last):
         if source.is_ident(at) and source.at(at + 1) == b"(" and takes_lock(unit, source.at(at)):
-            return _object(source, at)
+            return _lock(unit, at)
     return None
+
+
+def _lock(unit: Unit, at: int) -> bytes:
+    """The lock that a call takes, tries or gives back: what it is about, or of `try_lock()` what its body swaps."""
+    source = unit.source
+    own = _object(source, at)
+    swaps = (_swap(unit, body) for body in unit.named(source.at(at)) if not own)
+    return own or next((_object(source, swap) for swap in swaps if swap is not None), b"")
 
 
 def _object(source: CudaSource, at: int) -> bytes:
@@ -552,9 +560,9 @@ def _given_back(unit: Unit, item: Statement) -> set[bytes]:
             or _UNLOCKS.fullmatch(name)
             or name in (b"store", b"__stcg")
             or (IDLE_READS.fullmatch(name) and source.text(*call.args[-1]).strip().lstrip(b"-").isdigit())
-            or any(not takes_lock(unit, name) and _swaps(unit, body) for body in unit.named(name))
+            or any(not takes_lock(unit, name) and _swap(unit, body) is not None for body in unit.named(name))
         ):
-            return {_plain(_object(source, at))}
+            return {_plain(_lock(unit, at))}
         if call is None and source.at(at + 1) in (b"=", b"[") and source.at(item.first) in (b"*", name):
             stop = next((i for i in range(item.first, item.last) if source.at(i) == b"="), item.first)
             target = source.text(item.first, stop).strip()
@@ -562,12 +570,10 @@ def _given_back(unit: Unit, item: Statement) -> set[bytes]:
     return set()
 
 
-def _swaps(unit: Unit, body: Body) -> bool:
-    return any(
-        SWAPS.fullmatch(unit.source.at(at)) is not None
-        for statement in body.statements
-        for at in range(statement.first, statement.last)
-    )
+def _swap(unit: Unit, body: Body) -> int | None:
+    """The first exchange or compare-and-swap in a function."""
+    tokens = chain.from_iterable(range(statement.first, statement.last) for statement in body.statements)
+    return next((at for at in tokens if SWAPS.fullmatch(unit.source.at(at)) is not None), None)
 
 
 def _immovable(unit: Unit, items: tuple[Statement, ...], after: tuple[Statement, ...]) -> str:

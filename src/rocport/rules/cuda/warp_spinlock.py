@@ -108,6 +108,12 @@ RULE = Rule(
             absent=("lane_turns", "syncwarp"),
         ),
         Example("__device__ void lock(int *m) { for (;;) { if (atomicCAS(m, 0, 1) == 0) break; } }\n"),
+        Example(
+            "__device__ int m;\n__device__ bool try_lock() { return atomicExch(&m, 1) == 0; }\n"
+            "__device__ void f(int *c) { bool done = false; while (!done) { if (try_lock()) {\n"
+            "  *c += 1; atomicExch(&m, 0); done = true; } } }\n",
+            contains=("done = true; } rocport::syncwarp(); } }",),
+        ),
         Example("__device__ void lock(int *m) { again: if (atomicExch(m, 1) != 0) goto again; }\n"),
         Example("__global__ void k(int *m) { if (threadIdx.x % 32 == 0) { while (atomicCAS(m, 0, 1)) ; } }\n"),
         Example(
