@@ -177,21 +177,23 @@ def _unpack(archive: Path, tree: Path) -> None:
             opened.extractall(tree)
         return
     seen = 0
+    filtered = getattr(tarfile, "data_filter", _plain)  # not in Python before 3.10.12 and 3.11.4
 
     def counted(member: tarfile.TarInfo, where: str) -> tarfile.TarInfo | None:
         nonlocal seen
         seen += member.size
         _fits(archive, seen)
-        return tarfile.data_filter(member, where) if hasattr(tarfile, "data_filter") else _plain(member)
+        kept: tarfile.TarInfo | None = filtered(member, where)
+        return kept
 
     with tarfile.open(archive) as packed:  # a list of its members would be a pass of its own through what is compressed
-        if hasattr(tarfile, "data_filter"):
-            packed.extractall(tree, filter=counted)
-        else:  # Python before 3.10.12 and 3.11.4
+        if filtered is _plain:
             packed.extractall(tree, (member for member in packed if counted(member, os.fspath(tree)) is not None))
+        else:
+            packed.extractall(tree, filter=counted)
 
 
-def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+def _plain(member: tarfile.TarInfo, where: str) -> tarfile.TarInfo | None:
     """A file or folder that stays inside; links are left out."""
     inside = not os.path.isabs(member.name) and ".." not in Path(member.name).parts
     return member if inside and (member.isfile() or member.isdir()) else None
