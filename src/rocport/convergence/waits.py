@@ -516,9 +516,10 @@ def _taken(unit: Unit, body: Body, item: Statement) -> bytes | None:
 def _lock(unit: Unit, at: int) -> bytes:
     """The lock that a call takes, tries or gives back: what it is about, or of `try_lock()` what its body swaps."""
     source = unit.source
-    own = _object(source, at)
-    swaps = (_swap(unit, body) for body in unit.named(source.at(at)) if not own)
-    return own or next((_object(source, swap) for swap in swaps if swap is not None), b"")
+    if own := _object(source, at):
+        return own
+    swaps = (_swap(unit, body) for body in unit.named(source.at(at)))
+    return next((_object(source, swap) for swap in swaps if swap is not None), b"")
 
 
 def _object(source: CudaSource, at: int) -> bytes:
