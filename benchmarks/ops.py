@@ -1,8 +1,10 @@
 """The operators against bitsandbytes, torch, tinygemm, gemlite and Liger on one GPU: a table, with --out every row.
 
 Times are medians of CUDA graph replays. A graph holds one call for each of several copies of the operands, more bytes
-in all than the L2 cache holds, so that no call finds its weights there. Inputs are random. Rows named (eager) are
-timed call by call with events, because what they call is not captured by a graph. Before timing, every operator is
+in all than the L2 cache holds, so that no call finds its weights there; a millisecond of replays lies between two
+events, so that the start of a graph is no part of its kernels. What is compared is timed by turns, and how many times
+faster one is than another is the median over the turns. Inputs are random. Rows named (eager) are timed call by call
+with events, because what they call is not captured by a graph. Before timing, every operator is
 checked against eager: on a side stream, in a replay with poisoned outputs, on strided, empty and odd inputs, past 2^31
 elements.
 
@@ -13,13 +15,15 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import json
 import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,19 +51,19 @@ def say(text: str) -> None:
     print(f"[{time.time() - START:6.1f}] {text}", file=sys.stderr, flush=True)
 
 
-WARM_MS, WARM_MS_AFTER_A_PAUSE = 25.0, 400.0
-"""Replays before the timed ones. After a pause of a few ms the same kernel took up to 11 % longer for a while; after
+WARM_S, WARM_S_AFTER_A_PAUSE = 0.025, 0.4
+"""Calls before the timed ones. After a pause of a few ms the same kernel took up to 11 % longer for a while; after
 half a second and more (a compilation, a matrix packed) for longer."""
+BETWEEN_EVENTS_MS = 1.0
 timed_at = 0.0
+Calls = Sequence[Callable[[], object]]
+Timer = Callable[[], float]
+"""Takes the time once, in microseconds a call."""
 
 
-def graph_us(
-    calls: Sequence[Callable[[], object]], repeats: int = 11, stream: torch.cuda.Stream | None = None
-) -> float:
-    """Median microseconds of one call, over replays of a graph of all of them. A backward is captured on the `stream`
-    of its forward, where autograd launches it."""
-    global timed_at
-    warm = WARM_MS if time.monotonic() - timed_at < 0.5 else WARM_MS_AFTER_A_PAUSE
+def replays(calls: Calls, stream: torch.cuda.Stream | None = None) -> Timer:
+    """Replays of a graph of all `calls`. A backward is captured on the `stream` of its forward, where autograd launches
+    it."""
     stream = stream or torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -71,51 +75,96 @@ def graph_us(
     with torch.cuda.graph(graph, stream=stream):
         for call in calls:
             call()
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    begin.record()
-    graph.replay()
-    end.record()
-    end.synchronize()
-    for _ in range(max(2, int(warm / max(begin.elapsed_time(end), 1e-3)))):
-        graph.replay()
-    times = []
-    for _ in range(repeats):
+
+    def times(count: int) -> float:
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        graph.replay()
+        for _ in range(count):
+            graph.replay()
         end.record()
         end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3 / len(calls))
-    del graph
+        return begin.elapsed_time(end)
+
+    count = max(1, int(BETWEEN_EVENTS_MS / max(times(1), 1e-3)))
+    return lambda: times(count) * 1e3 / count / len(calls)
+
+
+def one_by_one(calls: Calls, stream: torch.cuda.Stream | None = None) -> Timer:
+    """Each call between two events."""
+    after = itertools.cycle(calls)
+
+    def timer() -> float:
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        next(after)()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e3
+
+    return timer
+
+
+def by_turns(timers: Sequence[Timer], rounds: int = 11) -> list[list[float]]:
+    """What each timer takes, one after the other, in each of the rounds."""
+    global timed_at
+    warm = WARM_S if time.monotonic() - timed_at < 0.5 else WARM_S_AFTER_A_PAUSE
+    for timer in timers:
+        begin = time.monotonic()
+        while time.monotonic() - begin < warm:
+            timer()
+        warm = WARM_S
+    taken = [[timer() for timer in timers] for _ in range(rounds)]
     timed_at = time.monotonic()
-    return statistics.median(times)
-
-
-def eager_us(calls: Sequence[Callable[[], object]], repeats: int = 15) -> float:
-    """Median microseconds of one call, each between two events."""
-    times = []
-    for index in range(repeats + 3):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        calls[index % len(calls)]()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3)
-    return statistics.median(times[3:])
+    return [list(times) for times in zip(*taken, strict=True)]
 
 
 def relative(got: torch.Tensor, want: torch.Tensor) -> float:
     return ((got.double() - want.double()).norm() / want.double().norm()).item()
 
 
-def record(operator: str, library: str, microseconds: float, nbytes: float = 0, flops: float = 0, **more: Any) -> None:
-    row = {"op": operator, "lib": library, "us": round(microseconds, 2), **more}
-    if nbytes:
-        row["of_copy"] = round(nbytes / microseconds / 1e3 / ceilings["copy_GBs"], 3)
-    if flops:
-        row["tflops"] = round(flops / microseconds / 1e6, 1)
-    rows.append(row)
-    say(" ".join(f"{key}={value}" for key, value in row.items()))
+@dataclass
+class Runner:
+    """What is timed: an operator of a library. `nbytes` and `flops` of one call; `more` goes into its row."""
+
+    operator: str
+    library: str
+    calls: Calls
+    nbytes: float = 0
+    flops: float = 0
+    more: dict[str, Any] = field(default_factory=dict)
+    make: Callable[[Calls, torch.cuda.Stream | None], Timer] = replays
+    stream: torch.cuda.Stream | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.operator} by {self.library}"
+
+
+def race(*runners: Runner, **where: Any) -> None:
+    """Time the runners by turns: a row each, with how many times faster it is than each of the others."""
+    timers: dict[str, Timer] = {}
+    for runner in runners:
+
+        def build(runner: Runner = runner) -> None:
+            timers[runner.name] = runner.make(runner.calls, runner.stream)
+
+        attempt(runner.name, build)
+    entered = [runner for runner in runners if runner.name in timers]
+    taken = by_turns(list(timers.values()))
+    for runner, ours in zip(entered, taken, strict=True):
+        row = {"op": runner.operator, "lib": runner.library, "us": round(statistics.median(ours), 2)}
+        row |= runner.more | where
+        if runner.nbytes:
+            row["of_copy"] = round(runner.nbytes / statistics.median(ours) / 1e3 / ceilings["copy_GBs"], 3)
+        if runner.flops:
+            row["tflops"] = round(runner.flops / statistics.median(ours) / 1e6, 1)
+        faster = {
+            other.name: round(statistics.median(b / a for a, b in zip(ours, theirs, strict=True)), 3)
+            for other, theirs in zip(entered, taken, strict=True)
+            if other is not runner
+        }
+        rows.append(row | {"faster_than": faster})
+        say(" ".join(f"{key}={value}" for key, value in row.items()))
 
 
 def attempt(what: str, body: Callable[[], None]) -> None:
@@ -139,12 +188,13 @@ def measure_ceilings() -> None:
     source = torch.randn(1 << 28, device=DEVICE, dtype=torch.bfloat16)
     to = torch.empty_like(source)
     grid = (triton.cdiv(source.numel(), 2048),)
-    us = graph_us([lambda: copy_kernel[grid](source, to, source.numel(), BLOCK=2048)] * 2)
-    ceilings["copy_GBs"] = 4 * source.numel() / us / 1e3
+    (us,) = by_turns([replays([lambda: copy_kernel[grid](source, to, source.numel(), BLOCK=2048)] * 2)])
+    ceilings["copy_GBs"] = 4 * source.numel() / statistics.median(us) / 1e3
     a, b = (torch.randn(8192, 8192, device=DEVICE, dtype=torch.bfloat16) for _ in range(2))
     for _ in range(300):
         a @ b
-    ceilings["bf16_mm_TFs"] = 2 * 8192**3 / graph_us([lambda: a @ b] * 3) / 1e6
+    (us,) = by_turns([replays([lambda: a @ b] * 3)])
+    ceilings["bf16_mm_TFs"] = 2 * 8192**3 / statistics.median(us) / 1e6
     say(f"ceilings {ceilings}")
 
 
@@ -394,31 +444,35 @@ def bench_quantize() -> None:
     ):
         packed = [ops.quantize(x, name) for x in dense]
         moved = packed[0].nbytes() + 2 * n * k
-        record(f"quantize {name}", "rocport", graph_us([lambda x=x: ops.quantize(x, name) for x in dense]), moved)
-        us = graph_us([lambda q=q: ops.dequantize(q) for q in packed])
-        record(f"dequantize {name}", "rocport", us, moved)
+        encode = [lambda x=x, name=name: ops.quantize(x, name) for x in dense]
+        race(Runner(f"quantize {name}", "rocport", encode, moved))
+        unpack = Runner(f"dequantize {name}", "rocport", [lambda q=q: ops.dequantize(q) for q in packed], moved)
         kind = packed[0].format.kind
-        if has("bitsandbytes") and kind in ("nf4", "fp4", "dynamic8"):
-            import bitsandbytes.functional as bnb
+        if not has("bitsandbytes") or kind not in ("nf4", "fp4", "dynamic8"):
+            race(unpack)
+            continue
+        import bitsandbytes.functional as bnb
 
-            group = packed[0].format.group
-            if kind == "dynamic8":
-                theirs = [bnb.quantize_blockwise(x, blocksize=group) for x in dense]
-                encode = [lambda x=x: bnb.quantize_blockwise(x, blocksize=group) for x in dense]
-                decode = [lambda t=t: bnb.dequantize_blockwise(*t) for t in theirs]
-            else:
-                theirs = [bnb.quantize_4bit(x, blocksize=group, quant_type=kind) for x in dense]
-                encode = [lambda x=x: bnb.quantize_4bit(x, blocksize=group, quant_type=kind) for x in dense]
-                decode = [lambda t=t: bnb.dequantize_4bit(*t) for t in theirs]
-            same = (theirs[0][0].view(-1) != packed[0].codes.view(-1)).float().mean().item()
-            record(f"quantize {name}", "bitsandbytes (eager)", eager_us(encode), moved, codes_differ=same)
-            record(
-                f"quantize {name}",
-                "rocport (eager)",
-                eager_us([lambda x=x: ops.quantize(x, name) for x in dense]),
-                moved,
-            )
-            record(f"dequantize {name}", "bitsandbytes", graph_us(decode), moved)
+        group = packed[0].format.group
+        if kind == "dynamic8":
+            theirs = [bnb.quantize_blockwise(x, blocksize=group) for x in dense]
+            pack = [lambda x=x, group=group: bnb.quantize_blockwise(x, blocksize=group) for x in dense]
+            decode = [lambda t=t: bnb.dequantize_blockwise(*t) for t in theirs]
+        else:
+            theirs = [bnb.quantize_4bit(x, blocksize=group, quant_type=kind) for x in dense]
+            pack = [
+                lambda x=x, group=group, kind=kind: bnb.quantize_4bit(x, blocksize=group, quant_type=kind)
+                for x in dense
+            ]
+            decode = [lambda t=t: bnb.dequantize_4bit(*t) for t in theirs]
+        same = (theirs[0][0].view(-1) != packed[0].codes.view(-1)).float().mean().item()
+        race(
+            Runner(f"quantize {name}", "rocport (eager)", encode, moved, make=one_by_one),
+            Runner(
+                f"quantize {name}", "bitsandbytes (eager)", pack, moved, more={"codes_differ": same}, make=one_by_one
+            ),
+        )
+        race(unpack, Runner(f"dequantize {name}", "bitsandbytes", decode, moved))
 
 
 def tinygemm(q: QuantTensor) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -451,31 +505,27 @@ def bench_matmul() -> None:
             if (m in (2, 4, 255) or m > 512) and not small and m != 4096:
                 continue
             x = random(m, k)
-            base = {"M": m, "N": n, "K": k}
-            flops = 2 * m * n * k
+            flops, beside = 2 * m * n * k, 2 * m * (n + k)
+            runners = []
             for name, qs in weights.items():
-                out = ops.quantized_matmul(x, qs[0])
-                error = relative(out, x.float() @ reference[name].T)
-                us = graph_us([lambda q=q: ops.quantized_matmul(x, q) for q in qs])
-                moved = qs[0].nbytes() + 2 * m * (n + k)
-                record(f"matmul {name}", "rocport", us, moved, flops, error=f"{error:.1e}", **base)
+                error = relative(ops.quantized_matmul(x, qs[0]), x.float() @ reference[name].T)
+                calls = [lambda q=q, x=x: ops.quantized_matmul(x, q) for q in qs]
+                moved = qs[0].nbytes() + beside
+                runners.append(Runner(f"matmul {name}", "rocport", calls, moved, flops, {"error": f"{error:.1e}"}))
             if m in (1, 8):
-                us = graph_us([lambda q=q: ops.quantized_matmul(x, q) for q in nested])
-                record("matmul nf4b64 nested", "rocport", us, nested[0].nbytes() + 2 * m * (n + k), flops, **base)
-            us = graph_us([lambda d=d: torch.nn.functional.linear(x, d) for d in dense])
-            record("matmul bf16", "torch", us, 2 * n * k + 2 * m * (n + k), flops, **base)
+                calls = [lambda q=q, x=x: ops.quantized_matmul(x, q) for q in nested]
+                runners.append(Runner("matmul nf4b64 nested", "rocport", calls, nested[0].nbytes() + beside, flops))
+            calls = [lambda d=d, x=x: torch.nn.functional.linear(x, d) for d in dense]
+            runners.append(Runner("matmul bf16", "torch", calls, 2 * n * k + beside, flops))
             if four:
-                us = graph_us([lambda t=t: bnb.matmul_4bit(x, t[0].t(), t[1]) for t in four["bitsandbytes"]])
-                moved = weights["nf4b64"][0].nbytes() + 2 * m * (n + k)
-                record("matmul nf4b64", "bitsandbytes", us, moved, flops, **base)
+                calls = [lambda t=t, x=x: bnb.matmul_4bit(x, t[0].t(), t[1]) for t in four["bitsandbytes"]]
+                moved = weights["nf4b64"][0].nbytes() + beside
+                runners.append(Runner("matmul nf4b64", "bitsandbytes", calls, moved, flops))
             if m <= 16:
-
-                def int4(x=x, m=m, base=base, flops=flops, n=n, k=k, qs=weights["affine4g64"]) -> None:
-                    kernels = [tinygemm(q) for q in qs[:16]]
-                    us = graph_us([lambda f=f: f(x) for f in kernels])
-                    record("matmul affine4g64", "tinygemm", us, qs[0].nbytes() + 2 * m * (n + k), flops, **base)
-
-                attempt(f"tinygemm M={m} N={n} K={k}", int4)
+                qs = weights["affine4g64"]
+                calls = [lambda f=f, x=x: f(x) for f in map(tinygemm, qs[:16])]
+                runners.append(Runner("matmul affine4g64", "tinygemm", calls, qs[0].nbytes() + beside, flops))
+            race(*runners, M=m, N=n, K=k)
 
 
 def bench_gemlite() -> None:
@@ -492,9 +542,9 @@ def bench_gemlite() -> None:
     for m in (1, 8, 64):
         x = random(m, k)
         layers[0](x)
-        us = graph_us([lambda layer=layer: layer(x) for layer in layers])
+        calls = [lambda layer=layer, x=x: layer(x) for layer in layers]
         moved = n * k // 2 + n * k // 64 * 4 + 2 * m * (n + k)
-        record("matmul affine4g64", "gemlite", us, moved, 2 * m * n * k, M=m, N=n, K=k)
+        race(Runner("matmul affine4g64", "gemlite", calls, moved, 2 * m * n * k), M=m, N=n, K=k)
 
 
 def bench_experts() -> None:
@@ -512,22 +562,21 @@ def bench_experts() -> None:
                 .contiguous()
                 for _ in range(count)
             ]
-            base = {"model": model, "T": tokens, "E": experts}
             pairs = list(zip(xs, picks, strict=True))
             ends = []
             for x, pick in pairs:
                 order = pick.argsort()
                 ends.append((x[order], torch.bincount(pick, minlength=experts).cumsum(0).to(torch.int32)))
             flops = 2 * tokens * top * n * k
-            us = graph_us([lambda x=x, e=e: ops.gather_qmm(x, q, e) for x, e in pairs])
-            record("gather_qmm affine4g64", "rocport", us, 0, flops, **base)
+            own = [lambda x=x, e=e, q=q: ops.gather_qmm(x, q, e) for x, e in pairs]
+            runners = [Runner("gather_qmm affine4g64", "rocport", own, 0, flops)]
             if tokens <= 32:
-                us = graph_us([lambda x=x, e=e: ops.gather_qmm(x, nf4, e) for x, e in pairs])
-                record("gather_qmm nf4b64", "rocport", us, 0, flops, **base)
-            us = graph_us([lambda x=x, e=e: torch._grouped_mm(x, wide, offs=e) for x, e in ends])
-            record("grouped_mm bf16 (sorted)", "torch", us, 0, flops, **base)
-            us = graph_us([lambda x=x, e=e: ops.grouped_mm(x, wide, e, tier="triton") for x, e in ends])
-            record("grouped_mm bf16 (sorted)", "rocport triton", us, 0, flops, **base)
+                own = [lambda x=x, e=e, q=nf4: ops.gather_qmm(x, q, e) for x, e in pairs]
+                runners.append(Runner("gather_qmm nf4b64", "rocport", own, 0, flops))
+            theirs = [lambda x=x, e=e, wide=wide: torch._grouped_mm(x, wide, offs=e) for x, e in ends]
+            own = [lambda x=x, e=e, wide=wide: ops.grouped_mm(x, wide, e, tier="triton") for x, e in ends]
+            runners.append(Runner("grouped_mm bf16 (sorted)", "torch", theirs, 0, flops))
+            runners.append(Runner("grouped_mm bf16 (sorted)", "rocport triton", own, 0, flops))
             x, end = ends[0]
             bounds = [0, *end.tolist()]
 
@@ -536,8 +585,9 @@ def bench_experts() -> None:
                     if bounds[e + 1] > bounds[e]:
                         x[bounds[e] : bounds[e + 1]] @ wide[e]
 
-            record("grouped_mm bf16 (sorted)", "loop (eager)", eager_us([loop]), 0, flops, **base)
-            record("grouped_mm bf16 (sorted)", "loop (graph)", graph_us([loop]), 0, flops, **base)
+            runners.append(Runner("grouped_mm bf16 (sorted)", "loop (eager)", [loop], 0, flops, make=one_by_one))
+            runners.append(Runner("grouped_mm bf16 (sorted)", "loop (graph)", [loop], 0, flops))
+            race(*runners, model=model, T=tokens, E=experts)
 
 
 ATTENTION = (
@@ -550,14 +600,12 @@ ATTENTION = (
 def bench_attention() -> None:
     for b, h, kv, sq, sk, d in ATTENTION:
         q, k, v = random(b, sq, h, d), random(b, sk, kv, d), random(b, sk, kv, d)
-        base = {"shape": f"B{b} H{h}/{kv} Sq{sq} Sk{sk} D{d} causal"}
-        record("sdpa", "rocport", graph_us([lambda: ops.sdpa(q, k, v, causal=True)] * 3), **base)
+        runners = [Runner("sdpa", "rocport", [partial(ops.sdpa, q, k, v, causal=True)] * 3)]
         if sq in (1, sk):
             heads = [t.transpose(1, 2) for t in (q, k, v)]
-            call = lambda: torch.nn.functional.scaled_dot_product_attention(  # noqa: E731
-                *heads, is_causal=sq > 1, enable_gqa=True
-            )
-            record("sdpa", "torch", graph_us([call] * 3), **base)
+            call = partial(torch.nn.functional.scaled_dot_product_attention, *heads, is_causal=sq > 1, enable_gqa=True)
+            runners.append(Runner("sdpa", "torch", [call] * 3))
+        race(*runners, shape=f"B{b} H{h}/{kv} Sq{sq} Sk{sk} D{d} causal")
 
 
 def bench_elementwise() -> None:
@@ -568,22 +616,17 @@ def bench_elementwise() -> None:
     angle = torch.randn(8192, 64, device=DEVICE)
     cos, sin = angle.cos().to(q.dtype), angle.sin().to(q.dtype)
     logits, target = random(4096, 32000), torch.randint(0, 32000, (4096,), device=DEVICE)
-    cases: dict[str, tuple[Callable[[str], Any], int, Callable[[], Iterator[torch.Tensor]] | None]] = {
-        "rms_norm": (lambda t: ops.rms_norm(x, w, tier=t), 4 * x.numel(), None),
-        "layer_norm": (lambda t: ops.layer_norm(x, w, bias, tier=t), 4 * x.numel(), None),
-        "softmax": (lambda t: ops.softmax(big, tier=t), 4 * big.numel(), None),
-        "swiglu": (lambda t: ops.swiglu(gate, up, tier=t), 6 * gate.numel(), None),
-        "rope": (lambda t: ops.rope(q, k, cos, sin, tier=t), 4 * (q.numel() + k.numel()), None),
-        "cross_entropy": (lambda t: ops.cross_entropy(logits, target, tier=t), 2 * logits.numel(), None),
+    cases: dict[str, tuple[Callable[[str], Any], int]] = {
+        "rms_norm": (lambda t: ops.rms_norm(x, w, tier=t), 4 * x.numel()),
+        "layer_norm": (lambda t: ops.layer_norm(x, w, bias, tier=t), 4 * x.numel()),
+        "softmax": (lambda t: ops.softmax(big, tier=t), 4 * big.numel()),
+        "swiglu": (lambda t: ops.swiglu(gate, up, tier=t), 6 * gate.numel()),
+        "rope": (lambda t: ops.rope(q, k, cos, sin, tier=t), 4 * (q.numel() + k.numel())),
+        "cross_entropy": (lambda t: ops.cross_entropy(logits, target, tier=t), 2 * logits.numel()),
     }
-    for name, (call, moved, _) in cases.items():
-        for tier in [t.name for t in ops.operator(name).tiers() if t.name != "eager"]:
-
-            def forward(name=name, call=call, tier=tier, moved=moved) -> None:
-                call(tier)
-                record(f"{name} forward", tier, graph_us([lambda: call(tier)] * 3), moved)
-
-            attempt(f"{name} forward {tier}", forward)
+    for name, (call, moved) in cases.items():
+        tiers = [t.name for t in ops.operator(name).tiers() if t.name != "eager"]
+        race(*(Runner(f"{name} forward", tier, [partial(call, tier)] * 3, moved) for tier in tiers))
     backward: dict[str, tuple[tuple[torch.Tensor, ...], Callable[..., torch.Tensor], int]] = {
         "rms_norm": ((x, w), lambda a, c, t: ops.rms_norm(a, c, tier=t), 6 * x.numel()),
         "layer_norm": ((x, w, bias), lambda a, c, e, t: ops.layer_norm(a, c, e, tier=t), 6 * x.numel()),
@@ -592,19 +635,21 @@ def bench_elementwise() -> None:
         "cross_entropy": ((logits,), lambda a, t: ops.cross_entropy(a, target, tier=t), 4 * logits.numel()),
     }
     for name, (inputs, function, moved) in backward.items():
+        runners = []
         for tier in [t.name for t in ops.operator(name).tiers() if t.name != "eager"]:
 
-            def both(name=name, inputs=inputs, function=function, tier=tier, moved=moved) -> None:
+            def both(name=name, inputs=inputs, function=function, tier=tier, moved=moved, runners=runners) -> None:
                 stream = torch.cuda.Stream()
                 stream.wait_stream(torch.cuda.current_stream())
                 with torch.cuda.stream(stream):
                     leaves = [t.detach().clone().requires_grad_() for t in inputs]
                     out = function(*leaves, tier)
                     grad = torch.randn_like(out)
-                call = lambda: torch.autograd.grad(out, leaves, grad, retain_graph=True)  # noqa: E731
-                record(f"{name} backward", tier, graph_us([call] * 2, stream=stream), moved)
+                call = partial(torch.autograd.grad, out, leaves, grad, retain_graph=True)
+                runners.append(Runner(f"{name} backward", tier, [call] * 2, moved, stream=stream))
 
-            attempt(f"{name} backward {tier}", both)
+            attempt(f"{name} backward by {tier}", both)
+        race(*runners)
 
 
 def bench_optimizer() -> None:
@@ -620,7 +665,8 @@ def bench_optimizer() -> None:
     before = p.clone()
     ops.adamw8bit(p, grad, state, Hyper(3, 1e-3))
     check("adamw8bit moves every parameter", bool((p != before).float().mean() > 0.99))
-    record("adamw8bit", "rocport", eager_us([lambda: ops.adamw8bit(p, grad, state, Hyper(3, 1e-3))]), 16 * n)
+    own = [lambda: ops.adamw8bit(p, grad, state, Hyper(3, 1e-3))]
+    runners = [Runner("adamw8bit", "rocport", own, 16 * n, make=one_by_one)]
     if has("bitsandbytes"):
         import bitsandbytes as bnb
 
@@ -634,8 +680,9 @@ def bench_optimizer() -> None:
                 absmax, state.absmax_v,
             )  # fmt: skip
 
-        record("adamw8bit", "bitsandbytes (eager)", eager_us([step]), 16 * n)
-        record("adamw8bit step()", "bitsandbytes (eager)", eager_us([optimizer.step]), 16 * n)
+        runners.append(Runner("adamw8bit", "bitsandbytes (eager)", [step], 16 * n, make=one_by_one))
+        runners.append(Runner("adamw8bit step()", "bitsandbytes (eager)", [optimizer.step], 16 * n, make=one_by_one))
+    race(*runners)
 
 
 # The table ------------------------------------------------------------------------------------------------------------
@@ -649,9 +696,10 @@ def find(operator: str, library: str, **where: Any) -> dict[str, Any] | None:
 
 
 def ratio(operator: str, library: str, against: str, **where: Any) -> float | None:
-    """How many times faster `library` is than `against`."""
-    ours, theirs = find(operator, library, **where), find(operator, against, **where)
-    return theirs["us"] / ours["us"] if ours and theirs else None
+    """How many times faster `library` is than `against`, an operator by a library."""
+    ours = find(operator, library, **where)
+    found: float | None = ours["faster_than"].get(against) if ours else None
+    return found
 
 
 LOOKUP = ("nf4b64", "nf4b128", "fp4b64", "dynamic8b256")
@@ -666,7 +714,7 @@ def table_lines() -> list[str]:
         lines.append((label, f"of copy bandwidth >= {target}", row["of_copy"] if row else None, target))
 
     def times(label: str, operator: str, against: str, target: float, ours: str = "rocport", **where: Any) -> None:
-        found = ratio(operator, ours, against, **where)
+        found = ratio(operator, ours, f"{operator} by {against}", **where)
         lines.append((label, f"{against} >= {target}x", found, target))
 
     for name in [*LOOKUP, "affine4g64", "affine8g64", "affine3g64", *MICROSCALING]:
@@ -695,20 +743,11 @@ def table_lines() -> list[str]:
             if find("matmul nf4b64", "rocport", M=m, **where):
                 times(f"matmul nf4b64 M={m} N={n} K={k}", "matmul nf4b64", "bitsandbytes", 1.5, M=m, **where)
         for m, target in ((512, 0.70), (4096, 0.95)):
-            ours = find("matmul nf4b64", "rocport", M=m, **where)
-            bf16 = find("matmul bf16", "torch", M=m, **where)
-            found = bf16["us"] / ours["us"] if ours and bf16 else None
+            found = ratio("matmul nf4b64", "rocport", "matmul bf16 by torch", M=m, **where)
             lines.append((f"matmul nf4b64 M={m} N={n} K={k}", f"of torch bf16 >= {target}", found, target))
-    ours = find("gather_qmm affine4g64", "rocport", model="qwen3-30b-a3b", T=1)
-    bf16 = find("grouped_mm bf16 (sorted)", "torch", model="qwen3-30b-a3b", T=1)
-    lines.append(
-        (
-            "gather_qmm E=128 top 8, one token",
-            "grouped bf16 >= 2x",
-            bf16["us"] / ours["us"] if ours and bf16 else None,
-            2.0,
-        )
-    )
+    one_token = {"model": "qwen3-30b-a3b", "T": 1}
+    found = ratio("gather_qmm affine4g64", "rocport", "grouped_mm bf16 (sorted) by torch", **one_token)
+    lines.append(("gather_qmm E=128 top 8, one token", "grouped bf16 >= 2x", found, 2.0))
     for tokens in (8, 128, 4096):
         where = {"model": "qwen3-30b-a3b", "T": tokens}
         times(

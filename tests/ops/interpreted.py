@@ -138,6 +138,10 @@ def elementwise() -> None:
     endless = torch.tensor([[float("inf"), 1.0, 2.0]])
     summed = [ops.combine(rows, lost, endless, tier=t) for t in ("triton", "eager")]
     say("elementwise combine of a lost row with an endless weight", relative(*summed))
+    for rows, experts in ((300, 5), (1, 130), (3, 1)):
+        picks = torch.randint(-1, experts + 1, (rows, 3), generator=torch.Generator().manual_seed(3))
+        pair = [ops.route(picks, experts, tier=tier) for tier in ("triton", "eager")]
+        say(f"route {rows} {experts}", 0.0 if all(map(torch.equal, *pair)) else 1.0)
     hidden = x.clone()
     hidden[0, 3:] = float("-inf")
     hidden[1] = 1e4

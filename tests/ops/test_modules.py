@@ -10,7 +10,7 @@ from ops_support import relative
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from rocport import ops
-from rocport.ops.experts import mixture, sort_by_expert
+from rocport.ops.experts import mixture
 from rocport.ops.modules import Linear4bit, Linear8bitLt, QuantizedLinear, SwitchExperts, SwitchLinear
 
 
@@ -223,9 +223,9 @@ def test_a_mixture_sorted_once_is_its_two_products(form):
 
 
 def test_rows_sorted_by_expert_keep_their_order_and_the_lost_go_last():
-    order, ends, there = sort_by_expert(torch.tensor([2, 0, 9, 2, -1, 0]), 3)
-    assert order.tolist() == [1, 5, 0, 3, 2, 4]
-    assert ends.tolist() == [2, 2, 4] and there.tolist() == [True, True, False, True, False, True]
+    rows, places, ends = ops.route(torch.tensor([[2, 0], [9, 2], [-1, 0]]), 3)
+    assert rows.tolist() == [0, 2, 0, 1, 1, 2] and ends.tolist() == [2, 2, 4]
+    assert places.tolist() == [[2, 0], [-1, 3], [-1, 1]]
 
 
 def test_what_does_not_fit_is_not_combined():

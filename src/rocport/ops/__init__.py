@@ -19,6 +19,7 @@ from rocport.ops.quantize import quantize
 from rocport.ops.quantized_matmul import quantized_matmul
 from rocport.ops.rms_norm import rms_norm
 from rocport.ops.rope import rope
+from rocport.ops.route import route
 from rocport.ops.sdpa import sdpa
 from rocport.ops.softmax import softmax
 from rocport.ops.swiglu import swiglu
@@ -45,6 +46,7 @@ __all__ = [
     "quantized_matmul",
     "rms_norm",
     "rope",
+    "route",
     "sdpa",
     "softmax",
     "swiglu",

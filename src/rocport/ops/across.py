@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from rocport.ops import library, plans
+from rocport.ops import library, plans, served
 from rocport.ops.dispatch import operator
 from rocport.ops.formats import QuantTensor
 from rocport.runtime.machine import platform
@@ -30,9 +30,9 @@ class _Across(torch.autograd.Function):
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         grad = grad.contiguous()
         if ctx.experts is None:
-            serve = plans.matmul if plans.direct(grad) else library.matmul
+            serve = plans.matmul if served.direct(grad) else library.matmul
             return serve(grad, ctx.q, None, ""), None, None, None
-        several = plans.gather if plans.direct(grad) else library.gather
+        several = plans.gather if served.direct(grad) else library.gather
         if ctx.experts.dim() == 1:
             return several(grad, ctx.q, ctx.experts, ""), None, None, None
         each = several(grad.flatten(0, 1), ctx.q, ctx.experts.flatten(), "")

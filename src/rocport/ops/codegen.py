@@ -333,6 +333,8 @@ def calls(operands: Empty | None = None, size: int = SHAPE[0]) -> Iterator[Call]
     from rocport.ops.quantized_matmul import triton as matmul
     from rocport.ops.rope import eager as rope_eager
     from rocport.ops.rope import triton as rope
+    from rocport.ops.route import eager as route_eager
+    from rocport.ops.route import triton as route
     from rocport.ops.softmax import triton as softmax
     from rocport.ops.swiglu import triton as swiglu
 
@@ -403,6 +405,8 @@ def calls(operands: Empty | None = None, size: int = SHAPE[0]) -> Iterator[Call]
     yield Call("swiglu of halves", partial(swiglu.run, *halves), lambda: ops.swiglu(*halves, tier="eager"), BF16)
     weighed = given.dense(8 * 64, k), given.below(8 * 64, 8 * 64).view(64, 8).to(torch.int32), given.dense(64, 8)
     yield Call("combine", partial(combine.run, *weighed), partial(combine_eager.run, *weighed), BF16)
+    routed = given.below(128, 8 * 64).view(64, 8), 128
+    yield Call("route", partial(route.run, *routed), partial(route_eager.run, *routed), 0.0)
     gate, up = leaf(size, 16384), leaf(size, 16384)
     yield both("swiglu", swiglu.run, partial(ops.swiglu, tier="eager"), gate, up)
     target = given.below(16384, size)

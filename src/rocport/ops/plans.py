@@ -5,10 +5,8 @@ one opaque call with a shape and a gradient. Where nothing traces, that costs th
 the operator, its generated gradient, the tiers' refusals, Triton's argument work. Here a call looks up the plan of
 its weight, shape, type, device and pins, and runs it, under one autograd Function when a gradient is wanted.
 
-A plan holds pointers. It is dropped when a tensor of its weight lies elsewhere than at its making.
-
-`serve` does the same for operators without a packed weight (norms, rope, swiglu, cross entropy): their plans hold no
-pointer and are kept with the process. Under torch.compile they are their specification, which the compiler fuses.
+A plan holds pointers. It is dropped when a tensor of its weight lies elsewhere than at its making. What has no packed
+weight is served by `rocport.ops.served`.
 """
 
 from __future__ import annotations
@@ -20,32 +18,14 @@ from typing import Any
 import torch
 
 from rocport.ops import library
-from rocport.ops.dispatch import Operator, Tier, asked, operator
+from rocport.ops.dispatch import asked, operator
 from rocport.ops.experts import by_expert
 from rocport.ops.formats import QuantTensor
-from rocport.runtime import machine
-
-KEPT_AT_MOST = 256
-"""Plans of one weight, or of all operators without; beyond that they are dropped, as with prompts of every length."""
+from rocport.ops.served import KEPT_AT_MOST, PLAIN, direct, select
 
 _matmul_operator = operator("quantized_matmul")
 _dequantize_operator = operator("dequantize")
 _gather_operator = operator("gather_qmm")
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
-
-
-def direct(x: torch.Tensor) -> bool:
-    """Nothing but autograd watches the operators called on `x`: no compiler, tracer, functional transform, dispatch or
-    function mode, no subclass, and no assumed platform."""
-    return (
-        not torch.compiler.is_compiling()
-        and type(x) in _PLAIN
-        and not torch._C._len_torch_dispatch_stack()
-        and not torch._C._len_torch_function_stack()
-        and torch._C._functorch.peek_interpreter_stack() is None
-        and not torch._C._is_tracing()
-        and machine.assumed() is None
-    )
 
 
 class _Plan:
@@ -84,54 +64,7 @@ def _read_in_place(q: QuantTensor) -> bool:
 
 
 def _plain(q: QuantTensor, device: torch.device) -> bool:
-    return all(part is None or (type(part) in _PLAIN and part.device == device) for part in q.parts)
-
-
-def _select(chosen_from: Operator, device: torch.device, *args: Any, tier: str) -> Tier:
-    return chosen_from.select(machine.platform(device), *args, tier=tier)
-
-
-_kept: dict[tuple[Any, ...], Callable[..., Any]] = {}
-
-
-def serve(
-    op: Operator, specification: Callable[..., Any], args: tuple[Any, ...], tier: str,
-    check: Callable[..., None] | None = None,
-) -> Any:  # fmt: skip
-    """What `op` gives for `args`, whose first is a tensor. `args` beside tensors are hashed. `check` raises for args
-    that do not fit; what has a plan fitted when it was made."""
-    if torch.compiler.is_compiling() and not (tier or op._pinned):
-        if check is not None:
-            check(*args)
-        return specification(*args)
-    if not direct(args[0]):
-        if check is not None:
-            check(*args)
-        return op.select(machine.platform(args[0].device), *args, tier=tier).run(*args)
-    key = (
-        op.name, tier, op._pinned, asked(), torch.is_grad_enabled(),
-        *[(a.shape, a.dtype, a.get_device(), a.requires_grad) if isinstance(a, torch.Tensor) else a for a in args],
-    )  # fmt: skip
-    call = _kept.get(key)
-    if call is None:
-        if check is not None:
-            check(*args)
-        call = _prepared(op, args, tier, key)
-    return call(*args)
-
-
-def _prepared(op: Operator, args: tuple[Any, ...], tier: str, key: tuple[Any, ...]) -> Callable[..., Any]:
-    device = args[0].device
-    chosen = _select(op, device, *args, tier=tier)
-    if chosen.prepare is None:
-        return chosen.run
-    call = chosen.prepare(*args)
-    tensors = [a for a in args if isinstance(a, torch.Tensor)]
-    if device.type == "cuda" and all(type(a) in _PLAIN and a.device == device for a in tensors):
-        if len(_kept) >= KEPT_AT_MOST:
-            _kept.clear()
-        _kept[key] = call
-    return call
+    return all(part is None or (type(part) in PLAIN and part.device == device) for part in q.parts)
 
 
 def matmul(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None, tier: str) -> torch.Tensor:
@@ -146,7 +79,7 @@ def matmul(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None, tier: str
         shape = (*x.shape[:-1], q.shape[0])
         if rows.shape[0] == 0 or q.shape[0] == 0:
             return lambda x, bias: x.new_empty(shape)
-        chosen = _select(_matmul_operator, x.device, rows, q, bias, tier=tier)
+        chosen = select(_matmul_operator, x.device, rows, q, bias, tier=tier)
         if chosen.prepare is not None:
             return chosen.prepare(x, q, bias)
         return lambda x, bias: chosen.run(x.view(-1, x.shape[-1]), q, bias).view(shape)
@@ -165,10 +98,21 @@ def dense(q: QuantTensor, dtype: torch.dtype, tier: str = "") -> torch.Tensor:
     def make() -> Callable[..., torch.Tensor]:
         if not _plain(q, q.codes.device):
             return lambda: library.dequantize(q, dtype, tier)
-        chosen = _select(_dequantize_operator, q.codes.device, q, dtype, tier=tier)
+        chosen = select(_dequantize_operator, q.codes.device, q, dtype, tier=tier)
         return chosen.prepare(q, dtype) if chosen.prepare is not None else lambda: chosen.run(q, dtype)
 
     return _serve(q, ("dequantize", dtype, tier), make)()  # type: ignore[no-any-return]
+
+
+def sorts(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> bool:
+    """Whether `gather` of these, where `direct(x)`, would sort the rows of x by expert."""
+
+    def make() -> Callable[..., Any]:
+        chosen = select(_gather_operator, x.device, x, q, experts, tier="")
+        return lambda: chosen.name == "sorted"
+
+    key = ("sorts", x.shape, x.dtype, x.get_device(), experts.shape, experts.dtype, _gather_operator._pinned)
+    return _serve(q, key, make)()  # type: ignore[no-any-return]
 
 
 def gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, tier: str) -> torch.Tensor:
@@ -182,11 +126,11 @@ def gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, tier: str) ->
 
     def make() -> Callable[..., torch.Tensor]:
         library.check_gather(x, q, experts)
-        if not _plain(q, x.device) or type(experts) not in _PLAIN:
+        if not _plain(q, x.device) or type(experts) not in PLAIN:
             return lambda x, experts: library.gather(x, q, experts, tier)
         if experts.numel() == 0:
             return lambda x, experts: x.new_empty((*experts.shape, q.shape[1]))
-        chosen = _select(_gather_operator, x.device, x, q, experts, tier=tier)
+        chosen = select(_gather_operator, x.device, x, q, experts, tier=tier)
         if chosen.prepare is not None:
             return chosen.prepare(x, q, experts)
         return lambda x, experts: chosen.run(x, q, experts)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import torch
 
+from rocport.ops import served
+from rocport.ops.combine import eager
 from rocport.ops.dispatch import operator
-from rocport.runtime.machine import platform
+
+_operator = operator("combine")
 
 
 def combine(rows: torch.Tensor, places: torch.Tensor, weights: torch.Tensor, *, tier: str = "") -> torch.Tensor:
@@ -22,8 +25,7 @@ def combine(rows: torch.Tensor, places: torch.Tensor, weights: torch.Tensor, *, 
     rows, places, weights = rows.contiguous(), places.to(torch.int32).contiguous(), weights.to(rows.dtype).contiguous()
     if rows.numel() == 0 or places.numel() == 0:
         return rows.new_zeros((places.shape[0], rows.shape[1]))
-    chosen = operator("combine").select(platform(rows.device), rows, places, weights, tier=tier)
-    out: torch.Tensor = chosen.run(rows, places, weights)
+    out: torch.Tensor = served.serve(_operator, eager.run, (rows, places, weights), tier)
     return out
 
 

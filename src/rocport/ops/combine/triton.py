@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import triton
 import triton.language as tl
 
-from rocport.ops.decode import on_device, refuse_triton, warps
+from rocport.ops.decode import refuse_triton, warps
 from rocport.ops.dispatch import Tier
+from rocport.ops.launch import Launch
 from rocport.runtime.machine import Platform
 
 
@@ -32,15 +35,27 @@ TOP_AT_MOST = 32
 """Rows of a sum that are asked for one by one in the code."""
 
 
+def prepare(
+    rows: torch.Tensor, places: torch.Tensor, weights: torch.Tensor
+) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]:
+    """`run` for operands of these shapes and types: a function of them."""
+    count, top = places.shape
+    shape = (count, rows.shape[1])
+    grid, fixed = (count, triton.cdiv(shape[1], BLOCK)), {"D": shape[1], "TOP": top, "BLOCK": BLOCK}
+    given = ("rows", "places", "weights", "out")
+    launch = Launch(combine_kernel, grid, given, fixed, num_warps=warps(LANES, rows.device))
+
+    def call(rows: torch.Tensor, places: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        out = rows.new_empty(shape)
+        launch(rows, places, weights, out)
+        return out
+
+    return call
+
+
 def run(rows: torch.Tensor, places: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """See `rocport.ops.combine`."""
-    count, top = places.shape
-    width = rows.shape[1]
-    out = rows.new_empty((count, width))
-    grid, lanes = (count, triton.cdiv(width, BLOCK)), warps(LANES, rows.device)
-    with on_device(rows):
-        combine_kernel[grid](rows, places, weights, out, width, TOP=top, BLOCK=BLOCK, num_warps=lanes)
-    return out
+    return prepare(rows, places, weights)(rows, places, weights)
 
 
 def refuse(platform: Platform, rows: torch.Tensor, places: torch.Tensor, weights: torch.Tensor) -> str:
@@ -51,4 +66,4 @@ def refuse(platform: Platform, rows: torch.Tensor, places: torch.Tensor, weights
     return refuse_triton(platform)
 
 
-TIER = Tier("triton", 20, run, refuse, "rocport")
+TIER = Tier("triton", 20, run, refuse, "rocport", prepare)

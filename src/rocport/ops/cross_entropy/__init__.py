@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from rocport.ops import plans
+from rocport.ops import served
 from rocport.ops.cross_entropy import eager
 from rocport.ops.dispatch import operator
 
@@ -21,7 +21,7 @@ def cross_entropy(
     """Mean cross entropy; see the module."""
     if logits.dim() != 2 or logits.shape[:1] != target.shape:
         raise ValueError(f"cross_entropy: logits {tuple(logits.shape)}, target {tuple(target.shape)} do not meet")
-    out: torch.Tensor = plans.serve(_operator, eager.run, (logits, target, ignore_index), tier)
+    out: torch.Tensor = served.serve(_operator, eager.run, (logits, target, ignore_index), tier)
     return out
 
 

@@ -7,16 +7,27 @@ fp32 multiply, then add, then one rounding: bit-exact with bitsandbytes and, in 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 
-from rocport.ops import library, plans
+from rocport.ops import library, plans, served
+from rocport.ops.dispatch import operator
 from rocport.ops.formats import Format, QuantTensor
+from rocport.runtime.machine import platform
 
 
 def dequantize(q: QuantTensor, dtype: torch.dtype | None = None, *, tier: str = "") -> torch.Tensor:
     """The dense tensor; see the module."""
-    serve = plans.dense if plans.direct(q.codes) else library.dequantize
+    serve = plans.dense if served.direct(q.codes) else library.dequantize
     return serve(q, dtype or q.dtype, tier)
+
+
+def prepared(q: QuantTensor, dtype: torch.dtype) -> Callable[[], torch.Tensor]:
+    """`dequantize`, its tier chosen once, for what keeps a plan of its own."""
+    chosen = operator("dequantize").select(platform(q.codes.device), q, dtype)
+    return chosen.prepare(q, dtype) if chosen.prepare is not None else partial(chosen.run, q, dtype)
 
 
 def cases(device: torch.device) -> tuple[object, ...]:

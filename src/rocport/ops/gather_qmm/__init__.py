@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import torch
 
-from rocport.ops import across, library, plans
+from rocport.ops import across, library, plans, served
 from rocport.ops.formats import Format, QuantTensor
 
 
@@ -22,7 +22,7 @@ def gather_qmm(
     """Multiply each row by its expert; see the module. Raises ValueError when the shapes do not meet."""
     if rows is not None:
         x = x[rows]
-    if transpose and x.dim() == 2 and plans.direct(x):
+    if transpose and x.dim() == 2 and served.direct(x):
         return plans.gather(x, q, experts, tier)
     library.check_gather(x, q, experts, transpose)
     if x.dim() == 3:

@@ -26,4 +26,4 @@ def refuse(platform: Platform, x: torch.Tensor, weight: torch.Tensor, ends: torc
     return ""
 
 
-TIER = Tier("pytorch", 10, run, refuse, "torch")
+TIER = Tier("pytorch", 10, run, refuse, "torch", lambda *_: run)

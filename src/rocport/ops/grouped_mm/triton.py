@@ -104,4 +104,4 @@ def refuse(platform: Platform, x: torch.Tensor, weight: torch.Tensor, ends: torc
     return refuse_triton(platform)
 
 
-TIER = Tier("triton", 20, run, refuse, "rocport")
+TIER = Tier("triton", 20, run, refuse, "rocport", lambda *_: run)

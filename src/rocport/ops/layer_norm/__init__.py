@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from rocport.ops import plans
+from rocport.ops import served
 from rocport.ops.dispatch import operator
 from rocport.ops.layer_norm import eager
 
@@ -22,7 +22,7 @@ def layer_norm(
         raise ValueError(f"layer_norm: x {tuple(x.shape)}, weight {tuple(weight.shape)} and bias do not meet")
     if x.numel() == 0:
         return torch.empty_like(x)
-    out: torch.Tensor = plans.serve(_operator, eager.run, (x, weight, bias, eps), tier)
+    out: torch.Tensor = served.serve(_operator, eager.run, (x, weight, bias, eps), tier)
     return out
 
 

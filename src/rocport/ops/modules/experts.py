@@ -7,12 +7,10 @@ from typing import Any
 
 import torch
 
-from rocport.ops import plans
-from rocport.ops.dispatch import operator
+from rocport.ops import plans, served
 from rocport.ops.experts import mixture
 from rocport.ops.modules.affine import SwitchLinear
 from rocport.ops.swiglu import swiglu
-from rocport.runtime.machine import platform
 
 
 class SwitchExperts(torch.nn.Module):
@@ -54,12 +52,11 @@ class SwitchExperts(torch.nn.Module):
         layers = (self.gate_up_proj, self.down_proj)
         if any(type(layer) is not SwitchLinear or layer.bias is not None for layer in layers):
             return False
-        if index.numel() <= self.gate_up_proj.shape[0] or not plans.direct(x):
+        if index.numel() <= self.gate_up_proj.shape[0] or not served.direct(x):
             return False
         if torch.is_grad_enabled() and (x.requires_grad or weights.requires_grad):
             return False
-        chosen_from, where = operator("gather_qmm"), platform(x.device)
-        return all(chosen_from.select(where, x, layer.quantized(), index).name == "sorted" for layer in layers)
+        return all(plans.sorts(x, layer.quantized(), index) for layer in layers)
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         for part in ("weight", "scales", "biases"):

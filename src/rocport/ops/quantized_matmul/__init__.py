@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import torch
 
-from rocport.ops import across, library, plans
+from rocport.ops import across, library, plans, served
 from rocport.ops.dequantize import cases as dequantize_cases
 from rocport.ops.formats import QuantTensor
 from rocport.ops.gather_qmm import gather_qmm
@@ -32,7 +32,7 @@ def quantized_matmul(
         return eager.run(x, q, bias, transpose)
     if not transpose:
         return across.matmul(x, q, bias, tier)
-    serve = plans.matmul if plans.direct(x) else library.matmul
+    serve = plans.matmul if served.direct(x) else library.matmul
     return serve(x, q, bias, tier)
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 
-from rocport.ops.dispatch import Tier, operator
+from rocport.ops.dequantize import prepared
+from rocport.ops.dispatch import Tier
 from rocport.ops.formats import QuantTensor
-from rocport.runtime.machine import Platform, platform
+from rocport.runtime.machine import Platform
 
 
 def prepare(
     x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None, transpose: bool = True
 ) -> Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]:
     """`run` for x [..., K] of this shape and type: a function of x and bias."""
-    chosen = operator("dequantize").select(platform(x.device), q, x.dtype)
-    dense = chosen.prepare(q, x.dtype) if chosen.prepare is not None else partial(chosen.run, q, x.dtype)
+    dense = prepared(q, x.dtype)
 
     def call(x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
         weight = dense() if transpose else dense().T

@@ -52,6 +52,9 @@ AFFINE_TILES_AT_MOST_BELOW = ((2**24, 48), (2**22, 32), (3 * 2**19, 16))
 """Elements of W below which fewer rows do: a small matrix is soon dequantized. NVIDIA H200, dequantize / tiles: NF4
 0.77 to 0.99 at 128 rows below 2^24 elements, 0.99 and more at 64; affine 0.90 to 1.05 at 64, 0.96 at 48 rows of
 N = 1280, K = 2880, 0.96 at 24 of N = 512."""
+TABLE_LONG = (4096, 2**24)
+"""K and elements of W from which tables are served up to `TILES_AT_MOST` rows all the same. NVIDIA H200, dequantize /
+tiles at 128 rows up to 2^25 elements: 1.17 to 1.26 (N = K = 4096 and 5120, K = 8192); of shorter rows 0.84 to 1.16."""
 AFFINE_SHORT = (2048, 2**23, 32)
 """K, elements of W and rows: columns so few that a program has few steps. 0.98 at 48 rows of N = 4096, K = 2048."""
 
@@ -895,7 +898,8 @@ def refuse_rows(rows: int, q: QuantTensor) -> str:
     affine = fmt.kind == "affine"
     most = AFFINE_TILES_AT_MOST if affine else TILES_AT_MOST
     below = AFFINE_TILES_AT_MOST_BELOW if affine else TILES_AT_MOST_BELOW
-    most = min([most, *(fewer for elements, fewer in below if q.numel < elements)])
+    if affine or q.shape[-1] < TABLE_LONG[0] or q.numel < TABLE_LONG[1]:
+        most = min([most, *(fewer for elements, fewer in below if q.numel < elements)])
     if affine and q.shape[-1] <= AFFINE_SHORT[0] and q.numel <= AFFINE_SHORT[1]:
         most = min(most, AFFINE_SHORT[2])
     return f"serves up to {most} rows, have {rows}: dequantizing first is faster" if rows > most else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from rocport.ops import plans
+from rocport.ops import served
 from rocport.ops.dispatch import operator
 from rocport.ops.rms_norm import eager
 
@@ -23,7 +23,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None, eps: float = 1e-6, *,
         raise ValueError(f"rms_norm: x {tuple(x.shape)} and weight {tuple(weight.shape)} do not meet")
     if x.numel() == 0:
         return torch.empty_like(x)
-    out: torch.Tensor = plans.serve(_operator, eager.run, (x, weight, eps), tier)
+    out: torch.Tensor = served.serve(_operator, eager.run, (x, weight, eps), tier)
     return out
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import torch
 
-from rocport.ops import plans
+from rocport.ops import served
 from rocport.ops.dispatch import operator
 from rocport.ops.rope import eager
 
@@ -27,7 +27,7 @@ def rope(
         end = offset + q.shape[1]
         cos, sin = cos[..., offset:end, :], sin[..., offset:end, :]
     args = (q, k, cos, sin, interleaved)
-    out: tuple[torch.Tensor, torch.Tensor] = plans.serve(_operator, eager.run, args, tier, _check)
+    out: tuple[torch.Tensor, torch.Tensor] = served.serve(_operator, eager.run, args, tier, _check)
     return out
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from rocport.ops import plans
+from rocport.ops import served
 from rocport.ops.dispatch import operator
 from rocport.ops.softmax import eager
 
@@ -18,7 +18,7 @@ def softmax(x: torch.Tensor, *, tier: str = "") -> torch.Tensor:
     """Softmax; see the module."""
     if x.numel() == 0:
         return torch.empty_like(x)
-    out: torch.Tensor = plans.serve(_operator, eager.run, (x,), tier)
+    out: torch.Tensor = served.serve(_operator, eager.run, (x,), tier)
     return out
 
 

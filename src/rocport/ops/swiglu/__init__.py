@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from rocport.ops import plans
+from rocport.ops import served
 from rocport.ops.dispatch import operator
 from rocport.ops.swiglu import eager
 
@@ -20,7 +20,7 @@ def swiglu(gate: torch.Tensor, up: torch.Tensor, *, tier: str = "") -> torch.Ten
         raise ValueError(f"swiglu: gate {tuple(gate.shape)} and up {tuple(up.shape)} do not meet")
     if gate.numel() == 0:
         return torch.empty_like(gate)
-    out: torch.Tensor = plans.serve(_operator, eager.run, (gate, up), tier)
+    out: torch.Tensor = served.serve(_operator, eager.run, (gate, up), tier)
     return out
 
 
