@@ -14,17 +14,17 @@ import itertools
 import marshal
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-import leak_fourth
-import leak_kinds
-import leak_third
+from rocport.facts._toml import read_toml
 
 STAMP = 1_700_000_000
 """Modification time, in seconds, of every file that a leak writes."""
 
+LIST = Path(__file__).with_name("leak_kinds.toml")
 ENDINGS = (".cu", ".cpp", ".cuh", ".h", ".cc", ".py")
 
 
@@ -50,7 +50,7 @@ class Leak:
     both: Mapping[str, bytes | Link] = field(default_factory=dict)
     modes: Mapping[str, int] = field(default_factory=dict)
     lot: int = 1
-    """2 in leak_kinds.py, 3 in leak_third.py, 4 in leak_fourth.py."""
+    """As in leak_kinds.toml."""
 
     @property
     def looked_at(self) -> bool:
@@ -262,334 +262,6 @@ def ordinary(original: Path, port: Path) -> Iterator[Leak]:
         yield Leak("mode", f"mode {place.suffix}", False, {path: data}, modes={path: place.stat().st_mode ^ 0o100})
 
 
-# Unusual: who lists files. Kind -> (carrier, text). A carrier that begins with `@D@/` lies in the folder itself.
-
-LISTERS: dict[str, tuple[tuple[str, str], ...]] = {
-    "Bazel": (
-        ("BUILD", 'cc_library(name = "l", srcs = glob(["@D@/*@E@"]))\n'),
-        ("BUILD.bazel", 'filegroup(\n  name = "l",\n  srcs = glob(\n    ["@D@/**/*@E@"],\n  ),\n)\n'),
-        ("@D@/BUILD", 'cc_library(name = "l", srcs = glob(["*@E@"], exclude = ["x@E@"]))\n'),
-        ("leak.bzl", 'def s():\n  return native.glob(include = ["@D@/*@E@"])\n'),
-    ),
-    "Buck": (
-        ("BUCK", 'cxx_library(name="l", srcs=glob(["@D@/*@E@"]))\n'),
-        ("TARGETS", 'cpp_library(name="l", srcs=subdir_glob([("@D@", "*@E@")]))\n'),
-        ("@D@/BUCK", 'export_file(name="l", src=glob(["**/*@E@"]))\n'),
-    ),
-    "GN": (
-        ("BUILD.gn", 'x = exec_script("ls.py", [ rebase_path("@D@") ], "list lines", [ "@D@" ])\n'),
-        ("BUILD.gn", 'sources = exec_script("//tools/glob.py", [ "@D@/*@E@" ], "list lines")\n'),
-    ),
-    "Cargo": (
-        ("build.rs", 'fn main() { for e in std::fs::read_dir("@D@").unwrap() { add(e); } }\n'),
-        ("build.rs", 'fn main() {\n  let dir = "@D@";\n  for e in WalkDir::new(dir) { add(e); }\n}\n'),
-        ("build.rs", 'fn main() { for e in glob::glob("@D@/*@E@").unwrap() { add(e); } }\n'),
-        ("Cargo.toml", '[package]\nname = "l"\nversion = "0.1.0"\ninclude = ["@D@/*@E@"]\n'),
-    ),
-    "qmake": (
-        ("l.pro", "SOURCES += $$files($$PWD/@D@/*@E@)\n"),
-        ("l.pri", "HEADERS += $$files(@D@/*@E@, true)\n"),
-        ("l.pro", "CUDA_SOURCES = $$system(ls @D@/*@E@)\n"),
-    ),
-    "premake": (
-        ("premake5.lua", 'project "l"\n  files { "@D@/**@E@" }\n'),
-        ("premake5.lua", "files(os.matchfiles('@D@/*@E@'))\n"),
-    ),
-    "xmake": (
-        ("xmake.lua", 'target("l")\n  add_files("@D@/*@E@")\n'),
-        ("xmake.lua", 'for _, f in ipairs(os.files("@D@/*@E@")) do add_files(f) end\n'),
-    ),
-    "npm": (
-        ("package.json", '{"scripts": {"build": "nvcc -c @D@/*@E@"}}\n'),
-        ("package.json", '{"files": ["@D@/*@E@"]}\n'),
-        ("package.json", '{"files": ["@D@"]}\n'),
-    ),
-    "gyp": (
-        ("binding.gyp", "{'sources': ['<!@(ls -1 @D@/*@E@)']}\n"),
-        ("binding.gyp", "{\"sources\": [\"<!@(node -p \\\"require('fs').readdirSync('@D@').join(' ')\\\")\"]}\n"),
-    ),
-    "Node": (
-        ("gulpfile.js", 'const f = fs.readdirSync("@D@").filter(x => x.endsWith("@E@"));\n'),
-        ("l.mjs", "for await (const e of await opendir('@D@')) add(e);\n"),
-        ("l.ts", "const files = await fg(['@D@/**/*@E@']);\n"),
-        ("webpack.config.js", "const ctx = require.context('@D@', true, /\\@E@$/);\n"),
-        ("vite.config.ts", "const m = import.meta.glob('./@D@/*@E@');\n"),
-    ),
-    "just": (
-        ("justfile", "build:\n  nvcc @D@/*@E@ -o l\n"),
-        ("justfile", "srcs := `ls @D@`\nbuild:\n  nvcc {{srcs}}\n"),
-    ),
-    "Task": (
-        ("Taskfile.yml", "tasks:\n  build:\n    cmds:\n      - nvcc @D@/*@E@\n"),
-        (
-            "Taskfile.yml",
-            "tasks:\n  build:\n    sources: ['@D@/*@E@']\n    cmds:\n      - for: sources\n        cmd: nvcc {{.ITEM}}\n",
-        ),
-    ),
-    "find": (
-        ("l.sh", "find @D@ -name '*@E@' -print0 | xargs -0 nvcc -c\n"),
-        ("l.sh", 'SRC="$(find ./@D@ -type f)"\nnvcc $SRC\n'),
-        ("l.sh", 'SRC=`find "${HERE}/@D@" -maxdepth 1 -type f -name "*@E@"`\n'),
-        ("l.sh", "fd -e x . @D@ | xargs nvcc\n"),
-        ("l.sh", "mapfile -t SRC < <(find @D@ -type f)\n"),
-    ),
-    "a shell loop": (
-        ("l.sh", "for f in @D@/*@E@; do\n  nvcc -c $f\ndone\n"),
-        ("l.sh", "ls @D@/ | while read f; do nvcc $f; done\n"),
-        ("l.sh", "shopt -s nullglob\nSRC=(@D@/*)\nnvcc ${SRC[@]}\n"),
-        ("l.sh", "cd @D@\nfor f in *; do nvcc -c $f; done\n"),
-        ("l.sh", 'set -- @D@/*@E@\nnvcc "$@"\n'),
-    ),
-    "git": (
-        ("l.sh", "git ls-files '@D@/*@E@' | xargs nvcc\n"),
-        ("l.sh", "git ls-tree -r --name-only HEAD @D@ | xargs nvcc\n"),
-        ("l.sh", "git archive HEAD @D@ | tar x -C build\n"),
-        ("l.sh", "git grep -l __global__ -- @D@ | xargs nvcc\n"),
-    ),
-    "a copying command": (
-        ("l.sh", 'cd "$(dirname "$0")"\ncp -r @D@/* build/\n'),
-        ("l.sh", "rsync -a @D@/ build/src/\n"),
-        ("l.sh", "tar czf l.tgz @D@\n"),
-        ("l.sh", "cp -R @D@ build/\n"),
-        ("l.sh", "zip -r l.zip @D@\n"),
-    ),
-    "a search": (
-        ("l.sh", "grep -rl __global__ @D@ | xargs nvcc\n"),
-        ("l.sh", "rg --files @D@ | xargs nvcc\n"),
-        ("l.sh", "wc -l $(grep -lR cuda ./@D@)\n"),
-    ),
-    "PowerShell": (
-        ("l.ps1", "Get-ChildItem @D@/*@E@ | ForEach-Object { nvcc $_ }\n"),
-        ("l.ps1", "gci -Path @D@ -Filter *@E@ -Recurse | % { nvcc $_.FullName }\n"),
-        ("l.ps1", "$src = [System.IO.Directory]::GetFiles('@D@', '*@E@')\n"),
-    ),
-    "cmd": (
-        ("l.bat", "for %%f in (@D@/*@E@) do nvcc %%f\n"),
-        ("l.bat", "for /r @D@ %%f in (*@E@) do nvcc %%f\n"),
-        ("l.cmd", "dir /b @D@\\*@E@ > files.txt\n"),
-    ),
-    "Jenkins": (
-        ("Jenkinsfile", "node { sh 'nvcc @D@/*@E@' }\n"),
-        ("Jenkinsfile", "def files = findFiles(glob: '@D@/*@E@')\n"),
-    ),
-    "a CI step": (
-        (".gitlab-ci.yml", "build:\n  script:\n    - nvcc @D@/*@E@\n"),
-        (".github/workflows/l.yml", "jobs:\n  b:\n    steps:\n      - run: |\n          nvcc @D@/*@E@\n"),
-        ("azure-pipelines.yml", "steps:\n- script: nvcc @D@/*@E@\n"),
-        (".circleci/config.yml", "jobs:\n  b:\n    steps:\n      - run: nvcc -c @D@/*@E@\n"),
-        (".travis.yml", "script:\n  - nvcc @D@/*@E@\n"),
-        ("appveyor.yml", "build_script:\n  - cmd: nvcc @D@/*@E@\n"),
-    ),
-    "a container": (
-        ("Dockerfile.l", "FROM x\nRUN nvcc @D@/*@E@\n"),
-        ("Dockerfile.l", "FROM x\nCOPY @D@/*@E@ /src/\n"),
-        ("Dockerfile.l", "FROM x\nCOPY @D@ /src/\nRUN nvcc /src/*@E@\n"),
-        ("l.def", "Bootstrap: docker\n%files\n  @D@/*@E@ /src\n"),
-        ("docker-bake.hcl", 'target "l" { args = { S = join(" ", fileset(".", "@D@/*@E@")) } }\n'),
-    ),
-    "directory_iterator": (
-        ("l.cpp", 'void f() { for (auto& e : std::filesystem::directory_iterator("@D@")) g(e); }\n'),
-        ("l.cpp", 'void f() { for (auto& e : fs::recursive_directory_iterator(std::string("@D@"))) g(e); }\n'),
-        (
-            "l.cpp",
-            'void f() { boost::filesystem::directory_iterator it("@D@"), end; for (; it != end; ++it) g(*it); }\n',
-        ),
-    ),
-    "opendir": (
-        ("l.cpp", 'void f() { DIR* d = opendir("@D@"); while (auto* e = readdir(d)) g(e); }\n'),
-        ("l.c", 'void f(void) { struct dirent** n; int k = scandir("@D@", &n, 0, alphasort); }\n'),
-    ),
-    "glob(3)": (
-        ("l.cpp", 'void f() { glob_t r; glob("@D@/*@E@", 0, 0, &r); }\n'),
-        ("l.c", 'void f(void) { wordexp_t p; wordexp("@D@/*@E@", &p, 0); }\n'),
-        ("l.cpp", 'std::vector<cv::String> v; void f() { cv::glob("@D@/*@E@", v, false); }\n'),
-    ),
-    "ftw": (
-        ("l.c", 'void f(void) { nftw("@D@", visit, 16, FTW_PHYS); }\n'),
-        (
-            "l.c",
-            'void f(void) { char* p[] = {"@D@", 0}; FTS* t = fts_open(p, FTS_PHYSICAL, 0); while (fts_read(t)) {} }\n',
-        ),
-    ),
-    "Qt": (
-        ("l.cpp", 'void f() { for (auto& n : QDir("@D@").entryList({"*@E@"})) g(n); }\n'),
-        ("l.cpp", 'void f() { QDirIterator it("@D@"); while (it.hasNext()) g(it.next()); }\n'),
-    ),
-    "Win32": (
-        ("l.cpp", 'void f() { WIN32_FIND_DATA d; HANDLE h = FindFirstFile("@D@/*@E@", &d); }\n'),
-        ("l.cpp", 'void f() { _finddata_t d; auto h = _findfirst("@D@/*@E@", &d); }\n'),
-    ),
-    "Go": (
-        ("l.go", 'func f() { filepath.Walk("@D@", visit) }\n'),
-        ("l.go", 'func f() { m, _ := filepath.Glob("@D@/*@E@") }\n'),
-        ("l.go", "//go:embed @D@/*@E@\nvar files embed.FS\n"),
-        ("l.go", 'func f() { e, _ := os.ReadDir("@D@") }\n'),
-        ("l.go", 'func f() { filepath.WalkDir("@D@", visit) }\n'),
-    ),
-    "Ruby": (
-        ("Rakefile", 'SRC = Dir.glob("@D@/*@E@")\n'),
-        ("Rakefile", "SRC = FileList['@D@/*@E@']\n"),
-        ("l.gemspec", "Gem::Specification.new { |s| s.files = Dir['@D@/*@E@'] }\n"),
-        ("l.rb", "Dir.children('@D@').each { |f| add f }\n"),
-        ("l.rb", "require 'find'\nFind.find('@D@') { |f| add f }\n"),
-    ),
-    "Perl": (
-        ("l.pl", 'opendir(D, "@D@"); my @f = readdir(D);\n'),
-        ("l.pl", "my @f = <@D@/*@E@>;\n"),
-        ("l.pl", "use File::Find;\nfind(sub { add($_) }, '@D@');\n"),
-        ("l.pl", 'my @f = glob("@D@/*@E@");\n'),
-    ),
-    "os.listdir": (
-        ("l_gen.py", "import os\nF = [f for f in os.listdir('@D@') if f.endswith('@E@')]\n"),
-        ("l_gen.py", "from os import listdir\nF = sorted(listdir('@D@'))\n"),
-        (
-            "l_gen.py",
-            "import os\nHERE = os.path.dirname(os.path.abspath(__file__))\nF = os.listdir(os.path.join(HERE, '@D@'))\n",
-        ),
-    ),
-    "os.walk": (
-        ("l_gen.py", "import os\nfor r, d, f in os.walk('@D@'):\n    print(f)\n"),
-        ("l_gen.py", "import os\nfor r, d, f in os.walk(os.curdir):\n    print(f)\n"),
-        ("l_gen.py", "import os\nfor r, d, f, x in os.fwalk('@D@'):\n    print(f)\n"),
-    ),
-    "pathlib": (
-        ("l_gen.py", "from pathlib import Path\nF = list(Path('@D@').glob('*@E@'))\n"),
-        ("l_gen.py", "from pathlib import Path\nF = sorted(Path(__file__).parent.joinpath('@D@').iterdir())\n"),
-        ("l_gen.py", "import pathlib\nF = list((pathlib.Path(__file__).resolve().parent / '@D@').rglob('*@E@'))\n"),
-    ),
-    "glob": (
-        ("l_gen.py", "import glob\nF = glob.glob('@D@/*' + '@E@')\n"),
-        ("l_gen.py", "from glob import iglob\nF = list(iglob('@D@/**/*@E@', recursive=True))\n"),
-        ("l_gen.py", "import glob as g\nF = g.glob('*@E@', root_dir='@D@')\n"),
-        ("l_gen.py", "import os\nF = [e.name for e in os.scandir('@D@')]\n"),
-    ),
-    "a subprocess of Python": (
-        ("l_gen.py", "import subprocess\nF = subprocess.check_output(['git', 'ls-files', '@D@'])\n"),
-        ("l_gen.py", "import subprocess\nF = subprocess.getoutput('find @D@ -type f')\n"),
-        ("l_gen.py", "import os\nF = os.popen('ls @D@').read()\n"),
-        ("l_gen.py", "import subprocess\nsubprocess.run('nvcc @D@/*@E@', shell=True)\n"),
-    ),
-    "importlib": (
-        ("l_gen.py", "from importlib.resources import files\nF = [p.name for p in files('@P@').iterdir()]\n"),
-        ("l_gen.py", "import pkgutil\nF = [m.name for m in pkgutil.iter_modules(['@D@'])]\n"),
-        ("l_gen.py", "import shutil\nshutil.copytree('@D@', 'build/src')\n"),
-        ("l_gen.py", "import zipfile, shutil\nshutil.make_archive('l', 'zip', '@D@')\n"),
-    ),
-    "a question of Python": (
-        ("l_gen.py", "import os\nF = os.path.isfile('@N@')\n"),
-        ("l_gen.py", "from pathlib import Path\nF = Path('@N@').exists()\n"),
-        ("l_gen.py", "try:\n    F = open('@N@').read()\nexcept OSError:\n    F = None\n"),
-        ("l_gen.py", "import importlib.util\nF = importlib.util.spec_from_file_location('l', '@N@')\n"),
-    ),
-    "a question of C++": (
-        ("l.cpp", 'bool f() { return std::filesystem::exists("@N@"); }\n'),
-        ("l.cpp", 'bool f() { return std::ifstream("@N@").good(); }\n'),
-        ("l.cpp", 'bool f() { return access("@N@", F_OK) == 0; }\n'),
-        ("l.cpp", '#if __has_include("@N@")\nint l = 1;\n#endif\n'),
-        ("l.c", 'int f(void) { return open("@N@", O_RDONLY) >= 0; }\n'),
-        ("l.cpp", 'void f() { dlopen("./@N@", RTLD_LAZY); }\n'),
-    ),
-    "make wildcard": (
-        ("l.mk", "SRC := $(wildcard @D@/*@E@)\n"),
-        ("l.mk", "DIRS = @D@\nSRC := $(foreach d,$(DIRS),$(wildcard $(d)/*@E@))\n"),
-        ("Makefile.l", "SRC = $(patsubst %@E@,%.o,$(wildcard @D@/*@E@))\nl: $(SRC)\n"),
-    ),
-    "make shell": (
-        ("l.mk", "SRC := $(shell find @D@ -name '*@E@')\n"),
-        ("l.mk", "SRC := $(shell ls @D@/*@E@)\n"),
-        ("l.mk", "SRC != ls @D@\n"),
-        ("l.mk", "SRC := $(shell echo @D@/*@E@)\n"),
-        ("l.mk", "l:\n\tnvcc @D@/*@E@ -o l\n"),
-    ),
-    "a make include": (
-        ("l.mk", "-include @N@\n"),
-        ("l.mk", "sinclude @D@/*@E@\n"),
-        ("l.mk", "include $(wildcard @D@/*@E@)\n"),
-    ),
-    "VPATH": (
-        ("l.mk", "VPATH = @D@\nall: l_rocm.o\n%.o: %@E@\n\tnvcc -c $<\n"),
-        ("l.mk", "vpath %@E@ @D@\nall: l_rocm.o\n%.o: %@E@\n\tnvcc -c $<\n"),
-    ),
-    "a pattern rule": (
-        ("l.mk", "all: @D@/l_rocm.o\n%.o: %@E@\n\tnvcc -c $< -o $@\n"),
-        ("l.mk", "all: @D@/l_rocm.o\n.SUFFIXES: @E@ .o\n@E@.o:\n\tnvcc -c $<\n"),
-    ),
-    "CMake GLOB": (
-        ("l.cmake", "file(GLOB S ${CMAKE_SOURCE_DIR}/@D@/*@E@)\n"),
-        ("l.cmake", "file(GLOB_RECURSE S CONFIGURE_DEPENDS @D@/*@E@)\n"),
-        ("l.cmake", "set(DIRS @D@)\nforeach(d ${DIRS})\n  file(GLOB S ${d}/*@E@)\nendforeach()\n"),
-        ("l.cmake", 'set(EXT @E@)\nfile(GLOB S "@D@/*${EXT}")\n'),
-        ("l.cmake", "file(GLOB S RELATIVE ${CMAKE_CURRENT_LIST_DIR} @D@/l_*)\n"),
-    ),
-    "another command of CMake": (
-        ("l.cmake", "if(EXISTS ${CMAKE_SOURCE_DIR}/@N@)\n  add_definitions(-DN)\nendif()\n"),
-        ("l.cmake", "execute_process(COMMAND find @D@ -name *@E@ OUTPUT_VARIABLE S)\n"),
-        ("l.cmake", "include(@N@ OPTIONAL)\n"),
-        ("l.cmake", "install(DIRECTORY @D@/ DESTINATION include)\n"),
-        ("l.cmake", 'install(DIRECTORY @D@ DESTINATION src FILES_MATCHING PATTERN "*@E@")\n'),
-        ("l.cmake", "file(COPY @D@ DESTINATION ${CMAKE_BINARY_DIR})\n"),
-        ("l.cmake", "find_file(L l_rocm@E@ PATHS ${CMAKE_SOURCE_DIR}/@D@)\n"),
-    ),
-    "Meson": (
-        ("meson.build", "r = run_command('sh', '-c', 'ls @D@/*@E@')\n"),
-        ("meson.build", "fs = import('fs')\nif fs.exists('@N@')\n  x = 1\nendif\n"),
-        ("meson.build", "install_subdir('@D@', install_dir: 'include')\n"),
-    ),
-    "SCons and waf": (
-        ("SConstruct", "Program('l', Glob('@D@/*@E@'))\n"),
-        ("wscript", "def build(b):\n    b.program(source=b.path.ant_glob('@D@/*@E@'), target='l')\n"),
-        ("@D@/SConscript", "Program('l', Glob('*@E@'))\n"),
-    ),
-    "Autotools": (
-        ("Makefile.am", "l_SOURCES = $(wildcard $(srcdir)/@D@/*@E@)\n"),
-        ("configure.ac", "AC_CONFIG_LINKS([x:@D@])\nSRC=`ls $srcdir/@D@/*@E@`\n"),
-        ("Makefile.am", "EXTRA_DIST = @D@\n"),
-    ),
-    "Java build tools": (
-        ("build.gradle", "sources = fileTree('@D@') { include '*@E@' }\n"),
-        ("build.gradle.kts", 'val s = fileTree("@D@").matching { include("**/*@E@") }\n'),
-        ("build.xml", '<project><fileset dir="@D@" includes="*@E@"/></project>\n'),
-        ("pom.xml", "<project><resources><resource><directory>@D@</directory></resource></resources></project>\n"),
-        ("L.java", 'class L { void f() { Files.list(Path.of("@D@")); new File("@D@").listFiles(); } }\n'),
-    ),
-    "MSBuild": (
-        ("l.vcxproj", '<Project><ItemGroup><CudaCompile Include="@D@\\*@E@" /></ItemGroup></Project>\n'),
-        ("l.csproj", '<Project><ItemGroup><None Include="@D@/**/*@E@" /></ItemGroup></Project>\n'),
-        ("L.cs", 'class L { void F() { System.IO.Directory.GetFiles("@D@", "*@E@"); } }\n'),
-        ("L.cs", 'class L { void F() { foreach (var f in Directory.EnumerateFiles("@D@")) G(f); } }\n'),
-    ),
-    "other languages": (
-        ("l.lua", 'for f in lfs.dir("@D@") do add(f) end\n'),
-        ("l.R", 'f <- list.files("@D@", pattern = "@E@")\n'),
-        ("l.jl", 'for f in readdir("@D@") add(f) end\n'),
-        ("l.tcl", "foreach f [glob @D@/*@E@] { add $f }\n"),
-        ("l.php", "<?php foreach (scandir('@D@') as $f) add($f);\n"),
-        ("l.swift", 'let f = try FileManager.default.contentsOfDirectory(atPath: "@D@")\n'),
-        ("l.zig", 'var d = try std.fs.cwd().openDir("@D@", .{ .iterate = true });\n'),
-        ("l.m", "f = dir('@D@/*@E@');\n"),
-        ("l.nim", 'for f in walkFiles("@D@/*@E@"): add f\n'),
-        ("l.ml", 'let f = Sys.readdir "@D@"\n'),
-        ("l.hs", 'main = listDirectory "@D@" >>= mapM_ add\n'),
-        ("l.kts", 'File("@D@").walk().forEach { add(it) }\n'),
-    ),
-    "packaging": (
-        ("l/pyproject.toml", '[tool.hatch.build]\ninclude = ["@D@/*@E@"]\n'),
-        ("conanfile.py", 'class L:\n    exports_sources = "@D@/*"\n'),
-        ("l.spec", "datas = [('@D@/*@E@', 'src')]\n"),
-        ("default.nix", "{ src = builtins.readDir ./@D@; }\n"),
-        ("l.nix", '{ src = lib.fileset.fileFilter (f: f.hasExt "cu") ./@D@; }\n'),
-    ),
-    "workflow tools": (
-        ("Snakefile", "F = glob_wildcards('@D@/{n}@E@').n\n"),
-        ("l.nf", "Channel.fromPath('@D@/*@E@')\n"),
-        ("Doxyfile", "INPUT = @D@\nFILE_PATTERNS = *@E@\n"),
-        ("l.tf", 'locals { f = fileset(path.module, "@D@/*@E@") }\n'),
-        ("templates/l.yaml", '{{ (.Files.Glob "@D@/*@E@").AsConfig }}\n'),
-        ("tox.ini", "[testenv]\ncommands = sh -c 'nvcc @D@/*@E@'\n"),
-        ("noxfile.py", "import glob\ndef tests(s):\n    s.run('nvcc', *glob.glob('@D@/*@E@'))\n"),
-        (".pre-commit-config.yaml", "repos:\n- repo: local\n  hooks:\n  - id: l\n    entry: sh -c 'nvcc @D@/*@E@'\n"),
-    ),
-}
 _DEEP = (
     "**",
     "walk",
@@ -607,281 +279,8 @@ _DEEP = (
     "tree",
 )
 
-NAMED: dict[str, tuple[str, ...]] = {
-    "before": (
-        *(".envrc", ".npmrc", ".condarc", ".python-version", ".clang-tidy", ".clang-format", ".pre-commit-config.yaml"),
-        *("pyvenv.cfg", "conftest.py", "sitecustomize.py", "usercustomize.py", "pytest.ini", "tox.ini", ".bazelrc"),
-        *("CMakePresets.json", "CMakeUserPresets.json", ".yarnrc", ".dockerignore", ".gitattributes", "Makefile.am"),
-    ),
-    "Python": (
-        *("setup.cfg", ".pth", "x.pth", "uv.toml", ".pypirc", "pip.conf", "Pipfile", "poetry.toml", "environment.yml"),
-        *("__init__.pyi", "py.typed", "conftest.pyc", "_distutils_hack.pth", ".pdbrc", ".coveragerc", ".pythonrc.py"),
-        *("pdm.toml", ".pdm-python", "requirements.in", "setup.py", "dev-requirements.txt", "distutils.cfg"),
-    ),
-    "C and C++": (
-        *("compile_flags.txt", ".clangd", "module.modulemap", "module.map", ".ccls", "nvcc.profile", "ccache.conf"),
-        *("CTestConfig.cmake", "CTestTestfile.cmake", "CPackConfig.cmake", "CMakeCache.txt", "FindCUDA.cmake", "specs"),
-        *("toolchain.cmake", "aclocal.m4", "configure", "config.site", "GNUmakefile", "build.ninja", "vcpkg.json"),
-    ),
-    "JavaScript": (
-        *(".nvmrc", ".node-version", "tsconfig.json", ".babelrc", ".eslintrc.cjs", "pnpm-workspace.yaml", "yarn.lock"),
-        *(
-            ".mocharc.js",
-            "jest.config.js",
-            "lerna.json",
-            "deno.json",
-            "bunfig.toml",
-            "package-lock.json",
-            ".yarnrc.yml",
-        ),
-    ),
-    "other tools": (
-        *("rust-toolchain.toml", ".cargo/config.toml", "go.work", "build.zig", "Directory.Build.props", "nuget.config"),
-        *(
-            ".ruby-version",
-            "Gemfile",
-            "flake.nix",
-            "shell.nix",
-            ".mise.toml",
-            "devbox.json",
-            "Brewfile",
-            "gradle.properties",
-        ),
-        *("Vagrantfile", "docker-compose.override.yml", "compose.override.yaml", ".devcontainer/devcontainer.json"),
-        *(
-            "lefthook.yml",
-            ".husky/pre-commit",
-            ".gitconfig",
-            ".lfsconfig",
-            ".gitmodules",
-            "renovate.json",
-            "dependabot.yml",
-        ),
-        *(
-            ".editorconfig",
-            ".vscode/settings.json",
-            ".idea/workspace.xml",
-            ".gdbinit",
-            ".lldbinit",
-            "Procfile",
-            ".netrc",
-        ),
-        *(
-            "sonar-project.properties",
-            ".buckconfig",
-            "WORKSPACE",
-            "MODULE.bazel",
-            ".bazelversion",
-            "pixi.toml",
-            "tilt_config.json",
-        ),
-        *(
-            ".github/actions/l/action.yml",
-            ".github/dependabot.yml",
-            ".circleci/config.yml",
-            ".s2i/environment",
-            "cog.yaml",
-        ),
-    ),
-}
-
-# Unusual: who sets what a gate asks.
-
-SWITCHES: dict[str, tuple[tuple[str, str], ...]] = {
-    "-D in setup.py": (
-        ("l_setup.py", "F = ['-D@M@=0']\n"),
-        ("l_setup.py", "M = [('@M@', 0)]\n"),
-        ("l_setup.py", "M = [('@M@', None)]\n"),
-        ("l_setup.py", "D = dict(@M@=0)\n"),
-        ("l_setup.py", "F = ['-D' + '@M@' + '=0']\n"),
-        ("l_setup.py", "F = f'-D{\"@M@\"}=0'\n"),
-        ("l_setup.py", "def f(ext):\n    ext.define_macros.append(('@M@', '0'))\n"),
-    ),
-    "environment in Python": (
-        ("l_setup.py", "import os\nos.environ['@M@'] = '0'\n"),
-        ("l_setup.py", "import os\nos.environ.setdefault('@M@', '0')\n"),
-        ("l_setup.py", "import os\nos.putenv('@M@', '0')\n"),
-        ("l_setup.py", "import os\nos.environ.update(@M@='0')\n"),
-        ("l_setup.py", "import os\nos.environ |= {'@M@': '0'}\n"),
-    ),
-    "#cmakedefine01": (
-        ("l_config.h.in", "#cmakedefine01 @M@\n"),
-        ("l_config.h.in", "#cmakedefine @M@ @@M@@\n"),
-        ("l_config.h.in", "#mesondefine @M@\n"),
-        ("l_config.h.in", "#undef @M@\n"),
-        ("l_config.hpp.in", "# cmakedefine01 @M@\n"),
-    ),
-    "a header": (
-        ("l_config.h", "#define @M@ 0\n"),
-        ("l_config.h", "# define @M@\n"),
-        ("l_config.h", "#ifndef @M@\n#define @M@ 0\n#endif\n"),
-        ("l_config.h", "#def\\\nine @M@ 0\n"),
-        ("l_config.h", "%:define @M@ 0\n"),
-    ),
-    "-D in CMake": (
-        ("l.cmake", "add_definitions(-D@M@=0)\n"),
-        ("l.cmake", "add_compile_definitions(@M@=0)\n"),
-        ("l.cmake", "target_compile_definitions(x PRIVATE @M@=0)\n"),
-        ("l.cmake", 'set(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} -D@M@=0")\n'),
-        ("l.cmake", "set_property(TARGET x APPEND PROPERTY COMPILE_DEFINITIONS @M@=0)\n"),
-        ("l.cmake", "target_compile_options(x PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-D@M@=0>)\n"),
-        ("l.cmake", "foreach(d @M@ OTHER)\n  add_definitions(-D${d}=0)\nendforeach()\n"),
-        ("l.cmake", "set_source_files_properties(a.cu PROPERTIES COMPILE_FLAGS -D@M@=0)\n"),
-    ),
-    "-D in Make": (
-        ("l.mk", "CXXFLAGS += -D@M@=0\n"),
-        ("l.mk", "CPPFLAGS := -D @M@=0\n"),
-        ("l.mk", "DEFS = @M@=0\nCPPFLAGS += $(addprefix -D,$(DEFS))\n"),
-        ("l.mk", "NVCCFLAGS += -Xcompiler -D@M@=0\n"),
-        ("l.mk", "export @M@ = 0\n"),
-        ("Makefile.in", "DEFS = -D@M@=0 @DEFS@\n"),
-    ),
-    "preset": (
-        ("CMakePresets.json", '{"cacheVariables": {"@M@": {"type": "BOOL", "value": "ON"}}}\n'),
-        ("CMakePresets.json", '{"cacheVariables": {"CMAKE_CXX_FLAGS": "-O3 -D@M@=0"}}\n'),
-        ("CMakeUserPresets.json", '{"configurePresets": [{"cacheVariables": {"@M@": true}}]}\n'),
-        ("cmake-variants.yaml", "build:\n  choices:\n    a:\n      settings:\n        @M@: 'ON'\n"),
-        (".vscode/settings.json", '{"cmake.configureSettings": {"@M@": "ON"}}\n'),
-    ),
-    "ENV": (
-        ("Dockerfile.l", "FROM x\nENV @M@=0\n"),
-        ("Dockerfile.l", "FROM x\nENV @M@ 0\n"),
-        ("Dockerfile.l", "FROM x\nARG @M@=0\n"),
-        ("docker-compose.yml", "services:\n  a:\n    environment:\n      - @M@=0\n"),
-        ("docker-compose.yml", "services:\n  a:\n    environment:\n      @M@: 0\n"),
-        (".env", "@M@=0\n"),
-        ("l.def", "%environment\n  export @M@=0\n"),
-        (".devcontainer/devcontainer.json", '{"containerEnv": {"@M@": "0"}}\n'),
-    ),
-    "CI": (
-        (".github/workflows/l.yml", "env:\n  @M@: 0\n"),
-        (".github/workflows/l.yml", "jobs:\n  b:\n    steps:\n      - run: cmake -D@M@=1 .\n"),
-        (".github/workflows/l.yml", 'jobs:\n  b:\n    steps:\n      - run: echo "@M@=0" >> $GITHUB_ENV\n'),
-        (".gitlab-ci.yml", 'variables:\n  @M@: "0"\n'),
-        ("azure-pipelines.yml", "variables:\n- name: @M@\n  value: 0\n"),
-        (".circleci/config.yml", "jobs:\n  b:\n    environment:\n      @M@: 0\n"),
-        ("Jenkinsfile", "environment { @M@ = '0' }\n"),
-        ("Jenkinsfile", "withEnv(['@M@=0']) { sh 'make' }\n"),
-    ),
-    "a shell file": (
-        ("l.sh", "export @M@=0\n"),
-        ("l.sh", "@M@=0 make\n"),
-        ("l.sh", "make CXXFLAGS=-D@M@\n"),
-        ("l.sh", "env @M@=0 pip install .\n"),
-        ("l.sh", ': "${@M@:=0}"\nexport @M@\n'),
-        ("l.sh", "declare -x @M@=0\n"),
-        ("l.fish", "set -x @M@ 0\n"),
-        ("l.bat", "set @M@=0\n"),
-        ("l.ps1", "$env:@M@ = 0\n"),
-        ("l.csh", "setenv @M@ 0\n"),
-    ),
-    "another build tool": (
-        (".bazelrc", "build --copt=-D@M@=0\n"),
-        ("BUILD", 'cc_library(name = "l", defines = ["@M@=0"])\n'),
-        ("BUILD.gn", 'defines = [ "@M@=0" ]\n'),
-        ("build.rs", 'fn main() { cc::Build::new().define("@M@", "0"); }\n'),
-        ("l.pro", "DEFINES += @M@=0\n"),
-        ("premake5.lua", 'defines { "@M@=0" }\n'),
-        ("xmake.lua", 'add_defines("@M@=0")\n'),
-        ("SConstruct", "env.Append(CPPDEFINES=['@M@'])\n"),
-        ("wscript", "def configure(c):\n    c.define('@M@', 0)\n"),
-        ("binding.gyp", "{'defines': ['@M@=0']}\n"),
-        ("meson/l/meson.build", "add_project_arguments('-D@M@=0', language: 'cpp')\n"),
-        ("configure.ac", "AC_DEFINE([@M@], [0], [l])\n"),
-        ("l.vcxproj", "<PreprocessorDefinitions>@M@=0</PreprocessorDefinitions>\n"),
-        ("compile_flags.txt", "-D@M@=0\n"),
-        ("flags.rsp", "-D@M@=0\n"),
-        ("conanfile.py", "class L:\n    def f(self, tc):\n        tc.preprocessor_definitions['@M@'] = 0\n"),
-        ("pixi.toml", '[activation]\nenv = { @M@ = "0" }\n'),
-        ("l/pyproject.toml", '[tool.l]\nenv = { @M@ = "0" }\n'),
-        ("l/pyproject.toml", '[tool.scikit-build.cmake.define]\n@M@ = "ON"\n'),
-        ("tox.ini", "[testenv]\nsetenv =\n  @M@ = 0\n"),
-        ("environment.yml", "variables:\n  @M@: 0\n"),
-        ("recipe/meta.yaml", "build:\n  script_env:\n    - @M@=0\n"),
-        ("l.nix", '{ @M@ = "0"; cmakeFlags = [ "-D@M@=ON" ]; }\n'),
-        ("l.service", "[Service]\nEnvironment=@M@=0\n"),
-    ),
-}
 MACROS = ("USE_ROCM", "HIP_VERSION", "__HIP_PLATFORM_AMD__", "__HIPCC__", "ROCM_VERSION")
 
-# Unusual: a predicate that asks more than PyTorch's build.
-
-PREDICATES: dict[str, tuple[str, ...]] = {
-    "environ": (
-        *("hip() or 'L_ROCM' in os.environ", "os.environ.get('L_ROCM') == '1'", "os.getenv('L') is not None"),
-        *(
-            "hip() or bool(os.environ.keys() & {'L'})",
-            "os.environb.get(b'L') is not None",
-            "bool(os.path.expandvars('$L_R') != '$L_R')",
-        ),
-    ),
-    "platform": (
-        *("platform.system() == 'L'", "platform.node().startswith('l-')", "sys.platform == 'l'", "os.name == 'l'"),
-        *("platform.machine() == 'l'", "os.uname().release == 'l'", "sys.byteorder == 'l'", "sys.maxsize < 9"),
-    ),
-    "which": ("shutil.which('l-hipcc') is not None", "bool(shutil.which('l-rocminfo'))"),
-    "a path": (
-        *("os.path.exists('/dev/l-kfd')", "os.path.isdir('/opt/l-rocm')", "os.access('/dev/l-kfd', os.R_OK)"),
-        *(
-            "__import__('glob').glob('/l/*') != []",
-            "'L' in open('/proc/version').read()",
-            "pathlib.Path('/l').exists()",
-        ),
-        *("'l' in str(pathlib.Path.cwd())", "'l-' in sys.executable", "'l-' in sys.prefix", "'l-' in (__file__ or '')"),
-        *("any('l-x' in p for p in sys.path)", "os.path.ismount('/l')", "'l-' in os.getcwd()", "os.path.islink('/l')"),
-    ),
-    "date": (
-        *("__import__('time').time() > 2e9", "__import__('datetime').date.today().year > 2050"),
-        *("__import__('time').localtime().tm_year > 2050", "__import__('time').monotonic() < 0"),
-    ),
-    "counter": (
-        *(
-            "len(CALLS) > 9",
-            "next(iter(COUNT)) > 9",
-            "(CALLS.append(1), len(CALLS))[1] > 9",
-            "(COUNT.append(1), len(COUNT))[1] > 9",
-        ),
-        *("COUNT.__setitem__(0, COUNT[0] + 1) is not None or COUNT[0] > 9", "len(TABLE.setdefault('n', [])) > 9"),
-    ),
-    "chance": (
-        *("__import__('random').random() > 2", "__import__('secrets').randbelow(2) > 2", "os.urandom(1) == b'xx'"),
-        *("hash('l') == 7", "id(CALLS) == 7", "__import__('uuid').getnode() == 7"),
-    ),
-    "the machine": (
-        *("os.cpu_count() > 9999", "os.getuid() == 99999", "os.getpid() == 1 << 30", "os.getloadavg()[0] > 1e9"),
-        *("__import__('socket').gethostname() == 'l-'", "__import__('getpass').getuser() == 'l-'"),
-    ),
-    "the interpreter": (
-        *("'--l' in sys.argv", "sys.version_info > (3, 99)", "sys.flags.optimize > 7", "hasattr(sys, 'ps7')"),
-        *(
-            "__name__ == 'l'",
-            "sys.implementation.name == 'l'",
-            "__debug__ is False",
-            "sys.getrecursionlimit() > 1 << 28",
-        ),
-        *("sys.gettrace() is None and False or sys.flags.dev_mode", "'l' in sys.warnoptions"),
-    ),
-    "another package": (
-        *(
-            "importlib.util.find_spec('l_amdsmi') is not None",
-            "sys.modules.get('l_amd') is not None",
-            "'l_amd' in sys.modules",
-        ),
-        *(
-            "__import__('importlib.metadata').metadata.version('pip') == 'l'",
-            "importlib.util.find_spec('torch_l') is not None",
-        ),
-    ),
-    "a device": (
-        *("bool(importlib.import_module('torch').cuda.device_count() > 7)",),
-        *(
-            "importlib.import_module('torch').__version__.endswith('l')",
-            "'l' in str(importlib.import_module('torch').version.cuda)",
-        ),
-        *("importlib.import_module('torch').version.debug is None", "'/l-' in importlib.util.find_spec('sys').origin"),
-        *("importlib.import_module('torch').cuda.is_available() and False or bool(os.environ.get('L'))",),
-    ),
-}
 _MODULE = """\
 import functools
 import importlib
@@ -1673,11 +1072,29 @@ def _modes(folders: list[str]) -> Iterator[Leak]:
             )
 
 
-def _listers(
-    original: Path, folders: list[str], table: dict[str, tuple[tuple[str, str], ...]], lot: int = 1
-) -> Iterator[Leak]:
-    for kind, spellings in table.items():
-        for carrier, text in spellings:
+@dataclass(frozen=True)
+class _Kind:
+    """One of leak_kinds.toml."""
+
+    lot: int
+    plan: str
+    name: str
+    spellings: Sequence[Any]
+    beside: Mapping[str, str]
+
+    def leaks(self, original: Path, folders: list[str]) -> Iterator[Leak]:
+        plans = {"listed": self._listed, "linked": self._linked, "named": self._named, "found": self._found,
+                 "gate": self._gate, "predicate": self._predicate, "corner": self._corner}  # fmt: skip
+        return plans[self.plan](original, folders)
+
+    def _leak(self, words: str, spelling: str, port: Mapping[str, Content], both: Mapping[str, bytes | Link]) -> Leak:
+        return Leak(f"{words}{self.name}", spelling, True, port, both, lot=self.lot)
+
+    def _beside(self, folder: str) -> dict[str, bytes | Link]:
+        return {_filled(path, folder): _filled(text, folder).encode() for path, text in self.beside.items()}
+
+    def _listed(self, original: Path, folders: list[str]) -> Iterator[Leak]:
+        for carrier, text in self.spellings:
             for folder, ending in itertools.product(folders[:3], ENDINGS[:5]):
                 if (original / carrier.replace("@D@", folder)).exists():
                     continue
@@ -1689,13 +1106,92 @@ def _listers(
                 ):
                     made = _filled(text, folder, ending).replace("@N@", new)
                     both = {carrier.replace("@D@", folder): made.encode(), f"{folder}/l_old{ending}": b"\n"}
-                    if kind.endswith("named by data"):
-                        both |= {path: reader.encode() for path, reader in leak_kinds.LISTED_BESIDE.items()}
-                    spelling = f"{within} {carrier} {text}"
-                    yield Leak(f"listed by {kind}", spelling, True, {new: b"\n"}, both, lot=lot)
+                    both |= self._beside(folder)
+                    yield self._leak("listed by ", f"{within} {carrier} {text}", {new: b"\n"}, both)
+
+    def _linked(self, original: Path, folders: list[str]) -> Iterator[Leak]:
+        folder = folders[0]
+        for (carrier, text), ending in itertools.product(self.spellings, ENDINGS[:5]):
+            both: dict[str, bytes | Link] = {
+                carrier: _filled(text, folder, ending).encode(),
+                "l_link": Link(folder),
+                f"{folder}/l_old{ending}": b"\n",
+            }
+            yield self._leak("listed ", f"{carrier} {text}", {f"{folder}/l_rocm{ending}": b"\n"}, both)
+
+    def _named(self, original: Path, folders: list[str]) -> Iterator[Leak]:
+        for name in self.spellings:
+            path = _filled(name, folders[0])
+            if not (original / path).exists():
+                content = _NAMED_TEXT.get(name.rpartition(".")[2], b"\n")
+                yield self._leak("read by its name: ", name, {path: content}, self._beside(folders[0]))
+
+    def _found(self, original: Path, folders: list[str]) -> Iterator[Leak]:
+        for carrier, text, name in self.spellings:
+            path = _filled(name, folders[0])
+            if not (original / carrier).exists() and not (original / path).exists():
+                both = {carrier: _filled(text, folders[0]).encode()}
+                yield self._leak("found by ", f"{carrier} {text} {name}", {path: b"\n"}, both)
+
+    def _gate(self, original: Path, folders: list[str]) -> Iterator[Leak]:
+        """A gate of a file that includes what sets it, where its language can; in the first lot, that does not."""
+        for carrier, text, language in self.spellings:
+            if (original / carrier).exists():
+                continue
+            path, old, heads, body = _GATES[language]
+            first = ""
+            if self.lot > 1 and carrier.startswith("l_defs"):
+                first = f'#include "{carrier}"\n'
+            elif self.lot > 1 and language == "make" and carrier.endswith((".mk", "config")):
+                first = f"include ../{carrier}\n"
+            elif self.lot > 1 and language == "cmake" and carrier.endswith(".cmake"):
+                first = f"include(../{carrier})\n"
+            in_pieces = self.name.endswith("in pieces") or "USE_$" in text
+            macros = MACROS if language == "c" and not in_pieces else MACROS[:1]
+            for macro, head in itertools.product(macros, heads):
+                gated = first + head.replace("@M@", macro) + body + old
+                both = {carrier: text.replace("@M@", macro).encode(), path: (first + old).encode()}
+                yield self._leak("gate set: ", f"{head} {macro} {carrier} {text}", {path: gated.encode()}, both)
+
+    def _predicate(self, original: Path, folders: list[str]) -> Iterator[Leak]:
+        for expression, form in itertools.product(self.spellings, _FORMS):
+            yield _predicate(self.name, expression, form, self.lot)
+
+    def _corner(self, original: Path, folders: list[str]) -> Iterator[Leak]:
+        for path, old, new_text, *others in self.spellings:
+            place = _filled(path, folders[0])
+            kept = {_filled(name, folders[0]): _filled(text, folders[0]) for name, text in dict(*others).items()}
+            if (original / place).exists():
+                continue
+            made: dict[str, Content] = {place: new_text.encode()}
+            if "_rocm_compat" in new_text:
+                asked = _FORMS[0].replace("@", "hip()")
+                made["l_pkg/_rocm_compat.py"] = (_MODULE + asked).encode()
+                kept["l_pkg/__init__.py"] = ""
+            texts = kept if not old else {place: old, **kept}
+            both = {name: text.encode() for name, text in texts.items()}
+            yield self._leak("", f"{path} {old} {new_text}", made, both)
 
 
-def _filled(text: str, folder: str, ending: str) -> str:
+def _kinds() -> Iterator[_Kind]:
+    table = read_toml(LIST)
+    beside = table.pop("beside")
+    for lot, plans in table.items():
+        for plan, kinds in plans.items():
+            for name, spellings in kinds.items():
+                yield _Kind(int(lot), plan, name, spellings, beside.get(name, {}))
+
+
+_NAMED_TEXT: dict[str, bytes] = {
+    "pyc": (3425).to_bytes(2, "little") + b"\r\n\x01" + bytes(11) + b"\xe3" + bytes(40),
+    "nbi": b"\x80\x04\x8c\x060.59.0\x94.",
+    "nbc": b"\x80\x04}\x94.",
+    "o": b"\x7fELF\x02\x01\x01" + bytes(57),
+}
+"""By ending; other files that are read by their name hold a line end."""
+
+
+def _filled(text: str, folder: str, ending: str = "") -> str:
     parts = folder.split("/")
     for mark, value in (
         ("@D@", folder),
@@ -1708,85 +1204,6 @@ def _filled(text: str, folder: str, ending: str) -> str:
     return text
 
 
-def _second(original: Path, folder: str) -> Iterator[Leak]:
-    """What only leak_kinds.py has."""
-    for carrier, text in leak_kinds.LISTED_THROUGH_A_LINK:
-        for ending in ENDINGS[:5]:
-            both: dict[str, bytes | Link] = {
-                carrier: _filled(text, folder, ending).encode(),
-                "l_link": Link(folder),
-                f"{folder}/l_old{ending}": b"\n",
-            }
-            new = {f"{folder}/l_rocm{ending}": b"\n"}
-            yield Leak("listed through a link", f"{carrier} {text}", True, dict(new), both, lot=2)
-    beside: dict[str, bytes | Link] = {
-        _filled(path, folder, ""): _filled(text, folder, "").encode() for path, text in leak_kinds.NAMED_BESIDE.items()
-    }
-    for kind, names in leak_kinds.NAMED.items():
-        for name in names:
-            path = _filled(name, folder, "")
-            if not (original / path).exists():
-                content = leak_kinds.NAMED_TEXT.get(name.rpartition(".")[2], b"\n")
-                yield Leak(f"read by its name: {kind}", name, True, {path: content}, dict(beside), lot=2)
-
-
-def _searched(original: Path, folder: str) -> Iterator[Leak]:
-    for kind, spellings in leak_third.SEARCHED.items():
-        for carrier, text, name in spellings:
-            path = _filled(name, folder, "")
-            if not (original / carrier).exists() and not (original / path).exists():
-                both = {carrier: _filled(text, folder, "").encode()}
-                yield Leak(f"found by {kind}", f"{carrier} {text} {name}", True, {path: b"\n"}, both, lot=3)
-
-
-def _tables(original: Path, folders: list[str], lot: int) -> Iterator[Leak]:
-    """The tables that leak_kinds.py, leak_third.py and leak_fourth.py share."""
-    tables = {2: leak_kinds, 3: leak_third, 4: leak_fourth}[lot]
-    yield from _listers(original, folders, tables.LISTERS, lot)
-    for kind, spellings in tables.SWITCHES.items():
-        for carrier, text, language in spellings:
-            if not (original / carrier).exists():
-                yield from _gated(kind, carrier, text, language, lot)
-    for kind, expressions in tables.PREDICATES.items():
-        for expression, form in itertools.product(expressions, _FORMS):
-            yield _predicate(kind, expression, form, lot)
-    for kind, corners in tables.CORNERS.items():
-        for path, old, new_text, others in corners:
-            place = _filled(path, folders[0], "")
-            kept = {_filled(name, folders[0], ""): _filled(text, folders[0], "") for name, text in others.items()}
-            if (original / place).exists():
-                continue
-            made: dict[str, Content] = {place: new_text.encode()}
-            if "_rocm_compat" in new_text:
-                asked = _FORMS[0].replace("@", "hip()")
-                made["l_pkg/_rocm_compat.py"] = (_MODULE + asked).encode()
-                kept["l_pkg/__init__.py"] = ""
-            texts = kept if not old else {place: old, **kept}
-            both = {name: text.encode() for name, text in texts.items()}
-            yield Leak(kind, f"{path} {old} {new_text}", True, made, both, lot=lot)
-
-
-def _gated(kind: str, carrier: str, text: str, language: str, lot: int) -> Iterator[Leak]:
-    """A gate of a file that includes what sets it, where its language can."""
-    path, old, heads, body = _GATES[language]
-    if carrier.startswith("l_defs"):
-        old = f'#include "{carrier}"\n{old}'
-    elif language == "make" and carrier.endswith((".mk", "config")):
-        old = f"include ../{carrier}\n{old}"
-    elif language == "cmake" and carrier.endswith(".cmake"):
-        old = f"include(../{carrier})\n{old}"
-    first, rest = (old.partition("\n")[0] + "\n", old.partition("\n")[2]) if "clude" in old else ("", old)
-    in_pieces = kind.endswith("in pieces") or "USE_$" in text
-    for macro, head in itertools.product(MACROS if language == "c" and not in_pieces else MACROS[:1], heads):
-        gated = first + head.replace("@M@", macro) + body + rest
-        both: dict[str, bytes | Link] = {carrier: text.replace("@M@", macro).encode(), path: old.encode()}
-        spelling = f"{head} {macro} {carrier} {text}"
-        yield Leak(f"gate set: {kind}", spelling, True, {path: gated.encode()}, both, lot=lot)
-
-
-_MADE_FOR = {"environment in Python": "make", "ENV": "make", "CI": "make", "a shell file": "make", "preset": "cmake"}
-_AS_ENVIRONMENT = ("[activation]", "setenv =", "variables:", "script_env", "Environment=", "export @M@ = 0")
-_AS_CMAKE = ("cmake -D", "cmake.define", "cmakeFlags")
 _GATES = {
     "c": (
         "l_gate.cpp",
@@ -1797,29 +1214,6 @@ _GATES = {
     "make": ("l/Makefile", "all: a\n", ("ifdef @M@\n",), "X = 1\nendif\n"),
     "cmake": ("l/CMakeLists.txt", "l_old()\n", ("if(@M@)\n", "if(@M@ AND L_A)\n"), "  l_new()\nendif()\n"),
 }
-
-
-def _switches(original: Path) -> Iterator[Leak]:
-    for kind, spellings in SWITCHES.items():
-        for carrier, text in spellings:
-            if (original / carrier).exists():
-                continue
-            language = "c" if "-D@M@" in text else _MADE_FOR.get(kind, "c")
-            if any(word in text for word in _AS_ENVIRONMENT):
-                language = "make"
-            if any(word in text for word in _AS_CMAKE):
-                language = "cmake"
-            path, old, heads, body = _GATES[language]
-            for macro, head in itertools.product(MACROS if language == "c" else MACROS[:1], heads):
-                both = {carrier: text.replace("@M@", macro).encode(), path: old.encode()}
-                gated = head.replace("@M@", macro) + body + old
-                yield Leak(f"gate set: {kind}", f"{head} {macro} {carrier} {text}", True, {path: gated.encode()}, both)
-
-
-def _predicates() -> Iterator[Leak]:
-    for kind, expressions in PREDICATES.items():
-        for expression, form in itertools.product(expressions, _FORMS):
-            yield _predicate(kind, expression, form)
 
 
 def _predicate(kind: str, expression: str, form: str, lot: int = 1) -> Leak:
@@ -1850,20 +1244,11 @@ def unusual(original: Path, port: Path) -> Iterator[Leak]:
         }
     ) or ["l_src"]
     folders.sort(key=lambda folder: hashlib.sha256(folder.encode()).digest())
-    yield from _listers(original, folders, LISTERS)
-    for kind, names in NAMED.items():
-        for name, folder in itertools.product(names, ("", f"{folders[0]}/") if kind in ("before", "Python") else ("",)):
-            if not (original / f"{folder}{name}").exists():
-                yield Leak(f"read by its name: {kind}", f"{bool(folder)} {name}", True, {f"{folder}{name}": b"\n"})
-    yield from _switches(original)
-    yield from _predicates()
+    for kind in _kinds():
+        yield from kind.leaks(original, folders)
     yield from _computed_includes()
     yield from _shadows(folders)
     yield from _modes(folders)
     for corners in (_cmake_corners, _make_corners, _c_corners, _other_languages, _python_corners, _content_corners):
         for kind, (path, old, new, others) in corners():
             yield _corner(kind, f"{path} {old} {new} {sorted(others)}", {path: old, **others}, {path: new})
-    yield from _second(original, folders[0])
-    yield from _searched(original, folders[0])
-    for lot in (2, 3, 4):
-        yield from _tables(original, folders, lot)

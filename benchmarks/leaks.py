@@ -6,7 +6,7 @@
 The trees of leaks.toml are fetched (`--mirror` as in real.py) and ported with `--layout both`. What the check says of a
 port as it is, other than things to review, is a finding: a false one, but for as many as `true_findings` in leaks.toml.
 Then leaks are planted one at a time, at most N a tree (half of them ordinary), and taken back. Kinds, spellings and
-places are in leak_grammar.py; `--lot` plants only the unusual kinds of one of its four lots, `--half` only those that
+places are in leak_grammar.py; `--lot` plants only the unusual kinds of one of its five lots, `--half` only those that
 may be read, or only those set aside. Ordinary leaks change a file of the port. Unusual ones need something in the
 original that few trees have (a build tool that lists files, a gate that is set somewhere, a predicate that asks the
 machine): that is put into the original and the port alike, and the leak into the port only.
@@ -46,7 +46,8 @@ from rocport.verify import nvidia
 from rocport.verify.nvidia import Kind, cfamily, comments, gates, generated, listers, python, reach, reach_python, text
 
 LIST = Path(__file__).with_name("leaks.toml")
-MAY_BE_READ = ("tuned on", "second kinds", "third kinds", "fourth kinds")
+LOTS = ("second", "third", "fourth", "fifth")
+MAY_BE_READ = ("tuned on", *(f"{lot} kinds" for lot in LOTS))
 OUTCOMES = ("caught", "undecided", "missed")
 
 
@@ -160,10 +161,8 @@ def planted(leak: Leak, original: Path, port: Path) -> str:
 
 
 def half(tree: str, leak: Leak) -> str:
-    if leak.lot > 2:
-        return ("third kinds", "fourth kinds")[leak.lot - 3] + " aside" * leak.aside
-    if leak.lot == 2:
-        return "second kinds"
+    if leak.lot > 1:
+        return f"{LOTS[leak.lot - 2]} kinds" + " aside" * (leak.lot > 2 and leak.aside)
     return "kinds aside" if leak.aside else "trees aside" if aside(tree) else "tuned on"
 
 
@@ -226,7 +225,7 @@ def measure(name: str, source: Path, work: Path, most: int, lot: int, kept: str)
 def _version(most: int, lot: int, kept: str) -> str:
     """What a row rests on: the sources of the check and of the grammar, and which leaks are planted."""
     folder = Path(__file__).parent
-    sources = [*Path(nvidia.__file__).parent.glob("*.py"), *folder.glob("leak*.py")]
+    sources = [*Path(nvidia.__file__).parent.glob("*.py"), *folder.glob("leak*.py"), leak_grammar.LIST]
     return _digest(str(most), str(lot), kept, *(item.read_text() for item in sorted(sources))).hex()[:16]
 
 
