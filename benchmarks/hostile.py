@@ -1,23 +1,25 @@
 """Input that attacks: every class of attack, how many were tried, and how many got through.
 
     python benchmarks/hostile.py                      # all of it, about an hour
-    python benchmarks/hostile.py --only linear --limit 1000000
     python benchmarks/hostile.py --only linear --kept FILE --budget 300    # a piece of it; again goes on from there
 
 Most attacks are tests, of which this counts the outcomes; a test that is skipped says why. Two are larger here: kill -9
 at 200 random points of `port`, `port --in-place`, `--undo`, `sdk install` and `fleet`, after which nothing may be lost
-and the next run completes; and every reader over repeated hostile text, doubled up to 8 MB or until one reading takes 5
-s of processor time (`--seconds`). A reading that grows faster than linear (four times the text, more than eight times
-the time) got through. The readers are those of tests/cli/test_hostile_size.py: every rule, by a file of each language
-that a rule or the proof of the NVIDIA path knows, so that a new rule is among them without being named. What each text
-gave stays in `--kept`, by reader, text and limits: `--budget` ends a run after so many seconds of processor time, the
-next one goes on there. Rows and total are of all texts read so far; those left are counted as skipped.
+and the next run completes; and every reader over every repeated hostile text: 4 KB, 64 KB, then 1 MB and 8 MB where
+that takes no more than a second of processor time (`--seconds`), by the time of the step before. One text in 56 of each
+reader (`--sample`), by a hash, goes to 8 MB whatever it takes. A reading that takes more than twice the time that would
+be in proportion got through, where a quarter of the text is read in less than an eighth of the time, too. The readers
+are those of tests/cli/test_hostile_size.py: every rule, by a file of each language that a rule or the proof of the
+NVIDIA path knows, so that a new rule is among them without being named. What each text gave stays in `--kept`, by
+reader, text and limits: `--budget` ends a run after so many seconds of processor time, the next one goes on there. Rows
+and total are of all texts read so far; those left are counted as skipped.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -29,6 +31,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -37,6 +40,7 @@ from pathlib import Path
 import click
 
 ROOT = Path(__file__).resolve().parents[1]
+STEPS = (64 << 10, 1 << 20, 8 << 20)
 sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "port")]
 
 TREE, BOX = "tests/verify/test_hostile_tree.py", "tests/sandbox"
@@ -241,17 +245,19 @@ def kills(points: int, seed: str) -> Iterator[tuple[str, int, int]]:
 
 @dataclass
 class Kept:
-    """What was read before, a line each: (reader, text, limits) -> whether in linear time."""
+    """What was read before, a line each: (reader, text, limits) -> (whether in linear time, up to how many bytes)."""
 
     place: Path | None
     budget: float
-    known: dict[str, bool] = field(default_factory=dict)
+    known: dict[str, tuple[bool, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.place is not None and self.place.exists():
-            self.known = {row["key"]: row["held"] for row in map(json.loads, self.place.read_text().splitlines())}
+            self.known = {
+                row["key"]: (row["held"], row["bytes"]) for row in map(json.loads, self.place.read_text().splitlines())
+            }
 
-    def of(self, key: str, ask: Callable[[], bool]) -> bool | None:
+    def of(self, key: str, ask: Callable[[], tuple[bool, int]]) -> tuple[bool, int] | None:
         """The answer; None where it would have to be asked after the budget is spent."""
         if key not in self.known:
             if time.process_time() > self.budget:
@@ -259,35 +265,47 @@ class Kept:
             self.known[key] = ask()
             if self.place is not None:
                 with self.place.open("a") as stream:
-                    stream.write(json.dumps({"key": key, "held": self.known[key]}) + "\n")
+                    held, far = self.known[key]
+                    stream.write(json.dumps({"key": key, "held": held, "bytes": far}) + "\n")
         return self.known[key]
 
 
-def linear(limit: int, most: float, every: int, kept: Kept) -> Iterator[tuple[str, int, int, int]]:
-    """(reader, texts it reads in proportion to their length, others, texts left). Of the texts one in `every`."""
+def linear(limit: int, most: float, sample: int, kept: Kept) -> Iterator[tuple[str, int, int, int]]:
+    """(reader, texts it reads in proportion to their length, others, texts left)."""
     import test_hostile_size as size
 
     for name, read in size.READERS.items():
+        rank = {piece: hashlib.sha256(f"{name} {piece!r}".encode()).digest() for piece in size.PIECES}
+        whole = set(sorted(rank, key=rank.__getitem__)[: -(-len(rank) // sample)])
         answers = []
-        for piece in size.PIECES[::every]:
+        for piece in rank:
+            allowed = float("inf") if piece in whole else most
             answers.append(
-                kept.of(repr((name, piece, limit, most)), partial(_is_linear, name, read, piece, limit, most))
+                kept.of(repr((name, piece, limit, allowed)), partial(_read, name, read, piece, limit, allowed))
             )
-        yield f"linear up to {limit} bytes: {name}", answers.count(True), answers.count(False), answers.count(None)
+        reached = Counter(answer[1] for answer in answers if answer is not None)
+        held = sum(answer is not None and answer[0] for answer in answers)
+        far = ", ".join(f"{reached[step]} to {step >> 10} KB" for step in sorted(reached))
+        yield f"linear: {name} ({far})", held, sum(reached.values()) - held, answers.count(None)
 
 
-def _is_linear(name: str, read: Callable[[bytes], object], piece: bytes, limit: int, most: float) -> bool:
+def _read(name: str, read: Callable[[bytes], object], piece: bytes, limit: int, most: float) -> tuple[bool, int]:
+    """Whether a text is read in linear time, and up to how many bytes it was asked."""
     import test_hostile_size as size
 
-    amount = size.SMALL // 4
-    while amount * 4 <= limit:
-        if size.growth(read, piece, amount) > size.WIDE:
-            print(f"    not linear: {name}: {piece!r} repeated to {4 * amount} bytes", file=sys.stderr, flush=True)
-            return False
-        amount *= 4
-        if size.seconds(read, piece * (amount // len(piece))) > most:
+    amount = size.SMALL
+    for step in (step for step in STEPS if step <= limit):
+        before = size.seconds(read, piece * (amount // len(piece)))
+        if step > STEPS[0] and before * step / amount > most:
             break
-    return True
+        if (
+            size.growth(read, piece, amount, step // amount) > 2 * step / amount
+            and size.growth(read, piece, step // 4) > size.WIDE
+        ):
+            print(f"    not linear: {name}: {piece!r} repeated to {step} bytes", file=sys.stderr, flush=True)
+            return False, step
+        amount = step
+    return True, amount
 
 
 def nesting() -> Iterator[tuple[str, int, int]]:
@@ -311,8 +329,10 @@ def main() -> int:
     parser.add_argument("--only", choices=("tests", "kill", "linear", "nesting"))
     parser.add_argument("--points", type=int, default=200, help="to kill at, over five commands")
     parser.add_argument("--limit", type=int, default=8 << 20, help="bytes of the longest text")
-    parser.add_argument("--seconds", type=float, default=5.0, help="of a processor, after which a text is not doubled")
-    parser.add_argument("--every", type=int, default=1, help="only one in so many of the texts")
+    parser.add_argument(
+        "--seconds", type=float, default=1.0, help="of a processor that one reading of the others may take"
+    )
+    parser.add_argument("--sample", type=int, default=56, help="one in so many texts of a reader is read to the limit")
     parser.add_argument("--kept", type=Path, metavar="FILE", help="where the texts read are noted, to go on later")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds of processor time for `linear`")
     parser.add_argument("--seed", default="1")
@@ -336,7 +356,7 @@ def main() -> int:
         for outcome in nesting():
             row(*outcome)
     if given.only in (None, "linear"):
-        for outcome in linear(given.limit, given.seconds, given.every, Kept(given.kept, given.budget)):
+        for outcome in linear(given.limit, given.seconds, given.sample, Kept(given.kept, given.budget)):
             row(*outcome)
     row("in all", *total)
     print(f"{time.monotonic() - started:.0f} s")

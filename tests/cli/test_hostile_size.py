@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import signal
 import tempfile
 import time
 from collections.abc import Callable
@@ -161,20 +162,37 @@ WIDE = 8.0
 SMALL = 4 << 10
 
 
-def seconds(read: Callable[[bytes], object], text: bytes) -> float:
+class _TooLong(BaseException):
+    """No reader catches it."""
+
+
+def seconds(read: Callable[[bytes], object], text: bytes, most: float = 0.0) -> float:
+    """Processor time of one reading, which is ended after `most`, if given."""
+
+    def end(number: int, frame: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGPROF, end)
     started = time.process_time()
-    read(text)
+    signal.setitimer(signal.ITIMER_PROF, most)
+    try:
+        read(text)
+    except _TooLong:
+        return max(time.process_time() - started, most)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
     return time.process_time() - started
 
 
-def growth(read: Callable[[bytes], object], piece: bytes, size: int) -> float:
-    """How many times the time four times the text takes: of each the least of some tries, since a machine has other
-    work."""
+def growth(read: Callable[[bytes], object], piece: bytes, size: int, times: int = 4) -> float:
+    """How many times the time `times` the text takes: of each the least of some tries, since a machine has other
+    work. A reading is ended at three times what would be linear."""
     small = large = 1e9
     for _ in range(5):
         small = min(small, seconds(read, piece * (size // len(piece))))
-        large = min(large, seconds(read, piece * (4 * size // len(piece))))
-        if large <= WIDE * max(small, 0.004):
+        large = min(large, seconds(read, piece * (times * size // len(piece)), 3 * times * max(small, 0.004)))
+        if large <= 2 * times * max(small, 0.004):
             break
     return large / max(small, 0.004)
 
