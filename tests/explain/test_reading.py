@@ -143,6 +143,7 @@ def test_what_speaks_against_a_diagnosis_makes_it_a_possibility(log: str, doubt:
         "If you get `{}`, set the override.",
         "You may see an error like: {}",
         "- Fixed: {}",
+        "If you see the following error:\n\n```\n{}",
         "a1b2c3d Do not die with {} on RDNA",
         "`{}` no longer occurs here.",
         "A workaround for {} is to use another kernel.",
@@ -150,6 +151,19 @@ def test_what_speaks_against_a_diagnosis_makes_it_a_possibility(log: str, doubt:
         '    logger.warning(f"{}")',
         '\t\tDRM_ERROR("{}\\n");',
         "test_x.py::test_y[{}] PASSED",
+        "expect {} on RDNA",
+        "### {}",
+        "1. `{}` (code 100). The runtime loaded fine but listed none. This is an environment issue on your end. Look.",
+        "Or:\n```\n{}",
+        "A script forces a device. The interpreter cannot map it. This triggers {}, and more.",
+        "**{}**: set the override on RDNA.",
+        "| {} | set the override |",
+        "On some cards it can fail with {}",
+        "Known issue: {}",
+        "e.g. {}",
+        "I no longer see {} on my card",
+        "[Solved] {} on my card",
+        "{} means that the kernels are another GPU's.",
     ],
 )
 def test_a_line_that_only_speaks_of_a_message_is_no_error(line: str) -> None:
@@ -368,3 +382,12 @@ def test_a_crash_of_another_drivers_function_is_not_the_gpus() -> None:
     oops = "RIP: 0010:{}+0x48/0x445\n"
     assert not read_bytes(("GPU: gfx1100\n" + "x\n" * 9 + oops.format("dm_table_run_md_queue")).encode(), "l").matches
     assert read_bytes(("x\n" * 9 + oops.format("dm_read_reg_func").rstrip() + " [amdgpu]\n").encode(), "log").matches
+
+
+def test_an_address_in_a_line_says_whose_it_is():
+    """A key of another repository was taken for AMD's, whose guide was named in the sentence above."""
+    guide = "The guide is https://rocm.docs.amd.com/projects/install-on-linux\n\n"
+    error = "W: GPG error: https://{} jammy InRelease: signatures couldn't be verified: NO_PUBKEY 516166\n"
+    other = read_bytes((guide + error.format("cloud.example.org/ubuntu")).encode(), "log")
+    assert other.matches == () and other.vendor == "amd"
+    assert read_bytes((guide + error.format("repo.radeon.com/rocm/apt/6.4")).encode(), "log").matches

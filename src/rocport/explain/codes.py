@@ -72,7 +72,12 @@ def find_codes(block: Block) -> Iterator[tuple[Failure, int, str, bool]]:
         line = bisect_right(starts, start) - 1
         end = starts[line + 1] if line + 1 < len(starts) else len(block.text)
         before, after = block.text[max(starts[line], start - 200) : start], block.text[start : min(end, start + 400)]
-        yield failures[name], block.first_line + line, before + after, spoken_of(before, after)
+        yield (
+            failures[name],
+            block.first_line + line,
+            before + after,
+            spoken_of(before + after, len(before), len(before)),
+        )
 
 
 def _places(block: Block) -> Iterator[tuple[int, str]]:

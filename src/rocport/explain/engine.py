@@ -12,7 +12,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from rocport.explain.codes import find_codes
-from rocport.explain.evidence import VAGUE, Setting, failed, informs, names_amd, spoken_of, warns
+from rocport.explain.evidence import VAGUE, Setting, failed, first_person, informs, names_amd, spoken_of, warns
 from rocport.explain.match import Match
 from rocport.explain.text import Block, lowered, read_blocks
 from rocport.explain.vendor import AMD, has_amd, vendor_of
@@ -119,11 +119,12 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
                 hits = found.setdefault(failure.id, [])
                 for line, text, values in _search(block, signature, left):
                     states = signature.states or (failure.specificity >= VAGUE and _states_beside(block, line))
-                    states = states and not _only_spoken_of(signature, text)
+                    states = states and not (_only_spoken_of(signature, text) or _introduced(block, line))
                     wide = signature.wide and not amd.beside(line)
                     hits.append((line, Hit(text, values, not states, wide, names_amd(signature.text))))
         if failures is None:
             for failure, line, text, spoken in find_codes(block):
+                spoken = spoken or _introduced(block, line)
                 seen.setdefault(failure.id, _Seen(failure)).add(line, Hit(text, named=spoken, amd=False))
         for failure_id, hits in found.items():
             for line, hit in sorted(hits, key=lambda item: item[0]):
@@ -191,7 +192,18 @@ def _states_beside(block: Block, line: int) -> bool:
 def _only_spoken_of(signature: Signature, text: str) -> bool:
     """True where the sentence around the message shows that it is no message here."""
     found = signature.pattern.search(text)
-    return found is not None and spoken_of(text[: found.start()], text[found.end() :])
+    return found is not None and spoken_of(text, found.start(), found.end())
+
+
+def _introduced(block: Block, line: int) -> bool:
+    """True where the message is an example of the sentence above it (`If you see the following error:`), or a heading
+    under which nobody tells of themselves."""
+    at = line - block.first_line
+    if block.lines[at].startswith("#") and block.lines[at].lstrip("#").startswith(" "):
+        return not first_person("\n".join(block.lines[at + 1 : at + 1 + BESIDE]))
+    above = block.lines[max(0, at - BESIDE) : at]
+    said = next((text[-WINDOW:].rstrip() for text in reversed(above) if text.strip(" \t\r`>")), "")
+    return said.endswith((":", ",")) and spoken_of(said, len(said), len(said))
 
 
 class _Amd:
@@ -205,7 +217,10 @@ class _Amd:
         return has_amd(self.block.text)
 
     def beside(self, line: int) -> bool:
-        """True where the line or one of its neighbours is of AMD's."""
+        """True where the line or one of its neighbours is of AMD's; a line with an address speaks of that alone."""
+        own = self.block.lines[line - self.block.first_line][:WINDOW]
+        if "://" in own:
+            return self._somewhere and _is_of_amd(own)
         return self._somewhere and _is_of_amd("\n".join(text[:WINDOW] for text in _beside(self.block, line)))
 
 

@@ -42,7 +42,9 @@ _STUCK = re.compile(
     r"|core dumped",
     re.IGNORECASE,
 )
-_WARNS = re.compile(r"(?<!NCCL )\bwarn(?:ing)?\b|^\[W\d|^W\d{4} ", re.IGNORECASE)  # NCCL's errors are WARN
+_WARNS = re.compile(
+    r"(?<!NCCL )\bwarn(?:ing)?\b|^\[W\d|^W\d{4} |\bfall(?:s|ing|en)?[ -]?back to\b", re.IGNORECASE
+)  # NCCL's errors are WARN
 _ERROR_LEVEL = re.compile(r"\b(?:fatal|error|critical)\b\]?:", re.IGNORECASE)
 _ENDS = re.compile(
     r"^\s{0,20}(?:[\w.]{0,80}(?:Error|Exception)\b|(?:fatal )?error:|E: |FAILED:|Aborted|Segmentation fault|Traceback"
@@ -75,6 +77,16 @@ _WELL_WORDS = (
 # A sentence that speaks of a message, before and after it; and the code that would print it.
 _SPOKEN_OF = re.compile(
     r"\b(?:if|when) (?:you|your|users?|one)\b"
+    r"|(?:^\W{0,6}|\b(?:you|we|should|can|may|to|will|would) )expect\b"
+    r"|\b(?:would|could|might|may|can|will|should) (?:\w{1,20} )?"
+    r"(?:fail|crash|print|throw|raise|give|report|show|produce|say|complain|abort|die|end|result)\b"
+    r"|\b(?:no longer|(?:do|does|did)(?:n't| not)|never|stopped) (?:get|see|hit|print|raise)(?:ting|ing)?\b"
+    r"|\b(?:this|that|it|which|usually|often|message|error) (?:means|indicates)\b"
+    r"|\bknown (?:issues?|bugs?|problems?|limitations?)\b"
+    r"|^\W{0,6}(?:or|(?:root )?causes?|symptoms?|examples?)\W{0,4}$"
+    r"|\b(?:solutions? (?:for|to)|see also|duplicate of|the (?:error|message|warning) [\"'`])"
+    r"|^\W{0,6}(?:q(?:uestion)?\s?\d{0,3}[:.)]|symptoms?\b|troubleshooting\b|what (?:does|is|are)\b|any idea\b)"
+    r"|^\W{0,4}\[?(?:feature|docs?|documentation|rfc|question|solved|faq|closed)\b[^\]\n]{0,20}\]?:? "
     r"|\byou (?:may|might|will|would|could|can|should) (?:also )?(?:see|get|encounter|find|hit|run into)\b"
     r"|\b(?:errors?|messages?|warnings?|failures?) (?:like|such as)\b|\be\.g\.|\bfor (?:example|instance)\b"
     r"|\bused to\b|\bpreviously\b|\bworkaround for\b"
@@ -91,22 +103,48 @@ _SPOKEN_OF = re.compile(
 _SPOKEN_AFTER = re.compile(
     r"\b(?:no longer|(?:do|does|did)(?:n't| not)) (?:occur|happen|appear|show)"
     r"|\bis (?:harmless|expected|normal|fixed)\b(?! to\b)|\b(?:been|was|were|got) fixed\b"
+    r"|\b(?:means|indicates) that\b|^\W{0,4}(?:\w{1,20} ){0,2}(?:means|indicates)\b"
+    r"|^\W{0,4}(?:\w{1,20} ){0,2}(?:(?:may|might|can|could) (?:appear|occur|happen|show up)"
+    r"|is (?:caused|printed|raised|shown|thrown|due)"
+    r"|(?:appears|occurs|happens|comes) (?:(?:when|if|because) (?!i\b)|from))"
+    r"|^[^*\n]{0,80}\*\*\s?[:\u2013\u2014-]\s?\S"
+    r"|^[^\n]{0,80}? [-\u2013\u2014\u2192>]{1,2} (?:set|install|use|try|add|export|run|upgrade|update|remove)\b"
     r"|(?-i:\b(?:PASSED|SKIPPED|XFAIL)\b)",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[.!?;] ")
+_SENTENCE = re.compile(r"[.!?;] (?!Reason: )")
 # What begins a report of one's own in the middle of a sentence.
 _REPORTS = re.compile(
-    r"[.!?;] |\b(?:but|now|I (?:still )?(?:get|got|see|saw)|I(?:'m| am)(?: still)? (?:getting|seeing))\b"
+    r"(?<!e\.g)(?<!i\.e)[.!?;] (?!Reason: )"
+    r"|\b(?:but|now|I (?:still )?(?:get|got|see|saw)|I(?:'m| am)(?: still)? (?:getting|seeing))\b"
 )
 
 
-def spoken_of(before: str, after: str) -> bool:
-    """True where a line only speaks of a message (or is the code that prints it): what stands before and after it."""
-    start = max((found.end() for found in _REPORTS.finditer(before[-300:])), default=0)
-    end = _SENTENCE.search(after[:300])
-    after = after[: end.start() if end else 300]
-    return bool(_SPOKEN_OF.search(before[-300:], start) or _SPOKEN_AFTER.search(after))
+_TABLE = re.compile(r"\s{0,8}\|[^\n]{1,1400}\|\s{0,8}")
+_ENDED = re.compile(r"[a-z)]\. [A-Z]")
+_FIRST_PERSON = re.compile(r"\b(?:I|my|me|we|our)\b")
+
+
+def first_person(text: str) -> bool:
+    """True where somebody tells of what happened to them."""
+    return bool(_FIRST_PERSON.search(text))
+
+
+def spoken_of(line: str, start: int, end: int) -> bool:
+    """True where a line only speaks of the message at `start` to `end`, or is the code that prints it: a sentence of
+    it, a row of a table, or a paragraph in which two sentences stand before it and nobody tells of themselves."""
+    if _TABLE.fullmatch(line) and line.count("|") > 2:
+        return True
+    quoted = line.rfind("`", 0, start) >= 0 and line.find("`", end) >= 0 and line.count("`", 0, start) % 2
+    if len(_ENDED.findall(line, 0, start)) + (len(_ENDED.findall(line, end)) if quoted else 0) > 1:
+        return not first_person(line)
+    first = max(0, start - 300)
+    sentence = max(
+        (found.end() for found in _REPORTS.finditer(line, first, end) if found.end() <= start), default=first
+    )
+    stop = _SENTENCE.search(line, end, end + 300)
+    after = line[end : stop.start() if stop else end + 300]
+    return bool(_SPOKEN_OF.search(line[first:start], sentence - first) or _SPOKEN_AFTER.search(after))
 
 
 def informs(line: str) -> bool:

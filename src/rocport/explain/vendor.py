@@ -41,7 +41,18 @@ _AMD_GPU = _evidence(
     ),
     r"xt ~ \b(?:[5-9]\d00|90[67]0) ?xtx?\b",
     r"vega ~ \bvega ?(?:\d{2}|vii|fe)\b",
-    *("strix halo", "ryzen ai", "[gfxhub", "[mmhub", "vm_l2_protection_fault", "/dev/kfd", "rock module"),
+    *(
+        "라데온",
+        "ラデオン",
+        "радеон",
+        "strix halo",
+        "ryzen ai",
+        "[gfxhub",
+        "[mmhub",
+        "vm_l2_protection_fault",
+        "/dev/kfd",
+        "rock module",
+    ),
     r"amdgpu ~ \bamdgpu(?:\b|_)",
     r"kfd ~ \bkfd\b",
     r"amd ~ \bamd gpu|\bgpus?(?: (?:vendor|brand|model))?\W{1,16}amd\b|file \"[^\"\n]{0,200}backends[/\\]amd[/\\]",
@@ -54,7 +65,19 @@ _ROCM_AT_WORK = _evidence(
 )
 # Software that runs on no other vendor's GPU, but whose name others print, too.
 _AMD_SOFTWARE = _evidence(
-    *("rocm", "miopen", "rocblas", "rccl", "amdsmi", "amd-smi", "zluda", "composable_kernel", "ck_tile", "migraphx"),
+    *(
+        "amd accelerated parallel processing",
+        "rocm",
+        "miopen",
+        "rocblas",
+        "rccl",
+        "amdsmi",
+        "amd-smi",
+        "zluda",
+        "composable_kernel",
+        "ck_tile",
+        "migraphx",
+    ),
     *(
         "amdgcn",
         "hsaco",
@@ -113,7 +136,8 @@ _NVIDIA_GPU = _evidence(
     r"nvidia ~ (?:device|gpu|cuda:)[ #]?\d+:? (?:name: )?nvidia|nvidia (?:geforce|rtx|gtx|tesla|quadro|titan|jetson)"
     r"|nvidia-smi \d{3}|nvidia driver version: \d|\bgpus?(?: (?:vendor|brand|model))?\W{1,16}nvidia\b",
     r"geforce ~ \bgeforce (?:rtx|gtx|mx)",
-    *("automatically detected platform cuda", "nvrm:"),
+    r"driver version ~ driver version:? \d{3}\.\d{2,3}(?:\.\d{2})?[, ]+cuda version:? \d",
+    *("automatically detected platform cuda", "nvrm:", "available platform names are: interpreter cuda"),
 )
 _INTEL = _evidence(
     *("+xpu", "torch.xpu", "ur_result_error", "runtimeerror: ur error", "level_zero"),
