@@ -110,6 +110,30 @@ def test_documents_of_releases_products_versions_and_drivers(tmp_path):
     assert versions["HIP", "7.1.0"][0] == "7.1.25424"
 
 
+def test_a_page_with_a_matrix_and_one_with_cells_of_systems(tmp_path):
+    page = """  .. csv-table::
+      :header: "ROCm Version", "7.2.4/7.2.3", "7.1.0"
+      :stub-columns: 1
+
+      :ref:`Operating systems <x>`,"RHEL 10.1, |br| 9.7","RHEL 10.0"
+      ,SLES 15 SP7,SLES 15 SP7
+      ,.. _architecture-support-compatibility-matrix:,
+      :doc:`RCCL <rccl:index>`,2.27.7,2.27.6
+
+.. rubric:: Footnotes
+"""
+    put(tmp_path, *documentation.LAST, page)
+    table = documentation.systems(page)
+    assert table["7.2.3", "rhel"] == {"10.1", "9.7"} and table["7.1.0", "sles"] == {"15.7"}
+    assert documentation.library_versions(Snapshot(tmp_path))["RCCL", "7.2.4"][0] == "2.27.7"
+    cells = "         Ubuntu 24.04.4 (GA kernel: 6.8)\n\n      .. matrix-cell:: Oracle Linux 10 (kernel: UEK 8.1)\n"
+    assert documentation.listed_systems(cells) == [("oracle", "10", "8.1 UEK"), ("ubuntu", "24.04.4", "6.8 GA")]
+    put(tmp_path, *documentation.INSTINCT, cells)
+    found = list(documentation.claims(Snapshot(tmp_path)))
+    assert state(found, "ROCm 7.14.0, Instinct, on oracle") == "wrong"
+    assert state(found, "ROCm 7.2.4 on sles") == "right" and state(found, "ROCm 7.2.4 on rhel") == "wrong"
+
+
 def test_install_pages_say_what_an_index_serves(tmp_path):
     page = """.. |PKG| replace:: https://example.org/whl/
 .. |VER| replace:: rocm10.1.0

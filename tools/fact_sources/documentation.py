@@ -17,23 +17,37 @@ from rocport.facts.platforms import amd_torch, driver_of
 from rocport.facts.products import targets_of_processor
 from rocport.facts.rocm import rocm_releases
 from rocport.facts.rocm_libraries import LIBRARIES_CSV
+from rocport.facts.rocm_systems import COLUMNS as SYSTEMS_COLUMNS
 from rocport.facts.rocm_systems import SYSTEMS_CSV, rocm_systems
 from rocport.facts.targets import targets_of_product
 
 DOCS = "ROCm/rocm-docs"
 VERSIONS, GPUS = "docs/release/versions.rst", "docs/data/gpus.yaml"
-DRIVERS, COMPONENTS = "docs/data/driver-firmware-support.yaml", "docs/data/components-previous.yaml"
+DRIVERS = "docs/data/driver-firmware-support.yaml"
+COMPONENTS = ("docs/data/components-current.yaml", "docs/data/components-previous.yaml")
 MATRIX = "docs/compatibility/compatibility-matrix-historical-6.0.csv"
-HISTORY = (("ROCm/ROCm", MATRIX), ("hanzoai/ROCm", MATRIX))
-"""The matrix of 6.x and 7.x releases: AMD's own copy ends at 6.3, a public copy of a later one holds 6.4 to 7.1."""
-READ_AT = {"hanzoai/ROCm": "0057200cf168b3be6f0b84de67199ff760272f12"}
-"""Repositories whose texts were read at one commit; others are cited at their newest."""
+LEGACY = "ROCm/legacy-rocm-build"
+LAST = (LEGACY, "docs/compatibility/compatibility-matrix.rst")
+HISTORY = (("ROCm/ROCm", MATRIX), LAST, ("hanzoai/ROCm", MATRIX))
+"""The matrix of 6.x and 7.x releases: AMD's own copy ends at 6.3, the last page of that line holds 7.1.0 and 7.2.1 to
+7.2.4, a public copy of one between them 6.4 to 7.1."""
+INSTINCT = (LEGACY, "docs/compatibility/include/system-instinct.rst")
+"""Systems of the release with which that repository ended, 7.14.0 (the newest driver it names is 31.40)."""
+READ_AT = {
+    f"hanzoai/ROCm:{MATRIX}": "0057200cf168b3be6f0b84de67199ff760272f12",
+    ":".join(LAST): "fff7efbd0c870e1bfba278faa91d517996b7a33a",
+    ":".join(INSTINCT): "8eb3b622ad34bf76fed627993f002750bd632890",
+    f"{DOCS}:{COMPONENTS[0]}": "f47eb2f8ba97787da0cfd5166d1afbf42956fd9d",
+}
+"""Texts that were read at one commit; others are cited at their newest."""
 MISPRINTS = {
+    ("HIP", "10.1.0", "10.1.0"): "",
     ("HIP", "7.1.0", "7.1.25414"): "7.1.25424",
     ("HIP", "6.0.0", "6.1.32830"): "6.0.32830",
     ("HIP", "6.0.2", "6.1.32831"): "6.0.32831",
 }
-"""(library, ROCm, what the matrix prints) -> what the released package is called: hip-runtime-amd_7.1.25424.70100."""
+"""(library, ROCm, what the table prints) -> what the released package is called: hip-runtime-amd_7.1.25424.70100;
+empty: not taken (the table of 10.1 prints the release's number for HIP's own, as that of 10.0 did at first)."""
 DISTRIBUTIONS = {
     "Ubuntu": "ubuntu",
     "RHEL": "rhel",
@@ -44,7 +58,7 @@ DISTRIBUTIONS = {
     "Azure Linux": "azurelinux",
     "Rocky Linux": "rocky",
 }
-CORE = ("ROCm/legacy-rocm-build", "docs/compatibility/include/core-sdk-components-linux.rst")
+CORE = (LEGACY, "docs/compatibility/include/core-sdk-components-linux.rst")
 ECOSYSTEM = "AMD-Ecosystem/ai-ecosystem"
 READ = {"10.1.0": "2026-11-22", "10.0.0": "2026-11-22", "7.14.1": "2026-11-22"}
 """ROCm -> the day its install page was read."""
@@ -113,12 +127,20 @@ def products(text: str) -> dict[str, str]:
     }
 
 
+def matrix(text: str) -> list[list[str]]:
+    """Rows of a matrix of releases, its header first: a file of comma-separated values, or such a table in a page."""
+    header = re.search(r"^ +:header: (.+)$", text, re.MULTILINE)
+    if header is not None:
+        body = re.split(r"\n[ \t]*\n", text[header.end() :])[1].replace("|br|", "")
+        text = f"{re.sub(r', +', ',', header[1])}\n{body}"
+    return list(csv.reader(text.splitlines()))
+
+
 def library_versions(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, str]]:
     """(library, ROCm) -> (version, text it was read in)."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for place in reversed(HISTORY):
-        text = snapshot.text(*place)
-        rows = list(csv.reader(text.splitlines())) if text else []
+        rows = matrix(snapshot.text(*place) or "")
         for row in rows[1:]:
             name = re.match(r"\s*:doc:`([^<`]+?) <", row[0]) if row else None
             for releases, version in zip(rows[0][1:], row[1:], strict=False):
@@ -131,12 +153,14 @@ def library_versions(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, str
     for name, version in re.findall(r"`([A-Za-z ]+?) ([\d.]+) <", text):
         if release and name in LIBRARIES:
             found[name, f"{release[1]}.0"] = version, ":".join(CORE)
-    text = snapshot.text(DOCS, COMPONENTS) or ""
-    release = re.search(r"rtd_version_slug: docs-([\d.]+)", text)
-    for name, version in re.findall(r"^    ([^\s:][^:\n]*):\n      version: ([\d.]+)$", text, re.MULTILINE):
-        if release and name in LIBRARIES:
-            found[name, release[1]] = version, f"{DOCS}:{COMPONENTS}"
-    return found
+    for path in COMPONENTS:
+        text = snapshot.text(DOCS, path) or ""
+        release = re.search(r"rtd_version_slug: docs-([\d.]+)", text)
+        for name, version in re.findall(r"^    ([^\s:][^:\n]*):\n      version: ([\d.]+)$", text, re.MULTILINE):
+            if release and name in LIBRARIES:
+                said = MISPRINTS.get((name, release[1], version), version)
+                found[name, release[1]] = said, f"{DOCS}:{path}"
+    return {key: value for key, value in found.items() if value[0]}
 
 
 def drivers(text: str) -> list[str]:
@@ -208,7 +232,7 @@ def _hip(snapshot: Snapshot) -> Iterator[Claim]:
 
 def systems(text: str) -> dict[tuple[str, str], set[str]]:
     """(ROCm, distribution) -> its releases, from the matrix of releases: the rows above that of architectures."""
-    rows, found = list(csv.reader(text.splitlines())), dict[tuple[str, str], set[str]]()
+    rows, found = matrix(text), dict[tuple[str, str], set[str]]()
     for row in rows[1:]:
         if ".. _architecture" in "".join(row[:2]):
             break
@@ -225,16 +249,38 @@ def systems(text: str) -> dict[tuple[str, str], set[str]]:
     return found
 
 
+def listed_systems(text: str) -> list[tuple[str, str, str]]:
+    """(distribution, release, kernel) of a page that lists systems by cells, each once."""
+    cell = r"^ +(?:\.\. matrix-cell:: )?([A-Z][A-Za-z ]*?) ([\d.]+) \((?:(\w+) )?kernel: (?:(UEK) )?([\d.-]+)\)$"
+    found = dict.fromkeys(
+        (DISTRIBUTIONS[name], version, " ".join(filter(None, (kernel, before or after))))
+        for name, version, before, after, kernel in re.findall(cell, text, re.MULTILINE)
+        if name in DISTRIBUTIONS
+    )
+    return sorted(found, key=lambda row: (row[0], tuple(map(int, row[1].split(".")))))
+
+
+def _instinct(snapshot: Snapshot) -> Iterator[Claim]:
+    rows = listed_systems(snapshot.text(*INSTINCT) or "")
+    said: dict[str, set[str]] = {}
+    for record in rocm_systems():
+        if INSTINCT[1] in record.source:
+            said.setdefault(record.distribution, set()).add(record.title)
+    for name, titles in said.items():
+        there = listed(f"{name} {version} (kernel {kernel})" for row, version, kernel in rows if row == name)
+        claim, text = f"ROCm 7.14.0, Instinct, on {name}", ":".join(INSTINCT)
+        yield Claim(claim, SYSTEMS_CSV.name, listed(titles), there or None, text)
+
+
 def _systems(snapshot: Snapshot) -> Iterator[Claim]:
     said: dict[tuple[str, str], set[str]] = {}
     for record in rocm_systems():
-        if "historical" in record.source:
+        if "historical" in record.source or LAST[1] in record.source:
             said.setdefault((record.rocm, record.distribution), set()).add(record.version)
-    tables = {repository: systems(snapshot.text(repository, path) or "ROCm Version") for repository, path in HISTORY}
+    tables = {":".join(place): systems(snapshot.text(*place) or "ROCm Version") for place in HISTORY}
     for (rocm, name), versions in said.items():
-        repository = next((place for place, _ in HISTORY if (rocm, name) in tables[place]), HISTORY[0][0])
-        says = tables[repository].get((rocm, name))
-        text = f"{repository}:{MATRIX}"
+        text = next((place for place in tables if (rocm, name) in tables[place]), next(iter(tables)))
+        says = tables[text].get((rocm, name))
         claim = f"ROCm {rocm} on {name}"
         yield Claim(claim, SYSTEMS_CSV.name, listed(versions), None if says is None else listed(says), text)
 
@@ -281,14 +327,45 @@ def _images(snapshot: Snapshot) -> Iterator[Claim]:
         )
 
 
+def _cited(text: str) -> str:
+    """The address of `repository:path`, at the commit it was read at."""
+    repository, _, path = text.partition(":")
+    return f"https://github.com/{repository}/blob/{READ_AT.get(text, 'HEAD')}/{path}"
+
+
+def _write_systems(snapshot: Snapshot) -> int:
+    """Add the systems of releases that rocm_systems.csv lacks; the number of rows added."""
+    rows = [(r.rocm, r.family, r.distribution, r.version, r.kernel, r.source) for r in rocm_systems()]
+    known = {row[0] for row in rows}
+    new = [
+        (rocm, "", name, version, "", _cited(":".join(place)))
+        for place in HISTORY
+        for (rocm, name), versions in systems(snapshot.text(*place) or "ROCm Version").items()
+        for version in versions
+        if rocm not in known
+    ]
+    if "7.14.0" not in known:
+        there = listed_systems(snapshot.text(*INSTINCT) or "")
+        new += [("7.14.0", "instinct", *row, _cited(":".join(INSTINCT))) for row in there]
+
+    def order(row: tuple[str, ...]) -> tuple[object, ...]:
+        numbers = tuple(tuple(map(int, re.findall(r"\d+", row[field]))) for field in (0, 3))
+        return numbers[0], row[1], row[2], numbers[1]
+
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(SYSTEMS_COLUMNS)
+    writer.writerows(sorted({*rows, *new}, key=order))
+    SYSTEMS_CSV.write_text(buffer.getvalue(), encoding="utf-8")
+    return len(new)
+
+
 def write(snapshot: Snapshot) -> str:
-    """Rewrite the versions of libraries that the snapshot has a source for; keep the others."""
+    """Rewrite the versions of libraries that the snapshot has a source for, add releases' systems; keep the others."""
     new = library_versions(snapshot)
     rows = {}
     for (name, rocm), (version, text) in new.items():
-        repository, _, path = text.partition(":")
-        ref = READ_AT.get(repository, "HEAD")
-        rows[name, rocm] = version, f"https://github.com/{repository}/blob/{ref}/{path}"
+        rows[name, rocm] = version, _cited(text)
     for record in rocm_libraries.library_versions():
         rows.setdefault((record.library, record.rocm), (record.version, record.source))
     order = sorted(rows, key=lambda key: (key[0].lower(), tuple(map(int, key[1].split(".")))))
@@ -297,10 +374,12 @@ def write(snapshot: Snapshot) -> str:
     writer.writerow(rocm_libraries.COLUMNS)
     writer.writerows((*key, *rows[key]) for key in order)
     LIBRARIES_CSV.write_text(buffer.getvalue(), encoding="utf-8")
-    return f"{LIBRARIES_CSV.name}: {len(new)} of {len(rows)} rows from sources"
+    return (
+        f"{LIBRARIES_CSV.name}: {len(new)} of {len(rows)} rows from sources; {_write_systems(snapshot)} systems added"
+    )
 
 
 def claims(snapshot: Snapshot) -> Iterator[Claim]:
     """Every claim that AMD's documentation decides."""
-    for part in (_days, _products, _hip, _systems, _drivers, _pages, _images):
+    for part in (_days, _products, _hip, _systems, _instinct, _drivers, _pages, _images):
         yield from part(snapshot)
