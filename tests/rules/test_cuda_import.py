@@ -30,3 +30,20 @@ def test_a_source_of_the_name(tmp_path: Path, line: str, source: str, reported: 
     (tmp_path / "model.py").write_text(f"{line}\n")
     rules = {finding.rule for finding in scan_tree(read_tree(tmp_path), Options()).findings}
     assert ("cuda-only-import" in rules) == reported
+
+
+@pytest.mark.parametrize(
+    ("setup", "reported"),
+    [
+        ("CUDAExtension('sptr_cuda', ['src/api.cpp'])\n", False),
+        ("CUDAExtension(name='pkg.sptr_cuda', sources=['src/api.cpp'])\n", False),
+        ("CUDAExtension('other_cuda', ['src/api.cpp'])\n", True),
+        ("install_requires=['sptr_cuda']\n", True),
+    ],
+)
+def test_a_module_that_setup_builds_is_the_trees_own(tmp_path: Path, setup: str, reported: bool) -> None:
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "ops" / "setup.py").write_text(setup)
+    (tmp_path / "model.py").write_text("import sptr_cuda\n")
+    found = scan_tree(read_tree(tmp_path), Options(), jobs=1)
+    assert any(item.rule == "cuda-only-import" for item in found.findings) is reported

@@ -142,7 +142,8 @@ class Package:
     policies: tuple[PolicyRule, ...] = ()
     module: str = ""
     elsewhere: tuple[str, ...] = ()
-    """Names of it whose default wheel runs beside ROCm, on the CPU or as documentation."""
+    """Names of it whose default wheel runs beside ROCm, on the CPU, as documentation, or as Python that finds no GPU
+    of NVIDIA's where it is asked (what imports it is named there)."""
     index_needs: tuple[str, ...] = ()
     """What it needs from torch's own index, where the default one serves CUDA builds."""
 

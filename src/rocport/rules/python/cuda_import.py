@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from rocport.facts.packages import find_package
+from rocport.facts.packages import find_package, packages
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.deps.cuda_requirement import SAYS, package_cause
 from rocport.rules.python.common import PYTHON, finding
@@ -22,11 +22,12 @@ from rocport.rules.python.optional import import_gate
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
-CUDA_ONLY = frozenset(
+# nvidia-tool speaks of pynvml.
+CUDA_ONLY = frozenset(item.imported for item in packages() if item.state == "cuda-only") - {"pynvml"} | frozenset(
     """
     flash_attn flash_attn_2_cuda flash_attn_cuda flash_attn_interface flash_attn_3 dropout_layer_norm rotary_emb
-    fused_dense_lib xentropy_cuda_lib flashinfer xformers apex amp_C transformer_engine tensorrt tensorrt_llm
-    torch_tensorrt cupy pycuda deep_gemm deep_ep cutlass cuda nvidia pynvjitlink sageattention spas_sage_attn
+    fused_dense_lib xentropy_cuda_lib xformers apex amp_C transformer_engine tensorrt_llm
+    torch_tensorrt cupy pycuda deep_ep cutlass nvidia pynvjitlink spas_sage_attn
     flash_mla vllm_flash_attn exllama_kernels cumem_allocator awq_ext marlin_cuda fused_layer_norm_cuda
     scaled_upper_triang_masked_softmax_cuda
     mamba_ssm causal_conv1d_cuda selective_scan_cuda minference natten
@@ -70,6 +71,7 @@ RULE = Rule(
             ),
             path="m.py",
         ),
+        Example("import cudf as pd\n", contains=('    pd = _rocm_compat.optional("cudf")\n',), path="m.py"),
         Example("from apex.optimizers import *\n", absent=("_rocm_compat",), path="m.py"),
         Example("from vllm.device_allocator.cumem import CuMemAllocator\n", path="m.py"),
         Example("import torch\nif torch.cuda.is_available():\n    from llama_cpp_cuda import Llama\n", path="m.py"),
@@ -168,9 +170,11 @@ def _asked(source: PythonSource, test: ast.AST) -> list[str]:
 
 
 def _own(first: set[str], modules: list[str], context: Context) -> bool:
-    """True for a package of the tree itself, or an extension module that it builds from a source of the name. A source
-    named as a known package (`csrc/flash_attn.cu`) does not make that package the tree's own."""
+    """True for a package of the tree itself, or an extension module that its setup.py names or that it builds from a
+    source of the name. A source named as a known package (`csrc/flash_attn.cu`) does not make that package its own."""
     files = context.project.files
+    if first <= context.project.extensions:
+        return True
     if any(f"/{name}/" in f"/{file}" for name in first - CUDA_ONLY for file in files):
         return True  # a folder on the path of the tests or the programs
     if any(_made_of(name, file) for name in first - CUDA_ONLY for file in files):
