@@ -197,6 +197,8 @@ class Unit:
         own = between(meeting, first, last)
         polls = bool(between(polling, first, last))
         branches = returns = False
+        if polls and between(self.source.index.get(body.name, []), first, last):
+            return True  # it calls itself until it has the lock
         if len(own) > 1 and between(self.source.index.get(b"?", []), first, last):
             return True
         for outer in body.statements:
@@ -254,6 +256,9 @@ class Unit:
             for at in source.index[name] if kind is not None else ():
                 if at > last and source.at(at + 1) == b"(" and kind is not None:
                     found[at] = Operation(kind, at, via=name)
+        barriers = sorted(at for at, operation in found.items() if operation.kind == "block")
+        if any(between(barriers, *span) for span in (self._passed_on() if barriers else ())):
+            found.update((at, Operation("block", at, via=source.at(at))) for at in self._calls_of_what_is_passed())
         return dict(sorted(found.items()))
 
     def _lambdas(self) -> Iterator[tuple[bytes, tuple[int, int]]]:
@@ -268,6 +273,31 @@ class Unit:
                 brace = source.pairs.get(brace, brace) + 1
             if source.at(brace) == b"{" and brace in source.pairs:
                 yield source.at(at + 1), (brace, source.pairs[brace])
+
+    def _passed_on(self) -> Iterator[tuple[int, int]]:
+        """The bodies of `operator()` and of lambdas among arguments: what a template's parameter may call."""
+        source = self.source
+        for function in source.functions:
+            if source.at(function.name) == b"operator" and function.body is not None:
+                yield function.body
+        for at in source.positions(b"["):
+            if source.at(at - 1) not in (b"(", b",") or at not in source.pairs:
+                continue
+            brace = source.pairs[at] + 1
+            while source.at(brace) in _OF_LAMBDA or (source.at(brace) == b"(" and brace in source.pairs):
+                brace = source.pairs.get(brace, brace) + 1
+            if source.at(brace) == b"{" and brace in source.pairs:
+                yield brace, source.pairs[brace]
+
+    def _calls_of_what_is_passed(self) -> Iterator[int]:
+        """Calls of names that are declared with the type of a template's parameter: `template <class F> ... F f`."""
+        source = self.source
+        types = {source.at(at + 1) for at in source.find(b"class", b"typename") if source.at(at - 1) in (b"<", b",")}
+        places = (at + 1 for name in types for at in source.index.get(name, ()))
+        named = {source.at(at + (source.at(at) in _OF_PARAMETER)) for at in places}
+        for name in named:
+            declared = [at for at in source.index.get(name, ()) if source.at(at + 1) in (b",", b")")]
+            yield from (at for at in source.index.get(name, ()) if declared and source.at(at + 1) == b"(")
 
     @cached_property
     def _operation_places(self) -> list[int]:
@@ -390,6 +420,10 @@ class Unit:
             if self.source.at(at) == b"=":
                 names = [name for name in names if name < at]
         return self.source.at(names[-1]) if len(names) > 1 else b""
+
+
+_OF_LAMBDA = frozenset({b"__device__", b"__host__", b"mutable", b"noexcept", b"__forceinline__"})
+_OF_PARAMETER = frozenset({b"&", b"&&", b"const"})
 
 
 def _reaching(bodies: list[Body], named: Mapping[int, set[bytes]], places: list[int]) -> set[bytes]:

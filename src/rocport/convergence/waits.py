@@ -475,8 +475,11 @@ def _gives_back_inside(unit: Unit, loop: Statement, inside: list[Statement]) -> 
     return False
 
 
+_AFTER_A_RETRY = frozenset({b"}", b"return", b"else"})
+
+
 def _jumps(unit: Unit, body: Body) -> Iterator[Wait]:
-    """`again: if (...) goto again;`."""
+    """`again: if (...) goto again;`, `void lock() { if (...) lock(); }`."""
     source = unit.source
     labels: dict[bytes, int] = {}
     guards = {place.statement: place.guards for place, _, _ in body.branches}
@@ -486,9 +489,15 @@ def _jumps(unit: Unit, body: Body) -> Iterator[Wait]:
         if statement.kind != "if" or statement.condition is None:
             continue
         for inner in (inner for part in statement.body for inner in part.walk()):
-            if inner.kind != "goto" or source.at(inner.first + 1) not in labels:
+            again = inner.first + (inner.kind in ("goto", "return"))
+            if inner.kind in ("return", "expression") and source.at(again) == body.name:
+                if source.at(inner.last) not in _AFTER_A_RETRY:
+                    continue  # it works on: a section that calls its own function
+                first = statement.first
+            elif inner.kind == "goto" and source.at(again) in labels:
+                first = labels[source.at(again)]
+            else:
                 continue
-            first = labels[source.at(inner.first + 1)]
             loop = Statement("while", first, statement.last, statement.condition, statement.condition)
             written = written_in(source, loop)
             found = _poll(unit, body, range(*statement.condition), loop, written)
