@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ from rocport.executor.nvidia import NvidiaExecutor, find_nvcc, write_headers
 from rocport.executor.program import load_program
 from rocport.executor.registry import executors, find_executor
 from rocport.executor.rocjitsu import RocjitsuExecutor, find_configs, read_config
-from rocport.executor.selftest import PROGRAM, TESTS, Evidence, read_outcome, remembered, trusted
+from rocport.executor.selftest import PROGRAM, TESTS, Evidence, SelfTest, read_outcome, remembered, trusted
 from rocport.executor.triton_interpreter import TritonInterpreter, operations, script_program
 
 ALL_OK = "".join(f"TEST {name} ok\n" for name in TESTS)
@@ -91,6 +93,39 @@ def test_a_target_is_believed_only_where_the_self_test_ran(tmp_path: Path, monke
     assert "gfx950: launch" in capability.refusal
     assert not remembered(Device("gfx950"))[0].usable
     assert ran[2:] == ["gfx950", "gfx950"]
+
+
+def test_of_two_processes_one_runs_the_self_test_and_the_other_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocport.executor.selftest.executor_cache", lambda: tmp_path)
+    runs: list[str] = []
+
+    class Slow(CpuExecutor):
+        def probe(self) -> Capability:
+            return Capability("slow", (64,), (), Level.ISA)
+
+        def build(self, *_: object, **__: object) -> Path:
+            return tmp_path / "program"
+
+        def run(self, *_arguments: object, **_options: object) -> RunResult:
+            runs.append("begins")
+            time.sleep(0.2)
+            return result(ALL_OK + "WIDTH 64\n")
+
+    with ThreadPoolExecutor(2) as pool:  # locks are of open files: threads exclude each other as processes do
+        found = [task.result()[0].trust for task in [pool.submit(remembered, Slow()) for _ in range(2)]]
+    assert found == [Trust.SELF_TESTED] * 2 and runs == ["begins"]
+
+
+def test_where_no_record_can_be_written_the_self_test_runs_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("rocport.executor.selftest.executor_cache", lambda: tmp_path / "file")
+    asked = (Capability("told", (64,), level=Level.ISA, trust=Trust.SELF_TESTED), SelfTest({"width 64": ()}))
+    monkeypatch.setattr("rocport.executor.selftest.trusted", lambda *_: asked)
+    assert remembered(CpuExecutor()) == asked
 
 
 def evidence(*parts: tuple[str, Level, Trust, str]) -> Evidence:

@@ -25,6 +25,7 @@ from rocport.executor.base import (
 from rocport.executor.compiler import executor_cache
 from rocport.executor.limits import Limits
 from rocport.executor.program import load_program
+from rocport.model.locks import locked
 
 PROGRAM = Path(__file__).with_name("selftest.hip")
 TESTS = ("launch", "shuffle", "ballot", "divergence", "barrier", "atomic", "rounding")
@@ -110,7 +111,8 @@ def trusted(
 def remembered(executor: Executor) -> tuple[Capability, SelfTest]:
     """As `trusted`, but a self-test that passed with this very executor, compiler and device is not run again.
 
-    Kept in the cache folder, by what the executor says of itself and by the state of its own files.
+    Kept in the cache folder, by what the executor says of itself and by the state of its own files. A second process
+    waits for the first, and takes what that one found.
     """
     capability = executor.probe()
     if not capability.usable:
@@ -125,15 +127,18 @@ def remembered(executor: Executor) -> tuple[Capability, SelfTest]:
     records = {
         place: folder / f"{state.hexdigest()[:20]}-{place.removeprefix('width ')}" for place in _places(capability)
     }
-    passed = [place for place, record in records.items() if record.is_file()]
-    if len(passed) == len(records):
-        return replace(capability, trust=Trust.SELF_TESTED), SelfTest(dict.fromkeys(passed, ()))
-    known, outcome = trusted(executor, capability, passed)
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        for place, tests in outcome.failed.items():
-            if not tests:
-                records[place].touch()
+    with contextlib.ExitStack() as held:
+        writable = True
+        try:
+            held.enter_context(locked(folder / f"{state.hexdigest()[:20]}.lock"))
+        except OSError:
+            writable = False
+        passed = [place for place, record in records.items() if record.is_file()]
+        if len(passed) == len(records):
+            return replace(capability, trust=Trust.SELF_TESTED), SelfTest(dict.fromkeys(passed, ()))
+        known, outcome = trusted(executor, capability, passed)
+        for place in (place for place, tests in outcome.failed.items() if writable and not tests):
+            records[place].touch()
     return known, outcome
 
 
