@@ -11,7 +11,7 @@ import pytest
 from rocport.model import Context
 from rocport.model.context import Options
 from rocport.project.build import BuildSource
-from rocport.project.cmake import commands, without_comments
+from rocport.project.cmake import commands, export_headers, without_comments
 from rocport.rules.build import cmake_cuda
 
 TEXT = b"""\
@@ -125,3 +125,16 @@ def test_a_condition_for_cuda_is_thought_of_where_another_asks_for_its_twin():
     text = b"if(a_CUDA)\nfind_package(CUDAToolkit)\nendif()\nset(x y)\nif(a_%b)\nfind_package(hip)\nendif()\n"
     assert [command.gated for command in commands(text % b"HIP") if command.name == "find_package"] == [True, True]
     assert not commands(text % b"SYCL")[1].gated
+
+
+def test_the_headers_that_generate_export_header_writes() -> None:
+    """cuNSearch includes `cuNSearch_export.h`; ceres-solver names a folder, in variables."""
+    text = (
+        b"project(Net)\ngenerate_export_header(${PROJECT_NAME})\ngenerate_export_header(a EXPORT_MACRO_NAME a_EXPORT\n"
+        b"  EXPORT_FILE_NAME ${CMAKE_CURRENT_BINARY_DIR}/a/a_export.h)\n"
+        b"generate_export_header(${OTHER})\ngenerate_export_header(b EXPORT_FILE_NAME ../../b.h)\n"
+    )
+    found = dict(export_headers(commands(text)))
+    assert list(found) == ["net_export.h", "a/a_export.h"]
+    assert "#define NET_EXPORT\n" in found["net_export.h"] and "#define NET_DEPRECATED\n" in found["net_export.h"]
+    assert "#define a_EXPORT\n#define A_NO_EXPORT\n" in found["a/a_export.h"]

@@ -179,3 +179,28 @@ def test_a_source_that_cmake_makes_a_string_of_is_no_unit_of_the_build(tmp_path:
         "add_custom_command(OUTPUT k.ptx COMMAND ${CUDA_NVCC_EXECUTABLE} -ptx ptx.cu)\n",
     }
     assert {path for path, unit in units(tmp_path, files).items() if unit.named} == {"a.cu", "ptx.cu"}
+
+
+def test_headers_that_flags_read_first_are_the_units(tmp_path: Path) -> None:
+    """bladebit: `$<${is_cuda}:--pre-include pch.h>`; what it includes is the unit's, too."""
+    files = {
+        "CMakeLists.txt": "add_executable(a a.cu)\ntarget_compile_options(a PRIVATE $<$<X>:--pre-include pch.h>)\n",
+        "a.cu": "__global__ void k() {}\n",
+        "src/pch.h": "#include <types.h>\n",
+        "lib/types.h": "",
+    }
+    unit = units(tmp_path, files)["a.cu"]
+    assert unit.forced == ("src/pch.h",)
+    assert "lib" in unit.includes
+
+
+def test_a_makefile_of_a_test_says_nothing_of_an_extension(tmp_path: Path) -> None:
+    """fp6_llm: its Makefile builds the same source with -DNO_PYTORCH."""
+    files = {
+        "setup.py": "from torch.utils.cpp_extension import CUDAExtension\nCUDAExtension('a', ['a.cu'])\n",
+        "Makefile": "FLAGS := -DNO_PYTORCH\na.o: a.cu\n\tnvcc $(FLAGS) -c a.cu\n",
+        "a.cu": "__global__ void k() {}\n",
+        "b.cu": "__global__ void k() {}\n",
+    }
+    found = units(tmp_path, files)
+    assert (found["a.cu"].defines, found["b.cu"].defines) == ((), ("NO_PYTORCH",))

@@ -10,7 +10,7 @@ import pytest
 from rocport.project.tree import read_project
 from rocport.project.unit import Unit
 from rocport.sandbox import why_not
-from rocport.verify.made import as_made
+from rocport.verify.made import as_made, export_folders
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None or bool(why_not()), reason=why_not() or "no make")
 
@@ -73,3 +73,11 @@ def test_makefiles_that_hang_are_said_and_have_one_limit_together(tmp_path: Path
     units, unanswered = as_made(project, project.units(), together_s=1)
     assert [unit.defines for unit in units] == [("READ",), ("READ",)]
     assert "did not end" in unanswered[0] and "not asked" in unanswered[1]
+
+
+def test_headers_of_generate_export_header_are_written_below_the_cache(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "CMakeLists.txt").write_text("generate_export_header(a EXPORT_FILE_NAME ${X}/inc/a.h)\n")
+    folders = export_folders(read_project(tmp_path / "tree"), tmp_path / "cache")
+    assert [folder.relative_to(folders[0]).as_posix() for folder in folders] == [".", "inc"]
+    assert "#define A_EXPORT\n" in (folders[1] / "a.h").read_text()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rocport.syntax.amd import names_amd, twins
 
@@ -59,6 +60,28 @@ class CMakeCommand:
 def commands(data: bytes) -> list[CMakeCommand]:
     """Every command of a CMake file, in order."""
     return _gated(list(_commands(data)))
+
+
+def export_headers(items: Sequence[CMakeCommand]) -> Iterator[tuple[str, str]]:
+    """What the `generate_export_header` of a file writes for a static library: (name below the build folder, text).
+
+    https://cmake.org/cmake/help/latest/module/GenerateExportHeader.html; one whose name a variable makes is left out.
+    """
+    projects = [item.words[0] for item in items if item.name == "project" and item.words]
+    for item in items:
+        if item.name != "generate_export_header" or not item.words:
+            continue
+        project = projects[-1] if projects else ""
+        words = [word.replace("${PROJECT_NAME}", project or "${PROJECT_NAME}") for word in item.words]
+        given = dict(pairwise(words))
+        base = given.get("BASE_NAME", words[0])
+        name = given.get("EXPORT_FILE_NAME", f"{base.lower()}_export.h").rpartition("}/")[2]
+        start = given.get("PREFIX_NAME", "") + re.sub(r"\W", "_", base.upper())
+        kinds = ("EXPORT", "NO_EXPORT", "DEPRECATED")
+        macros = {key: given.get(f"{key}_MACRO_NAME", f"{start}_{key}") for key in kinds}
+        every = [*macros.values(), *(f"{macros['DEPRECATED']}_{key}" for key in ("EXPORT", "NO_EXPORT"))]
+        if all(map(str.isidentifier, every)) and re.fullmatch(r"[\w+-][\w.+-]*(?:/[\w+-][\w.+-]*)*", name):
+            yield name, "#pragma once\n" + "".join(f"#define {macro}\n" for macro in every)
 
 
 def without_comments(data: bytes) -> bytes:

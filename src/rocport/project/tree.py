@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
-from rocport.project.cmake import commands, without_comments
+from rocport.project.cmake import commands, export_headers, without_comments
 from rocport.project.defines import macros_of
 from rocport.project.jit import python_loads
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
@@ -48,6 +48,7 @@ _STANDARD = re.compile(r"-std=(?:c|gnu)\+\+(\d\w)|CMAKE_(?:CXX|HIP|CUDA)_STANDAR
 _RELOCATABLE = re.compile(r"-rdc=true|-fgpu-rdc|--relocatable-device-code|SEPARABLE_COMPILATION|\s-dc\s")
 _INCLUDE_FLAG = re.compile(r"(?:-I|-isystem)\s*([^\s'\",;()]+)")
 _INCLUDE_COMMAND = re.compile(r"(?:target_)?include_directories\s*\(([^)]*)\)", re.I)
+_FORCED = re.compile(r"(?<![\w-])--?(?:pre-)?include[= ][\"']?([\w./+-]+\.(?:hpp|hh|h|cuh|inc))(?![\w.])")
 _PYTHON_INCLUDE = re.compile(r"include_(?:dirs|path)s?[\"']?\s*[=:+]+\s*(\[[^\]]*\])", re.S)
 _QUOTED = re.compile(r"[\"']([^\"']+)[\"']")
 
@@ -74,6 +75,10 @@ class BuildFile:
     """It stands for one call, whose macros are for its sources only."""
     extension: bool = False
     """It builds extensions of PyTorch."""
+    exports: tuple[tuple[str, str], ...] = ()
+    """Headers that `generate_export_header` writes: name below a folder for includes, and text."""
+    forced: tuple[str, ...] = ()
+    """Headers that its flags read before each source, as spelled: `-include pch.h`."""
 
     def governs(self, path: str) -> bool:
         if self.of_a_call:
@@ -157,12 +162,14 @@ class Project:
             self._shadowing[folder] = any(suffix_of(name) in HEADERS and self._is_system(name) for name in inside)
         return self._shadowing[folder]
 
-    def closure(self, path: str) -> tuple[set[str], dict[str, bool], set[str]]:
-        """(files of the tree it includes, include folders -> only for quoted names, names not of the tree)."""
-        seen = {path}
+    def closure(self, path: str, forced: Iterable[str] = ()) -> tuple[set[str], dict[str, bool], set[str]]:
+        """(files of the tree it includes, include folders -> only for quoted names, names not of the tree).
+
+        `forced` are files of the tree that are read before it."""
+        seen = {path, *forced}
         folders: dict[str, bool] = {}
         outside: set[str] = set()
-        queue = [path]
+        queue = [path, *forced]
         while queue:
             includer = queue.pop()
             for name, quoted in self.includes.get(includer, ()):
@@ -197,7 +204,11 @@ class Project:
         units = []
         for path in sources:
             suffix, is_c = suffix_of(path), path.endswith(".c")
-            reached, folders, outside = self.closure(path)
+            # Of a source that setup.py and a Makefile name (a test's, a benchmark's) it is the extension that counts.
+            builds = [one for one in self.builds if one.governs(path) and not (one.beside and path in extension)]
+            spelled = dict.fromkeys(name for build in builds for name in build.forced)
+            forced = tuple(found[0] for name in spelled if (found := self.resolve(path, name, True)) is not None)
+            reached, folders, outside = self.closure(path, forced)
             if suffix in KERNEL_SOURCES or (not is_c and path not in extension and reached & self.device):
                 # hipcc takes any C++ source for HIP, and programs rely on it; PyTorch's build gives it the .cu alone.
                 language = "hip"
@@ -209,7 +220,6 @@ class Project:
                 language = "c" if is_c else "c++"
             else:
                 continue
-            builds = [build for build in self.builds if build.governs(path)]
             named = [folder for build in builds for folder in build.includes]
             inferred = sorted(folder for folder, only_quoted in folders.items() if not only_quoted)
             inferred = list(dict.fromkeys([*inferred, ".", *self._usual_folders]))
@@ -234,6 +244,7 @@ class Project:
                     computed=tuple(dict.fromkeys(name for name in computed if name.split()[0] not in known)),
                     standard=max((build.standard for build in builds), default=0),
                     relocatable=any(build.relocatable for build in builds),
+                    forced=forced,
                 )
             )
         by_build = named_of([unit.path for unit in units], [(build.folder, build.sources) for build in self.builds])
@@ -313,6 +324,8 @@ def _build_file(root: Path, path: str, text: str) -> BuildFile:
         undefines=macros.undefines,
         computed=tuple(f"{name} ({path})" for name in macros.computed),
         extension=path.endswith(".py") and _EXTENSION.search(text) is not None,
+        exports=tuple(export_headers(commands(text.encode()))) if language_of(path) == "cmake" else (),
+        forced=tuple(dict.fromkeys(_FORCED.findall(text))),
     )
 
 

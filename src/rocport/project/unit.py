@@ -39,6 +39,8 @@ class Unit:
     """Its build links device code across units (-rdc=true)."""
     named: bool = True
     """A build file of the project names it, or none names any unit."""
+    forced: tuple[str, ...] = ()
+    """Headers of the tree that its build's flags read before it: `-include pch.h`."""
     extension: bool = False
     """A setup.py builds it as an extension of PyTorch, with PyTorch's flags, whatever it includes."""
 

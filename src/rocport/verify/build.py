@@ -46,7 +46,7 @@ from rocport.toolchain import Toolchain, find
 from rocport.toolchain.compiler import Kind, Language, as_path, system_folders
 from rocport.verify import diagnostics
 from rocport.verify.cache import Cache, Fingerprints, read_depfile
-from rocport.verify.made import as_made
+from rocport.verify.made import as_made, export_folders
 from rocport.verify.precompiled import precompiled
 from rocport.verify.torch_headers import (
     TorchHeaders,
@@ -122,6 +122,7 @@ def verify(path: Path, options: BuildOptions, progress: Progress | None = None) 
     units, unanswered = as_made(project, units)
     if not units:
         raise VerifyError(f"{path}: no translation unit found (.cu, .hip, or a host source that includes GPU headers)")
+    options = replace(options, includes=(*options.includes, *export_folders(project, cache_folder())))
     cache = Cache(options.cache, Fingerprints(root))
     torch, torch_reason = _torch(units)
     with _interrupted_once(), tempfile.TemporaryDirectory(prefix="rocport-") as scratch:
@@ -356,13 +357,16 @@ class _Builder:
     def _own(self, unit: Unit, target: str) -> frozenset[str]:
         """The words of a unit's command that another unit's need not have."""
         folders = [*self.options.includes, *unit.includes]
-        quoted = [word for folder in unit.quote_includes for word in ("-iquote", as_path(folder))]
         shared = (*self.toolchain.hip_defines, *(self.torch.defines if self.torch is not None else ()))
         macros = [
             f"-D{define}" for define in (*self._defines(unit, target), *self.options.defines) if define not in shared
         ]
         last = [f"-idirafter{folder}" for folder in (*unit.last_includes, *self.options.last_includes)]
-        return frozenset([*(f"-I{folder}" for folder in folders), *last, *quoted, *macros])
+        return frozenset([*(f"-I{folder}" for folder in folders), *last, *self._quoted(unit), *macros])
+
+    def _quoted(self, unit: Unit) -> list[str]:
+        folders = [*map(as_path, self.options.includes), *map(as_path, unit.quote_includes)]
+        return [word for folder in folders for word in ("-iquote", folder)]
 
     def _assumed(self, unit: Unit) -> list[str]:
         """The macros of a unit whose value is known to nobody yet."""
@@ -386,8 +390,8 @@ class _Builder:
         extra = [f"-ferror-limit={_ERROR_LIMIT}", "-fno-color-diagnostics", diagnostics.FIXITS]
         extra += ["-ftemplate-backtrace-limit=0", *(f"-U{name}" for name in unit.undefines)]
         extra += _AS_GCC.get(language, ())
-        for folder in unit.quote_includes:
-            extra += ["-iquote", as_path(folder)]
+        extra += self._quoted(unit)
+        extra += [word for header in unit.forced for word in ("-include", header)]
         extra += [f"-idirafter{folder}" for folder in (*unit.last_includes, *self.options.last_includes)]
         if unit.relocatable and target != HOST:
             # Device functions of other units stay undefined: they are resolved when the program is linked.

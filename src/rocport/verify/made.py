@@ -7,6 +7,7 @@ unit (another goal compiles it, or there is no make), what was read stays; a fol
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 from collections.abc import Iterable
@@ -32,7 +33,8 @@ def as_made(
     that can be read within the limits, each with the reason."""
     units = list(units)
     root = project.root.resolve()
-    waiting = {unit.path for unit in units if unit.named}
+    waiting = {unit.path for unit in units if unit.named and not unit.extension}
+    extension = {unit.path for unit in units if unit.extension}
     folders = {build.folder for build in project.builds if build.beside}
     made: dict[str, Unit] = {}
     unanswered: list[str] = []
@@ -49,10 +51,22 @@ def as_made(
             unanswered.append(f"{folder or '.'} ({error})")
             continue
         for unit in answer:
-            if unit.source.is_relative_to(root):
-                made.setdefault(unit.source.relative_to(root).as_posix(), unit)
+            if unit.source.is_relative_to(root) and (path := unit.source.relative_to(root).as_posix()) not in extension:
+                made.setdefault(path, unit)
         waiting -= made.keys()
     return [_with(root, unit, made[unit.path].flags) if unit.path in made else unit for unit in units], unanswered
+
+
+def export_folders(project: Project, cache: Path) -> list[Path]:
+    """Folders with what the project's `generate_export_header` writes when it is configured; kept below `cache`."""
+    headers = sorted(dict(header for build in project.builds for header in build.exports).items())
+    if not headers:
+        return []
+    place = cache / "export-headers" / hashlib.sha256(repr(headers).encode()).hexdigest()[:24]
+    for name, text in headers:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text, encoding="utf-8")
+    return list(dict.fromkeys([place, *((place / name).parent for name, _ in headers)]))
 
 
 def _with(root: Path, unit: Unit, flags: tuple[str, ...]) -> Unit:

@@ -44,6 +44,7 @@ _REPLACED = {
     "disable-warnings": ("-w",),
     "device-debug": ("-g",),
     # `clang -dc` compiles and links: it takes no notice of the flag.
+    "pre-include": ("-include",),
     "dc": ("-fgpu-rdc", "-c"),
     "device-c": ("-fgpu-rdc", "-c"),
     "rdc=true": ("-fgpu-rdc",),
