@@ -187,3 +187,34 @@ endif()
     gpu = "${CMAKE_HIP_ARCHITECTURES}"
     assert cmake_defines(text) == ["SIZE=8", f"SM_TARGET={gpu}", f"OTHER={gpu}"]
     assert defines.macros_of("CMakeLists.txt", text).computed == ("TWICE",)
+
+
+def test_an_option_answers_by_its_default() -> None:
+    """cuNSearch: `option(CUNSEARCH_USE_DOUBLE_PRECISION "..." ON)`."""
+    text = (
+        'option(DOUBLE "Doubles" ON)\noption(DEBUG_IT "Debug" OFF)\noption(WITH_CUDA "GPU" OFF)\n'
+        "if(DOUBLE)\nadd_definitions(-DA)\nelse()\nadd_definitions(-DB)\nendif()\n"
+        "if(NOT DEBUG_IT)\nadd_definitions(-DC)\nendif()\nif(DEBUG_IT)\nadd_definitions(-DD)\nendif()\n"
+        "if(WITH_CUDA)\nadd_definitions(-DE)\nendif()\n"
+    )
+    assert cmake_defines(text) == ["A", "C", "E"]
+
+
+def test_a_gpu_that_is_reached_by_opencl_is_not_ours() -> None:
+    """LightGBM: USE_GPU is OpenCL's, USE_CUDA is what becomes ROCm's."""
+    text = (
+        "if(USE_GPU)\nfind_package(OpenCL REQUIRED)\nendif()\nif(USE_GPU)\nadd_definitions(-DUSE_GPU)\nendif()\n"
+        "if(USE_CUDA)\nadd_definitions(-DUSE_CUDA)\nendif()\nif(GPU)\nadd_definitions(-DGPU)\nendif()\n"
+    )
+    assert cmake_defines(text) == ["USE_CUDA", "GPU"]
+
+
+def test_macros_in_a_list_of_definitions() -> None:
+    text = """
+if(CORE_ENABLE_GPU)
+  list(APPEND CORE_COMPILE_DEFS CORE_CUDA_PROFILING CORE_GPU=1 ${OTHER})
+endif()
+list(APPEND SOURCES a.cu)
+list(REMOVE_ITEM CORE_COMPILE_DEFS NOT_THIS)
+"""
+    assert cmake_defines(text) == ["CORE_CUDA_PROFILING", "CORE_GPU=1"]

@@ -37,9 +37,14 @@ _CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "targe
 _CMAKE_OPTIONS = frozenset({"add_compile_options", "target_compile_options"})
 # `set(CMAKE_CXX_FLAGS "-DX")`, `string(APPEND CMAKE_HIP_FLAGS " -DX")`; a build type for debugging is not ours.
 _CMAKE_FLAGS = re.compile(r"(?:APPEND )?\w*_FLAGS(?!\w*DEBUG)\w*\Z")
+# `list(APPEND CORE_COMPILE_DEFS WITH_CUDA)`, which a command of the build gives its compiler.
+_CMAKE_LIST = re.compile(r"APPEND \w*_DEF(?:S|INES|INITIONS)\Z")
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
 _CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=(?:[\w.+\"\\-]|\$\{CMAKE_HIP_ARCHITECTURES\})*)?)\Z")
 _CMAKE_COMPUTED = re.compile(r"(?:-D)?([A-Za-z_]\w*)=\$\{(\w+)\}\Z")
+_TRUE = frozenset({"ON", "TRUE", "YES", "Y", "1"})
+_OPENCL = re.compile(r"opencl", re.I)
+_OF_ANY_GPU = re.compile(r"(?!.*(?:cuda|hip|rocm))\w*gpu\w*", re.I)
 _PLATFORMS = {"UNIX": True, "LINUX": True} | dict.fromkeys(
     ("MSVC", "WIN32", "MINGW", "CYGWIN", "APPLE", "ANDROID"), False
 )
@@ -196,7 +201,7 @@ def _decides(test: str) -> bool:
 def _of_cmake(text: str) -> Macros:
     items = commands(text.encode())
     values = _values(items)
-    words = [_with_values(word, values) for word in _of_commands(items)]
+    words = [_with_values(word, values) for word in _of_commands(items, _switches(items))]
     defines = (match[1].replace('\\"', '"') for word in words if (match := _CMAKE_MACRO.match(word)))
     unknown = (match for word in words if (match := _CMAKE_COMPUTED.match(word)) and match[2] not in _GPU_VARIABLES)
     computed = (match[1] for match in unknown if _SWITCH.search(match[1]) is None)
@@ -221,14 +226,33 @@ def _with_values(word: str, values: dict[str, str]) -> str:
     return VARIABLE.sub(value, word)
 
 
-def _of_commands(items: Sequence[CMakeCommand]) -> Iterator[str]:
+def _switches(items: Sequence[CMakeCommand]) -> dict[str, bool]:
+    """What conditions answer that are one name: an option by its default; one about a `gpu` whose branch asks for
+    OpenCL, which is no build for AMD's, no."""
+    answers = {
+        item.words[0]: item.words[2].upper() in _TRUE
+        for item in items
+        if item.name == "option" and len(item.words) > 2 and not _GPU.search(item.words[0])
+    }
+    asked: list[str] = []
+    for item in items:
+        if item.name == "if":
+            asked.append(item.arguments.strip())
+        elif item.name == "endif" and asked:
+            asked.pop()
+        elif _OPENCL.search(f"{item.name} {item.arguments}"):
+            answers |= {name: False for name in asked if _OF_ANY_GPU.fullmatch(name)}
+    return answers
+
+
+def _of_commands(items: Sequence[CMakeCommand], switches: dict[str, bool]) -> Iterator[str]:
     """The words of the commands that define macros, where a build for AMD GPUs comes by."""
     at = 0
     while at < len(items):
         item = items[at]
         if item.name == "if":
             branches, end = _branches(items, at)
-            yield from _of_commands(_taken(branches))
+            yield from _of_commands(_taken(branches, switches), switches)
             at = end
         else:
             yield from _defined_by(item)
@@ -240,6 +264,8 @@ def _defined_by(item: CMakeCommand) -> Iterator[str]:
     if item.name in _CMAKE_DEFINES:
         words = item.words[1 if item.name == "target_compile_definitions" else 0 :]
         yield from (word for word in words if word not in _CMAKE_KEYWORDS)
+    elif item.name == "list" and _CMAKE_LIST.match(" ".join(item.words[:2])):
+        yield from item.words[2:]
     elif item.name == "set_target_properties" and "COMPILE_DEFINITIONS" in item.words[:-1]:
         yield from item.words[item.words.index("COMPILE_DEFINITIONS") + 1].split(";")
     elif item.name in _CMAKE_OPTIONS or (
@@ -265,7 +291,7 @@ def _branches(items: Sequence[CMakeCommand], start: int) -> tuple[list[tuple[str
     return found, len(items)
 
 
-def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]]) -> list[CMakeCommand]:
+def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]], switches: dict[str, bool]) -> list[CMakeCommand]:
     """AMD's branch where one is: by its condition, or the `else` of a condition for CUDA that holds AMD's words."""
     for condition, body in branches:
         if condition is not None and names_amd(condition) and _decides(condition):
@@ -274,10 +300,17 @@ def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]]) -> list[CM
     if last is None and any(names_amd(item.arguments) for item in otherwise):
         return otherwise
     for condition, body in branches:
-        answer = condition is None or _decides(condition) or _on_linux(condition)
+        known = None if condition is None else _by_switch(condition, switches)
+        answer = known if known is not None else condition is None or _decides(condition) or _on_linux(condition)
         if answer is not False:
             return body if answer else []
     return []
+
+
+def _by_switch(condition: str, switches: dict[str, bool]) -> bool | None:
+    words = condition.split()
+    said = switches.get(words[-1]) if words else None
+    return None if said is None or words[:-1] not in ([], ["NOT"]) else said is (len(words) == 1)
 
 
 def _on_linux(condition: str) -> bool | None:
