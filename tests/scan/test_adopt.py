@@ -54,6 +54,12 @@ def test_a_file_of_the_same_name_elsewhere_is_left_alone(tmp_path: Path) -> None
         ("configure.ac", "AC_PATH_PROG([NVCC], [nvcc])\n", True),
         ("build.rs", 'fn main() { println!("cargo:rustc-link-lib=cudart"); }\n', True),
         ("configure.ac", "AC_INIT([x], [1])\n", False),
+        ("xmake.lua", 'add_files("a.cu")\nadd_cugencodes("native")\n', True),
+        ("a.vcxproj", '<CudaCompile Include="a.cu"/>\n', True),
+        ("CMakePresets.json", '{"cacheVariables": {"CMAKE_CUDA_ARCHITECTURES": "80"}}\n', True),
+        ("build.ps1", "nvcc -arch=sm_80 a.cu\n", True),
+        ("build.bat", "cl a.cpp\n", False),
+        ("k.jl", "using CUDA\nx = CuArray([1])\n", True),
         ("README.md", "Call cudaMalloc first.\n", False),
     ],
 )
@@ -113,3 +119,8 @@ def test_a_module_of_the_tree_is_its_own_without_an_init_file(tmp_path: Path) ->
     (tmp_path / "cuda_op" / "cuda_ext.py").write_text("def sort(): pass\n")
     (tmp_path / "a.py").write_text("from cuda_op.cuda_ext import sort\n")
     assert "cuda-only-import" not in {item.rule for item in api.scan(tmp_path).findings}
+
+
+def test_a_script_without_a_suffix_is_read_as_one(tmp_path: Path) -> None:
+    languages = _tree(tmp_path, {"run": "#!/usr/bin/env bash\nnvcc a.cu\n", "LICENSE": "#!x\n", "go": "#!/bin/sh\n"})
+    assert languages == {"run": "shell", "LICENSE": "other", "go": "shell"}

@@ -10,7 +10,7 @@ import pytest
 from rocport import api
 from rocport.model import Context, Problem
 from rocport.project.languages import language_of
-from rocport.scan.engine import scan_file
+from rocport.scan.engine import index_tree, scan_file
 from rocport.scan.plan import plan
 
 
@@ -26,6 +26,12 @@ def _rules(path: str, text: str) -> list[tuple[str, int]]:
         ("a/b.cu", "cuda"),
         ("setup.py", "python"),
         ("src/Makefile.bkp", "other"),
+        ("make.inc", "make"),
+        ("src/Makefile.def", "make"),
+        ("common.mak", "make"),
+        ("make.def.cu", "cuda"),
+        ("train.slurm", "shell"),
+        ("Pipfile", "toml"),
         ("CMakeLists.txt", "cmake"),
         ("cmake/x.cmake", "cmake"),
         ("requirements/dev.txt", "requirements"),
@@ -149,3 +155,11 @@ def test_the_plan_lists_shuffles_under_the_warp_width(tmp_path: Path) -> None:
     tree = api.read(tmp_path)
     phases = plan(tree, api.scan(tree).findings)
     assert phases[3].sites == 1 and "warp-shuffle-sync 1" in phases[3].reason
+
+
+def test_ptx_that_the_port_translates_keeps_no_extension_from_building(tmp_path: Path) -> None:
+    asm = '__device__ void f() {{ unsigned r; asm volatile("{}" : "=r"(r)); }}\n'
+    (tmp_path / "lane.cu").write_text(asm.format("mov.u32 %0, %%laneid;"))
+    (tmp_path / "group.cu").write_text(asm.format("wgmma.fence.sync.aligned;"))
+    (tmp_path / "gemm.cu").write_text("#include <cutlass/gemm.h>\n")
+    assert index_tree(api.read(tmp_path)).ptx_sources == {"group.cu", "gemm.cu"}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+
+from rocport.model.paths import vendored
 
 CUDA_SOURCES = (".cu", ".cup")
 KERNEL_SOURCES = (*CUDA_SOURCES, ".hip")
@@ -43,12 +46,18 @@ _LANGUAGES = {
     ".toml": "toml",
     ".cfg": "toml",
     ".mk": "make",
+    ".mak": "make",
+    ".slurm": "shell",
+    ".sbatch": "shell",
+    ".pbs": "shell",
     ".yml": "yaml",
     ".yaml": "yaml",
     ".dockerfile": "docker",
     ".bzl": "bazel",
     ".hip": "hip",
 }
+_MADE_OF = re.compile(r"(?:gnu)?make(?:file)?\.(?:inc|include|config|conf|common|defs?|rules|vars)")
+"""What Makefiles include, whatever else its suffix may be of."""
 _BACKUPS = (".bak", ".bkp", ".orig", ".old", ".save", ".rej")
 """What nobody builds."""
 _NAMES = {
@@ -59,6 +68,8 @@ _NAMES = {
     "WORKSPACE.bazel": "bazel",
     "MODULE.bazel": "bazel",
     ".bazelrc": "bazel",
+    "tox.ini": "toml",
+    "Pipfile": "toml",
     "MANIFEST.in": "manifest",
     ".gitmodules": "gitmodules",
     ".env": "shell",
@@ -68,12 +79,16 @@ _NAMES = {
 def language_of(path: str) -> str:
     """`cuda` for C, C++ and CUDA sources and headers; `python`, `notebook`, `cmake`, `make`, `requirements`, `toml`
     (with setup.cfg), `docker`, `shell`, `yaml`, `meson`, `bazel`, `manifest` (MANIFEST.in), `gitmodules`, `hip`;
-    else `other`."""
+    else `other`, as the workflows of a library that the tree carries along: no service reads those."""
+    if vendored(path) and "/.github/" in path:
+        return "other"
     name = os.path.basename(path).lower()
     stem, suffix = os.path.splitext(name)
     if suffix == ".in":
         # What a build fills in: `kernels.cu.in`.
         suffix = os.path.splitext(stem)[1] or suffix
+    if _MADE_OF.fullmatch(name):
+        return "make"
     if suffix in (*CUDA_SOURCES, *HOST_SOURCES, *HEADERS):
         return "cuda"
     suffix = os.path.splitext(name)[1]

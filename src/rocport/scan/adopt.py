@@ -3,7 +3,7 @@
 `#include "kernel.impl"` makes its file a source, whatever its suffix; it is scanned and ported as one. A file of
 another language that names CUDA's functions (Cython, Rust, Fortran, PTX), device code that a program reads as text
 (`kernels/reduce.txt` for nvrtc) and the file of a build system that is not read (autoconf, SCons, qmake) are taken over
-as they are, and said so.
+as they are, and said so. A file without a suffix whose first line names a shell is read as a script.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _UNREAD = frozenset(
 _CODE = frozenset({".ptx", ".cubin", ".fatbin", ".sass"})
 _CUDA = re.compile(
     rb"\b(?:cuda[A-Z]\w+|cu(?:blas|fft|rand|sparse|solver|dnn)[A-Z]\w+|cu(?:Mem|Module|Launch|Ctx|Device|Init|Stream)\w*"
+    rb"|(?:using|import)[ \t]+CUDA|CuArray"
     rb"|__(?:global|device)__|__(?:shfl|ballot)\w*|nvrtc\w+|cuda_runtime(?:_api)?\.h|attributes\((?:global|device)|cudafor)\b"
 )
 _DATA = frozenset(
@@ -49,12 +50,15 @@ _CODE_LINE = re.compile(
 _BUILD_SYSTEM = re.compile(
     r"configure\.(?:ac|in)|.*\.(?:am|m4|pro|pri|gn|gni|gyp|gypi|vcxproj|props|nix|jam|bp)|build\.(?:rs|zig|sbt)|sconstruct"
     r"|sconscript|wscript|jamroot|jamfile|buck|targets|xmake\.lua|premake\d?\.lua|meta\.yaml|.*\.spec|tup(?:file|rules\.tup)"
+    r"|.*\.(?:bat|cmd|ps1|vcxproj\.filters)|jenkinsfile|package\.json|tasks\.json|cmake(?:user)?presets\.json"
     r"|justfile|taskfile\.ya?ml|rakefile|build\.ninja|ninja\.build"
 )
 _ASKS_CUDA = re.compile(
     rb"\bnvcc\b|\bNVCC\b|\bcudart\b|-lcu(?:da|blas|fft|rand|sparse|solver|dnn)\w*|\blib(?:cuda|cublas|cufft)\w*\b"
     rb"|\bcuda(?:_path|_home|toolkit|-toolkit)\b|\bCUDA(?:_\w+)?\b|/usr/local/cuda|\.cuda\(true\)|\bcompute_\d\d"
+    rb"|\bCMAKE_CUDA_\w+|\bCudaCompile\b|\badd_cugencodes\b|[\"']cu(?:blas|fft|rand|sparse|solver|dnn)[\"']"
 )
+_SHELL = re.compile(rb"#![ \t]*/\S*?(?:env[ \t]+)?(?:ba|da|z|k)?sh\b")
 _LARGEST = 4 * 1024 * 1024
 
 
@@ -83,6 +87,8 @@ def adopt(tree: SourceTree) -> SourceTree:
                 shown = found.group().decode("latin-1")
                 message = f"asks for CUDA ({shown}) in a build system that is not read here; copied: port it by hand"
                 problems.append(Problem(file.path, message))
+        elif not suffix and file.size <= _LARGEST and _SHELL.match(_text(file)):
+            adopted[file.path] = SourceFile(file.root, file.path, "shell", file.size)
         elif suffix not in _DATA and file.size <= _LARGEST and (needs := _device_text(_text(file))):
             message = f"device code that is compiled at run time and uses {needs}; copied: translate it by hand"
             problems.append(Problem(file.path, message))
