@@ -70,6 +70,8 @@ LEAKS: list[tuple[dict[str, str], dict[str, str]]] = [
         {"p/__init__.py": "from lazy_loader import attach_stub\nattach_stub(__name__, __file__)\n"},
         {"p/__init__.pyi": ""},
     ),
+    ({"p/m.py": "x = 1\n"}, {"p/m.pyi": "x: int\n"}),
+    ({"a.py": ""}, {"binder/start": "make\n"}),
     # AND and OR bind alike in CMake: `ON OR OFF AND OFF` is `(ON OR OFF) AND OFF`.
     (
         {"CMakeLists.txt": "if(A)\n  f()\nendif()\n"},
@@ -206,6 +208,13 @@ def test_gates_that_bind_as_cmake_binds_them_are_gates(tmp_path: Path) -> None:
     old = {"CMakeLists.txt": CMAKE}
     gate = "if(A OR B AND USE_ROCM)\n  f()\nendif()\n"
     assert verdict(tmp_path, old, {"CMakeLists.txt": CMAKE + gate}) == "unchanged"
+
+
+@pytest.mark.parametrize(("gated", "expected"), [("X = 1\n", "unchanged"), ("X = 2\n", "changed")])
+def test_what_makefiles_include_is_compared_as_make(tmp_path: Path, gated: str, expected: str) -> None:
+    old = {"Makefile": "include make.inc\n", "make.inc": "X = 1\n"}
+    new = f"ifeq ($(USE_ROCM),1)\nX = 3\nelse\n{gated}endif\n"
+    assert verdict(tmp_path, old, {"make.inc": new}) == expected
 
 
 def test_an_inc_that_c_includes_is_compared_as_c(tmp_path: Path) -> None:

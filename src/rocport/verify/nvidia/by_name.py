@@ -185,6 +185,7 @@ TAKES_ALL = (
     _takes("Rails", ".rb", r"Gemfile", r"(?:^|/)(?:app|lib|config/initializers|db/migrate)/"),
     _takes("a web framework", _WEB, r"(?:next|nuxt|svelte)\.config\.\w+", r"(?:^|/)(?:pages|app|routes|plugins)/"),
     _takes("a test runner", _WEB, r"package\.json", r"(?:^|/)__(?:tests|mocks)__/|\.(?:test|spec)\.\w+\Z"),
+    _takes("Binder", "start postBuild .txt .yml .toml .R", r".*", r"\A\.?binder/"),
     _takes("Meson", ".wrap", r"meson\.build", r"(?:^|/)subprojects/"),
 )
 """Tools that compile or load whatever lies in a folder. Each one's documentation says which."""

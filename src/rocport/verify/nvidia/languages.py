@@ -50,6 +50,8 @@ _BY_SUFFIX = {
     ".md": "text",
     ".rst": "text",
 }
+_OF_MAKE = frozenset([".inc", ".include", ".config", ".conf", ".common", ".def", ".defs", ".rule", ".rules", ".vars"])
+"""What Makefiles include, by the name that such files have: `make.inc`."""
 
 
 def language(path: str) -> str:
@@ -58,6 +60,8 @@ def language(path: str) -> str:
     name = path.rpartition("/")[2].lower()
     stem, dot, suffix = name.rpartition(".")
     suffix = dot + suffix if dot else ""
+    if stem in ("make", "makefile", "gnumakefile") and suffix in _OF_MAKE:
+        return "make"
     if suffix in _C:
         return "c"
     if name == "cmakelists.txt" or name.endswith(".cmake.in"):

@@ -148,7 +148,8 @@ class Reach:
         elif name in ("Dockerfile", "Containerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yaml"):
             self._say(path, "container tools take it by its name", certain=False)
         elif name.endswith((".pyi", "py.typed")):
-            self._say(path, "type checkers read it", None if self._loads_stubs else False)
+            beside = self._loads_stubs or path[:-1] in self.original  # `x.pyi` is read in place of `x.py`
+            self._say(path, "type checkers read it", None if beside else False)
         elif not own_of_the_port(path):
             hidden = any(part.startswith(".") for part in path.split("/"))
             where = "it is hidden" if hidden else "it lies at the root"
