@@ -44,14 +44,14 @@ from rocport.facts._toml import read_toml
 from rocport.model.folders import cache_folder
 from rocport.model.verification import Verification
 from rocport.repair import cycle
-from rocport.scan.revision import extract
+from rocport.scan.revision import RevisionError, extract
 from rocport.verify import build
 
 DEFAULT_TARGETS = "gfx942,gfx1100"
 LIST = Path(__file__).with_name("real.toml")
 ROCPORT = Path(build.__file__).parents[1]
-_ALL_ASIDE = 8
-"""The list of which every repository is set aside."""
+_READ = frozenset({6, 8})
+"""Lists whose part set aside (all of the eighth) was read after its look: it counts as tuned."""
 _SOURCES = (".cu", ".cuh", ".h", ".hpp", ".hh", ".inl", ".cpp", ".cc", ".cxx", ".c")
 
 
@@ -64,7 +64,7 @@ class Repository:
     commit: str
     looked_at: bool = False
     listed: int = 1
-    """Which list: 2 to 8 were written down later, when the ones before had been tuned on for a while."""
+    """Which list: 2 to 9 were written down later, when the ones before had been tuned on for a while."""
     submodules: dict[str, str] = field(default_factory=dict)
     environ: dict[str, str] = field(default_factory=dict)
     """Variables that its documentation asks for when it is built for ROCm."""
@@ -75,7 +75,7 @@ class Repository:
     def aside(self) -> bool:
         """Set aside: nothing is tuned on it."""
         odd = hashlib.sha256(self.name.encode()).digest()[-1] & 1
-        return (bool(odd) or self.listed == _ALL_ASIDE) and not self.looked_at
+        return bool(odd) and not self.looked_at and self.listed not in _READ
 
     @property
     def folder(self) -> str:
@@ -351,7 +351,7 @@ def main() -> None:
     parser.add_argument("--mirror", type=Path, help="folder of git directories OWNER+NAME/repo")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--half", choices=("tuned", "aside"))
-    parser.add_argument("--listed", type=int, choices=range(1, 9), help="only the repositories of this list")
+    parser.add_argument("--listed", type=int, choices=range(1, 10), help="only the repositories of this list")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="N repositories, the same in every run")
     parser.add_argument("--units", type=int, default=0, metavar="N", help="at most N units a repository")
     parser.add_argument("--target", default=DEFAULT_TARGETS, metavar="GFX[,GFX]")
@@ -383,7 +383,7 @@ def main() -> None:
                 row = measure(
                     repository, obtain(repository, arguments.work, arguments.mirror), arguments.work, arguments
                 )
-            except (subprocess.CalledProcessError, build.VerifyError, OSError) as error:
+            except (subprocess.CalledProcessError, RevisionError, build.VerifyError, OSError) as error:
                 row = {"name": repository.name, "aside": repository.aside, "error": str(error)}
             kept.write_text(json.dumps({"key": key, "row": row}, indent=1), encoding="utf-8")
         rows.append(row)
