@@ -57,7 +57,7 @@ test:
 
 # Tests that start a make of their own must not meet this one's settings.
 pytest: env
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/pytest -n $(JOBS) --dist loadgroup
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,31 +1,19 @@
-"""What a module makes once is made by one worker; the compilers that tests ask for."""
+"""The order of the tests on several workers; the compilers that tests ask for."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
 from rocport.executor.cpu import CpuExecutor
 from rocport.toolchain import Toolchain, ToolchainError, find
 
-HERE = Path(__file__).parent
-
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that share a fixture of a wider scope than a function's stay together (`--dist loadgroup`): spread over
-    the workers, each of them would build the same programs and ask the same children again."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    for item in items:
-        fixtures = item._fixtureinfo.name2fixturedefs.values()  # type: ignore[attr-defined]
-        if any(used[-1].scope != "function" and _of_tests(used[-1].func) for used in fixtures):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-
-
-def _of_tests(function: object) -> bool:
-    code = getattr(function, "__code__", None)
-    return code is not None and HERE in Path(code.co_filename).parents
+    """A worker takes a file at a time (`--dist loadfile`): what its fixtures build is built once. Files with a test
+    that takes long come first, so that no worker waits for another's at the end."""
+    if hasattr(config, "workerinput"):
+        long = {item.path for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture(scope="session")
