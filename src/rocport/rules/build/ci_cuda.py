@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
-from rocport.rules.build.common import found
+from rocport.rules.build.common import FOR_CUDA_ONLY, found, is_workflow
 from rocport.syntax.amd import is_amd_path, names_amd
 
 _CUDA = re.compile(
@@ -48,15 +49,14 @@ RULE = Rule(
 
 
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
-    workflow = ".github/workflows/" in source.path or source.path.rsplit("/", 1)[-1].startswith((".gitlab-ci", "azure"))
-    if not workflow or is_amd_path(source.path) or any(names_amd(line.text) for line in source.lines):
+    if not is_workflow(source.path) or is_amd_path(source.path) or any(names_amd(line.text) for line in source.lines):
         return
     if any(".github/workflows/" in path and is_amd_path(path.rsplit("/", 1)[-1]) for path in context.project.files):
         return
     for line in source.lines:
         match = _CUDA.search(line.text)
         if match:
-            yield found(
+            item = found(
                 RULE,
                 source,
                 line,
@@ -64,4 +64,5 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 fix="a job beside it that builds in a rocm container",
                 confidence=Confidence.LOW,
             )
+            yield replace(item, cause=FOR_CUDA_ONLY)
             return

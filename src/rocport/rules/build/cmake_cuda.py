@@ -16,7 +16,7 @@ from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, 
 from rocport.project.build import BuildSource
 from rocport.project.cmake import CMakeCommand
 from rocport.rules.build import cmake_gate
-from rocport.rules.build.common import ARCH_FLAG, BY_HAND, NOTHING, cuda_library, found, nvcc_flag
+from rocport.rules.build.common import ARCH_FLAG, BY_HAND, NOTHING, NVIDIA_TOOLS, cuda_library, found, nvcc_flag
 from rocport.syntax.amd import is_amd_path, names_amd
 
 _TARGET = re.compile(r"(?<![\w:])[A-Za-z_]\w*::\w+")
@@ -24,7 +24,7 @@ _LISTED = re.compile(
     r"(?i)\$\{?(?:CUDA|CUDNN|CUBLAS|CUDAToolkit|CUDAT?K)_\w*(?:LIBRAR|INCLUDE|CUBLAS|CUDART|TOOLKIT|ROOT|VERSION|ARCH)\w*\}?|\$\{CUDAToolkit_\w+\}|\bCUDAToolkit_\w+|\bCUDA_TOOLKIT_ROOT_DIR\b|\$\{CUDA_VERSION\}"
 )
 _FLAGS = re.compile(
-    r"CMAKE_CUDA_(?:FLAGS|HOST_COMPILER|COMPILER\w*|STANDARD|ARCHITECTURES\w*|SEPARABLE|RUNTIME)\w*|CUDA_NVCC_FLAGS|CUDA_ARCH(?:ITECTURES|_LIST|_FLAGS)|CUDA_SEPARABLE_COMPILATION|CUDA_RESOLVE_DEVICE_SYMBOLS|CUDA_RUNTIME_LIBRARY|CUDA_PROPAGATE_HOST_FLAGS|COMPUTE_CAPABILIT"
+    r"CMAKE_CUDA_(?:FLAGS|HOST_COMPILER|COMPILER\w*|STANDARD|ARCHITECTURES\w*|SEPARABLE)\w*|CUDA_NVCC_FLAGS|CUDA_ARCH(?:ITECTURES|_LIST|_FLAGS)|CUDA_SEPARABLE_COMPILATION|CUDA_(?:PTX|CUBIN|FATBIN|OPTIX)_COMPILATION|CUDA_RESOLVE_DEVICE_SYMBOLS|CUDA_PROPAGATE_HOST_FLAGS|COMPUTE_CAPABILIT"
 )
 _FINDS_CUDA = re.compile(
     r"(?:^|/)Find(?:CUDA|cuda|CUDNN|cuDNN|CuDNN|NCCL|Nccl|CUB|NVTX|NvToolsExt|TensorRT)\w*\.cmake$"
@@ -36,6 +36,29 @@ _WARNS = re.compile(r"\$<\$<COMPILE_LANG(?:UAGE|_AND_ID):CUDA>:(?:SHELL:)?(?:--W
 """One option that asks nvcc for a warning, or is for MSVC alone: it compiles nothing otherwise."""
 _NOTHING = re.compile(r"\bCUDA_(?:SEPARABLE_COMPILATION\s+(?:OFF|FALSE|0)|RESOLVE_DEVICE_SYMBOLS\s+\w+)\b")
 """Properties set to what they are without CUDA, or that say nothing without CUDA_SEPARABLE_COMPILATION."""
+_ARCHITECTURES = re.compile(r"\bCUDA_ARCHITECTURES\s+(?:\"[^\"]*\"|[^\s\"]+)")
+"""A property that HIP does not read: its targets have CMAKE_HIP_ARCHITECTURES."""
+_LINKER = re.compile(r"(?:(?:APPEND|PREPEND|REMOVE_ITEM)\s+)?CMAKE_CUDA_(?:HOST_)?IMPLICIT_LINK_\w+\s")
+"""What nvcc links by itself, as CMake found it out."""
+_CAUSES = {
+    "_COMPILATION: nvcc only": "",
+    "no nvcc on ROCm": "CUDA as a language of CMake",
+    "to the languages": "CUDA as a language of CMake",
+    "compiled as CUDA": "CUDA as a language of CMake",
+    "CUDA): no CUDA toolkit on ROCm": "the CUDA toolkit in CMake",
+    "CUDAToolkit): no CUDA toolkit on ROCm": "the CUDA toolkit in CMake",
+    "empty without the CUDA toolkit": "the CUDA toolkit in CMake",
+    "a CUDA library": "CUDA's libraries in CMake",
+    "a target of CUDA's": "CUDA's libraries in CMake",
+    "nvcc only": "nvcc's options in CMake",
+    "HIP's would go without": "nvcc's options in CMake",
+}
+"""What has been written for HIP beside a command, by the end of its message: one thing to look at, however often."""
+_RUN_BY = frozenset({"add_custom_command", "add_custom_target", "execute_process", "exec_program", "find_program"})
+_TOOL = re.compile(
+    rf"(?:.*/)?(?:{'|'.join(map(re.escape, sorted(NVIDIA_TOOLS)))})(?:\.exe)?|\$\{{CUDA(?:Toolkit)?_NVCC_EXECUTABLE\}}"
+)
+_TOOL_FIX = "where USE_ROCM is set: hipcc (--genco for a code object), rocm_agent_enumerator or amd-smi in its place"
 _OWN = re.compile(r"\s*(\w+)\s+[\"']?[\w.;-]+[\"']?\s*\Z")
 _PACKAGE = re.compile(r"^\s*(?:CUDA\w*|CUDNN|cuDNN|NCCL|CUDA11|cub|CUB|Thrust|CUTLASS|NvidiaCutlass|nvtx\d*)\b")
 _OLD = frozenset(
@@ -63,7 +86,8 @@ RULE = Rule(
     languages=frozenset({"cmake"}),
     triggers=link_triggers()
     | package_triggers()
-    | {b".cu", b"add_subdirectory", b"CUDA", b"CCCL", b"NCCL", b"Thrust", b"cutlass", b"nvtx", b"gencode", b"_GPU"},
+    | {b".cu", b"add_subdirectory", b"CUDA", b"CCCL", b"NCCL", b"Thrust", b"cutlass", b"nvtx", b"gencode", b"_GPU"}
+    | {name.encode() for name in NVIDIA_TOOLS},
     phase=4,
     holds="every ROCm release; CMake has the HIP language since 3.21",
     examples=(
@@ -198,10 +222,34 @@ RULE = Rule(
             ),
             path="CMakeLists.txt",
         ),
+        Example(
+            'set(CUDA_NVCC_FLAGS "${CUDA_NVCC_FLAGS};-gencode arch=compute_70,code=sm_70;-O2;-Xptxas -v")\n',
+            contains=('  set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -O2")\nelse()',),
+            path="CMakeLists.txt",
+        ),
+        Example(
+            "set(CUDA_NVCC_FLAGS_RELEASE ${MORE} -O3;-lineinfo CACHE STRING x)\n",
+            contains=(
+                '  set(CMAKE_HIP_FLAGS_RELEASE "${MORE} -O3" CACHE STRING x)\n',
+                '  string(REPLACE ";" " " CMAKE_HIP_FLAGS_RELEASE "${CMAKE_HIP_FLAGS_RELEASE}")\n',
+            ),
+            path="CMakeLists.txt",
+        ),
+        Example("add_custom_command(OUTPUT k.ptx COMMAND ${CUDA_NVCC_EXECUTABLE} -ptx k.cu)\n", path="CMakeLists.txt"),
+        Example("execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE GPUS)\n", path="CMakeLists.txt"),
+        Example("set_target_properties(k PROPERTIES CUDA_PTX_COMPILATION ON)\n", path="CMakeLists.txt"),
+        Example(
+            "if(USE_ROCM)\n  set(EXTRA a.cc)\nendif()\nset(GPU_SOURCES a.cu)\nadd_library(x ${GPU_SOURCES} ${EXTRA})\n",
+            contains=("rocm_sources(x)",),
+            path="CMakeLists.txt",
+        ),
         Example("if(CUDA_FOUND)\nendif()\n", contains=("if(USE_ROCM OR CUDA_FOUND)",), path="CMakeLists.txt"),
     ),
     clean=(
         Example("set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)\n", path="CMakeLists.txt"),
+        Example('set_property(TARGET a PROPERTY CUDA_ARCHITECTURES "80;90")\n', path="CMakeLists.txt"),
+        Example("set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)\n", path="CMakeLists.txt"),
+        Example('list(APPEND CMAKE_CUDA_HOST_IMPLICIT_LINK_LIBRARIES "cudart")\n', path="CMakeLists.txt"),
         Example("set_target_properties(a PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON)\n", path="CMakeLists.txt"),
         Example(
             'target_compile_options(a PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler /bigobj>")\n'
@@ -218,10 +266,16 @@ RULE = Rule(
             path="CMakeLists.txt",
         ),
         Example("find_library(CUDA_CUDART cudart HINTS ${CUDAToolkit_ROOT})\n", path="cmake/FindCUDAToolkit.cmake"),
+        Example(
+            "if(USE_ROCM)\n  set(GPU_SOURCES hip/a.hip)\nelse()\n  set(GPU_SOURCES a.cu)\nendif()\n"
+            "add_library(x ${GPU_SOURCES})\n",
+            path="CMakeLists.txt",
+        ),
         Example('option(USE_CUDA "build for CUDA" ON)\n# find_package(CUDA)\n', path="CMakeLists.txt"),
         Example("find_library(M_LIBRARY m)\nfind_path(HALF_INCLUDE half.hpp)\n", path="CMakeLists.txt"),
         Example("project(x CXX)\nset(LANGUAGES_DOCUMENTED C CUDA Fortran)\n", path="CMakeLists.txt"),
         Example('if(INTEL)\n  set(CMAKE_C_FLAGS "-O3 -restrict")\nendif()\n', path="CMakeLists.txt"),
+        Example('add_custom_target(nvcc_free COMMENT "no nvcc here" DEPENDS nvcc.md)\n', path="CMakeLists.txt"),
         Example("add_library(cuda_helpers src/cuda/helpers.cc)\n", path="CMakeLists.txt"),
         Example("if(BUILD_TEST AND BUILD_GPU)\nendif()\n# CUDA\n", path="CMakeLists.txt"),
         Example("project(x CXX)\ninclude()\nfind_package()\n# CUDA\n", path="CMakeLists.txt"),
@@ -244,7 +298,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     for command in source.commands:
         if command.gated or names_amd(command.arguments):
             continue
-        message = _what(command.name, command.arguments, own)
+        tool = _runs(command)
+        message = f"{tool}: a program of NVIDIA's, not there on ROCm" if tool else _what(command, own)
         if cmake_gate.adds_language(command, languages):
             message = "adds CUDA to the languages"
         if not message and cmake_gate.links_driver(source, command, context):
@@ -256,7 +311,9 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 source,
                 command,
                 message or "its .cu sources are compiled as CUDA",
-                fix="beside it for HIP: enable_language(HIP), hip:: and roc:: targets, CMAKE_HIP_ARCHITECTURES",
+                fix=_TOOL_FIX
+                if tool
+                else "beside it for HIP: enable_language(HIP), hip:: and roc:: targets, CMAKE_HIP_ARCHITECTURES",
             )
             # A template (x.cmake.in) is no CMake yet: what stands for @NAME@ in it is not known.
             made: tuple[Edit, ...] = ()
@@ -268,7 +325,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 )
             library, advice = cmake_gate.by_hand(command)
             cause = f"{library} in CMake" if library and library in item.message else ""
-            yield replace(item, edits=made, applicability=Applicability.REVIEW, cause=cause) if made else item
+            done = cause or next((what for end, what in _CAUSES.items() if item.message.endswith(end)), "")
+            yield replace(item, edits=made, applicability=Applicability.REVIEW, cause=done) if made else item
             if library and (made or not cause):
                 by_hand = found(RULE, source, command, f"{library}: {BY_HAND}", fix=advice or NOTHING)
                 yield replace(by_hand, cause=cause)
@@ -286,11 +344,19 @@ def _followed(source: BuildSource, command: CMakeCommand) -> bool:
     return bool(later) and later[0].name == "if" and names_amd(later[0].arguments)
 
 
-def _what(name: str, arguments: str, own: frozenset[str] = frozenset()) -> str:
+def _runs(command: CMakeCommand) -> str:
+    """The program of NVIDIA's that a command runs or looks for; empty where there is none."""
+    words = command.words if command.name in _RUN_BY else ()
+    return next((word for word in words if _TOOL.fullmatch(word)), "")
+
+
+def _what(command: CMakeCommand, own: frozenset[str]) -> str:
     """Why a command breaks without CUDA; empty when it does not. `own`: variables the file gives a plain value."""
-    arguments = _NOTHING.sub("", arguments)
+    name, arguments = command.name, _NOTHING.sub("", command.arguments)
+    if name in ("set_property", "set_target_properties"):
+        arguments = _ARCHITECTURES.sub("", arguments)
     words = arguments.split()
-    if name == "set" and words[:1] == ["CUDA_PROPAGATE_HOST_FLAGS"]:
+    if (name == "set" and words[:1] == ["CUDA_PROPAGATE_HOST_FLAGS"]) or _LINKER.match(arguments):
         return ""
     finds = bool(words) and name in ("find_package", "include")
     if finds and (_PACKAGE.match(arguments) or counterpart("package", words[0])):

@@ -51,10 +51,13 @@ def edits(source: BuildSource, command: CMakeCommand, context: Context, language
 
 
 def builds(source: BuildSource, command: CMakeCommand) -> bool:
-    """True for a command that gives a target CUDA sources, by name or in a variable of the file that holds some."""
+    """True for a command that gives a target CUDA sources, by name or in a variable of the file that holds some; not in
+    one that the build for AMD sets itself (`if(USE_ROCM) set(GPU_SOURCES a.hip)`)."""
     if command.name not in _BUILDS or re.search(r"\b(?:INTERFACE|IMPORTED|ALIAS)\b", command.arguments):
         return False
-    names = "|".join(map(re.escape, sorted(_cuda_lists(source))))
+    own = [item.words for item in source.commands if item.gated and item.name == "set"]
+    ported = {words[0] for words in own if any(word.endswith(".hip") for word in words)}
+    names = "|".join(map(re.escape, sorted(_cuda_lists(source) - ported)))
     return re.search(rf"\.cu\b|\$\{{(?:{names or '(?!)'})\}}", command.arguments) is not None
 
 
@@ -162,6 +165,8 @@ def _rocm(command: CMakeCommand, *, driver: bool, languages: Languages) -> list[
         return ["find_package(hipblas REQUIRED)", f"target_link_libraries({words[0]} roc::hipblas)"]
     if command.name == "list" and words[:1] == ["APPEND"] and _cuda_flags(words):
         return _appended(words[2:])
+    if command.name == "set" and words[0].startswith("CUDA_NVCC_FLAGS"):
+        return _set(words)
     if command.name in ("target_link_libraries", "link_libraries", "list") or (
         command.name == "set" and (driver or _names_a_library().search(command.arguments)) and not _cuda_flags(words)
     ):
@@ -437,6 +442,8 @@ def _properties(arguments: str) -> list[str] | None:
         return None
     kept: list[str] = []
     for name, value in zip(words[::2], words[1::2], strict=True):
+        if re.fullmatch(r"CUDA_(?:PTX|CUBIN|FATBIN|OPTIX)_COMPILATION", name):
+            return None  # What reads the objects wants NVIDIA's code, not another kind of object.
         if not name.startswith("CUDA_"):
             kept += [name, value]
         elif name in ("CUDA_STANDARD", "CUDA_STANDARD_REQUIRED", "CUDA_EXTENSIONS"):
@@ -444,14 +451,43 @@ def _properties(arguments: str) -> list[str] | None:
     return [f"set_target_properties({before.rstrip()} PROPERTIES {' '.join(kept)})"] if kept else []
 
 
-def _appended(words: Sequence[str]) -> list[str] | None:
-    """Flags that were a list of CUDA's; those of the HIP language are one string."""
+def _listed_flags(words: Sequence[str]) -> list[str] | None:
+    """nvcc's flags of a list of CMake's, one by one in clang's words; None where a flag's value is not among them."""
     flags = [flag for word in words for flag in re.split(r"[;\s]+", word.strip('"')) if flag]
     new = hip_flags(flags)
     if new is None:
         return None
-    kept = [text for old, here in zip(flags, new, strict=True) for text in ((old,) if here is None else here)]
-    return [f'string(APPEND CMAKE_HIP_FLAGS " {" ".join(kept)}")'] if kept else []
+    return [text for old, here in zip(flags, new, strict=True) for text in ((old,) if here is None else here)]
+
+
+def _appended(words: Sequence[str]) -> list[str] | None:
+    """Flags that were a list of CUDA's; those of the HIP language are one string."""
+    kept = _listed_flags(words)
+    if kept is None:
+        return None
+    if not kept:
+        return []
+    return [f'string(APPEND CMAKE_HIP_FLAGS " {" ".join(kept)}")', *_one_string("CMAKE_HIP_FLAGS", kept)]
+
+
+def _one_string(name: str, flags: Sequence[str]) -> list[str]:
+    """What makes a string of flags of a variable that has another one of the project's in it: that may be a list."""
+    listed = any("${" in flag and "CMAKE_HIP_FLAGS" not in flag for flag in flags)
+    return [f'string(REPLACE ";" " " {name} "${{{name}}}")'] if listed else []
+
+
+def _set(words: Sequence[str]) -> list[str] | None:
+    """CUDA_NVCC_FLAGS as it is set: a list of FindCUDA's, in which `;` would end the command of a HIP compiler."""
+    cut = words.index("CACHE") if "CACHE" in words else len(words)
+    name = words[0].replace("CUDA_NVCC_FLAGS", "CMAKE_HIP_FLAGS")
+    kept = _listed_flags([word.replace("${CUDA_NVCC_FLAGS", "${CMAKE_HIP_FLAGS") for word in words[1:cut]])
+    if kept is None:
+        return None
+    if set(kept) <= {f"${{{name}}}"}:
+        return []
+    value = " ".join(kept)
+    cached = "".join(f" {word}" for word in words[cut:])
+    return [f'set({name} "{value}"{cached})', *_one_string(name, kept)]
 
 
 def _kept(name: str, arguments: str) -> list[str]:

@@ -21,7 +21,7 @@ NVCC_FLAG = re.compile(
     r"|-gencode|--generate-code|-arch=\s?(?:sm|compute)_?|--gpu-architecture|-ccbin|-cudart\b|--source-in-ptx"
     r"|-{1,2}diag[-_]suppress(?=[\s\"',]|$)|--diag[-_]suppress=|-Xcudafe|--compiler-options|-Xcompiler=|-{1,2}split-compile"
     r"|-{1,2}restrict(?=[\s\"',]|$)|-{1,2}res(?:ource)?-usage|-{1,2}extended-lambda|-{1,2}rdc(?==|\s(?:true|false)\b)|--device-(?:c|debug)(?=[\s\"',;>]|$)|-{1,2}forward-unknown-to-host-compiler"
-    r"|-allow-unsupported-compiler|--compress-mode|-compress-all|--relocatable-device-code|--cuda-path-ext"
+    r"|-allow-unsupported-compiler|--compress-mode|-compress-all|--relocatable-device-code|--cuda-path-ext|--pre-include(?=[\s=\"',;>]|$)"
     r"|-DCUDA_API_PER_THREAD_DEFAULT_STREAM(?:=1)?(?=[\s\"',;>]|$))"
 )
 _ALSO_INTELS = "-restrict"
@@ -29,7 +29,25 @@ _NVCC_HERE = re.compile(r"(?i)nvcc|cuda\w{,40}flags|cmake_cuda|:cuda\b")
 ARCH_FLAG = re.compile(r"arch=compute_|code=sm_|\bcompute_\d\d|\bsm_\d\d|-gencode|--generate-code|-arch=")
 HALF_MACRO = re.compile(r"-U\s*__CUDA_NO_(?:HALF|BFLOAT16)")
 CUDA_PATH = re.compile(r"/usr/local/cuda|nvidia/cuda_runtime|\bCUDA Toolkit\b|targets/x86_64-linux/include")
-WHEEL_TAG = re.compile(r"(?:\+|whl/|[-_.])cu(?:\d{2,3}|1[0-9]\.?x)\b|download\.pytorch\.org/whl/cu|\+cu\b|whl/cu")
+WHEEL_TAG = re.compile(
+    r"(?:\+|whl/|[-_.])cu(?:\d{2,3}|1[0-9]\.?x)(?:\b|(?=torch))|download\.pytorch\.org/whl/cu|\+cu\b|whl/cu"
+)
+
+
+NVIDIA_TOOLS = frozenset(
+    {"nvcc", "ptxas", "fatbinary", "bin2c", "cuobjdump", "nvdisasm", "nvprune", "nvlink", "cudafe++", "nvidia-smi"}
+)
+"""Programs of the CUDA toolkit and of NVIDIA's driver that a build may call."""
+
+
+FOR_CUDA_ONLY = "workflows for CUDA only"
+"""The cause of what a workflow for CUDA alone is built in and by: a job for ROCm beside it settles it."""
+_WORKFLOW = re.compile(r"(?:^|/)(?:\.github/workflows/|\.gitlab-ci|\.?azure[^/]*(?:/|\Z))")
+
+
+def is_workflow(path: str) -> bool:
+    """True for a file that a service for continuous integration reads."""
+    return _WORKFLOW.search(path) is not None
 
 
 BY_HAND = "nothing on ROCm takes its place; what calls it is ported by hand"

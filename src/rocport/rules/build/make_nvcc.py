@@ -6,7 +6,7 @@ its flags. A line behind a test that asks for HIP or ROCm is left alone, and so 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rocport.facts.lookup import link_triggers
@@ -35,6 +35,9 @@ _CI_OF_CUDA = re.compile(
     r"(?:^|/)\.?(?:github|ci|circleci|gitlab|azure[\w-]*|buildkite)/(?:.*[/_.-])?cu(?:da)?[\d._-]*[/_.-]"
 )
 _SHOWN = re.compile(r"^\s*cat\s*<<-?\s*[\"']?(\w+)[\"']?\s*$")
+_OPENS = re.compile(r"(?:^|[\s;&|])[({]\s*$|\(\)\s*[({]\s*$")
+# What takes the output of a group for a person's eyes: a terminal, a log.
+_CLOSES = re.compile(r"^\s*[)}](?P<kept>(?!.*(?:\.(?:log|txt)|\btee)\b).*(?:>>?\s*(?![\s&]|/dev/)|(?<!\|)\|(?!\|)).*)?")
 _SMI = re.compile(r"\bnvidia-smi\b|\bnvidia-modprobe\b")
 
 RULE = Rule(
@@ -70,6 +73,7 @@ RULE = Rule(
         Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path="build.sh"),
         Example("nvidia-smi\n", path="run.sh"),
         Example("cat <<EOF\nwatch nvidia-smi\nEOF\nnvcc a.cu\n", path="run.sh"),
+        Example("{\n  cat <<EOF\nnvcc a.cu\nEOF\n} > job.sh\nsh job.sh\n", path="run.sh"),
         Example(
             'NVFLAGS = -O3 -Xcompiler "-fPIC -Wall" -arch=sm_80\nx: x.cu\n\tnvcc $(NVFLAGS) x.cu\n',
             contains=("NVFLAGS = -O3 -fPIC -Wall $(foreach",),
@@ -83,6 +87,7 @@ RULE = Rule(
         ),
         Example("CC = icc\nCFLAGS_INTEL = -O3 -restrict\na: a.c\n\t$(CC) -restrict a.c\n", path="Makefile"),
         Example("# nvcc is needed\nhipcc a.cpp\n", path="Makefile"),
+        Example("usage() {\n  cat <<EOF\nneeds nvcc\nEOF\n} >&2\n", path="run.sh"),
         Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path=".github/workflows/cuda/cu118-Linux-env.sh"),
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
@@ -102,7 +107,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         made = blocks.edits_at(item.line)
         if not made and blocks.only_names_a_target(item.line):
             continue
-        yield replace(item, edits=made, applicability=Applicability.REVIEW) if made else item
+        yield replace(item, edits=made, applicability=Applicability.REVIEW, cause="nvcc in Make") if made else item
         if made:
             yield from _by_hand(source, lines[item.line])
 
@@ -114,16 +119,29 @@ def _by_hand(source: BuildSource, line: Line) -> Iterator[Finding]:
         yield found(RULE, source, line, f"{library}: {BY_HAND}", fix=advice)
 
 
+def _shown(lines: Sequence[Line]) -> frozenset[int]:
+    """Numbers of the lines that are the text of `cat <<EOF`, for a reader: not of a group whose output is kept."""
+    groups: list[list[int]] = [[]]
+    end = ""
+    for line in lines:
+        if end:
+            groups[-1].append(line.number)
+            end = "" if line.text.strip() == end else end
+        elif begun := _SHOWN.search(line.text):
+            end = begun[1]
+        elif len(groups) > 1 and (closed := _CLOSES.match(line.text)):
+            text = groups.pop()
+            groups[-1] += [] if closed["kept"] else text
+        elif _OPENS.search(line.text):
+            groups.append([])
+    return frozenset(number for group in groups for number in group)
+
+
 def _found(source: BuildSource) -> Iterator[Finding]:
     variables = nvcc_variables(source)
-    shown = ""
+    shown = _shown(source.lines) if source.language == "shell" else frozenset()
     for line in source.lines:
-        if shown:  # the text of `cat <<EOF`, for a reader
-            shown = "" if line.text.strip() == shown else shown
-            continue
-        begun = _SHOWN.search(line.text) if source.language == "shell" else None
-        shown = begun[1] if begun else ""
-        if line.gated or names_amd(line.text):
+        if line.number in shown or line.gated or names_amd(line.text):
             continue
         for pattern, what in (
             (_NVCC, "no nvcc on ROCm"),
@@ -140,7 +158,7 @@ def _found(source: BuildSource) -> Iterator[Finding]:
             skipped = skipped or (source.language == "yaml" and pattern in (_NVCC, CUDA_PATH, _SMI))
             if match is None or skipped:
                 continue
-            yield found(
+            item = found(
                 RULE,
                 source,
                 line,
@@ -148,6 +166,8 @@ def _found(source: BuildSource) -> Iterator[Finding]:
                 fix="choose compiler, flags and targets by a variable; hipcc and --offload-arch on ROCm",
                 confidence=Confidence.MEDIUM,
             )
+            called = source.language == "shell" and pattern in (_NVCC, CUDA_PATH)
+            yield replace(item, cause="nvcc in scripts") if called else item
             break
         else:
             makes = source.language == "make" and "-l" in line.text

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
-from rocport.rules.build.common import found
+from rocport.rules.build.common import FOR_CUDA_ONLY, found, is_workflow
 from rocport.syntax.amd import is_amd_path, names_amd
 
 _IMAGE = re.compile(
@@ -91,5 +91,5 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                     f"{match[0].strip()[:70]}: {what}",
                     fix="a rocm base image beside it; pass --device /dev/kfd --device /dev/dri --group-add video",
                 )
-                yield replace(item, cause=what)
+                yield replace(item, cause=FOR_CUDA_ONLY if is_workflow(source.path) else what)
                 break
