@@ -17,6 +17,9 @@
 // HIP gives a plain C++ compiler half as a type without functions.
 #if defined(ROCPORT_HOST_ONLY)
 #include <hip/hip_fp16.h>
+namespace rocport {
+using half2_raw = __half2_raw;
+}
 #else
 
 #if !defined(__HIPCC_RTC__)
@@ -25,6 +28,19 @@
 #endif
 
 namespace rocport {
+
+// CUDA's __half2_raw: its halves are numbers, HIP's are structures.
+struct half2_raw {
+  unsigned short x, y;
+  half2_raw() = default;
+  ROCPORT_HOST_DEVICE half2_raw(const __half2_raw &raw) { __builtin_memcpy(this, &raw, sizeof raw); }
+  ROCPORT_HOST_DEVICE half2_raw(const __half2 &value) { __builtin_memcpy(this, &value, sizeof value); }
+  ROCPORT_HOST_DEVICE operator __half2() const {
+    __half2_raw raw;
+    __builtin_memcpy(&raw, this, sizeof raw);
+    return __half2(raw);
+  }
+};
 
 namespace detail {
 

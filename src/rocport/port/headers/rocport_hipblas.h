@@ -40,6 +40,12 @@ inline hipblasComputeType_t compute_type(hipDataType type) {
 
 inline hipblasComputeType_t compute_type(hipblasComputeType_t type) { return type; }
 
+// The runtime's version, which for cuBLAS is that of the runtime it was built with.
+inline size_t cudart_version() {
+  int version = 0;
+  return hipRuntimeGetVersion(&version) == hipSuccess ? static_cast<size_t>(version) : 0;
+}
+
 }  // namespace rocport
 #endif
 
