@@ -193,6 +193,19 @@ def _bytes_of_void(site: Site, match: re.Match[str]) -> Change | None:
     return Change(site.error.path, (Edit(Span(at, at), b"(char *)"),))
 
 
+def _without_static(site: Site, match: re.Match[str]) -> Change | None:
+    """The definition whose name the error points at, without its `static`."""
+    text = site.text
+    name = token_at(text, site.error.line, site.error.column) if text is not None else None
+    if text is None or name is None or text.directive_of(name) is not None:
+        return None
+    words = [at for at in range(definition_start(text, name), name) if text.texts[at] == b"static"]
+    if len(words) != 1:
+        return None
+    start, end = text.starts[words[0]], text.starts[words[0] + 1]
+    return Change(site.error.path, (Edit(Span(start, end), b""),))
+
+
 REPAIRS = (
     Repair(
         "dependent-typename",
@@ -318,6 +331,15 @@ REPAIRS = (
         "template <class T> T A<T>::f(T x) { return x; }\n"
         "template <class T> inline T A<T>::operator+(T x) { return x; }\n"
         "__global__ void k(int *p) { A<int> a; *p = a.f(3) + (a + 3); }\n",
+    ),
+    Repair(
+        "static-definition",
+        re.compile(r"static declaration of '[^']+' follows non-static declaration"),
+        "for nvcc the first declaration says how a template is linked, and `static` behind it says nothing",
+        _without_static,
+        "template <class T> int f(T);\n"
+        "template <class T> static int f(T x) { return x > 0; }\n"
+        "template int f<int>(int);\n__global__ void k() {}\n",
     ),
     Repair(
         "header-after-macro",
