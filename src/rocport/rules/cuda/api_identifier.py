@@ -405,7 +405,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         routine=not reasons,
         edits=[replace(source, position, symbol.hip.encode())],
         holds=_range(symbol),
-        cause=GENCO if "code objects" in note else _newer(symbol) if narrow and not note else "",
+        cause=GENCO if "code object" in note else _newer(symbol) if narrow and not note else "",
     )
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
+from rocport.binding.scopes import Kind, Scopes
 from rocport.convergence.values import integer
 from rocport.facts.targets import capabilities
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
@@ -62,8 +63,15 @@ RULE = Rule(
         ),
         Example("void f(int *v) { cudaDeviceGetAttribute(v, cudaDevAttrComputeCapabilityMajor, 0); }\n"),
         Example("void f(int *a, int *b, CUdevice d) { cuDeviceComputeCapability(a, b, d); }\n"),
+        Example("int f() { int m; cudaDeviceGetAttribute(&m, cudaDevAttrComputeCapabilityMajor, 0); return m; }\n"),
+        Example("bool f() { int m; cudaDeviceGetAttribute(&m, cudaDevAttrComputeCapabilityMajor, 0); return m<8; }\n"),
+        Example("void f() { int m; cudaDeviceGetAttribute(&m, cudaDevAttrComputeCapabilityMajor, 0); g(1, m, 2); }\n"),
+        Example("int g(int a);\nint f() { return g(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) > 7; }\n"),
     ),
     clean=(
+        "void f() { int m = 0;\n cudaDeviceGetAttribute(&m, cudaDevAttrComputeCapabilityMajor, 0);\n"
+        ' if (m < 1) exit(1);\n printf("%d", m); }\n',
+        'void f(E e) { e.value("MAJOR", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR); }\n',
         'void f(cudaDeviceProp p) { printf("%d.%d", p.major, p.minor); }\n',
         'void f(cudaDeviceProp p) { APP_NOTE("Compute {}.{}", p.major, p.minor); }\n',
         "bool f(cudaDeviceProp p) { return p.major == 3 || p.major < 6; }\n",
@@ -90,7 +98,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         line = source.line(source.starts[position])
         if line in lines or view.is_dead(source.starts[position]) or amd_only(source, position):
             continue
-        if member and _before_volta(source, position):
+        if _before_volta(source, position) if member else _is_listed(source, position) or _is_shown(source, position):
             continue
         lines.add(line)
         yield finding(
@@ -102,7 +110,33 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             else f"{source.at(position).decode()} is the gfx number on AMD ({capabilities()}): what is decided by it "
             "means another thing there",
             fix="ask for the feature, or for prop.gcnArchName under __HIP_PLATFORM_AMD__",
+            cause="" if member else "capability by attribute",
         )
+
+
+def _is_listed(source: CudaSource, position: int) -> bool:
+    """True for a row of a table of names, `.value("MAJOR", CU_DEVICE_ATTRIBUTE_...)`: what asks by it decides."""
+    return source.at(position - 1) == b"," and source.at(position - 2)[-1:] == b'"' and source.at(position + 1) in _ENDS
+
+
+_ENDS = (b")", b"}")
+
+
+def _is_shown(source: CudaSource, position: int) -> bool:
+    """True where the number that a call asks for is only shown in its function, or compared as every AMD GPU answers as
+    CUDA's newer ones do."""
+    name = source.at(position - 2)
+    bodies = [scope for scope in Scopes(source).enclosing(position) if scope.kind is Kind.FUNCTION]
+    if source.at(position - 3) != b"&" or not bodies:
+        return False
+    uses = [at for at in source.find(name) if bodies[-1].open < at < bodies[-1].close and at != position - 2]
+    return all(
+        (source.at(at - 1) in (b"int", b",") and source.at(at + 1) in (b"=", b";"))
+        or (source.at(at - 1) == b"int" and source.at(at + 1) == b",")
+        or _before_volta(source, at)
+        or _is_printed(source, at)
+        for at in uses
+    )
 
 
 def _before_volta(source: CudaSource, position: int) -> bool:

@@ -7,8 +7,9 @@ are translated; a number cast to the type, read from a file or counted through i
 A cast from a number becomes a function of the port's, made of the table of both numbers (facts/enum_numbers.csv), where
 no number means one enumerator in CUDA and another in HIP: it takes CUDA's and HIP's numbers for the same enumerator, so
 that it is right wherever the number comes from: SAFE. REVIEW, with nothing edited, at each other conversion between a
-number and one of the types whose values differ: a cast, a comparison with a number, arithmetic, an index, a question
-whether it is zero, a variable or a result of an integer type. Aliases of the types in the same file are followed.
+number and one of the types whose values differ: a cast, a comparison with a number (of a status that an integer keeps,
+too), arithmetic, an index, a question whether it is zero, a variable or a result of an integer type. Aliases of the
+types in the same file are followed.
 """
 
 from __future__ import annotations
@@ -35,6 +36,15 @@ _NO_ZERO = frozenset(name for name, item in _TYPES.items() if item.keeps_zero)
 _FROM_CUDA = {"hipblas": "rocport_hipblas_numbers.h", "hiprand": "rocport_hiprand_numbers.h"}
 _FROM_CUDA["hipsolver"] = "rocport_hipsolver_numbers.h"
 
+_STATUSES = {b"cublas": b"cublasStatus_t", b"cusolver": b"cusolverStatus_t"}
+_RETURNS = {
+    name: status
+    for name, symbol in load().identifiers.items()
+    for library, status in _STATUSES.items()
+    if symbol.kind == "function" and name.startswith(library) and name[len(library) : len(library) + 1].isupper()
+}
+"""Functions that return a library's status, with its type."""
+
 _ENUMERATORS = frozenset(
     name for name, symbol in load().identifiers.items() if symbol.kind == "enum" and name.startswith(_SPELLED)
 )
@@ -45,7 +55,7 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.REVIEW,
     phase=5,
-    triggers=frozenset({*_TYPES, *_ATTRIBUTE_CALLS, *_ENUMERATORS}),
+    triggers=frozenset({*_TYPES, *_ATTRIBUTE_CALLS, *_ENUMERATORS, *_RETURNS}),
     examples=(
         Example(
             "cublasOperation_t f(int t) { return (cublasOperation_t)t; }\n",
@@ -70,6 +80,8 @@ RULE = Rule(
         Example("bool f(cublasFillMode_t u) { return 0 != u; }\n"),
         Example("bool f(cublasStatus_t s) { return s == 3; }\n"),
         Example("const char *f(cublasStatus_t s) { switch (s) { case 3: return 0; } return 0; }\n"),
+        Example("bool f(cublasHandle_t h) { int rc = cublasDestroy(h); return rc == 7; }\n"),
+        Example("bool f(cusolverDnHandle_t h) { return cusolverDnDestroy(h) != 7; }\n"),
         Example("int f(bool t) { return t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n"),
         Example("struct G { int t; };\nvoid f(G &g, bool t) { g.t = t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n"),
         Example("std::map<int, int> m;\nint f(cublasStatus_t s) { return m.at(s); }\n"),
@@ -87,6 +99,7 @@ RULE = Rule(
         "auto f() { return static_cast<cublasOperation_t>(CUBLAS_OP_T); }\n",
         'void f(cublasStatus_t s) { printf("%d", (int)s); }\n',
         "cublasStatus_t f(cublasHandle_t h);\n",
+        "bool f(cublasHandle_t h) { int rc = cublasDestroy(h); if (rc != 0) throw rc; return !rc; }\n",
         "void f(cublasStatus_t s) { if (s) throw 1; if (s != 0) throw 2; }\n",
         "std::map<cublasStatus_t, int> m;\nint f(cublasStatus_t s) { return m.at(s); }\n",
         "int f(cublasOperation_t t) { return g(t == CUBLAS_OP_N ? 1 : 2); }\n",
@@ -123,6 +136,8 @@ def _all(source: CudaSource, written: bool) -> Iterator[Finding]:
                 if what and (what == _INDEX or not _is_status_text(source, position)):
                     yield _finding(source, position, position, f"a {name.decode()} {what}", item.differs)
     yield from _arithmetic(source)
+    for name, status in _RETURNS.items() if not source.names.isdisjoint(_RETURNS) else ():
+        yield from _returned(source, name, status)
     for name, place in _ATTRIBUTE_CALLS.items():
         for position in source.find(name):
             call = source.call(position)
@@ -133,6 +148,19 @@ def _all(source: CudaSource, written: bool) -> Iterator[Finding]:
                 yield _finding(
                     source, position, call.close, "an attribute given by its number", _TYPES[b"cudaDeviceAttr"].differs
                 )
+
+
+def _returned(source: CudaSource, name: bytes, status: bytes) -> Iterator[Finding]:
+    """`rc = cublasX(...)` of an integer `rc` that is compared with a number, and `cublasX(...) == 7`."""
+    for position in source.find(name):
+        close = source.pairs.get(position + 1)
+        if close is None:
+            continue
+        kept = source.at(position - 1) == b"=" and source.is_ident(position - 2) and _is_integer(source, position - 2)
+        for at in source.index[source.at(position - 2)] if kept else (close,):
+            used = "" if kept and source.at(at - 1) in _INTEGERS else _used_as_number(source, at, status)
+            if used == _COMPARED and (kept or source.operator(close + 1) in (b"==", b"!=")):
+                yield _finding(source, at, at, f"a {status.decode()} {used}", _TYPES[status].differs)
 
 
 def _aliases(source: CudaSource, name: bytes) -> Iterator[bytes]:
@@ -284,6 +312,7 @@ def _operand(source: CudaSource, first: int) -> tuple[int, int] | None:
     return first, last
 
 
+_COMPARED = "is compared with a number"
 _INDEX = "is an index"
 """Wrong even in a text for a person: what is printed is the name of another enumerator."""
 _ASKS = frozenset({b"&&", b"||", b"?"})
@@ -307,11 +336,11 @@ def _used_as_number(source: CudaSource, position: int, name: bytes) -> str:
     if after in (b"==", b"!=") or before in (b"==", b"!="):
         other = source.at(position + 2 if after in (b"==", b"!=") else start - 2)
         zero = name in _NO_ZERO and other in (b"0", b"0u")
-        return "is compared with a number" if kind_of(other) == NUMBER and not zero else ""
+        return _COMPARED if kind_of(other) == NUMBER and not zero else ""
     if after in _COUNTS - {b"&", b"*", b"[", b"<", b">"} or before in _COUNTS - {b"&", b"*", b"<", b"["}:
         return "is counted with"
     if before == b"(" and earlier == b"switch" and after == b")":
-        return "is compared with a number" if _numbered_cases(source, position + 2, name) else ""
+        return _COMPARED if _numbered_cases(source, position + 2, name) else ""
     if before == b"(" and after == b")" and earlier in _LOOKS_UP:
         return "is looked up among numbers" if _keyed_by_integer(source, source.at(start - 4)) else ""
     if name in _NO_ZERO:

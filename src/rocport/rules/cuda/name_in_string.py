@@ -2,7 +2,8 @@
 
 No compiler looks into strings, so what they name is not there on ROCm and is missed only at run time. Found are:
 
-- names of CUDA libraries (`libcublas.so.12`, `nvcuda.dll`) and of API functions given to `dlsym` and its like
+- names of CUDA libraries (`libcublas.so.12`, `nvcuda.dll`) and of API functions given to `dlsym` and its like, or to
+  a declaration (`__asm__("cuInit")`)
 - API names compared as text (`strcmp(cudaGetErrorName(e), "cudaErrorMemoryAllocation")`): HIP's names differ; names
   of NVIDIA's products looked for in a device's
 - commands that run NVIDIA's tools (`nvcc -ptx ...`, `nvidia-smi`), and options of its run-time compiler (`sm_80`)
@@ -37,6 +38,9 @@ RULE = Rule(
         Example('void *f(void *h) { return dlsym(h, "cudaMalloc"); }\n', contains=('"cudaMalloc"',)),
         Example('const char *names[] = {"cuInit"};\nvoid *f(void *h) { return dlsym(h, names[0]); }\n'),
         Example('void *f(std::string s) { return dlopen((std::string("libcu") + s + ".so").c_str(), 1); }\n'),
+        Example('void *f(void *h, std::string n) { return dlsym(h, ("cu" + n).c_str()); }\n'),
+        Example('extern "C" int start(unsigned) __asm__("cuInit");\n'),
+        Example('bool f(std::string s) { return s.find("CUDA-capable device") != std::string::npos; }\n'),
         Example('bool f(std::string s) { return s.find("CUDA error") != std::string::npos; }\n'),
         Example('int f() { return system("nvidia-smi -L"); }\n', contains=("nvidia-smi",)),
         Example('bool f(const char *s) { return !strcmp(s, "cudaErrorInvalidValue"); }\n'),
@@ -73,6 +77,8 @@ _LIBRARY = re.compile(
 )
 _PART = re.compile(rb"(?:.*/)?lib(?:cu|nv)[a-z]*[.-]?(?:so\.?)?$")
 """The first part of a name that is put together."""
+_PREFIX = re.compile(rb"cu|cuda|(?:cublas|cufft|curand|cusparse|cusolver|cudnn|nvrtc)\w*")
+"""The first part of a symbol that is put together."""
 _OPENS = frozenset(b"dlopen dlmopen LoadLibrary LoadLibraryA SDL_LoadObject".split())
 _TOOLS = (
     rb"(?:nvcc|ptxas|fatbinary|cuobjdump|nvdisasm|nvprof|nsys|ncu|cuda-memcheck|compute-sanitizer|cuda-gdb|nvidia-smi)"
@@ -92,7 +98,8 @@ _PRODUCT = re.compile(
     rb"(?i)\b(?:nvidia|tesla|geforce|quadro|[rg]tx ?\d*|titan|jetson|orin|xavier|(?:[ahvplt]|gb|gh|b)\d{1,3}0?s?)\b"
 )
 _SAID = re.compile(
-    rb"^(?:CUDA)$|\bCUDA(?: runtime| driver)? (?:error(?![ \w])|out of memory|initiali[sz]ation|version)|\bCUDA_ERROR_"
+    rb"^(?:CUDA)$|\bCUDA-capable|\bmisaligned address|\btoo many resources requested"
+    rb"|\bCUDA(?: runtime| driver)? (?:error(?![ \w])|out of memory|initiali[sz]ation|version)|\bCUDA_ERROR_"
 )
 """What begins a message of torch's or of CUDA's, and is HIP's there: a project's own text stays what it is."""
 _DEVICE_NAMES = frozenset(
@@ -103,6 +110,7 @@ _SYMBOLS = frozenset(
     b"dlsym dlvsym GetProcAddress cuGetProcAddress cuGetProcAddress_v2 cudaGetDriverEntryPoint SDL_LoadFunction "
     b"cudaGetDriverEntryPointByVersion lib_sym get_symbol".split()
 )
+_LABELS = frozenset(b"asm __asm __asm__".split())
 _BY_SYMBOL = frozenset(
     b"cudaMemcpyToSymbol cudaMemcpyFromSymbol cudaMemcpyToSymbolAsync cudaMemcpyFromSymbolAsync cudaGetSymbolAddress "
     b"cudaGetSymbolSize".split()
@@ -155,12 +163,19 @@ def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] |
     called = _callee(source, position)
     if called in _BY_SYMBOL and re.fullmatch(rb"[A-Za-z_]\w*", value):
         return f'the variable "{shown}" is named by a string: HIP looks up no name', "pass the variable itself"
-    if value.endswith((b".cu", b".cuh")) and called not in _NOT_READ and not _COMPILERS.isdisjoint(source.names):
+    written = b"XXXXXX" in value  # mkstemp fills in a name
+    if value.endswith((b".cu", b".cuh")) and not (
+        written or called in _NOT_READ or _COMPILERS.isdisjoint(source.names)
+    ):
         return (
             f'"{shown}" is read as text: the ported file includes headers of the port, which hiprtc has to be shown',
             "pass -I with the folder of the port, and see that the text compiles with hiprtc",
         )
     listed = not called and not _SYMBOLS.isdisjoint(source.names) and source.at(position - 1) in (b"{", b",", b"=")
+    if _PREFIX.fullmatch(value) and value not in _api() and called in _SYMBOLS and b"+" in _beside(source, position):
+        return f'"{shown}" begins the name of a symbol of CUDA\'s that is looked up', "look up HIP's name on AMD"
+    if value in _api() and called in _LABELS and source.at(source.pairs.get(position + 1, 0) - 2) == b")":
+        return f'the symbol "{shown}" is linked by its name, which no library of ROCm has', "declare HIP's on AMD"
     if value in _api() and (listed or called in _SYMBOLS or _looks_up(source, position)):
         symbol = load().identifiers[value]
         to = f"; HIP's is {symbol.hip}" if symbol.hip else ""
@@ -238,5 +253,9 @@ def _of_device(source: CudaSource) -> bool:
 
 
 def _compared(source: CudaSource, position: int, called: bytes) -> bool:
-    beside = {source.at(position - 1), source.at(position + 1)}
+    beside = _beside(source, position)
     return called in _COMPARES or b"==" in beside or bool(beside & {b"!="})
+
+
+def _beside(source: CudaSource, position: int) -> set[bytes]:
+    return {source.at(position - 1), source.at(position + 1)}

@@ -5,7 +5,8 @@ pointer to void and add anything else as it is written. The operand is known by 
 `void *q, *p[4]`), by its cast (`(void *)p + n`), or, where it is a call, by a function of the name somewhere in the
 tree (`void *getBlockPtr(...)`). A `CUdeviceptr` is such a pointer in HIP and a number in CUDA: sums of one are written
 the same way, in host files, too. `p += n` becomes an assignment. A sum whose end cannot be told without a compiler (a
-`<` in it, `(n) - 1`), `++p`, `n + p`, a member's `+=`, and sums in a header that C files include are MANUAL.
+`<` in it, `(n) - 1`), `++p`, `n + p`, `n - p`, a member's `+=`, and sums in a header that C files include are MANUAL,
+and so is what only a number does: `p % 256`, `p & mask`, `size_t n = p`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ HEADER = "rocport_pointer.h"
 
 _KERNELS = (".cu", ".cuh")
 _ADDRESS = (b"CUdeviceptr", b"CUdeviceptr_v2")
+_OF_NUMBERS = (b"%", b"/", b"&", b"|", b"^")
+_NUMBERS = (b"size_t", b"uint64_t", b"uintptr_t", b"int64_t", b"long", b"int")
 _QUALIFIERS = (b"const", b"volatile", b"__restrict__", b"__restrict", b"restrict")
 _FUNCTIONS = {b"+": b"plus", b"-": b"minus", b"+=": b"plus", b"-=": b"minus"}
 # What a sum may stand behind, so that its first operand is not part of a product, a cast or another sum.
@@ -95,9 +98,14 @@ RULE = Rule(
             path="a.cpp",
             contains=("p = rocport::plus(p, 8); g(rocport::minus(p, a.base), rocport::plus(a.end, n))",),
         ),
+        Example("size_t f(CUdeviceptr p, size_t n) { return n - p; }\n", contains=("n - p",), path="a.cpp"),
+        Example("bool f(CUdeviceptr p) { return p % 256 == 0; }\n", contains=("p % 256",), path="a.cpp"),
+        Example("size_t f(CUdeviceptr p) { size_t n = p; return n; }\n", contains=("n = p;",), path="a.cpp"),
     ),
     clean=(
         "__device__ float *f(void *p, int n) { return (float *)p + n; }\n",
+        "CUdeviceptr f(CUdeviceptr *p, CUdeviceptr q, char *a) { g(&q, a); CUdeviceptr r = q; return r ? r : *p; }\n",
+        "size_t f(CUdeviceptr p) { size_t n = (size_t)p % 256; return n; }\n",
         "__device__ int f(void *p, int n) { return n + 1; }\n",
         "void f(void *p) {}\n__device__ int g(int p) { return p + 1; }\n",
         "__device__ void *f(void **p, int n) { return *(p + n); }\n",
@@ -116,7 +124,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         return
     shared = context.project.reached_by(source.path, ".c")
     scopes = Scopes(source)
-    named = {*(_declared(source) if of_device else ()), *_addresses(source)}
+    addresses = set(_addresses(source))
+    named = {*(_declared(source) if of_device else ()), *addresses}
     arrays = {name for name in named if source.at(name + 1) == b"["}
     for position, last in _casts(source) if of_device else ():
         found = list(_sum(source, position, last))
@@ -125,6 +134,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     in_macro = {
         (directive.start, source.texts[name]): name for name in named if (directive := source.directive_of(name))
     }
+    done = 0
     for position in sorted(source.find(*names | context.project.void_functions)):
         directive = source.directive_of(position)
         of_macro = None if directive is None else in_macro.get((directive.start, source.texts[position]))
@@ -146,7 +156,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         found = list(_sum(source, position, last))
         if shared:  # a C file takes the sum and no function of C++; a call's type is only guessed
             found = [_by_hand(source, position, last)] if found and last == position else []
-        yield from found
+        if declared in addresses and not found and _as_number(source, position):
+            found = [_by_hand(source, position, last, "a CUdeviceptr is a pointer in HIP, and a number is asked of it")]
+        if source.starts[position] >= done:
+            yield from found
+        done = max([done, *(edit.span.end for one in found for edit in one.edits)])
 
 
 def _declared(source: CudaSource) -> Iterator[int]:
@@ -241,7 +255,7 @@ def _sum(source: CudaSource, position: int, last: int) -> Iterator[Finding]:
         if not called:
             yield _by_hand(source, position, last)
         return
-    if before == b"+" and not called and source.at(first - 2) not in (*_FUNCTIONS, *_BEFORE):
+    if before in (b"+", b"-") and not called and source.at(first - 2) not in (*_FUNCTIONS, *_BEFORE):
         yield _by_hand(source, position, last)
         return
     if operator not in _FUNCTIONS or before not in (*_BEFORE, *_STATEMENTS):
@@ -277,6 +291,16 @@ def _sum(source: CudaSource, position: int, last: int) -> Iterator[Finding]:
     yield finding(
         RULE, source, position, message, last=last, applicability=Applicability.SAFE, edits=edits, headers=[HEADER]
     )
+
+
+def _as_number(source: CudaSource, position: int) -> bool:
+    """`p % 256`, `n & p`, `size_t n = p;`: what no pointer does."""
+    first = _operand(source, position)
+    before, after = source.operator_before(first), source.operator(position + 1)
+    if before == b"=" and after == b";":
+        return source.is_ident(first - 2) and source.at(first - 3) in _NUMBERS
+    joined = before in _OF_NUMBERS and (source.is_ident(first - 2) or source.at(first - 2) == b")")
+    return joined or (after in _OF_NUMBERS and before != b")")
 
 
 def _operand(source: CudaSource, position: int) -> int:
@@ -325,12 +349,17 @@ def _joins(source: CudaSource, at: int) -> bool | None:
     return None if all(source.is_ident(one) or source.at(one) in (b"*", b"::") for one in inside) else True
 
 
-def _by_hand(source: CudaSource, position: int, last: int) -> Finding:
+def _by_hand(
+    source: CudaSource,
+    position: int,
+    last: int,
+    message: str = "arithmetic on a pointer to void, which nvcc counts in bytes and clang refuses",
+) -> Finding:
     return finding(
         RULE,
         source,
         position,
-        "arithmetic on a pointer to void, which nvcc counts in bytes and clang refuses",
+        message,
         last=last,
         applicability=Applicability.MANUAL,
         fix="cast the pointer to char *",
