@@ -94,6 +94,15 @@ RULE = Rule(
             "__global__ void k(int *p) {\n  int warp = (threadIdx.x + 32) / 64;\n"
             "  if (warp == 1) { p[0] = 1; __syncthreads(); } else { p[1] = 2; __syncthreads(); }\n}\n",
         ),
+        Example(
+            "template <class F> __device__ void both(F &&f) { if (threadIdx.x < 32) f(1); else f(2); }\n"
+            "__global__ void k(int *x) { both([&](int i) { x[i] = 1; __syncthreads(); }); }\n"
+        ),
+        Example(
+            "struct Meet { __device__ void operator()() const { __syncthreads(); } };\n"
+            "template <class M> __device__ void f(M meet) { if (threadIdx.x < 32) meet(); else { g(); meet(); } }\n"
+            "__global__ void k(int *x) { f(Meet{}); }\n"
+        ),
     ),
     clean=(
         "__global__ void k(int *p, int m) {\n  int warp = threadIdx.x / 32, row = blockIdx.y * 64 + warp / 2 * 32;\n"

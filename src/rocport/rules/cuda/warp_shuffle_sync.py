@@ -9,7 +9,8 @@ In a branch that only an AMD build takes (`#ifdef USE_ROCM`) nothing is edited. 
 spans 64 lanes beside code that works in 32: it is listed for review.
 
 A shuffle the project defines itself (an overload for `double` or `float2` that older CUDA lacked) is renamed, because
-HIP declares the same function: calls go to the header, which moves any type.
+HIP declares the same function: calls go to the header, which moves any type. One that a branch for AMD calls keeps
+its name: builds for AMD have compiled it beside HIP's, and the branch means it.
 
 With `--warp=native` the calls become HIP's shuffles over the wavefront's own width, each for review: the masks are
 dropped and the algorithm around the call must not count on 32 lanes.
@@ -74,6 +75,11 @@ RULE = Rule(
             contains=("#define UP(mask, v, d) __shfl_up(v, d)", "#define UP rocport::shfl_up_sync"),
         ),
         Example(
+            "__device__ at::Half __shfl_up(at::Half v, unsigned d) { return __shfl_up(v.operator __half(), d); }\n"
+            "#ifdef USE_ROCM\n#define UP(mask, v, d) __shfl_up(v, d)\n#endif\n",
+            contains=("at::Half __shfl_up(at::Half v", "return rocport::shfl_up(v.operator", ") __shfl_up(v, d)"),
+        ),
+        Example(
             "__device__ int f(int v) { return __shfl_down_sync(0xffffffff, v, 16); }\n",
             contains=("__shfl_down(v, 16)",),
             absent=("rocport",),
@@ -104,7 +110,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     native = context.options.warp == "native"
     for use in uses(source, SHUFFLES):
         yield _native(source, use) if native else _logical(source, use)
-    for use in uses(source, SHUFFLES, by_hand=True):
+    by_hand = list(uses(source, SHUFFLES, by_hand=True))
+    for use in by_hand:
         if not native and use.call is not None and len(use.call.args) == (3 if use.name in MASKED else 2):
             if _stays_in_a_warp(source, use.name, use.call.args[-1]):
                 continue
@@ -118,6 +125,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             )
     for position in definitions(source, SHUFFLES):
         name = source.at(position)
+        if any(use.name == name for use in by_hand):
+            continue
         yield finding(
             RULE,
             source,

@@ -54,7 +54,7 @@ RULE = Rule(
     severity=Severity.BREAKS_RUN,
     applicability=Applicability.MANUAL,
     phase=3,
-    triggers=frozenset({b"while", b"for", b"goto"}),
+    triggers=frozenset({b"while", b"for", b"goto", b"atomicCAS", b"atomicExch"}),
     examples=(
         Example("__device__ void lock(int *m) { while (atomicCAS(m, 0, 1) != 0); }\n"),
         Example("__device__ void lock(int *m) { do {} while (atomicCAS(m, 0, 1)); }\n"),
@@ -114,6 +114,7 @@ RULE = Rule(
             "  *c += 1; atomicExch(&m, 0); done = true; } } }\n",
             contains=("done = true; } rocport::syncwarp(); } }",),
         ),
+        Example("__device__ void lock(int *m) { if (atomicExch(m, 1) != 0) lock(m); }\n"),
         Example("__device__ void lock(int *m) { again: if (atomicExch(m, 1) != 0) goto again; }\n"),
         Example("__global__ void k(int *m) { if (threadIdx.x % 32 == 0) { while (atomicCAS(m, 0, 1)) ; } }\n"),
         Example(
