@@ -99,6 +99,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 position,
                 f"{source.at(position).decode()} is of OpenACC's runtime, which compilers for HIP do not bring",
                 fix="call the HIP runtime: its streams, devices and memory are what the rest of the program uses",
+                cause="OpenACC's runtime",
             )
 
 

@@ -4,7 +4,8 @@ The build, or NVIDIA's compiler, defines it where it finds CUDA. On ROCm nobody 
 silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional
 also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the build files
 define (unless CMake asks whether CUDA was found), that a file of the same units defines where the port compiles it, or
-that has a twin for AMD in a conditional of the file or in the build. So is one that no file of a project with a build
+that has a twin for AMD in a conditional of the file or in the build. So is a conditional that only includes headers of
+other projects: who uses them without them does not compile. So is one that no file of a project with a build
 names, other than in conditionals: nobody sets it for CUDA either, unless a library of another project does. Every
 other is named once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port changes
 nothing here, as the macro is the build's to define.
@@ -58,10 +59,15 @@ RULE = Rule(
         Example("#if __CUDA_ARCH_LIST__ >= 700\nvoid f();\n#endif\n"),
         Example("#undef HAVE_HIP\nint HAVE_AMD;\n#ifdef HAVE_CUDA\nvoid f();\n#endif\n"),
         Example("#ifdef WITH_CUDA\nvoid f();\n#endif\n", contains=("#ifdef WITH_CUDA",)),
+        Example("#ifdef WITH_CUDA\n#include <cuda.h>\nvoid f();\n#endif\n"),
+        Example("#ifdef WITH_CUDA\n#include <cuda.h>\n#else\n#include <none.h>\n#endif\n"),
+        Example("#ifdef WITH_CUDA\n#include <cuda.h>\n#endif\n#ifdef WITH_CUDA\nvoid f();\n#endif\n"),
+        Example("#ifdef WITH_CUDA\n#include <cuda.h>\n#define HAVE_IT\n#endif\n"),
     ),
     clean=(
         "#if defined(HAVE_CUDA) || defined(HAVE_ROCM)\nvoid f();\n#endif\n",
         "#ifndef USE_CUDA\nint cpu;\n#endif\n",
+        "#ifdef WITH_CUDA\n#include <cuda.h>\n#include <cublas_v2.h>\n#endif\n",
         "int HAVE_CUDA_DEVICES = 1;\n",
         "#ifdef ACC_GPU_CUDA_ENABLED\nvoid f();\n#endif\n#ifdef ACC_GPU_HIP_ENABLED\nvoid f();\n#endif\n",
         "#define USE_CUDA 1\n#if USE_CUDA\nvoid f();\n#endif\n",
@@ -81,8 +87,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if not asked:
         return
     seen: set[bytes] = set()
-    for directive in source.directives:
-        if directive.name not in _CONDITIONALS:
+    for number, directive in enumerate(source.directives):
+        if directive.name not in _CONDITIONALS or _only_includes(source, number, context):
             continue
         words = source.texts[directive.first : directive.last]
         guard = next((word for word in words if word in asked), None)
@@ -100,6 +106,20 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
             fix=f"define {guard.decode()} for the HIP build too",
         )
+
+
+def _only_includes(source: CudaSource, number: int, context: Context) -> bool:
+    """True for `#ifdef USE_CUDA`, headers of other projects and `#endif`: what uses them without them stops the build,
+    and what stands under a guard of its own is named there."""
+    first = at = source.directives[number].last
+    for directive in source.directives[number + 1 :]:
+        header = b"".join(source.texts[directive.first + 2 : directive.last]).strip(b'<>"').rpartition(b"/")[2]
+        if directive.first != at or directive.name == b"endif":
+            return first < at == directive.first
+        if directive.name != b"include" or header.decode("utf-8", "replace") in context.project.basenames:
+            return False
+        at = directive.last
+    return False
 
 
 def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:

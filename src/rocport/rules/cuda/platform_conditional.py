@@ -145,6 +145,10 @@ RULE = Rule(
             contains=("#if ROCPORT_CUDA_ARCH_VALUE < 700",),
         ),
         Example("#if __CUDA_ARCH__ >= 300 && CUDART_VERSION < 8000\nint x;\n#endif\n"),
+        Example(
+            "void f(float *p) {\n#if CUDART_VERSION >= 11020\n  cudaFreeAsync(p, 0);\n  pooled = true;\n#endif\n}\n",
+            contains=("#if ROCPORT_CUDART_VERSION >= 11020",),
+        ),
         Example("#if CUDART_VERSION >= 11000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 11000",)),
         Example("#if __CUDA_ARCH__ >= 7 * 100\nint x;\n#endif\n", contains=("#if ROCPORT_CUDA_ARCH >= 7 * 100",)),
         Example("#if CUDART_VERSION >= 9000\nint x;\n#endif\n", contains=("#if ROCPORT_CUDART_VERSION >= 9000",)),
@@ -418,7 +422,31 @@ def _decides_more(source: CudaSource, chain: Chain, directive: Directive, taken:
     at, end = (bisect.bisect_left(source.starts, place) for place in (compiled.start, compiled.end))
     code = [source.at(number) for number in range(at, end) if source.directive_of(number) is None]
     known = load().identifiers.keys() | in_families(source.data[compiled.start : compiled.end])
-    return bool(code) and not any(word in known or word.startswith(b"__") for word in code)
+    judged = [word in known or word.startswith(b"__") for word in code]
+    return bool(code) and (not any(judged) or any(map(_sets, *_statements(code, judged))))
+
+
+def _statements(code: list[bytes], judged: list[bool]) -> tuple[list[list[bytes]], list[bool]]:
+    """The statements outside braces, and of each whether another rule judges a name of it."""
+    found: list[list[bytes]] = [[]]
+    known, depth = [False], 0
+    for word, one in zip(code, judged, strict=True):
+        depth += (word == b"{") - (word == b"}")
+        if word in (b";", b"}") and depth == 0:
+            found.append([])
+            known.append(False)
+            continue
+        found[-1].append(word)
+        known[-1] |= one
+    return found, known
+
+
+def _sets(statement: list[bytes], judged: bool) -> bool:
+    """True for `return true`, `pooled = 1`, `constexpr int n = 4` with nothing that another rule judges."""
+    if judged or len(statement) < 2:
+        return False
+    plain = statement[0] == b"return" or (statement[1] == b"=" and len(statement) == 3)
+    return plain or statement[0] in (b"constexpr", b"using", b"typedef", b"enum") or b"constexpr" in statement[:3]
 
 
 _TOOLKIT = frozenset({b"CUDART_VERSION", b"CUDA_VERSION"})

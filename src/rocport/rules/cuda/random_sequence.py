@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocport.binding.scopes import Kind, Scopes
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
@@ -36,15 +37,21 @@ RULE = Rule(
         Example("void f(curandGenerator_t g) { curandSetPseudoRandomGeneratorSeed(g, time(0)); verify(g); }\n"),
         Example("void f(curandGenerator_t g) { int t = clock(); curandSetPseudoRandomGeneratorSeed(g, 1); }\n"),
         Example("__device__ void f(curandState *s) { curand_init(1, 0, 0, s); }\n"),
+        Example("__device__ float f() { curandState s; curand_init(1, 0, 0, &s); return curand_uniform(&s); }\n"),
+        Example("__device__ void f(curandState *out) { curandState s; curand_init(1, 0, 0, &s); *out = s; }\n"),
+        Example("__device__ curandState s;\n__device__ void f() { curand_init(1, 0, 0, &s); }\n"),
     ),
-    clean=("int my_curand_init(int);\n",),
+    clean=(
+        "int my_curand_init(int);\n",
+        "__device__ void f() { curandState s; curand_init(1, 0, 0, &s); /* curand(&s) */ }\n",
+    ),
     sources=("https://rocm.docs.amd.com/projects/rocRAND/en/latest/api-reference/cpp-api.html (cuRAND compatibility)",),
 )
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in source.find(*_STARTS):
-        if source.at(position + 1) != b"(" or amd_only(source, position):
+        if source.at(position + 1) != b"(" or amd_only(source, position) or _is_idle(source, position):
             continue
         yield finding(
             RULE,
@@ -56,6 +63,24 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             fix="compare distributions, or numbers made on the host",
         )
         return
+
+
+def _is_idle(source: CudaSource, position: int) -> bool:
+    """True for `curand_init(seed, n, 0, &state)` of a local variable that the file names only where it is declared and
+    set: nothing is drawn from it."""
+    close = source.pairs.get(position + 1, 0)
+    if source.at(position) != b"curand_init" or source.at(close - 2) != b"&":
+        return False
+    scopes = Scopes(source)
+    return all(
+        at == close - 1
+        or (
+            source.at(at - 1).startswith(b"curandState")
+            and source.at(at + 1) == b";"
+            and any(scope.kind is Kind.FUNCTION for scope in scopes.enclosing(at))
+        )
+        for at in source.find(source.at(close - 1))
+    )
 
 
 def _is_time(source: CudaSource) -> bool:

@@ -3,7 +3,8 @@
 Since C++20 the library's math.h declares `lerp` for three floats outside of `std`, too, and clang and gcc refuse a
 second function of that name and those parameters. PyTorch 2.13 compiles its extensions as C++20, so that one with the
 samples' header stops there. The port leaves the project's function out where the library has its own, which
-computes the same with other roundings and keeps `lerp(a, b, 1)` at `b`: REVIEW. Overloads for vectors stay.
+computes the same with other roundings and keeps `lerp(a, b, 1)` at `b`: REVIEW for an extension of PyTorch's. A project
+that is none compiles as it did, with its own function where it has not chosen C++20: SAFE. Overloads for vectors stay.
 """
 
 from __future__ import annotations
@@ -66,5 +67,6 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             "C++20 declares lerp for these types itself, where PyTorch asks for C++20: its own stands for this one",
             edits=leave_out_on_hip(source, first, end, b"C++20 has it", b"defined(__cpp_lib_interpolate)"),
             headers=[PLATFORM],
+            applicability=Applicability.REVIEW if context.project.torch_extension else Applicability.SAFE,
             fix="std::lerp rounds otherwise than a + t * (b - a); rename the function where its bits matter",
         )
