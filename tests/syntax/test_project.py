@@ -13,7 +13,7 @@ from rocport.syntax.project import FileNames, holding_ptx, names_of
         '__device__ void f() { asm volatile("nop;"); }\n',
         '__device__ void f() { asm("nop;"); }\n',
         '#define LOAD(x) \\\n  asm volatile( \\\n  "ld")\n',
-        "#include <mma.h>\n",
+        "#include <cutlass/gemm.h>\n",
         '#include "cutlass/gemm.h"\n',
     ],
 )

@@ -66,7 +66,7 @@ class ProjectIndex:
     """Base names of all files some file of the tree includes."""
     torch_extension: bool = False
     ptx_sources: frozenset[str] = frozenset()
-    """Paths of the CUDA sources that hold inline PTX or NVIDIA's matrix headers, in an include of theirs or here."""
+    """Paths of the CUDA sources that hold inline PTX without a translation, or CUTLASS, or include what does."""
     definitions: Mapping[bytes, tuple[Definition, ...]] = field(default_factory=dict)
     includes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     meets: Mapping[bytes, tuple[tuple[str, frozenset[str]], ...]] = field(default_factory=dict)
@@ -86,6 +86,8 @@ class ProjectIndex:
     """Macros that the tree's build files define in a build for AMD GPUs, too."""
     named: frozenset[str] | None = None
     """Macros for CUDA that a source defines or another file names; None for sources without a build."""
+    extensions: frozenset[str] = frozenset()
+    """Modules that the tree's setup.py builds: `CUDAExtension("sptr_cuda", ...)`."""
 
     @cached_property
     def by_basename(self) -> Mapping[str, tuple[str, ...]]:

@@ -34,6 +34,7 @@ from rocport.project.build import BuildSource
 from rocport.project.defines import defines_without_cuda
 from rocport.project.languages import is_build_file, suffix_of
 from rocport.rules import LoadedRule, discover
+from rocport.rules.cuda.inline_ptx import unportable
 from rocport.rules.cuda.own_guard import guard_names, own_guards
 from rocport.rules.cuda.warp_common import counts_in_wavefronts
 from rocport.scan import cache as caching
@@ -43,7 +44,7 @@ from rocport.syntax.amd import ported_side, ported_sides
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.includes import include_names
 from rocport.syntax.notebook import cells
-from rocport.syntax.project import FileNames, build_index, holding_ptx, names_of
+from rocport.syntax.project import FileNames, build_index, holding_ptx, holds_ptx, names_of
 from rocport.syntax.python import PythonSource
 
 R = TypeVar("R")
@@ -271,7 +272,15 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
     index = build_index(tree.paths, (found[file.path] for file in sources), holding_ptx(found))
     return _through_files(
-        replace(index, **_definitions(found), pins=_pins(tree), defined=_defined(tree), named=_named(tree)), found
+        replace(
+            index,
+            **_definitions(found),
+            pins=_pins(tree),
+            defined=_defined(tree),
+            named=_named(tree),
+            extensions=_extensions(tree),
+        ),
+        found,
     )
 
 
@@ -310,6 +319,14 @@ def _pins(tree: SourceTree) -> dict[str, tuple[str, ...]]:
         and isinstance(data := file.content, bytes)
     ]
     return {name: found for name in _PINNED if (found := pinning.pins(texts, name))}
+
+
+_EXTENSION = re.compile(rb"Extension\(\s*(?:name\s*=\s*)?[\"']([\w.]+)[\"']")
+
+
+def _extensions(tree: SourceTree) -> frozenset[str]:
+    builds = (data for file in tree.files if file.path.endswith("setup.py") and isinstance(data := file.content, bytes))
+    return frozenset(name.decode().rpartition(".")[2] for data in builds for name in _EXTENSION.findall(data))
 
 
 def _defined(tree: SourceTree) -> frozenset[str]:
@@ -376,8 +393,12 @@ def _names(file: SourceFile) -> FileNames:
         return FileNames()
     meets, calls = meets_of(data)
     asked = candidates(data, bound_names() | in_families(data)) | (own_guards(data) - known_names())
-    own = collect(CudaSource(file.path, data, known_names()), asked)
-    return replace(names_of(data), definitions=own, includes=tuple(include_names(data)), meets=meets, calls=calls)
+    source = CudaSource(file.path, data, known_names())
+    own = collect(source, asked)
+    names = names_of(data)
+    # Inline PTX that the port translates stops nobody who builds the file.
+    ptx = names.ptx and (holds_ptx(data) or unportable(source, 0, len(data), Context()) is not None)
+    return replace(names, ptx=ptx, definitions=own, includes=tuple(include_names(data)), meets=meets, calls=calls)
 
 
 def _keys(files: Iterable[SourceFile], around: Callable[[SourceFile], tuple[str, ...]]) -> dict[str, str]:
@@ -462,6 +483,7 @@ class Scan:
                 torch_extension=project.torch_extension,
                 ptx_sources=project.ptx_sources,
                 pins=project.pins,
+                extensions=project.extensions,
             ),
         )
 

@@ -16,7 +16,7 @@ _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+((?:[^\n\\]
 _TORCH = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)/")
 _PTX = re.compile(
     rb"(?m)^(?![ \t]*//).*\basm[ \t]*(?:__)?(?:volatile)?(?:__)?[ \t]*\((?=[ \t]*(?:[\"R]|\\?\r?$))"
-    rb"|#[ \t]*include[ \t]*[<\"](?:mma\.h|cute/|cutlass/)"
+    rb"|#[ \t]*include[ \t]*[<\"](?P<nvidia>cute/|cutlass/)"
 )
 _WITH_PARAMETERS = re.compile(
     rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\([^)]*\)((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE
@@ -86,7 +86,7 @@ def names_of(data: bytes) -> FileNames:
         macros,
         included,
         _TORCH.search(data) is not None,
-        (b"asm" in data or b"mma.h" in data or b"cut" in data) and _PTX.search(data) is not None,
+        holds_ptx(data) is not None,
         carrying=_carrying(data) if b".cc." in data else {},
         arrays=(b"Array" in data or b"CUarray" in data) and _ARRAYS.search(data) is not None,
         void_functions=frozenset(_VOID_FUNCTIONS.findall(data))
@@ -97,6 +97,14 @@ def names_of(data: bytes) -> FileNames:
         if b"__device__" in data
         else frozenset(),
     )
+
+
+def holds_ptx(data: bytes) -> bool | None:
+    """Whether a file includes CUTLASS (True), or has inline assembly only (False); None where it has neither."""
+    if b"asm" not in data and b"cut" not in data:
+        return None
+    found = {match["nvidia"] is not None for match in _PTX.finditer(data)}
+    return max(found, default=None)
 
 
 def _sized(data: bytes) -> frozenset[bytes]:

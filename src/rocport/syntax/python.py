@@ -13,6 +13,7 @@ from typing import Any
 from rocport.syntax.amd import names_amd
 
 _ASKS_NVIDIA = re.compile(r"(?:^|[._])is_nvidia(?:_gpu)?$")
+_VENDOR = re.compile(r"(?i)version\.(?:cuda|hip)|nvidia|nvml|rocm|\bamd")
 _CUDA_WORD = re.compile(r"(?i)cuda|nvidia|nvcc")
 
 
@@ -238,7 +239,7 @@ class PythonSource:
     def _asks_cuda(self, branch: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool:
         """True when the child is what runs where `torch.version.cuda` is set: the place knows that it may be None."""
         test = branch.test
-        if isinstance(test, ast.Call) and _ASKS_NVIDIA.search(self.dotted(test.func)):
+        if isinstance(test, ast.Call) and self._asks_nvidia(self.dotted(test.func)):
             return child is not test and child in (branch.body if isinstance(branch.body, list) else [branch.body])
         if child is test or not any(
             isinstance(inner, ast.Attribute) and self.dotted(inner) == "torch.version.cuda" for inner in ast.walk(test)
@@ -247,6 +248,14 @@ class PythonSource:
         absent = isinstance(test, ast.UnaryOp) or any(isinstance(inner, ast.Is) for inner in ast.walk(test))
         body = branch.body if isinstance(branch.body, list) else [branch.body]
         return (child in body) != absent
+
+    def _asks_nvidia(self, name: str) -> bool:
+        """True for `is_nvidia`, unless it is defined here and asks for nothing that tells NVIDIA from AMD."""
+        if not _ASKS_NVIDIA.search(name):
+            return False
+        here = [one for one in self.find(ast.FunctionDef) if one.name == name.rsplit(".", 1)[-1]]
+        bodies = ([line for line in one.body if not isinstance(line, ast.Expr)] for one in here)
+        return all(any(_VENDOR.search(ast.unparse(line)) for line in body) for body in bodies)
 
     @cached_property
     def constants(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from functools import cache
 
 from rocport.facts.packages import find_package, normalize
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.project.build import BuildSource
+from rocport.project.build import BuildSource, Line
 from rocport.rules.build.common import WHEEL_TAG, found
 from rocport.syntax.amd import is_amd_path, names_amd
 
@@ -33,6 +33,8 @@ RULE = Rule(
         Example("--extra-index-url https://download.pytorch.org/whl/cu121\n", path="requirements.txt"),
         Example("x:\n\tgit clone https://github.com/Dao-AILab/flash-attention.git\n", path="Makefile"),
         Example("RUN pip install nvidia-cudnn-cu12\n", path="Dockerfile"),
+        Example('[tool.poetry.dependencies]\ncupy-cuda12x = {version = "^13"}\n', path="pyproject.toml"),
+        Example("[options]\ninstall_requires =\n  torch\n  cupy-cuda12x>=12\n", path="setup.cfg"),
         Example('dependencies = ["torch==2.4.0+cu121", "tensorrt", "cupy-cuda12x"]\n', path="pyproject.toml"),
     ),
     clean=(
@@ -40,6 +42,7 @@ RULE = Rule(
         Example("flash-attn\n", path="requirements-rocm.txt"),
         Example("# cupy-cuda12x\n", path="requirements.txt"),
         Example('[project]\nkeywords = [\n  "nvidia-smi",\n]\n', path="pyproject.toml"),
+        Example("[isort]\nknown_third_party = cupy\n[mypy-cupy.*]\nignore = 1\n", path="setup.cfg"),
         Example("onnxruntime>=1.14\nnvidia-sphinx-theme\n", path="requirements.txt"),
         Example(
             '[tool.uv]\nconflicts = [[\n  { package = "x" },\n  { extra = "mamba-ssm" },\n]]\n', path="pyproject.toml"
@@ -56,6 +59,11 @@ _CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
 _FOR_CUDA = re.compile(r"-cu(?:da)?1[1-9]x?$")
 _KEY = re.compile(r"\s*([A-Za-z][\w-]*)\s*=")
+_SECTION = re.compile(r"\s*\[+([^\]]+)\]+\s*$")
+_TABLE = re.compile(r"(?:^|[.-])(?:dependencies|packages)$")
+"""Tables of Poetry, pixi and Pipenv whose keys are packages."""
+_ASKING = frozenset({"install_requires", "setup_requires", "tests_require", "requires", "deps"})
+"""Keys of setup.cfg and tox.ini that ask for packages."""
 _WORDS = frozenset({"keywords", "classifiers", "description", "authors", "name", "title"})
 """Keys of pyproject.toml whose values are words."""
 _ASKS_AMD_OUT = ("cuda-only", "separate", "build", "fork")
@@ -71,13 +79,10 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         return
     if source.language == "docker" and any(_CUDA_IMAGE.search(line.text) for line in source.lines):
         return  # nvidia-container speaks for the whole file
-    key = ""
-    for line in source.lines:
-        begun = _KEY.match(line.text) if source.language == "toml" else None
-        key = begun[1] if begun else key
-        if line.gated or names_amd(line.text) or key in _WORDS:
+    for line, names in _asked(source):
+        if line.gated or names_amd(line.text):
             continue
-        troubled = {name: said for name in _names(source.language, line.text) if (said := trouble(name))}
+        troubled = {name: said for name in names if (said := trouble(name))}
         rest = line.text
         for name in troubled:
             rest = rest.replace(name, "")
@@ -97,6 +102,28 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
             )
             packages = [name for name in troubled if not tag or name != tag[0]]
             yield replace(item, cause=package_cause(*packages))
+
+
+def _asked(source: BuildSource) -> Iterator[tuple[Line, list[str]]]:
+    """The lines and the packages each asks for; not those of a TOML file whose key has words for its value."""
+    section = key = ""
+    ini = source.path.endswith((".cfg", ".ini"))
+    for line in source.lines:
+        if source.language == "toml":
+            opened = _SECTION.match(line.text)
+            section, key = (opened[1], "") if opened else (section, key)
+            begun = None if ini and line.text[:1].isspace() else _KEY.match(line.text)
+            key = begun[1] if begun else key
+            if key in _WORDS:
+                continue
+            if ini and (key in _ASKING or section == "options.extras_require"):
+                match = _REQUIREMENT.match(line.text[begun.end() :] if begun else line.text)
+                yield line, [match[1]] if match else []
+                continue
+            if begun and _TABLE.search(section):
+                yield line, [key]
+                continue
+        yield line, _names(source.language, line.text)
 
 
 def package_cause(*names: str) -> str:

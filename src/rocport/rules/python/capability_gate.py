@@ -98,6 +98,11 @@ RULE = Rule(
         ),
         Example("if torch.cuda.get_device_capability()[0] > 6:\n    use_tensor_cores()\n", path="m.py"),
         Example("p = torch.cuda.get_device_properties(0)\nif p.major < 8:\n    raise RuntimeError\n", path="m.py"),
+        Example(
+            "def is_nvidia():\n    return torch.cuda.is_available()\n"
+            "if is_nvidia():\n    fast = torch.cuda.get_device_capability() >= (9, 0)\n",
+            path="m.py",
+        ),
     ),
     clean=(
         Example("print(torch.cuda.get_device_capability())\n", path="m.py"),

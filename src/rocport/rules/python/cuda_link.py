@@ -6,8 +6,10 @@ Right when the list is made for the platform; torch maps library names of `libra
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 
 from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
@@ -20,6 +22,10 @@ from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _CUTLASS = re.compile(r"(?:^|/)(?:cutlass|cute)(?:/|$)")
+_GIVEN = frozenset(
+    {"extra_ldflags", "extra_include_paths", "libraries", "library_dirs", "include_dirs", "extra_link_args"}
+)
+"""What `torch.utils.cpp_extension` calls an extension's libraries and folders."""
 _ENV = re.compile(r"^CONDA_PREFIX$|^CUDNN_")
 
 RULE = Rule(
@@ -41,13 +47,18 @@ RULE = Rule(
             "include_dirs = ['/usr/local/cuda/include']\n", contains=("['/opt/rocm/include'] if",), path="setup.py"
         ),
         Example(
+            "from torch.utils.cpp_extension import load\nm = load('m', ['a.cu'], extra_ldflags=['-lcublas'])\n",
+            contains=("extra_ldflags=(['-lhipblas'] if _rocm_compat.IS_ROCM else ['-lcublas'])",),
+            path="m.py",
+        ),
+        Example(
             "include_dirs = [root / 'csrc/cutlass/include', os.path.join(here, 'csrc', 'cutlass')]\n", path="setup.py"
         ),
     ),
     clean=(
         Example("libraries = ['hipblas'] if IS_ROCM else ['cublas']\n", path="setup.py"),
         Example("sources = ['csrc/cublas_wrap.cpp']\n", path="setup.py"),
-        Example("ENGINE = 'cudnn'\n", path="run.py"),
+        Example("ENGINE = 'cudnn'\nshow(engines=['cublas'], folder='/usr/local/cuda')\n", path="run.py"),
         Example("dist.init_process_group(backend='nccl')\n", path="setup.py"),
     ),
     sources=("https://github.com/ROCm/HIPIFY/blob/amd-staging/docs/supported_apis.md",),
@@ -55,9 +66,12 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    if not is_build_script(source.path):
-        return
-    nodes = [node for node, text in source.strings if len(text) < 200 and _is_cudas(source, node, text)]
+    script = is_build_script(source.path)
+    nodes = [
+        node
+        for node, text in source.strings
+        if len(text) < 200 and (script or _is_linked(source, node, text)) and _is_cudas(source, node, text)
+    ]
     gate = Gate(source)
     for node in open_places(source, nodes):
         item = finding(
@@ -71,6 +85,16 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         yield edited(item, gate, _edits(gate, node))
     for node in open_places(source, [node for node in nodes if cuda_library(str(node.value), by_hand=True)[0]]):
         yield finding(RULE, source, node, f"{ast.unparse(node)[:60]}: {BY_HAND}", fix=_advice(node))
+
+
+def _is_linked(source: PythonSource, node: ast.AST, text: str) -> bool:
+    """True for a linker's flag, and for what an extension that is built in the program (`load(...)`) is given."""
+    if text.startswith("-l"):
+        return True
+    above = itertools.takewhile(
+        lambda parent: not isinstance(parent, ast.stmt), map(itemgetter(0), source.ancestors(node))
+    )
+    return any(isinstance(parent, ast.keyword) and parent.arg in _GIVEN for parent in above)
 
 
 def _is_cudas(source: PythonSource, node: ast.Constant, text: str) -> bool:

@@ -2,6 +2,7 @@
 The helper asks for `torch.version.cuda`, or its name says that NVIDIA is meant; on ROCm the code behind it is left out
 although torch's "cuda" device and "nccl" backend are there and right. Right when the helper, or the chain of tests,
 asks for `torch.version.hip` too. Helpers that ask `torch.cuda.is_available()` are True on ROCm and left alone.
+TensorFlow's `is_built_with_cuda()` is False in its builds for ROCm.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, finding, is_test_path, open_places
+from rocport.rules.python.common import PYTHON, call_name, finding, is_test_path, open_places
 from rocport.syntax.python import PythonSource
 
 _ELSEWHERE = re.compile(
@@ -25,7 +26,17 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
     languages=PYTHON,
-    triggers=frozenset({b"version.cuda", b"is_nvidia", b"IS_NVIDIA", b"is_cuda_", b"IS_CUDA_"}),
+    triggers=frozenset(
+        {
+            b"version.cuda",
+            b"is_nvidia",
+            b"IS_NVIDIA",
+            b"is_cuda_",
+            b"IS_CUDA_",
+            b"platform.is_cuda",
+            b"is_built_with_cuda",
+        }
+    ),
     phase=1,
     holds="torch for ROCm, every release",
     examples=(
@@ -34,9 +45,15 @@ RULE = Rule(
             "def backend():\n    if _is_cuda():\n        return 'nccl'\n    return 'gloo'\n",
             path="m.py",
         ),
+        Example("import tensorflow as tf\nassert tf.test.is_built_with_cuda()\n", path="m.py"),
+        Example(
+            "from vllm.platforms import current_platform\nif current_platform.is_cuda():\n    import vllm._C\n",
+            path="m.py",
+        ),
         Example("from p import IS_CUDA_SYSTEM\nif IS_CUDA_SYSTEM:\n    import fast_kernels\n", path="m.py"),
     ),
     clean=(
+        Example("ok = tf.test.is_built_with_cuda() or tf.test.is_built_with_rocm()\n", path="m.py"),
         Example("from p import IS_NVIDIA_HOPPER\nn = 4 if IS_NVIDIA_HOPPER else 8\n", path="m.py"),
         Example(
             "def _is_cuda():\n    return torch.cuda.is_available()\nif _is_cuda():\n    pass\n",
@@ -52,7 +69,10 @@ RULE = Rule(
             path="m.py",
         ),
     ),
-    sources=("https://docs.pytorch.org/docs/stable/notes/hip.html",),
+    sources=(
+        "https://docs.pytorch.org/docs/stable/notes/hip.html",
+        "https://www.tensorflow.org/api_docs/python/tf/test/is_built_with_gpu_support",
+    ),
 )
 
 
@@ -64,18 +84,29 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     for node in source.find(ast.Call, ast.Name):
         name = getattr(node.func if isinstance(node, ast.Call) else node, "id", "")
         asked = name in functions if isinstance(node, ast.Call) else _ELSEWHERE.match(name) is not None
-        if isinstance(node, ast.Call) and _ELSEWHERE.match(name):
-            continue
+        if isinstance(node, ast.Call):
+            # vLLM's platform; is_cuda_alike() is True on both.
+            asked = asked or call_name(source, node).endswith("current_platform.is_cuda")
+            if _ELSEWHERE.match(name):
+                continue
         if asked and not isinstance(getattr(node, "ctx", None), ast.Store) and _decides(source, node):
             nodes.append(node)
-    nodes.sort(key=lambda node: node.lineno)
+    tensorflow = [
+        call
+        for call in source.find(ast.Call)
+        if call_name(source, call).endswith(".is_built_with_cuda")
+        and not source.says_amd(source.statement(call) or call)
+    ]
+    nodes = sorted([*nodes, *tensorflow], key=lambda node: node.lineno)
     for node in open_places(source, nodes):
         yield finding(
             RULE,
             source,
             node,
             f"{ast.unparse(node)} is False on ROCm, and no branch asks for AMD",
-            fix="ask for torch.version.hip in the helper, or in a branch of its own",
+            fix="ask is_built_with_gpu_support(), which is True on both"
+            if node in tensorflow
+            else "ask for torch.version.hip in the helper, or in a branch of its own",
             confidence=Confidence.MEDIUM,
         )
 

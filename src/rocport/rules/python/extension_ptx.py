@@ -1,8 +1,7 @@
-"""An extension built from sources that no hipify can translate: inline PTX, or NVIDIA's matrix instructions.
-`CUDAExtension` translates names and nothing else; `asm("...")`, `<mma.h>`, CUTE and CUTLASS stop hipcc, and with them
-the whole package. Right when the sources are left out on ROCm and the call site has a fallback, or when the kernels
-have a branch of their own for AMD. `port` translates the PTX it knows: what is left is at the kernels' own findings.
-One finding an extension.
+"""An extension built from sources that nothing translates: inline PTX that AMD GPUs have no counterpart for, CUTLASS.
+`CUDAExtension` translates names and nothing else; such `asm("...")`, CUTE and CUTLASS stop hipcc, and with them the
+whole package. Right when the sources are left out on ROCm and the call site has a fallback, or when the kernels have a
+branch of their own for AMD. Sources whose PTX `port` translates are none of these. One finding an extension.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             RULE,
             source,
             node,
-            f"builds {named[0]}{more}: inline PTX or NVIDIA's matrix instructions",
+            f"builds {named[0]}{more}: inline PTX that nothing translates, or CUTLASS",
             fix="leave it out where torch.version.hip is set, with a fallback at the call, or port the kernels first",
             confidence=Confidence.MEDIUM,
         )

@@ -12,9 +12,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from rocport.binding.branches import branches
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.kernel_in_string import CONSTRUCTS
 from rocport.rules.python.common import PYTHON, finding, open_places
+from rocport.syntax.cuda import CudaSource
 from rocport.syntax.python import PythonSource
 
 _PTX = re.compile(rb"^\s*\.(?:version\s+\d|target\s+sm_|visible\s+\.entry)", re.MULTILINE)
@@ -37,6 +39,7 @@ RULE = Rule(
             path="m.py",
         ),
         Example("m = cupy.RawModule(code=Path('k.cu').read_text())\n", path="m.py"),
+        Example("k = '''\n__global__ void f() {\n#ifdef FAST\n  __activemask();\n#endif\n}\n'''\n", path="m.py"),
         Example("PTX = '''\n.version 7.0\n.target sm_80\n.visible .entry f() { ret; }\n'''\n", path="m.py"),
     ),
     clean=(
@@ -45,6 +48,10 @@ RULE = Rule(
             path="m.py",
         ),
         Example("m = cupy.RawModule(code=CODE)\nprint('k.cu')\n", path="m.py"),
+        Example(
+            "k = '''\n__global__ void f() {\n#if !defined(__HIPCC__)\n  __activemask();\n#endif\n}\n'''\n",
+            path="m.py",
+        ),
         Example("print('a __global__ function calls __shfl_sync')\n", path="m.py"),
         Example('"""Docs: __global__ void f() { __syncwarp(); }"""\n', path="m.py"),
     ),
@@ -61,7 +68,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if _PTX.search(data):
             wanted[node] = (["PTX"], 0)
         elif (b"__global__" in data or b"__device__" in data) and b"{" in data:
-            matches = [match for match in CONSTRUCTS.finditer(data) if not _ROUTINE.match(match[0])]
+            dead = branches(CudaSource(source.path, data), torch=False).is_dead
+            found = (match for match in CONSTRUCTS.finditer(data) if not _ROUTINE.match(match[0]))
+            matches = [match for match in found if not dead(match.start())]
             if matches:
                 names = sorted({" ".join(match[0].decode("utf-8", "replace").split()) for match in matches})
                 wanted[node] = (names, data.count(b"\n", 0, matches[0].start()))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from rocport.facts.lookup import counterpart
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding
 from rocport.rules.python.gate import edited, open_lines, replaceable
@@ -24,7 +25,9 @@ _MODULES = frozenset(
 )
 _COMMAND = re.compile(
     r"nvidia-smi|libnvidia-ml|libcuda\.so|nvcuda\.dll|cudart64|libcudart|lspci.*(?i:nvidia)|nvidia-settings"
+    r"|^/dev/nvidia|^/proc/driver/nvidia"
 )
+_SHARED = re.compile(r"(?:.*/)?(?:lib)?([a-zA-Z][\w-]*?)(?:64_\d+|\.(?:so|dll)[\d.]*)*")
 _ASKS = re.compile(r"(?i)avail|find_spec|installed|import_module|has_package|version$")
 _HELPER = re.compile(r"(?i)^is_(?:py3?nvml|nvidia_(?:smi|ml)|pynvml|codecarbon)\w*$")
 
@@ -65,6 +68,9 @@ RULE = Rule(
             b"libcuda",
             b"cudart",
             b"nvcuda",
+            b"CDLL",
+            b"LoadLibrary",
+            b"find_library",
         }
     ),
     phase=5,
@@ -86,12 +92,16 @@ RULE = Rule(
             path="m.py",
         ),
         Example("import subprocess\nsubprocess.run(['nvidia-smi', '-L'])\n", path="m.py"),
+        Example("import os\nhas = os.path.exists('/dev/nvidiactl')\n", path="m.py"),
+        Example("import ctypes\nblas = ctypes.CDLL('libcublas.so.12')\n", path="m.py"),
+        Example("from ctypes.util import find_library\nhas = find_library('nvrtc') is not None\n", path="m.py"),
         Example("from py3nvml import py3nvml as nvml\n", path="m.py"),
         Example("def can_measure():\n    return importlib.util.find_spec('pynvml') is not None\n", path="m.py"),
     ),
     clean=(
         Example("try:\n    import pynvml\nexcept ImportError:\n    pynvml = None\n", path="m.py"),
         Example("if is_rocm:\n    run('rocm-smi')\nelse:\n    run('nvidia-smi')\n", path="m.py"),
+        Example("import ctypes\nm = ctypes.CDLL('libm.so.6')\nc = find_library('c')\n", path="m.py"),
         Example("'''Like nvidia-smi.'''\nimport torch\n", path="m.py"),
     ),
     sources=("https://rocm.docs.amd.com/projects/amdsmi/en/latest/",),
@@ -128,6 +138,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         asked = text in modules and _ASKS.search(call_name(source, source.parents[constant]))
         if asked or (len(text) < 300 and _COMMAND.search(text)):
             nodes.append(constant)
+    opened = {node: name for node in source.find(ast.Call) if (name := _opened(node))}
+    nodes += opened
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     gate = Gate(source)
     served = _served(source)
@@ -141,11 +153,30 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             "NVIDIA's management tools are absent on an AMD machine",
             fix="ask torch.cuda, or amdsmi where torch.version.hip is set",
         )
-        item = replace(item, cause="NVIDIA's management tools")
+        library = counterpart("link", next((opened[other] for other in others if other in opened), ""))
+        if library is not None:
+            item = replace(
+                item,
+                message=f"opens {library.cuda}: a CUDA library, not there on ROCm",
+                fix=f"open {library.hip}, whose functions have HIP's names, where torch.version.hip is set"
+                if library.hip
+                else library.note.partition(":")[2].strip() or "leave it out where torch.version.hip is set",
+            )
+        item = replace(item, cause=library.cuda if library is not None else "NVIDIA's management tools")
         if served and isinstance(node, ast.Call) and not any(isinstance(other, ast.Constant) for other in others):
             yield replace(item, applicability=Applicability.SAFE, fix="nothing here: the port changes the import")
             continue
         yield edited(item, *_edits(gate, node, served)) if len(others) == 1 else item
+
+
+def _opened(call: ast.Call) -> str:
+    """The link name of CUDA's library that a call of ctypes loads or looks for; empty for every other call."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name not in ("CDLL", "LoadLibrary", "PyDLL", "find_library") or not call.args:
+        return ""
+    file = call.args[0].value if isinstance(call.args[0], ast.Constant) else ""
+    match = _SHARED.fullmatch(file) if isinstance(file, str) else None
+    return match[1] if match is not None and counterpart("link", match[1]) is not None else ""
 
 
 def _edits(gate: Gate, node: ast.AST, served: bool) -> tuple[Gate, tuple[Edit, ...]]:

@@ -18,7 +18,7 @@ from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _NAME = re.compile(
-    r"(?:tl|triton\.language)\.extra\.cuda|triton\.backends\.nvidia|libcuda_dirs|triton\.language\.libdevice|triton\.common\.build|(?:tl|triton\.language)\.libdevice|triton\.language\.extra\.libdevice\.fast_"
+    r"(?:tl|triton\.language)\.extra\.cuda|triton\.backends\.nvidia|gluon\.(?:language\.)?nvidia|libcuda_dirs|triton\.language\.libdevice|triton\.common\.build|(?:tl|triton\.language)\.libdevice|triton\.language\.extra\.libdevice\.fast_"
 )
 
 RULE = Rule(
@@ -27,7 +27,18 @@ RULE = Rule(
     severity=Severity.BREAKS_RUN,
     applicability=Applicability.MANUAL,
     languages=PYTHON,
-    triggers=frozenset({b"inline_asm", b"extra.cuda", b"backends.nvidia", b"libcuda_dirs", b"libdevice"}),
+    triggers=frozenset(
+        {
+            b"inline_asm",
+            b"extra.cuda",
+            b"backends.nvidia",
+            b"libcuda_dirs",
+            b"libdevice",
+            b"gluon",
+            b"GPUTarget",
+            b"asm[",
+        }
+    ),
     phase=5,
     holds="Triton with its AMD backend, every ROCm release",
     examples=(
@@ -39,10 +50,18 @@ RULE = Rule(
             contains=("if _rocm_compat.IS_ROCM:\n    from triton.language.extra.hip import libdevice\nelse:\n",),
             path="m.py",
         ),
+        Example(
+            "from triton.language.extra.cuda import libdevice\ndef f(x):\n    return libdevice.rsqrt(x)\n",
+            contains=("    return libdevice.rsqrt(x)\n",),
+            path="m.py",
+        ),
+        Example("from triton.experimental.gluon.language.nvidia.hopper import tma\n", path="m.py"),
+        Example("k = triton.compile(s, target=GPUTarget('cuda', 80, 32))\nptx = k.asm['ptx']\n", path="m.py"),
         Example("import triton.language as tl\ny = tl.extra.cuda.libdevice.round(x)\n", path="m.py"),
     ),
     clean=(
         Example("y = tl.math.exp2(x)\nfrom triton.language.extra import libdevice\n", path="m.py"),
+        Example("t = GPUTarget(backend, arch, 32)\ncode = k.asm['ttgir']\n", path="m.py"),
         Example("if is_amd:\n    pass\nelse:\n    from triton.language.extra.cuda import libdevice\n", path="m.py"),
     ),
     sources=("https://github.com/triton-lang/triton/tree/main/third_party/amd",),
@@ -57,11 +76,21 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             names = [f"{node.module or ''}.{name}" for name in names]
         if any(_NAME.search(name) for name in names) and not source.guarded(node):
             nodes.append(node)
+    imported = {alias.asname or alias.name for node in nodes for alias in node.names}
     for call in source.find(ast.Call):
-        if call_name(source, call).endswith("inline_asm_elementwise"):
+        name = call_name(source, call)
+        first = call.args[0] if call.args else None
+        cuda = name.endswith("GPUTarget") and isinstance(first, ast.Constant) and first.value == "cuda"
+        if cuda or name.endswith("inline_asm_elementwise"):
             nodes.append(call)
+    for item in source.find(ast.Subscript):
+        of_asm = isinstance(item.value, ast.Attribute) and item.value.attr == "asm"
+        if of_asm and isinstance(item.slice, ast.Constant) and item.slice.value in ("ptx", "cubin"):
+            nodes.append(item)
     for attribute in source.find(ast.Attribute):
         parent = source.parents.get(attribute)
+        if ast.unparse(attribute).partition(".")[0] in imported:
+            continue  # what is imported in its place serves the use too
         if not isinstance(parent, ast.Attribute) and re.search(
             r"^(?:tl|triton\.language)\.extra\.cuda|^triton\.backends\.nvidia", source.dotted(attribute)
         ):

@@ -1,6 +1,6 @@
-"""Launch options of Triton's CUDA backend: `num_ctas` above 1 (clusters, sm_90) and `maxnreg`.
+"""Launch options of Triton's CUDA backend: `num_ctas` above 1 (clusters, sm_90), `maxnreg` and `launch_pdl`.
 
-Triton's AMD backend raises ValueError for a cluster on targets that cannot launch one, and KeyError for `maxnreg`,
+Triton's AMD backend raises ValueError for a cluster on targets that cannot launch one, and KeyError for the other two,
 which it does not have. Right when the option is given for CUDA alone.
 """
 
@@ -19,11 +19,12 @@ RULE = Rule(
     severity=Severity.BREAKS_RUN,
     applicability=Applicability.MANUAL,
     languages=PYTHON,
-    triggers=frozenset({b"num_ctas", b"maxnreg"}),
+    triggers=frozenset({b"num_ctas", b"maxnreg", b"launch_pdl"}),
     phase=5,
     holds="Triton 3.9 read",
     examples=(
         Example("import triton\nk[(1,)](x, num_ctas=2)\n", path="m.py"),
+        Example("import triton\nk[(1,)](x, launch_pdl=True)\n", path="m.py"),
         Example("from mine import k\nkw = {'num_ctas': 2}\nk[(1,)](x, **kw)\n", path="m.py"),
         Example("import triton\nc = [triton.Config({'B': 64}, num_warps=4, maxnreg=168)]\n", path="m.py"),
     ),
@@ -52,13 +53,17 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                 continue
             if isinstance(target.value, ast.Name) and target.value.id in spread:
                 pairs.append((target.slice.value, node.value))
-    nodes = [value for name, value in pairs if name in ("num_ctas", "maxnreg") and not _is_default(value)]
+    nodes = [
+        value
+        for name, value in pairs
+        if name == "launch_pdl" or (name in ("num_ctas", "maxnreg") and not _is_default(value))
+    ]
     for node in open_places(source, sorted(nodes, key=lambda node: node.lineno)):
         yield finding(
             RULE,
             source,
             node,
-            "num_ctas above 1 and maxnreg are options of Triton's CUDA backend: AMD's raises an error",
+            "num_ctas above 1, maxnreg and launch_pdl are options of Triton's CUDA backend: AMD's raises an error",
             fix="give it where torch.version.hip is None; waves_per_eu bounds registers on AMD",
         )
 
