@@ -3,8 +3,9 @@
 //
 // A source that no GPU compiler sees may reach a generated header through a common one. A CUDA compiler's headers are
 // readable there, because they leave the device's part out; the functions of ours stay declared, so that templates which
-// call them can be read. For that the compiler has to know HIP's device functions and builtins by name. None of the names
-// below is defined: host code cannot call them, and none of it is there in a HIP compilation.
+// call them can be read. For that the compiler has to know HIP's device functions and builtins by name. None of the
+// functions below is defined: host code cannot call them, and none of it is there in a HIP compilation. Attributes that a
+// CUDA compiler's headers define for the host, too, are here.
 #ifndef ROCPORT_HOST_H
 #define ROCPORT_HOST_H
 
@@ -12,6 +13,17 @@
 #if !defined(__HIPCC__) && !defined(__HIPCC_RTC__) && !defined(__CUDACC__) && !defined(ROCPORT_ON_CPU)
 #define ROCPORT_HOST_ONLY 1
 
+#ifndef __align__
+#define __align__(n) __attribute__((aligned(n)))
+#endif
+#ifndef __launch_bounds__
+#define __launch_bounds__(...)
+#endif
+#ifndef __managed__
+#define __managed__
+#endif
+
+#ifdef __cplusplus
 #include <cmath>
 
 #ifndef __HIP_MEMORY_SCOPE_SYSTEM
@@ -95,5 +107,6 @@ ROCPORT_ABSENT(double, __ull2double_rz)
 
 }  // namespace rocport
 
+#endif
 #endif
 #endif  // ROCPORT_HOST_H
