@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from posixpath import normpath
 
+from rocport.model.paths import vendored
 from rocport.model.versions import RocmVersion
 
 
@@ -88,6 +89,13 @@ class ProjectIndex:
     """Macros for CUDA that a source defines or another file names; None for sources without a build."""
     extensions: frozenset[str] = frozenset()
     """Modules that the tree's setup.py builds: `CUDAExtension("sptr_cuda", ...)`."""
+    hip_builds: frozenset[str] = frozenset()
+    """Files of CMake in which the project itself asks for HIP's language or package."""
+
+    def built_for_amd(self, path: str) -> str:
+        """The file of CMake by which what a path belongs to, the project or a library in it, builds for AMD GPUs."""
+        library = vendored(path)
+        return min((item for item in self.hip_builds if vendored(item) == library), key=len, default="")
 
     @cached_property
     def by_basename(self) -> Mapping[str, tuple[str, ...]]:

@@ -84,6 +84,18 @@ def export_headers(items: Sequence[CMakeCommand]) -> Iterator[tuple[str, str]]:
             yield name, "#pragma once\n" + "".join(f"#define {macro}\n" for macro in every)
 
 
+def builds_for_hip(items: Sequence[CMakeCommand]) -> bool:
+    """True for CMake that asks for HIP's language or package by itself: the option of a port is not the project's."""
+    if any(item.name == "option" and "HIP in place of CUDA" in item.arguments for item in items):
+        return False
+    return any(
+        item.name in ("hip_add_executable", "hip_add_library")
+        or (item.name in ("enable_language", "project") and "HIP" in item.words[item.name == "project" :])
+        or (item.name == "find_package" and item.words[:1] in (("HIP",), ("hip",)))
+        for item in items
+    )
+
+
 def without_comments(data: bytes) -> bytes:
     """The same bytes with spaces in place of comments: line numbers and offsets stay."""
     kept = bytearray(data)

@@ -120,6 +120,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         [repr(item).encode() for item in sorted(project.pins.items())],
         [name.encode() for name in sorted(project.defined)],
         [name.encode() for name in sorted(project.extensions)],
+        [path.encode() for path in sorted(project.hip_builds)],
         [repr(None if project.named is None else sorted(project.named)).encode()],
         [
             name + repr([(path, sorted(kinds)) for path, kinds in items]).encode()

@@ -31,6 +31,7 @@ from rocport.model import (
 )
 from rocport.project import pins as pinning
 from rocport.project.build import BuildSource
+from rocport.project.cmake import builds_for_hip, commands
 from rocport.project.defines import defines_without_cuda
 from rocport.project.languages import is_build_file, suffix_of
 from rocport.rules import LoadedRule, discover
@@ -40,7 +41,7 @@ from rocport.rules.cuda.warp_common import counts_in_wavefronts
 from rocport.scan import cache as caching
 from rocport.scan import suppress
 from rocport.scan.cache import Cache
-from rocport.syntax.amd import ported_side, ported_sides
+from rocport.syntax.amd import names_amd, ported_side, ported_sides
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.includes import include_names
 from rocport.syntax.notebook import cells
@@ -279,6 +280,7 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
             defined=_defined(tree),
             named=_named(tree),
             extensions=_extensions(tree),
+            hip_builds=_hip_builds(tree),
         ),
         found,
     )
@@ -327,6 +329,17 @@ _EXTENSION = re.compile(rb"Extension\(\s*(?:name\s*=\s*)?[\"']([\w.]+)[\"']")
 def _extensions(tree: SourceTree) -> frozenset[str]:
     builds = (data for file in tree.files if file.path.endswith("setup.py") and isinstance(data := file.content, bytes))
     return frozenset(name.decode().rpartition(".")[2] for data in builds for name in _EXTENSION.findall(data))
+
+
+def _hip_builds(tree: SourceTree) -> frozenset[str]:
+    return frozenset(
+        file.path
+        for file in tree.files
+        if file.language == "cmake"
+        and isinstance(data := file.content, bytes)
+        and b"hip" in data.lower()
+        and builds_for_hip(commands(data))
+    )
 
 
 def _defined(tree: SourceTree) -> frozenset[str]:
@@ -484,6 +497,7 @@ class Scan:
                 ptx_sources=project.ptx_sources,
                 pins=project.pins,
                 extensions=project.extensions,
+                hip_builds=project.hip_builds,
             ),
         )
 
@@ -500,15 +514,17 @@ class Scan:
         found = scan_file(file.path, file.content, file.language, context, failed)
         if isinstance(found, Problem):
             return Scanned(problems=(found,))
-        return self._unsuppressed(file.path, file.content, found, failed)
+        return self._unsuppressed(file.path, file.content, file.language, found, failed)
 
     def lexed(self, source: CudaSource) -> Scanned:
         """A CUDA file that somebody else has a use for, too."""
         failed: list[Problem] = []
         found = scan_source(source, self.context, failed)
-        return self._unsuppressed(source.path, source.data, found, failed)
+        return self._unsuppressed(source.path, source.data, "cuda", found, failed)
 
-    def _unsuppressed(self, path: str, data: bytes, found: list[Finding], failed: list[Problem]) -> Scanned:
+    def _unsuppressed(
+        self, path: str, data: bytes, language: str, found: list[Finding], failed: list[Problem]
+    ) -> Scanned:
         kept, left_out = suppress.apply(path, data, found)
         if pair := ported_side(path, self.sides):
             side, twin = pair
@@ -516,11 +532,29 @@ class Scan:
             kept = [_on_ported_side(finding, said, twin) for finding in kept]
         elif pair := ported_side(path, self.twins):
             kept = [_on_ported_side(finding, f"{pair[0]} is AMD's twin of {pair[1]}", pair[0]) for finding in kept]
+        elif language in _BUILT and (build := self.context.project.built_for_amd(path)):
+            said = f"{build} builds for AMD GPUs already"
+            kept = [
+                _on_ported_side(finding, said, f"what {build} builds for HIP")
+                if finding.phase == _BUILD_PHASE and not names_amd(_line_at(data, finding))
+                else finding
+                for finding in kept
+            ]
         return Scanned(tuple(kept), tuple(failed), tuple(left_out))
 
 
+def _line_at(data: bytes, finding: Finding) -> str:
+    start, end = data.rfind(b"\n", 0, finding.span.start) + 1, data.find(b"\n", finding.span.start)
+    return data[start : end if end >= 0 else len(data)].decode("utf-8", "replace")
+
+
+_BUILD_PHASE = 4
+_BUILT = frozenset({"cuda", "cmake", "make", "shell"})
+"""Languages of what CMake builds, or is called beside: setup.py asks PyTorch for its own build."""
+
+
 def _on_ported_side(finding: Finding, said: str, twin: str) -> Finding:
-    """What stands in CUDA's side, or AMD's, of a project that has both: one thing to know, however many places."""
+    """What is CUDA's side, or AMD's, of a project that has or builds both: one thing to know, however many places."""
     if finding.applicability is Applicability.SAFE:
         return finding
     return replace(

@@ -15,7 +15,7 @@ from rocport.facts.lookup import counterpart, link_triggers, package_triggers
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
 from rocport.project.cmake import CMakeCommand
-from rocport.rules.build import cmake_gate
+from rocport.rules.build import cmake_gate, cmake_reach
 from rocport.rules.build.common import ARCH_FLAG, BY_HAND, NOTHING, NVIDIA_TOOLS, cuda_library, found, nvcc_flag
 from rocport.syntax.amd import is_amd_path, names_amd
 
@@ -36,24 +36,16 @@ _WARNS = re.compile(r"\$<\$<COMPILE_LANG(?:UAGE|_AND_ID):CUDA>:(?:SHELL:)?(?:--W
 """One option that asks nvcc for a warning, or is for MSVC alone: it compiles nothing otherwise."""
 _NOTHING = re.compile(r"\bCUDA_(?:SEPARABLE_COMPILATION\s+(?:OFF|FALSE|0)|RESOLVE_DEVICE_SYMBOLS\s+\w+)\b")
 """Properties set to what they are without CUDA, or that say nothing without CUDA_SEPARABLE_COMPILATION."""
-_ARCHITECTURES = re.compile(r"\bCUDA_ARCHITECTURES\s+(?:\"[^\"]*\"|[^\s\"]+)")
+_ARCHITECTURES = re.compile(r"\bCUDA_ARCHITECTURES(?:\s+(?:\"[^\"]*\"|[^\s\"]+)|\s*\Z)")
 """A property that HIP does not read: its targets have CMAKE_HIP_ARCHITECTURES."""
 _LINKER = re.compile(r"(?:(?:APPEND|PREPEND|REMOVE_ITEM)\s+)?CMAKE_CUDA_(?:HOST_)?IMPLICIT_LINK_\w+\s")
 """What nvcc links by itself, as CMake found it out."""
-_CAUSES = {
-    "_COMPILATION: nvcc only": "",
-    "no nvcc on ROCm": "CUDA as a language of CMake",
-    "to the languages": "CUDA as a language of CMake",
-    "compiled as CUDA": "CUDA as a language of CMake",
-    "CUDA): no CUDA toolkit on ROCm": "the CUDA toolkit in CMake",
-    "CUDAToolkit): no CUDA toolkit on ROCm": "the CUDA toolkit in CMake",
-    "empty without the CUDA toolkit": "the CUDA toolkit in CMake",
-    "a CUDA library": "CUDA's libraries in CMake",
-    "a target of CUDA's": "CUDA's libraries in CMake",
-    "nvcc only": "nvcc's options in CMake",
-    "HIP's would go without": "nvcc's options in CMake",
-}
-"""What has been written for HIP beside a command, by the end of its message: one thing to look at, however often."""
+_DONE = "CUDA in CMake"
+"""The cause of what has been written for HIP beside a command: one build to look at, however many commands it has."""
+_APART = "_COMPILATION: nvcc only"
+"""What makes other objects of the sources is looked at for itself."""
+_LEFT = {"nvcc only": "nvcc's options in CMake, by hand", "CUDA toolkit": "the CUDA toolkit in CMake, by hand"}
+"""What is left to do, by the end of its message: one kind of change each."""
 _RUN_BY = frozenset({"add_custom_command", "add_custom_target", "execute_process", "exec_program", "find_program"})
 _TOOL = re.compile(
     rf"(?:.*/)?(?:{'|'.join(map(re.escape, sorted(NVIDIA_TOOLS)))})(?:\.exe)?|\$\{{CUDA(?:Toolkit)?_NVCC_EXECUTABLE\}}"
@@ -292,11 +284,15 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         return
     above = cmake_gate.roots(source, context)
     own = frozenset(
-        match[1] for command in source.commands if command.name == "set" and (match := _OWN.match(command.arguments))
+        command.words[0]
+        for command in source.commands
+        if (command.name == "set" and _OWN.match(command.arguments))
+        or (command.name == "add_library" and command.words)
     )
     languages = cmake_gate.project_languages(source)
+    unreached, nvccs = cmake_reach.unreached(source.commands), cmake_reach.for_nvcc(source.commands)
     for command in source.commands:
-        if command.gated or names_amd(command.arguments):
+        if command.gated or names_amd(command.arguments) or command.at in unreached:
             continue
         tool = _runs(command)
         message = f"{tool}: a program of NVIDIA's, not there on ROCm" if tool else _what(command, own)
@@ -325,8 +321,12 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 )
             library, advice = cmake_gate.by_hand(command)
             cause = f"{library} in CMake" if library and library in item.message else ""
-            done = cause or next((what for end, what in _CAUSES.items() if item.message.endswith(end)), "")
-            yield replace(item, edits=made, applicability=Applicability.REVIEW, cause=done) if made else item
+            if made:
+                done = "" if item.message.endswith(_APART) else _DONE
+                yield replace(item, edits=made, applicability=Applicability.REVIEW, cause=cause or done)
+            elif not (item.message.endswith("nvcc only") and cmake_reach.assigned(command) in nvccs):
+                left = next((what for end, what in _LEFT.items() if item.message.endswith(end)), "")
+                yield replace(item, cause=cause or left)
             if library and (made or not cause):
                 by_hand = found(RULE, source, command, f"{library}: {BY_HAND}", fix=advice or NOTHING)
                 yield replace(by_hand, cause=cause)
@@ -351,9 +351,10 @@ def _runs(command: CMakeCommand) -> str:
 
 
 def _what(command: CMakeCommand, own: frozenset[str]) -> str:
-    """Why a command breaks without CUDA; empty when it does not. `own`: variables the file gives a plain value."""
+    """Why a command breaks without CUDA; empty when it does not. `own`: variables the file gives a plain value, and its
+    targets."""
     name, arguments = command.name, _NOTHING.sub("", command.arguments)
-    if name in ("set_property", "set_target_properties"):
+    if name in ("set_property", "set_target_properties", "get_property", "get_target_property"):
         arguments = _ARCHITECTURES.sub("", arguments)
     words = arguments.split()
     if (name == "set" and words[:1] == ["CUDA_PROPAGATE_HOST_FLAGS"]) or _LINKER.match(arguments):
@@ -379,7 +380,7 @@ def _what(command: CMakeCommand, own: frozenset[str]) -> str:
     if name in ("set_source_files_properties", "set_property") and _LANGUAGE.search(arguments):
         return "LANGUAGE CUDA: no nvcc on ROCm"
     for target in _TARGET.findall(arguments):
-        if target.startswith("CUDA::") or counterpart("cmake", target) is not None:
+        if target.startswith("CUDA::") or (target not in own and counterpart("cmake", target) is not None):
             return f"{target}: a target of CUDA's"
     flag = nvcc_flag(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
     if flag:

@@ -31,6 +31,9 @@ _SWITCH = (
     r"(?:\w*(?:USE|ENABLE|WITH|BUILD|HAVE)_(?:CUDA|GPU|NVIDIA)\w*|CUDA(?:Toolkit)?_FOUND|CMAKE_CUDA_COMPILER"
     r"|\w+_USE_CUDA)"
 )
+_ASKS_CUDA = re.compile(rf"(?<![^\s()])\"?(?:\$\{{)?(?P<switch>{_SWITCH})\}}?\"?(?=\s*(?:\)|\Z|(?:AND|OR)\b))".encode())
+"""A switch that is asked whether it is on, and not compared with anything."""
+_OF_CUDA = re.compile(rb"(?i)\w*(?:cuda|nvidia|cudnn|COMPUTE_BACKEND)\w*")
 _VERSION = re.compile(r"\s*\"?\$?\{?(?:CUDA_VERSION|CUDAToolkit_VERSION|CMAKE_CUDA_COMPILER_VERSION)\w*\}?\"?\s+\w+\s")
 
 
@@ -498,18 +501,24 @@ def _kept(name: str, arguments: str) -> list[str]:
 
 
 def _condition(source: BuildSource, command: CMakeCommand) -> tuple[Edit, ...]:
-    """The GPU branch is taken on ROCm too: what stands in it is gated in its turn; tests of CUDA's version are not."""
+    """Where it is asked whether CUDA is there, ROCm counts too: what stands in the branch is gated in its turn. Tests
+    of CUDA's version alone are not for ROCm; one of them beside others decides too much to be edited."""
     words = command.arguments.split()
-    asks = re.fullmatch(_SWITCH, words[-1].strip('"${}')) is not None if words else False
-    if len(words) == 1 and asks:
-        text = f"{OPTION} OR "
-    elif (len(words) == 2 and words[0] == "NOT" and asks) or (len(words) == 3 and _VERSION.match(command.arguments)):
-        text = f"NOT {OPTION} AND "
-    else:
-        return ()
     at = source.data.find(b"(", command.at, command.close) + 1
-    at += len(source.data[at:]) - len(source.data[at:].lstrip())
-    return (Edit(Span(at, at), text.encode()),)
+    if len(words) == 3 and _VERSION.match(command.arguments):
+        at += len(source.data[at:]) - len(source.data[at:].lstrip())
+        return (Edit(Span(at, at), f"NOT {OPTION} AND ".encode()),)
+    text = source.data[at : command.close - 1]
+    asked = [match for match in _ASKS_CUDA.finditer(text) if match["switch"]]
+    if not asked or len(asked) < len(_OF_CUDA.findall(text)) or b"#" in text:
+        return ()
+    if len(words) == 1:
+        return (Edit(Span(at + asked[0].start(), at + asked[0].start()), f"{OPTION} OR ".encode()),)
+    made: list[Edit] = []
+    for match in asked:
+        start, end = at + match.start(), at + match.end()
+        made += (Edit(Span(start, start), f"({OPTION} OR ".encode()), Edit(Span(end, end), b")"))
+    return tuple(made)
 
 
 def _wrapped(source: BuildSource, command: CMakeCommand, rocm: Sequence[str]) -> tuple[Edit, ...]:

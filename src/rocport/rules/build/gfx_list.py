@@ -1,6 +1,7 @@
 """An AMD target list with one GPU in it: `PYTORCH_ROCM_ARCH=gfx90a`, `--offload-arch=gfx90a`, `GPU_ARCHS="gfx90a"`.
 Code objects for one gfx target run on that target only: everything else answers "no kernel image" or falls back. Right
-when the list is a parameter, or holds every target the project says it supports.
+when the list is a parameter, or holds every target the project says it supports. What CMake sets only where nobody gave
+the list is its default, and left alone.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
+from rocport.rules.build.cmake_reach import branches
 from rocport.rules.build.common import found
 
 _ONE = re.compile(
@@ -25,9 +27,13 @@ RULE = Rule(
     triggers=frozenset({b"gfx"}),
     phase=4,
     holds="every ROCm release: a code object runs on its own gfx target",
-    examples=(Example('RUN PYTORCH_ROCM_ARCH="gfx90a" python setup.py install\n', path="Dockerfile_amd"),),
+    examples=(
+        Example('RUN PYTORCH_ROCM_ARCH="gfx90a" python setup.py install\n', path="Dockerfile_amd"),
+        Example("if(USE_HIP)\n  set(GPU_TARGETS gfx90a)\nendif()\n", path="CMakeLists.txt"),
+    ),
     clean=(
         Example('ENV PYTORCH_ROCM_ARCH="gfx90a;gfx942"\n', path="Dockerfile"),
+        Example("if(NOT GPU_TARGETS)\n  set(GPU_TARGETS gfx90a)\nendif()\n", path="CMakeLists.txt"),
         Example("ARG GPU_ARCHS\nRUN make ${GPU_ARCHS}\n", path="Dockerfile"),
     ),
     sources=("https://rocm.docs.amd.com/en/latest/reference/gpu-specs.html",),
@@ -35,9 +41,15 @@ RULE = Rule(
 
 
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
+    defaults = {
+        item.line
+        for condition, body in branches(source.commands)
+        for item in body
+        if item.name == "set" and item.words and item.words[0] in condition.arguments
+    }
     for line in source.lines:
         match = _ONE.search(line.text)
-        if match:
+        if match and line.number not in defaults:
             yield found(
                 RULE,
                 source,
