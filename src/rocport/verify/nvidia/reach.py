@@ -31,7 +31,9 @@ _IN_OLD_FOLDERS = {
     **dict.fromkeys((".gitattributes", ".gitignore"), "git and packaging read it"),
 }
 _LOADED = (".pth", ".so", ".pyd", ".dll", ".dylib", ".pyc")
-_CI = re.compile(r"(?:^|/)(?:\.github|\.circleci|\.buildkite|\.gitlab)/.*\.ya?ml\Z|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z")
+_CI = re.compile(
+    r"(?:^|/)(?:\.github/workflows|\.circleci|\.buildkite|\.gitlab)/.*\.ya?ml\Z|(?:^|/)\.gitlab-ci[^/]*\.ya?ml\Z"
+)
 _TEST = re.compile(r"(?:test_[^/]*|[^/]*_test)\.py\Z")
 _TOUCHES = re.compile(
     rb"concurrency\s*:|actions/cache|\bcache\s*:|publish|\bdeploy|upload-artifact|write-all|workflow_run"
@@ -148,7 +150,8 @@ class Reach:
         elif name in ("Dockerfile", "Containerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yaml"):
             self._say(path, "container tools take it by its name", certain=False)
         elif name.endswith((".pyi", "py.typed")):
-            beside = self._loads_stubs or path[:-1] in self.original  # `x.pyi` is read in place of `x.py`
+            # `x.pyi` is read in place of `x.py`; the other one says that a package's own types count.
+            beside = path[:-1] in self.original or (name == "py.typed" and folder in self._folders) or self._loads_stubs
             self._say(path, "type checkers read it", None if beside else False)
         elif not own_of_the_port(path):
             hidden = any(part.startswith(".") for part in path.split("/"))
@@ -157,6 +160,10 @@ class Reach:
         elif folder in self._folders and language(path) in _MAY_BE_SETTINGS and not _OWN_HEADER.search(name):
             message = "tools read settings and built files by their names, also from the folders above their sources"
             self._say(path, f"{message}, and it is not named for ROCm", None)
+        elif "/" in path and (top := path.split("/")[0]) not in self._folders and not _OWN_HEADER.search(top):
+            self._say(
+                path, f"tools look for folders by their names at the root, and `{top}` is not named for ROCm", None
+            )
         if name == "__init__.py" and f"{folder}.py" in self.original:
             self._say(path, f"Python takes its folder for the module, before `{folder}.py`")
         self._spelling(path)
@@ -465,16 +472,22 @@ class Reach:
     # Mentions.
 
     def _named(self) -> None:
-        """A file the original names although it did not have it: looked for, and found now."""
+        """A file, or a module, the original names although it did not have it: looked for, and found now."""
         known = {path.rpartition("/")[2] for path in self.original.modes}
         names: dict[bytes, str] = {}
+        modules: dict[bytes, str] = {}
         for path in self.new:
             if path not in self.generated and path not in self.hip_only:
                 name = path.rpartition("/")[2]
                 names[os.fsencode(path if name in known else name)] = path
+                module = path.removesuffix("/__init__.py").removesuffix(".py").split("/")[-2:]
+                if path.endswith(".py") and len(module) == 2:
+                    modules.setdefault(os.fsencode(".".join(module)), path)
         if not names:
             return
-        expression = re.compile(rb"(?<![\w.-])(?:" + b"|".join(map(re.escape, names)) + rb")(?![\w])")
+        files, dotted = (b"|".join(map(re.escape, found)) or rb"\Z." for found in (names, modules))
+        expression = re.compile(rb"(?:(?<![\w.-])(?:" + files + rb")|(?<![\w-])(?:" + dotted + rb"))(?!\w)")
+        names |= modules
         parts = {words_of(name) for name in names}
         for path in self.original.modes:
             kind = language(path)
@@ -490,7 +503,8 @@ class Reach:
                 if kind == "c" and (line.count(b'"') % 2 == 0 or re.match(rb"[ \t]*#[ \t]*(?:include|import)", line)):
                     continue
                 new = names[match.group()]
-                if os.fsdecode(match.group()) != new and posixpath.dirname(new) not in self._folders:
+                alone = match.group() not in modules and os.fsdecode(match.group()) != new
+                if alone and posixpath.dirname(new) not in self._folders:
                     continue
                 message = f"the original names `{os.fsdecode(match.group())}`, which it did not have"
                 number = content.count(b"\n", 0, match.start()) + 1
