@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,15 @@ def test_unknown_subjects_get_a_suggestion_and_exit_2() -> None:
     assert code == 2
     assert "did you mean warp-shuffle-sync" in err
     assert invoke()[0] == 2
+
+
+def test_a_pipe_that_has_a_name_is_a_log() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, LOG.encode())
+    os.close(writing)
+    code, out, err = invoke(f"/dev/fd/{reading}")
+    os.close(reading)
+    assert code == 1 and ":2: The binary holds no code for this GPU" in out, err
 
 
 @pytest.mark.parametrize("kind", ["folder", "gzip", "unreadable-link"])

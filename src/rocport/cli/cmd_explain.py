@@ -77,11 +77,10 @@ def _explain_log(subject: str, show_all: bool, fmt: str, vendor: str, options: O
             reading = read_stream(sys.stdin.buffer, name, vendor, options)
         else:
             with Path(subject).open("rb") as stream:
-                if stream.read(4).startswith((b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX")):
+                if stream.peek(4).startswith((b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX")):
                     raise click.UsageError(
                         f"{subject} is compressed; unpack it and pipe it: zcat ... | rocport explain -"
                     )
-                stream.seek(0)
                 reading = read_stream(stream, name, vendor, options)
     except OSError as error:
         raise click.UsageError(f"cannot read {name}: {error.strerror or error}; expected a log file or -") from error
