@@ -138,13 +138,23 @@ class Binder:
         """The first declaration of a name in each namespace, and, for None, at file scope; in their order."""
         found: dict[bytes | None, Binding] = {}
         for item in self.definitions(name):
-            if item.live == (False, False) or item.kind in ("macro", "member", "alias"):
+            if item.live == (False, False) or item.kind in ("macro", "member", "alias", "using"):
+                continue
+            if self._joins(item):
                 continue
             if item.owner or item.kind != "function" or (name in RETIRED and not _overloads(item.takes)):
                 owner = item.owner.rpartition(b"::")[2] if item.owner else None
                 binding = Binding(Owner.PROJECT, item.kind, item.path or self.source.path, item.line)
                 found.setdefault(owner, binding)
         return found
+
+    def _joins(self, item: Definition) -> bool:
+        """True for a function of a namespace that a using-declaration or -directive of the unit puts beside CUDA's: one
+        set of overloads, which is renamed as one."""
+        if item.kind != "function" or not item.owner:
+            return False
+        namespace = item.owner.rpartition(b"::")[2]
+        return any(use.takes == namespace for name in (item.name, b"") for use in self.definitions(name, "using"))
 
     def _namespaces(self, position: int) -> set[bytes]:
         return {scope.name for scope in self.scopes.enclosing(position) if scope.kind is Kind.NAMESPACE and scope.name}
@@ -238,7 +248,7 @@ class Binder:
         source = self.source
         scope = self._scope_before(position - 1)
         for item in self.definitions(source.at(position)):
-            if item.owner and item.owner.rpartition(b"::")[2] == scope:
+            if item.owner and not self._joins(item) and item.owner.rpartition(b"::")[2] == scope:
                 return Binding(Owner.PROJECT, item.kind, item.path or source.path, item.line)
         return None
 

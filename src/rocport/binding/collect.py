@@ -70,12 +70,13 @@ def _can_declare(before: bytes, after: bytes) -> bool:
 
 
 def collect(source: CudaSource, names: Iterable[bytes], scopes: Scopes | None = None) -> tuple[Definition, ...]:
-    """The project's own meanings, in one file, of the `candidates` for them, and its aliases of CUDA's namespaces.
+    """The project's own meanings, in one file, of the `candidates` for them, its aliases of CUDA's namespaces, and what
+    it brings in by `using`.
 
     Their path is left empty. `scopes` are the file's, where the caller has them.
     """
     found = tuple(_definitions(source, names, scopes or Scopes(source))) if names else ()
-    return found + tuple(_aliases(source.data))
+    return found + tuple(_aliases(source.data)) + tuple(_used(source.data))
 
 
 def _aliases(data: bytes) -> Iterator[Definition]:
@@ -96,6 +97,19 @@ def _aliases(data: bytes) -> Iterator[Definition]:
 _ALIAS = re.compile(
     rb"\bnamespace\s+(\w+)\s*=\s*(?:::\s*)?((?:hip)?cub)\s*;|\busing\s+(?:::\s*)?(?:hip)?cub\s*::\s*(\w+)\s*;"
     rb"|\b(using\s+namespace\s+(?:::\s*)?(?:hip)?cub)\s*;"
+)
+
+
+def _used(data: bytes) -> Iterator[Definition]:
+    """`using gpu::cudaMemcpy` and `using namespace gpu` (which has no name); of those of the standard none is told."""
+    for match in _USING.finditer(data) if b"using" in data else ():
+        opened, namespace, name = match.groups()
+        if (opened or namespace) != b"std":
+            yield Definition(name or b"", "using", data.count(b"\n", 0, match.start()) + 1, takes=opened or namespace)
+
+
+_USING = re.compile(
+    rb"\busing\s+(?:namespace\s+(?:\w+\s*::\s*)*(\w+)|(?:::\s*)?(?:\w+\s*::\s*)*(\w+)\s*::\s*((?:cu|nccl|__|atomic)\w+))\s*;"
 )
 
 

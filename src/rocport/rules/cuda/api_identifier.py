@@ -69,6 +69,11 @@ RULE = Rule(
             contains=("return cublasLtGetVersion();",),
         ),
         Example(
+            "#include <cuda_runtime.h>\nnamespace gpu { cudaError_t cudaFree(void *p, int tag); }\n"
+            "using gpu::cudaFree;\nvoid f(void *p) { cudaFree(p, 1); gpu::cudaFree(p, 2); ::cudaFree(p); }\n",
+            contains=("hipError_t hipFree(void *p", "using gpu::hipFree;", "{ hipFree(p, 1); gpu::hipFree(p, 2);"),
+        ),
+        Example(
             "#include <cuda_runtime.h>\ncudaError_t (*get)(void **, size_t) = cudaMallocHost;\n"
             "void f(void **p) { cudaMallocHost(p, 4); }\n",
             contains=("(*get)(void **, size_t) = hipMallocHost;", "{ hipHostMalloc(p, 4); }"),
