@@ -51,7 +51,9 @@ from rocport.syntax.python import PythonSource
 R = TypeVar("R")
 
 # Words many rules ask for besides their triggers.
-_STRUCTURE = frozenset({b"__global__", b"__device__", b"__host__", b"for", b"if", b"while", b"do", b"template"})
+_STRUCTURE = frozenset(
+    {b"__syncthreads", b"__global__", b"__device__", b"__host__", b"for", b"if", b"while", b"do", b"template"}
+)
 
 # Below this many bytes a second process costs more than it saves.
 _PARALLEL_BYTES = 1_500_000

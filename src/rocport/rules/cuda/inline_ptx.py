@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from rocport.binding import Binder, binder
 from rocport.binding.branches import branches
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.ptx.parse import KEYWORDS, Asm, Instruction, parse_asm, parse_ptx
@@ -67,6 +68,11 @@ RULE = Rule(
             absent=("asm",),
         ),
         Example(
+            "#define __syncthreads() barrier(__LINE__)\n"
+            '__device__ void barrier(int) { asm volatile("bar.sync 0;" ::: "memory"); }\n',
+            contains=("(__syncthreads)();",),
+        ),
+        Example(
             "__device__ int f(const int *a, int &i) { int r; "
             'asm("abs.s32 %0, %1;" : "=r"(r) : "r"(a[i++])); return r; }\n',
             contains=("const unsigned rocport_in1 = (unsigned)(a[i++]);",),
@@ -111,6 +117,7 @@ RULE = Rule(
 )
 
 _AMD = re.compile(r"\s*(?:[vs]_[a-z]|ds_|global_|buffer_|flat_|image_|scratch_|tbuffer_|exp )")
+_CALLED = re.compile(r"(?<![\w:])(__\w+)\(")
 _CONSTRAINTS = re.compile(r"[=+&]*(?:[hrlfdnqC]|\d+)\Z")
 
 
@@ -118,7 +125,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for keyword in sorted(source.find(*KEYWORDS)):
         asm = _compiled_asm(source, keyword, context)
         if asm is not None:
-            yield from _finding(source, asm)
+            yield from _finding(source, asm, binder(source, context))
 
 
 def sharing_carry(source: CudaSource, context: Context) -> Iterator[tuple[int, Function, bool]]:
@@ -249,7 +256,7 @@ def _expression(source: CudaSource, first: int, last: int) -> str:
 _LETTERS: Mapping[str, str] = {"f": "v", "d": "v", "l": "v", "h": "v", "r": "v"}
 
 
-def _finding(source: CudaSource, asm: Asm) -> Iterator[Finding]:
+def _finding(source: CudaSource, asm: Asm, bound: Binder) -> Iterator[Finding]:
     if asm.template is not None and not asm.template.strip():
         yield _barrier(source, asm)
         return
@@ -266,7 +273,7 @@ def _finding(source: CudaSource, asm: Asm) -> Iterator[Finding]:
         )
         yield from _set_apart(source, asm)
         return
-    text = _text(source, asm, result)
+    text = _past_macros(_text(source, asm, result), bound)
     notes = "; ".join((*result.notes, *result.remarks))
     yield finding(
         RULE,
@@ -279,6 +286,11 @@ def _finding(source: CudaSource, asm: Asm) -> Iterator[Finding]:
         headers=result.headers,
         cause=_matrix(asm),
     )
+
+
+def _past_macros(text: str, bound: Binder) -> str:
+    """A function that the project has a macro of is called past it: the macro may hold this very statement."""
+    return _CALLED.sub(lambda call: f"({call[1]})(" if bound.definitions(call[1].encode(), "macro") else call[0], text)
 
 
 _MATRIX = frozenset({"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix", "tcgen05"})
