@@ -1,4 +1,4 @@
-// rocport_pointer.h - sums of a pointer to void and a number, as nvcc takes them.
+// rocport_pointer.h - pointers as nvcc takes them: to void in sums, to pieces of an object of another type.
 // SPDX-License-Identifier: Apache-2.0
 //
 // nvcc counts a pointer to void in bytes, as GNU C does; clang refuses it in C++. What is no pointer to void is added as
@@ -16,6 +16,16 @@
 #endif
 
 namespace rocport {
+
+namespace detail {
+template <class T>
+struct may_alias {
+  typedef T __attribute__((__may_alias__)) type;
+};
+}  // namespace detail
+// A T that may lie where an object of any other type does.
+template <class T>
+using aliased = typename detail::may_alias<T>::type;
 
 template <class N>
 ROCPORT_POINTER constexpr auto plus(void* p, N n) -> decltype(static_cast<void*>(static_cast<char*>(p) + n)) {
