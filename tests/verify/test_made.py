@@ -34,6 +34,14 @@ def test_flags_behind_conditions_variables_and_another_makefile(tmp_path: Path) 
     assert (unit.defines, unit.includes[0], unit.standard) == (("LINUX", "DEPTH=7"), "os", 20)
 
 
+def test_macros_of_a_pytorch_extension_are_not_those_of_a_program_that_make_compiles(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("all:\n\thipcc -DALONE -c a.cu\n")
+    (tmp_path / "a.cu").write_text("#ifndef ALONE\n#include <torch/extension.h>\n#endif\n__global__ void k() {}\n")
+    unit = _unit(tmp_path, "a.cu")
+    assert unit.torch
+    assert unit.undefines == ("__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__")
+
+
 def test_what_make_does_not_name_stays_as_it_was_read(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("CFLAGS = -DREAD\nall:\n\techo nothing\na.o: a.cu\n\thipcc $(CFLAGS) -c a.cu\n")
     (tmp_path / "a.cu").write_text("__global__ void k() {}\n")

@@ -31,7 +31,8 @@ _DEFINE_FLAG = re.compile(r"(?<!\S)([\"']?)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)\1(?
 _FOUND = re.compile(r"\bif\s*\([^()]*\b(?:CUDA\w*_FOUND|CMAKE_CUDA_COMPILER)\b", re.I)
 _CONFIGURED = re.compile(r"^[ \t]*#[ \t]*cmakedefine(?:01)?[ \t]+(\w+)", re.M)
 _HIP_LIST = "COMMON_HIPCC_FLAGS"
-_OF_TORCH = ("__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__")
+OF_EXTENSIONS = ("__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__")
+"""What PyTorch's build defines for an extension's HIP sources, and no other build."""
 _BUILDS = re.compile(r"setup\s*\(|cpp_extension|CUDAExtension")
 _CMAKE_DEFINES = frozenset({"add_definitions", "add_compile_definitions", "target_compile_definitions"})
 _CMAKE_OPTIONS = frozenset({"add_compile_options", "target_compile_options"})
@@ -84,7 +85,7 @@ def _of_python(text: str) -> Macros:
     if _HIP_LIST in text and "__HIP_NO_HALF_" in text:
         with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             taken = set(_taken_out(parse(text)))
-            undefined += [name for name in _OF_TORCH if any(word in f"-D{name}=1" for word in taken)]
+            undefined += [name for name in OF_EXTENSIONS if any(word in f"-D{name}=1" for word in taken)]
     return Macros(tuple(macro for macro in found if not macro.startswith("-U")), tuple(dict.fromkeys(undefined)))
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rocport.executor.program import ProgramError, makefile_units
+from rocport.project.defines import OF_EXTENSIONS
 from rocport.project.tree import Project
 from rocport.project.unit import Unit
 
@@ -78,6 +79,7 @@ def _with(root: Path, unit: Unit, flags: tuple[str, ...]) -> Unit:
     return replace(
         unit,
         defines=tuple(dict.fromkeys(defines)),
+        undefines=tuple(dict.fromkeys([*unit.undefines, *OF_EXTENSIONS])),
         includes=tuple(dict.fromkeys([*folders, *unit.includes])),
         standard=max([unit.standard, *newer]),
     )
