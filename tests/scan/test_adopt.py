@@ -124,3 +124,13 @@ def test_a_module_of_the_tree_is_its_own_without_an_init_file(tmp_path: Path) ->
 def test_a_script_without_a_suffix_is_read_as_one(tmp_path: Path) -> None:
     languages = _tree(tmp_path, {"run": "#!/usr/bin/env bash\nnvcc a.cu\n", "LICENSE": "#!x\n", "go": "#!/bin/sh\n"})
     assert languages == {"run": "shell", "LICENSE": "other", "go": "shell"}
+
+
+def test_what_cmake_left_of_a_build_is_taken_over_unread(tmp_path: Path) -> None:
+    probe = tmp_path / "CMakeFiles/3.26.4/CompilerIdCUDA/tmp/a.cudafe1.cpp"
+    probe.parent.mkdir(parents=True)
+    probe.write_text("extern cudaError_t cudaMipmappedArrayGetSparseProperties(void *);\n")
+    (tmp_path / "a.cu").write_text("int n;\n")
+    tree = api.read(tmp_path, whole=True)
+    assert [file.language for file in tree.files] == ["other", "cuda"]
+    assert tree.left_out == ("CMakeFiles/",)

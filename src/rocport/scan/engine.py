@@ -35,13 +35,14 @@ from rocport.project.cmake import builds_for_hip, commands
 from rocport.project.defines import defines_without_cuda
 from rocport.project.languages import is_build_file, suffix_of
 from rocport.rules import LoadedRule, discover
+from rocport.rules.build.common import FOR_CUDA_ONLY, is_workflow
 from rocport.rules.cuda.inline_ptx import unportable
 from rocport.rules.cuda.own_guard import guard_names, own_guards
 from rocport.rules.cuda.warp_common import counts_in_wavefronts
 from rocport.scan import cache as caching
 from rocport.scan import suppress
 from rocport.scan.cache import Cache
-from rocport.syntax.amd import names_amd, ported_side, ported_sides
+from rocport.syntax.amd import is_amd_path, names_amd, ported_side, ported_sides
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.includes import include_names
 from rocport.syntax.notebook import cells
@@ -528,6 +529,8 @@ class Scan:
         self, path: str, data: bytes, language: str, found: list[Finding], failed: list[Problem]
     ) -> Scanned:
         kept, left_out = suppress.apply(path, data, found)
+        if is_workflow(path) and not is_amd_path(path):
+            kept = [replace(finding, cause=FOR_CUDA_ONLY) for finding in kept]
         if pair := ported_side(path, self.sides):
             side, twin = pair
             said = f"{side} has a twin for AMD, {twin}, that needs no port"

@@ -14,6 +14,9 @@ _SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "__pycache__", ".venv", "node_modules", ".tox", ".mypy_cache", ".rocport"}
 )
 
+_BUILT_FOLDERS = frozenset({"CMakeFiles"})
+"""What a build has left between the sources: its tool's probes of compilers, and objects."""
+
 
 def keep_all(path: str) -> bool:
     """Leaves nothing out."""
@@ -92,7 +95,7 @@ class _Listing:
             if child.name in _SKIPPED_FOLDERS or (self._skip and Path(child.path).resolve() in self._skip):
                 return None
             path += "/"
-        if not out and self._leave_out(path):
+        if not out and ((folder and child.name in _BUILT_FOLDERS) or self._leave_out(path)):
             out = True
             self.left_out.append(path)
         if out and not self._whole:

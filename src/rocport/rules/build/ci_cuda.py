@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
-from rocport.rules.build.common import FOR_CUDA_ONLY, found, is_workflow
+from rocport.rules.build.common import found, is_workflow
 from rocport.syntax.amd import is_amd_path, names_amd
 
 _CUDA = re.compile(
@@ -56,7 +55,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     for line in source.lines:
         match = _CUDA.search(line.text)
         if match:
-            item = found(
+            yield found(
                 RULE,
                 source,
                 line,
@@ -64,5 +63,4 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 fix="a job beside it that builds in a rocm container",
                 confidence=Confidence.LOW,
             )
-            yield replace(item, cause=FOR_CUDA_ONLY)
             return

@@ -319,8 +319,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                     if builds
                     else cmake_gate.edits(source, command, context, languages)
                 )
-            library, advice = cmake_gate.by_hand(command)
-            cause = f"{library} in CMake" if library and library in item.message else ""
+            library, advice, whole = cmake_gate.by_hand(command)
+            cause = (whole or f"{library} in CMake") if library and library in item.message else ""
             if made:
                 done = "" if item.message.endswith(_APART) else _DONE
                 yield replace(item, edits=made, applicability=Applicability.REVIEW, cause=cause or done)
@@ -329,7 +329,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 yield replace(item, cause=cause or left)
             if library and (made or not cause):
                 by_hand = found(RULE, source, command, f"{library}: {BY_HAND}", fix=advice or NOTHING)
-                yield replace(by_hand, cause=cause)
+                yield replace(by_hand, cause=cause or whole)
         elif command is above and (made := cmake_gate.prelude(source, context)):
             item = found(RULE, source, command, "folders below compile CUDA sources: the option for HIP stands here")
             yield replace(item, edits=made, applicability=Applicability.SAFE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rocport.facts.lookup import Kind, cmake_target_of, counterpart, link_names, rocm_package
-from rocport.facts.symbols import Symbol
+from rocport.facts.symbols import Symbol, without_counterpart
 from rocport.facts.targets import default_targets
 from rocport.model import Context, Edit, Span
 from rocport.project.build import BuildSource
@@ -209,8 +209,9 @@ def sought(name: str, arguments: str) -> dict[str, str]:
     return found
 
 
-def by_hand(command: CMakeCommand) -> tuple[str, str]:
-    """(the first name of CUDA's in a command that nothing takes the place of, what to do about it); empty: none."""
+def by_hand(command: CMakeCommand) -> tuple[str, str, str]:
+    """(the first name of CUDA's in a command that nothing takes the place of, what to do about it, the library where
+    none of it has a place); empty: none."""
     words, rows = command.words, []
     if command.name == "find_package":
         rows = [counterpart("package", words[0])] if words else []
@@ -220,7 +221,7 @@ def by_hand(command: CMakeCommand) -> tuple[str, str]:
     elif command.name.startswith(("target_link", "link_", "set", "list")):
         rows = [_linked_row(match) for match in _names_a_library().finditer(command.arguments)]
     row = next((row for row in rows if row is not None and row.by_hand), None)
-    return (row.cuda, row.note.partition(":")[2].strip()) if row else ("", "")
+    return (row.cuda, row.note.partition(":")[2].strip(), without_counterpart(row)) if row else ("", "", "")
 
 
 def _names(arguments: str) -> Iterator[re.Match[str]]:

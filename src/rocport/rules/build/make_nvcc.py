@@ -26,7 +26,7 @@ from rocport.rules.build.make_gate import Blocks
 from rocport.syntax.amd import is_amd_path, names_amd
 
 _NVCC = re.compile(r"(?:^|[\s/=(`$])nvcc\b|\bNVCC(?:FLAGS|_FLAGS)?\b")
-_ARCH = re.compile(r"\bTORCH_CUDA_ARCH_LIST\b|\bCUDA_ARCH(?:ITECTURES|S)?\s*[:?]?=")
+_ARCH = re.compile(r"(?<!unset )\bTORCH_CUDA_ARCH_LIST\b|\bCUDA_ARCH(?:ITECTURES|S)?\s*[:?]?=")
 # clang reads `-lineinfo` as a library `ineinfo`, links where `-dc` asks it to compile, and has no `-G`, which is also
 # how cmake is told its generator.
 _MISREAD = re.compile(r"(?:^|\s)-(?:lineinfo|dc)(?=\s|$)|^(?!.*(?i:cmake)).*\s-G(?=\s|$)")
@@ -81,6 +81,7 @@ RULE = Rule(
         ),
     ),
     clean=(
+        Example("unset TORCH_CUDA_ARCH_LIST\n", path="run.sh"),
         Example("ifdef USE_ROCM\nCC = hipcc\nelse\nCC = nvcc\nendif\n", path="Makefile"),
         Example(
             "ifeq ($(cuda),yes)\nCC = nvcc\nendif\n\nifeq ($(amdhip),yes)\nCC = hipcc\nendif\n", path="Makefile.in"

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
-from rocport.rules.build.common import FOR_CUDA_ONLY, found, is_workflow
+from rocport.rules.build.common import found
 from rocport.syntax.amd import is_amd_path, names_amd
 
 _IMAGE = re.compile(
@@ -30,6 +30,8 @@ _PACKAGES = re.compile(
     r"|\blibnccl\S*|developer\.download\.nvidia\.com|nvidia-container|cuda_[\d.]+_linux\.run"
     r"|conda\S* install.*\b(?:cuda|pytorch-cuda|cudatoolkit)\b"
 )
+_CAUSE = "containers made for NVIDIA"
+"""An image for AMD, and how it is run, settle what is said of images and of launches."""
 _RUNTIME = "NVIDIA's container runtime passes the GPU"
 _KUBERNETES = re.compile(r"nvidia\.com/gpu|nvidia\.com/mig")
 
@@ -91,5 +93,5 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                     f"{match[0].strip()[:70]}: {what}",
                     fix="a rocm base image beside it; pass --device /dev/kfd --device /dev/dri --group-add video",
                 )
-                yield replace(item, cause=FOR_CUDA_ONLY if is_workflow(source.path) else what)
+                yield replace(item, cause=_CAUSE)
                 break

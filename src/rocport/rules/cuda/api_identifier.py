@@ -346,6 +346,10 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
     special = _elaborated(source, position, symbol) if symbol.hip else _label(source, position, symbol)
     if special is not None:
         return special
+    if not symbol.hip and source.at(position - 2) == b"typedef" and source.at(position - 1) == b"struct":
+        return finding(
+            RULE, source, position, f"struct {symbol.cuda} is declared here", applicability=Applicability.SAFE
+        )
     if not symbol.hip:
         return finding(
             RULE,
@@ -353,7 +357,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             position,
             f"{symbol.cuda} has no HIP counterpart" + (f": {symbol.note}" if symbol.note else ""),
             fix="write this part again with what HIP has, or leave it out under `#ifdef __HIP_PLATFORM_AMD__`",
-            cause=without_counterpart(symbol),
+            cause=without_counterpart(symbol) or _code_of_an_error(symbol),
         )
     if rocm is not None and symbol.declared_in(rocm) is False:
         return finding(
@@ -399,7 +403,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             f"{symbol.cuda}: {'; '.join(reasons)}",
             applicability=Applicability.REVIEW,
             holds=_range(symbol),
-            cause=_newer(symbol) if narrow and not note else "",
+            cause=_newer(symbol) if narrow and not note else _says(note) if not narrow else "",
         )
     return finding(
         RULE,
@@ -410,8 +414,26 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
         routine=not reasons,
         edits=[replace(source, position, symbol.hip.encode())],
         holds=_range(symbol),
-        cause=GENCO if "code object" in note else _newer(symbol) if narrow and not note else "",
+        cause=GENCO
+        if "code object" in note
+        else _newer(symbol)
+        if narrow and not note
+        else _says(note)
+        if not narrow
+        else "",
     )
+
+
+def _says(note: str) -> str:
+    """What the functions that one sentence is said of have in common: `cudaProfilerStart` and `cudaProfilerStop`."""
+    return note if note.startswith("semantics:") else ""
+
+
+_ERRORS = re.compile(r"CUDA_ERROR_\w+|cudaError[A-Z]\w+")
+
+
+def _code_of_an_error(symbol: Symbol) -> str:
+    return "codes of errors that HIP does not have" if _ERRORS.fullmatch(symbol.cuda) and not symbol.note else ""
 
 
 # A function whose address is taken: HIP's has other parameters, which a call does not show.

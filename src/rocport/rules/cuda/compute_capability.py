@@ -39,6 +39,8 @@ _QUERIES = frozenset(
 )
 _PRINTS = frozenset(b"printf fprintf snprintf sprintf cout cerr clog print format LOG INFO puts to_string".split())
 _NAMES_TARGET = re.compile(rb"(?:sm|compute)_%")
+_FLAGS_TARGET = re.compile(rb"=(?:sm|compute)_%")
+"""What a program prints for a build to read; `, sm_%d%d` is read by a person."""
 _COMPARE = frozenset({b"<", b">", b"<=", b">=", b"==", b"!="})
 _PASCAL, _NO_GPU = 6, 1000
 """The last generation before tensor cores; helper_cuda.h's emulation says 9999."""
@@ -61,6 +63,7 @@ RULE = Rule(
         Example(
             'void f(char *o, cudaDeviceProp p) { sprintf(o, "--gpu-architecture=compute_%d%d", p.major, p.minor); }\n'
         ),
+        Example('void f(cudaDeviceProp p) { printf("-gencode arch=compute_%d%d", p.major, p.minor); }\n'),
         Example("void f(int *v) { cudaDeviceGetAttribute(v, cudaDevAttrComputeCapabilityMajor, 0); }\n"),
         Example("void f(int *a, int *b, CUdevice d) { cuDeviceComputeCapability(a, b, d); }\n"),
         Example("int f() { int m; cudaDeviceGetAttribute(&m, cudaDevAttrComputeCapabilityMajor, 0); return m; }\n"),
@@ -69,6 +72,7 @@ RULE = Rule(
         Example("int g(int a);\nint f() { return g(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) > 7; }\n"),
     ),
     clean=(
+        'void f(cudaDeviceProp p) { printf(", sm_%d%d, %d cores", p.major, p.minor, cores(p.major, p.minor) * 2); }\n',
         "void f() { int m = 0;\n cudaDeviceGetAttribute(&m, cudaDevAttrComputeCapabilityMajor, 0);\n"
         ' if (m < 1) exit(1);\n printf("%d", m); }\n',
         'void f(E e) { e.value("MAJOR", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR); }\n',
@@ -160,7 +164,7 @@ def _is_printed(source: CudaSource, position: int) -> bool:
     while at > 0 and source.at(at) not in (b";", b"{", b"}"):
         at -= 1
         if source.at(at) in _PRINTS:
-            return not _NAMES_TARGET.search(text)
+            return not (_FLAGS_TARGET if source.at(at) == b"printf" else _NAMES_TARGET).search(text)
         if source.at(at)[:1] == b'"':
             text = source.at(at)
     # LOG_INFO("Compute {}.{}", p.major, p.minor): a text to fill in, and the number as it is.

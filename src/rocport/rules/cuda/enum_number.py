@@ -49,6 +49,14 @@ _ENUMERATORS = frozenset(
     name for name, symbol in load().identifiers.items() if symbol.kind == "enum" and name.startswith(_SPELLED)
 )
 
+_SAME = frozenset(
+    number.cuda.encode()
+    for item in _TYPES.values()
+    for number in item.numbers
+    if number.cuda_number == number.hip_number
+)
+"""Enumerators that are one number in both: an integer may keep them."""
+
 RULE = Rule(
     name="enum-number",
     summary="enumerator of a CUDA library as a number",
@@ -94,6 +102,7 @@ RULE = Rule(
         ),
     ),
     clean=(
+        "template <int ok = CUSOLVER_STATUS_SUCCESS, class T> bool f(T status) { return status == ok; }\n",
         "cublasOperation_t f(bool t) { return t ? CUBLAS_OP_T : CUBLAS_OP_N; }\n",
         "bool f(cublasStatus_t s) { return s == CUBLAS_STATUS_SUCCESS; }\n",
         "auto f() { return static_cast<cublasOperation_t>(CUBLAS_OP_T); }\n",
@@ -185,7 +194,8 @@ def _arithmetic(source: CudaSource) -> Iterator[Finding]:
         if not text.startswith(_SPELLED) or kind_of(text) != IDENT or source.directive_of(position) is not None:
             continue
         before, after = source.operator_before(position), source.operator(position + 1)
-        if after in _COUNTS - {b">>"} or before in _COUNTS or _goes_to_integer(source, position):
+        kept = text not in _SAME and _goes_to_integer(source, position)
+        if after in _COUNTS - {b">>"} or before in _COUNTS or kept:
             differs = next(item.differs for item in _TYPES.values() if text.startswith(item.prefix.encode()))
             yield _finding(source, position, position, f"{text.decode()} is used as a number", differs)
 

@@ -49,6 +49,7 @@ RULE = Rule(
         Example(
             "#if __has_include(<cuda_runtime.h>)\nint gpu;\n#endif\n", contains=("__has_include(<hip/hip_runtime.h>)",)
         ),
+        Example("#if __has_include(<cuda/std/atomic>)\n#if A\n#else\n#endif\nint gpu;\n#endif\n"),
         Example('#include "/usr/local/cuda/include/cuda_runtime.h"\n', contains=("#include <hip/hip_runtime.h>",)),
         Example("#include/**/<cublas_v2.h>\n", contains=("<hipblas/hipblas.h>",)),
         Example("#include_next <cuda_runtime.h>\n", contains=("#include_next <hip/hip_runtime.h>",)),
@@ -67,6 +68,7 @@ RULE = Rule(
         Example("#include <cuda_bf16.h>\n", path="a.cpp", contains=('#include "rocport_bf16.h"',)),
     ),
     clean=(
+        "#if __has_include(<cuda/std/atomic>)\n#if A\n#else\n#endif\n#else\n#include <atomic>\n#endif\n",
         "#include <nvtx3/nvtx3.hpp>\n",
         "#include <vector>\n",
         '#include "my_cuda_runtime.h"\n',
@@ -289,6 +291,7 @@ def _by_path(source: CudaSource, directive: Directive, context: Context) -> Iter
         applicability=Applicability.REVIEW if symbol.hip else Applicability.MANUAL,
         edits=[Edit(Span(start, end), f"<{symbol.hip}>".encode())] if symbol.hip else [],
         fix="see that no file of the project's own is meant",
+        cause="headers of CUDA's by their folder" if symbol.hip else without_counterpart(symbol),
     )
 
 
@@ -307,6 +310,8 @@ def _mentioned(source: CudaSource, directive: Directive, context: Context) -> It
         if symbol is None or is_project_file(name, source, context):
             continue
         if asks and not symbol.hip:
+            if _has_other(source, directive):
+                continue
             yield finding(
                 RULE,
                 source,
@@ -318,6 +323,23 @@ def _mentioned(source: CudaSource, directive: Directive, context: Context) -> It
             )
             continue
         yield _finding(source, directive, symbol, offset + match.start(), offset + match.end())
+
+
+def _has_other(source: CudaSource, directive: Directive) -> bool:
+    """True where the conditional has a branch for whoever lacks the header: the author has thought of it."""
+    depth = 0
+    for item in source.directives:
+        if item.first <= directive.first:
+            continue
+        if item.name in (b"if", b"ifdef", b"ifndef"):
+            depth += 1
+        elif item.name == b"endif" and depth == 0:
+            return False
+        elif item.name == b"endif":
+            depth -= 1
+        elif depth == 0 and item.name in (b"else", b"elif"):
+            return True
+    return False
 
 
 def _strings(source: CudaSource, directive: Directive) -> tuple[bytes, ...]:

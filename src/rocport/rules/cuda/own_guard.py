@@ -66,6 +66,7 @@ RULE = Rule(
     ),
     clean=(
         "#if defined(HAVE_CUDA) || defined(HAVE_ROCM)\nvoid f();\n#endif\n",
+        "#if defined(USE_CUDA) && 0\nvoid f();\n#endif\n",
         "#ifndef USE_CUDA\nint cpu;\n#endif\n",
         "#ifdef WITH_CUDA\n#include <cuda.h>\n#include <cublas_v2.h>\n#endif\n",
         "int HAVE_CUDA_DEVICES = 1;\n",
@@ -92,7 +93,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         words = source.texts[directive.first : directive.last]
         guard = next((word for word in words if word in asked), None)
-        if guard is None or any(is_amd_macro(word) for word in words) or b"!" in words:
+        if guard is None or any(is_amd_macro(word) for word in words) or b"!" in words or words[-2:] == [b"&&", b"0"]:
             continue
         if guard in seen:
             continue

@@ -48,6 +48,7 @@ RULE = Rule(
     clean=(
         "__device__ at::Half __shfl_up(const at::Half v, unsigned d) { return __shfl_up(v.operator __half(), d); }\n",
         "#ifndef __device__\n#define __device__\n#endif\n__device__ int f(int a) { return a; }\n",
+        "#ifdef TIDY\n#if !defined(__device__)\n#define __device__\n#endif\n#endif\n__device__ int f(int a);\n",
         "#define SHFL(v, l) __shfl_sync(0xffffffff, v, l)\n",
         "struct T { __device__ int __any(int p); };\n",
     ),
@@ -99,7 +100,12 @@ _OF_HIP = frozenset(
 def _is_default(source: CudaSource, directive: Directive, name: bytes) -> bool:
     """True for `#ifndef __device__`, `#define __device__`: for a compiler of the host alone."""
     before = [item for item in source.directives if item.first < directive.first][-1:]
-    return any(item.name == b"ifndef" and source.at(item.first + 2) == name for item in before)
+    return any(
+        (item.name == b"ifndef" and source.at(item.first + 2) == name)
+        or source.text(item.first + 1, item.last).replace(b" ", b"")
+        in (b"if!defined(" + name + b")", b"if!defined" + name)
+        for item in before
+    )
 
 
 def _functions(source: CudaSource, bound: Binder, name: bytes) -> Iterator[Finding]:

@@ -70,6 +70,7 @@ RULE = Rule(
         ),
     ),
     clean=(
+        "typedef enum { CU_DEVICE_ATTRIBUTE_MAX_PITCH = 11, CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10 } CUdevice_attribute;\n",
         "__device__ int f(int warpSize) { return warpSize * 2; }\n",
         "template <int warpSize> __device__ int f() { return warpSize; }\n",
         "struct Plan { int warpSize; };\nint f(Plan plan);\n",
@@ -121,7 +122,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             yield _answer(source, first, position + 2, native)
     for attribute, function in _ATTRIBUTES.items():
         for position in source.find(attribute):
-            if not _is_name(source, position) and not amd_only(source, position):
+            declared = source.at(position + 1) == b"=" and source.at(position - 1) in (b",", b"{")
+            if not declared and not _is_name(source, position) and not amd_only(source, position):
                 yield _attribute(source, position, function, native)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
@@ -89,6 +90,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
             holds="reported with torch 2.10 to 2.13 and ROCm 7.0 to 7.1; not reproduced on torch 2.14a0, ROCm 7.14",
         )
+        item = replace(item, cause="modes of torch.compile")
         modes = [other for other in others if isinstance(other, ast.Constant)]
         edits = [edit for other in others for edit in _edits(mode if modes else gate, other)]
         yield edited(item, mode if modes else gate, edits)

@@ -159,7 +159,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             yield replace(item, applicability=Applicability.REVIEW)
             continue
         edits = {edit for other in here for edit in _edits(gate, other)}
-        yield edited(item, gate, sorted(edits))
+        made = edited(item, gate, sorted(edits))
+        yield replace(made, cause="CUDA_HOME where ROCm has a folder of its own") if made.edits else made
 
 
 def _asks_toolkit(source: PythonSource, node: ast.AST) -> bool:

@@ -22,6 +22,12 @@ _TEXT = re.compile(
     r"(?i)\bcuda (?:setup|versions?\b|binar|runtime|driver|toolkit|architectures?|(?:runtime )?librar|\d\d|\d+\.\d)"
     r"|\b(?:detect|compiled (?:with|for)|linked|specified|installed) cuda\b|\bnvidia (?:driver|gpu|card)"
 )
+_ASKS = re.compile(
+    r"(?i)\b(?:installed|installing|reinstall|not found|not detect\w+|not available|missing|please|updat\w+|upgrad\w+|"
+    r"check (?:your|that|if)|make sure|ensure|requires?|required|need(?:s|ed)?|fail\w*|mismatch\w*|incompatible|"
+    r"unsupported|not supported|must|should|without|no nvidia|compil\w+ (?:with|for))|(?<!pre)install\b"
+)
+"""What asks for something: a text that only tells of a version sends nobody anywhere."""
 _OPTION = ("add_argument", "option", "Option", "add_option", "Field", "field")
 
 RULE = Rule(
@@ -60,6 +66,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if text.count(" ") > 2
         and " :: " not in text
         and _TEXT.search(text)
+        and _ASKS.search(text)
         and not REFUSES.search(text)
         and not names_amd(text)
         and not _is_help(source, node)

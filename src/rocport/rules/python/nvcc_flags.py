@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
@@ -143,7 +144,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         elif isinstance(statement, ast.stmt) and statement in dropped:
             yield edited(item, gate, gate.off(dropped[statement]), Applicability.SAFE)
         else:
-            yield edited(item, gate, *_edits(gate, node))
+            made = edited(item, gate, *_edits(gate, node))
+            yield replace(made, cause="nvcc's flags in Python") if made.edits else made
 
 
 def _edits(gate: Gate, node: ast.Constant) -> tuple[tuple[Edit, ...], Applicability]:
