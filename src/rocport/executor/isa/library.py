@@ -272,7 +272,7 @@ def _table(code: CodeObject, program: Program, target: str, lines: dict[int, str
         out.append("static const char*const lines[]={" + ",".join(map(_string, texts)) + ",0};\n")
     explicit = [a.offset + a.size for a in kernel.arguments if not a.kind.startswith("hidden_")]
     fields = (
-        "RP_ISA_ABI", use.wavefront, _string(kernel.name), _string(target), use.sgprs, _granted(program), use.agprs,
+        "RP_ISA_ABI", use.wavefront, _string(kernel.name), _string(target), use.sgprs, sum(program.granted), use.agprs,
         descriptor.lds_bytes, descriptor.scratch_bytes, descriptor.kernarg_bytes, max(explicit, default=0),
         use.max_workgroup, f"{descriptor.rsrc1}u", f"{descriptor.rsrc2}u", f"{descriptor.rsrc3}u",
         descriptor.properties, descriptor.preload, len(code.memory), descriptor.entry, "hidden", len(hidden),
@@ -293,12 +293,6 @@ _RUN = (
     "while(n--){w->ip=op;op=op->fn(w,op);if(!op){w->executed+=w->slice-n;return(int)w->stop;}}"
     "w->executed+=w->slice;w->ip=op;return RP_YIELD;}\n"
 )
-
-
-def _granted(program: Program) -> int:
-    """VGPRs that the descriptor grants: rsrc1 bits 5:0 in granules (4 of GFX9 wave64, 8 of gfx90a and of wave32)."""
-    granules = (program.kernel.descriptor.rsrc1 & 63) + 1
-    return granules * (8 if program.mode.cdna or program.mode.wave == 32 else 4)
 
 
 def _operand(step: Step, operand: int | Target, index: dict[int, int], here: int) -> int:

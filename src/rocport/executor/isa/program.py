@@ -26,6 +26,17 @@ class Program:
     watched: bool = False
     """Its forms tell the engine of every access."""
 
+    @property
+    def granted(self) -> tuple[int, int]:
+        """Vector and accumulation registers that the descriptor grants, of which CDNA has one file for both: granules
+        in rsrc1 bits 5:0, where the second kind begins in rsrc3 bits 5:0 (LLVM's AMDGPU usage, code object v3)."""
+        descriptor = self.kernel.descriptor
+        granules = (descriptor.rsrc1 & 63) + 1
+        if not self.mode.cdna:
+            return granules * (8 if self.mode.wave == 32 else 4), 0
+        vectors = ((descriptor.rsrc3 & 63) + 1) * 4
+        return min(vectors, granules * 8), max(0, granules * 8 - vectors)
+
 
 def _vector_or_matrix(c: Context) -> Step:
     if matrix.is_matrix(c.instruction.name):
@@ -153,6 +164,15 @@ def _local_functions(code: CodeObject, mode: Mode) -> list[int]:
     return found
 
 
+def _check_granted(instruction: Instruction, program: Program) -> None:
+    """Raises Untranslated for a vector register that the kernel's descriptor does not grant."""
+    vectors, accumulators = program.granted
+    for register in instruction.vector_registers():
+        name, granted = (f"v{register}", vectors) if register < 256 else (f"a{register - 256}", accumulators)
+        if register % 256 >= granted:
+            raise Untranslated(f"uses {name}, and the kernel's descriptor grants {granted} of these registers")
+
+
 def _step(code: CodeObject, address: int, mode: Mode, program: Program, indexed: int) -> tuple[Step, int]:
     """The step at an address, and which operands M0 moves behind it."""
     data = code.memory[address : min(address + 20, code.text[1])]
@@ -161,6 +181,7 @@ def _step(code: CodeObject, address: int, mode: Mode, program: Program, indexed:
         instruction = decode(data, mode.family, mode.operations)
         name, size, encoding = instruction.name, instruction.size, instruction.encoding
         indexed = scalar.indexing(instruction, indexed)
+        _check_granted(instruction, program)
         return translate_one(instruction, address, mode, indexed), indexed
     except (Untranslated, PseudocodeError) as error:
         program.untranslated[name] = str(error)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rocport.executor.isa.emit import Untranslated
@@ -60,9 +60,32 @@ class Instruction:
     literal: int
     names: tuple[str, ...] = ()
     """The two halves of VOPD."""
+    kinds: dict[str, str] = field(default_factory=dict)
+    """What each operand names: `VGPR`, `SREG`, `SRC_NOLIT`."""
 
     def has(self, name: str) -> bool:
         return name in self.fields
+
+    def vector_registers(self) -> list[int]:
+        """The first vector register of each operand that is one; accumulation registers are 256 and up."""
+        found = []
+        for name, kind in self.kinds.items():
+            code = self.fields.get(name, 0)
+            if code < 256 if name.startswith("src") else "VGPR" not in kind:  # nine bits, of which one says which file
+                continue
+            code &= 255
+            if self.bits[name] == 16 and self.family != "cdna":
+                code &= 127  # 128 and up are the upper halves
+            accumulates = "ACCVGPR" in kind and ("VGPR_OR" not in kind or self._accumulates(name))
+            found.append(code + 256 * accumulates)
+        return found
+
+    def _accumulates(self, name: str) -> bool:
+        if "acc_cd" not in self.fields:
+            return bool(self.fields.get("acc"))
+        if name in ("src0", "src1"):
+            return bool(self.fields["acc"] >> (name == "src1") & 1)
+        return bool(self.fields["acc_cd"])
 
 
 _VARIANTS = re.compile(r"_(LIT|DPP16|DPP8|SDWA|SDST|MFMA)")
@@ -120,8 +143,8 @@ def decode(data: bytes, table: str, operations: tuple[tuple[int, str], ...] = ()
     variants = _VARIANTS.findall(name)
     encoding = _VARIANTS.sub("", name)
     fields = {}
-    for field_name, field in kind._fields:
-        fields[field_name] = (raw._raw >> field.lo) & field.mask
+    for field_name, place in kind._fields:
+        fields[field_name] = (raw._raw >> place.lo) & place.mask
     operands = raw.operands
     op = None if renamed else getattr(raw, "op", None)
     names: tuple[str, ...] = ()
@@ -139,6 +162,7 @@ def decode(data: bytes, table: str, operations: tuple[tuple[int, str], ...] = ()
         {key: value[0].name.removeprefix("FMT_NUM_").removeprefix("FMT_") for key, value in operands.items()},
         fields.get("literal", 0),
         names,
+        {key: value[2].name.removeprefix("OPR_") for key, value in operands.items()},
     )
 
 
