@@ -81,6 +81,8 @@ class ProjectIndex:
     """Types whose size is asked for in a file that hands bytes to a file, a message or another process."""
     constructed: frozenset[bytes] = frozenset()
     """Classes of CUDA files with a constructor that takes nothing and does something."""
+    templates: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
+    """Functions that a file declares as templates, not static and without a body (`name/parameters`): the files."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Version specifiers that the tree's requirements give a package rules ask about."""
     defined: frozenset[str] = frozenset()

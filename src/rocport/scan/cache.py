@@ -115,6 +115,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         sorted(project.void_functions),
         sorted(project.sized),
         sorted(project.constructed),
+        [name + repr(paths).encode() for name, paths in sorted(project.templates.items())],
         [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
         [repr(item).encode() for item in sorted(project.includes.items())],
         [repr(item).encode() for item in sorted(project.pins.items())],
@@ -167,6 +168,7 @@ _NAMES = shape.Row(
     [str],
     [str],
     [str],
+    [str],
 )
 _FINDING = shape.Row(
     *(str, int, int, int, int, str, str, str, str, str, int),
@@ -207,6 +209,7 @@ def pack_names(names: FileNames) -> list[Any]:
         [name.decode("latin-1") for name in sorted(names.void_functions)],
         [name.decode("latin-1") for name in sorted(names.sized)],
         [name.decode("latin-1") for name in sorted(names.constructed)],
+        [name.decode("latin-1") for name in sorted(names.templates)],
     ]
 
 
@@ -214,7 +217,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`. Raises ShapeError."""
     shape.check(packed, _NAMES)
     device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying, arrays = packed[:11]
-    void, sized, constructed = packed[11:]
+    void, sized, constructed, templates = packed[11:]
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -246,6 +249,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
         frozenset(name.encode("latin-1") for name in void),
         frozenset(name.encode("latin-1") for name in sized),
         frozenset(name.encode("latin-1") for name in constructed),
+        frozenset(name.encode("latin-1") for name in templates),
     )
 
 

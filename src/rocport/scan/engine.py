@@ -390,7 +390,7 @@ def _named(tree: SourceTree) -> frozenset[str] | None:
 
 
 def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
-    """What the files of a tree say of CUDA's names and of device functions, by name, and their includes."""
+    """What the files of a tree say of CUDA's names, of device functions and of templates, by name; their includes."""
     found: dict[bytes, tuple[Definition, ...]] = {}
     for path, item in names.items():
         for definition in item.definitions:
@@ -400,7 +400,11 @@ def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
         for name, kinds in item.meets.items():
             meets[name] = (*meets.get(name, ()), (path, kinds))
     includes = {path: item.includes for path, item in names.items()}
-    return {"definitions": found, "includes": includes, "meets": meets}
+    templates: dict[bytes, tuple[str, ...]] = {}
+    for path, item in names.items():
+        for name in item.templates:
+            templates[name] = (*templates.get(name, ()), path)
+    return {"definitions": found, "includes": includes, "meets": meets, "templates": templates}
 
 
 def _names(file: SourceFile) -> FileNames:

@@ -35,6 +35,13 @@ _CLASS = re.compile(
     rb"\b(?:struct|class)\s+(?:__align__\(\w+\)\s*|alignas\(\w+\)\s*)?([A-Za-z_]\w*)\s*(?:final\s*)?[:{]"
 )
 _MADE = re.compile(rb"(?<![~\w:.>])([A-Za-z_]\w*)\s*\(\s*(?:void\s*)?\)\s*(?:noexcept\s*)?(?::\s*\w|\{\s*[^}\s])")
+# `template <class T> int f(T x);` in one line, without `static`.
+_TEMPLATE = re.compile(
+    rb"^[ \t]*template[ \t]*<[^\n;{}()]{0,400}>(?:(?!\bstatic\b)[^\n;{}()=]){0,400}?"
+    rb"\b(?P<name>[A-Za-z_]\w*)[ \t]*\((?P<parameters>[^\n;{}]{0,400})\)[ \t]*;",
+    re.MULTILINE,
+)
+_ARGUMENTS = re.compile(rb"<[^<>]*>|\([^()]*\)")
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})
 
 
@@ -65,6 +72,7 @@ class FileNames:
     void_functions: frozenset[bytes] = frozenset()
     sized: frozenset[bytes] = frozenset()
     constructed: frozenset[bytes] = frozenset()
+    templates: frozenset[bytes] = frozenset()
 
 
 def names_of(data: bytes) -> FileNames:
@@ -96,7 +104,16 @@ def names_of(data: bytes) -> FileNames:
         constructed=frozenset(_CLASS.findall(data)).intersection(_MADE.findall(data))
         if b"__device__" in data
         else frozenset(),
+        templates=frozenset(template_key(found["name"], found["parameters"]) for found in _TEMPLATE.finditer(data))
+        if b"template" in data
+        else frozenset(),
     )
+
+
+def template_key(name: bytes, parameters: bytes) -> bytes:
+    """A function template as the index knows it: its name and how many parameters it takes."""
+    flat = _ARGUMENTS.sub(b"", parameters)
+    return b"%s/%d" % (name, flat.count(b",") + 1 if flat.strip() else 0)
 
 
 def holds_ptx(data: bytes) -> bool | None:
