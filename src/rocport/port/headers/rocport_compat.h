@@ -53,6 +53,16 @@ ROCPORT_DEVICE T shr_clamp(T value, unsigned count) {
   return count >= 8u * sizeof(T) ? T(value < T(0) ? T(-1) : T(0)) : T(value >> count);
 }
 
+// `value << count` and `value >> count` as NVIDIA's instructions shift: by the width or more, 0 or the sign is left.
+template <class T>
+__host__ __device__ constexpr auto shift_left(T value, unsigned count) -> decltype(value << 0u) {
+  return count >= 8u * sizeof(value << 0u) ? decltype(value << 0u)(0) : value << count;
+}
+template <class T>
+__host__ __device__ constexpr auto shift_right(T value, unsigned count) -> decltype(value >> 0u) {
+  return count >= 8u * sizeof(value >> 0u) ? value < T(0) ? decltype(value >> 0u)(-1) : decltype(value >> 0u)(0) : value >> count;
+}
+
 // PTX bfe: `length` bits of `value` from bit `start`; the signed form extends the sign.
 template <class T>
 ROCPORT_DEVICE T bfe(T value, unsigned start, unsigned length) {

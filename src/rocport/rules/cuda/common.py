@@ -65,3 +65,30 @@ def finding(
         routine=routine,
         cause=cause,
     )
+
+
+def operand_before(source: CudaSource, operator: int) -> tuple[int, int] | None:
+    """Tokens [first, last) of the postfix expression that ends before the operator."""
+    last = at = operator
+    text = source.at(at - 1)
+    if text in (b")", b"]"):
+        opening = source.pairs.get(at - 1)
+        if opening is None:
+            return None
+        at = opening
+        if source.is_ident(at - 1) and source.at(at - 1) not in (b"return", b"if", b"while"):
+            at -= 1
+    elif source.is_ident(at - 1):
+        at -= 1
+    else:
+        return None
+    while source.at(at - 1) in (b".", b"->", b"::") and (source.is_ident(at - 2) or source.at(at - 2) in (b")", b"]")):
+        at -= 2
+        if source.at(at) in (b")", b"]"):
+            opening = source.pairs.get(at)
+            if opening is None:
+                break
+            at = opening
+            if source.is_ident(at - 1):
+                at -= 1
+    return (at, last) if at < last else None

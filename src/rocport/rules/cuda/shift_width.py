@@ -1,9 +1,11 @@
 """A shift by 32: 0 on NVIDIA GPUs, unchanged on AMD's, undefined in C++.
 
-NVIDIA's shifts take the amount as it is, so that `1u << 32` is 0 and `(1u << n) - 1u` names all lanes for n = 32. AMD's
-take the amount modulo 32: `1u << 32` is 1 and the mask is empty. Found are masks of the first lanes whose number of
-lanes nothing bounds below 32; a lane's own number (`1u << lane`) never is 32, and `x & ((1 << n) - 1)` takes bits of a
-number where `x` is an int and no ballot. REVIEW.
+NVIDIA's shifts take the amount as it is, so that `1u << 32` is 0, `(1u << n) - 1u` names all lanes for n = 32, and
+`a >> s | b << (32 - s)` is `a` for s = 0. AMD's take the amount modulo 32: the mask is empty, and all of `b` is in. The
+port calls a function that shifts as NVIDIA's instructions do. Found are shifts by `32 - n` and `64 - n`, but those of a
+rotation, and masks of the first lanes whose number of lanes nothing bounds below 32; a lane's own number (`1u << lane`)
+never is 32, and `x & ((1 << n) - 1)` takes bits of a number where `x` is an int and no ballot. SAFE; REVIEW where what
+is shifted has no plain bounds.
 """
 
 from __future__ import annotations
@@ -11,13 +13,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
+from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity, Span
+from rocport.rules.cuda.common import finding, insert, operand_before
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
 _ONE = frozenset({b"1", b"1u", b"1U", b"0x1", b"1ul", b"1UL"})
-_FULL = re.compile(rb"0[xX][fF]{8}[uU]?[lL]?\Z")
+_BEFORE = (
+    *(
+        b"(",
+        b"{",
+        b"[",
+        b",",
+        b";",
+        b"}",
+        b"=",
+        b"|=",
+        b"&=",
+        b"^=",
+        b"|",
+        b"&",
+        b"^",
+        b"||",
+        b"&&",
+        b"?",
+        b":",
+        b"return",
+    ),
+)
+"""What a shift may stand behind, so that its first operand is no part of a product or a sum."""
 _COMPARISONS = frozenset({b"==", b"!=", b"<", b">", b"<=", b">=", b"?", b"%", b"&"})
 _SMALL = re.compile(rb"(?i)&\s*(?:31|0x1f|\(?\w+\s*-\s*1)\b|%\s*(?:32|\w*warp\w*)|__(?:ffs|clz)|lane|threadIdx")
 _BELOW = re.compile(rb"(?i)lane|tid|thread|rank|bit|shift|idx|index|digit|log|pos|offset|^[ijk]$")
@@ -31,8 +55,24 @@ RULE = Rule(
     phase=3,
     triggers=frozenset({b"__device__", b"__global__"}),
     examples=(
-        Example("__device__ unsigned first(int n) { return (1u << n) - 1u; }\n"),
-        Example("__device__ unsigned last(int n) { return 0xffffffffu >> (32 - n); }\n"),
+        Example(
+            "__device__ unsigned first(int n) { return (1u << n) - 1u; }\n",
+            contains=("(rocport::shift_left(1u, n)) - 1u",),
+        ),
+        Example(
+            "__device__ unsigned last(int n) { return 0xffffffffu >> (32 - n); }\n",
+            contains=("rocport::shift_right(0xffffffffu, (32 - n))",),
+        ),
+        Example(
+            "__device__ unsigned take(const unsigned *w, int i, int s) {\n"
+            "  return (w[i] >> s) | (w[i + 1] << (32 - s));\n}\n",
+            contains=("(w[i] >> s) | (rocport::shift_left(w[i + 1], (32 - s)))",),
+        ),
+        Example(
+            "__device__ uint64_t take(uint64_t a, uint32_t b, int s) { return a | (uint64_t)b << (64 - s); }\n",
+            contains=("a | rocport::shift_left((uint64_t)b, (64 - s))",),
+        ),
+        Example("__device__ int f(int a, int s) { return a + 1 << (32 - s); }\n"),
         Example("__device__ int f(int n) { unsigned b = __ballot_sync(~0u, n); return __popc(b & ((1 << n) - 1)); }\n"),
         Example("__device__ int f(int n) { unsigned b = __ballot_sync(~0u, n); return __popc(((1 << n) - 1) & b); }\n"),
         Example("__device__ bool f(int m, int n) { m = __activemask(); return m == (m & ((1 << n) - 1)); }\n"),
@@ -45,7 +85,9 @@ RULE = Rule(
         "__device__ unsigned f() { return (1u << 5) - 1u; }\n",
         "__device__ int f(int i, int e) { return __popc(i & ((1 << e) - 1)); }\n",
         "unsigned f(int n) { return (1u << n) - 1u; }\n",
-        "__device__ unsigned f(int n) { return n < 32 ? 0xffffffffu >> (32 - n) : 0u; }\n",
+        "__device__ unsigned rotated(unsigned x, int n) { return (x << n) | (x >> (32 - n)); }\n",
+        "template <int N> __device__ unsigned f(unsigned x) { return x >> (32 - 5); }\n",
+        "constexpr int BITS = 5;\n__device__ unsigned f(unsigned x) { return x >> (32 - BITS); }\n",
         "__device__ unsigned long long f(int n) { return (1ull << n) - 1; }\n",
         "__device__ unsigned f() { int l = threadIdx.x & 31, n = 3; return (1u << l) - 1u; }\n",
         "__device__ unsigned f() { int l = threadIdx.x % warpSize; return (1u << l) - 1u; }\n",
@@ -66,13 +108,52 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if close is None or source.at(close + 1) != b"-" or source.at(close + 2) not in _ONE:
             continue
         if _is_unbounded(source, position + 1, close) and not _takes_low_bits(source, position, close + 2):
-            yield from _report(source, position - 2, close + 2)
-    for position in sorted(at for text, places in source.index.items() if _FULL.match(text) for at in places):
-        if source.at(position + 1) == b">" and source.at(position + 2) == b">" and source.at(position + 3) == b"(":
-            close = source.pairs.get(position + 3)
-            inside = source.texts[position + 4 : close] if close is not None else []
-            if inside[:2] == [b"32", b"-"] and close is not None and _is_unbounded(source, position + 6, close):
-                yield from _report(source, position, close)
+            yield from _report(source, (position - 1, position), position, close - 1)
+    for number in sorted(at for width in (b"32", b"64") for at in source.index.get(width, ())):
+        open_ = number - 1
+        close = source.pairs.get(open_)
+        operator = source.operator_before(open_)
+        if source.at(open_) != b"(" or close is None or source.at(number + 1) != b"-" or operator not in (b"<<", b">>"):
+            continue
+        shift = open_ - (2 if source.at(open_ - 1) == b">" else 1)
+        if _is_asked(source, number + 2, close) and not _rotates(source, shift, operator):
+            yield from _report(source, _shifted(source, shift), shift, close)
+
+
+def _is_asked(source: CudaSource, first: int, last: int) -> bool:
+    """True for an amount that the program computes: more than numbers and names of constants."""
+    return any(source.is_ident(at) and not source.at(at).isupper() for at in range(first, last))
+
+
+def _shifted(source: CudaSource, shift: int) -> tuple[int, int] | None:
+    """The tokens [first, last) of what is shifted, its cast with it; None where more may belong to it."""
+    if source.at(shift - 1)[:1].isdigit():
+        found: tuple[int, int] | None = (shift - 1, shift)
+    else:
+        found = operand_before(source, shift)
+    if found is None:
+        return None
+    first = found[0]
+    open_ = source.pairs.get(first - 1)
+    if source.at(first - 1) == b")" and open_ is not None and all(map(source.is_ident, range(open_ + 1, first - 1))):
+        first = open_
+    return (first, shift) if source.operator_before(first) in _BEFORE else None
+
+
+def _rotates(source: CudaSource, shift: int, operator: bytes) -> bool:
+    """True where the statement shifts the same operand the other way: all of it is there for an amount of 32, too."""
+    shifted = operand_before(source, shift)
+    if shifted is None:
+        return False
+    words = source.texts[shifted[0] : shifted[1]]
+    other = [b"<<"] if operator == b">>" else [b">", b">"]
+    first, last = shift, shift
+    while source.at(first - 1) not in (b";", b"{", b"}", b""):
+        first -= 1
+    while source.at(last) not in (b";", b"{", b"}", b""):
+        last += 1
+    sought = words + other
+    return any(source.texts[at : at + len(sought)] == sought for at in range(first, last))
 
 
 def _takes_low_bits(source: CudaSource, position: int, last: int) -> bool:
@@ -127,14 +208,29 @@ def _is_bounded(source: CudaSource, name: bytes, before: int) -> bool:
     return False
 
 
-def _report(source: CudaSource, first: int, last: int) -> Iterator[Finding]:
-    if source.in_device(first) and not amd_only(source, first):
-        yield finding(
-            RULE,
-            source,
-            first,
-            "a shift by 32 is 0 on NVIDIA GPUs and leaves the value on AMD's, which take the amount modulo 32",
-            last=last,
-            confidence=Confidence.MEDIUM,
-            fix="treat 32 by itself, or shift 1ull",
-        )
+def _report(source: CudaSource, shifted: tuple[int, int] | None, shift: int, last: int) -> Iterator[Finding]:
+    """The shift at a token by what ends with `last`, of what stands in [first, last)."""
+    if not source.in_device(shift) or amd_only(source, shift):
+        return
+    right = source.at(shift) == b">"
+    edits = (
+        []
+        if shifted is None
+        else [
+            insert(source.starts[shifted[0]], b"rocport::shift_right(" if right else b"rocport::shift_left("),
+            Edit(Span(source.end(shift - 1), source.end(shift + right)), b","),
+            insert(source.end(last), b")"),
+        ]
+    )
+    yield finding(
+        RULE,
+        source,
+        shift if shifted is None else shifted[0],
+        "a shift by 32 is 0 on NVIDIA GPUs and leaves the value on AMD's, which take the amount modulo 32",
+        last=last,
+        edits=edits,
+        headers=["rocport_compat.h"] if edits else [],
+        applicability=Applicability.SAFE if edits else Applicability.REVIEW,
+        confidence=Confidence.MEDIUM,
+        fix="" if edits else "treat 32 by itself, or shift 1ull",
+    )

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.common import finding, operand_before
 from rocport.rules.cuda.warp_common import INTRINSICS, SHUFFLES, amd_only, speaks_of_warps
 from rocport.syntax.cuda import CudaSource
 
@@ -223,40 +223,13 @@ def _operations(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:
         at -= len(operator) - 1 if operator.startswith(b">") else 0
         if _FITS.get(operator) != value:
             continue
-        operand = _operand_before(source, at)
+        operand = operand_before(source, at)
         if operand is None:
             continue
         kind = _thread_kind(source, *operand)
         if kind is not None:
             text = source.text(operand[0], position + 1).decode("utf-8", "replace")
             yield position, f"{kind} `{' '.join(text.split())}`", Confidence.HIGH
-
-
-def _operand_before(source: CudaSource, operator: int) -> tuple[int, int] | None:
-    """Tokens [first, last) of the postfix expression that ends before the operator."""
-    last = at = operator
-    text = source.at(at - 1)
-    if text in (b")", b"]"):
-        opening = source.pairs.get(at - 1)
-        if opening is None:
-            return None
-        at = opening
-        if source.is_ident(at - 1) and source.at(at - 1) not in (b"return", b"if", b"while"):
-            at -= 1
-    elif source.is_ident(at - 1):
-        at -= 1
-    else:
-        return None
-    while source.at(at - 1) in (b".", b"->", b"::") and (source.is_ident(at - 2) or source.at(at - 2) in (b")", b"]")):
-        at -= 2
-        if source.at(at) in (b")", b"]"):
-            opening = source.pairs.get(at)
-            if opening is None:
-                break
-            at = opening
-            if source.is_ident(at - 1):
-                at -= 1
-    return (at, last) if at < last else None
 
 
 def _thread_kind(source: CudaSource, first: int, last: int) -> str | None:
