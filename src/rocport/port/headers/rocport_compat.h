@@ -330,10 +330,18 @@ ROCPORT_DEVICE int inside(T infinite) {
   return infinite > T(0) ? -1 : 1;
 }
 
-ROCPORT_DEVICE float add_rn(float a, float b) { return __fadd_rn(a, b); }
-ROCPORT_DEVICE double add_rn(double a, double b) { return __dadd_rn(a, b); }
-ROCPORT_DEVICE float mul_rn(float a, float b) { return __fmul_rn(a, b); }
-ROCPORT_DEVICE double mul_rn(double a, double b) { return __dmul_rn(a, b); }
+// One operation, which is never merged into a fused multiply-add.
+#define ROCPORT_UNFUSED(T, name, op) \
+  ROCPORT_DEVICE T name(T a, T b) {  \
+    _Pragma("clang fp contract(off)") return a op b; \
+  }
+ROCPORT_UNFUSED(float, add_rn, +)
+ROCPORT_UNFUSED(double, add_rn, +)
+ROCPORT_UNFUSED(float, sub_rn, -)
+ROCPORT_UNFUSED(double, sub_rn, -)
+ROCPORT_UNFUSED(float, mul_rn, *)
+ROCPORT_UNFUSED(double, mul_rn, *)
+#undef ROCPORT_UNFUSED
 ROCPORT_DEVICE float fma_rn(float a, float b, float c) { return fmaf(a, b, c); }
 ROCPORT_DEVICE double fma_rn(double a, double b, double c) { return fma(a, b, c); }
 
@@ -464,6 +472,14 @@ ROCPORT_DEVICE double fma_directed(double a, double b, double c, rounding mode) 
 }
 
 }  // namespace detail
+
+// Float and double operations rounded to nearest, each by itself.
+ROCPORT_DEVICE float fadd_rn(float a, float b) { return detail::add_rn(a, b); }
+ROCPORT_DEVICE float fsub_rn(float a, float b) { return detail::sub_rn(a, b); }
+ROCPORT_DEVICE float fmul_rn(float a, float b) { return detail::mul_rn(a, b); }
+ROCPORT_DEVICE double dadd_rn(double a, double b) { return detail::add_rn(a, b); }
+ROCPORT_DEVICE double dsub_rn(double a, double b) { return detail::sub_rn(a, b); }
+ROCPORT_DEVICE double dmul_rn(double a, double b) { return detail::mul_rn(a, b); }
 
 // Float and double operations rounded down (rd), up (ru) or towards zero (rz). The AMD device libraries round to nearest;
 // these correct the result by the sign of its exact error, so they are right for every input, at several times the cost.
