@@ -161,6 +161,18 @@ def test_an_output_behind_a_link_is_named_and_not_written(name: str, root: Path,
     assert untouched(victim)
 
 
+@pytest.mark.parametrize("name", ["rocport-manifest.json", "b.cu"])
+def test_a_pipe_in_the_output_is_not_waited_for(name: str, root: Path, tmp_path: Path) -> None:
+    run("port", root, "--out", tmp_path / "out")
+    (tmp_path / "out" / name).unlink()
+    os.mkfifo(tmp_path / "out" / name)
+    done = run("port", root, "--out", tmp_path / "out")
+    if name == "b.cu":
+        assert done.return_value == 0 and (tmp_path / "out" / name).is_file()
+    else:
+        assert f"holds no {name}" in str(done.exception)
+
+
 def record(**fields: Any) -> dict[str, Any]:
     return {"source": "b.cu", "output": "b.cu", "status": "copied", "source_sha256": "", "output_sha256": ""} | fields
 

@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 from rocport import api
 from rocport.agent.tasks import opened, unreadable
 from rocport.agent.tools import ToolError, build_options
+from rocport.model.plain import plain
 from rocport.port.files import write_atomic
 from rocport.project.tree import read_project
 from rocport.syntax.cuda import CudaSource
@@ -46,7 +47,7 @@ def accept(port_path: str, file: str, text: str, targets: tuple[str, ...] = ()) 
     if file not in known.files or not path.resolve().is_relative_to(root.resolve()):
         raise ToolError(f"{file}: not a file that the port wrote; `task` names the file to edit")
     try:
-        before = _Before(path.read_bytes(), _statuses(root, targets)[0], _differing(root)[0], _programs(root, file))
+        before = _Before(plain(path), _statuses(root, targets)[0], _differing(root)[0], _programs(root, file))
         verdict = Verdict(accepted=False, file=file, errors=[], ran={}, how=[])
         write_atomic(path, text.encode())
         try:

@@ -11,6 +11,7 @@ from rocport import api
 from rocport.agent.tools import ToolError, build_options, counterpart, page
 from rocport.binding.collect import collect
 from rocport.model import Applicability, Finding
+from rocport.model.plain import plain
 from rocport.port import manifest
 from rocport.project.tree import read_project
 from rocport.report.json import finding_object
@@ -50,8 +51,8 @@ def task(port_path: str, site: str = "") -> Task:
     finding = left[chosen]
     output = next((name for name, record in known.files.items() if record.source == finding.path), finding.path)
     try:
-        lines = (root / output).read_text(encoding="utf-8", errors="replace").splitlines()
-        data = (source / finding.path).read_bytes()
+        lines = plain(root / output).decode("utf-8", "replace").splitlines()
+        data = plain(source / finding.path)
     except OSError as error:
         raise unreadable(error, root / output) from error
     marked = _marked(lines, finding.line, data)

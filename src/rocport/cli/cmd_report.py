@@ -11,6 +11,7 @@ import click
 from rocport.cli import EXIT_CLEAN
 from rocport.cli.common import make_targets, one_of_each_width, print_date
 from rocport.model import Mark
+from rocport.model.plain import plain
 
 if TYPE_CHECKING:
     from rocport.model import Report
@@ -88,7 +89,7 @@ def _read(path: Path, source: Path, known: Manifest, jobs: int) -> tuple[Report,
     for output, record in known.files.items():
         if record.source and record.status != "copied":
             try:
-                texts[record.source] = ((source / record.source).read_bytes(), output, (path / output).read_bytes())
+                texts[record.source] = (plain(source / record.source), output, plain(path / output))
             except OSError as error:
                 raise click.ClickException(f"{error.filename}: {error.strerror}; port again") from error
     return api.report(patch, str(source)), texts

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rocport import __version__
 from rocport.model import FileRecord, Patch, Problem, SourceFile
+from rocport.model.plain import plain
 from rocport.port import manifest, state
 from rocport.port.files import alone, inside, sha256
 from rocport.port.merge import Met, meet
@@ -238,6 +239,6 @@ def _holds_something(where: Path) -> bool:
 
 def _bytes(root: Path, path: str) -> bytes | None:
     try:
-        return inside(root, path).read_bytes()
+        return plain(inside(root, path))
     except OSError:
         return None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rocport.model import Problem
 from rocport.model.manifest import NAME, SCHEMA, Manifest, is_inside
+from rocport.model.plain import plain
 from rocport.port import state
 
 __all__ = ["NAME", "SCHEMA", "Manifest", "NotAPortError", "dump_hashes", "load", "load_hashes", "open_port", "save"]
@@ -32,7 +33,7 @@ def open_port(folder: Path) -> tuple[Manifest, Path]:
 def load(folder: Path) -> Manifest | Problem | None:
     """The manifest of an earlier port into `folder`; None when there is none, a Problem when it is unreadable."""
     try:
-        return Manifest.parse((folder / NAME).read_text(encoding="utf-8"))
+        return Manifest.parse(plain(folder / NAME).decode("utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -42,7 +43,7 @@ def load(folder: Path) -> Manifest | Problem | None:
 def load_hashes(path: Path) -> dict[str, str]:
     """Path -> SHA-256 of what an earlier port generated, from the record beside it; empty when there is none."""
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw = json.loads(plain(path))
         known = raw["generated"].items() if raw["schema"] == SCHEMA else ()
         return {name: str(value) for name, value in known if is_inside(name)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from rocport.model import Problem
 from rocport.model.manifest import is_inside
+from rocport.model.plain import plain
 from rocport.port.files import alone, inside, sha256, write_atomic
 
 FOLDER = ".rocport"
@@ -160,7 +161,7 @@ def _undo(root: Path) -> Undone:
 def _load(root: Path) -> dict[str, Change]:
     path = inside(root, f"{FOLDER}/{_UNDO}")
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw = json.loads(plain(path))
         if raw["schema"] != _SCHEMA:
             raise StateError(f"{path}: schema {raw['schema']!r}, expected {_SCHEMA}; written by another rocport")
         changes = [Change(**item | {"between": tuple(item.get("between", ()))}) for item in raw["files"]]
@@ -181,7 +182,7 @@ def _load(root: Path) -> dict[str, Change]:
 
 def _bytes(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return plain(path)
     except OSError:
         return None
 
@@ -213,7 +214,7 @@ def noted(root: Path) -> dict[str, frozenset[str]]:
     """What ports that were cut off were about to write: path -> hashes. A line that cannot be read says nothing."""
     found: dict[str, frozenset[str]] = {}
     try:
-        lines = inside(root, f"{FOLDER}/{_WRITING}").read_text(encoding="ascii").splitlines()
+        lines = plain(inside(root, f"{FOLDER}/{_WRITING}")).decode("ascii").splitlines()
     except (OSError, ValueError):
         return {}
     for line in lines:
