@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import itertools
 import re
 from pathlib import Path
@@ -259,9 +260,7 @@ def test_a_file_is_taken_up_by_whatever_its_name_is_made_of(text: str, name: str
         ("a_rocm.h", b"#define USE_ROCM 1"),
         ("a_rocm.txt", b"x -DUSE_ROCM"),
         ("a.bin", b"USE_ROCM=1 \0"),
-        ("a.sh", b"USE_ROCM=1" + b" " * gates._LARGEST),
         ("a.sh", b"true"),
-        ("a.py", b"USE_ROCM = ("),
         ("a.py", b"x.USE_ROCM"),
     ],
 )
@@ -274,12 +273,20 @@ def test_what_stands_before_who_sets_a_gate_hides_nothing(path: str, text: bytes
     assert list(gates.switched(linked, {"USE_ROCM": "a.cu"}, lambda _, content: ast.parse(content))) == found
 
 
-def test_a_file_of_the_largest_size_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = b"USE_ROCM=0"
-    original = Tree({"a.sh": "file"}, lambda _: text, "the original")
-    for largest, found in ((len(text), [("USE_ROCM", "a.sh", 1)]), (len(text) - 1, [])):
-        monkeypatch.setattr(gates, "_LARGEST", largest)
-        assert list(gates.switched(original, {"USE_ROCM": "a.cu"}, lambda *_: ast.Module([], []))) == found
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("a.sh", b"true\n" * 1_000_000 + b"USE_ROCM=0", 1_000_001),
+        ("a.ps1", "true\n$env:USE_ROCM = 0\n".encode("utf-16"), 2),
+        ("a.ps1", codecs.BOM_UTF16_BE + "$env:USE_ROCM = 0\n".encode("utf-16-be"), 1),
+        ("a.run", b"#!/bin/sh\nUSE_ROCM=0 make\nexit\n\0\1", 2),
+        ("a.py", b"print 'x'\nos.environ['USE_ROCM'] = '0'\n", 2),
+    ],
+)
+def test_a_text_is_read_whatever_its_size_and_encoding(path: str, text: bytes, line: int) -> None:
+    original = Tree({path: "file"}, lambda _: text, "the original")
+    found = list(gates.switched(original, {"USE_ROCM": "a.cu"}, lambda _, content: ast.parse(content)))
+    assert found == [("USE_ROCM", path, line)]
 
 
 @pytest.mark.parametrize(

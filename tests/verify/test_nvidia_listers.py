@@ -74,6 +74,12 @@ CASES = [
     ("config.json", '{"extra": "b.cu"}\n', "csrc/b.cu"),
     # A pattern that takes a folder takes what lies in it.
     ("build.sh", "cp -r csrc/* build/\n", "csrc/new/b.cc"),
+    ("build.xml", '<fileset dir="csrc" includes="*.cu"/>\n', "csrc/b.cu"),
+    ("sources.txt", "csrc/old.cu\ncsrc/b.cu\n", "csrc/b.cu"),
+    # Far into a line, or a text.
+    ("a.json", f'{{"a": "{"x" * 5000}", "b": "nvcc csrc/*.cu"}}\n', "csrc/b.cu"),
+    ("a.js", f'var a = "{"x" * 5000}"; f("csrc");\n', "csrc/b.cu"),
+    ("build.sh", "# x\n" * 300_000 + "make -C csrc/\n", "csrc/b.cu"),
     # A line of YAML that is more than a path.
     ("templates/x.yaml", '{{ (.Files.Glob "csrc/*.cu").AsConfig }}\n', "csrc/b.cu"),
 ]
@@ -155,7 +161,7 @@ def test_a_folder_is_named_near_the_call_that_lists(before: int, after: int, fou
         ("load.cpp", 'a();\n  * opendir("csrc");\n', "csrc/b.cu", 0),
         ("load.cpp", '/* opendir("csrc");\n', "csrc/b.cu", 0),
         ("load.cpp", " " * 1985 + 'opendir(".");\n', "b.cu", 1),
-        ("load.cpp", " " * 1989 + 'opendir(".");\n', "b.cu", 0),
+        ("load.cpp", " " * 5000 + 'opendir(".");\n', "b.cu", 1),
         ("clean.sh", "find . -type f -delete\n", "b.cu", 0),
         ("a.sh", "find csrc -type f\n", "csrc/b.cu", 1),
         ("a.sh", "test -f csrc/b.cu\n", "csrc/b.cu", 1),

@@ -502,7 +502,7 @@ class _Comparison:
         for path, mode in self.old.modes.items():
             if mode not in ("file", "exec") or path.endswith(_DOCUMENTATION):
                 continue
-            content = self.old.data(path)
+            content = self.old.text(path)
             if any(name in content for name in names):
                 for line, name, version in text.named(path, content, named):
                     self._text_is_read(path, line, {name}, self._versioned if version else self.changed)

@@ -23,7 +23,6 @@ _GATED = ("c", "cmake", "make", "meson")
 _WORD = re.compile(r"\w+")
 _DOCUMENTATION = (".md", ".rst", ".ipynb")
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
-_LARGEST = 4 << 20
 _LONGEST = 2000
 """Characters in front of a place that are looked at for the start of its line, and a comment's mark there."""
 _NEAR = 100
@@ -121,9 +120,7 @@ def switched(
         of_rocm = _OF_ROCM.search(path) is not None
         if of_rocm and kind in _HAS_A_READER:
             continue
-        content = original.data(path)
-        if len(content) > _LARGEST or b"\0" in content:
-            continue
+        content = original.text(path)
         if of_rocm and not (mentions(every, content) and path in taken_up):
             continue
         if kind not in ("c", "text"):
@@ -141,9 +138,10 @@ def switched(
             try:
                 tree = off_rocm(path, content)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
+                kind = "other"  # Python 2, a template: read by its lines
+            else:
+                yield from ((name, path, line) for name, line in _in_python(tree, frozenset(names)))
                 continue
-            yield from ((name, path, line) for name, line in _in_python(tree, frozenset(names)))
-            continue
         if kind == "c" and b'R"' in content:
             yield from ((name, path, line) for name, line in _in_raw_strings(content) if name in names)
         options = kind == "text" and b"-D" in content and path in taken_up
@@ -198,7 +196,7 @@ class _TakenUp:
         for other, mode in self.original.modes.items():
             if mode in ("link", "submodule") or other.endswith(_DOCUMENTATION) or _OF_ROCM.search(other):
                 continue
-            if lines := b"\n".join(_may_take(self.original.data(other))):
+            if lines := b"\n".join(_may_take(self.original.text(other))):
                 found[other] = lines
         return found
 

@@ -21,12 +21,11 @@ from rocport.verify.nvidia.paths import UNKNOWN, matcher, normal
 from rocport.verify.nvidia.tokens import LexError
 from rocport.verify.nvidia.tree import Tree
 
-_LARGEST = 1 << 20
 _NO_BUILD = re.compile(
     r"(?:^|/)(?:\.gitignore|\.dockerignore|\.npmignore|\.prettierignore|\.eslintignore|\.gitattributes|CODEOWNERS"
     r"|\.clang-format(?:-ignore)?|\.clang-tidy|\.editorconfig|\.flake8|\.coveragerc|codecov\.ya?ml|\.codecov\.ya?ml"
     r"|labeler\.ya?ml|dependabot\.ya?ml|\.readthedocs\.ya?ml|MANIFEST\.in|LICENSE[^/]*"
-    r"|[^/]*\.(?:svg|csv|tsv|lock|po|html?|css|tex|bib|patch|diff|log|xml|ptx|pbtxt|prototxt))\Z",
+    r"|[^/]*\.(?:svg|csv|tsv|lock|po|html?|css|tex|bib|patch|diff|log|ptx|pbtxt|prototxt))\Z",
     re.IGNORECASE,
 )
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
@@ -101,7 +100,9 @@ _ELSEWHERE = re.compile(r"(?i)\$(?:ENV)?[{(]?(?:ROCM|HIP|HSA|CUDA)_\w+[)}]?[\w./
 _REMOVES = re.compile(r"-delete\b|-exec\s+rm\b|\|\s*xargs\s+(?:-\w+\s+)*rm\b")
 _NEAR = 12
 _LONGEST = 2000
-"""Characters of a line that somebody wrote; longer ones are data."""
+"""Characters of a line that are looked at together; of a longer one what stands near a word."""
+_BESIDE = 200
+"""Characters of such a line beside the name of a folder."""
 _CODE = ("c", "python", "notebook", "cython", "script")
 """Languages whose paths are in strings."""
 _DIRECTIVE = re.compile(r"//go:\w")
@@ -216,7 +217,10 @@ def _commands(text: str) -> list[tuple[int, str, str]]:
             for item in command.arguments:
                 if "*" in item.text:
                     found += [
-                        (item.line, line, "") for line in item.text.split("\n") if "*" in line and len(line) <= _LONGEST
+                        (item.line, line[at : at + _LONGEST], "")
+                        for line in item.text.split("\n")
+                        for at in range(0, len(line), _LONGEST // 2)
+                        if "*" in line
                     ]
     return found
 
@@ -250,11 +254,10 @@ def _holding(kind: str, text: str, table: Sequence[tuple[str, re.Pattern[str]]])
     for word, expression in table:
         place = text.find(word)
         while place >= 0:
-            start = text.rfind("\n", 0, place) + 1
-            end = text.find("\n", place)
-            end = len(text) if end == -1 else end
+            begins, ends = text.rfind("\n", 0, place) + 1, _end(text, place)
+            start, end = (begins, ends) if ends - begins <= _LONGEST else _around(begins, ends, place, _LONGEST // 2)
             line = text[start:end]
-            if start not in found and len(line) <= _LONGEST and not _is_comment(mark, line):
+            if start not in found and not (start == begins and _is_comment(mark, line)):
                 match = expression.search(line)
                 if match:
                     found[start] = (line, match.group())
@@ -266,6 +269,10 @@ def _holding(kind: str, text: str, table: Sequence[tuple[str, re.Pattern[str]]])
         last = start
         numbered.append((number, line, words))
     return numbered
+
+
+def _around(begins: int, ends: int, place: int, beside: int) -> tuple[int, int]:
+    return max(begins, place - beside), min(ends, place + beside)
 
 
 def finds(original: Tree, new: Sequence[str], new_folders: Sequence[str]) -> Iterator[Reached]:
@@ -284,9 +291,7 @@ def finds(original: Tree, new: Sequence[str], new_folders: Sequence[str]) -> Ite
             kind = "script"
         if _PROSE.search(path):
             kind = "text"
-        content = original.data(path)
-        if len(content) > _LARGEST or b"\0" in content:
-            continue
+        content = original.text(path)
         if kind == "notebook":
             for language_of_it, cells in _cells(content):
                 yield from _found(path, language_of_it, cells, original, new, new_folders, folders, taken)
@@ -467,13 +472,13 @@ def _mentions(path: str, kind: str, text: str, folder: str) -> Iterator[_Mention
         if found.start() > end:
             number += text.count("\n", start, found.start())
             start, end = text.rfind("\n", 0, found.start()) + 1, _end(text, found.start())
-        if end - start > _LONGEST:
-            continue
-        before, line = text[start : found.start()], text[start:end]
-        if _is_comment(_COMMENT.get(kind, "#"), before):
-            continue
-        if kind in _CODE and not _in_string(before) and not _DIRECTIVE.match(before):
-            continue
+        near = (start, end) if end - start <= _LONGEST else _around(start, end, found.start(), _BESIDE)
+        before, line = text[near[0] : found.start()], text[slice(*near)]
+        if near[0] == start:
+            if _is_comment(_COMMENT.get(kind, "#"), before):
+                continue
+            if kind in _CODE and not _in_string(before) and not _DIRECTIVE.match(before):
+                continue
         named = normal(re.sub(r"^.*[)}>%]", "", found.group(1).replace("\\", "/")) + name)
         if not any(_tail(folder, word) for word in (named, normal(posixpath.join(here, named)))):
             continue

@@ -491,9 +491,9 @@ class Reach:
         parts = {words_of(name) for name in names}
         for path in self.original.modes:
             kind = language(path)
-            if kind == "text" or self.original.modes[path] not in ("file", "exec"):
+            if self.original.modes[path] not in ("file", "exec"):
                 continue
-            content = self.original.data(path)
+            content = self.original.text(path)
             words = words_of(content)
             if not any(needed <= words for needed in parts):
                 continue
@@ -501,6 +501,9 @@ class Reach:
                 line = content[content.rfind(b"\n", 0, match.start()) + 1 : match.start()]
                 # What C includes is looked at as a header; elsewhere its text names files in strings only.
                 if kind == "c" and (line.count(b'"') % 2 == 0 or re.match(rb"[ \t]*#[ \t]*(?:include|import)", line)):
+                    continue
+                if kind == "text" and len((line + content[match.start() :].partition(b"\n")[0]).split()) > 1:
+                    # Prose, and not a list of files.
                     continue
                 new = names[match.group()]
                 alone = match.group() not in modules and os.fsdecode(match.group()) != new

@@ -63,13 +63,16 @@ def patterns(path: str, content: bytes) -> list[tuple[int, str]]:
     far: list[tuple[int, str]] = []
     lines = content.split(b"\n")
     for number, line in enumerate(lines):
-        if b"*" not in line or len(line) > _LONGEST:
+        if b"*" not in line:
             continue
-        text = b" ".join(b"".join(item) for item in _STRING.findall(line)) if quoted else line
-        words = [word for word in _PATTERN.findall(text) if re.search(rb"\*\.\w|[\w)}]/\*+\Z", word)]
-        if words:
-            near = _reads(path, b"\n".join(lines[max(0, number - 1) : number + _NEAR + 1]))
-            (found if near else far).extend((number + 1, word.decode("utf-8", "replace")) for word in words)
+        for start in range(0, len(line), _LONGEST // 2) if len(line) > _LONGEST else (0,):
+            piece = line[start : start + _LONGEST]
+            text = b" ".join(b"".join(item) for item in _STRING.findall(piece)) if quoted else piece
+            words = [word for word in _PATTERN.findall(text) if re.search(rb"\*\.\w|[\w)}]/\*+\Z", word)]
+            if words:
+                beside = lines[max(0, number - 1) : number + _NEAR + 1] if len(line) <= _LONGEST else [piece]
+                near = _reads(path, b"\n".join(beside))
+                (found if near else far).extend((number + 1, word.decode("utf-8", "replace")) for word in words)
     tree = reach_python.parsed(content) if far and language(path) == "python" else None
     if tree is not None:
         at = reads.later(tree, sorted({number for number, _ in far}), lambda call: _READS.search(call) is not None)

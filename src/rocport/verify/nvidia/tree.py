@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import importlib.util
 import json
@@ -67,6 +68,16 @@ class Tree:
         if path not in self._data:
             self._data[path] = self._read(path)
         return self._data[path]
+
+    def text(self, path: str) -> bytes:
+        """Content of a file as a text: UTF-8 of what is UTF-16, of a script what stands before its payload, and nothing
+        of what is no text."""
+        data = self.data(path)
+        if b"\0" not in data:
+            return data
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return data.decode("utf-16", "replace").encode("utf-8", "replace")
+        return data[: data.index(b"\0")] if data.startswith(b"#!") else b""
 
     def forget(self, path: str) -> None:
         """Let go of the content of a file that is done with."""
@@ -342,7 +353,9 @@ def read_manifest(root: Path) -> Recorded | None:
     """What the ported tree says of its original; None without a manifest. Raises TreeError for an unreadable one."""
     place = root / MANIFEST
     try:
-        body = json.loads(place.read_text(encoding="utf-8"))
+        if place.exists() and not place.is_file():
+            raise OSError("not a regular file")
+        body = json.loads(place.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
