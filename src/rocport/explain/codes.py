@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from rocport.explain.evidence import spoken_of
+from rocport.explain.evidence import returned, spoken_of
 from rocport.explain.text import Block
 from rocport.facts.failures import Failure
 from rocport.facts.status import numbers, status_failures, texts
@@ -60,45 +60,48 @@ _texts = functools.lru_cache(maxsize=8)(lambda component: tuple(texts(component)
 _numbers = functools.lru_cache(maxsize=8)(numbers)
 
 
-def find_codes(block: Block) -> Iterator[tuple[Failure, int, str, bool]]:
-    """(failure, line number, line, whether the line only speaks of it) of each status code a block names, in the order
-    of the log."""
+def find_codes(block: Block) -> Iterator[tuple[Failure, int, str, bool, bool]]:
+    """(failure, line number, line, whether it is the bare name, whether the line only speaks of it) of each status code
+    a block names, in the order of the log."""
     failures = status_failures()
     places = sorted({place for place in _places(block) if place[1] in failures})[:MOST]
     if not places:
         return
     starts = [0, *(match.end() for match in re.finditer("\n", block.text))]
-    for start, name in places:
+    for start, name, length in places:
         line = bisect_right(starts, start) - 1
         end = starts[line + 1] if line + 1 < len(starts) else len(block.text)
         before, after = block.text[max(starts[line], start - 200) : start], block.text[start : min(end, start + 400)]
+        said = before + after
         yield (
             failures[name],
             block.first_line + line,
-            before + after,
-            spoken_of(before + after, len(before), len(before)),
+            said,
+            length > 0 and not returned(said, len(before), len(before) + length),
+            spoken_of(said, len(before), len(before)),
         )
 
 
-def _places(block: Block) -> Iterator[tuple[int, str]]:
-    """(position, name of a code), in no order and with names that are none."""
+def _places(block: Block) -> Iterator[tuple[int, str, int]]:
+    """(position, name of a code, length of the name where that is what stands there), in no order and with names that
+    are none."""
     for prefix in _PREFIXES:
         for position in _positions(block.text, prefix):
             begin = max(0, position - 12)
             for match in _NAME.finditer(block.text, begin, position + 80):
-                yield match.start(), match.group().replace("HIP_ERROR_", "hipError", 1)
+                yield match.start(), match.group().replace("HIP_ERROR_", "hipError", 1), len(match.group())
     for component, speaker in _SPEAKERS:
         for text, name in _texts(component):
             for position in _positions(block.lower, text):
                 if speaker.search(block.lower, max(0, position - 120), position):
-                    yield position, name
+                    yield position, name, 0
     for component, needles, pattern, base in _NUMBERS:
         for needle in needles:
             for position in _positions(block.lower, needle):
                 found = pattern.match(block.lower, position)
                 name = _numbers(component).get(int(found.group(1), base), "") if found else ""
                 if name:
-                    yield position, name
+                    yield position, name, 0
 
 
 def _positions(text: str, needle: str) -> Iterator[int]:

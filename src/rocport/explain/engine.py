@@ -12,8 +12,19 @@ from itertools import islice
 from typing import BinaryIO
 
 from rocport.explain.codes import find_codes
-from rocport.explain.evidence import VAGUE, Setting, failed, first_person, informs, names_amd, spoken_of, warns
+from rocport.explain.evidence import (
+    VAGUE,
+    Setting,
+    failed,
+    first_person,
+    informs,
+    names_amd,
+    returned,
+    spoken_of,
+    warns,
+)
 from rocport.explain.match import Match
+from rocport.explain.telling import introduction, tells
 from rocport.explain.text import Block, lowered, read_blocks
 from rocport.explain.vendor import AMD, has_amd, vendor_of
 from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
@@ -27,8 +38,11 @@ MAX_SPAN = 5
 WINDOW = 700
 BESIDE = 3
 """Lines before and after one that names a thing, in which the log may say what is wrong with it."""
+INTRODUCED = 24
+"""Lines above a message in which a text may say that it is an example."""
 SUSPECTS = 8
 
+_HEADING = re.compile(r"#{1,6} .*|\*\*[^*\n]+\*\*:?\s*")
 _SUSPECT = re.compile(r"(?:[Ee]rror\b|ERROR\b|Error:|FAILED|[Ff]atal|Exception|Traceback|Aborted|Segmentation fault)")
 
 
@@ -118,13 +132,16 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
             if probe in squeezed and left > 0:
                 hits = found.setdefault(failure.id, [])
                 for line, text, values in _search(block, signature, left):
-                    states = signature.states or (failure.specificity >= VAGUE and _states_beside(block, line))
+                    states = signature.states or (
+                        (signature.named or failure.specificity >= VAGUE) and _states_beside(block, line)
+                    )
+                    states = states or (signature.named and _returned(signature, text))
                     states = states and not (_only_spoken_of(signature, text) or _introduced(block, line))
                     wide = signature.wide and not amd.beside(line)
                     hits.append((line, Hit(text, values, not states, wide, names_amd(signature.text))))
         if failures is None:
-            for failure, line, text, spoken in find_codes(block):
-                spoken = spoken or _introduced(block, line)
+            for failure, line, text, bare, spoken in find_codes(block):
+                spoken = spoken or (bare and not _states_beside(block, line)) or _introduced(block, line)
                 seen.setdefault(failure.id, _Seen(failure)).add(line, Hit(text, named=spoken, amd=False))
         for failure_id, hits in found.items():
             for line, hit in sorted(hits, key=lambda item: item[0]):
@@ -195,15 +212,21 @@ def _only_spoken_of(signature: Signature, text: str) -> bool:
     return found is not None and spoken_of(text, found.start(), found.end())
 
 
+def _returned(signature: Signature, text: str) -> bool:
+    """True where a program prints the name as the status that it got."""
+    found = signature.pattern.search(text)
+    return found is not None and returned(text, found.start(), found.end())
+
+
 def _introduced(block: Block, line: int) -> bool:
     """True where the message is an example of the sentence above it (`If you see the following error:`), or a heading
     under which nobody tells of themselves."""
     at = line - block.first_line
-    if block.lines[at].startswith("#") and block.lines[at].lstrip("#").startswith(" "):
-        return not first_person("\n".join(block.lines[at + 1 : at + 1 + BESIDE]))
-    above = block.lines[max(0, at - BESIDE) : at]
-    said = next((text[-WINDOW:].rstrip() for text in reversed(above) if text.strip(" \t\r`>")), "")
-    return said.endswith((":", ",")) and spoken_of(said, len(said), len(said))
+    if _HEADING.fullmatch(block.lines[at][:WINDOW]):
+        below = "\n".join(block.lines[at + 1 : at + 1 + BESIDE])
+        return not (first_person(below) or tells(block.text))
+    said = introduction(block.lines[max(0, at - INTRODUCED) : at])[-WINDOW:]
+    return said.endswith((":", ",", "：")) and spoken_of(said, len(said), len(said))
 
 
 class _Amd:

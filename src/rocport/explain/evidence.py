@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rocport.explain.match import Match
+from rocport.explain.telling import explains, fills_form
 from rocport.explain.text import Block
 from rocport.explain.vendor import UNKNOWN, Vendor
 from rocport.facts._toml import FACTS, read_toml
@@ -57,10 +58,10 @@ _WELL = re.compile(
     r"|\beval time =|tokens per second|\btest passed|\d passed in |\[100%\] built target|build succeeded"
     r"|\"inference compute\" id=\S+ library=(?:rocm|hip)\b"
     r"|finished successfully|completed successfully|\[(?:rocm|cuda|gpu)device\(|http/1\.[01]\" 200"
-    r"|successfully loaded firmware"
-    r"|cuda(?:\.is_available\(\))?(?: available)?: true|hsa agents\b",
+    r"|successfully loaded firmware",
     re.IGNORECASE,
 )
+_LISTS = re.compile(r"(?<!is )cuda(?:\.is_available\(\))?(?: available)?: true|hsa agents\b", re.IGNORECASE)
 
 # A part of whatever the pattern matches: asking for these first is a hundred times as fast on a block without.
 _END_WORDS = (
@@ -69,9 +70,9 @@ _END_WORDS = (
 )
 _WELL_WORDS = (
     *("success", "prompt executed", "startup complete", "listening", "eval time", "tokens per second", "passed"),
-    *("build succeeded", "[100%]", "device(", "http/1.", "cuda: true", "available: true", "available(): true"),
-    *("hsa agents", "inference compute"),
+    *("build succeeded", "[100%]", "device(", "http/1.", "inference compute"),
 )
+_LISTS_WORDS = ("cuda: true", "available: true", "available(): true", "hsa agents")
 
 
 # A sentence that speaks of a message, before and after it; and the code that would print it.
@@ -152,9 +153,28 @@ def informs(line: str) -> bool:
     return bool(_INFORMS.search(line[:200])) and not _FAILS.search(line)
 
 
+_CODE = re.compile(
+    r"\b(?:hip|nccl|miopen|roc|hsa|HIP|HSA)\w{0,40}(?:[Ee]rror|ERROR|[Ss]tatus|STATUS|NCCL)\w{0,60}|\bnccl[A-Z]\w{0,40}"
+)
+_GIVES = re.compile(r"(?:(?<![{,]): |[=(]|\breturned:? |\bwhat\(\): )['\"`<]{0,2}$", re.IGNORECASE)
+_ASKS = re.compile(r"\W{0,6}how (?:to|do|can)\b[^\n]{1,300}\?", re.IGNORECASE)
+_LETTER = re.compile(r"[^\W\d_]|`")
+_GIVEN = re.compile(r"['\"`>]{0,2}\s?(?:[:;.)(\[]|$)")
+
+
 def failed(line: str) -> bool:
-    """True for a line that speaks of an error."""
-    return bool(_STUCK.search(line[:1000]))
+    """True for a line that speaks of an error: the name of a status code alone does not."""
+    return bool(_STUCK.search(_CODE.sub("", line[:1000])))
+
+
+def returned(line: str, start: int, end: int) -> bool:
+    """True where the name of a status at `start` to `end` is what a program printed (`hipMalloc: Returned hipErrorX :`,
+    `code=2(hipErrorX)`, `hipErrorX: text`, the name alone) or what somebody got, not what a sentence is about."""
+    before, after = line[:start], line[end:]
+    if first_person(line) or _ASKS.match(line) or not (_LETTER.search(before) or _LETTER.search(after)):
+        return True
+    gives = _GIVES.search(line, max(0, start - 40), start)
+    return bool((gives or (not before.strip(" \t'\"") and after)) and _GIVEN.match(after))
 
 
 def warns(line: str) -> bool:
@@ -166,19 +186,26 @@ def warns(line: str) -> bool:
 @dataclass
 class Setting:
     """What the whole of a paste shows, gathered block by block: which programs, where it last failed and last went well
-    (line numbers, 0: nowhere)."""
+    (line numbers, 0: nowhere), whether it explains errors instead of telling of one,
+    and whether it is a form for reports (its first block says)."""
 
     programs: set[str] = field(default_factory=set)
     failed: int = 0
     well: int = 0
+    explains: bool = False
+    form: bool = False
 
     def add(self, block: Block) -> None:
         lower = block.lower
+        if block.first_line == 1:
+            self.explains, self.form = explains(block.text), fills_form(block.text)
         for name, (_, seen) in _subjects().items():
             if name not in self.programs and any(text in lower for text in seen):
                 self.programs.add(name)
         self.failed = _last(_ENDS, _END_WORDS, block.text, block, self.failed)
         self.well = _last(_WELL, _WELL_WORDS, lower, block, self.well)
+        if not self.form:
+            self.well = max(self.well, _last(_LISTS, _LISTS_WORDS, lower, block, 0))
 
 
 @dataclass(frozen=True)
@@ -252,6 +279,8 @@ def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Ite
         subjects = ()  # a program that names the thing itself has shown itself
     if subjects and not setting.programs.intersection(subjects):
         yield f"nothing in the paste is of {' or '.join(subjects)}"
+    if setting.explains:
+        yield "the text explains errors, and nobody in it tells what happened to them"
     if match.named:
         yield "the log only names it or speaks of it, and does not say that it failed"
     if match.informs:

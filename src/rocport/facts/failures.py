@@ -48,7 +48,7 @@ KINDS: Mapping[str, str] = {
 """Placeholder kind -> pattern. None repeats a group, so a signature is matched in time linear in its window."""
 
 STATES = re.compile(
-    r"error|exception|fatal|abort|assert|traceback|fail|fault|segf|terminat|illegal|invalid|refus|denied|reject|bug\b"
+    r"error|exception|fatal|panick|abort|assert|traceback|fail|fault|segf|terminat|illegal|invalid|refus|denied|reject|bug\b"
     r"|\brip:|\bnot?\b|n't\b|cannot|could|unable|unsupported|unknown|unrecogni|undefined|undeclared|missing|without"
     r"|mismatch|timeout|timed|exceed|out of|larger|too |\bonly\b|\bbut\b|differ|conflict|inconsist|unmet|unsatisf"
     r"|ambiguous|impossible|incompatible|require|must|should|please|expected|warn|experimental|deprecated|dropping|skip|disable"
@@ -80,7 +80,9 @@ class Signature:
     literal: str
     """The longest piece of fixed text, in lower case: a log without it cannot match."""
     states: bool
-    """False where the text only names a file, variable or function: what is wrong with it has to stand beside it."""
+    """False where the text only names a file, variable, function or status: what is wrong has to stand beside it."""
+    named: bool = False
+    """True where the text is a single identifier."""
     wide: bool = False
     """True where programs without ROCm print the text, too: something of AMD's has to stand beside it."""
 
@@ -142,8 +144,9 @@ def compile_signature(text: str, wide: bool = False) -> Signature:
     literal = max(literals, key=lambda piece: len(piece.strip())).strip()
     if len(literal) < _MIN_LITERAL:
         raise FailureFactError(f"signature {text!r}: needs {_MIN_LITERAL} characters of fixed text in one piece")
-    states = STATES.search("".join(literals)) is not None
-    return Signature(text, re.compile("".join(pieces), re.IGNORECASE), literal.lower(), states, wide)
+    named = _IDENTIFIER.match(text) is not None
+    states = not named and STATES.search("".join(literals)) is not None
+    return Signature(text, re.compile("".join(pieces), re.IGNORECASE), literal.lower(), states, named, wide)
 
 
 def _literal_pattern(text: str) -> str:
