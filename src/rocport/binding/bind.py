@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
-from weakref import WeakKeyDictionary
+from functools import cached_property, lru_cache
 
 from rocport.binding.collect import Wanted, candidates, collect
 from rocport.binding.scopes import Declared, Kind, Scopes, What
@@ -60,8 +59,11 @@ class Binder:
         self._outside: dict[bytes, dict[bytes | None, Binding]] = {}
 
     @cached_property
-    def _candidates(self) -> set[bytes]:
-        return candidates(self.source.data, self.wanted)
+    def _candidates(self) -> frozenset[bytes]:
+        known = self.source.known
+        if self.wanted is known or not self.wanted <= known:
+            return candidates(self.source.data, self.wanted)
+        return candidates(self.source.data, known) & self.wanted
 
     @cached_property
     def own(self) -> dict[bytes, list[Definition]]:
@@ -285,13 +287,16 @@ class Binder:
         }
 
 
-_BINDERS: WeakKeyDictionary[CudaSource, Binder] = WeakKeyDictionary()
-
-
 def binder(source: CudaSource, context: Context, wanted: Wanted = frozenset()) -> Binder:
     """The binder of a file; kept for the rules that run over it one after the other. Whoever asks first says which
     names are wanted: those its source was made to look for, where none are given."""
-    found = _BINDERS.get(source)
-    if found is None or found.project is not context.project:
-        found = _BINDERS[source] = Binder(source, context.project, wanted or source.known)
-    return found
+    found = _kept(source)
+    if not found or found[0].project is not context.project:
+        found[:] = [Binder(source, context.project, wanted or source.known)]
+    return found[0]
+
+
+@lru_cache(maxsize=2)
+def _kept(source: CudaSource) -> list[Binder]:
+    """The binder of a file, once there is one; of the last files only, as it holds all tokens of its own."""
+    return []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from rocport.binding.branches import branches
 from rocport.binding.scopes import Declared, Scopes, What
@@ -33,8 +34,10 @@ _KINDS = {
 }
 
 
-def candidates(data: bytes, wanted: Wanted) -> set[bytes]:
-    """Names of `wanted` that the bytes of a file seem to declare anywhere: a cheap superset."""
+@lru_cache(maxsize=4096)
+def candidates(data: bytes, wanted: Wanted) -> frozenset[bytes]:
+    """Names of `wanted` that the bytes of a file seem to declare anywhere: a cheap superset. Asked of a file when the
+    tree is indexed, and again when the rules run over it."""
     present = wanted.intersection(data.translate(_NOT_WORDS).split())
     found: set[bytes] = set()
     for word in _WORD.finditer(data) if present else ():
@@ -44,7 +47,7 @@ def candidates(data: bytes, wanted: Wanted) -> set[bytes]:
     if len(found) < len(present) and b"define" in data:
         for match in _MACRO_PARAMETERS.finditer(data):
             found |= present.intersection(match.group(1).translate(_NOT_WORDS).split())
-    return found
+    return frozenset(found)
 
 
 def _seems_declared(data: bytes, at: int, end: int) -> bool:

@@ -7,7 +7,7 @@ therefore has to be seen with the conditions over it. `Unit` answers for one fil
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
+from functools import lru_cache
 
 from rocport.convergence.clues import FLAG, LOCK, SECTION, TOGETHER
 from rocport.convergence.flow import Body, Guard, Operation, Place, Unit
@@ -22,13 +22,16 @@ __all__ = [
     "Region", "Statement", "Unit", "Value", "Wait", "regions", "section", "takes_lock", "unit_of", "waits",
 ]  # fmt: skip
 
-# Several rules ask about the same file one after the other.
-_UNITS: WeakKeyDictionary[CudaSource, Unit] = WeakKeyDictionary()
-
 
 def unit_of(source: CudaSource, project: ProjectIndex) -> Unit:
     """The device code of a file, walked once; what it calls in other files is asked of the project."""
-    unit = _UNITS.get(source)
-    if unit is None:
-        unit = _UNITS[source] = Unit(source, project)
-    return unit
+    unit = _kept(source)
+    if not unit:
+        unit.append(Unit(source, project))
+    return unit[0]
+
+
+@lru_cache(maxsize=2)
+def _kept(source: CudaSource) -> list[Unit]:
+    """The unit of a file, once there is one: several rules ask about the same file one after the other."""
+    return []

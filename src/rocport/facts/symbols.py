@@ -213,8 +213,8 @@ def load() -> SymbolTable:
 @lru_cache(maxsize=2)
 def in_families(text: bytes) -> frozenset[bytes]:
     """The words of a text that a family of names answers, and no row. Several readers ask of one text."""
-    words = set(_WORDS.findall(text)) - load().identifiers.keys()
-    return frozenset(word for word in words if _family_names().fullmatch(word))
+    known, answered = load().identifiers, _family_names().fullmatch
+    return frozenset(word for word in set(_WORDS.findall(text)) if word not in known and answered(word))
 
 
 def of_family(name: bytes) -> Symbol | None:

@@ -26,13 +26,13 @@ def inside(root: Path, path: str) -> Path:
 
     Raises OutsideError.
     """
-    place = root
+    place = str(root)
     for part in Path(path).parts:
-        place /= part
-        if place.is_symlink():
+        place = os.path.join(place, part)
+        if os.path.islink(place):
             reason = f"is a link to {os.readlink(place)}, which is not followed; put a file or folder in its place"
-            raise OutsideError(errno.ELOOP, reason, str(place))
-    return place
+            raise OutsideError(errno.ELOOP, reason, place)
+    return Path(place)
 
 
 @contextlib.contextmanager

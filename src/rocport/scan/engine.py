@@ -73,8 +73,12 @@ def known_names() -> frozenset[bytes]:
 
 def looked_for(data: bytes) -> frozenset[bytes]:
     """Names to look for in one file: those of the rules, and those it spells of families without rows."""
-    own = in_families(data)
-    return known_names() | own if own else known_names()
+    return _with(known_names(), in_families(data))
+
+
+def _with(names: frozenset[bytes], own: frozenset[bytes]) -> frozenset[bytes]:
+    """The union, which is not made anew of ten thousand names where a file adds none."""
+    return names | own if own else names
 
 
 _NOT_BOUND = frozenset(
@@ -138,7 +142,7 @@ def _of_cuda(source: CudaSource, context: Context, findings: list[Finding]) -> l
     """Without the findings on names that are surely the project's own at that place."""
     own = {
         source.starts[position]
-        for position, _ in binder(source, context, bound_names() | in_families(source.data)).places()
+        for position, _ in binder(source, context, _with(bound_names(), in_families(source.data))).places()
     }
     if not own:
         return findings
@@ -412,8 +416,9 @@ def _names(file: SourceFile) -> FileNames:
     if not isinstance(data, bytes):
         return FileNames()
     meets, calls = meets_of(data)
-    asked = candidates(data, bound_names() | in_families(data)) | (own_guards(data) - known_names())
-    source = CudaSource(file.path, data, known_names())
+    known = looked_for(data)
+    asked = candidates(data, known) - _NOT_BOUND | own_guards(data) - known_names()
+    source = CudaSource(file.path, data, known)
     own = collect(source, asked)
     names = names_of(data)
     # Inline PTX that the port translates stops nobody who builds the file.

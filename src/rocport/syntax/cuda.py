@@ -11,7 +11,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, compress
@@ -298,23 +298,29 @@ class CudaSource:
         return index
 
     @cached_property
-    def _known_places(self) -> Mapping[bytes, list[int]]:
-        wanted = self.names & self.known
-        places: defaultdict[bytes, list[int]] = defaultdict(list)
+    def _found(self) -> dict[bytes, Sequence[int]]:
+        """Where the names are that were looked for: those that are known to be asked for at once."""
+        found: dict[bytes, Sequence[int]] = {}
+        self._look(self.names & self.known, found)
+        return found
+
+    def _look(self, wanted: Set[bytes], found: dict[bytes, Sequence[int]]) -> None:
         texts = self.texts
+        places: defaultdict[bytes, list[int]] = defaultdict(list)
         for position in compress(range(len(texts)), map(wanted.__contains__, texts)):
             places[texts[position]].append(position)
-        return places
-
-    def _places(self, name: bytes) -> Sequence[int]:
-        if name not in self.names:
-            return ()
-        return (self._known_places if name in self.known else self.index).get(name, ())
+        for name in wanted:
+            found[name] = places.get(name, ())
 
     def find(self, *names: bytes) -> Iterator[int]:
         """Token indices of the identifiers, in the order of the names, then of the file."""
-        for name in names:
-            yield from self._places(name)
+        if present := self.names.intersection(names):
+            found = self._found
+            if new := present - found.keys():
+                self._look(new, found)
+            for name in names:
+                if name in present:
+                    yield from found[name]
 
     def token_at(self, offset: int) -> int:
         """Index of the first token that starts at or after the offset."""

@@ -19,16 +19,21 @@ def included(source: CudaSource) -> list[str]:
     return names
 
 
-_INCLUDE = re.compile(
-    rb"^(?:\xef\xbb\xbf)?[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\")", re.MULTILINE
-)
+_INCLUDE = re.compile(rb"#[ \t]*(?:include|include_next|import)[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\")")
+"""Looked for as fast as its first byte is, which the start of a line would not be; see `line_before`."""
+
+
+def line_before(data: bytes, offset: int) -> bytes:
+    """What stands on a line before a place, without blanks at its start, and a byte order mark."""
+    return data[data.rfind(b"\n", 0, offset) + 1 : offset].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t")
 
 
 def spelled_includes(data: bytes) -> list[tuple[str, bool]]:
     """(name, whether it is quoted) of all includes, those in comments too: a cheap superset before the lexer's."""
     return [
-        ((quoted or bracketed).strip().decode("utf-8", "surrogateescape"), bool(quoted))
-        for bracketed, quoted in _INCLUDE.findall(data)
+        ((match[2] or match[1]).strip().decode("utf-8", "surrogateescape"), match[2] is not None)
+        for match in _INCLUDE.finditer(data)
+        if not line_before(data, match.start())
     ]
 
 

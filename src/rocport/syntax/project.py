@@ -7,22 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rocport.model import Definition, ProjectIndex
-from rocport.syntax.includes import include_names
+from rocport.syntax.includes import include_names, line_before
 
 _SPECIFIED = re.compile(
     rb"__(global|device)__((?:(?!__(?:global|device)__)[^;{}()]|\([^()]*\))*?)(?<!\w)([A-Za-z_]\w*)\s*\("
 )
-_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE)
+_MACRO = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)[ \t]+((?:[^\n\\]|\\\r?\n|\\.)+)")
 _TORCH = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)/")
-_PTX = re.compile(
-    rb"(?m)^(?![ \t]*//).*\basm[ \t]*(?:__)?(?:volatile)?(?:__)?[ \t]*\((?=[ \t]*(?:[\"R]|\\?\r?$))"
-    rb"|#[ \t]*include[ \t]*[<\"](?P<nvidia>cute/|cutlass/)"
-)
+_CUTLASS = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:cute|cutlass)/")
+# An expression that begins with letters is looked for as fast as they are; `asm(?<=\basm)` is `\basm`.
+_PTX = re.compile(rb"(?m)asm(?<=\basm)[ \t]*(?:__)?(?:volatile)?(?:__)?[ \t]*\((?=[ \t]*(?:[\"R]|\\?\r?$))")
 _WITH_PARAMETERS = re.compile(
     rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\([^)]*\)((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE
 )
 _ARRAYS = re.compile(rb"\b(?:cudaMalloc(?:3D|Mipmapped)?Array|cudaArray(?:_t|_const_t)?|CUarray|(?:src|dst)Array)\b")
-_VOID_FUNCTIONS = re.compile(rb"\b(?:void\s*(?:const\s*)?\*|CUdeviceptr\b)\s*([A-Za-z_]\w*)\s*\(")
+_VOID_FUNCTIONS = re.compile(rb"[vC](?:(?<=\bv)oid\s*(?:const\s*)?\*|(?<=\bC)Udeviceptr\b)\s*([A-Za-z_]\w*)\s*\(")
 PTX_CARRY = re.compile(
     rb"\b(?:(?:add|sub|mad)c?(?:\.(?:hi|lo))?\.cc|(?:addc|subc|madc)(?:\.(?:hi|lo))?)\.[usb](?:32|64)\b"
 )
@@ -30,7 +29,11 @@ PTX_CARRY = re.compile(
 _TAKES_BYTES = re.compile(
     rb"\b(?:fwrite|fread|MPI_\w+|sendto|recvfrom|send|recv|shm_open|mmap|[io]?f?stream|stringstream)\b|[.>]write\b"
 )
-_SIZED = re.compile(rb"\bsizeof\s*\(?\s*(?:struct\s+|\*\s*)?([A-Za-z_]\w*)")
+_SIZED = re.compile(rb"sizeof(?<=\bsizeof)\s*\(?\s*(?:struct\s+|\*\s*)?([A-Za-z_]\w*)")
+_USED = re.compile(rb"[\s&*]([A-Za-z_]\w*)\s*[;,)=\[{]")
+_TYPE_BEFORE = re.compile(rb"\b([A-Za-z_]\w*)(?:\s+|\s*[&*]+\s*)\Z")
+_NEAR = 100
+"""Bytes before a name in which its type stands."""
 _CLASS = re.compile(
     rb"\b(?:struct|class)\s+(?:__align__\(\w+\)\s*|alignas\(\w+\)\s*)?([A-Za-z_]\w*)\s*(?:final\s*)?[:{]"
 )
@@ -86,7 +89,7 @@ def names_of(data: bytes) -> FileNames:
     if b"define" in data:
         for match in _MACRO.finditer(data):
             body = match.group(2).split(b"//")[0].strip()
-            if len(body) < 200:
+            if len(body) < 200 and not line_before(data, match.start()):
                 macros[match.group(1)] = body
     included = frozenset(name.rsplit("/", 1)[-1] for name in include_names(data))
     return FileNames(
@@ -101,13 +104,17 @@ def names_of(data: bytes) -> FileNames:
         if b"void" in data or b"CUdeviceptr" in data
         else frozenset(),
         sized=_sized(data) if b"sizeof" in data else frozenset(),
-        constructed=frozenset(_CLASS.findall(data)).intersection(_MADE.findall(data))
-        if b"__device__" in data
-        else frozenset(),
+        constructed=_constructed(data) if b"__device__" in data else frozenset(),
         templates=frozenset(template_key(found["name"], found["parameters"]) for found in _TEMPLATE.finditer(data))
         if b"template" in data
         else frozenset(),
     )
+
+
+def _constructed(data: bytes) -> frozenset[bytes]:
+    """Classes with a constructor without parameters that does something."""
+    classes = frozenset(_CLASS.findall(data))
+    return classes.intersection(_MADE.findall(data)) if classes else classes
 
 
 def template_key(name: bytes, parameters: bytes) -> bytes:
@@ -118,19 +125,18 @@ def template_key(name: bytes, parameters: bytes) -> bytes:
 
 def holds_ptx(data: bytes) -> bool | None:
     """Whether a file includes CUTLASS (True), or has inline assembly only (False); None where it has neither."""
-    if b"asm" not in data and b"cut" not in data:
-        return None
-    found = {match["nvidia"] is not None for match in _PTX.finditer(data)}
-    return max(found, default=None)
+    if b"cut" in data and _CUTLASS.search(data) is not None:
+        return True
+    asked = _PTX.finditer(data) if b"asm" in data else ()
+    return False if any(not line_before(data, match.start()).startswith(b"//") for match in asked) else None
 
 
 def _sized(data: bytes) -> frozenset[bytes]:
     """Types whose size a file asks for that also hands bytes to a file or another process; a variable's type, too."""
     asked = frozenset(_SIZED.findall(data)) if _TAKES_BYTES.search(data) is not None else frozenset()
-    if not asked:
-        return asked
-    declared = re.compile(rb"\b([A-Za-z_]\w*)(?:\s+|\s*[&*]+\s*)(?:" + b"|".join(sorted(asked)) + rb")\s*[;,)=\[{]")
-    return asked | frozenset(declared.findall(data))
+    used = (match.start(1) for match in _USED.finditer(data) if match.group(1) in asked) if asked else ()
+    typed = (_TYPE_BEFORE.search(data, max(0, at - _NEAR), at) for at in used)
+    return asked.union(match.group(1) for match in typed if match is not None)
 
 
 def reads_carry(text: bytes) -> bool | None:

@@ -131,8 +131,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     if not any(word in source.data for word in _WORDS):
         return
     view = None
-    for position, text in enumerate(source.texts):
-        if text[-1:] != b'"' or len(text) < 4 or kind_of(text) != STRING:
+    texts = source.texts
+    for position in [at for at, text in enumerate(texts) if text[-1] == 34]:  # a quote
+        text = texts[position]
+        if len(text) < 4 or kind_of(text) != STRING:
             continue
         value = text[text.index(b'"') + 1 : -1]
         found = _named(source, position, value)

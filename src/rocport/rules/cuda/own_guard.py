@@ -24,6 +24,7 @@ from rocport.model import Applicability, Confidence, Context, Example, Finding, 
 from rocport.rules.cuda.common import finding
 from rocport.syntax.amd import is_amd_macro, twins
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.includes import line_before
 
 _GUARD = re.compile(
     rb"\w*?(?:^|_)(?:CUDA|CUDNN|NVCC|NVIDIA|CUBLAS(?:LT)?|CUFFT|CURAND|CUSPARSE|CUSOLVER|NVRTC|CUDACC|CUTLASS|CUPTI|TENSORRT)"
@@ -32,7 +33,7 @@ _GUARD = re.compile(
 _WORD = re.compile(rb"(?:-D)?(\w+)")
 _WORDS = (b"CU", b"NV", b"TENSORRT")
 _SWITCHES = frozenset({"use", "have", "has", "with", "enable", "build", "cuda", "nvidia", "nvcc"})
-_DEFINED = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)")
+_DEFINED = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
 _HEADER_GUARD = re.compile(rb"\w+_(?:H|HPP|CUH|HH|HXX|INC|INCLUDED|H_INCLUDED)_*\Z")
 # What clang or HIP's headers define too, or what says nothing about a build for AMD.
 _HARMLESS = frozenset(
@@ -84,7 +85,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    asked = {name for name in source.names if _GUARD.match(name) and _is_open(source, name, context)}
+    asked = {name for name in source.names if _may_guard(name) and _is_open(source, name, context)}
     if not asked:
         return
     seen: set[bytes] = set()
@@ -151,14 +152,21 @@ def own_guards(data: bytes) -> set[bytes]:
     """The macros that the bytes of a file seem to define and that this rule could ask for: a cheap superset."""
     if b"define" not in data:
         return set()
-    return {name for name in _DEFINED.findall(data) if _GUARD.match(name)}
+    return {
+        match[1] for match in _DEFINED.finditer(data) if _may_guard(match[1]) and not line_before(data, match.start())
+    }
 
 
 def guard_names(data: bytes) -> set[bytes]:
     """The words of a file that this rule could ask for."""
     if not any(word in data for word in _WORDS):
         return set()
-    return {word for word in set(_WORD.findall(data)) if _GUARD.match(word)}
+    return {word for word in set(_WORD.findall(data)) if _may_guard(word)}
+
+
+def _may_guard(name: bytes) -> bool:
+    named = b"CU" in name or b"NV" in name or b"TENSORRT" in name  # as in _WORDS, without a loop for each name
+    return named and _GUARD.match(name) is not None
 
 
 def _is_set(source: CudaSource, name: bytes, context: Context) -> bool:

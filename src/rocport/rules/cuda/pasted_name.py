@@ -101,7 +101,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 
 def _halves(source: CudaSource) -> Iterator[Finding]:
     """Both halves of a name given to a macro that joins them: `CAT(cuda, Free)`."""
-    for position in sorted(at for half in _HALVES for at in source.index.get(half, ())):
+    for position in sorted(source.find(*_HALVES)):
         if source.at(position - 1) not in (b"(", b",") or source.at(position + 1) != b",":
             continue
         if source.at(position + 3) not in (b",", b")", b"##") or amd_only(source, position):

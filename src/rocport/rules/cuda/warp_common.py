@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from functools import lru_cache
 
 from rocport.model import Edit, Span
 from rocport.rules.cuda.common import replace
@@ -35,8 +35,6 @@ _FULL_MASK = re.compile(
     rb"(?:0[xX](?:[fF]'?){8}[uUlL]*|0[xX](?:[fF]'?){16}[uUlL]*|4294967295[uUlL]*|~\s*0[xX]?0*[uUlL]*|-\s*1[uUlL]*"
     rb"|UINT_MAX|UINT32_MAX)"
 )
-# Several rules ask about the same file one after the other.
-_AMD_RANGES: WeakKeyDictionary[CudaSource, list[tuple[int, int]]] = WeakKeyDictionary()
 _WORDS = (b"warp", b"WARP", b"Warp", b"lane", b"LANE", b"Lane", b"mask", b"MASK", b"Mask")
 _KEYWORDS_BEFORE_CALL = frozenset(
     (b"return", b"else", b"case", b"do", b"throw", b"goto", b"and", b"or", b"not", b"sizeof", b"co_return", b"in")
@@ -148,14 +146,13 @@ def counts_in_wavefronts(source: CudaSource) -> bool:
     return says and any(not amd_only(source, position) for position in source.find(*INTRINSICS))
 
 
+@lru_cache(maxsize=2)
 def amd_ranges(source: CudaSource) -> list[tuple[int, int]]:
     """Token ranges of the branches that only an AMD build takes, in order, without those inside another."""
-    ranges = _AMD_RANGES.get(source)
-    if ranges is None:
-        ranges = _AMD_RANGES[source] = []
-        for first, last in sorted(_find_amd_ranges(source)):
-            if not ranges or last > ranges[-1][1]:
-                ranges.append((first, last))
+    ranges: list[tuple[int, int]] = []
+    for first, last in sorted(_find_amd_ranges(source)):
+        if not ranges or last > ranges[-1][1]:
+            ranges.append((first, last))
     return ranges
 
 
@@ -222,6 +219,7 @@ def rename(source: CudaSource, use: Use) -> tuple[Edit, ...]:
     return (replace(source, use.position, b"rocport::" + use.name[2:]), *mask_edits(source, use))
 
 
+@lru_cache(maxsize=2)
 def speaks_of_warps(source: CudaSource) -> bool:
     """True when the text holds a word of warps, lanes or masks anywhere: a cheap test before searching for names."""
     data = source.data
