@@ -119,18 +119,12 @@ class _NotUnderstood(Exception):
     pass
 
 
-_LEVELS: Sequence[frozenset[bytes]] = (
-    frozenset({b"||"}),
-    frozenset({b"&&"}),
-    frozenset({b"|"}),
-    frozenset({b"^"}),
-    frozenset({b"&"}),
-    frozenset({b"==", b"!="}),
-    frozenset({b"<", b">", b"<=", b">="}),
-    frozenset({b"<<", b">>"}),
-    frozenset({b"+", b"-"}),
-    frozenset({b"*", b"/", b"%"}),
-)
+_LEVEL = {
+    operator: level
+    for level, operators in enumerate(b"||  &&  |  ^  &  == !=  < > <= >=  << >>  + -  * / %".split(b"  "))
+    for operator in operators.split()
+}
+"""How close an operator binds."""
 
 
 class _Parser:
@@ -151,12 +145,11 @@ class _Parser:
         return word
 
     def binary(self, level: int) -> int | None:
-        if level == len(_LEVELS):
-            return self.unary()
-        left = self.binary(level + 1)
-        while self._next() in _LEVELS[level]:
+        """What follows, with the operators that bind at least as close as those of a level."""
+        left = self.unary()
+        while (binds := _LEVEL.get(self._next(), -1)) >= level:
             operator = self._take()
-            left = _apply(operator, left, self.binary(level + 1))
+            left = _apply(operator, left, self.binary(binds + 1))
         return left
 
     def unary(self) -> int | None:

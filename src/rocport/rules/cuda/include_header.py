@@ -147,7 +147,7 @@ def served_includes(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     table = load()
-    named = any(table.header(name) for name in set(_QUOTED.findall(source.data.decode("utf-8", "replace"))))
+    named = any(table.header(name.decode()) for name in set(_QUOTED.findall(source.data)))
     for directive in source.directives:
         if directive.name in (b"include", b"import", b"include_next"):
             found = spelled(source, directive)
@@ -181,7 +181,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             yield from _mentioned(source, directive, context)
 
 
-_QUOTED = re.compile(r"[<\"]\s*([\w./+-]+)\s*[>\"]")
+_QUOTED = re.compile(rb"[<\"]\s*(\w+[./][\w./+-]+)\s*[>\"]")
 # Headers that other rules answer for: a header of the port has what is in them.
 OTHERS = frozenset(
     [

@@ -265,7 +265,7 @@ def _pastes(source: CudaSource, directive: Directive, names: list[bytes], contex
 def _arguments(source: CudaSource, directive: Directive, names: list[bytes]) -> Iterator[Finding]:
     """Uses whose argument is renamed and pasted into a name of the project's: `LOAD(cuInit)` makes `cuInit_fn`."""
     pasted = [[source.at(at) for at in group] for group in _groups(source, directive)]
-    for use in source.find(source.at(directive.first + 2)):
+    for use in source.find(source.at(directive.first + 2)) if pasted else ():
         close = source.pairs.get(use + 1)
         if use == directive.first + 2 or source.at(use + 1) != b"(" or close is None:
             continue
