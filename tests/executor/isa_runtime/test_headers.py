@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,10 +36,10 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     return run
 
 
-def _compiled(toolchain: Toolchain, folder: Path, text: str, *flags: str) -> bool:
+def _compiled(toolchain: Toolchain, folder: Path, text: str, *flags: str, kernels: bool = True) -> bool:
     source = folder / "unit.hip"
     source.write_text(text)
-    return headers.compiled(["clang++"], flags, source, folder / "unit.o", ["gfx942", "gfx1100"], toolchain)
+    return headers.compiled(["clang++"], flags, source, folder / "unit.o", ["gfx942", "gfx1100"], toolchain, kernels)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,34 @@ def test_every_pass_names_the_unit(toolchain: Toolchain, tmp_path: Path, command
     passes = [words[0] for words in named if words]
     assert len(passes) == 6 and len(set(passes[:3])) == len(set(passes[3:])) == 1
     assert passes[0] != passes[3], "its object defines a symbol of that name: two units of a program did not link"
+
+
+def test_a_units_name_is_the_same_in_every_folder_that_a_program_is_built_in(tmp_path: Path) -> None:
+    source = tmp_path / "unit.hip"
+    name = headers.unit_name(source, tmp_path / "0-unit.o")
+    assert name == headers.unit_name(source, tmp_path / "scratch" / "0-unit.o")
+    assert name != headers.unit_name(source, tmp_path / "1-unit.o")
+
+
+def test_a_unit_that_is_no_kernel_source_has_no_pass_for_a_device(
+    toolchain: Toolchain, tmp_path: Path, commands: list[Sequence[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _compiled(toolchain, tmp_path, _HIP, kernels=False)
+    assert len(commands) == 1 and "--offload-host-only" in commands[0]
+    commands.clear()
+    monkeypatch.setattr(headers, "_FATBIN", b"")  # every object asks for it: there was a kernel in the unit
+    assert _compiled(toolchain, tmp_path, _HIP, kernels=False)
+    assert len(commands) == 5 and "-fcuda-include-gpubinary" in commands[-1]
+
+
+def test_an_object_with_a_kernel_and_no_code_asks_for_it(toolchain: Toolchain, tmp_path: Path) -> None:
+    source, made = tmp_path / "unit.hip", tmp_path / "unit.o"
+    words = [f"--rocm-path={toolchain.root}", "-isystem", str(toolchain.include), "-D__HIP_PLATFORM_AMD__=1"]
+    words += ["-x", "hip", "-nogpulib", "--offload-host-only", "-c", str(source), "-o", str(made)]
+    for text, asks in (("void f() {}", False), ("__global__ void f() {}", True)):
+        source.write_text(_HIP + text)
+        subprocess.run([str(toolchain.compiler), *words], check=True)
+        assert (headers._FATBIN in made.read_bytes()) is asks
 
 
 def test_a_header_of_the_units_own_folders_is_not_overtaken(

@@ -25,13 +25,14 @@ from rocport.executor.base import (
     RunResult,
 )
 from rocport.executor.isa.runtime.declarations import LibraryError, finished
-from rocport.executor.isa.runtime.headers import compiled
+from rocport.executor.isa.runtime.headers import compiled, unit_name
 from rocport.executor.isa.runtime.hipcc import TARGET_VARIABLE, hipcc_command, openmp_folder
 from rocport.executor.isa.runtime.library import build_libraries
 from rocport.executor.isa.runtime.tree import machine_toolchain
 from rocport.executor.process import run_process
-from rocport.executor.program import Program, find_header
+from rocport.executor.program import TORCH_PRELUDE, Program, find_header
 from rocport.facts.targets import wave_target
+from rocport.project.languages import KERNEL_SOURCES
 from rocport.project.unit import Unit
 from rocport.toolchain import Toolchain, ToolchainError
 
@@ -132,8 +133,11 @@ class IsaExecutor:
         mode = [options.optimize, "-w", "-gline-tables-only"]
         if unit.language == "hip":
             base = [word for word in self._line([*language, *mode], toolchain, None) if "--offload-arch" not in word]
-            if compiled(base, unit.flags, unit.source, target, self._targets, toolchain):
+            # PyTorch builds what is no kernel source of an extension with the host's compiler.
+            kernels = TORCH_PRELUDE not in unit.flags or unit.source.suffix in KERNEL_SOURCES
+            if compiled(base, unit.flags, unit.source, target, self._targets, toolchain, kernels):
                 return target
+            mode.append(unit_name(unit.source, target))
         flags = [*mode, *unit.flags]
         for _ in range(_MOST_FOUND_HEADERS):
             command = self._line([*language, *flags, "-c", str(unit.source), "-o", str(target)], toolchain, None)

@@ -27,6 +27,8 @@ from rocport.toolchain import Toolchain
 _RUNTIME = "hip/hip_runtime.h"
 _FOLDERS = ("-I", "-iquote")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_FATBIN = b"__hip_fatbin"
+"""What an object asks for that has a kernel and no code object."""
 
 
 class _WholeError(Exception):
@@ -69,13 +71,25 @@ def _read(flags: Sequence[str]) -> _Flags:
     return _Flags("".join(headers), tuple(folders), tuple(macros), tuple(others))
 
 
+def unit_name(source: Path, made: Path) -> str:
+    """The flag for what clang calls a unit by in its object and its code objects: another for each object of a program,
+    and the same wherever the program is built, as what is translated of its code is kept by content."""
+    return f"-cuid={hashlib.sha256(f'{source} {made.name}'.encode()).hexdigest()[:16]}"
+
+
 def compiled(
-    base: Sequence[str], flags: Sequence[str], source: Path, target: Path, targets: Sequence[str], toolchain: Toolchain
+    base: Sequence[str],
+    flags: Sequence[str],
+    source: Path,
+    target: Path,
+    targets: Sequence[str],
+    toolchain: Toolchain,
+    kernels: bool = True,
 ) -> bool:
     """Whether the unit's object was made with its first header precompiled.
 
     `base` is the HIP compiler's command line up to the unit's own flags, without targets. What is wrong with a unit is
-    said when it is compiled as a whole.
+    said when it is compiled as a whole. `kernels`: there may be some in it; where there are none, none is compiled.
     """
     try:
         given = _read(flags)
@@ -89,6 +103,8 @@ def compiled(
             return False  # a header for this unit alone costs more than it saves
         at = flags.index("-include") if given.header else len(flags)
         passes = _Passes([*before, *relevant], header, [*base, *flags[:at], *flags[at + 2 :], *PLAIN], source, target)
+        if not kernels and passes.host():
+            return True
         with ThreadPoolExecutor(len(targets)) as pool:
             passes.host(_bundle(toolchain, targets, list(pool.map(passes.device, targets)), target))
     except (_WholeError, OSError):
@@ -114,18 +130,22 @@ class _Passes:
         self._compile(made, side, [*side, "--no-gpu-bundle-output"])
         return made
 
-    def host(self, bundle: Path) -> None:
-        """The object, with the code objects in it."""
+    def host(self, bundle: Path | None = None) -> bool:
+        """The object, with the code objects in it; without any only where it has no kernel. Whether it was made."""
         unfinished = self.object.with_suffix(".partial")
         side = ["--offload-host-only"]
-        self._compile(unfinished, side, [*side, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(bundle)])
+        code = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(bundle)] if bundle else []
+        self._compile(unfinished, side, [*side, *code])
+        if bundle is None and _FATBIN in unfinished.read_bytes():
+            return False
         unfinished.replace(self.object)
+        return True
 
     def _compile(self, made: Path, emit: list[str], side: list[str]) -> None:
         made_before = _found(header(self.before, [self.header], emit))
         # The driver names a unit in its passes only where it runs all of them.
-        unit = hashlib.sha256(f"{self.source} {self.object}".encode()).hexdigest()[:16]
-        use = ["-Xclang", "-include-pch", "-Xclang", str(made_before), "-Xclang", f"-cuid={unit}"]
+        named = ["-Xclang", unit_name(self.source, self.object)]
+        use = ["-Xclang", "-include-pch", "-Xclang", str(made_before), *named]
         _run([*self.command, *side, *use, "-c", str(self.source), "-o", str(made)])
 
 
