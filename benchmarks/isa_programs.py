@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Public CUDA programs through the port and the ISA executor: what compiles, links, runs, and passes its own check.
 
-    python benchmarks/isa_programs.py --work DIR [--mirror DIR] [--half tuned|looked|aside] [--units N] [--minutes M]
-        [--seconds 60] [--patience 8] [--targets gfx942,gfx1100] [--only TEXT ...] [--part 1/2] [--keep]
+    python benchmarks/isa_programs.py --work DIR [--mirror DIR] [--half tuned|looked|aside|fresh|odd] [--units N]
+        [--minutes M] [--seconds 60] [--patience 8] [--targets gfx942,gfx1100] [--only TEXT ...] [--part 1/2] [--keep]
         [--json FILE]
 
 The programs are those of isa_programs.toml: public repositories, each at its commit, fetched as benchmarks/real.py does
@@ -17,7 +17,8 @@ work on the machine puts no program out of time; by the clock it may take `--pat
 kernels is another process and does not count there; the seconds printed are of a processor, with it.
 
 The halves: `tuned` and `looked` are those of the first list, the second of them tuned on only after its one look;
-`aside` is a list written down after that, on which nothing is tuned.
+`aside` is a list written down after that, on which nothing is tuned. A second list has halves of its own: `fresh`,
+tuned on, and `odd`, set aside.
 
 What failed is explained in isa_programs.toml, by cause. Own defects of a program, and what its target, or a machine of
 one device without a display, cannot have, no port and no executor can mend: the share of checks is given with them and
@@ -60,6 +61,7 @@ from rocport.executor.program import Program, ProgramError, load_program
 from rocport.facts._toml import read_toml
 from rocport.model import HANGING_S
 from rocport.project.languages import KERNEL_SOURCES
+from rocport.scan.revision import RevisionError
 
 LIST = Path(__file__).with_name("isa_programs.toml")
 _MAIN = re.compile(rb"\b(?:int|void|auto)\s+main\s*\(|^\s*main\s*\(", re.MULTILINE)
@@ -77,6 +79,7 @@ _RIGHT = re.compile(
     r"|non-matching [^\n]*: 0\b",
     re.IGNORECASE,
 )
+_CHECKS = re.compile(rb"pass(?:ed)?\b|fail|success|mismatch|correct|match|error at|verif", re.IGNORECASE)
 _UNSERVED = re.compile(r"^rocport: (.+?) is not served", re.MULTILINE)
 _UNMATCHED = re.compile(r"non-matching [^\n]*: [1-9]", re.IGNORECASE)
 _OTHERS = re.compile(r"undefined symbol: (?:gl|GL|egl|MPI_|vk|X[A-Z]|nvml|ompi_)")
@@ -87,7 +90,13 @@ _ASSERTED = "a trap: an assertion failed"
 _WAIVED = re.compile(r"\b(?:required|waiv\w+|not supported|no capable|need(?:s|ed)? at least)\b", re.IGNORECASE)
 _NOT_OURS = ("program", "hardware", "library", "data")
 """Causes of isa_programs.toml that neither the port nor the executor can mend."""
-_HALVES = {"tuned": "tuned", "looked": "tuned since its one look", "aside": "set aside"}
+_HALVES = {
+    "tuned": "tuned",
+    "looked": "tuned since its one look",
+    "aside": "set aside",
+    "fresh": "second list, tuned",
+    "odd": "second list, set aside",
+}
 _EXIT_WAIVED = 2
 """What NVIDIA's samples end with where the machine has not what they show (Common/helper_string.h)."""
 
@@ -102,8 +111,8 @@ class Listed:
     flags: tuple[str, ...]
     cut: tuple[tuple[str, str, str], ...] = ()
     """Files, what each holds and what it is to hold instead."""
-    aside: bool = False
-    """Nothing is tuned on it."""
+    aside: bool | str = False
+    """Nothing is tuned on it; "odd": nor on those whose sha256 is odd."""
 
     def shorten(self, tree: Path) -> None:
         """Make the cut in a tree, once."""
@@ -118,8 +127,10 @@ class Listed:
     @property
     def half(self) -> str:
         """One of `_HALVES`."""
-        odd = hashlib.sha256(self.name.encode()).digest()[-1] & 1
-        return "aside" if self.aside else "looked" if odd else "tuned"
+        odd = bool(hashlib.sha256(self.name.encode()).digest()[-1] & 1)
+        if self.aside:
+            return "aside" if self.aside is True else "odd" if odd else "fresh"
+        return "looked" if odd else "tuned"
 
     @property
     def rank(self) -> str:
@@ -132,10 +143,10 @@ def listed(work: Path, mirror: Path | None) -> Iterator[Listed]:
         repository = Repository(raw["name"], raw["each"], raw["commit"])
         try:
             tree = obtain(repository, work, mirror)
-        except (OSError, subprocess.CalledProcessError) as error:
+        except (OSError, subprocess.CalledProcessError, RevisionError) as error:
             print(f"{repository.name}: not fetched: {error}")
             continue
-        for path in programs(tree, raw["under"], raw["each"]):
+        for path in programs(tree, raw["under"], raw["each"], raw.get("checked", False)):
             if path in raw.get("leave", {}) or not re.search(raw.get("only", ""), path):
                 continue
             arguments = raw.get("arguments", {}).get(path)
@@ -146,13 +157,14 @@ def listed(work: Path, mirror: Path | None) -> Iterator[Listed]:
             )
 
 
-def programs(tree: Path, under: Sequence[str], each: str) -> list[str]:
-    """Folders or files below `under` with device code and a main function."""
+def programs(tree: Path, under: Sequence[str], each: str, checked: bool = False) -> list[str]:
+    """Folders or files below `under` with device code and a main function; `checked`: and with a word of a check."""
     found = set()
     for path in sorted(one for folder in under for one in (tree / folder).rglob("*")):
         if not path.is_file() or path.suffix not in (*KERNEL_SOURCES, ".cpp", ".c"):
             continue
-        if not _MAIN.search(path.read_bytes()):
+        text = path.read_bytes()
+        if not _MAIN.search(text) or (checked and not _CHECKS.search(text)):
             continue
         if each == "file" and path.suffix in KERNEL_SOURCES:
             found.add(path)
