@@ -38,3 +38,12 @@ def test_a_branch_for_amd_that_says_the_width_decides(width: str) -> None:
 def test_otherwise_a_warp_has_32_lanes(branch: str) -> None:
     text, _ = ported(branch + KERNEL)
     assert "rocport::shfl_xor_sync(rocport::full_warp_mask, sum, offset)" in text
+
+
+def test_intrinsics_of_the_branch_beside_amd_s_have_32_lanes() -> None:
+    text, _ = ported(
+        "#ifdef USE_HIP\n#define WARP 64\n#define SHFL(v, l) __shfl(v, l)\n"
+        "#else\n#define WARP 32\n#define SHFL(v, l) __shfl_sync(0xffffffffu, v, l)\n#endif\n"
+    )
+    assert "rocport::shfl_sync(rocport::full_warp_mask, v, l)" in text
+    assert "#define SHFL(v, l) __shfl(v, l)\n#else" in text

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rocport.binding.branches import branches
 from rocport.model import Edit, Span
 from rocport.rules.cuda.common import replace
 from rocport.syntax.amd import is_amd_macro
@@ -143,7 +144,18 @@ def counts_in_wavefronts(source: CudaSource) -> bool:
             and _WIDTH_NAME.search(b" ".join(source.texts[max(0, position - 3) : position])) is not None
             for position in source.positions(b"64")
         )
-    return says and any(not amd_only(source, position) for position in source.find(*INTRINSICS))
+    return says and any(
+        not amd_only(source, position) and not _beside_amd(source, position) for position in source.find(*INTRINSICS)
+    )
+
+
+def _beside_amd(source: CudaSource, position: int) -> bool:
+    """True in a branch that has one for AMD beside it: it is CUDA's alone, its 32 lanes with it."""
+    offset = source.starts[position]
+    return any(
+        chain.start < offset < chain.end and any(amd_only(source, arm.directive.last) for arm in chain.branches)
+        for chain in branches(source, False).chains
+    )
 
 
 @lru_cache(maxsize=2)
