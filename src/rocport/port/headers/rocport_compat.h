@@ -473,6 +473,32 @@ ROCPORT_DEVICE double fma_directed(double a, double b, double c, rounding mode) 
 
 }  // namespace detail
 
+// Conversions of a whole number as PTX's cvt: the nearest end for what is out of range, the highest bit for NaN.
+namespace detail {
+template <class To, class Bits, class From>
+ROCPORT_DEVICE To clamped(From whole) {
+  const Bits highest = Bits(1) << (8u * sizeof(To) - 1u);
+  const bool has_sign = To(-1) < To(0);
+  const From end = has_sign ? From(highest) : From(2) * From(highest);
+  if (whole != whole) return To(highest);
+  if (whole >= end) return To(has_sign ? highest - 1u : ~Bits(0));
+  if (whole < (has_sign ? -end : From(0))) return To(has_sign ? highest : Bits(0));
+  return To(whole);
+}
+}  // namespace detail
+#define ROCPORT_CLAMPED(name, To, Bits, From, floor, rint, ceil, trunc)                        \
+  ROCPORT_DEVICE To name##_rd(From value) { return detail::clamped<To, Bits>(floor(value)); } \
+  ROCPORT_DEVICE To name##_rn(From value) { return detail::clamped<To, Bits>(rint(value)); }  \
+  ROCPORT_DEVICE To name##_ru(From value) { return detail::clamped<To, Bits>(ceil(value)); }  \
+  ROCPORT_DEVICE To name##_rz(From value) { return detail::clamped<To, Bits>(trunc(value)); }
+ROCPORT_CLAMPED(double2ll, long long, unsigned long long, double, ::floor, ::rint, ::ceil, ::trunc)
+ROCPORT_CLAMPED(double2ull, unsigned long long, unsigned long long, double, ::floor, ::rint, ::ceil, ::trunc)
+ROCPORT_CLAMPED(double2int, int, unsigned, double, ::floor, ::rint, ::ceil, ::trunc)
+ROCPORT_CLAMPED(double2uint, unsigned, unsigned, double, ::floor, ::rint, ::ceil, ::trunc)
+ROCPORT_CLAMPED(float2ll, long long, unsigned long long, float, ::floorf, ::rintf, ::ceilf, ::truncf)
+ROCPORT_CLAMPED(float2ull, unsigned long long, unsigned long long, float, ::floorf, ::rintf, ::ceilf, ::truncf)
+#undef ROCPORT_CLAMPED
+
 // Float and double operations rounded to nearest, each by itself.
 ROCPORT_DEVICE float fadd_rn(float a, float b) { return detail::add_rn(a, b); }
 ROCPORT_DEVICE float fsub_rn(float a, float b) { return detail::sub_rn(a, b); }
