@@ -56,6 +56,21 @@ def test_a_name_is_bound_in_its_scope(text: str, own: list[bool]) -> None:
     assert _own(text, "warpSize") == own
 
 
+@pytest.mark.parametrize(
+    ("declared", "own"),
+    [
+        ("struct CUstream_st;\ntypedef struct CUstream_st* cudaStream_t;", False),
+        ("typedef CUstream_st *cudaStream_t;", False),
+        ("using cudaStream_t = struct CUstream_st *;", False),
+        ("typedef struct Other* cudaStream_t;", True),
+        ("using cudaStream_t = int *;", True),
+    ],
+)
+def test_a_handle_that_is_declared_as_cuda_declares_it_is_cudas(tmp_path: Path, declared: str, own: bool) -> None:
+    project = _project(tmp_path, a_h=declared + "\n", a_cu='#include "a.h"\nvoid f(cudaStream_t s);\n')
+    assert _own('#include "a.h"\nvoid f(cudaStream_t s);\n', "cudaStream_t", project) == [own]
+
+
 def test_a_macro_of_a_header_is_seen_by_the_units_that_include_it(tmp_path: Path) -> None:
     project = _project(
         tmp_path,

@@ -123,8 +123,31 @@ def _definitions(source: CudaSource, names: Iterable[bytes], scopes: Scopes) -> 
             states = live(source, directive.start, name)
             yield Definition(name, "macro", line, parameters=parameters(source, directive), live=states)
         for declared in scopes.declarations(name):
-            if declared.what in _GLOBAL:
+            if declared.what in _GLOBAL and not _repeats(source, name, declared):
                 yield _definition(source, name, declared)
+
+
+# The structs behind CUDA's handles, whose counterparts HIP declares in the same way, and the handles.
+_BEHIND_HANDLES = {
+    b"CUstream_st": (b"cudaStream_t", b"CUstream"),
+    b"CUevent_st": (b"cudaEvent_t", b"CUevent"),
+    b"CUctx_st": (b"CUcontext",),
+    b"CUmod_st": (b"CUmodule",),
+    b"CUfunc_st": (b"CUfunction",),
+    b"CUgraph_st": (b"cudaGraph_t", b"CUgraph"),
+    b"CUgraphNode_st": (b"cudaGraphNode_t", b"CUgraphNode"),
+    b"CUgraphExec_st": (b"cudaGraphExec_t", b"CUgraphExec"),
+    b"CUmemPoolHandle_st": (b"cudaMemPool_t", b"CUmemoryPool"),
+}
+
+
+def _repeats(source: CudaSource, name: bytes, declared: Declared) -> bool:
+    """`typedef struct CUstream_st *cudaStream_t;`: CUDA's own declaration, where its headers are not included."""
+    at = declared.position
+    before = [word for word in source.texts[max(0, at - 4) : at] if word not in (b"struct", b"typedef")]
+    behind = [word for word in source.texts[at + 1 : at + 5] if word not in (b"struct", b"=")]
+    told = before[-2:] if source.at(at + 1) == b";" else behind[:2] if source.at(at - 1) == b"using" else []
+    return len(told) == 2 and b"*" in told and any(name in _BEHIND_HANDLES.get(word, ()) for word in told)
 
 
 def _definition(source: CudaSource, name: bytes, declared: Declared) -> Definition:
