@@ -94,7 +94,7 @@ def _of_objects(source: CudaSource) -> Iterator[Finding]:
         if base is None or source.at(base) == b"this":
             continue
         if dependent is None:
-            dependent = _dependent_types(source)
+            dependent = dependent_types(source)
         if not _depends(source, base, dependent):
             continue
         yield finding(
@@ -134,7 +134,7 @@ def _base(source: CudaSource, at: int) -> int | None:
     return None
 
 
-def _dependent_types(source: CudaSource) -> set[bytes]:
+def dependent_types(source: CudaSource) -> set[bytes]:
     """Template parameters of the file, and aliases of types that name one."""
     found = template_parameters(source)
     for position in sorted(source.find(b"using", b"typedef")):

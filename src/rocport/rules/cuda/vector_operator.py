@@ -19,7 +19,7 @@ from rocport.rules.cuda.definitions import PLATFORM, leave_out_on_hip, parameter
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.declarations import definition_start
 
-_VECTOR = re.compile(rb"(?:u?char|u?short|u?int|u?long|u?longlong|float|double)([1-4])\Z")
+_VECTOR = re.compile(rb"(?:u?char|u?short|u?int|u?long|u?longlong|float|double)[1-4]\Z")
 _AMBIGUOUS = frozenset(
     {b"*", b"/", b"+=", b"-=", b"*=", b"/=", b"%=", b"^=", b"|=", b"&="},
 )
@@ -46,6 +46,15 @@ RULE = Rule(
             "__device__ void operator+=(int2 &a, int2 b) { a.x += b.x; a.y += b.y; a.x = max(a.x, 0); }\n",
             absent=("ROCPORT_HIP",),
         ),
+        Example(
+            "using Real3 = float3;\ntypedef float2 Complex;\n"
+            "inline __device__ void operator-=(Real3 &a, Real3 b) { a.x -= b.x; a.y -= b.y; a.z -= b.z; }\n"
+            "__device__ Complex operator*(Complex a, Complex b) { return make_float2(a.x * b.x, a.y * b.x); }\n",
+            contains=(
+                "#if !ROCPORT_HIP || !defined(__clang__)  // HIP has the same operator\ninline",
+                "#endif\n__device__ Complex",
+            ),
+        ),
         Example("__device__ int3 &operator++(int3 &a) { ++a.x; return a; }\n", absent=("ROCPORT_HIP",)),
         Example(
             "__device__ float4 operator*(float4 p, float4 q) { return make_float4(p.w * q.x, p.x * q.y, 0, 0); }\n",
@@ -62,6 +71,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    aliases: dict[bytes, bytes] | None = None
     for position in source.find(b"operator"):
         symbol, open_ = source.at(position + 1), position + 2
         if symbol not in _AMBIGUOUS | _COUNTING or source.at(open_) != b"(" or open_ not in source.pairs:
@@ -82,14 +92,16 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if len(types) != 2 or source.directive_of(position) is not None:
             continue
         first, second = (type_.rstrip(b"&") for type_, _ in types)
-        vector = _VECTOR.match(first)
+        if aliases is None:
+            aliases = _aliases(source)
+        vector = _VECTOR.match(aliases.get(first, first))
         if vector is None or first != second or source.at(close + 1) not in (b"{", b";"):
             continue
         body = close + 1
         last = source.pairs.get(body, body) if source.at(body) == b"{" else body
         start = definition_start(source, position)
         name = f"operator{symbol.decode()}({first.decode()}, {first.decode()})"
-        if source.at(body) == b"{" and not _componentwise(source, body, last, symbol, types, int(vector.group(1))):
+        if source.at(body) == b"{" and not _componentwise(source, body, last, symbol, types, vector.group(0)):
             yield finding(
                 RULE,
                 source,
@@ -112,6 +124,22 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         )
 
 
+def _aliases(source: CudaSource) -> dict[bytes, bytes]:
+    """Names the file gives vector types: `using Real3 = float3;`, `typedef float2 Complex;`."""
+    found: dict[bytes, bytes] = {}
+    for position in source.find(b"using", b"typedef"):
+        words = source.texts[position + 1 : position + 5]
+        if source.at(position) == b"using" and words[1:2] == [b"="] and words[3:] == [b";"]:
+            name, of = words[0], words[2]
+        elif source.at(position) == b"typedef" and words[2:3] == [b";"]:
+            of, name = words[:2]
+        else:
+            continue
+        if _VECTOR.match(of) is not None:
+            found[name] = of
+    return found
+
+
 def _counts(types: list[tuple[bytes, bytes]]) -> bool:
     """True for the parameters of `++v` and `v++` of a vector type."""
     return bool(types) and _VECTOR.match(types[0][0].rstrip(b"&")) is not None and types[1:] in ([], [(b"int", b"")])
@@ -121,19 +149,20 @@ _MARKS = (b"{", b"}", b"(", b")", b",", b";", b".", b"const", b"&")
 
 
 def _componentwise(
-    source: CudaSource, first: int, last: int, symbol: bytes, types: list[tuple[bytes, bytes]], size: int
+    source: CudaSource, first: int, last: int, symbol: bytes, types: list[tuple[bytes, bytes]], vector: bytes
 ) -> bool:
     """True when the body combines each component of one operand with the same of the other, and does no more."""
     left, right = types[0][1], types[1][1]
     plain = symbol.rstrip(b"=")
     texts = source.texts[first : last + 1]
-    made = types[0][0].rstrip(b"&")
-    allowed = {left, right, symbol, plain, b"=", b"return", made, b"make_" + made, b"x", b"y", b"z", b"w", *_MARKS}
+    made = {types[0][0].rstrip(b"&"), b"make_" + types[0][0].rstrip(b"&"), vector, b"make_" + vector}
+    allowed = {left, right, symbol, plain, b"=", b"return", *made, b"x", b"y", b"z", b"w", *_MARKS}
     if not allowed.issuperset(texts):
         return False
     words = b" ".join(texts)
     if words.startswith(b"{ %s = %s %s %s ;" % (left, left, plain, right)):
         return True
+    size = int(vector[-1:])
     components = b"xyzw"[:size]
     for axis in components:
         c = bytes([axis])
