@@ -135,6 +135,15 @@ def test_no_format_lets_it_through(name: str) -> None:
         assert all(line.count("|") in (0, 4, 5) for line in text.splitlines())
 
 
+@pytest.mark.parametrize("where", [">&-", "2>&-", "> /dev/full", ">&- 2>&-"])
+def test_nowhere_to_print_ends_no_command_with_a_traceback(where: str, tree: Path) -> None:
+    command = f'exec "{sys.executable}" -m rocport scan . --isolated {where}'
+    done = subprocess.run(["bash", "-c", command], cwd=tree, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, done.stderr
+    assert done.returncode == (2 if "full" in where else 1)
+    assert ("No space left" in done.stderr) is ("full" in where)
+
+
 @pytest.mark.parametrize(
     "bad", ["\x00", "\x07", "\x08", "\r", "\x1b", "\x7f", "\x85", "\x9b", "\u2028", "\u202e", "\u2066", "\u200f"]
 )

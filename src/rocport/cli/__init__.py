@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
+import os
 import pkgutil
 import sys
 
@@ -13,6 +16,7 @@ from rocport import __version__
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_ERROR = 2
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def _commands() -> dict[str, str]:
@@ -48,9 +52,12 @@ def main() -> None:
     """Entry point. Exit codes: 0 clean, 1 findings or a change would be made, 2 usage or internal error."""
     from rocport.model.terminal import Guard
 
-    sys.stdout, sys.stderr = Guard(sys.stdout), Guard(sys.stderr)
+    # Either is None where its descriptor is closed.
+    out, err = (stream or io.StringIO() for stream in (sys.stdout, sys.stderr))
+    sys.stdout, sys.stderr = Guard(out), Guard(err)
     try:
         code = cli.main(prog_name="rocport", standalone_mode=False)
+        sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else EXIT_CLEAN)
     except click.ClickException as error:
         error.show()
@@ -64,7 +71,10 @@ def main() -> None:
     except OSError as error:
         from rocport.model.folders import NotPrivateError
 
-        if not isinstance(error, NotPrivateError):
+        if error.errno in _FULL:
+            # What is still to be written has nowhere to go: it would fail once more when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        elif not isinstance(error, NotPrivateError):
             raise
         click.echo(f"Error: {error}", err=True)
         sys.exit(EXIT_ERROR)
