@@ -293,6 +293,7 @@ def linear(limit: int, most: float, sample: int, kept: Kept) -> Iterator[tuple[s
 def _read(name: str, read: Callable[[bytes], object], piece: bytes, limit: int, most: float) -> tuple[bool, int]:
     """Whether a text is read in linear time, and up to how many bytes it was asked: in a process of its own, since what
     earlier texts left in memory is gone through by the garbage collector while a long one is read."""
+    read(b"")  # what it imports is there in every child
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
