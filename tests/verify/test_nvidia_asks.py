@@ -52,6 +52,7 @@ def __getattr__(name):
         "__import__('time').time() > 2000000000",
         "__import__('datetime').date.today().year > 2033",
         "len(_CALLS) > 1000 or bool(_CALLS.append(1))",
+        "bool(_hip()) or len(_CALLS) > 1000",
         "os.cpu_count() > 4096",
         "importlib.util.find_spec('amdsmi_that_is_not_here') is not None",
         "bool(_hip()) or '--rocm' in sys.argv",

@@ -146,7 +146,20 @@ def _bound(tree: ast.Module) -> frozenset[str]:
                     found.add(first)
                 elif whole in _TORCH or whole in ("torch.version.hip", "functools.lru_cache", "functools.cache"):
                     found.add(alias.asname or alias.name)
-    return frozenset(found)
+    return frozenset(found - _filled_later(tree))
+
+
+def _filled_later(tree: ast.Module) -> set[str]:
+    """Names of the module that begin as something empty: what is in it then is somebody else's."""
+    return {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and ((isinstance(node.value, ast.List) and not node.value.elts)
+             or (isinstance(node.value, ast.Dict) and not node.value.keys))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }  # fmt: skip
 
 
 def _evaluated(node: ast.stmt) -> list[ast.expr | ast.stmt]:
