@@ -260,6 +260,8 @@ def test_a_file_is_taken_up_by_whatever_its_name_is_made_of(text: str, name: str
         ("a_rocm.h", b"#define USE_ROCM 1"),
         ("a_rocm.txt", b"x -DUSE_ROCM"),
         ("a.bin", b"USE_ROCM=1 \0"),
+        ("a.pgm", b"P5\n" + bytes(range(1, 32)) * 9 + b"\nUSE_ROCM=1"),
+        ("a.jpg", bytes(range(128, 256)) + b"\nUSE_ROCM=1"),
         ("a.sh", b"true"),
         ("a.py", b"x.USE_ROCM"),
     ],
@@ -281,6 +283,8 @@ def test_what_stands_before_who_sets_a_gate_hides_nothing(path: str, text: bytes
         ("a.ps1", codecs.BOM_UTF16_BE + "$env:USE_ROCM = 0\n".encode("utf-16-be"), 1),
         ("a.run", b"#!/bin/sh\nUSE_ROCM=0 make\nexit\n\0\1", 2),
         ("a.py", b"print 'x'\nos.environ['USE_ROCM'] = '0'\n", 2),
+        ("a.sh", "# \u8bbe\u7f6e\nexport USE_ROCM=0\n".encode(), 2),
+        ("a.sh", "# \u8bbe\u7f6e\nexport USE_ROCM=0\n".encode("gbk"), 2),
     ],
 )
 def test_a_text_is_read_whatever_its_size_and_encoding(path: str, text: bytes, line: int) -> None:

@@ -42,6 +42,19 @@ class TreeError(Exception):
     """A tree that cannot be read, or an original that cannot be found: place, expectation, next step."""
 
 
+_CONTROL = bytes(item for item in range(32) if item not in b"\a\b\t\n\v\f\r\x1b")
+_ASCII = bytes(range(128))
+
+
+def _is_binary(data: bytes) -> bool:
+    """Whether bytes without a zero among them are a picture, or packed, all the same: no text has so many that stand
+    for no letter."""
+    other = len(data.translate(None, _ASCII))
+    return (len(data) - len(data.translate(None, _CONTROL))) * 100 > len(data) or (
+        other * 2 > len(data) and "\ufffd" in data.decode("utf-8", "replace")
+    )
+
+
 class Tree:
     """Files by relative path with `/`. Content is read when it is asked for, and kept.
 
@@ -74,7 +87,7 @@ class Tree:
         of what is no text."""
         data = self.data(path)
         if b"\0" not in data:
-            return data
+            return b"" if _is_binary(data) else data
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return data.decode("utf-16", "replace").encode("utf-8", "replace")
         return data[: data.index(b"\0")] if data.startswith(b"#!") else b""
