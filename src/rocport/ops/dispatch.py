@@ -121,10 +121,14 @@ class Operator:
         return rows
 
 
+_KEY = getattr(os.environ, "encodekey", str)(VARIABLE)
+
+
 def asked() -> str:
-    """What the environment pins. Asked at every call: `get` of what is not there raises and catches."""
-    there = VARIABLE in os.environ
-    return os.environ[VARIABLE] if there else ""
+    """What the environment pins. Asked at every call, and seldom there: `in` and `get` raise and catch then, which is
+    a seventh of the host's time of a call, so that the dictionary below is asked first."""
+    held = getattr(os.environ, "_data", None)
+    return os.environ.get(VARIABLE, "") if held is None or _KEY in held else ""
 
 
 def _from_environment(text: str, operator: str) -> str:

@@ -25,14 +25,13 @@ from rocport.runtime.machine import Platform
 _ALIGNED = 16
 _OFFSETS_32_BIT = 2**31
 _hip = torch.version.hip is not None
+_runtime = knobs.runtime
 
 
 def _hooked() -> bool:
     """A profiler listens to launches: it wants what only Triton's own path tells it."""
-    for hook in (knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook):
-        if getattr(hook, "calls", hook):
-            return True
-    return False
+    before, after = _runtime.launch_enter_hook, _runtime.launch_exit_hook
+    return bool(getattr(before, "calls", before) or getattr(after, "calls", after))
 
 
 def _offsets_of_32_bits(tensor: torch.Tensor) -> bool:
@@ -83,10 +82,9 @@ class Launch:
         if run is not None and torch._C._cuda_getDevice() == self._device and not _hooked():
             values = self._pointers.copy()
             for at, tensor in zip(self._at, tensors, strict=True):
-                pointer = tensor.data_ptr()
+                values[at] = pointer = tensor.data_ptr()
                 if pointer % _ALIGNED or (_hip and not _offsets_of_32_bits(tensor)):
                     break
-                values[at] = pointer
             else:
                 run(*self._grid, self._stream(self._device), *self._compiled, None, None, None, *values)
                 return

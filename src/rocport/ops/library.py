@@ -41,6 +41,17 @@ def gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, tier: str = "
     return out
 
 
+def check_matmul(x: torch.Tensor, q: QuantTensor, transpose: bool = True) -> None:
+    """Raises ValueError when x [..., K] does not meet q [N, K] (without `transpose` [K, N])."""
+    if len(q.shape) != 2 or x.shape[-1] != q.shape[1 if transpose else 0]:
+        raise ValueError(apart(x, q, transpose))
+
+
+def apart(x: torch.Tensor, q: QuantTensor, transpose: bool) -> str:
+    """What is said of operands of `quantized_matmul` that do not meet."""
+    return f"quantized_matmul: x {tuple(x.shape)} does not meet W {q.shape}" + ("" if transpose else ", not transposed")
+
+
 def check_experts(experts: torch.Tensor, count: int) -> None:
     """Where indices are in the host's memory, a look at them is free. Raises IndexError when one is not one of
     `count`."""

@@ -31,24 +31,26 @@ _gather_operator = operator("gather_qmm")
 class _Plan:
     """What serves a call on one weight. `valid` while the weight lies where it lay."""
 
-    __slots__ = ("_pointers", "_tensors", "call")
+    __slots__ = ("_pointers", "_where", "call")
 
     def __init__(self, q: QuantTensor, call: Callable[..., torch.Tensor]) -> None:
         self.call = call
-        self._tensors = tuple(part for part in q.parts if part is not None)
-        self._pointers = [part.data_ptr() for part in self._tensors]
+        self._where = tuple(part.data_ptr for part in q.parts if part is not None)
+        self._pointers = [where() for where in self._where]
 
     def valid(self) -> bool:
-        return [part.data_ptr() for part in self._tensors] == self._pointers
+        return [where() for where in self._where] == self._pointers
 
 
-def _serve(q: QuantTensor, key: tuple[Any, ...], make: Callable[[], Callable[..., torch.Tensor]]) -> Callable[..., Any]:
-    """The kept plan of `key`, or a new one. On the CPU, where nothing is launched, none is kept."""
-    key = (*key, asked(), _matmul_operator._pinned, _dequantize_operator._pinned)
+Made = Callable[..., Callable[..., Any]]
+
+
+def _serve(q: QuantTensor, key: tuple[Any, ...], make: Made, *args: Any) -> Callable[..., Any]:
+    """The kept plan of `key`, or `make` of the arguments. On the CPU, where nothing is launched, none is kept."""
     plan: _Plan | None = q.plans.get(key)
     if plan is not None and plan.valid():
         return plan.call
-    call = make()
+    call = make(*args)
     if q.codes.is_cuda and _read_in_place(q):
         if len(q.plans) >= KEPT_AT_MOST:
             q.plans.clear()
@@ -68,40 +70,52 @@ def _plain(q: QuantTensor, device: torch.device) -> bool:
 
 
 def matmul(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None, tier: str) -> torch.Tensor:
-    """`quantized_matmul` of operands that fit, where `direct(x)`."""
+    """`quantized_matmul` by one matrix [N, K], where `direct(x)`. What has a plan fitted when it was made."""
     if not x.is_contiguous():
         x = x.contiguous()
-
-    def make() -> Callable[..., torch.Tensor]:
-        rows = x.reshape(-1, x.shape[-1])
-        if not _plain(q, x.device):
-            return lambda x, bias: library.matmul(x, q, bias, tier)
-        shape = (*x.shape[:-1], q.shape[0])
-        if rows.shape[0] == 0 or q.shape[0] == 0:
-            return lambda x, bias: x.new_empty(shape)
-        chosen = select(_matmul_operator, x.device, rows, q, bias, tier=tier)
-        if chosen.prepare is not None:
-            return chosen.prepare(x, q, bias)
-        return lambda x, bias: chosen.run(x.view(-1, x.shape[-1]), q, bias).view(shape)
-
-    kind = None if bias is None else bias.dtype
-    call = _serve(q, ("matmul", x.shape, x.dtype, x.get_device(), kind, tier), make)
+    key = (
+        "matmul", x.shape, x.dtype, x.get_device(), None if bias is None else bias.dtype, tier,
+        asked(), _matmul_operator._pinned, _dequantize_operator._pinned,
+    )  # fmt: skip
+    call = _serve(q, key, _make_matmul, x, q, bias, tier)
     if torch.is_grad_enabled() and (x.requires_grad or (bias is not None and bias.requires_grad)):
         out: torch.Tensor = _Matmul.apply(x, bias, q, call)  # type: ignore[no-untyped-call]
         return out
     return call(x, bias)  # type: ignore[no-any-return]
 
 
+def _make_matmul(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None, tier: str) -> Callable[..., torch.Tensor]:
+    library.check_matmul(x, q)
+    rows = x.reshape(-1, x.shape[-1])
+    if not _plain(q, x.device):
+        return lambda x, bias: library.matmul(x, q, bias, tier)
+    shape = (*x.shape[:-1], q.shape[0])
+    if rows.shape[0] == 0 or q.shape[0] == 0:
+        return lambda x, bias: x.new_empty(shape)
+    chosen = select(_matmul_operator, x.device, rows, q, bias, tier=tier)
+    if chosen.prepare is not None:
+        return chosen.prepare(x, q, bias)
+    return lambda x, bias: chosen.run(x.view(-1, x.shape[-1]), q, bias).view(shape)
+
+
 def dense(q: QuantTensor, dtype: torch.dtype, tier: str = "") -> torch.Tensor:
     """`dequantize`, where `direct(q.codes)`."""
+    key = ("dequantize", dtype, tier, asked(), _dequantize_operator._pinned)
+    return _serve(q, key, _make_dense, q, dtype, tier)()  # type: ignore[no-any-return]
 
-    def make() -> Callable[..., torch.Tensor]:
-        if not _plain(q, q.codes.device):
-            return lambda: library.dequantize(q, dtype, tier)
-        chosen = select(_dequantize_operator, q.codes.device, q, dtype, tier=tier)
-        return chosen.prepare(q, dtype) if chosen.prepare is not None else lambda: chosen.run(q, dtype)
 
-    return _serve(q, ("dequantize", dtype, tier), make)()  # type: ignore[no-any-return]
+def _make_dense(q: QuantTensor, dtype: torch.dtype, tier: str) -> Callable[..., torch.Tensor]:
+    if not _plain(q, q.codes.device):
+        return lambda: library.dequantize(q, dtype, tier)
+    chosen = select(_dequantize_operator, q.codes.device, q, dtype, tier=tier)
+    return chosen.prepare(q, dtype) if chosen.prepare is not None else lambda: chosen.run(q, dtype)
+
+
+def _expert_key(what: str, x: torch.Tensor, experts: torch.Tensor, tier: str) -> tuple[Any, ...]:
+    return (
+        what, x.shape, x.dtype, x.get_device(), experts.shape, experts.dtype, tier,
+        asked(), _gather_operator._pinned, _dequantize_operator._pinned,
+    )  # fmt: skip
 
 
 def sorts(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> bool:
@@ -111,8 +125,7 @@ def sorts(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor) -> bool:
         chosen = select(_gather_operator, x.device, x, q, experts, tier="")
         return lambda: chosen.name == "sorted"
 
-    key = ("sorts", x.shape, x.dtype, x.get_device(), experts.shape, experts.dtype, _gather_operator._pinned)
-    return _serve(q, key, make)()  # type: ignore[no-any-return]
+    return _serve(q, _expert_key("sorts", x, experts, ""), make)()  # type: ignore[no-any-return]
 
 
 def gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, tier: str) -> torch.Tensor:
@@ -123,24 +136,23 @@ def gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, tier: str) ->
         x = x.contiguous()
     if not experts.is_contiguous():
         experts = experts.contiguous()
-
-    def make() -> Callable[..., torch.Tensor]:
-        library.check_gather(x, q, experts)
-        if not _plain(q, x.device) or type(experts) not in PLAIN:
-            return lambda x, experts: library.gather(x, q, experts, tier)
-        if experts.numel() == 0:
-            return lambda x, experts: x.new_empty((*experts.shape, q.shape[1]))
-        chosen = select(_gather_operator, x.device, x, q, experts, tier=tier)
-        if chosen.prepare is not None:
-            return chosen.prepare(x, q, experts)
-        return lambda x, experts: chosen.run(x, q, experts)
-
-    key = ("gather", x.shape, x.dtype, x.get_device(), experts.shape, experts.dtype, _gather_operator._pinned, tier)
-    call = _serve(q, key, make)
+    call = _serve(q, _expert_key("gather", x, experts, tier), _make_gather, x, q, experts, tier)
     if torch.is_grad_enabled() and x.requires_grad:
         out: torch.Tensor = _Gather.apply(x, experts, q, call)  # type: ignore[no-untyped-call]
         return out
     return call(x, experts)  # type: ignore[no-any-return]
+
+
+def _make_gather(x: torch.Tensor, q: QuantTensor, experts: torch.Tensor, tier: str) -> Callable[..., torch.Tensor]:
+    library.check_gather(x, q, experts)
+    if not _plain(q, x.device) or type(experts) not in PLAIN:
+        return lambda x, experts: library.gather(x, q, experts, tier)
+    if experts.numel() == 0:
+        return lambda x, experts: x.new_empty((*experts.shape, q.shape[1]))
+    chosen = select(_gather_operator, x.device, x, q, experts, tier=tier)
+    if chosen.prepare is not None:
+        return chosen.prepare(x, q, experts)
+    return lambda x, experts: chosen.run(x, q, experts)
 
 
 def _saved(ctx: Any) -> tuple[QuantTensor, tuple[torch.Tensor, ...]]:

@@ -24,27 +24,25 @@ def quantized_matmul(
     x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None = None, *, transpose: bool = True, tier: str = ""
 ) -> torch.Tensor:
     """Multiply by a quantized matrix, or by several; see the module. Raises ValueError when the shapes do not meet."""
+    if transpose and len(q.shape) == 2 and q.shape[1] and served.direct(x):
+        return plans.matmul(x, q, bias, tier)
     if len(q.shape) > 2:
         return _batched(x, q, bias, transpose, tier)
-    if len(q.shape) != 2 or x.shape[-1] != q.shape[1 if transpose else 0]:
-        raise ValueError(_apart(x, q, transpose))
+    library.check_matmul(x, q, transpose)
     if x.shape[-1] == 0:
         return eager.run(x, q, bias, transpose)
-    if not transpose:
-        return across.matmul(x, q, bias, tier)
-    serve = plans.matmul if served.direct(x) else library.matmul
-    return serve(x, q, bias, tier)
+    return library.matmul(x, q, bias, tier) if transpose else across.matmul(x, q, bias, tier)
 
 
 def _batched(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None, transpose: bool, tier: str) -> torch.Tensor:
     """Every matrix is an expert, and x meets each with all its rows."""
     lead = q.shape[:-2]
     if x.dim() < 2 or x.shape[-1] != q.shape[-1 if transpose else -2]:
-        raise ValueError(_apart(x, q, transpose))
+        raise ValueError(library.apart(x, q, transpose))
     try:
         batch = torch.broadcast_shapes(x.shape[:-2], lead)  # type: ignore[no-untyped-call]
     except RuntimeError as error:
-        raise ValueError(_apart(x, q, transpose)) from error
+        raise ValueError(library.apart(x, q, transpose)) from error
     count = math.prod(lead)
     experts = torch.arange(count, device=x.device).view(lead).expand(batch).reshape(-1)
     if len(lead) > 1:
@@ -55,10 +53,6 @@ def _batched(x: torch.Tensor, q: QuantTensor, bias: torch.Tensor | None, transpo
     out = gather_qmm(rows, q, experts, transpose=transpose, tier=tier)
     out = out.view(*batch, *out.shape[1:])
     return out if bias is None else out + bias.to(out.dtype)
-
-
-def _apart(x: torch.Tensor, q: QuantTensor, transpose: bool) -> str:
-    return f"quantized_matmul: x {tuple(x.shape)} does not meet W {q.shape}" + ("" if transpose else ", not transposed")
 
 
 def cases(device: torch.device) -> tuple[object, ...]:
