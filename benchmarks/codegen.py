@@ -1,8 +1,8 @@
 """What every Triton kernel compiles to for AMD targets, with no GPU. Exit code 1 when one misses the bar.
 
-python benchmarks/codegen.py [gfx942 ...] [--out benchmarks/results/codegen.csv]
+python benchmarks/codegen.py [gfx942 ...] [--kernels rows_kernel ...] [--out benchmarks/results/codegen.csv]
 
-With --out the rows of targets that are not named stay as they are in the file.
+With --out the rows of targets and of kernels that are not named stay as they are in the file.
 """
 
 from __future__ import annotations
@@ -36,17 +36,19 @@ HEAD = (
 )
 
 
-def others(path: Path, targets: list[str]) -> list[dict[str, Any]]:
-    """The rows of `path` of other targets than these."""
+def others(path: Path, targets: list[str], kernels: list[str]) -> list[dict[str, Any]]:
+    """The rows of `path` of other targets than these, and of other kernels where some are named."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if row["target"] in set(codegen.TARGETS) - set(targets)]
+        rows = [row for row in csv.DictReader(file) if row["target"] in codegen.TARGETS]
+    return [row for row in rows if row["target"] not in targets or (kernels and row["kernel"] not in kernels)]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", default=list(codegen.TARGETS))
+    parser.add_argument("--kernels", nargs="+", default=[], help="these only")
     parser.add_argument("--out", type=Path, help="write the table as CSV")
     arguments = parser.parse_args()
     print(("{:<8} {:<26} {:<22}" + " {:>7}" * 8 + "  {}").format(*HEAD))
@@ -54,6 +56,8 @@ def main() -> int:
     for name in arguments.targets:
         target = load_target(name)
         for launch in codegen.launches(Platform("rocm", target=target)):
+            if arguments.kernels and launch.name not in arguments.kernels:
+                continue
             report = codegen.report(launch, name)
             problems = report.problems(target)
             missed += bool(problems)
@@ -65,7 +69,8 @@ def main() -> int:
             kept.append(asdict(report) | {"problems": "; ".join(problems)})
     if arguments.out and kept:
         table = sorted(
-            others(arguments.out, arguments.targets) + kept, key=lambda row: codegen.TARGETS.index(row["target"])
+            others(arguments.out, arguments.targets, arguments.kernels) + kept,
+            key=lambda row: codegen.TARGETS.index(row["target"]),
         )
         partial = arguments.out.with_suffix(".partial")
         with partial.open("w", newline="", encoding="utf-8") as file:

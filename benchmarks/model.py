@@ -8,15 +8,16 @@
 `layers`: host time (until the call returns, the device kept idle) and wall time (calls queued, then waited for) of one
 layer. `llama`: eight layers of Llama 3.1 8B's shapes with random weights, NF4 nested, each library in a process of its
 own: greedy decoding at batch 1 by Hugging Face `generate`, one token of it as a CUDA graph, LoRA steps of 4 x 512
-tokens, prefill of 2048. "rocport" is what `rocport.integrations.transformers.load` and `RocportConfig` give by default,
-our layers with our norm, activation and rope (`fused`); "rocport layers" is `fused=False`, our layers alone; "bf16
-fused" is what of that a dense model could have. `moe`: the same with eight layers of Qwen3-30B-A3B's shapes, 128
-experts, 8 a token; the experts are affine 4-bit in groups of 64 (as MLX stores them) with us, NF4 linear layers in a
-loop with bitsandbytes (as transformers 4 had them), LoRA beside the projections of the attention. `rows`: NF4 and
-affine 4-bit at 1 to 512 rows of x, for 40 matrices of public models, in CUDA graphs, with more weights than the L2
-cache holds, compiled ahead by a process a core; what is not reached in `--seconds` is not in the rows, and times that
-lie within 2 % of a peer's are taken anew by turns. `tiles`: what other tile sizes and splits of K would have taken for
-the same matrices. `mma` and `one`: the same for the kernels of up to 16 rows and of one, each configuration first
+tokens, prefill of 2048. All but the graph in five turns, one library after the other; how many times faster one is than
+another is the median over the turns. "rocport" is what `rocport.integrations.transformers.load` and `RocportConfig`
+give by default, our layers with our norm, activation and rope (`fused`); "rocport layers" is `fused=False`, our layers
+alone; "bf16 fused" is what of that a dense model could have. `moe`: the same with eight layers of Qwen3-30B-A3B's
+shapes, 128 experts, 8 a token; the experts are affine 4-bit in groups of 64 (as MLX stores them) with us, NF4 linear
+layers in a loop with bitsandbytes (as transformers 4 had them), LoRA beside the projections of the attention. `rows`:
+NF4 and affine 4-bit at 1 to 512 rows of x, for 40 matrices of public models, in CUDA graphs, with more weights than the
+L2 cache holds, compiled ahead by a process a core; what is not reached in `--seconds` is not in the rows, and times
+that lie within 2 % of a peer's are taken anew by turns. `tiles`: what other tile sizes and splits of K would have taken
+for the same matrices. `mma` and `one`: the same for the kernels of up to 16 rows and of one, each configuration first
 checked against the dequantized weight. Each run ends with the bars it shows, met or missed; those of `rows` also for
 the half of the matrices that no choice was fitted to, but that of one row of NF4, for which all of them were looked at.
 """
@@ -209,16 +210,53 @@ LIBRARIES = ("bf16", "bf16 fused", "bitsandbytes", "rocport", "rocport layers")
 FUSED = ("bf16 fused", "rocport")
 
 
+ROUNDS = 5
+
+
+class Peer:
+    """A library's process: what is written to it by line it does, and answers as JSON by line."""
+
+    def __init__(self, name: str, library: str, folder: str) -> None:
+        command = [sys.executable, __file__, name, "--library", library, "--folder", folder]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.row: dict[str, Any] = {"what": f"{name} 8 layers", "library": library}
+        self.turns: dict[str, list[float]] = {}
+
+    def ask(self, what: str) -> None:
+        """Have it done, and wait: one process at a time uses the GPU and the host."""
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None and stdout is not None
+        if "failed" in self.row:
+            return
+        try:
+            stdin.write(what + "\n")
+            stdin.flush()
+            answer = json.loads(next(line for line in stdout if line.startswith("{")))
+        except (OSError, StopIteration):
+            self.row["failed"] = f"{what}: exit code {self.process.wait()}"
+            return
+        for key, value in answer.items():
+            if isinstance(value, list):
+                self.turns.setdefault(key, []).extend(value)
+                self.row[key] = round(statistics.median(self.turns[key]), 2)
+                self.row[key + "_turns"] = self.turns[key]
+            else:
+                self.row[key] = value
+
+
 def whole(name: str, libraries: Sequence[str], out: Path | None) -> None:
-    """Decoding, a LoRA step and a prefill of a model, one process a library: memory is not shared."""
+    """Decoding, a LoRA step and a prefill of a model: a process a library, whose memory is its own, all at once, and
+    each phase by turns, because a host's speed changes by half within seconds."""
     logits: dict[str, torch.Tensor] = {}
     with tempfile.TemporaryDirectory() as folder:
+        every = [Peer(name, library, folder) for library in libraries]
+        for what in ("make", *["decode"] * ROUNDS, "graph", *["prefill"] * ROUNDS, "adapt", *["step"] * ROUNDS, "end"):
+            for peer in every:
+                peer.ask(what)
+        for peer in every:
+            record(**peer.row)
+        write(out)
         for library in libraries:
-            command = [sys.executable, __file__, name, "--library", library, "--folder", folder]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-            rows = [line for line in done.stdout.splitlines() if line.startswith("{")]
-            record(**(json.loads(rows[-1]) if rows else {"library": library, "failed": f"exit code {done.returncode}"}))
-            write(out)
             if (kept := Path(folder) / f"{library}.pt").is_file():
                 logits[library] = torch.load(kept)
     for library, against in (("bitsandbytes", "bf16"), ("rocport", "bf16"), ("rocport layers", "bitsandbytes"),
@@ -290,61 +328,92 @@ def model_of(name: str, library: str) -> tuple[torch.nn.Module, Any]:
     return model, config
 
 
-def whole_of(name: str, library: str, folder: Path) -> None:
-    """One library's row, as JSON; its logits go to the folder."""
-    model, config = model_of(name, library)
-    torch.manual_seed(0)
-    tokens = torch.randint(0, config.vocab_size, (4, 513), device=DEVICE)
-    prompt, long = tokens[:1, :16], torch.randint(0, config.vocab_size, (1, 2048), device=DEVICE)
-    generation = {"max_new_tokens": 64, "min_new_tokens": 64, "do_sample": False, "pad_token_id": 0}
-    gc.collect()
-    torch.cuda.empty_cache()
-    resident = torch.cuda.memory_allocated() / 2**30
-    with torch.no_grad():
-        torch.save(model(tokens[:1, :512]).logits.float().cpu(), folder / f"{library}.pt")
-        rates = []
-        for index in range(4):
-            torch.cuda.synchronize()
-            begin = time.perf_counter()
-            model.generate(prompt, attention_mask=torch.ones_like(prompt), **generation)
-            torch.cuda.synchronize()
-            if index:
-                rates.append(64 / (time.perf_counter() - begin))
-        # A loop over experts asks the device which are hit: a graph cannot hold it.
-        looped = name == "moe" and library == "bitsandbytes"
-        graphed = "loops over experts on the host" if looped else graphed_token_us(model, config)
-        run = partial(model, long, logits_to_keep=1)
-        warm(run)
-        prefill = wall_us(run, 5) / 1e3
-    gc.collect()
-    torch.cuda.empty_cache()
-    adapted = replaced_lora(model)
-    optimizer = torch.optim.AdamW([p for p in adapted.parameters() if p.requires_grad], lr=1e-4)
-    adapted.train()
-    torch.cuda.reset_peak_memory_stats()
+class Whole:
+    """One library's model in this process: each phase gives what goes into its row, a list where it is one turn."""
 
-    def step() -> float:
-        loss = adapted(tokens[:, :512], labels=tokens[:, :512]).loss
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        torch.cuda.synchronize()
-        return loss.item()
+    def __init__(self, name: str, library: str, folder: Path) -> None:
+        self.name, self.library, self.folder = name, library, folder
 
-    losses = [step() for _ in range(13)]
-    times = []
-    for _ in range(7):
+    def make(self) -> dict[str, Any]:
         begin = time.perf_counter()
-        step()
-        times.append(time.perf_counter() - begin)
-    row = {
-        "what": f"{name} 8 layers", "library": library, "decode_tokens_s": round(statistics.median(rates), 1),
-        "graphed_token_us": graphed,
-        "prefill_2048_ms": round(prefill, 2), "lora_step_ms": round(statistics.median(times) * 1e3, 2),
-        "resident_GiB": round(resident, 2), "lora_peak_GiB": round(torch.cuda.max_memory_allocated() / 2**30, 2),
-        "first_loss": round(losses[0], 5), "last_loss": round(losses[-1], 5),
-    }  # fmt: skip
-    print(json.dumps(row))
+        self.model, self.config = model_of(self.name, self.library)
+        torch.manual_seed(0)
+        self.tokens = torch.randint(0, self.config.vocab_size, (4, 513), device=DEVICE)
+        self.long = torch.randint(0, self.config.vocab_size, (1, 2048), device=DEVICE)
+        gc.collect()
+        torch.cuda.empty_cache()
+        resident = torch.cuda.memory_allocated() / 2**30
+        with torch.no_grad():
+            logits = self.model(self.tokens[:1, :512]).logits.float().cpu()
+        torch.save(logits, self.folder / f"{self.library}.pt")
+        self.decode()
+        return {"resident_GiB": round(resident, 2), "made_s": round(time.perf_counter() - begin, 1)}
+
+    def decode(self) -> dict[str, Any]:
+        prompt = self.tokens[:1, :16]
+        generation = {"max_new_tokens": 64, "min_new_tokens": 64, "do_sample": False, "pad_token_id": 0}
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        with torch.no_grad():
+            self.model.generate(prompt, attention_mask=torch.ones_like(prompt), **generation)
+        torch.cuda.synchronize()
+        return {"decode_tokens_s": [round(64 / (time.perf_counter() - begin), 1)]}
+
+    def graph(self) -> dict[str, Any]:
+        # A loop over experts asks the device which are hit: a graph cannot hold it.
+        if self.name == "moe" and self.library == "bitsandbytes":
+            return {"graphed_token_us": "loops over experts on the host"}
+        with torch.no_grad():
+            return {"graphed_token_us": graphed_token_us(self.model, self.config)}
+
+    def prefill(self) -> dict[str, Any]:
+        run = partial(self.model, self.long, logits_to_keep=1)
+        with torch.no_grad():
+            warm(run)
+            return {"prefill_2048_ms": [round(wall_us(run, 5) / 1e3, 2)]}
+
+    def adapt(self) -> dict[str, Any]:
+        gc.collect()
+        torch.cuda.empty_cache()
+        self.adapted = replaced_lora(self.model).train()
+        self.optimizer = torch.optim.AdamW([p for p in self.adapted.parameters() if p.requires_grad], lr=1e-4)
+        torch.cuda.reset_peak_memory_stats()
+        losses = [self._step() for _ in range(13)]
+        return {"first_loss": round(losses[0], 5), "last_loss": round(losses[-1], 5)}
+
+    def _step(self) -> float:
+        tokens = self.tokens[:, :512]
+        loss = self.adapted(tokens, labels=tokens).loss
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        torch.cuda.synchronize()
+        value: float = loss.item()
+        return value
+
+    def step(self) -> dict[str, Any]:
+        warm(self._step)
+        times = []
+        for _ in range(3):
+            begin = time.perf_counter()
+            self._step()
+            times.append(time.perf_counter() - begin)
+        peak = torch.cuda.max_memory_allocated() / 2**30
+        return {"lora_step_ms": [round(statistics.median(times) * 1e3, 2)], "lora_peak_GiB": round(peak, 2)}
+
+    def end(self) -> dict[str, Any]:
+        return {}
+
+
+def whole_of(name: str, library: str, folder: Path) -> None:
+    """The phases that are asked for by line, each answered by a line of JSON; its logits go to the folder."""
+    import transformers  # noqa: F401  what takes long to import is imported while others wait
+
+    if library == "bitsandbytes":
+        import bitsandbytes  # noqa: F401
+    whole = Whole(name, library, folder)
+    for line in sys.stdin:
+        print(json.dumps(getattr(whole, line.strip())()), flush=True)
 
 
 def graphed_token_us(model: torch.nn.Module, config: Any) -> float | str:
@@ -676,6 +745,10 @@ def bars(rows: list[dict[str, Any]]) -> list[str]:
     def of(what: str, library: str) -> dict[str, Any]:
         return next((row for row in rows if row.get("what") == what and row.get("library") == library), {})
 
+    def turns(what: str, wanted: float, over: dict[str, Any], under: dict[str, Any], key: str) -> None:
+        ratios = [a / b for a, b in zip(over[f"{key}_turns"], under[f"{key}_turns"], strict=True)]
+        least(f"{what} ({min(ratios):.2f} to {max(ratios):.2f})", wanted, statistics.median(ratios))
+
     for library in ("Linear4bit", "QuantizedLinear"):
         if row := of("linear M=1 forward", library):
             most(f"host time of {library} at M = 1, us", 40, row["host_us"])
@@ -690,13 +763,13 @@ def bars(rows: list[dict[str, Any]]) -> list[str]:
         bf16, peer = (of(f"{name} 8 layers", library) for library in ("bf16", "bitsandbytes"))
         for library in ("rocport", "rocport layers") if bf16 and peer else ():
             ours, label = of(f"{name} 8 layers", library), f"{name}, {library}: "
-            if not ours:
+            if not ours or any("failed" in row for row in (ours, bf16, peer)):
                 continue
-            least(label + "decode / bitsandbytes", 1.3, ours["decode_tokens_s"] / peer["decode_tokens_s"])
+            turns(label + "decode / bitsandbytes", 1.3, ours, peer, "decode_tokens_s")
             if not isinstance(ours["graphed_token_us"], str) and not isinstance(bf16["graphed_token_us"], str):
                 least(label + "token in a graph, bf16 / ours", 1.5, bf16["graphed_token_us"] / ours["graphed_token_us"])
-            least(label + "LoRA step, bitsandbytes / ours", 1.1, peer["lora_step_ms"] / ours["lora_step_ms"])
-            least(label + "prefill, bf16 / ours", 0.9, bf16["prefill_2048_ms"] / ours["prefill_2048_ms"])
+            turns(label + "LoRA step, bitsandbytes / ours", 1.1, peer, ours, "lora_step_ms")
+            turns(label + "prefill, bf16 / ours", 0.9, bf16, ours, "prefill_2048_ms")
             most(label + "memory, ours / bitsandbytes", 1.0, ours["lora_peak_GiB"] / peer["lora_peak_GiB"])
     timed_rows = [row for row in rows if "nf4b64_tier" in row]
     for half in (False, True):
@@ -715,7 +788,7 @@ def bars(rows: list[dict[str, Any]]) -> list[str]:
             least(label + "M = 2 to 8, least of bf16 / ours", 1.0, min(ratios))
             lines.append((label + "M = 2 to 8, median of bf16 / ours", "", statistics.median(ratios), True))
     return [
-        f"{what:<75} {wanted:>8} {value:8.2f} {'' if met else 'missed'}".rstrip() for what, wanted, value, met in lines
+        f"{what:<80} {wanted:>8} {value:8.2f} {'' if met else 'missed'}".rstrip() for what, wanted, value, met in lines
     ]
 
 
