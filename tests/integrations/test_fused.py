@@ -1,5 +1,6 @@
 """Our norm, activation and rope inside transformers' models: the same logits, tokens and gradients."""
 
+import functools
 import math
 from types import SimpleNamespace
 
@@ -44,6 +45,39 @@ def test_a_fused_model_computes_the_same(name, replaced):
     torch.testing.assert_close(after[:2], before[:2], rtol=1e-4, atol=1e-5)
     assert torch.equal(after[2], before[2]) and list(model.state_dict()) == names
     assert fuse(model) == {}
+
+
+def renames(old, new):
+    """A decorator as transformers has them: it passes a keyword on by its new name."""
+
+    def wrap(function):
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            if old in kwargs:
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return wrap
+
+
+def test_a_decorated_forward_is_fused_below_its_decorator():
+    from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+    class Attention(torch.nn.Module):
+        pass
+
+    source = "def forward(self, q, k=None, *, cos, sin):\n    return apply_rotary_pos_emb(q, k, cos, sin)\n"
+    names = {"apply_rotary_pos_emb": apply_rotary_pos_emb}
+    exec(source, names)
+    Attention.forward = renames("key", "k")(renames("query", "q")(names["forward"]))
+    module, angle = Attention(), torch.randn(1, 3, 4)
+    q, k, table = torch.randn(1, 2, 3, 8), torch.randn(1, 1, 3, 8), torch.cat((angle, angle), -1)
+    before = module(query=q, key=k, cos=table.cos(), sin=table.sin())
+    assert fuse(module) == {"rope": 1}
+    after = module(query=q, key=k, cos=table.cos(), sin=table.sin())
+    torch.testing.assert_close(after, before)
 
 
 class Gated(torch.nn.Module):

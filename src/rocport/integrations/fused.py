@@ -134,22 +134,40 @@ def rotary(
 
 def _rotary(module: torch.nn.Module, known: dict[Any, bool]) -> int:
     """1 when the module's forward turns q and k by its file's `apply_rotary_pos_emb` and now by ours."""
-    forward = type(module).forward
-    if "forward" in module.__dict__ or not isinstance(forward, types.FunctionType) or forward.__closure__:
+    if "forward" in module.__dict__:
         return 0
-    if _NAME not in forward.__code__.co_names or not callable(theirs := forward.__globals__.get(_NAME)):
+    forward = type(module).forward
+    ours = _by_ours(forward)
+    if ours is None:
         return 0
     kind = (type(module), _NAME)
     if kind not in known:
-        known[kind] = _is_rotary(theirs)
+        known[kind] = _is_rotary(inspect.unwrap(forward).__globals__[_NAME])
     if not known[kind]:
         return 0
-    ours = types.FunctionType(
-        forward.__code__, {**forward.__globals__, _NAME: rotary}, forward.__name__, forward.__defaults__
-    )
-    ours.__kwdefaults__ = forward.__kwdefaults__
     module.forward = types.MethodType(ours, module)
     return 1
+
+
+def _by_ours(forward: Callable[..., Any]) -> types.FunctionType | None:
+    """A copy of a function that turns by `rotary`, below the decorators that `functools.wraps` names; None where it
+    turns by nothing, or holds variables of another function."""
+    if not isinstance(forward, types.FunctionType):
+        return None
+    names, closure = forward.__globals__, forward.__closure__ or ()
+    if (below := getattr(forward, "__wrapped__", None)) is not None:
+        inner = _by_ours(below)
+        own = [cell.cell_contents is below for cell in closure]
+        if inner is None or not any(own):
+            return None
+        closure = tuple(types.CellType(inner) if is_it else cell for is_it, cell in zip(own, closure, strict=True))
+    elif closure or _NAME not in forward.__code__.co_names or not callable(names.get(_NAME)):
+        return None
+    else:
+        names = {**names, _NAME: rotary}
+    ours = types.FunctionType(forward.__code__, names, forward.__name__, forward.__defaults__, closure)
+    ours.__kwdefaults__ = forward.__kwdefaults__
+    return ours
 
 
 def _is_rotary(theirs: Callable[..., Any]) -> bool:
