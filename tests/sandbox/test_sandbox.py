@@ -118,10 +118,16 @@ def test_all_of_it_ends_when_rocport_is_killed(inside: Path) -> None:
     _ends_with(signal.SIGKILL, [sys.executable, "-c", script], inside)
 
 
+def _heed_the_terminal() -> None:
+    """What a job in the background, or below nohup, ignores and hands on to its children."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def _ends_with(number: int, command: list[str], inside: Path, terminal: bool = False) -> int:
     """The status of a command that gets a signal (as of a terminal: all of its group) once its child is ready; the
     child ends with it."""
-    parent = subprocess.Popen(command, cwd=inside, start_new_session=terminal)
+    parent = subprocess.Popen(command, cwd=inside, start_new_session=terminal, preexec_fn=_heed_the_terminal)
     while not (inside / "ready").exists():
         assert parent.poll() is None
         time.sleep(0.02)
