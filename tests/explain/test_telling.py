@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from rocport.explain import read_bytes
 from rocport.explain.telling import explains, introduction
+from rocport.explain.text import read_blocks
 
 ERROR = "RuntimeError: HIP error: invalid device function"
 LIBRARY = "ImportError: librocblas.so.4: cannot open shared object file: No such file or directory"
@@ -26,6 +29,7 @@ LIBRARY = "ImportError: librocblas.so.4: cannot open shared object file: No such
         ".. note:: on gfx90a\n\n* What to do if you get the following error when\n  trying to run it:\n\n"
         f"  .. code-block:: shell\n\n     {ERROR}\n",
         f"If the GPU (gfx1103) is not detected and the logs contain\nmessages like:\n\n```\nfirst\n{ERROR}\n```\n",
+        f"### Motivation and Context\n\nWhile I ran it on gfx90a I hit a failure...\n\n{ERROR}\n",
         f"**{ERROR}**\n   Make sure the wheel has kernels for gfx1100.\n",
     ],
 )
@@ -46,6 +50,7 @@ def test_a_text_that_explains_errors_claims_none(page: str) -> None:
         f'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\n{ERROR}\n[gfx1100]\n',
         ":3:hip_module.cpp:669 : 1 us: hipLaunchKernel: Returned hipErrorInvalidDeviceFunction : gfx1010\n",
         "gfx1100\nhipErrorNoBinaryForGpu\n",
+        f"gfx1100\npython x.py\n# {LIBRARY}\n",
         f"### 我的显卡 gfx1100\n\n{LIBRARY}\n",
     ],
 )
@@ -69,3 +74,13 @@ def test_what_a_form_lists_after_the_error_ends_nothing_well() -> None:
     listed = "==========\nHSA Agents\n==========\n  Name: gfx1151\n"
     assert read_bytes(f"### Problem Description\n\n{ERROR}\n\n### Output of rocminfo\n\n{listed}".encode(), "x").matches
     assert not read_bytes(f"{ERROR}\n$ rocminfo\n{listed}".encode(), "x").matches
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_short_paste_is_read_whole_whether_its_last_line_ends_or_not(end: str) -> None:
+    folder = (
+        "CMake Error at cmake/FindHIP.cmake:25 (include):\n  include could not find requested file:\n"
+        "    /opt/rocm/hip/cmake/FindHIP.cmake"
+    )
+    assert read_bytes(f"{folder}{end}".encode(), "paste").matches
+    assert len(list(read_blocks(io.BytesIO(f"{folder}{end}".encode())))) == 1

@@ -222,10 +222,11 @@ def _introduced(block: Block, line: int) -> bool:
     """True where the message is an example of the sentence above it (`If you see the following error:`), or a heading
     under which nobody tells of themselves."""
     at = line - block.first_line
-    if _HEADING.fullmatch(block.lines[at][:WINDOW]):
+    above = block.lines[max(0, at - INTRODUCED) : at]
+    if _HEADING.fullmatch(block.lines[at][:WINDOW]) and not (above and above[-1].strip()):
         below = "\n".join(block.lines[at + 1 : at + 1 + BESIDE])
         return not (first_person(below) or tells(block.text))
-    said = introduction(block.lines[max(0, at - INTRODUCED) : at])[-WINDOW:]
+    said = introduction(above)[-WINDOW:]
     return said.endswith((":", ",", "：")) and spoken_of(said, len(said), len(said))
 
 

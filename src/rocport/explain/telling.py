@@ -44,6 +44,12 @@ _FORMS = (
     r"|your question|which component[^\n]{0,30}|backend|urgency|custom node testing|issue description"
     r"|version platform description"
 )
+_CHANGES = re.compile(
+    r"^#{1,4} (?:motivation(?: and context)?|technical details|test plan|submission checklist|things done)\b"
+    r"|^(?:Signed-off-by|Co-authored-by|Reviewed-by|Change-Id|Differential Revision): ?\S"
+    r"|^(?:[-*] )?this (?:PR|pull request|commit|patch|change) (?!(?:did|does|has|is)(?:n't| not))[a-z]",
+    re.MULTILINE | re.IGNORECASE,
+)
 _FORM = rf"(?i:^(?:#{{1,6}} |\*\*)(?:\W{{0,4}} ?)?(?:{_FORMS})\b)"
 _FILLED = re.compile(_FORM, re.MULTILINE)
 _TELLS = re.compile(
@@ -69,8 +75,10 @@ def tells(text: str) -> bool:
 
 
 def explains(text: str) -> bool:
-    """True where a text explains errors, and nobody in it tells what happened to them."""
-    return bool(_EXPLAINS.search(text)) and not tells(text)
+    """True where a text explains errors, and nobody in it tells what happened to them; a commit and a form for pull
+    requests do, whoever says I in them."""
+    decided = _CHANGES.search(text) is not None and not fills_form(text)
+    return decided or (_EXPLAINS.search(text) is not None and not tells(text))
 
 
 _FENCE = re.compile(r"\s{0,12}(?:```|~~~)")

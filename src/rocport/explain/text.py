@@ -111,20 +111,21 @@ def read_blocks(stream: BinaryIO) -> Iterator[Block]:
     decoder = codecs.getincrementaldecoder(_encoding(chunk))(errors="replace")
     carry, pending, first_line = "", "", 1
     while True:
-        pending += decoder.decode(chunk, final=not chunk)
+        following = stream.read(BLOCK_BYTES) if chunk else b""
+        pending += decoder.decode(chunk, final=not following)
         cut = pending.rfind("\n") + 1
-        if not chunk or len(pending) - cut > 2 * BLOCK_BYTES:
+        if not following or len(pending) - cut > 2 * BLOCK_BYTES:
             cut = len(pending)
         text = carry + clean(pending[:cut])
         pending = pending[cut:]
         if text:
             yield Block(text, first_line)
-        if not chunk:
+        if not following:
             return
         keep = _overlap(text)
         first_line += text.count("\n", 0, keep)
         carry = text[keep:]
-        chunk = stream.read(BLOCK_BYTES)
+        chunk = following
 
 
 def _overlap(text: str) -> int:
@@ -132,6 +133,8 @@ def _overlap(text: str) -> int:
     position = len(text)
     for _ in range(OVERLAP_LINES + 1):
         newline = text.rfind("\n", 0, max(position - 1, 0))
+        if newline < 0 and len(text) <= OVERLAP_CHARS:
+            return 0
         if newline < 0 or len(text) - newline > OVERLAP_CHARS:
             break
         position = newline + 1
