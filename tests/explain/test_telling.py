@@ -44,6 +44,8 @@ def test_a_text_that_explains_errors_claims_none(page: str) -> None:
     "report",
     [
         f"# Eval bug: {ERROR}\n\n### Name and Version\n\nb9307\n\n### Hardware\n\nRX 7900 XTX\n\n## Fix\n\nnone yet\n",
+        f"None of the instructions on this page work for gfx1100:\n\n{ERROR}\n",
+        "Couldn't open CUDA library libMIOpen.so. LD_LIBRARY_PATH: /opt/rocm/lib\n",
         f"I followed this guide on an RX 7900 XTX and it ends with\n\n{ERROR}\n",
         f"gfx1100\n\n{ERROR}\n\nAny idea? See also the workaround in this PR.\n",
         f"在 7900XTX 上我运行失败:\n\n{ERROR}\n\n## 背景\n",

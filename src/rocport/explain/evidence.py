@@ -39,8 +39,8 @@ _FAILS = re.compile(
     re.IGNORECASE,
 )
 _STUCK = re.compile(
-    rf"{_FAILS.pattern}|exit (?:code|status):? [-1-9]|cannot|not found|no such|undefined|undeclared|unsupported"
-    r"|core dumped",
+    rf"{_FAILS.pattern}|exit (?:code|status):? [-1-9]|cannot|could(?:n't| not)|unable|not found|no such"
+    r"|undefined|undeclared|unsupported|core dumped",
     re.IGNORECASE,
 )
 _WARNS = re.compile(

@@ -20,8 +20,10 @@ _HEADINGS = (
     r"|総括|原因|対策|решение|причина"
 )
 _EXPLAINS = re.compile(
-    r"\bthis (?:PR|pull request|MR|merge request|patch(?: ?set)?|commit|ADR|page|guide|article|tutorial|section"
-    r"|document|chapter|post|FAQ|release note)\b(?! (?:is not|was not|cannot|could not) (?:be )?found)"
+    r"\bthis (?:PR|pull request|MR|merge request|patch(?: ?set)?|commit|ADR)\b"
+    r"|\bthis (?:page|guide|article|tutorial|section|document|chapter|post|FAQ) "
+    r"(?:(?:list|describe|explain|show|cover|document|provide|contain|walk|assume|summari[sz]e)s?\b"
+    r"|is (?:about|for|a)\b)"
     r"|^[ \t]{0,4}(?:Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id|git-svn-id|Differential Revision"
     r"|Reviewed-on|\[git-p4): ?\S"
     r"|^[ \t]{0,4}(?:[-*] )?(?:Fixe?[sd]?|Close[sd]?|Resolve[sd]?|Reverts?):? (?:#\d|https?://|[\w.-]+/[\w.-]+#\d)"
