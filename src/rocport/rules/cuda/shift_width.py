@@ -3,7 +3,7 @@
 NVIDIA's shifts take the amount as it is, so that `1u << 32` is 0, `(1u << n) - 1u` names all lanes for n = 32, and
 `a >> s | b << (32 - s)` is `a` for s = 0. AMD's take the amount modulo 32: the mask is empty, and all of `b` is in. The
 port calls a function that shifts as NVIDIA's instructions do. Found are shifts by `32 - n` and `64 - n`, but those of a
-rotation, and masks of the first lanes whose number of lanes nothing bounds below 32; a lane's own number (`1u << lane`)
+rotation, and masks of the first or last lanes whose number nothing bounds below 32; a lane's own number (`1u << lane`)
 never is 32, and `x & ((1 << n) - 1)` takes bits of a number where `x` is an int and no ballot. SAFE; REVIEW where what
 is shifted has no plain bounds.
 """
@@ -19,6 +19,8 @@ from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
 _ONE = frozenset({b"1", b"1u", b"1U", b"0x1", b"1ul", b"1UL"})
+_FULL = re.compile(rb"(?:0[xX][fF]{8}|0)[uU][lL]?\Z|0[xX][fF]{8}\Z")
+_AFTER = (b")", b"]", b"}", b",", b";", b"?", b":", b"&", b"|", b"^", b"&&", b"||")
 _BEFORE = (
     *(
         b"(",
@@ -73,6 +75,10 @@ RULE = Rule(
             contains=("a | rocport::shift_left((uint64_t)b, (64 - s))",),
         ),
         Example("__device__ int f(int a, int s) { return a + 1 << (32 - s); }\n"),
+        Example(
+            "__device__ unsigned above(int n) { return ~0u << n | 0xffffffffu >> n; }\n",
+            contains=("rocport::shift_left(~0u, n) | rocport::shift_right(0xffffffffu, n)",),
+        ),
         Example("__device__ int f(int n) { unsigned b = __ballot_sync(~0u, n); return __popc(b & ((1 << n) - 1)); }\n"),
         Example("__device__ int f(int n) { unsigned b = __ballot_sync(~0u, n); return __popc(((1 << n) - 1) & b); }\n"),
         Example("__device__ bool f(int m, int n) { m = __activemask(); return m == (m & ((1 << n) - 1)); }\n"),
@@ -86,6 +92,8 @@ RULE = Rule(
         "__device__ int f(int i, int e) { return __popc(i & ((1 << e) - 1)); }\n",
         "unsigned f(int n) { return (1u << n) - 1u; }\n",
         "__device__ unsigned rotated(unsigned x, int n) { return (x << n) | (x >> (32 - n)); }\n",
+        "__device__ unsigned above(int lane) { return ~0u << lane; }\n",
+        "__device__ unsigned f(int n) { return 0u << n; }\n",
         "template <int N> __device__ unsigned f(unsigned x) { return x >> (32 - 5); }\n",
         "constexpr int BITS = 5;\n__device__ unsigned f(unsigned x) { return x >> (32 - BITS); }\n",
         "__device__ unsigned long long f(int n) { return (1ull << n) - 1; }\n",
@@ -119,6 +127,14 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if _is_asked(source, number + 2, close) and not _rotates(source, shift, operator):
             yield from _report(source, _shifted(source, shift), shift, close)
 
+    for full in sorted(at for text, places in source.index.items() if _FULL.match(text) for at in places):
+        operator = source.operator(full + 1)
+        amount = full + (3 if operator == b">>" else 2)
+        if source.at(full)[:2] not in (b"0x", b"0X") and source.at(full - 1) != b"~":
+            continue
+        if operator in (b"<<", b">>") and source.at(amount + 1) in _AFTER and _is_unbounded(source, amount, amount + 1):
+            yield from _report(source, _shifted(source, full + 1), full + 1, amount)
+
 
 def _is_asked(source: CudaSource, first: int, last: int) -> bool:
     """True for an amount that the program computes: more than numbers and names of constants."""
@@ -128,7 +144,7 @@ def _is_asked(source: CudaSource, first: int, last: int) -> bool:
 def _shifted(source: CudaSource, shift: int) -> tuple[int, int] | None:
     """The tokens [first, last) of what is shifted, its cast with it; None where more may belong to it."""
     if source.at(shift - 1)[:1].isdigit():
-        found: tuple[int, int] | None = (shift - 1, shift)
+        found: tuple[int, int] | None = (shift - 1 - (source.at(shift - 2) == b"~"), shift)
     else:
         found = operand_before(source, shift)
     if found is None:
