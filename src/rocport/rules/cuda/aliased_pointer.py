@@ -21,6 +21,7 @@ HEADER = "rocport_pointer.h"
 _WORDS = frozenset(b"int unsigned short long float double signed".split())
 _NAMES = frozenset(b"int16_t uint16_t int32_t uint32_t int64_t uint64_t size_t uint ushort ulong".split())
 _QUALIFIERS = frozenset(b"const volatile __restrict__ __restrict restrict".split())
+_DEVICE = frozenset({b"__device__", b"__global__"})
 _OWN = frozenset({What.PARAMETER, What.LOCAL})
 _FAR = 64
 """Uses of a pointer that are looked through for one that walks."""
@@ -53,6 +54,16 @@ RULE = Rule(
             ),
         ),
         Example(
+            "__device__ void all(unsigned *w, int n) { for (int i = 0; i < n; ++i) w[i] = __shfl(w[i], 0); }\n"
+            "struct S { double d; };\n__device__ void f(S &s) { S t = s; all(reinterpret_cast<unsigned *>(&t), 2); }\n",
+            contains=("void all(rocport::aliased<unsigned> *w, int n)",),
+        ),
+        Example(
+            "template <class W, class T> __device__ T f(T v) {\n  W *w = (W *)&v;\n"
+            "  for (int i = 0; i < int(sizeof(T) / sizeof(W)); ++i) w[i] += 1;\n  return v;\n}\n",
+            contains=("rocport::aliased<W> *w = (rocport::aliased<W> *)&v;",),
+        ),
+        Example(
             "__device__ float f(const float (&r)[4]) { float x[4]; for (int i = 0; i < 4; ++i) x[i] = r[i];\n"
             "  int *p = (int *)x; int s = 0; while (s < 9) s += *p++; return x[0] + s; }\n",
             contains=("rocport::aliased<int> *p = (rocport::aliased<int> *)x;",),
@@ -73,9 +84,10 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     scopes = Scopes(source)
+    given: dict[int, tuple[int, int]] = {}
     for cast in sorted({*source.find(*_CASTS), *_parenthesized(source)}):
         function = source.enclosing(cast)
-        if function is None or function.body is None or not function.specifiers & {b"__device__", b"__global__"}:
+        if function is None or function.body is None or not function.specifiers & _DEVICE:
             continue
         type_ = _pointee(source, cast + 1 + (source.at(cast) in _CASTS))
         if type_ is None or source.directive_of(cast) is not None:
@@ -89,6 +101,34 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             said = source.text(*type_).decode("utf-8", "replace")
             message = f"an object is walked through as {said}: to clang no {said} lies where another type does"
             yield finding(RULE, source, cast, message, last=operand, edits=edits, headers=[HEADER])
+        elif (taken := _parameter(source, cast)) is not None:
+            given[taken[0]] = taken
+    for declared in given.values():
+        said = source.text(*declared).decode("utf-8", "replace")
+        message = f"a function walks through an object as {said}: to clang no {said} lies where another type does"
+        yield finding(RULE, source, declared[0], message, edits=_aliased(source, declared), headers=[HEADER])
+
+
+def _parameter(source: CudaSource, cast: int) -> tuple[int, int] | None:
+    """The type of the parameter that takes the cast: that of a pointer which a device function of the file walks."""
+    open_ = cast - 1
+    while source.at(open_) not in (b"(", b";", b"{", b"}", b""):
+        open_ = source.pairs.get(open_, open_) - 1
+    call = source.call(open_ - 1)
+    named = [item for item in source.functions if source.at(item.name) == source.at(open_ - 1)]
+    if call is None or len(named) != 1 or named[0].body is None or not named[0].specifiers & _DEVICE:
+        return None
+    number = next((at for at, (first, last) in enumerate(call.args) if first <= cast < last), None)
+    parameters = source.split(*named[0].params)
+    if number is None or number >= len(parameters) or call.args[number][0] != cast:
+        return None
+    first, last = parameters[number]
+    while source.at(first) in _QUALIFIERS:
+        first += 1
+    type_ = _pointee(source, first)
+    if type_ is None or source.at(type_[1]) not in (b"*", b"const"):
+        return None
+    return type_ if _walked(source, source.at(last - 1), last - 1, named[0]) else None
 
 
 def _parenthesized(source: CudaSource) -> Iterator[int]:
@@ -105,9 +145,13 @@ def _pointee(source: CudaSource, at: int) -> tuple[int, int] | None:
     last = at
     while source.at(last) in _WORDS:
         last += 1
-    if last == at and source.at(at) in _NAMES:
+    if last == at and (source.at(at) in _NAMES or _is_parameter_of_template(source, source.at(at))):
         last += 1
     return (at, last) if last > at else None
+
+
+def _is_parameter_of_template(source: CudaSource, name: bytes) -> bool:
+    return any(source.at(at - 1) in (b"class", b"typename") for at in source.index.get(name, [])[:_FAR])
 
 
 def _is_object(source: CudaSource, scopes: Scopes, function: Function, at: int, type_: tuple[int, int]) -> bool:
