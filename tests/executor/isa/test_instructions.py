@@ -137,6 +137,16 @@ CASES = [
     Case("v_med3_i32", "v_med3_i32 %0, %1, %2, %3", lambda a, b, c: np.sort([i(a), i(b), i(c)], 0)[1].view(np.uint32)),
     Case("v_rndne_f32", "v_rndne_f32 %0, %1", lambda a, b, c: u(np.rint(f(a))), "floats"),
     Case("v_floor_f32", "v_floor_f32 %0, %1", lambda a, b, c: u(np.floor(f(a))), "floats"),
+    *(
+        Case(
+            f"v_cmp_lg_f32 on {target}",
+            f"v_cmp_lg_f32 {vcc}, %1, %2\n v_cndmask_b32_e64 %0, 0, 1, {vcc}",
+            lambda a, b, c: (f(a) < f(b)) | (f(a) > f(b)),
+            "wild",
+            (target,),
+        )
+        for target, vcc in (("gfx942", "vcc"), ("gfx1100", "vcc_lo"))
+    ),
     Case("v_cvt_i32_f32", "v_cvt_i32_f32 %0, %1", lambda a, b, c: to_integer(f(a), -(2**31), 2**31 - 1), "wild"),
     Case("v_cvt_u32_f32", "v_cvt_u32_f32 %0, %1", lambda a, b, c: to_integer(f(a), 0, 2**32 - 1), "wild"),
     Case("v_cvt_f32_u32", "v_cvt_f32_u32 %0, %1", lambda a, b, c: u(a.astype(np.float32))),

@@ -373,7 +373,10 @@ class _Parser:
         left = self.binary(level + 1)
         while self.peek() in _LEVELS[level]:
             op = self.take()[1]
-            left = Binary("!=" if op == "<>" else op, left, self.binary(level + 1))
+            right = self.binary(level + 1)
+            # Less or greater: not for a NaN, for which `!=` holds.
+            less = Binary("||", Binary("<", left, right), Binary(">", left, right)) if op == "<>" else None
+            left = less or Binary(op, left, right)
         return left
 
     def unary(self) -> Expr:
