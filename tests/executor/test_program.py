@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocport.executor.program import ProgramError, find_header, load_program
+from rocport.executor.program import ProgramError, find_header, for_hosts, load_program
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 
@@ -18,7 +18,7 @@ def test_a_makefile_gives_units_flags_libraries_and_the_run(tmp_path: Path) -> N
     for name in ("main.cu", "kernel.cu", "host.c"):
         (tmp_path / name).write_text("int x;\n")
     (tmp_path / "Makefile").write_text(
-        "CC = hipcc\nCFLAGS = -std=c++14 -Iinclude -DN=4 -O3 --offload-arch=gfx90a\n"
+        "CC = hipcc\nCFLAGS = -std=c++14 -Iinclude -DN=4 -O3 -fgpu-rdc -fplugin=x --offload-arch=gfx90a\n"
         "program: main.o kernel.o host.o\n\t$(CC) $^ -o $@ -lhipblas -lz\n"
         "%.o: %.cu\n\t$(CC) $(CFLAGS) -c $< -o $@\nhost.o: host.c\n\tgcc -c $< -o $@\n"
         "run: program\n\t./program 10 fast\n"
@@ -30,7 +30,8 @@ def test_a_makefile_gives_units_flags_libraries_and_the_run(tmp_path: Path) -> N
         "host.c": "c",
     }
     main = next(unit for unit in program.units if unit.source.name == "main.cu")
-    assert main.flags == ("-std=c++14", f"-I{tmp_path / 'include'}", "-DN=4")
+    assert main.flags == ("-std=c++14", f"-I{tmp_path / 'include'}", "-DN=4", "-fgpu-rdc")
+    assert for_hosts(main.flags) == [f"-I{tmp_path / 'include'}", "-DN=4"]
     assert program.link == ("-lz",)
     assert program.runs == (("10", "fast"),)
 

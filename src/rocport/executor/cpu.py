@@ -35,7 +35,7 @@ from rocport.executor.compiler import (
 )
 from rocport.executor.prelude import cut, precompiled
 from rocport.executor.process import run_process
-from rocport.executor.program import TORCH_PRELUDE, Program, find_header, openmp, with_flags
+from rocport.executor.program import TORCH_PRELUDE, Program, find_header, for_hosts, openmp, with_flags
 from rocport.executor.report import read_report, sanitizer_hazards
 from rocport.executor.rewrite import RewriteError, rewrite
 from rocport.facts.errors import FactError
@@ -227,7 +227,7 @@ class CpuExecutor:
         return ("-fsanitize=address,undefined", "-fno-sanitize-recover=address", _PLAIN_SHARED)
 
     def _flags(self, unit: Unit, options: BuildOptions) -> list[str]:
-        flags = [flag for flag in unit.flags if not flag.startswith("-std=")]
+        flags = for_hosts(unit.flags)
         standard = _asked(unit)
         if unit.language == "c":
             return [*flags, f"-std={standard}"] if standard and "++" not in standard else flags
@@ -307,7 +307,7 @@ class CpuExecutor:
         if options.instrument:
             # Compiled for the thread sanitizer, and linked with lib/access.cpp instead of its library.
             command.append("-fsanitize=thread")
-        command += [flag for flag in unit.flags if flag.startswith("-f")]
+        command += [flag for flag in for_hosts(unit.flags) if flag.startswith("-f")]
         if module:
             command.append("-fPIC")
         shared = precompiled(before, compiler, command) if before else []

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rocport.executor.amd import compile_program, rocm_roots, run_plain
 from rocport.executor.base import BuildError, BuildOptions, Capability, Level, RunOptions, RunResult
-from rocport.executor.program import Program
+from rocport.executor.program import Program, for_hosts
 from rocport.facts import symbols
 from rocport.model import HANGING_S
 from rocport.syntax.includes import include_names, spelled_includes
@@ -181,7 +181,7 @@ class NvidiaExecutor:
             str(nvcc), "-x", "cu", "-std=c++17", f"-arch={target}", options.optimize, "--expt-relaxed-constexpr",
             "--extended-lambda", "-Wno-deprecated-gpu-targets", "-D__HIP_PLATFORM_NVIDIA__=1", f"-I{headers}",
         ]  # fmt: skip
-        flags = dict.fromkeys(flag for unit in program.units for flag in unit.flags if not flag.startswith("-std="))
+        flags = dict.fromkeys(flag for unit in program.units for flag in for_hosts(unit.flags))
         command += [*flags, *(str(unit.source) for unit in program.units), *program.link, "-o", str(executable)]
         return compile_program(command, program, executable)
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,8 +39,20 @@ _PAIRED = frozenset(
 _FOLDER_FLAGS = ("-I", "-isystem", "-iquote")
 # All that is taken from a Makefile: it could name plugins, other tools and files to write.
 _KEPT = re.compile(
-    r"-[DU][A-Za-z_]\w*(?:=.*)?|-std=[\w+]+|-(?:fopenmp|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)", re.S
+    r"-[DU][A-Za-z_]\w*(?:=.*)?|-std=[\w+]+|-(?:fopenmp|pthread|fpermissive|fsigned-char|funsigned-char|fcommon)"
+    r"|-f(?:no-)?(?:fast-math|strict-aliasing)|-ffp-contract=[\w-]+"
+    r"|-fgpu-(?:rdc|flush-denormals-to-zero|approx-transcendentals|default-stream=[\w-]+)"
+    r"|-fno-hip-fp32-correctly-rounded-divide-sqrt",
+    re.S,
 )
+_OF_DEVICES = ("-fgpu-", "-fno-hip-", "-ffast-math", "-fno-fast-math", "-ffp-contract=")
+
+
+def for_hosts(flags: Iterable[str]) -> list[str]:
+    """The flags for source that runs on this processor: those about device code and the language's version left out."""
+    return [flag for flag in flags if not flag.startswith(("-std=", *_OF_DEVICES))]
+
+
 _LIBRARY = re.compile(r"-l[\w.+-]+")
 
 
