@@ -223,6 +223,16 @@ ROCPORT_HALF_COMPARE(hleu, !(x > y))
 ROCPORT_HALF_COMPARE(hgtu, !(x <= y))
 ROCPORT_HALF_COMPARE(hgeu, !(x < y))
 #undef ROCPORT_HALF_COMPARE
+// Unequal, and neither is NaN.
+template <class T, class = detail::pair_of<T>>
+ROCPORT_DEVICE bool hne(T a, T b) {
+  const float x = detail::widen(a), y = detail::widen(b);
+  return x < y || x > y;
+}
+template <class P, class = detail::scalar_of<P>>
+ROCPORT_DEVICE bool hbne2(P a, P b) {
+  return hne2_mask(a, b) == 0xffffffffu;
+}
 
 // ---- Conversions -----------------------------------------------------------------------------------------------------
 
