@@ -18,7 +18,7 @@ from rocport.model import Applicability, Context, Example, Finding, Rule, Severi
 from rocport.rules.cuda.common import finding, replace_range
 from rocport.rules.cuda.include_header import OTHERS, served_includes
 from rocport.rules.cuda.warp_common import amd_only
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, between
 
 HEADER = "rocport_std.h"
 BARRIER_HEADERS = frozenset({"cuda/barrier", "cuda/latch", "cuda/pipeline", "cuda/std/barrier", "cuda/std/latch"})
@@ -127,6 +127,8 @@ RULE = Rule(
         "__device__ bool f(float x) { return cuda::std::isnan(x); }\n",
         "auto s = at::cuda::getCurrentCUDAStream();\n",
         "namespace mine { namespace cuda { namespace std { int x; } } }\n",
+        "namespace mine { namespace cuda { template <class T> struct atomic { T v; }; } }\n"
+        "using namespace mine;\n__device__ cuda::atomic<int> n;\n",
     ),
     sources=("https://nvidia.github.io/cccl/libcudacxx/", "https://github.com/ROCm/libhipcxx"),
 )
@@ -194,6 +196,8 @@ def _atomics(source: CudaSource) -> Iterator[Finding]:
         name = source.at(position + 2)
         if name not in (b"atomic", b"atomic_ref") or not supported(source, position) or source.qualified(position):
             continue
+        if _declared_here(source, name):
+            return
         yield finding(
             RULE,
             source,
@@ -204,6 +208,16 @@ def _atomics(source: CudaSource) -> Iterator[Finding]:
             headers=[HEADER],
         )
         return
+
+
+def _declared_here(source: CudaSource, name: bytes) -> bool:
+    """True where the file declares a class of that name in a `namespace cuda` of its own."""
+    for at in source.find(b"cuda"):
+        if source.at(at + 1) == b"{" and source.at(at - 1) in (b"namespace", b"::"):
+            inside = between(source.index.get(name, []), at, source.pairs.get(at + 1, at))
+            if any(source.at(place - 1) in (b"struct", b"class") for place in inside):
+                return True
+    return False
 
 
 def _waits(source: CudaSource) -> Iterator[Finding]:
