@@ -47,8 +47,8 @@ RULE = Rule(
             contains=("#define LAST(m) ((int)__popc(m) - 1)", "auto n = (int)__popc(m);"),
         ),
         Example(
-            "__device__ double f(unsigned a, unsigned b) { return double(__umul24(a, b)); }\n",
-            contains=("double((unsigned int)__umul24(a, b))",),
+            "__device__ size_t f(unsigned a, unsigned b) { size_t n = __umul24(a, b); return n; }\n",
+            contains=("size_t n = (unsigned int)__umul24(a, b);",),
         ),
         Example("__device__ int (*count)(unsigned) = __popc;\n"),
     ),
@@ -104,6 +104,8 @@ def _declares(source: CudaSource, position: int) -> bool:
 
 def _decides(source: CudaSource, position: int, close: int) -> bool:
     """True where something in the statement, outside of the call, takes the type into account."""
+    if source.at(position) == b"__umul24":
+        return True  # what it is stored in may be wider
     directive = source.directive_of(position)
     found: set[bytes] = set()
     at = position - 1
