@@ -38,3 +38,32 @@ def test_a_reduction_is_settled_where_a_threads_own_number_is_compared(head: str
     ).encode()
     findings = scan_cuda("a.cu", text, Context(Options(), build_index(["a.cu"], [names_of(text)])))
     assert [item.applicability.value for item in findings if item.rule == "warp-lockstep"] == [answer]
+
+
+_STEPS = "  s[i] += s[i + 8];\n  s[i] += s[i + 4];\n  s[i] += s[i + 2];\n"
+_CALLED = f"__device__ void r(volatile int *s, int i) {{\n{_STEPS}}}\n"
+_SCAN = (
+    "__device__ int scan(volatile int *s, int i) {{\n  const unsigned lane = {lane};\n"
+    "  if (lane >= {first}) s[i] += s[i - 1];\n"
+    "  if (lane >= 2) s[i] += s[i - 2];\n  if (lane >= 4) s[i] += s[i - 4];\n  return s[i];\n}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (_CALLED + "__global__ void k(int *p) { int t = threadIdx.x; if (t < 32) { r(p, t); } }\n", "safe"),
+        (_CALLED + "__global__ void k(int *p) { int t = threadIdx.x; if (t < 64) { r(p, t); } }\n", "review"),
+        (_CALLED + "__global__ void k(int *p) { int t = threadIdx.x; if (t < 32) { r(p, t); } r(p, t); }\n", "review"),
+        (_CALLED, "review"),
+        (_SCAN.format(lane="i & 31", first="1"), "safe"),
+        (_SCAN.format(lane="i % 32", first="1"), "safe"),
+        (_SCAN.format(lane="i", first="1"), "review"),
+        (_SCAN.format(lane="i & 31", first="n"), "review"),
+        (_SCAN.format(lane="i & 31", first="32"), "review"),
+    ],
+)
+def test_lanes_of_one_warp_are_told_by_their_number_in_it_and_by_the_callers(text: str, answer: str) -> None:
+    data = text.encode()
+    findings = scan_cuda("a.cu", data, Context(Options(), build_index(["a.cu"], [names_of(data)])))
+    assert [item.applicability.value for item in findings if item.rule == "warp-lockstep"] == [answer]

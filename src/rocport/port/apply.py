@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rocport.model import Edit, Finding, Span
+from rocport.model import Applicability, Edit, Finding, Span
 from rocport.port.edits import choose, edits_of, replaced
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.includes import include_names, include_point
@@ -28,6 +28,17 @@ class Applied:
     """Every edit of the source that was made, in order of place, the includes among them."""
 
 
+def _done_by(winner: Finding, finding: Finding) -> Finding:
+    """A finding whose place a wider edit has rewritten: that one has read it, and says what is to be looked at."""
+    done = finding.applicability is Applicability.REVIEW
+    return replace(
+        finding,
+        edits=(),
+        message=f"{finding.message} (done by {winner.rule})",
+        applicability=Applicability.SAFE if done else finding.applicability,
+    )
+
+
 def apply(source: CudaSource, findings: Sequence[Finding]) -> Applied:
     """Apply the edits of the findings and add the includes they need.
 
@@ -35,12 +46,7 @@ def apply(source: CudaSource, findings: Sequence[Finding]) -> Applied:
     """
     chosen, lost = choose(findings)
     winner = {id(finding): other for finding, other in lost}
-    findings = [
-        replace(finding, edits=(), message=f"{finding.message} (done by {winner[id(finding)].rule})")
-        if id(finding) in winner
-        else finding
-        for finding in findings
-    ]
+    findings = [_done_by(winner[id(finding)], finding) if id(finding) in winner else finding for finding in findings]
     headers = frozenset().union(*(finding.headers for finding in chosen)) if chosen else frozenset()
     edits = edits_of(chosen)
     data = replaced(source.data, edits)

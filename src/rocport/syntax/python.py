@@ -199,8 +199,10 @@ class PythonSource:
 
     def _called_gated(self, function: ast.FunctionDef) -> bool:
         """True for a function of a script that is called, and only behind tests for AMD: `check_cuda()` in the `else`
-        of `if HIP_BUILD:`. One that others may import (of another file than setup.py) is not known so well."""
-        if not self.path.endswith("setup.py") or self.parents.get(function) is not self.tree:
+        of `if HIP_BUILD:`. One that others may import (of another file than setup.py, and no `_name`) is not known so
+        well."""
+        private = function.name.startswith("_") or self.path.endswith("setup.py")
+        if not private or self.parents.get(function) is not self.tree:
             return False
         known = self._gated_functions.get(function.name)
         if known is None:

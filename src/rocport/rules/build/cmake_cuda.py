@@ -38,6 +38,8 @@ _NOTHING = re.compile(r"\bCUDA_(?:SEPARABLE_COMPILATION\s+(?:OFF|FALSE|0)|RESOLV
 """Properties set to what they are without CUDA, or that say nothing without CUDA_SEPARABLE_COMPILATION."""
 _ARCHITECTURES = re.compile(r"\bCUDA_ARCHITECTURES(?:\s+(?:\"[^\"]*\"|[^\s\"]+)|\s*\Z)")
 """A property that HIP does not read: its targets have CMAKE_HIP_ARCHITECTURES."""
+_EXPORTED = re.compile(r"\bPROPERTY\s+(?:EXPORT_PROPERTIES|CMAKE_CUDA_\w+)\s")
+"""What a target tells those that import it, under names of the project's own."""
 _LINKER = re.compile(r"(?:(?:APPEND|PREPEND|REMOVE_ITEM)\s+)?CMAKE_CUDA_(?:HOST_)?IMPLICIT_LINK_\w+\s")
 """What nvcc links by itself, as CMake found it out."""
 _DONE = "CUDA in CMake"
@@ -287,7 +289,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         command.words[0]
         for command in source.commands
         if (command.name == "set" and _OWN.match(command.arguments))
-        or (command.name == "add_library" and command.words)
+        or (command.name in ("add_library", "foreach") and command.words)
     )
     languages = cmake_gate.project_languages(source)
     unreached, nvccs = cmake_reach.unreached(source.commands), cmake_reach.for_nvcc(source.commands)
@@ -351,7 +353,7 @@ def _runs(command: CMakeCommand) -> str:
 
 
 def _what(command: CMakeCommand, own: frozenset[str]) -> str:
-    """Why a command breaks without CUDA; empty when it does not. `own`: variables the file gives a plain value, and its
+    """Why a command breaks without CUDA; empty when it does not. `own`: variables the file gives a value, and its
     targets."""
     name, arguments = command.name, _NOTHING.sub("", command.arguments)
     if name in ("set_property", "set_target_properties", "get_property", "get_target_property"):
@@ -382,6 +384,8 @@ def _what(command: CMakeCommand, own: frozenset[str]) -> str:
     for target in _TARGET.findall(arguments):
         if target.startswith("CUDA::") or (target not in own and counterpart("cmake", target) is not None):
             return f"{target}: a target of CUDA's"
+    if name == "set_property" and _EXPORTED.search(arguments):
+        return ""
     flag = nvcc_flag(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
     if flag:
         return f"{flag[0].strip().removesuffix('_REQUIRED')}: nvcc only"

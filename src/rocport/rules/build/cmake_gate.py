@@ -366,7 +366,8 @@ def _names_a_library() -> re.Pattern[str]:
 def _linked_row(match: re.Match[str]) -> Symbol | None:
     if match["target"]:
         return counterpart("cmake", match["target"])
-    return cmake_target_of(match["name"] or (match["package"] or match["variable"] or "cudart").lower())
+    spelled = match["name"] or match["package"] or match["variable"] or "cudart"
+    return cmake_target_of(spelled) or cmake_target_of(spelled.lower())
 
 
 def _linked(name: str, arguments: str, *, driver: bool) -> list[str] | None:

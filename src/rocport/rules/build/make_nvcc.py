@@ -168,7 +168,10 @@ def _found(source: BuildSource) -> Iterator[Finding]:
                 confidence=Confidence.MEDIUM,
             )
             called = source.language == "shell" and pattern in (_NVCC, CUDA_PATH)
-            yield replace(item, cause="nvcc in scripts") if called else item
+            made = source.language == "make"
+            yield (
+                replace(item, cause="nvcc in Make, by hand" if made else "nvcc in scripts") if made or called else item
+            )
             break
         else:
             makes = source.language == "make" and "-l" in line.text

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
@@ -66,7 +67,8 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
             continue
         named, what, fix = _found(source.language, line.text)
         if named:
-            yield found(RULE, source, line, f"{named[:60]}: {what}", fix=fix, confidence=Confidence.MEDIUM)
+            item = found(RULE, source, line, f"{named[:60]}: {what}", fix=fix, confidence=Confidence.MEDIUM)
+            yield replace(item, cause=f"CUDA in {source.language}")
 
 
 def _found(language: str, text: str) -> tuple[str, str, str]:

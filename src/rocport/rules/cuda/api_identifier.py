@@ -40,7 +40,7 @@ from rocport.model import (
     Span,
 )
 from rocport.rules import discover
-from rocport.rules.cuda.common import GENCO, finding, replace
+from rocport.rules.cuda.common import DYNAMIC_PARALLELISM, GENCO, finding, replace
 from rocport.rules.cuda.definitions import PLATFORM, arguments, leave_out_on_hip, macro_parameters, may_be_several
 from rocport.rules.cuda.runtime_overload import RULE as WRITTEN_OUT
 from rocport.syntax.cuda import CudaSource
@@ -342,6 +342,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             position,
             f"{symbol.cuda} is called from device code: HIP has no device runtime (dynamic parallelism)",
             fix="move the call to the host",
+            cause=DYNAMIC_PARALLELISM,
         )
     special = _elaborated(source, position, symbol) if symbol.hip else _label(source, position, symbol)
     if special is not None:
@@ -357,7 +358,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             position,
             f"{symbol.cuda} has no HIP counterpart" + (f": {symbol.note}" if symbol.note else ""),
             fix="write this part again with what HIP has, or leave it out under `#ifdef __HIP_PLATFORM_AMD__`",
-            cause=without_counterpart(symbol) or _code_of_an_error(symbol),
+            cause=without_counterpart(symbol) or _of_a_family(symbol),
         )
     if rocm is not None and symbol.declared_in(rocm) is False:
         return finding(
@@ -426,14 +427,21 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
 
 def _says(note: str) -> str:
     """What the functions that one sentence is said of have in common: `cudaProfilerStart` and `cudaProfilerStop`."""
+    if note.startswith("type: argument"):
+        return "arguments that have another type in HIP"
     return note if note.startswith("semantics:") else ""
 
 
-_ERRORS = re.compile(r"CUDA_ERROR_\w+|cudaError[A-Z]\w+")
+_OLD_GL = re.compile(r"cu(?:da)?GL[A-Z]\w+")
 
 
-def _code_of_an_error(symbol: Symbol) -> str:
-    return "codes of errors that HIP does not have" if _ERRORS.fullmatch(symbol.cuda) and not symbol.note else ""
+def _of_a_family(symbol: Symbol) -> str:
+    """What names without a counterpart have in common that one answer is for; empty: each is a question of its own."""
+    if _OLD_GL.match(symbol.cuda):
+        return "CUDA's old interface to OpenGL"
+    if symbol.note:
+        return symbol.note
+    return f"values of {symbol.library} that HIP does not have" if symbol.kind == "enum" else ""
 
 
 # A function whose address is taken: HIP's has other parameters, which a call does not show.
@@ -446,6 +454,8 @@ _DONE_ELSEWHERE = (
     "if HIPBLAS_USE_HIP_HALF is defined before the include",
     "the kernel is passed as reinterpret_cast",
 )
+# A pointer to what may be changed is taken for one to what may not.
+_CONST = re.compile(r"^type: argument \d+ is (\w+)_const_t and not \1_t$")
 _SINCE_13 = re.compile(r"in CUDA 1[3-9]\.\d+ \(not in 12")
 
 
@@ -455,6 +465,8 @@ def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
     if any(done in symbol.note for done in _DONE_ELSEWHERE):
         return True
     if symbol.kind == "function" and symbol.note.startswith(("type:", "arity:")) and source.at(position + 1) != b"(":
+        return True
+    if _CONST.search(symbol.note):
         return True
     if symbol.cuda == "CUdeviceptr":
         return not _counted_with(source, position)

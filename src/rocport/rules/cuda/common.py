@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from rocport.model import Applicability, Confidence, Edit, Finding, Rule, Severity, Span
 from rocport.syntax.cuda import CudaSource
 
+DYNAMIC_PARALLELISM = "dynamic parallelism"
 GENCO = "build it with hipcc --genco"
 """The one change for a file of NVIDIA's machine code: where it is named, and where it is loaded."""
 

@@ -143,6 +143,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             f"{name.decode()} lays items out by warps of 32 threads in CUB and by wavefronts, 64 on CDNA, in hipCUB",
             fix="index the items by the wavefront's width, or take a layout of the block (BLOCK_LOAD_TRANSPOSE, "
             "BlockedToStriped); let the block be a multiple of 64 threads",
+            cause="layouts of CUB by warps",
         )
 
 

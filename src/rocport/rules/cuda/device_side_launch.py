@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from rocport.binding.branches import branches
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.common import DYNAMIC_PARALLELISM, finding
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -44,4 +44,5 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             "a kernel is launched from device code: HIP has no dynamic parallelism",
             last=launch.end,
             fix="launch from the host between the steps, or loop over a work queue inside one kernel",
+            cause=DYNAMIC_PARALLELISM,
         )

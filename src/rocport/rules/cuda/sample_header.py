@@ -68,4 +68,5 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             applicability=Applicability.REVIEW if review else Applicability.SAFE,
             edits=[Edit(Span(directive.start, end), f"// {header} stands for {name}".encode())],
             headers=[header],
+            cause="headers of CUDA's samples",
         )

@@ -167,6 +167,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             f"cuda::std::{name.decode('utf-8', 'replace')} is not in {HEADER}",
             last=position + 4,
             fix="use std in host and constexpr code, HIP's function of the name in device code, or libhipcxx",
+            cause="pieces of libcu++ that the port lacks",
         )
 
 

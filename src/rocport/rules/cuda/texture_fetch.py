@@ -265,6 +265,7 @@ def _fetch(source: CudaSource, position: int, bare: str, edits: list[Edit], told
         applicability=Applicability.SAFE if told else Applicability.REVIEW,
         edits=edits,
         headers=[HEADER],
+        cause="textures in software",
         fix=""
         if told
         else "where the fetch only reads linear memory, an array access is faster; for targets with texture "

@@ -5,7 +5,8 @@ since then it is a race on NVIDIA as well, unless each line is followed by `__sy
 do run in step, and through a volatile pointer every access is made in the order of the source, so the code gives the
 same result on wavefronts of both widths. Without `volatile` the compiler may keep values in registers and reorder,
 and the result is wrong without any message. A volatile one under `if (tid < 32)`, where tid counts the block's
-threads, is SAFE; in a function that others call it is REVIEW. So is a volatile array through which the lanes of a warp
+threads, is SAFE, and so are steps that ask for a thread's number in its warp, and a function that this file calls
+under such tests alone; in one that others call it is REVIEW. So is a volatile array through which the lanes of a warp
 hand each other values in another order, a queue for instance, with no barrier between the write and the read; and a
 shared one that is not volatile, where a leader writes what all read or a lane reads its neighbour's element: clang
 reads before the write.
@@ -370,8 +371,16 @@ def _report(source: CudaSource, first: int, array: bytes, last: int) -> Finding:
     )
 
 
-def _by_one_warp(source: CudaSource, at: int) -> bool:
-    """True under `if (tid < 32)`: the threads that combine are those of one warp."""
+def _by_one_warp(source: CudaSource, at: int, called: bool = True) -> bool:
+    """True under `if (tid < 32)`, in steps that ask for the lane in its warp, and (`called`) in a function of the file
+    that is only called so: the threads that combine are those of one warp."""
+    if _asks_lane(source, at):
+        return True
+    function = source.enclosing(at)
+    if called and function is not None:
+        calls = [i for i in source.find(source.at(function.name)) if i != function.name and source.at(i + 1) == b"("]
+        if calls and all(_by_one_warp(source, i, called=False) for i in calls):
+            return True
     for guard in source.find(b"if"):
         close = source.pairs.get(guard + 1) if guard < at else None
         if close is None or source.pairs.get(close + 1, 0) < at or source.at(close + 1) != b"{":
@@ -385,6 +394,25 @@ def _by_one_warp(source: CudaSource, at: int) -> bool:
     return False
 
 
+_LANE_OF = re.compile(rb"&\s*(?:31|0x1f)\b|%\s*32\b|\blane_?id\b", re.I)
+
+
+def _asks_lane(source: CudaSource, at: int) -> bool:
+    """True for `if (lane >= 1) s[i] = ...` and `if (lane < 16) { s[lane] = ...`, where `lane` is an index modulo 32."""
+    guard = at if source.at(at) == b"if" else source.pairs.get(at - 2, at) - 1 if source.at(at - 1) == b"{" else at
+    name = source.at(guard + 2)
+    operator = source.operator(guard + 3)
+    number = guard + 3 + (2 if operator in (b">=", b"<=") and source.at(guard + 3) != operator else 1)
+    if source.at(guard) != b"if" or operator not in _COMPARES or source.at(number) not in _INSIDE:
+        return False
+    function = source.enclosing(guard)
+    begin = function.params[0] if function is not None else 0
+    given = [i for i in source.index.get(name, ()) if begin < i < guard and _changes(source, i)]
+    return len(given) == 1 and bool(_LANE_OF.search(source.text(given[0] + 2, _initializer_end(source, given[0] + 2))))
+
+
+_INSIDE = frozenset(str(number).encode() for number in range(32))
+_COMPARES = frozenset((b"<", b">", b">=", b"<=", b"=="))
 _ELSEWHERE = frozenset((b"||", b"or", b"!", b"not", b"?"))
 
 

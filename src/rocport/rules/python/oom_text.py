@@ -65,6 +65,7 @@ RULE = Rule(
     clean=(
         Example("if ' out of memory' in str(e):\n    retry()\n", path="m.py"),
         Example("names = [x for x in dir(this) if x.startswith('cudaError') and x != 'cudaError']\n", path="m.py"),
+        Example("LINKS = [('cudaError_t', 'https://docs'), ('cudaSuccess', 'https://docs')]\n", path="m.py"),
         Example("raise RuntimeError('CUDA out of memory')\n", path="m.py"),
         Example("ok = 'CUDA out of memory' in s or 'HIP out of memory' in s\n", path="m.py"),
     ),
@@ -133,5 +134,7 @@ def _compared(source: PythonSource, node: ast.AST) -> bool:
             name = parent.func.attr if isinstance(parent.func, ast.Attribute) else ""
             return name in ("startswith", "endswith", "search", "match", "find") and not _of_names(source, parent)
         if isinstance(parent, ast.stmt):
-            return isinstance(parent, ast.Assign) and isinstance(parent.value, (ast.List, ast.Tuple, ast.Set))
+            if not isinstance(parent, ast.Assign) or not isinstance(parent.value, (ast.List, ast.Tuple, ast.Set)):
+                return False
+            return source.parents[node] is parent.value
     return False
