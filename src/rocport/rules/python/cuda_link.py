@@ -57,6 +57,7 @@ RULE = Rule(
     ),
     clean=(
         Example("libraries = ['hipblas'] if IS_ROCM else ['cublas']\n", path="setup.py"),
+        Example("setup(keywords='rnn lstm cudnn torch')\n", path="setup.py"),
         Example("sources = ['csrc/cublas_wrap.cpp']\n", path="setup.py"),
         Example("ENGINE = 'cudnn'\nshow(engines=['cublas'], folder='/usr/local/cuda')\n", path="run.py"),
         Example("dist.init_process_group(backend='nccl')\n", path="setup.py"),
@@ -70,7 +71,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes = [
         node
         for node, text in source.strings
-        if len(text) < 200 and (script or _is_linked(source, node, text)) and _is_cudas(source, node, text)
+        if len(text) < 200
+        and not _describes(source, node)
+        and (script or _is_linked(source, node, text))
+        and _is_cudas(source, node, text)
     ]
     gate = Gate(source)
     for node in open_places(source, nodes):
@@ -85,6 +89,17 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         yield edited(item, gate, _edits(gate, node))
     for node in open_places(source, [node for node in nodes if cuda_library(str(node.value), by_hand=True)[0]]):
         yield finding(RULE, source, node, f"{ast.unparse(node)[:60]}: {BY_HAND}", fix=_advice(node))
+
+
+_DESCRIBES = frozenset({"keywords", "description", "long_description", "classifiers", "name"})
+
+
+def _describes(source: PythonSource, node: ast.AST) -> bool:
+    """True for what a package is found by: `keywords='rnn cudnn'`."""
+    for parent, _ in source.ancestors(node):
+        if isinstance(parent, (ast.keyword, ast.stmt)):
+            return isinstance(parent, ast.keyword) and parent.arg in _DESCRIBES
+    return False
 
 
 def _is_linked(source: PythonSource, node: ast.AST, text: str) -> bool:

@@ -110,7 +110,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes = sorted(said, key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
     for node, others in open_lines(source, nodes):
         message, fix = said[node]
-        item = replace(finding(RULE, source, node, message, fix=fix), cause=message)
+        item = replace(finding(RULE, source, node, message, fix=fix), cause=message.partition(": ")[2])
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
 
 

@@ -95,6 +95,7 @@ RULE = Rule(
         ),
         Example("flags += ['-diag-suppress', '20012,186']\n", contains=("([] if _IS_ROCM else",), path="setup.py"),
         Example("os.environ['NVCC_FLAGS'] = '-O3 -Xptxas -v'\n", contains=("('-O3' if",), path="pkg/build_ops.py"),
+        Example("BLOCKS = {'sm_70': 32, 'sm_75': 16}\nn = BLOCKS[arch]\n", path="m.py"),
         Example("flags.append(f'-gencode=arch=compute_{n},code=sm_{n}')\n", path="setup.py"),
     ),
     clean=(
@@ -126,6 +127,16 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     gate = Gate(source)
     dropped = runs(source, [statement for node in places for statement in _dropped(source, node)])
     for node in places:
+        if _is_row(source, node):
+            yield finding(
+                RULE,
+                source,
+                node,
+                "a table by NVIDIA's target: an AMD GPU is in no row",
+                severity=Severity.WRONG_RESULT,
+                fix="add rows by gcnArchName, or ask torch.cuda.get_device_properties for what the table tells",
+            )
+            continue
         half = words[node].startswith("-U")
         item = finding(
             RULE,
@@ -208,6 +219,12 @@ def _appended(statement: ast.AST) -> str | None:
     if isinstance(argument, ast.JoinedStr):
         return "".join(text_of(part) if isinstance(part, ast.Constant) else "{}" for part in argument.values)
     return text_of(argument) or None
+
+
+def _is_row(source: PythonSource, node: ast.AST) -> bool:
+    """True for a key of `{"sm_70": 32, "sm_80": 32}`."""
+    parent = source.parents[node]
+    return isinstance(parent, ast.Dict) and node in parent.keys
 
 
 def _is_option(source: PythonSource, node: ast.AST) -> bool:
