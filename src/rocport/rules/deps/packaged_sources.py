@@ -1,8 +1,8 @@
 """A package that ships `*.cu` and nothing else: files written by hipify are not in it.
 `MANIFEST.in` and `package_data` decide what an sdist and an installed package hold. A port that keeps translated
 sources (`*.hip`, `*_hip.cpp`) beside the originals, or compiles at run time from them, finds them missing after
-`pip install`. Right when the patterns name both, or hipify runs in the user's build: a port in a tree of its own keeps
-the names, and is not asked about. One finding a file.
+`pip install`. Right when the patterns name both, or hipify runs in the user's build: a port of a PyTorch extension in a
+tree of its own keeps the names, and is not asked about. One finding a file.
 """
 
 from __future__ import annotations
@@ -26,16 +26,11 @@ RULE = Rule(
     phase=4,
     holds="every ROCm release; sources that hipify or port wrote",
     examples=(
-        Example("recursive-include csrc *.cu *.cuh *.cpp *.h\n", path="MANIFEST.in", options={"layout": "both"}),
-        Example(
-            '[tool.setuptools.package-data]\n"*" = ["csrc/*.cu"]\n',
-            path="pyproject.toml",
-            options={"layout": "both"},
-        ),
+        Example("recursive-include csrc *.cu *.cuh *.cpp *.h\n", path="MANIFEST.in"),
+        Example('[tool.setuptools.package-data]\n"*" = ["csrc/*.cu"]\n', path="pyproject.toml"),
     ),
     clean=(
         Example("recursive-include csrc *.cu *.hip *.cpp *.h\n", path="MANIFEST.in"),
-        Example("recursive-include csrc *.cu *.cuh *.cpp *.h\n", path="MANIFEST.in"),
         Example("recursive-include csrc *.cpp *.h\n", path="MANIFEST.in"),
         Example('[tool.ruff]\nexclude = ["a.cu"]\n', path="pyproject.toml"),
     ),
@@ -44,8 +39,8 @@ RULE = Rule(
 
 
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
-    if context.options.layout != "both":
-        return  # the port's sources have the names of the originals
+    if context.project.torch_extension and context.options.layout != "both":
+        return  # PyTorch translates the sources, or compiles the port's, while the package is built
     if b"hip" in source.data or (source.language == "toml" and b"package-data" not in source.data):
         return
     for line in source.lines:
