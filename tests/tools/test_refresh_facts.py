@@ -226,3 +226,20 @@ def test_systems_are_read_from_the_matrix_and_a_copy_of_a_text_is_counted_apart(
     monkeypatch.setattr("sys.argv", ["refresh_facts.py", str(tmp_path), "--check"])
     assert refresh_facts.main() == 1
     assert "right by a copy of the text" in capsys.readouterr().out
+
+
+def test_hip_is_compared_with_its_own_file_of_versions_at_the_tag(tmp_path):
+    folder = tmp_path / "ROCm+HIP"
+    folder.mkdir()
+    git = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    for tag, patch in (("5.7.0", "31921"), ("6.1.0", "40091"), ("6.1.1", "1")):
+        (folder / "VERSION").write_text(f"#MAJOR\n{tag[0]}\n#MINOR\n{tag[2]}\n#PATCH\n{patch}\n", encoding="utf-8")
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-qm", tag], check=True)
+        subprocess.run([*git, "tag", f"rocm-{tag}"], check=True)
+    found = list(documentation.claims(Snapshot(tmp_path)))
+    assert state(found, "ROCm 5.7.0: HIP, by its tag") == state(found, "ROCm 6.1.0: HIP, by its tag") == "right"
+    assert state(found, "ROCm 6.1.1: HIP, by its tag") == "wrong"
+    assert "ROCm 5.7.0: HIP" not in {claim.name for claim in found}
+    assert state(found, "ROCm 6.2.0: HIP") == "not checked"

@@ -219,15 +219,30 @@ def _products(snapshot: Snapshot) -> Iterator[Claim]:
         yield Claim(f"product {name}", "targets, products.toml", said, gfx, f"{DOCS}:{GPUS}")
 
 
+def hip_at_tag(snapshot: Snapshot, rocm: str) -> str:
+    """The version that HIP's own file of versions has at the tag of a ROCm release; empty where there is none."""
+    numbers = re.findall(r"^(\d+)$", snapshot.text_at("ROCm/HIP", "VERSION", f"rocm-{rocm}") or "", re.MULTILINE)
+    return ".".join(numbers[:3])
+
+
 def _hip(snapshot: Snapshot) -> Iterator[Claim]:
+    """Each release's HIP: by HIP's tag, where the snapshot has that, and by the table that names it."""
     versions = library_versions(snapshot)
     for release in rocm_releases():
         says, text = versions.get(("HIP", release.version), ("", ""))
         if says.startswith("6.1.3283"):  # what the matrix prints for 6.0; hipcc prints 6.0
             says = says.replace("6.1.", "6.0.")
         said = release.hip if release.hip.count(".") == 2 else ".".join(release.hip.split(".")[:2])
-        short = says if said.count(".") == 2 else ".".join(says.split(".")[:2])
-        yield Claim(f"ROCm {release.version}: HIP", "rocm_releases.toml", said, short or None, text)
+
+        def short(version: str, parts: int = said.count(".") + 1) -> str:
+            return ".".join(version.split(".")[:parts])
+
+        tagged = hip_at_tag(snapshot, release.version)
+        name, where = f"ROCm {release.version}: HIP", "rocm_releases.toml"
+        if tagged:
+            yield Claim(f"{name}, by its tag", where, said, short(tagged), "ROCm/HIP:VERSION")
+        if says or not tagged:
+            yield Claim(name, where, said, short(says) or None, text)
 
 
 def systems(text: str) -> dict[tuple[str, str], set[str]]:
@@ -274,13 +289,15 @@ def _instinct(snapshot: Snapshot) -> Iterator[Claim]:
 
 def _systems(snapshot: Snapshot) -> Iterator[Claim]:
     said: dict[tuple[str, str], set[str]] = {}
+    cited: dict[tuple[str, str], str] = {}
     for record in rocm_systems():
         if "historical" in record.source or LAST[1] in record.source:
             said.setdefault((record.rocm, record.distribution), set()).add(record.version)
+            cited[record.rocm, record.distribution] = snapshot.cited(record.source)[0]
     tables = {":".join(place): systems(snapshot.text(*place) or "ROCm Version") for place in HISTORY}
     for (rocm, name), versions in said.items():
-        text = next((place for place in tables if (rocm, name) in tables[place]), next(iter(tables)))
-        says = tables[text].get((rocm, name))
+        text = next((place for place in tables if (rocm, name) in tables[place]), cited[rocm, name])
+        says = tables.get(text, {}).get((rocm, name))
         claim = f"ROCm {rocm} on {name}"
         yield Claim(claim, SYSTEMS_CSV.name, listed(versions), None if says is None else listed(says), text)
 
