@@ -50,6 +50,11 @@ CUDA_NAMES = frozenset(PLATFORM_VALUES) | COMPILER | {ARCH, RUN_TIME_COMPILER}
 _HIP_DEFINED = frozenset({b"__HIPCC__", b"__HIP__", b"__HIP_PLATFORM_AMD__", b"__HIP_PLATFORM_HCC__", b"__HCC__"})
 _HIP_UNDEFINED = frozenset({b"__HIP_PLATFORM_NVIDIA__", b"__HIP_PLATFORM_NVCC__"})
 _DEVICE_PASS = b"__HIP_DEVICE_COMPILE__"
+_FOR_EDITORS = frozenset(
+    b"__JETBRAINS_IDE__ __INTELLISENSE__ __CDT_PARSER__ __RESHARPER__ __CLION_IDE__ DOXYGEN __DOXYGEN__ "
+    b"DOXYGEN_SHOULD_SKIP_THIS __CPPCHECK__ __cppcheck__ __clang_analyzer__".split()
+)
+"""What editors and tools that read sources define for themselves, and no build."""
 _HIP_NAMES = _HIP_DEFINED | _HIP_UNDEFINED | {_DEVICE_PASS, b"USE_ROCM"}
 
 
@@ -117,7 +122,7 @@ class Branches:
             return device if name == ARCH else True
         if name in _HIP_DEFINED:
             return True
-        if name in _HIP_UNDEFINED:
+        if name in _HIP_UNDEFINED or name in _FOR_EDITORS:
             return False
         if name == _DEVICE_PASS:
             return device

@@ -48,6 +48,7 @@ RULE = Rule(
     clean=(
         "__device__ at::Half __shfl_up(const at::Half v, unsigned d) { return __shfl_up(v.operator __half(), d); }\n",
         "#ifndef __device__\n#define __device__\n#endif\n__device__ int f(int a) { return a; }\n",
+        "#ifdef __JETBRAINS_IDE__\n#define __device__\n#define __shared__\n#endif\n__device__ int f(int a);\n",
         "#ifdef TIDY\n#if !defined(__device__)\n#define __device__\n#endif\n#endif\n__device__ int f(int a);\n",
         "#define SHFL(v, l) __shfl_sync(0xffffffff, v, l)\n",
         "struct T { __device__ int __any(int p); };\n",

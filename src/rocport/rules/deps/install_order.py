@@ -28,6 +28,7 @@ RULE = Rule(
         Example("FROM ubuntu:24.04\nRUN pip install .[train]\nRUN pip3 install torch torchvision\n", path="Dockerfile"),
     ),
     clean=(
+        Example("pip install -e . --no-deps\npip install torch==2.9.1\n", path="install.sh"),
         Example("pip install torch==2.9.1\npip install -e .\n", path="install.sh"),
         Example("pip install -e .\npip install torchmetrics\n", path="install.sh"),
     ),
@@ -72,7 +73,8 @@ def _installed(text: str) -> tuple[int | None, int | None]:
         if install is None:
             continue
         at = command.start() + install.start()
-        if project is None and _PROJECT.search(command[0], install.end()):
+        alone = "--no-deps" in command[0]
+        if project is None and not alone and _PROJECT.search(command[0], install.end()):
             project = at
         if torch is None and _TORCH.search(command[0], install.end()):
             torch = at
