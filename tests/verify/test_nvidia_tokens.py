@@ -59,6 +59,12 @@ STREAM = [
 ]  # fmt: skip
 
 
+def test_a_condition_that_counts_is_no_gate() -> None:
+    gate = b"#if defined(USE_ROCM) && __COUNTER__\nint y;\n#endif\n"
+    plain = b"int x = __COUNTER__;\n"
+    assert cfamily.tokens(gate + plain) != cfamily.tokens(plain)
+
+
 def test_tokens_have_their_lines_and_the_blanks_before_them() -> None:
     found = cfamily.tokens(WHOLE)
     assert [(token.text, token.line, int(token.spaced)) for token in found] == STREAM

@@ -478,6 +478,9 @@ def _evaluate(branch: _Branch, distrusted: frozenset[str]) -> _Value:
         return _Open(f"(!defined({macro}))" if negative else f"defined({macro})")
     if not branch.condition:
         raise LexError(branch.line, f"{branch.name} without a condition")
+    if any(token.text == "__COUNTER__" for token in branch.condition):
+        # It counts wherever it stands, also behind a `&&` that is false.
+        return _Open(" ".join(token.text for token in branch.condition))
     try:
         value = _Condition(branch.condition, distrusted).value()
     except LexError:

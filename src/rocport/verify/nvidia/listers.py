@@ -77,7 +77,12 @@ _ASKS = tuple(
 """What asks whether a path is there."""
 _STARS = (("*", re.compile(r"\*")),)
 _STRING = re.compile(r"\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|`([^`\n]{1,200})`")
-_ENDING = re.compile(r"[\"'*](\.[A-Za-z][\w+]{0,6})[\"'\s)]")
+_ENDING = re.compile(r"[\"'*]\\?(\.[A-Za-z][\w+]{0,6})[\"'\s)$]")
+_WHOLE = re.compile(
+    r"\bfind\s+[\"']?(?:\$\{?(?:PWD|GITHUB_WORKSPACE|CI_PROJECT_DIR)\b|\$\(pwd\)|`pwd`)|--show-toplevel"
+    r"|\bls-files\s*(?:[|;&)`\"']|\Z)"
+)
+"""What lists the whole tree, without a name."""
 SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".go", ".rs", ".java", ".kt", ".cs", ".swift", ".zig")
 _BLOCK_COMMENTS = (
     *(".css", ".scss", ".sass", ".less", ".php", ".vue", ".svelte", ".dart", ".scala", ".groovy", ".gradle", ".kts"),
@@ -388,6 +393,9 @@ def _patterns(path: str, kind: str, text: str, lines: Lines, original: Tree, new
             yield from (Reached(item, path, number, "*") for item in beside)
         for word in words:
             before, _, after = line.partition(word)
+            if kind == "json" and not word.strip("*/"):
+                # A word of a vocabulary, and no folders.
+                continue
             if word.endswith("*/") and (after.startswith("\\") or _ends_comment(path, kind, before)):
                 # Not folders: `'*/\.*'` goes on.
                 continue
@@ -488,7 +496,8 @@ def _mentions(path: str, kind: str, text: str, folder: str) -> Iterator[_Mention
             if kind not in _EXACT and "\\" not in found.group(2):
                 # As the patterns above: a job's filter of paths reads no file.
                 continue
-            pattern = f"{folder}/{found.group(2).replace(chr(92), '/').lstrip('/')}"
+            more = "*" if text.startswith(("$", "%", "{", "<"), found.end()) else ""
+            pattern = f"{folder}/{found.group(2).replace(chr(92), '/').lstrip('/')}{more}"
         yield _Mention(number, _FOR_HEADERS.search(before) is not None, pattern, " ".join(line.split())[:60])
 
 
@@ -534,6 +543,7 @@ def _folders(path: str, kind: str, text: str, found: Lines, original: Tree, new:
             if place in original.folders and (place or word in (".", "./"))
         }
         deep = _DEEP.search(near) is not None
+        whole = _WHOLE.search(line) is not None
         for item in new:
             if endings and not item.endswith(endings):
                 continue
@@ -541,7 +551,7 @@ def _folders(path: str, kind: str, text: str, found: Lines, original: Tree, new:
             if named:
                 inside = any(folder == one or (deep and (not one or folder.startswith(f"{one}/"))) for one in named)
             else:
-                inside = bool(endings) and folder in original.folders
+                inside = (whole or bool(endings)) and folder in original.folders
             if inside:
                 yield Reached(item, path, number, " ".join(line.split())[:60])
 
