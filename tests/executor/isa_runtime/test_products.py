@@ -39,3 +39,10 @@ def test_epilogues_layouts_convolutions_and_normalizations(hip: HipCompile) -> N
     program = hip(source, "-O0", "-std=c++17", *(f"-l{name}" for name in libraries))
     done = subprocess.run([program], capture_output=True, text=True, timeout=HANGING_S, check=False)
     assert done.stdout == "PASSED\n", done.stdout + done.stderr
+
+
+def test_what_solvers_sparse_matrices_and_plans_are_asked_for(hip: HipCompile) -> None:
+    source = Path(__file__).with_name("sparse_and_solver.cpp")
+    program = hip(source, "-O0", "-std=c++17", "-lhipsolver", "-lhipsparse", "-lhipfft")
+    done = subprocess.run([program], capture_output=True, text=True, timeout=HANGING_S, check=False)
+    assert done.stdout == "PASSED\n", done.stdout + done.stderr

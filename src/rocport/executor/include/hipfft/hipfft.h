@@ -2,6 +2,7 @@
 // hipFFT by plain transforms: powers of two by Cooley and Tukey, other lengths by Bluestein's algorithm; in double.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <vector>
 
@@ -219,6 +220,27 @@ RPX_API hipfftResult hipfftMakePlan3d(hipfftHandle plan, int x, int y, int z, hi
 RPX_API hipfftResult hipfftPlan1d(hipfftHandle *plan, int n, hipfftType type, int batch) { hipfftCreate(plan); return hipfftMakePlan1d(*plan, n, type, batch, nullptr); }
 RPX_API hipfftResult hipfftPlan2d(hipfftHandle *plan, int x, int y, hipfftType type) { hipfftCreate(plan); return hipfftMakePlan2d(*plan, x, y, type, nullptr); }
 RPX_API hipfftResult hipfftPlan3d(hipfftHandle *plan, int x, int y, int z, hipfftType type) { hipfftCreate(plan); return hipfftMakePlan3d(*plan, x, y, z, type, nullptr); }
+// Sizes are those of one transform, which fit in an int; larger ones are refused.
+RPX_API hipfftResult hipfftMakePlanMany64(hipfftHandle plan, int rank, long long *n, long long *inembed, long long istride, long long idist, long long *onembed, long long ostride, long long odist,
+                                         hipfftType type, long long batch, size_t *work) {
+  const std::vector<long long> numbers = {istride, idist, ostride, odist, batch};
+  bool fits = std::all_of(numbers.begin(), numbers.end(), [](long long v) { return v == static_cast<int>(v); });
+  auto narrow = [&](const long long *from) {
+    for (int i = 0; from && i < rank; ++i) fits &= from[i] == static_cast<int>(from[i]);
+    return from ? std::vector<int>(from, from + rank) : std::vector<int>();
+  };
+  std::vector<int> size = narrow(n), in = narrow(inembed), out = narrow(onembed);
+  if (!fits) return HIPFFT_INVALID_SIZE;
+  return hipfftMakePlanMany(plan, rank, size.data(), inembed ? in.data() : nullptr, static_cast<int>(istride), static_cast<int>(idist), onembed ? out.data() : nullptr, static_cast<int>(ostride), static_cast<int>(odist), type, static_cast<int>(batch), work);
+}
+// No plan needs a work area.
+RPX_API hipfftResult hipfftEstimate1d(int, hipfftType, int, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftEstimate2d(int, int, hipfftType, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftEstimate3d(int, int, int, hipfftType, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftEstimateMany(int, int *, int *, int, int, int *, int, int, hipfftType, int, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftGetSizeMany(hipfftHandle, int, int *, int *, int, int, int *, int, int, hipfftType, int, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftGetSizeMany64(hipfftHandle, int, long long *, long long *, long long, long long, long long *, long long, long long, hipfftType, long long, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }
+RPX_API hipfftResult hipfftGetVersion(int *version) { *version = 10018; return HIPFFT_SUCCESS; }  // 1.0.18, of ROCm 6.4
 RPX_API hipfftResult hipfftSetAutoAllocation(hipfftHandle, int) { return HIPFFT_SUCCESS; }
 RPX_API hipfftResult hipfftSetWorkArea(hipfftHandle, void *) { return HIPFFT_SUCCESS; }
 RPX_API hipfftResult hipfftGetSize(hipfftHandle, size_t *work) { *work = 0; return HIPFFT_SUCCESS; }

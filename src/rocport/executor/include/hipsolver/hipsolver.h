@@ -37,6 +37,13 @@ RPX_API hipsolverStatus_t hipsolverSetStream(hipsolverHandle_t h, hipStream_t s)
 RPX_API hipsolverStatus_t hipsolverDnCreate(hipsolverDnHandle_t *h) { return hipsolverCreate(h); }
 RPX_API hipsolverStatus_t hipsolverDnDestroy(hipsolverDnHandle_t h) { return hipsolverDestroy(h); }
 RPX_API hipsolverStatus_t hipsolverDnSetStream(hipsolverDnHandle_t h, hipStream_t s) { return hipsolverSetStream(h, s); }
+RPX_API hipsolverStatus_t hipsolverGetStream(hipsolverHandle_t h, hipStream_t *s) { return *s = h->stream, HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverDnGetStream(hipsolverDnHandle_t h, hipStream_t *s) { return hipsolverGetStream(h, s); }
+// Sums have one order here, whatever is asked for.
+RPX_API hipsolverStatus_t hipsolverSetDeterministicMode(hipsolverHandle_t, hipsolverDeterministicMode_t) { return HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverGetDeterministicMode(hipsolverHandle_t, hipsolverDeterministicMode_t *mode) { return *mode = HIPSOLVER_DETERMINISTIC_RESULTS, HIPSOLVER_STATUS_SUCCESS; }
+RPX_API hipsolverStatus_t hipsolverDnSetDeterministicMode(hipsolverHandle_t h, hipsolverDeterministicMode_t mode) { return hipsolverSetDeterministicMode(h, mode); }
+RPX_API hipsolverStatus_t hipsolverDnGetDeterministicMode(hipsolverHandle_t h, hipsolverDeterministicMode_t *mode) { return hipsolverGetDeterministicMode(h, mode); }
 
 #define RPX_SOLVER(P, T)                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolverDn##P##potrf_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { *work = 1; return HIPSOLVER_STATUS_SUCCESS; } \
@@ -72,17 +79,25 @@ RPX_SOLVER(C, hipFloatComplex)
 RPX_SOLVER(Z, hipDoubleComplex)
 #undef RPX_SOLVER
 
-RPX_API hipsolverStatus_t hipsolverCreateSyevjInfo(hipsolverSyevjInfo_t *info) { return *info = new rpx_syevj_info{1e-7, 0, 100, 0, 1}, HIPSOLVER_STATUS_SUCCESS; }
-RPX_API hipsolverStatus_t hipsolverDestroySyevjInfo(hipsolverSyevjInfo_t info) { return delete info, HIPSOLVER_STATUS_SUCCESS; }
-RPX_API hipsolverStatus_t hipsolverXsyevjSetTolerance(hipsolverSyevjInfo_t info, double t) { return info->tolerance = t, HIPSOLVER_STATUS_SUCCESS; }
-RPX_API hipsolverStatus_t hipsolverXsyevjSetMaxSweeps(hipsolverSyevjInfo_t info, int n) { return info->most = n, HIPSOLVER_STATUS_SUCCESS; }
-RPX_API hipsolverStatus_t hipsolverXsyevjSetSortEig(hipsolverSyevjInfo_t info, int sort) { return info->sort = sort, HIPSOLVER_STATUS_SUCCESS; }
-RPX_API hipsolverStatus_t hipsolverXsyevjGetResidual(hipsolverHandle_t, hipsolverSyevjInfo_t info, double *r) { return *r = info->residual, HIPSOLVER_STATUS_SUCCESS; }
-RPX_API hipsolverStatus_t hipsolverXsyevjGetSweeps(hipsolverHandle_t, hipsolverSyevjInfo_t info, int *n) { return *n = info->sweeps, HIPSOLVER_STATUS_SUCCESS; }
+// What both Jacobi methods take and tell, under hipSOLVER's regular names and under cuSOLVER's.
+typedef hipsolverSyevjInfo_t hipsolverGesvdjInfo_t;
+#define RPX_JACOBI(D, Name, name)                                                                                                                          \
+  RPX_API hipsolverStatus_t hipsolver##D##Create##Name##Info(hipsolverSyevjInfo_t *info) { return *info = new rpx_syevj_info{1e-7, 0, 100, 0, 1}, HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolver##D##Destroy##Name##Info(hipsolverSyevjInfo_t info) { return delete info, HIPSOLVER_STATUS_SUCCESS; }                 \
+  RPX_API hipsolverStatus_t hipsolver##D##X##name##SetTolerance(hipsolverSyevjInfo_t info, double t) { return info->tolerance = t, HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolver##D##X##name##SetMaxSweeps(hipsolverSyevjInfo_t info, int n) { return info->most = n, HIPSOLVER_STATUS_SUCCESS; }     \
+  RPX_API hipsolverStatus_t hipsolver##D##X##name##SetSortEig(hipsolverSyevjInfo_t info, int sort) { return info->sort = sort, HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolver##D##X##name##GetResidual(hipsolverHandle_t, hipsolverSyevjInfo_t info, double *r) { return *r = info->residual, HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolver##D##X##name##GetSweeps(hipsolverHandle_t, hipsolverSyevjInfo_t info, int *n) { return *n = info->sweeps, HIPSOLVER_STATUS_SUCCESS; }
+RPX_JACOBI(, Syevj, syevj)
+RPX_JACOBI(Dn, Syevj, syevj)
+RPX_JACOBI(, Gesvdj, gesvdj)
+RPX_JACOBI(Dn, Gesvdj, gesvdj)
+#undef RPX_JACOBI
 
 #define RPX_OK HIPSOLVER_STATUS_SUCCESS
 #define RPX_WORK(Name, ...) \
-  inline hipsolverStatus_t Name##_bufferSize(hipsolverHandle_t, __VA_ARGS__, int *work) { return *work = 1, RPX_OK; }
+  RPX_API hipsolverStatus_t Name##_bufferSize(hipsolverHandle_t, __VA_ARGS__, int *work) { return *work = 1, RPX_OK; }
 // Each function under hipSOLVER's regular name and, with the same arguments, under cuSOLVER's.
 #define RPX_SOLVER_NAMES(D, P, T)                                                                                                                          \
   RPX_WORK(hipsolver##D##P##geqrf, int, int, T *, int)                                                                                                     \
@@ -125,15 +140,27 @@ RPX_API hipsolverStatus_t hipsolverXsyevjGetSweeps(hipsolverHandle_t, hipsolverS
     options->sweeps = 1;                                                                                                                                   \
     return hipsolver##D##P##sygvd(h, type, mode, uplo, n, a, lda, b, ldb, w, work, size, info);                                                            \
   }                                                                                                                                                        \
-  RPX_WORK(hipsolver##D##P##gesvd, signed char, signed char, int, int)                                                                                     \
   RPX_API hipsolverStatus_t hipsolver##D##P##gesvd(hipsolverHandle_t rpx_h, signed char jobu, signed char jobv, int m, int n, T *a, int lda, T *s, T *u, int ldu, T *v, int ldv, T *, int, T *, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     rpx::dense::gesvd(jobu, jobv, m, n, a, lda, s, u, ldu, v, ldv);                                                                                        \
+    return *info = 0, RPX_OK;                                                                                                                              \
+  }                                                                                                                                                        \
+  RPX_API hipsolverStatus_t hipsolver##D##P##gesvdj_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, int, int, int, const T *, int, const T *, const T *, int, const T *, int, int *work, hipsolverGesvdjInfo_t) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##gesvdj(hipsolverHandle_t rpx_h, hipsolverEigMode_t mode, int econ, int m, int n, T *a, int lda, T *s, T *u, int ldu, T *v, int ldv, T *, int, int *info, hipsolverGesvdjInfo_t options) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
+    const signed char job = mode == HIPSOLVER_EIG_MODE_NOVECTOR ? 'N' : econ ? 'S' : 'A';                                                                  \
+    const int rows = econ ? std::min(m, n) : n;                                                                                                            \
+    std::vector<T> turned(static_cast<std::size_t>(rows) * n);                                                                                             \
+    rpx::dense::gesvd(job, job, m, n, a, lda, s, u, ldu, turned.data(), rows);                                                                             \
+    for (int i = 0; job != 'N' && i < rows; ++i)                                                                                                           \
+      for (int j = 0; j < n; ++j) v[j + static_cast<std::size_t>(i) * ldv] = turned[i + static_cast<std::size_t>(j) * rows];                              \
+    options->sweeps = 1;                                                                                                                                   \
     return *info = 0, RPX_OK;                                                                                                                              \
   }
 RPX_SOLVER_NAMES(, S, float)
 RPX_SOLVER_NAMES(, D, double)
 RPX_SOLVER_NAMES(Dn, S, float)
 RPX_SOLVER_NAMES(Dn, D, double)
+RPX_WORK(hipsolverSgesvd, signed char, signed char, int, int)
+RPX_WORK(hipsolverDgesvd, signed char, signed char, int, int)
 RPX_API hipsolverStatus_t hipsolverDnSgesvd_bufferSize(hipsolverHandle_t, int, int, int *work) { return *work = 1, RPX_OK; }
 RPX_API hipsolverStatus_t hipsolverDnDgesvd_bufferSize(hipsolverHandle_t, int, int, int *work) { return *work = 1, RPX_OK; }
 
@@ -169,10 +196,102 @@ RPX_SOLVER(Z, hipDoubleComplex)
   RPX_API hipsolverStatus_t hipsolver##P##P##gels(hipsolverHandle_t rpx_h, int m, int n, int count, T *a, int lda, T *b, int ldb, T *x, int ldx, void *, size_t, int *steps, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     *steps = 1;                                                                                                                                            \
     return *info = rpx::dense::gels(m, n, count, a, lda, b, ldb, x, ldx), RPX_OK;                                                                          \
-  }
+  }                                                                                                                                                        \
+  RPX_API hipsolverStatus_t hipsolverDn##P##P##gels_bufferSize(hipsolverHandle_t, int, int, int, T *, int, T *, int, T *, int, void *, size_t *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##P##gels(hipsolverHandle_t h, int m, int n, int count, T *a, int lda, T *b, int ldb, T *x, int ldx, void *work, size_t bytes, int *steps, int *info) { return hipsolver##P##P##gels(h, m, n, count, a, lda, b, ldb, x, ldx, work, bytes, steps, info); }
 RPX_SOLVER(S, float)
 RPX_SOLVER(D, double)
 #undef RPX_SOLVER
+
+// Linear systems: the factors replace the matrix, the right-hand sides stay.
+#define RPX_SOLVER(P, T)                                                                                                                                   \
+  RPX_API hipsolverStatus_t hipsolver##P##P##gesv_bufferSize(hipsolverHandle_t, int, int, T *, int, int *, T *, int, T *, int, size_t *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##P##P##gesv(hipsolverHandle_t rpx_h, int n, int count, T *a, int lda, int *pivot, T *b, int ldb, T *x, int ldx, void *, size_t, int *steps, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
+    *steps = 0;                                                                                                                                            \
+    if ((*info = rpx::blas::getrf(n, n, a, lda, pivot))) return RPX_OK;                                                                                    \
+    for (int c = 0; c < count; ++c)                                                                                                                        \
+      for (int i = 0; i < n; ++i) x[i + static_cast<std::size_t>(c) * ldx] = b[i + static_cast<std::size_t>(c) * ldb];                                    \
+    return rpx::blas::getrs(rpx::blas::kNone, n, count, a, lda, pivot, x, ldx), RPX_OK;                                                                   \
+  }                                                                                                                                                        \
+  RPX_API hipsolverStatus_t hipsolverDn##P##P##gesv_bufferSize(hipsolverHandle_t, int, int, T *, int, int *, T *, int, T *, int, void *, size_t *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##P##gesv(hipsolverHandle_t h, int n, int count, T *a, int lda, int *pivot, T *b, int ldb, T *x, int ldx, void *work, size_t bytes, int *steps, int *info) { return hipsolver##P##P##gesv(h, n, count, a, lda, pivot, b, ldb, x, ldx, work, bytes, steps, info); } \
+  RPX_API hipsolverStatus_t hipsolver##P##potri_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##P##potri(hipsolverHandle_t h, hipsolverFillMode_t uplo, int n, T *a, int lda, T *, int, int *info) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
+    std::vector<T> inverse(static_cast<std::size_t>(n) * n, rpx::blas::Element<T>::store(0));                                                              \
+    for (int i = 0; i < n; ++i) inverse[i + static_cast<std::size_t>(i) * n] = rpx::blas::Element<T>::store(1);                                            \
+    hipsolverDn##P##potrs(h, uplo, n, n, a, lda, inverse.data(), n, info);                                                                                 \
+    for (int j = 0; j < n; ++j)                                                                                                                            \
+      for (int i = 0; i < n; ++i)                                                                                                                          \
+        if (uplo == HIPSOLVER_FILL_MODE_UPPER ? i <= j : i >= j) a[i + static_cast<std::size_t>(j) * lda] = inverse[i + static_cast<std::size_t>(j) * n]; \
+    return RPX_OK;                                                                                                                                         \
+  }                                                                                                                                                        \
+  RPX_API hipsolverStatus_t hipsolverDn##P##potri_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *, int, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##potri(hipsolverHandle_t h, hipsolverFillMode_t uplo, int n, T *a, int lda, T *work, int size, int *info) { return hipsolver##P##potri(h, uplo, n, a, lda, work, size, info); }
+RPX_SOLVER(S, float)
+RPX_SOLVER(D, double)
+RPX_SOLVER(C, hipFloatComplex)
+RPX_SOLVER(Z, hipDoubleComplex)
+#undef RPX_SOLVER
+
+// The interface with 64-bit sizes, whose element type is an argument.
+typedef void *hipsolverDnParams_t;
+typedef enum hipsolverDnFunction_t { HIPSOLVERDN_GETRF = 0 } hipsolverDnFunction_t;
+RPX_API hipsolverStatus_t hipsolverDnCreateParams(hipsolverDnParams_t *p) { return *p = new int(0), RPX_OK; }
+RPX_API hipsolverStatus_t hipsolverDnDestroyParams(hipsolverDnParams_t p) { return delete static_cast<int *>(p), RPX_OK; }
+RPX_API hipsolverStatus_t hipsolverDnSetAdvOptions(hipsolverDnParams_t, hipsolverDnFunction_t, hipsolverAlgMode_t) { return RPX_OK; }
+#define RPX_WORK64(device, host) return *device = 1, *host = 1, RPX_OK;
+// Runs its body with T the type of the elements: one of the four that a factorization has.
+template <class F> hipsolverStatus_t rpx_solver_type(hipDataType type, F f) {
+  switch (type) {
+    case HIP_R_32F: return f(static_cast<float *>(nullptr)), RPX_OK;
+    case HIP_R_64F: return f(static_cast<double *>(nullptr)), RPX_OK;
+    case HIP_C_32F: return f(static_cast<hipFloatComplex *>(nullptr)), RPX_OK;
+    case HIP_C_64F: return f(static_cast<hipDoubleComplex *>(nullptr)), RPX_OK;
+    default: return HIPSOLVER_STATUS_INVALID_ENUM;
+  }
+}
+#define RPX_TYPED(type, ...)                                \
+  return rpx_solver_type(type, [&](auto *rpx_none) {        \
+    using T = std::remove_pointer_t<decltype(rpx_none)>;    \
+    __VA_ARGS__                                             \
+  });
+RPX_API hipsolverStatus_t hipsolverDnXgetrf_bufferSize(hipsolverDnHandle_t, hipsolverDnParams_t, int64_t, int64_t, hipDataType, const void *, int64_t, hipDataType, size_t *device, size_t *host) { RPX_WORK64(device, host) }
+RPX_API hipsolverStatus_t hipsolverDnXgetrf(hipsolverDnHandle_t rpx_h, hipsolverDnParams_t, int64_t m, int64_t n, hipDataType type, void *a, int64_t lda, int64_t *pivot, hipDataType, void *, size_t, void *, size_t, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED)
+  RPX_TYPED(type, {
+    std::vector<int> rows(static_cast<std::size_t>(std::min(m, n)));
+    *info = rpx::blas::getrf(m, n, static_cast<T *>(a), lda, pivot ? rows.data() : nullptr);
+    if (pivot) std::copy(rows.begin(), rows.end(), pivot);
+  })
+}
+RPX_API hipsolverStatus_t hipsolverDnXgetrs(hipsolverDnHandle_t rpx_h, hipsolverDnParams_t, hipsolverOperation_t t, int64_t n, int64_t count, hipDataType type, const void *a, int64_t lda, const int64_t *pivot, hipDataType, void *b, int64_t ldb, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED)
+  RPX_TYPED(type, {
+    std::vector<int> rows;
+    if (pivot) rows.assign(pivot, pivot + n);
+    rpx::blas::getrs(rpx::op(t), n, count, static_cast<const T *>(a), lda, pivot ? rows.data() : nullptr, static_cast<T *>(b), ldb);
+    *info = 0;
+  })
+}
+RPX_API hipsolverStatus_t hipsolverDnXpotrf_bufferSize(hipsolverDnHandle_t, hipsolverDnParams_t, hipsolverFillMode_t, int64_t, hipDataType, const void *, int64_t, hipDataType, size_t *device, size_t *host) { RPX_WORK64(device, host) }
+RPX_API hipsolverStatus_t hipsolverDnXpotrf(hipsolverDnHandle_t rpx_h, hipsolverDnParams_t, hipsolverFillMode_t uplo, int64_t n, hipDataType type, void *a, int64_t lda, hipDataType, void *, size_t, void *, size_t, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED)
+  RPX_TYPED(type, { *info = rpx::blas::potrf(uplo == HIPSOLVER_FILL_MODE_UPPER, n, static_cast<T *>(a), lda); })
+}
+RPX_API hipsolverStatus_t hipsolverDnXpotrs(hipsolverDnHandle_t rpx_h, hipsolverDnParams_t, hipsolverFillMode_t uplo, int64_t n, int64_t count, hipDataType type, const void *a, int64_t lda, hipDataType, void *b, int64_t ldb, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED)
+  RPX_TYPED(type, {
+    const bool upper = uplo == HIPSOLVER_FILL_MODE_UPPER;
+    for (bool first : {true, false})
+      rpx::blas::trsm(true, upper, upper == first ? rpx::blas::kConjugate : rpx::blas::kNone, false, n, count, rpx::blas::Element<T>::store(1), static_cast<const T *>(a), lda, static_cast<T *>(b), ldb);
+    *info = 0;
+  })
+}
+RPX_API hipsolverStatus_t hipsolverDnXgeqrf_bufferSize(hipsolverDnHandle_t, hipsolverDnParams_t, int64_t, int64_t, hipDataType, const void *, int64_t, hipDataType, const void *, hipDataType, size_t *device, size_t *host) { RPX_WORK64(device, host) }
+RPX_API hipsolverStatus_t hipsolverDnXgeqrf(hipsolverDnHandle_t rpx_h, hipsolverDnParams_t, int64_t m, int64_t n, hipDataType type, void *a, int64_t lda, hipDataType, void *tau, hipDataType, void *, size_t, void *, size_t, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED)
+  if (type != HIP_R_32F && type != HIP_R_64F) return HIPSOLVER_STATUS_NOT_SUPPORTED;
+  if (type == HIP_R_32F) rpx::dense::geqrf(m, n, static_cast<float *>(a), lda, static_cast<float *>(tau));
+  else rpx::dense::geqrf(m, n, static_cast<double *>(a), lda, static_cast<double *>(tau));
+  return *info = 0, RPX_OK;
+}
+#undef RPX_TYPED
+#undef RPX_WORK64
 #undef RPX_SOLVER_NAMES
 #undef RPX_WORK
 #undef RPX_OK

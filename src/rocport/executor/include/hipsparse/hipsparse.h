@@ -26,6 +26,7 @@ typedef enum hipsparseDirection_t { HIPSPARSE_DIRECTION_ROW, HIPSPARSE_DIRECTION
 typedef enum hipsparseAction_t { HIPSPARSE_ACTION_SYMBOLIC, HIPSPARSE_ACTION_NUMERIC } hipsparseAction_t;
 typedef enum hipsparsePointerMode_t { HIPSPARSE_POINTER_MODE_HOST, HIPSPARSE_POINTER_MODE_DEVICE } hipsparsePointerMode_t;
 typedef enum hipsparseSolvePolicy_t { HIPSPARSE_SOLVE_POLICY_NO_LEVEL, HIPSPARSE_SOLVE_POLICY_USE_LEVEL } hipsparseSolvePolicy_t;
+typedef enum hipsparseFormat_t { HIPSPARSE_FORMAT_CSR = 1, HIPSPARSE_FORMAT_CSC = 2, HIPSPARSE_FORMAT_COO = 3, HIPSPARSE_FORMAT_COO_AOS = 4, HIPSPARSE_FORMAT_BLOCKED_ELL = 5 } hipsparseFormat_t;
 typedef enum hipsparseSpMatAttribute_t { HIPSPARSE_SPMAT_FILL_MODE, HIPSPARSE_SPMAT_DIAG_TYPE } hipsparseSpMatAttribute_t;
 typedef enum hipsparseSpMVAlg_t { HIPSPARSE_MV_ALG_DEFAULT, HIPSPARSE_SPMV_ALG_DEFAULT = 0, HIPSPARSE_COOMV_ALG = 1, HIPSPARSE_SPMV_COO_ALG1 = 1, HIPSPARSE_CSRMV_ALG1 = 2, HIPSPARSE_SPMV_CSR_ALG1 = 2, HIPSPARSE_CSRMV_ALG2 = 3, HIPSPARSE_SPMV_CSR_ALG2 = 3, HIPSPARSE_SPMV_COO_ALG2 = 4 } hipsparseSpMVAlg_t;
 typedef enum hipsparseSpMMAlg_t { HIPSPARSE_MM_ALG_DEFAULT, HIPSPARSE_SPMM_ALG_DEFAULT = 0, HIPSPARSE_SPMM_COO_ALG1 = 1, HIPSPARSE_SPMM_CSR_ALG1 = 4, HIPSPARSE_SPMM_CSR_ALG2 = 6, HIPSPARSE_SPMM_CSR_ALG3 = 12 } hipsparseSpMMAlg_t;
@@ -165,7 +166,7 @@ typedef rpx::sparse::Vector *hipsparseSpVecDescr_t;
 typedef rpx::sparse::Vector *hipsparseDnVecDescr_t;
 typedef rpx::sparse::Dense *hipsparseDnMatDescr_t;
 typedef const rpx::sparse::Matrix *hipsparseConstSpMatDescr_t;
-typedef const rpx::sparse::Vector *hipsparseConstDnVecDescr_t;
+typedef const rpx::sparse::Vector *hipsparseConstDnVecDescr_t, *hipsparseConstSpVecDescr_t;
 typedef const rpx::sparse::Dense *hipsparseConstDnMatDescr_t;
 typedef rpx::sparse::Work *hipsparseSpGEMMDescr_t, *hipsparseSpSVDescr_t, *hipsparseSpSMDescr_t, *csrilu02Info_t, *csric02Info_t;
 
@@ -173,7 +174,10 @@ typedef rpx::sparse::Work *hipsparseSpGEMMDescr_t, *hipsparseSpSVDescr_t, *hipsp
 RPX_API hipsparseStatus_t hipsparseCreate(hipsparseHandle_t *h) { hipblasCreate(h); RPX_OK; }
 RPX_API hipsparseStatus_t hipsparseDestroy(hipsparseHandle_t h) { hipblasDestroy(h); RPX_OK; }
 RPX_API hipsparseStatus_t hipsparseSetStream(hipsparseHandle_t h, hipStream_t s) { h->stream = s; RPX_OK; }
-RPX_API hipsparseStatus_t hipsparseSetPointerMode(hipsparseHandle_t, hipsparsePointerMode_t) { RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseGetStream(hipsparseHandle_t h, hipStream_t *s) { *s = h->stream; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSetPointerMode(hipsparseHandle_t h, hipsparsePointerMode_t mode) { h->mode = static_cast<hipblasPointerMode_t>(mode); RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseGetPointerMode(hipsparseHandle_t h, hipsparsePointerMode_t *mode) { *mode = static_cast<hipsparsePointerMode_t>(h->mode); RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseGetVersion(hipsparseHandle_t, int *version) { *version = 300200; RPX_OK; }  // 3.2.0, of ROCm 6.4
 RPX_API const char *hipsparseGetErrorName(hipsparseStatus_t s) { return s == HIPSPARSE_STATUS_SUCCESS ? "HIPSPARSE_STATUS_SUCCESS" : "HIPSPARSE_STATUS_ERROR"; }
 RPX_API const char *hipsparseGetErrorString(hipsparseStatus_t s) { return s == HIPSPARSE_STATUS_SUCCESS ? "success" : "error"; }
 RPX_API hipsparseStatus_t hipsparseCreateMatDescr(hipsparseMatDescr_t *d) { *d = new rpx_matrix_info{}; RPX_OK; }
@@ -213,6 +217,59 @@ RPX_API hipsparseStatus_t hipsparseCreateDnMat(hipsparseDnMatDescr_t *m, int64_t
 RPX_API hipsparseStatus_t hipsparseDestroyDnMat(hipsparseConstDnMatDescr_t m) { delete m; RPX_OK; }
 RPX_API hipsparseStatus_t hipsparseDnMatSetStridedBatch(hipsparseDnMatDescr_t m, int n, int64_t stride) { m->batches = n, m->stride = stride; RPX_OK; }
 
+// ---- what a descriptor holds, with pointers to what may be written and to what may not; descriptors of the latter --------
+
+RPX_API hipsparseStatus_t hipsparseCscSetPointers(hipsparseSpMatDescr_t m, void *offsets, void *indices, void *values) { return hipsparseCsrSetPointers(m, offsets, indices, values); }
+RPX_API hipsparseStatus_t hipsparseCooSetPointers(hipsparseSpMatDescr_t m, void *rows, void *columns, void *values) { return hipsparseCsrSetPointers(m, rows, columns, values); }
+RPX_API hipsparseStatus_t hipsparseSpMatGetFormat(hipsparseConstSpMatDescr_t m, hipsparseFormat_t *format) { *format = m->format == rpx::sparse::kCsr ? HIPSPARSE_FORMAT_CSR : m->format == rpx::sparse::kCsc ? HIPSPARSE_FORMAT_CSC : HIPSPARSE_FORMAT_COO; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMatGetIndexBase(hipsparseConstSpMatDescr_t m, hipsparseIndexBase_t *base) { *base = static_cast<hipsparseIndexBase_t>(m->base); RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMatGetStridedBatch(hipsparseConstSpMatDescr_t m, int *n) { *n = m->batches; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMatSetValues(hipsparseSpMatDescr_t m, void *values) { m->values = values; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpMatGetAttribute(hipsparseConstSpMatDescr_t m, hipsparseSpMatAttribute_t a, void *v, size_t) {
+  if (a == HIPSPARSE_SPMAT_FILL_MODE) *static_cast<hipsparseFillMode_t *>(v) = m->fill;
+  else *static_cast<hipsparseDiagType_t *>(v) = m->diag;
+  RPX_OK;
+}
+RPX_API hipsparseStatus_t hipsparseSpVecGetIndexBase(hipsparseConstSpVecDescr_t x, hipsparseIndexBase_t *base) { *base = static_cast<hipsparseIndexBase_t>(x->base); RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpVecSetValues(hipsparseSpVecDescr_t x, void *values) { x->values = values; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDnMatSetValues(hipsparseDnMatDescr_t m, void *values) { m->values = values; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseDnMatGetStridedBatch(hipsparseConstDnMatDescr_t m, int *n, int64_t *stride) { *n = m->batches, *stride = m->stride; RPX_OK; }
+#define RPX_GETTERS(Const, Pointer)                                                                                                                       \
+  RPX_API hipsparseStatus_t hipsparse##Const##CsrGet(hipsparseConstSpMatDescr_t m, int64_t *rows, int64_t *columns, int64_t *nnz, Pointer *offsets, Pointer *indices, Pointer *values, hipsparseIndexType_t *ot, hipsparseIndexType_t *it, hipsparseIndexBase_t *base, hipDataType *type) { \
+    *rows = m->rows, *columns = m->columns, *nnz = m->nonzeros, *offsets = m->offsets, *indices = m->indices, *values = m->values;                        \
+    *ot = m->offset_type, *it = m->index_type, *base = static_cast<hipsparseIndexBase_t>(m->base), *type = m->type;                                       \
+    RPX_OK;                                                                                                                                               \
+  }                                                                                                                                                       \
+  RPX_API hipsparseStatus_t hipsparse##Const##CscGet(hipsparseConstSpMatDescr_t m, int64_t *rows, int64_t *columns, int64_t *nnz, Pointer *offsets, Pointer *indices, Pointer *values, hipsparseIndexType_t *ot, hipsparseIndexType_t *it, hipsparseIndexBase_t *base, hipDataType *type) { \
+    return hipsparse##Const##CsrGet(m, rows, columns, nnz, offsets, indices, values, ot, it, base, type);                                                 \
+  }                                                                                                                                                       \
+  RPX_API hipsparseStatus_t hipsparse##Const##CooGet(hipsparseConstSpMatDescr_t m, int64_t *rows, int64_t *columns, int64_t *nnz, Pointer *row, Pointer *column, Pointer *values, hipsparseIndexType_t *it, hipsparseIndexBase_t *base, hipDataType *type) { \
+    return hipsparse##Const##CsrGet(m, rows, columns, nnz, row, column, values, it, it, base, type);                                                      \
+  }                                                                                                                                                       \
+  RPX_API hipsparseStatus_t hipsparse##Const##SpMatGetValues(hipsparseConstSpMatDescr_t m, Pointer *values) { *values = m->values; RPX_OK; }              \
+  RPX_API hipsparseStatus_t hipsparse##Const##SpVecGet(hipsparseConstSpVecDescr_t x, int64_t *size, int64_t *nnz, Pointer *indices, Pointer *values, hipsparseIndexType_t *it, hipsparseIndexBase_t *base, hipDataType *type) { \
+    *size = x->size, *nnz = x->nonzeros, *indices = x->indices, *values = x->values;                                                                      \
+    *it = x->index_type, *base = static_cast<hipsparseIndexBase_t>(x->base), *type = x->type;                                                             \
+    RPX_OK;                                                                                                                                               \
+  }                                                                                                                                                       \
+  RPX_API hipsparseStatus_t hipsparse##Const##SpVecGetValues(hipsparseConstSpVecDescr_t x, Pointer *values) { *values = x->values; RPX_OK; }              \
+  RPX_API hipsparseStatus_t hipsparse##Const##DnVecGet(hipsparseConstDnVecDescr_t x, int64_t *size, Pointer *values, hipDataType *type) { *size = x->size, *values = x->values, *type = x->type; RPX_OK; } \
+  RPX_API hipsparseStatus_t hipsparse##Const##DnVecGetValues(hipsparseConstDnVecDescr_t x, Pointer *values) { *values = x->values; RPX_OK; }              \
+  RPX_API hipsparseStatus_t hipsparse##Const##DnMatGet(hipsparseConstDnMatDescr_t m, int64_t *rows, int64_t *columns, int64_t *ld, Pointer *values, hipDataType *type, hipsparseOrder_t *order) { \
+    *rows = m->rows, *columns = m->columns, *ld = m->leading, *values = m->values, *type = m->type, *order = m->order;                                    \
+    RPX_OK;                                                                                                                                               \
+  }                                                                                                                                                       \
+  RPX_API hipsparseStatus_t hipsparse##Const##DnMatGetValues(hipsparseConstDnMatDescr_t m, Pointer *values) { *values = m->values; RPX_OK; }
+RPX_GETTERS(, void *)
+RPX_GETTERS(Const, const void *)
+#undef RPX_GETTERS
+RPX_API hipsparseStatus_t hipsparseCreateConstCsr(hipsparseConstSpMatDescr_t *m, int64_t rows, int64_t columns, int64_t nnz, const void *offsets, const void *indices, const void *values, hipsparseIndexType_t ot, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return rpx_matrix(const_cast<hipsparseSpMatDescr_t *>(m), rpx::sparse::kCsr, rows, columns, nnz, const_cast<void *>(offsets), const_cast<void *>(indices), const_cast<void *>(values), ot, it, base, type); }
+RPX_API hipsparseStatus_t hipsparseCreateConstCsc(hipsparseConstSpMatDescr_t *m, int64_t rows, int64_t columns, int64_t nnz, const void *offsets, const void *indices, const void *values, hipsparseIndexType_t ot, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return rpx_matrix(const_cast<hipsparseSpMatDescr_t *>(m), rpx::sparse::kCsc, rows, columns, nnz, const_cast<void *>(offsets), const_cast<void *>(indices), const_cast<void *>(values), ot, it, base, type); }
+RPX_API hipsparseStatus_t hipsparseCreateConstCoo(hipsparseConstSpMatDescr_t *m, int64_t rows, int64_t columns, int64_t nnz, const void *row, const void *column, const void *values, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return rpx_matrix(const_cast<hipsparseSpMatDescr_t *>(m), rpx::sparse::kCoo, rows, columns, nnz, const_cast<void *>(row), const_cast<void *>(column), const_cast<void *>(values), it, it, base, type); }
+RPX_API hipsparseStatus_t hipsparseCreateConstSpVec(hipsparseConstSpVecDescr_t *x, int64_t size, int64_t nnz, const void *indices, const void *values, hipsparseIndexType_t it, hipsparseIndexBase_t base, hipDataType type) { return hipsparseCreateSpVec(const_cast<hipsparseSpVecDescr_t *>(x), size, nnz, const_cast<void *>(indices), const_cast<void *>(values), it, base, type); }
+RPX_API hipsparseStatus_t hipsparseCreateConstDnVec(hipsparseConstDnVecDescr_t *x, int64_t size, const void *values, hipDataType type) { return hipsparseCreateDnVec(const_cast<hipsparseDnVecDescr_t *>(x), size, const_cast<void *>(values), type); }
+RPX_API hipsparseStatus_t hipsparseCreateConstDnMat(hipsparseConstDnMatDescr_t *m, int64_t rows, int64_t columns, int64_t ld, const void *values, hipDataType type, hipsparseOrder_t order) { return hipsparseCreateDnMat(const_cast<hipsparseDnMatDescr_t *>(m), rows, columns, ld, const_cast<void *>(values), type, order); }
+
 // ---- operations ------------------------------------------------------------------------------------------------------
 
 RPX_API hipsparseStatus_t hipsparseAxpby(hipsparseHandle_t rpx_h, const void *alpha, hipsparseSpVecDescr_t x, const void *beta, hipsparseDnVecDescr_t y) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
@@ -233,6 +290,15 @@ RPX_API hipsparseStatus_t hipsparseGather(hipsparseHandle_t rpx_h, hipsparseDnVe
 RPX_API hipsparseStatus_t hipsparseScatter(hipsparseHandle_t rpx_h, hipsparseSpVecDescr_t x, hipsparseDnVecDescr_t y) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
   using namespace rpx::sparse;
   for (long k = 0; k < x->nonzeros; ++k) store(y->values, y->type, index(x->indices, x->index_type, k) - x->base, load(x->values, x->type, k));
+  RPX_OK;
+}
+// The product of a sparse and a dense vector; the sparse one is conjugated where that is asked for.
+RPX_API hipsparseStatus_t hipsparseSpVV_bufferSize(hipsparseHandle_t, hipsparseOperation_t, hipsparseConstSpVecDescr_t, hipsparseConstDnVecDescr_t, void *, hipDataType, size_t *bytes) { *bytes = 256; RPX_OK; }
+RPX_API hipsparseStatus_t hipsparseSpVV(hipsparseHandle_t rpx_h, hipsparseOperation_t op, hipsparseConstSpVecDescr_t x, hipsparseConstDnVecDescr_t y, void *result, hipDataType compute, void *) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
+  using namespace rpx::sparse;
+  Complex sum;
+  for (long k = 0; k < x->nonzeros; ++k) sum += turned(load(x->values, x->type, k), op) * load(y->values, y->type, index(x->indices, x->index_type, k) - x->base);
+  store(result, compute, 0, sum);
   RPX_OK;
 }
 RPX_API hipsparseStatus_t hipsparseSpMV_bufferSize(hipsparseHandle_t, hipsparseOperation_t, const void *, hipsparseConstSpMatDescr_t, hipsparseConstDnVecDescr_t, const void *, hipsparseConstDnVecDescr_t, hipDataType, hipsparseSpMVAlg_t, size_t *bytes) { *bytes = 256; RPX_OK; }

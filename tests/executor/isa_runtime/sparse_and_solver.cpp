@@ -1,0 +1,158 @@
+// hipSOLVER, hipSPARSE and hipFFT as a program calls them: results that are known by hand, or that one call's must be of another's.
+#include <hip/hip_runtime.h>
+#include <hipfft/hipfft.h>
+#include <hipsolver/hipsolver.h>
+#include <hipsparse/hipsparse.h>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+static bool ok = true;
+static void expect(const char *what, const double *got, const std::vector<double> &right) {
+  for (size_t i = 0; i < right.size(); ++i)
+    if (!(std::fabs(got[i] - right[i]) <= 1e-9)) {
+      std::printf("FAIL %s: [%zu] %g, not %g\n", what, i, got[i], right[i]);
+      ok = false;
+      return;
+    }
+}
+static void served(const char *what, int status) {
+  if (status) std::printf("FAIL %s: status %d\n", what, status), ok = false;
+}
+template <class T> static T *device(const std::vector<T> &v) {
+  void *p;
+  (void)hipMallocManaged(&p, v.size() * sizeof(T));
+  std::copy(v.begin(), v.end(), static_cast<T *>(p));
+  return static_cast<T *>(p);
+}
+
+static void solver() {
+  hipsolverDnHandle_t h;
+  hipsolverDnCreate(&h);
+  hipStream_t stream;
+  (void)hipStreamCreate(&stream);
+  served("stream", hipsolverDnSetStream(h, stream));
+  hipStream_t same;
+  served("stream", hipsolverDnGetStream(h, &same));
+  if (same != stream) std::puts("FAIL the stream"), ok = false;
+  int *info = device(std::vector<int>(1, 9)), steps = 9, words = 0;
+  size_t on_device = 0, on_host = 0;
+  hipsolverDnParams_t params;
+  served("params", hipsolverDnCreateParams(&params));
+  served("options", hipsolverDnSetAdvOptions(params, HIPSOLVERDN_GETRF, HIPSOLVER_ALG_0));
+  // LU with a pivot, and without; by columns.
+  const std::vector<double> matrix = {0, 2, 4, 1, 3, 9, 5, 7, 1};
+  double *a = device(matrix), *b = device(std::vector<double>{6, 12, 14}), *x = device(std::vector<double>(3));
+  int64_t *pivot = device(std::vector<int64_t>(3));
+  served("getrf", hipsolverDnXgetrf_bufferSize(h, params, 3, 3, HIP_R_64F, a, 3, HIP_R_64F, &on_device, &on_host));
+  served("getrf", hipsolverDnXgetrf(h, params, 3, 3, HIP_R_64F, a, 3, pivot, HIP_R_64F, nullptr, on_device, nullptr, on_host, info));
+  served("getrs", hipsolverDnXgetrs(h, params, HIPSOLVER_OP_N, 3, 1, HIP_R_64F, a, 3, pivot, HIP_R_64F, b, 3, info));
+  if (pivot[0] != 3 || *info) std::puts("FAIL the pivots"), ok = false;
+  expect("getrs", b, {1, 1, 1});
+  a = device(matrix), b = device(std::vector<double>{6, 12, 14});
+  served("gesv", hipsolverDnDDgesv_bufferSize(h, 3, 1, a, 3, nullptr, b, 3, x, 3, nullptr, &on_device));
+  served("gesv", hipsolverDnDDgesv(h, 3, 1, a, 3, device(std::vector<int>(3)), b, 3, x, 3, nullptr, on_device, &steps, info));
+  expect("gesv", x, {1, 1, 1});
+  expect("gesv", b, {6, 12, 14});
+  // Cholesky: [[4, 2], [2, 5]] = L L', its inverse is [[5, -2], [-2, 4]] / 16.
+  for (auto uplo : {HIPSOLVER_FILL_MODE_LOWER, HIPSOLVER_FILL_MODE_UPPER}) {
+    double *c = device(std::vector<double>{4, 2, 2, 5}), *r = device(std::vector<double>{6, 7});
+    served("potrf", hipsolverDnXpotrf_bufferSize(h, params, uplo, 2, HIP_R_64F, c, 2, HIP_R_64F, &on_device, &on_host));
+    served("potrf", hipsolverDnXpotrf(h, params, uplo, 2, HIP_R_64F, c, 2, HIP_R_64F, nullptr, on_device, nullptr, on_host, info));
+    served("potrs", hipsolverDnXpotrs(h, params, uplo, 2, 1, HIP_R_64F, c, 2, HIP_R_64F, r, 2, info));
+    expect("potrs", r, {1, 1});
+    served("potri", hipsolverDnDpotri_bufferSize(h, uplo, 2, c, 2, &words));
+    served("potri", hipsolverDnDpotri(h, uplo, 2, c, 2, nullptr, words, info));
+    expect("potri", c, uplo == HIPSOLVER_FILL_MODE_LOWER ? std::vector<double>{5. / 16, -2. / 16, 2, 4. / 16} : std::vector<double>{5. / 16, 2, -2. / 16, 4. / 16});
+  }
+  // Singular values of a 3 x 2 matrix, and the matrix of its parts: v is not transposed.
+  const std::vector<double> wide = {3, 0, 4, 1, 2, 2};
+  hipsolverGesvdjInfo_t jacobi;
+  served("gesvdj", hipsolverDnCreateGesvdjInfo(&jacobi));
+  served("gesvdj", hipsolverDnXgesvdjSetTolerance(jacobi, 1e-12));
+  double *s = device(std::vector<double>(2)), *u = device(std::vector<double>(9)), *v = device(std::vector<double>(4));
+  for (int econ : {0, 1}) {
+    served("gesvdj", hipsolverDnDgesvdj_bufferSize(h, HIPSOLVER_EIG_MODE_VECTOR, econ, 3, 2, a, 3, s, u, 3, v, 2, &words, jacobi));
+    served("gesvdj", hipsolverDnDgesvdj(h, HIPSOLVER_EIG_MODE_VECTOR, econ, 3, 2, device(wide), 3, s, u, 3, v, 2, nullptr, words, info, jacobi));
+    std::vector<double> back(6);
+    for (int j = 0; j < 2; ++j)
+      for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 2; ++k) back[i + 3 * j] += u[i + 3 * k] * s[k] * v[j + 2 * k];
+    expect("gesvdj", back.data(), wide);
+  }
+  served("gesvdj", hipsolverDnDestroyGesvdjInfo(jacobi));
+  hipsolverSyevjInfo_t eigen;
+  served("syevj", hipsolverDnCreateSyevjInfo(&eigen));
+  served("syevj", hipsolverDnDsyevj(h, HIPSOLVER_EIG_MODE_NOVECTOR, HIPSOLVER_FILL_MODE_LOWER, 2, device(std::vector<double>{2, 1, 1, 2}), 2, s, nullptr, 0, info, eigen));
+  expect("syevj", s, {1, 3});
+  // QR: R's diagonal, whose signs are free.
+  double *tau = device(std::vector<double>(2));
+  a = device(wide);
+  served("geqrf", hipsolverDnDgeqrf_bufferSize(h, 3, 2, a, 3, &words));
+  served("geqrf", hipsolverDnXgeqrf_bufferSize(h, params, 3, 2, HIP_R_64F, a, 3, HIP_R_64F, tau, HIP_R_64F, &on_device, &on_host));
+  served("geqrf", hipsolverDnXgeqrf(h, params, 3, 2, HIP_R_64F, a, 3, HIP_R_64F, tau, HIP_R_64F, nullptr, on_device, nullptr, on_host, info));
+  a[0] = std::fabs(a[0]);
+  expect("geqrf", a, {5});
+  served("gesvd", hipsolverDgesvd_bufferSize(h, 'A', 'A', 3, 2, &words));
+  served("params", hipsolverDnDestroyParams(params));
+  hipsolverDnDestroy(h);
+}
+
+static void sparse() {
+  hipsparseHandle_t h;
+  hipsparseCreate(&h);
+  int version = 0;
+  served("version", hipsparseGetVersion(h, &version));
+  if (version < 300000) std::puts("FAIL the version"), ok = false;
+  // [[1, 0, 2], [0, 3, 0]], not to be written to.
+  const int *offsets = device(std::vector<int>{0, 2, 3}), *columns = device(std::vector<int>{0, 2, 1});
+  const double *values = device(std::vector<double>{1, 2, 3}), *ones = device(std::vector<double>{1, 1, 1});
+  hipsparseConstSpMatDescr_t m;
+  served("csr", hipsparseCreateConstCsr(&m, 2, 3, 3, offsets, columns, values, HIPSPARSE_INDEX_32I, HIPSPARSE_INDEX_32I, HIPSPARSE_INDEX_BASE_ZERO, HIP_R_64F));
+  hipsparseConstDnVecDescr_t x;
+  hipsparseDnVecDescr_t y;
+  served("vector", hipsparseCreateConstDnVec(&x, 3, ones, HIP_R_64F));
+  double *out = device(std::vector<double>(2)), one = 1, zero = 0, result = 0;
+  served("vector", hipsparseCreateDnVec(&y, 2, out, HIP_R_64F));
+  served("product", hipsparseSpMV(h, HIPSPARSE_OPERATION_NON_TRANSPOSE, &one, m, x, &zero, y, HIP_R_64F, HIPSPARSE_SPMV_ALG_DEFAULT, nullptr));
+  expect("product", out, {3, 3});
+  int64_t rows, width, nonzeros;
+  const void *o, *c, *v;
+  hipsparseIndexType_t ot, it;
+  hipsparseIndexBase_t base;
+  hipDataType type;
+  hipsparseFormat_t format;
+  served("get", hipsparseConstCsrGet(m, &rows, &width, &nonzeros, &o, &c, &v, &ot, &it, &base, &type));
+  served("format", hipsparseSpMatGetFormat(m, &format));
+  if (rows != 2 || width != 3 || o != offsets || v != values || type != HIP_R_64F || format != HIPSPARSE_FORMAT_CSR) std::puts("FAIL what the matrix holds"), ok = false;
+  hipsparseConstSpVecDescr_t some;
+  served("sparse vector", hipsparseCreateConstSpVec(&some, 3, 2, columns, values, HIPSPARSE_INDEX_32I, HIPSPARSE_INDEX_BASE_ZERO, HIP_R_64F));
+  size_t bytes;
+  served("dot", hipsparseSpVV_bufferSize(h, HIPSPARSE_OPERATION_NON_TRANSPOSE, some, x, &result, HIP_R_64F, &bytes));
+  served("dot", hipsparseSpVV(h, HIPSPARSE_OPERATION_NON_TRANSPOSE, some, x, &result, HIP_R_64F, nullptr));
+  expect("dot", &result, {3});
+  hipsparseDestroy(h);
+}
+
+static void fft() {
+  hipfftHandle plan;
+  hipfftCreate(&plan);
+  long long n = 4, far = 1ll << 40;
+  size_t work;
+  served("plan", hipfftMakePlanMany64(plan, 1, &n, nullptr, 1, 4, nullptr, 1, 4, HIPFFT_Z2Z, 1, &work));
+  auto *in = device(std::vector<hipfftDoubleComplex>{{1, 0}, {2, 0}, {3, 0}, {4, 0}});
+  served("transform", hipfftExecZ2Z(plan, in, in, HIPFFT_FORWARD));
+  expect("transform", &in[0].x, {10, 0, -2, 2, -2, 0, -2, -2});
+  if (hipfftMakePlanMany64(plan, 1, &far, nullptr, 1, 4, nullptr, 1, 4, HIPFFT_Z2Z, 1, &work) == HIPFFT_SUCCESS) std::puts("FAIL a size that no plan here has"), ok = false;
+  int version = 0;
+  served("version", hipfftGetVersion(&version));
+  served("size", hipfftGetSizeMany64(plan, 1, &n, nullptr, 1, 4, nullptr, 1, 4, HIPFFT_Z2Z, 1, &work));
+}
+
+int main() {
+  solver();
+  sparse();
+  fft();
+  std::puts(ok ? "PASSED" : "FAILED");
+  return !ok;
+}
