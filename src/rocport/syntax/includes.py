@@ -20,12 +20,16 @@ def included(source: CudaSource) -> list[str]:
 
 
 _INCLUDE = re.compile(rb"#[ \t]*(?:include|include_next|import)[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\")")
-"""Looked for as fast as its first byte is, which the start of a line would not be; see `line_before`."""
+"""Looked for as fast as its first byte is, which the start of a line would not be; see `first_on_line`."""
 
 
-def line_before(data: bytes, offset: int) -> bytes:
-    """What stands on a line before a place, without blanks at its start, and a byte order mark."""
-    return data[data.rfind(b"\n", 0, offset) + 1 : offset].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t")
+def first_on_line(data: bytes, offset: int) -> bool:
+    """True where nothing but blanks, or a byte order mark, stands before a place on its line."""
+    while offset and data[offset - 1] in b" \t":
+        offset -= 1
+    if data[max(0, offset - 3) : offset] == b"\xef\xbb\xbf":
+        offset -= 3
+    return offset == 0 or data[offset - 1] == 10
 
 
 def spelled_includes(data: bytes) -> list[tuple[str, bool]]:
@@ -33,7 +37,7 @@ def spelled_includes(data: bytes) -> list[tuple[str, bool]]:
     return [
         ((match[2] or match[1]).strip().decode("utf-8", "surrogateescape"), match[2] is not None)
         for match in _INCLUDE.finditer(data)
-        if not line_before(data, match.start())
+        if first_on_line(data, match.start())
     ]
 
 

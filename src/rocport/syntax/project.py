@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rocport.model import Definition, ProjectIndex
-from rocport.syntax.includes import include_names, line_before
+from rocport.syntax.includes import first_on_line, include_names
 
 _SPECIFIED = re.compile(
     rb"__(global|device)__((?:(?!__(?:global|device)__)[^;{}()]|\([^()]*\))*?)(?<!\w)([A-Za-z_]\w*)\s*\("
@@ -17,6 +17,7 @@ _TORCH = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10)/")
 _CUTLASS = re.compile(rb"#[ \t]*include[ \t]*[<\"](?:cute|cutlass)/")
 # An expression that begins with letters is looked for as fast as they are; `asm(?<=\basm)` is `\basm`.
 _PTX = re.compile(rb"(?m)asm(?<=\basm)[ \t]*(?:__)?(?:volatile)?(?:__)?[ \t]*\((?=[ \t]*(?:[\"R]|\\?\r?$))")
+_COMMENTED = re.compile(rb"[ \t]*//")
 _WITH_PARAMETERS = re.compile(
     rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)\([^)]*\)((?:[^\n\\]|\\\r?\n|\\.)+)", re.MULTILINE
 )
@@ -89,7 +90,7 @@ def names_of(data: bytes) -> FileNames:
     if b"define" in data:
         for match in _MACRO.finditer(data):
             body = match.group(2).split(b"//")[0].strip()
-            if len(body) < 200 and not line_before(data, match.start()):
+            if len(body) < 200 and first_on_line(data, match.start()):
                 macros[match.group(1)] = body
     included = frozenset(name.rsplit("/", 1)[-1] for name in include_names(data))
     return FileNames(
@@ -127,8 +128,13 @@ def holds_ptx(data: bytes) -> bool | None:
     """Whether a file includes CUTLASS (True), or has inline assembly only (False); None where it has neither."""
     if b"cut" in data and _CUTLASS.search(data) is not None:
         return True
-    asked = _PTX.finditer(data) if b"asm" in data else ()
-    return False if any(not line_before(data, match.start()).startswith(b"//") for match in asked) else None
+    line = done = 0
+    for match in _PTX.finditer(data) if b"asm" in data else ():
+        line = max(line, data.rfind(b"\n", done, match.start()) + 1)
+        done = match.start()
+        if _COMMENTED.match(data, line) is None:
+            return False
+    return None
 
 
 def _sized(data: bytes) -> frozenset[bytes]:

@@ -24,7 +24,7 @@ from rocport.model import Applicability, Confidence, Context, Example, Finding, 
 from rocport.rules.cuda.common import finding
 from rocport.syntax.amd import is_amd_macro, twins
 from rocport.syntax.cuda import CudaSource
-from rocport.syntax.includes import line_before
+from rocport.syntax.includes import first_on_line
 
 _GUARD = re.compile(
     rb"\w*?(?:^|_)(?:CUDA|CUDNN|NVCC|NVIDIA|CUBLAS(?:LT)?|CUFFT|CURAND|CUSPARSE|CUSOLVER|NVRTC|CUDACC|CUTLASS|CUPTI|TENSORRT)"
@@ -153,7 +153,7 @@ def own_guards(data: bytes) -> set[bytes]:
     if b"define" not in data:
         return set()
     return {
-        match[1] for match in _DEFINED.finditer(data) if _may_guard(match[1]) and not line_before(data, match.start())
+        match[1] for match in _DEFINED.finditer(data) if _may_guard(match[1]) and first_on_line(data, match.start())
     }
 
 
