@@ -23,9 +23,11 @@ class Value:
     """What is known of an expression.
 
     `index` is `thread`, `lane` or `warp` where the value counts threads of the block, lanes of the warp or warps, plus
-    something uniform. `exact`: a condition whose truth surely differs, because it compares an index with a constant.
+    something uniform. `exact`: a condition whose truth surely differs, because it compares an index with a constant
+    or with what is short of the block's end.
     `single` is `block` or `warp` for a condition that holds for one thread of either. `constant` is a known number.
-    `shifted`: what was added to the index may put two warps of a wavefront into different pairs.
+    `shifted`: what was added to the index may put two warps of a wavefront into different pairs. `end`: the block's
+    size less a constant, `blockDim.x - 32`, as the index that it bounds and that constant.
     """
 
     level: int = UNIFORM
@@ -35,6 +37,7 @@ class Value:
     constant: int | None = None
     axis: bytes = b""
     shifted: bool = False
+    end: tuple[str, int] | None = None
 
 
 PLAIN = Value()
@@ -339,6 +342,9 @@ class Reader:
             return self._called(name_at, name, arguments)
         if name == b"threadIdx":
             return self._thread_index()
+        if name == b"blockDim" and self._text() == b"." and self._text(1) in (b"x", b"y", b"z"):
+            self.at += 2
+            return Value(end=("thread" if self.source.at(self.at - 1) == b"x" else "warp", 0))
         known = self.environment.get(name)
         if known is None:
             known = _SPECIAL.get(name)
@@ -441,6 +447,8 @@ def combine(operator: bytes, left: Value, right: Value) -> Value:
         return Value(level, exact=_decides(left) or _decides(right), single=single, axis=left.axis + right.axis)
     if operator in (b"==", b"!=", b"<", b">", b"<=", b">="):
         return _compared(operator, left, right)
+    if left.end is not None and right.constant is not None:
+        return Value(end=_short_of(operator, *left.end, right.constant))
     if operator in (b"+", b"-") and (left.index or right.index) and not (left.index and right.index):
         index, other = (left, right) if left.index else (right, left)
         if other.level == UNIFORM:
@@ -457,6 +465,15 @@ def combine(operator: bytes, left: Value, right: Value) -> Value:
     if left.index == "warp" and right.constant is not None and _by_pairs(operator, left, right.constant, 2):
         return Value(WAVEFRONT)
     return Value(level)
+
+
+def _short_of(operator: bytes, index: str, short: int, number: int) -> tuple[str, int] | None:
+    """What bounds an index after arithmetic with a constant: the block's size less another one, its number of warps."""
+    if operator in (b"+", b"-"):
+        return index, short + (number if operator == b"-" else -number)
+    if (index, short) == ("thread", 0) and (operator, number) in ((b"/", LANES), (b">>", LANES.bit_length() - 1)):
+        return "warp", 0
+    return None
 
 
 def _decides(value: Value) -> bool:
@@ -492,7 +509,11 @@ def _compared(operator: bytes, left: Value, right: Value) -> Value:
         return Value(level)
     equality = operator in (b"==", b"!=")
     exact = other.constant is not None or (equality and index.index in ("warp", "lane"))
-    if index.index == "thread" and not equality and other.constant is not None and other.constant % LANES == 0:
+    bound = other.constant
+    if other.end is not None and other.end[0] == index.index and not index.shifted:
+        bound = other.end[1]
+        exact = exact or bound >= (1 if (operator in (b"<", b">=")) == (index is left) else 2)
+    if index.index == "thread" and not equality and bound is not None and bound % LANES == 0:
         level = WARP
     single = ""
     if operator == b"==" or (operator == b"<" and left.index and other.constant == 1):

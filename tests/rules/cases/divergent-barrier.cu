@@ -44,3 +44,11 @@ __global__ void whole_block(int *p, int n) {
     if (blockIdx.x == 0) { __syncthreads(); } else { return; }
     p[0] = n;
 }
+__global__ void all_but_the_last_warp(int *p) {
+    auto meet = [&] { __syncthreads(); p[0] = 1; };
+    if (threadIdx.x < blockDim.x - 32) meet();
+    if (threadIdx.x / 32 < blockDim.x / 32 - 1) { __syncthreads(); }
+    if (threadIdx.x < blockDim.x) { __syncthreads(); }
+    if (threadIdx.x <= blockDim.x - 1) { __syncthreads(); }
+    __syncthreads();
+}
