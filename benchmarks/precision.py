@@ -18,7 +18,7 @@ plain builds, Python alone, simulations. By the last digit of sha1 of OWNER/NAME
 rules by (0.73), 13 were set aside until that was done (0.71); then the 12 others, after mending what those showed
 (0.60, with 10 of the 21 false in one project's folder for CUDA that has a twin for HIP). One of 50 (seed 51) is of ten
 named before a look, in no list until then: 0.57, with 17 of the 21 false in two projects that build for AMD already.
-Five more are of 2026-11-27, of `rocport port`'s findings, over 72 repositories written down before a look and split by
+Five more are of 2026-11-27, of `rocport port`'s findings: 44 trees, of names written down before a look and split by
 the last bit of sha256 of OWNER/NAME: 58 of 12 trees (30 true) and 70 of ten (31) to mend rules by; set aside, one look
 each between the mends, 60 of eleven (39), 46 of five (24, 14 false being rows of one table) and 49 of six (30).
 FOLDER holds a tree as `owner+name`; a tree that is not there is left out.
