@@ -27,7 +27,8 @@ class Value:
     or with what is short of the block's end.
     `single` is `block` or `warp` for a condition that holds for one thread of either. `constant` is a known number.
     `shifted`: what was added to the index may put two warps of a wavefront into different pairs. `end`: the block's
-    size less a constant, `blockDim.x - 32`, as the index that it bounds and that constant.
+    size less a constant, `blockDim.x - 32`, as the index that it bounds and that constant. `ahead`: the constant
+    added to the index; None where something else was.
     """
 
     level: int = UNIFORM
@@ -38,6 +39,7 @@ class Value:
     axis: bytes = b""
     shifted: bool = False
     end: tuple[str, int] | None = None
+    ahead: int | None = 0
 
 
 PLAIN = Value()
@@ -249,7 +251,7 @@ class Reader:
         if operator in (b"++", b"--"):
             name = self._target(start, self.at)
             if name:
-                self.assign(name, replace(value, constant=None), start)
+                self.assign(name, replace(value, constant=None, ahead=None), start)
             return replace(value, constant=None)
         if operator == b"-" and value.constant is not None:
             return Value(constant=-value.constant)
@@ -399,7 +401,7 @@ class Reader:
             elif text in (b"++", b"--"):
                 name = self.source.at(self.at - 1)
                 if self.source.is_ident(self.at - 1):
-                    self.assign(name, replace(value, constant=None), self.at - 1)
+                    self.assign(name, replace(value, constant=None, ahead=None), self.at - 1)
                 self.at += 1
             elif text == b"(" and self.at in self.source.pairs:
                 close = self.source.pairs[self.at]
@@ -454,10 +456,13 @@ def combine(operator: bytes, left: Value, right: Value) -> Value:
         if other.level == UNIFORM:
             pair = 2 * LANES if index.index == "thread" else 2
             aligned = index is left and other.constant is not None and other.constant % pair == 0
-            return replace(index, constant=None, shifted=index.shifted or not aligned)
+            known = index is left and other.constant is not None and index.ahead is not None
+            more = (other.constant or 0) * (1 if operator == b"+" else -1)
+            ahead = (index.ahead or 0) + more if known else None
+            return replace(index, constant=None, shifted=index.shifted or not aligned, ahead=ahead)
         if index.index == "thread" and other.axis and other.level == WARP:
             # threadIdx.x + blockDim.x * threadIdx.y
-            return replace(index, constant=None, axis=index.axis + other.axis)
+            return replace(index, constant=None, axis=index.axis + other.axis, ahead=None)
     if operator == b"*" and UNIFORM in (left.level, right.level):
         return Value(level, axis=left.axis + right.axis)
     if left.index == "thread" and right.level == UNIFORM:
@@ -471,7 +476,11 @@ def _short_of(operator: bytes, index: str, short: int, number: int) -> tuple[str
     """What bounds an index after arithmetic with a constant: the block's size less another one, its number of warps."""
     if operator in (b"+", b"-"):
         return index, short + (number if operator == b"-" else -number)
-    if (index, short) == ("thread", 0) and (operator, number) in ((b"/", LANES), (b">>", LANES.bit_length() - 1)):
+    if (
+        index == "thread"
+        and -LANES < short <= 0
+        and (operator, number) in ((b"/", LANES), (b">>", LANES.bit_length() - 1))
+    ):
         return "warp", 0
     return None
 
@@ -487,7 +496,7 @@ def _cut(operator: bytes, left: Value, number: int | None) -> Value:
             return Value(WAVEFRONT)
         whole = (operator == b"/" and number and number % LANES == 0) or (operator == b">>" and number >= 5)
         if whole or (operator == b"&" and number % LANES == 0):
-            return Value(WARP, "warp", shifted=left.shifted)
+            return Value(WARP, "warp", shifted=left.shifted, ahead=0 if left.ahead == 0 else None)
         if operator in (b"%", b"&"):
             return Value(LANE, "lane")
     return Value(left.level, "lane" if operator in (b"%", b"&") else "")
@@ -510,8 +519,8 @@ def _compared(operator: bytes, left: Value, right: Value) -> Value:
     equality = operator in (b"==", b"!=")
     exact = other.constant is not None or (equality and index.index in ("warp", "lane"))
     bound = other.constant
-    if other.end is not None and other.end[0] == index.index and not index.shifted:
-        bound = other.end[1]
+    if other.end is not None and other.end[0] == index.index and index.ahead is not None:
+        bound = other.end[1] + index.ahead
         exact = exact or bound >= (1 if (operator in (b"<", b">=")) == (index is left) else 2)
     if index.index == "thread" and not equality and bound is not None and bound % LANES == 0:
         level = WARP

@@ -52,3 +52,11 @@ __global__ void all_but_the_last_warp(int *p) {
     if (threadIdx.x <= blockDim.x - 1) { __syncthreads(); }
     __syncthreads();
 }
+__global__ void counted_otherwise(int *p) {
+    const int warps = (blockDim.x + 31) / 32;
+    if (threadIdx.x / warpSize + 1 < blockDim.x / warpSize) { __syncthreads(); }
+    if (threadIdx.x / 32 < warps - 1) { __syncthreads(); }
+    if (threadIdx.x + 32 < blockDim.x) { __syncthreads(); }
+    if (blockIdx.x * blockDim.x + threadIdx.x < blockDim.x - 1) { __syncthreads(); }
+    __syncthreads();
+}
