@@ -52,7 +52,10 @@ EXTENSIONS = (
     Extension("teddykoker/torchsort", "75df71db3122b1e5bdef1a659ad7708562a551d1", ("tests",)),
     Extension("pypi:warp-rnnt", "0.7.0", ("warp_rnnt/test.py",), explained=(("test_device", _ONE_DEVICE),)),
     Extension("rusty1s/pytorch_scatter", "648dda3cf964731ffb4de11eafc445a83133eda4", ("test",)),
-    Extension("rusty1s/pytorch_cluster", "3d1d9e3967c77c757a68d8aad37d0171e93018e2", ("test",)),
+    Extension(
+        "rusty1s/pytorch_cluster", "3d1d9e3967c77c757a68d8aad37d0171e93018e2", ("test",),
+        explained=(("test_neighbor_sampler", "it asserts that a tensor is not on the GPU, and here all are on both"),),
+    ),
     # Of thousands: the smaller of two numbers of channels (and of three, the one that is no power of two), the widest
     # filter, one length that fills a block and one that does not, in all types.
     Extension(
