@@ -199,8 +199,9 @@ class Setting:
         lower = block.lower
         if block.first_line == 1:
             self.explains, self.form = explains(block.text), fills_form(block.text)
+        told_once = "\n".join(dict.fromkeys(lower.split("\n")))
         for name, (_, seen) in _subjects().items():
-            if name not in self.programs and any(text in lower for text in seen):
+            if name not in self.programs and any(text in told_once for text in seen):
                 self.programs.add(name)
         self.failed = _last(_ENDS, _END_WORDS, block.text, block, self.failed)
         self.well = _last(_WELL, _WELL_WORDS, lower, block, self.well)
