@@ -11,8 +11,9 @@ reader (`--sample`), by a hash, goes to 8 MB whatever it takes. A reading that t
 be in proportion got through, where a quarter of the text is read in less than an eighth of the time, too. The readers
 are those of tests/cli/test_hostile_size.py: every rule, by a file of each language that a rule or the proof of the
 NVIDIA path knows, so that a new rule is among them without being named. What each text gave stays in `--kept`, by
-reader, text and limits: `--budget` ends a run after so many seconds of processor time, the next one goes on there. Rows
-and total are of all texts read so far; those left are counted as skipped.
+reader, text, limits and a hash of src/rocport, so that no reading of other code counts: `--budget` ends a run after so
+many seconds of processor time, the next one goes on there. Rows and total are of all texts read so far; those left are
+counted as skipped, and the last line but one says how many texts were read how far.
 """
 
 from __future__ import annotations
@@ -244,15 +245,27 @@ def kills(points: int, seed: str) -> Iterator[tuple[str, int, int]]:
         yield f"kill -9 in {name}, one of {most} changes", sum(outcomes), len(outcomes) - sum(outcomes)
 
 
+def code(root: Path) -> str:
+    """A hash of the names and contents of all files below a folder, but for what Python compiled."""
+    found = hashlib.sha256()
+    for file in sorted(root.rglob("*")):
+        if file.is_file() and file.suffix != ".pyc":
+            found.update(f"{file.relative_to(root).as_posix()}\0{file.stat().st_size}\0".encode() + file.read_bytes())
+    return found.hexdigest()[:16]
+
+
 @dataclass
 class Kept:
-    """What was read before, a line each: (reader, text, limits) -> (whether in linear time, up to how many bytes)."""
+    """What this code was read to give before, a line each: (reader, text, limits) -> (whether in linear time, up to how
+    many bytes)."""
 
     place: Path | None
     budget: float
+    root: Path = ROOT / "src" / "rocport"
     known: dict[str, tuple[bool, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.code = code(self.root)
         if self.place is not None and self.place.exists():
             self.known = {
                 row["key"]: (row["held"], row["bytes"]) for row in map(json.loads, self.place.read_text().splitlines())
@@ -260,6 +273,7 @@ class Kept:
 
     def of(self, key: str, ask: Callable[[], tuple[bool, int]]) -> tuple[bool, int] | None:
         """The answer; None where it would have to be asked after the budget is spent."""
+        key = f"{self.code} {key}"
         if key not in self.known:
             if sum(os.times()[:4]) > self.budget:
                 return None
@@ -271,8 +285,9 @@ class Kept:
         return self.known[key]
 
 
-def linear(limit: int, most: float, sample: int, kept: Kept) -> Iterator[tuple[str, int, int, int]]:
-    """(reader, texts it reads in proportion to their length, others, texts left)."""
+def linear(limit: int, most: float, sample: int, kept: Kept, far: Counter[int]) -> Iterator[tuple[str, int, int, int]]:
+    """(reader, texts it reads in proportion to their length, others, texts left); `far` counts the texts by the bytes
+    they were read to."""
     import test_hostile_size as size
 
     for name, read in size.READERS.items():
@@ -286,8 +301,12 @@ def linear(limit: int, most: float, sample: int, kept: Kept) -> Iterator[tuple[s
             )
         reached = Counter(answer[1] for answer in answers if answer is not None)
         held = sum(answer is not None and answer[0] for answer in answers)
-        far = ", ".join(f"{reached[step]} to {step >> 10} KB" for step in sorted(reached))
-        yield f"linear: {name} ({far})", held, sum(reached.values()) - held, answers.count(None)
+        far.update(reached)
+        yield f"linear: {name} ({distances(reached)})", held, sum(reached.values()) - held, answers.count(None)
+
+
+def distances(reached: Counter[int]) -> str:
+    return ", ".join(f"{reached[step]} to {step >> 10} KB" for step in sorted(reached))
 
 
 def _read(name: str, read: Callable[[bytes], object], piece: bytes, limit: int, most: float) -> tuple[bool, int]:
@@ -357,6 +376,7 @@ def main() -> int:
     parser.add_argument("--seed", default="1")
     given = parser.parse_args()
     total = [0, 0, 0]
+    far: Counter[int] = Counter()
 
     def row(name: str, held: int, through: int, skipped: int = 0) -> None:
         print(f"{name:74} {held:6} {through:12} {skipped:8}", flush=True)
@@ -375,9 +395,11 @@ def main() -> int:
         for outcome in nesting():
             row(*outcome)
     if given.only in (None, "linear"):
-        for outcome in linear(given.limit, given.seconds, given.sample, Kept(given.kept, given.budget)):
+        for outcome in linear(given.limit, given.seconds, given.sample, Kept(given.kept, given.budget), far):
             row(*outcome)
     row("in all", *total)
+    if far:
+        print(f"texts of `linear` by how far they were read: {distances(far)}")
     print(f"{time.monotonic() - started:.0f} s")
     return 1 if total[1] else 0
 
