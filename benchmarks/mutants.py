@@ -33,6 +33,7 @@ import csv
 import functools
 import gc
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -576,6 +577,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, metavar="CSV", help="one row a mutant; rows of other packages stay")
     parser.add_argument("--show", action="store_true", help="name the survivors of the half that may be looked at")
     given = parser.parse_args()
+    if importlib.util.find_spec("coverage") is None:
+        parser.error("coverage.py is needed, to see which tests run a line: pip install coverage")
     low = False
     print(f"{'package':9} {'set aside':>22} {'looked at':>22}   equivalent   cpu_s")
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:

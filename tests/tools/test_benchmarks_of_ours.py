@@ -1,0 +1,35 @@
+"""What the benchmarks that try our own code count, and what they ask for before they start."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+def test_a_reading_of_other_code_is_not_taken(tmp_path: Path) -> None:
+    hostile = importlib.import_module("hostile")
+    code, place = tmp_path / "rocport", tmp_path / "kept"
+    code.mkdir()
+    (code / "reader.py").write_text("slow = 1\n")
+    assert hostile.Kept(place, 1e9, code).of("a text", lambda: (False, 4096)) == (False, 4096)
+    assert hostile.Kept(place, 1e9, code).of("a text", lambda: (True, 65536)) == (False, 4096)
+    assert hostile.Kept(place, -1, code).of("a text", lambda: (True, 65536)) == (False, 4096)
+    (code / "reader.py").write_text("slow = 0\n")
+    assert hostile.Kept(place, -1, code).of("a text", lambda: (True, 65536)) is None
+    assert hostile.Kept(place, 1e9, code).of("a text", lambda: (True, 65536)) == (True, 65536)
+
+
+def test_mutants_without_coverage_say_so_before_they_start(tmp_path: Path) -> None:
+    without = (
+        "import importlib.util, runpy, sys; find = importlib.util.find_spec; sys.argv = sys.argv[1:]; "
+        "importlib.util.find_spec = lambda name, *more: None if name == 'coverage' else find(name, *more); "
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    command = [sys.executable, "-c", without, str(BENCHMARKS / "mutants.py")]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=600)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "pip install coverage" in run.stderr
