@@ -62,6 +62,7 @@ __global__ void half_types(__half* h, __half2* h2, __hip_bfloat16* b, __hip_bflo
   b[7] = rocport::float2bfloat16_rz(static_cast<float>(d));
   b[8] = rocport::int2bfloat16_rn(n);
   b[9] = rocport::ull2bfloat16_ru(12345ull);
+  u[8] += rocport::hne(h[0], 0.f) + rocport::hne(1, b[0]) + rocport::hne(h[0], h[1]);
   u[9] = rocport::bfloat162uint_rz(b[7]) + static_cast<unsigned>(rocport::half2char_rz(h[7]));
   b2[9] = rocport::floats2bfloat162_rn(1.0f, 2.0f);
   b[10] = __ldg(&b[11]);

@@ -229,6 +229,15 @@ ROCPORT_DEVICE bool hne(T a, T b) {
   const float x = detail::widen(a), y = detail::widen(b);
   return x < y || x > y;
 }
+// CUDA converts a number beside one of the 16-bit types.
+template <class T, class = detail::pair_of<T>>
+ROCPORT_DEVICE bool hne(T a, float b) {
+  return hne(a, detail::half_type<T>::from_float(b));
+}
+template <class T, class = detail::pair_of<T>>
+ROCPORT_DEVICE bool hne(float a, T b) {
+  return hne(detail::half_type<T>::from_float(a), b);
+}
 template <class P, class = detail::scalar_of<P>>
 ROCPORT_DEVICE bool hbne2(P a, P b) {
   return hne2_mask(a, b) == 0xffffffffu;
