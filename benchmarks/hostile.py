@@ -41,6 +41,8 @@ from pathlib import Path
 
 import click
 
+from rocport.model.digest import code_digest
+
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = (64 << 10, 1 << 20, 8 << 20)
 sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "port")]
@@ -245,15 +247,6 @@ def kills(points: int, seed: str) -> Iterator[tuple[str, int, int]]:
         yield f"kill -9 in {name}, one of {most} changes", sum(outcomes), len(outcomes) - sum(outcomes)
 
 
-def code(root: Path) -> str:
-    """A hash of the names and contents of all files below a folder, but for what Python compiled."""
-    found = hashlib.sha256()
-    for file in sorted(root.rglob("*")):
-        if file.is_file() and file.suffix != ".pyc":
-            found.update(f"{file.relative_to(root).as_posix()}\0{file.stat().st_size}\0".encode() + file.read_bytes())
-    return found.hexdigest()[:16]
-
-
 @dataclass
 class Kept:
     """What this code was read to give before, a line each: (reader, text, limits) -> (whether in linear time, up to how
@@ -261,11 +254,10 @@ class Kept:
 
     place: Path | None
     budget: float
-    root: Path = ROOT / "src" / "rocport"
+    code: str = field(default_factory=partial(code_digest, by_content=True))
     known: dict[str, tuple[bool, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.code = code(self.root)
         if self.place is not None and self.place.exists():
             self.known = {
                 row["key"]: (row["held"], row["bytes"]) for row in map(json.loads, self.place.read_text().splitlines())

@@ -41,6 +41,7 @@ from typing import Any
 
 from rocport import api
 from rocport.facts._toml import read_toml
+from rocport.model.digest import code_digest
 from rocport.model.folders import cache_folder
 from rocport.model.verification import Verification
 from rocport.repair import cycle
@@ -49,7 +50,6 @@ from rocport.verify import build
 
 DEFAULT_TARGETS = "gfx942,gfx1100"
 LIST = Path(__file__).with_name("real.toml")
-ROCPORT = Path(build.__file__).parents[1]
 _READ = frozenset({6, 8})
 """Lists whose part set aside (all of the eighth) was read after its look: it counts as tuned."""
 _SOURCES = (".cu", ".cuh", ".h", ".hpp", ".hh", ".inl", ".cpp", ".cc", ".cxx", ".c")
@@ -309,15 +309,6 @@ def cause(message: str) -> str:
     return re.sub(r"^[^\s:]+:\d+: ", "", message)
 
 
-def digest() -> str:
-    """Of rocport's own sources and data: results of other sources are of no use."""
-    state = hashlib.sha256()
-    for path in sorted(ROCPORT.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            state.update(path.relative_to(ROCPORT).as_posix().encode() + b"\0" + path.read_bytes())
-    return state.hexdigest()
-
-
 def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Sums over repositories; `share` is of the units that could be judged, `share_but_named` of those among them that
     do not stop where the port said so."""
@@ -363,7 +354,14 @@ def main() -> None:
     results = arguments.work / "results"
     results.mkdir(parents=True, exist_ok=True)
     arguments.last_includes = third_party(arguments.work)
-    key_of_run = [digest(), arguments.units, arguments.target, arguments.objects, arguments.peers, arguments.repair]
+    key_of_run = [
+        code_digest(by_content=True),
+        arguments.units,
+        arguments.target,
+        arguments.objects,
+        arguments.peers,
+        arguments.repair,
+    ]
     rows = []
     listed = [
         repository

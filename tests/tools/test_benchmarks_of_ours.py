@@ -7,20 +7,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rocport.model.digest import code_digest
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def test_a_reading_of_other_code_is_not_taken(tmp_path: Path) -> None:
     hostile = importlib.import_module("hostile")
-    code, place = tmp_path / "rocport", tmp_path / "kept"
-    code.mkdir()
-    (code / "reader.py").write_text("slow = 1\n")
-    assert hostile.Kept(place, 1e9, code).of("a text", lambda: (False, 4096)) == (False, 4096)
-    assert hostile.Kept(place, 1e9, code).of("a text", lambda: (True, 65536)) == (False, 4096)
-    assert hostile.Kept(place, -1, code).of("a text", lambda: (True, 65536)) == (False, 4096)
-    (code / "reader.py").write_text("slow = 0\n")
-    assert hostile.Kept(place, -1, code).of("a text", lambda: (True, 65536)) is None
-    assert hostile.Kept(place, 1e9, code).of("a text", lambda: (True, 65536)) == (True, 65536)
+    place = tmp_path / "kept"
+    assert hostile.Kept(place, 1e9).code == code_digest(by_content=True)
+    assert hostile.Kept(place, 1e9, "slow").of("a text", lambda: (False, 4096)) == (False, 4096)
+    assert hostile.Kept(place, 1e9, "slow").of("a text", lambda: (True, 65536)) == (False, 4096)
+    assert hostile.Kept(place, -1, "slow").of("a text", lambda: (True, 65536)) == (False, 4096)
+    assert hostile.Kept(place, -1, "mended").of("a text", lambda: (True, 65536)) is None
+    assert hostile.Kept(place, 1e9, "mended").of("a text", lambda: (True, 65536)) == (True, 65536)
 
 
 def test_mutants_without_coverage_say_so_before_they_start(tmp_path: Path) -> None:
