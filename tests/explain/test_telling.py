@@ -54,6 +54,8 @@ def test_a_text_that_explains_errors_claims_none(page: str) -> None:
         "gfx1100\nhipErrorNoBinaryForGpu\n",
         f"gfx1100\npython x.py\n# {LIBRARY}\n",
         f"### 我的显卡 gfx1100\n\n{LIBRARY}\n",
+        f"# [Issue]: {ERROR}\n\n  Wavefront Size: 32\n  Name: gfx1100\n",
+        f"# Eval bug: {ERROR}\n\n  Name: gfx1100\n",
     ],
 )
 def test_a_report_claims_the_message_it_tells_of(report: str) -> None:

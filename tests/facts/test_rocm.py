@@ -15,7 +15,6 @@ from rocport.facts.rocm import (
     torch_releases,
     wheel_channel,
     wheel_channels,
-    wheel_indexes,
 )
 from rocport.facts.rocm_libraries import library_versions
 from rocport.facts.targets import SURE, load_target
@@ -23,7 +22,7 @@ from rocport.model.versions import HipVersion, RocmVersion, TorchVersion
 
 
 def test_every_record_has_a_source():
-    records = [*rocm_releases(), *torch_releases(), *wheel_channels(), *wheel_indexes()]
+    records = [*rocm_releases(), *torch_releases(), *wheel_channels()]
     assert all(r.source and r.sure in SURE for r in records)
 
 

@@ -90,19 +90,6 @@ class WheelChannel:
         return blas.lacks if blas else ()
 
 
-@dataclass(frozen=True)
-class WheelIndex:
-    """A place that serves ROCm packages. `location` may hold placeholders such as `{X.Y}`."""
-
-    kind: str
-    location: str
-    packages: str
-    selects_gpu_by: str
-    status: str
-    source: str
-    sure: str
-
-
 @functools.cache
 def rocm_releases() -> tuple[RocmRelease, ...]:
     """All releases, newest first."""
@@ -202,12 +189,6 @@ def channel_of_torch(version: TorchVersion) -> WheelChannel | None:
     if version.rocm is None:
         return None
     return next((c for c in wheel_channels() if c.owner == "pytorch" and c.name == tag), None)
-
-
-@functools.cache
-def wheel_indexes() -> tuple[WheelIndex, ...]:
-    """Every known index or package source, in the order of the file."""
-    return tuple(WheelIndex(**record) for record in read_toml(FACTS / "wheel_indexes.toml")["index"])
 
 
 def parse_hip(text: str) -> HipVersion | None:
