@@ -518,11 +518,12 @@ def _compared(operator: bytes, left: Value, right: Value) -> Value:
         return Value(level)
     equality = operator in (b"==", b"!=")
     exact = other.constant is not None or (equality and index.index in ("warp", "lane"))
-    bound = other.constant
+    beyond = (operator in (b"<=", b">")) == (index is left)  # the bound itself is on the side of what is less
+    first = other.constant - (index.ahead or 0) if other.constant is not None else None
     if other.end is not None and other.end[0] == index.index and index.ahead is not None:
-        bound = other.end[1] + index.ahead
-        exact = exact or bound >= (1 if (operator in (b"<", b">=")) == (index is left) else 2)
-    if index.index == "thread" and not equality and bound is not None and bound % LANES == 0:
+        first = -(other.end[1] + index.ahead)
+        exact = exact or first < -beyond
+    if index.index == "thread" and not equality and first is not None and (first + beyond) % LANES == 0:
         level = WARP
     single = ""
     if operator == b"==" or (operator == b"<" and left.index and other.constant == 1):

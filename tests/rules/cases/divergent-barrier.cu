@@ -60,3 +60,8 @@ __global__ void counted_otherwise(int *p) {
     if (blockIdx.x * blockDim.x + threadIdx.x < blockDim.x - 1) { __syncthreads(); }
     __syncthreads();
 }
+__global__ void short_of_a_warp(int *p) {
+    if (threadIdx.x + 1 < 32) { p[0] = 1; __syncthreads(); } else { __syncthreads(); p[1] = p[0]; }
+    if (threadIdx.x > 31) { p[2] = 1; __syncthreads(); } else { __syncthreads(); p[3] = p[2]; }
+    if (threadIdx.x <= 32) { p[4] = 1; __syncthreads(); } else { __syncthreads(); p[5] = p[4]; }
+}
