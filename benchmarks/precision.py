@@ -2,7 +2,7 @@
 
 Run: python benchmarks/precision.py draw COUNT SEED TREE...     prints a sample as CSV, for a person to label
      python benchmarks/precision.py count LABELS.csv...         prints what the labels say, as of precision.csv here
-     python benchmarks/precision.py again LABELS.csv FOLDER     the same of those that a scan of today still gives
+     python benchmarks/precision.py again LABELS.csv FOLDER     the same of the causes that a scan of today still gives
 
 `draw` scans each tree (a folder; its name is what the rows call it), takes COUNT findings of all by SEED, evenly over
 the trees, and prints tree, path, line, rule, applicability, message, and the columns `verdict` and `reason` empty.
@@ -21,7 +21,8 @@ named before a look, in no list until then: 0.57, with 17 of the 21 false in two
 Five more are of 2026-11-27, of `rocport port`'s findings: 44 trees, of names written down before a look and split by
 the last bit of sha256 of OWNER/NAME: 58 of 12 trees (30 true) and 70 of ten (31) to mend rules by; set aside, one look
 each between the mends, 60 of eleven (39), 46 of five (24, 14 false being rows of one table) and 49 of six (30).
-FOLDER holds a tree as `owner+name`; a tree that is not there is left out.
+FOLDER holds a tree as `owner+name`; a tree that is not there is left out. Labels of one cause count once, by the best
+of them, and a site whose message or place in its cause changed is found again; a true one that is gone is named.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ import csv
 import random
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
 from rocport import api
-from rocport.model import Applicability, Finding, Report
+from rocport.model import Finding, Report
+from rocport.model.report import Cause
 
 COLUMNS = ("tree", "path", "line", "rule", "applicability", "message", "verdict", "reason")
 
@@ -68,23 +71,37 @@ def count(labels: list[str]) -> None:
 
 
 def again(labels: str, folder: Path) -> None:
-    found: dict[str, set[tuple[str, int, str, str]]] = {}
-    verdicts: Counter[str] = Counter()
-    gone: Counter[str] = Counter()
+    trees: dict[str, list[dict[str, str]]] = defaultdict(list)
     with Path(labels).open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            tree = row["tree"].partition("@")[0].replace("/", "+")
-            if not (folder / tree).is_dir():
-                continue
-            if tree not in found:
-                items = api.scan(folder / tree).findings
-                loud = [item for item in items if item.applicability is not Applicability.SAFE]
-                found[tree] = {(item.path, item.line, item.rule, item.message) for item in loud}
-            still = (row["path"], int(row["line"]), row["rule"], row["message"]) in found[tree]
-            (verdicts if still else gone)[row["verdict"]] += 1
-    judged = verdicts["true"] + verdicts["false"]
-    print(f"{verdicts['true']} of {judged} true ({verdicts['true'] / max(judged, 1):.2f}) of those still given")
+            trees[row["tree"].partition("@")[0].replace("/", "+")].append(row)
+    given: Counter[str] = Counter()
+    gone: Counter[str] = Counter()
+    for tree, rows in trees.items():
+        if (folder / tree).is_dir():
+            causes = Report("scan", tree, (), tuple(api.scan(folder / tree).findings)).causes
+            verdicts: dict[Cause, list[str]] = defaultdict(list)
+            for row in rows:
+                cause = _given(row, causes)
+                if cause is None:
+                    gone[row["verdict"]] += 1
+                    if row["verdict"] == "true":
+                        print(f"gone: {tree}: {row['path']}:{row['line']}: {row['rule']}: {row['message']}")
+                else:
+                    verdicts[cause].append(row["verdict"])
+            given.update(min(of, key=("true", "repeat", "false").index) for of in verdicts.values())
+    judged = given["true"] + given["false"]
+    print(f"{given['true']} of {judged} causes still given true ({given['true'] / max(judged, 1):.2f})", end=", ")
+    print(f"{given['repeat']} repeats")
     print(f"no longer given: {gone['true']} true, {gone['false']} false, {gone['repeat']} repeats")
+
+
+def _given(row: dict[str, str], causes: Sequence[Cause]) -> Cause | None:
+    """The cause of today that says what a row says: at its site, with its message where one there has it."""
+    site = (row["path"], int(row["line"]), row["rule"])
+    here = [cause for cause in causes if any((item.path, item.line, item.rule) == site for item in cause.sites)]
+    same = [cause for cause in here if any(item.message == row["message"] for item in cause.sites)]
+    return next(iter(same or here), None)
 
 
 def main() -> None:
