@@ -46,8 +46,8 @@ def claims(snapshot: Snapshot) -> Iterator[Claim]:
             records = target.library(library)
             if not records or TARGETS not in records[-1].source:
                 continue
-            left_out = table.get(target.name)
-            says = None if left_out is None else "no" if project in left_out else "yes"
+            built = target.name in table and project not in table[target.name]
+            says = ("yes" if built else "no") if table else None
             yield Claim(f"{target.name}: {library}", "targets", records[-1].state, says, f"{THEROCK}:{TARGETS}")
         records = target.library("AOTriton")
         if records and "aotriton" in records[-1].source.lower():
