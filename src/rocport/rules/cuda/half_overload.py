@@ -3,6 +3,9 @@ The names exist for other types, so the calls stay as they are and the port incl
 overloads: compare-and-swap loops with CUDA's result. A HIP release, or the program itself, that declares such an
 overload is preferred to the header's. A program's own `fma` or `pow` for these types meets templates of clang's, which
 the header keeps out of the way. Right everywhere; slower than a hardware atomic where a target has one.
+
+HIP's functions of half lie in a namespace without a name, those of bfloat16 at file scope, so that `::hexp(h)` finds the
+latter alone: the port calls `hexp(h)`, which finds both.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
 
 _ATOMIC = (b"atomicAdd",)
@@ -23,6 +26,16 @@ _BFLOAT16 = frozenset(
 # Where one of these stands, what is loaded may be of a type that HIP has no __ldg for: bfloat16, c10::Half, ushort4.
 _ANY = _BFLOAT16 | {b"template", b"c10", b"at", b"scalar_t", b"ushort4"}
 _HALF = frozenset({b"__half", b"__half2", b"half", b"half2"}) | _BFLOAT16
+# Functions of both types by the same name (amd_hip_fp16.h, amd_hip_bf16.h).
+_PLAIN = "ceil cos exp exp10 exp2 floor log log10 log2 rcp rint rsqrt sin sqrt trunc"
+_PACKED = (
+    "add sub mul div fma neg max min abs eq ge gt le lt equ geu gtu leu ltu neu add2 sub2 mul2 fma2 neg2 abs2 isnan isnan2 "
+    "isinf eq2 ge2 gt2 le2 lt2 beq2 bge2 bgt2 ble2 blt2 bequ2 bgeu2 bgtu2 bleu2 bltu2 bneu2"
+)
+_HIDDEN = frozenset(
+    {f"{kind}{name}".encode() for name in _PLAIN.split() for kind in ("h", "h2")}
+    | {f"__h{name}".encode() for name in _PACKED.split()}
+)
 
 RULE = Rule(
     name="half-overload",
@@ -30,7 +43,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
     phase=2,
-    triggers=_HALF | {*_LOAD},
+    triggers=_HALF | _HIDDEN | {*_LOAD},
     examples=(
         Example(
             "#include <cuda_fp16.h>\n__device__ void f(__half2 *a, __half2 v) { atomicAdd(a, v); }\n",
@@ -63,18 +76,25 @@ RULE = Rule(
             contains=('#include "rocport_half.h"', "__ldg(a + 1)"),
         ),
         Example("__device__ ushort4 f(const ushort4 *a) { return __ldg(a); }\n", contains=("rocport_half.h",)),
+        Example(
+            "struct Exp { __device__ __half operator()(__half h) { return ::hexp(h); } };\n",
+            contains=("return hexp(h);",),
+        ),
     ),
     clean=(
         "#include <cuda_fp16.h>\n__device__ float f(__half a) { float x = 1; x += fma(float(a), x, x); return x; }\n",
         "#include <cuda_bf16.h>\n__device__ float f(__nv_bfloat16 a) { return fma(float(a), 2.f, 1.f); }\n",
         "#include <cuda_fp16.h>\n__device__ __half f(const __half *a) { return __ldg(a); }\n",
         "__device__ void f(float *a) { atomicAdd(a, 1.0f); }\n",
+        "namespace my { __device__ float hexp(float); }\n__device__ float f(float a) { return my::hexp(a); }\n",
+        "struct S { __device__ float hexp(float a) { return ::hexp(a); } };\n",
     ),
     sources=("hip/amd_detail/amd_hip_atomic.h, amd_hip_fp16.h and amd_hip_bf16.h of ROCm 6.4",),
 )
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    yield from _qualified(source)
     for position in sorted(source.find(*_MATH)) if not _HALF.isdisjoint(source.names) else ():
         call = source.call(position)
         if call is not None and source.directive_of(position) is None and _is_declared(source, position, call.close):
@@ -99,6 +119,23 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 headers=["rocport_half.h"],
             )
             return
+
+
+def _qualified(source: CudaSource) -> Iterator[Finding]:
+    positions = [position for position in source.find(*_HIDDEN) if source.at(position + 1) == b"("]
+    # A name that stands without `::` too may be the project's own, which the plain call would find.
+    own = {source.texts[position] for position in positions if source.at(position - 1) != b"::"}
+    for position in sorted(positions):
+        before = source.at(position - 2)
+        scoped = before == b">" or (source.is_ident(position - 2) and before not in _NO_TYPES)
+        if source.at(position - 1) == b"::" and not scoped and source.texts[position] not in own:
+            yield finding(
+                RULE,
+                source,
+                position,
+                f"::{source.texts[position].decode()} finds HIP's function of bfloat16 alone: called without ::",
+                edits=[replace(source, position - 1, b"")],
+            )
 
 
 _NO_TYPES = frozenset(b"return else case throw and or not do co_return new delete".split())
