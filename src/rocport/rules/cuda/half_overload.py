@@ -4,8 +4,8 @@ overloads: compare-and-swap loops with CUDA's result. A HIP release, or the prog
 overload is preferred to the header's. A program's own `fma` or `pow` for these types meets templates of clang's, which
 the header keeps out of the way. Right everywhere; slower than a hardware atomic where a target has one.
 
-HIP's functions of half lie in a namespace without a name, those of bfloat16 at file scope, so that `::hexp(h)` finds the
-latter alone: the port calls `hexp(h)`, which finds both.
+HIP's functions of half lie in a namespace without a name, those of bfloat16 at file scope, so that `::hexp(h)` finds
+the latter alone: the port calls `hexp(h)`, which finds both.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _HALF = frozenset({b"__half", b"__half2", b"half", b"half2"}) | _BFLOAT16
 # Functions of both types by the same name (amd_hip_fp16.h, amd_hip_bf16.h).
 _PLAIN = "ceil cos exp exp10 exp2 floor log log10 log2 rcp rint rsqrt sin sqrt trunc"
 _PACKED = (
-    "add sub mul div fma neg max min abs eq ge gt le lt equ geu gtu leu ltu neu add2 sub2 mul2 fma2 neg2 abs2 isnan isnan2 "
-    "isinf eq2 ge2 gt2 le2 lt2 beq2 bge2 bgt2 ble2 blt2 bequ2 bgeu2 bgtu2 bleu2 bltu2 bneu2"
+    "add sub mul div fma neg max min abs eq ge gt le lt equ geu gtu leu ltu neu add2 sub2 mul2 fma2 neg2 abs2 isnan "
+    "isnan2 isinf eq2 ge2 gt2 le2 lt2 beq2 bge2 bgt2 ble2 blt2 bequ2 bgeu2 bgtu2 bleu2 bltu2 bneu2"
 )
 _HIDDEN = frozenset(
     {f"{kind}{name}".encode() for name in _PLAIN.split() for kind in ("h", "h2")}
