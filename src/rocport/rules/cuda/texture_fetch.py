@@ -72,6 +72,7 @@ _KINDS = {
     "cudaMipmappedArrayGetMemoryRequirements cudaExternalMemoryGetMappedMipmappedArray cuMipmappedArrayCreate "
     "cuMipmappedArrayDestroy cuMipmappedArrayGetLevel cuMipmappedArrayGetMemoryRequirements "
     "cuExternalMemoryGetMappedMipmappedArray",
+    "cubemaps": "cudaArrayCubemap",
     "copies between arrays": "cudaMemcpyArrayToArray cudaMemcpy2DArrayToArray",
     "arrays of other libraries": "cudaGraphicsSubResourceGetMappedArray cuGraphicsSubResourceGetMappedArray",
     "views of textures": "cudaGetTextureObjectResourceViewDesc",
@@ -113,7 +114,7 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     phase=2,
     where=Range(target={"textures": (False,)}),
-    triggers=_FETCHES | _CALLS.keys() | _ABSENT.keys() | _ABSENT_OF_ARRAYS,
+    triggers=_FETCHES | _CALLS.keys() | _ABSENT.keys() | _ABSENT_OF_ARRAYS | {b"sRGB"},
     examples=(
         Example(
             "__device__ float f(cudaTextureObject_t t, int i) { return tex1Dfetch<float>(t, i); }\n",
@@ -144,6 +145,14 @@ RULE = Rule(
             "void f(cudaMemcpy3DPeerParms &p, cudaArray_t a) { p.dstArray = a; cudaMemcpy3DPeer(&p); }\n",
             contains=("Memcpy3DPeer(&p)",),
         ),
+        Example(
+            "void f(cudaArray_t *a, cudaChannelFormatDesc *d, cudaExtent e) {\n"
+            "  unsigned flags = cudaArrayLayered | cudaArrayCubemap; cudaMalloc3DArray(a, d, e, flags);\n}\n"
+        ),
+        Example(
+            "void f(cudaTextureObject_t *t, cudaResourceDesc *r, cudaTextureDesc *d, cudaResourceViewDesc *v) {\n"
+            "  d->sRGB = 1; cudaCreateTextureObject(t, r, d, v);\n}\n"
+        ),
         Example("static texture<float, cudaTextureType2D> image;\n"),
         Example("__global__ void k(float *o) { *o = tex2D(image, 0.5f, 0.5f); }\n", contains=("tex2D(image",)),
         Example(
@@ -157,6 +166,7 @@ RULE = Rule(
         "__device__ float tex2D(const float *p, int x);\n__device__ float g(const float *p) { return tex2D(p, 1); }\n",
         "void f(cudaMemcpy3DParms &p, cudaPitchedPtr a) { p.dstPtr = a; cudaMemcpy3D(&p); }\n",
         "void f(cudaMemcpy3DPeerParms &p) { cudaMemcpy3DPeer(&p); }\n",
+        "void f(cudaTextureDesc *d, Image &i) { d->sRGB = 0; i.decode(sRGB); }\n",
     ),
     sources=(
         "hip/amd_detail/texture_fetch_functions.h: __HIP_NO_IMAGE_SUPPORT",
@@ -186,6 +196,20 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             if amd_only(source, position) or (name in _REFERENCES and not _is_reference(source, position, context)):
                 continue
             yield _call(source, position, bare) if name in _CALLS else _absent(source, position, bare)
+    for position, what in sorted(_refused(source)):
+        yield _lacks(source, position, bare, what)
+
+
+def _refused(source: CudaSource) -> Iterator[tuple[int, str]]:
+    """What the header refuses when the program runs, where the text shows it."""
+    for position in source.find(b"sRGB"):
+        member = source.at(position - 1) in (b".", b"->") and source.at(position + 1) == b"="
+        if member and source.at(position + 2) not in (b"0", b"false"):
+            yield position, "conversion from sRGB"
+    for position in source.find(b"cudaCreateTextureObject"):
+        call = source.call(position)
+        if call is not None and len(call.args) == 4 and source.at(call.args[3][0]) not in (b"0", b"NULL", b"nullptr"):
+            yield call.args[3][0], "views of textures"
 
 
 def _is_reference(source: CudaSource, position: int, context: Context) -> bool:
@@ -200,16 +224,26 @@ _BY_HAND = "textures that rocport_texture.h does not have"
 
 def _absent(source: CudaSource, position: int, bare: str) -> Finding:
     name = source.at(position)
+    if name in _ABSENT:
+        return _lacks(source, position, bare, _ABSENT[name])
     return finding(
         RULE,
         source,
         position,
-        f"{name.decode()}: {bare} have no texture unit, and {HEADER} has no {_ABSENT[name]}"
-        if name in _ABSENT
-        else f"{name.decode()} takes HIP's arrays, and those of {HEADER}, which stand for them on {bare}, are not",
-        fix="use texture objects of the runtime API over linear, pitched or array memory"
-        if name in _ABSENT
-        else "copy arrays with cudaMemcpy3D or cudaMemcpy2DToArray; where no array is copied here, suppress this",
+        f"{name.decode()} takes HIP's arrays, and those of {HEADER}, which stand for them on {bare}, are not",
+        fix="copy arrays with cudaMemcpy3D or cudaMemcpy2DToArray; where no array is copied here, suppress this",
+        holds=bare,
+        cause=_BY_HAND,
+    )
+
+
+def _lacks(source: CudaSource, position: int, bare: str, what: str) -> Finding:
+    return finding(
+        RULE,
+        source,
+        position,
+        f"{source.at(position).decode()}: {bare} have no texture unit, and {HEADER} has no {what}",
+        fix="use texture objects of the runtime API over linear, pitched or array memory",
         holds=bare,
         cause=_BY_HAND,
     )
