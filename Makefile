@@ -55,9 +55,10 @@ test:
 	$(MAKE) --no-print-directory -j2 --output-sync=target sdk lint
 	$(MAKE) --no-print-directory -j2 types pytest
 
-# Tests that start a make of their own must not meet this one's settings.
+# Tests that start a make of their own must not meet this one's settings. The children of the tests import torch from
+# its bytecode, kept by the first: compiled each time, an import takes twice as long.
 pytest: env
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
