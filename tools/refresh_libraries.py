@@ -397,7 +397,7 @@ class Refresh:
             hip = types[name] if inferred else found
             row = exceptions.get(name, {"note": "", "source": "", "kind": "", "hip": ""})
             names = self.hip if hip in self.hip.names else everywhere
-            if hip and hip not in names.names and row["kind"] not in ("library",):
+            if hip and hip not in names.names and hip not in _SAME.values() and row["kind"] not in ("library",):
                 raise SystemExit(
                     f"{self.folder.name}/exceptions.csv: {hip} (for {name}) is declared in no release read"
                 )

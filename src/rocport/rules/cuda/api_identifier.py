@@ -139,7 +139,7 @@ _OLDEST_USED = RocmVersion(6, 4)
 
 
 @cache
-def _claimed() -> frozenset[bytes]:
+def claimed() -> frozenset[bytes]:
     """Names another rule answers for."""
     return frozenset().union(*(loaded.rule.claims for loaded in discover()))
 
@@ -148,7 +148,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     identifiers = load().identifiers
     bound = binder(source, context)
     view = branches(source, context.project.torch_extension)
-    for name in (source.names & identifiers.keys()) - _claimed():
+    for name in (source.names & identifiers.keys()) - claimed():
         symbol = identifiers[name]
         if symbol.hip == symbol.cuda and not symbol.note and not _is_lacking(symbol, context.options.rocm):
             continue
