@@ -17,6 +17,7 @@ from rocport.doctor.machine import Facts, Machine, merge
 from rocport.doctor.probes import (
     bitsandbytes,
     collect_env,
+    dockerfile,
     environment,
     hipconfig,
     kfd,
@@ -38,6 +39,8 @@ class CaptureError(ValueError):
 
 def parse_text(text: str, where: str) -> Facts:
     """Facts of one capture. Pure; never raises on any text."""
+    if dockerfile.is_dockerfile(text):
+        return dockerfile.parse(text, where)
     lines = clean(text)
     parts = (
         kfd.parse(lines, where),
@@ -162,6 +165,7 @@ _KINDS = {
     "bitsandbytes": "bitsandbytes diagnostics",
     "packages": "package list",
     "env": "environment variables",
+    "dockerfile": "a Dockerfile",
 }
 
 

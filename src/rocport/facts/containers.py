@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from rocport.facts._toml import FACTS, read_toml
+
+_CUDA = re.compile(r"(?:\S*/)?nvidia/cuda\S*|nvcr\.io/\S+|\S*pytorch/pytorch:\S*cuda\S*|\S*/cuda:\S+")
+
+
+def is_of_cuda(image: str) -> bool:
+    """True for the name of an image with CUDA in it."""
+    return _CUDA.fullmatch(image) is not None
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,9 @@ def _set(machine: Machine, value: object) -> Result:
         return says(
             "gfx-override.hsa-override-gfx-version-names-gpu-own-target", [evidence], value=value, wanted=wanted
         )
+    other = next((g.hardware for g in machine.gpus if g.hardware and _generic(g.hardware) != _generic(wanted)), "")
+    if _generic(wanted) and other:
+        return says("gfx-override.other-instruction-set", [evidence], value=value, gfx=other, wanted=wanted)
     return says(
         "gfx-override.hsa-override-gfx-version-set-every-gpu-treated",
         [evidence],

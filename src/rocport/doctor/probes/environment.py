@@ -22,8 +22,13 @@ _INLINE = re.compile(r"\b((?:HSA_OVERRIDE_GFX_VERSION|HIP_VISIBLE_DEVICES|ROCR_V
 _ALLOCATOR = re.compile(r"\b(PYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF)=(\S+)")
 
 
+def watched(name: str) -> bool:
+    """True for a variable that a check asks for."""
+    return _WATCHED.match(name) is not None
+
+
 def parse(lines: list[Line], where: str) -> Facts:
-    """`NAME=value` lines of an `env` dump, a script or a Dockerfile, for the names that matter."""
+    """`NAME=value` lines of an `env` dump or a script, for the names that matter."""
     found: dict[str, Setting] = {}
     for line in lines:
         text = line.stripped
@@ -36,7 +41,7 @@ def parse(lines: list[Line], where: str) -> Facts:
         matches += list(_INLINE.finditer(text)) + list(_ALLOCATOR.finditer(text))
         for match in matches:
             name, value = match.group(1), match.group(2).strip("\"';")
-            if _WATCHED.match(name) and (value or "VISIBLE_DEVICES" in name):
+            if watched(name) and (value or "VISIBLE_DEVICES" in name):
                 evidence = Evidence("env", f"{where}:{line.number}", f"{name}={value}")
                 found[name] = Setting(name, value, evidence)
     return Facts(probed=frozenset({"env"}) if found else frozenset(), env=tuple(found.values()))
@@ -47,6 +52,6 @@ def probe(host: Host) -> Facts:
     env = tuple(
         Setting(name, value, Evidence("env", "environment", f"{name}={value}"))
         for name, value in sorted(host.env.items())
-        if _WATCHED.match(name)
+        if watched(name)
     )
     return Facts(probed=frozenset({"env", "env-complete"}), env=env)

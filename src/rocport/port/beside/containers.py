@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 
 from rocport.doctor.capture import machine_from_text
 from rocport.doctor.diagnosis import diagnose
-from rocport.facts.containers import development_image, pytorch_image
+from rocport.doctor.probes.dockerfile import variables
+from rocport.facts.containers import development_image, is_of_cuda, pytorch_image
 from rocport.facts.packages import find_package
 from rocport.facts.targets import default_targets
 from rocport.model import PatchFile
@@ -17,7 +17,6 @@ from rocport.port.beside.wheels import Wheels, wheels
 from rocport.port.generated import PortedTree
 
 TARGETS = ";".join(default_targets())
-_CUDA_IMAGE = re.compile(r"(?:\S*/)?nvidia/cuda\S*|nvcr\.io/\S+|\S*pytorch/pytorch:\S*cuda\S*|\S*/cuda:\S+")
 _FROM = re.compile(r"^(\s*FROM\s+(?:--platform=\S+\s+)?)(\S+)(.*)$", re.IGNORECASE)
 _ARG = re.compile(r"^(\s*ARG\s+\w+\s*=\s*[\"']?)([^\s\"']+)([\"']?.*)$", re.IGNORECASE)
 _NVIDIA = re.compile(r"^\s*(?:ENV|ARG)\s+(?:NVIDIA_|CUDNN_|NCCL_VERSION)\w*[=\s][^\\]*$", re.IGNORECASE)
@@ -41,9 +40,7 @@ def generate(tree: PortedTree) -> Iterator[PatchFile]:
 
 
 def _based_on_cuda(text: str) -> bool:
-    return any(
-        (match := _FROM.match(row) or _ARG.match(row)) and _CUDA_IMAGE.fullmatch(match[2]) for row in text.splitlines()
-    )
+    return any((match := _FROM.match(row) or _ARG.match(row)) and is_of_cuda(match[2]) for row in text.splitlines())
 
 
 def _ported(tree: PortedTree, path: str, text: str) -> str:
@@ -129,17 +126,7 @@ def _checked(rows: list[str], chosen: Wheels) -> list[str]:
 def _variables(row: str) -> list[tuple[str, str]]:
     """What an ENV of one line sets: `ENV A=1 B="2"`, `ENV A 1`."""
     match = re.match(r"^\s*ENV\s+(.*[^\s\\])\s*$", row, re.IGNORECASE)
-    if match is None:
-        return []
-    old = re.fullmatch(r"(\w+)\s+([^=]*)", match[1])
-    if old:
-        return [(old[1], old[2])]
-    try:
-        words = shlex.split(match[1])
-    except ValueError:
-        return []
-    pairs = [word.partition("=") for word in words]
-    return [(name, value) for name, equals, value in pairs if equals]
+    return variables(match[1]) if match else []
 
 
 def _run_variables(row: str) -> list[tuple[str, str]]:
@@ -161,7 +148,7 @@ def _row(row: str, chosen: Wheels, own: bool) -> str | None:
     if row.lstrip().startswith("#"):
         return row
     image = _FROM.match(row) or _ARG.match(row)
-    if image and _CUDA_IMAGE.fullmatch(image[2]):
+    if image and is_of_cuda(image[2]):
         return f"{image[1]}{_image(image[2], chosen.rocm)}{image[3]}"
     if _NVIDIA.match(row):
         return None
