@@ -1,6 +1,7 @@
 """Small CUDA programs with their answers, ported and run as machine code of both wavefront widths: right, named, wrong.
 
     python benchmarks/adversarial.py [--round NAME] [--half looked-at|aside] [--show] [CASE...]
+    python benchmarks/adversarial.py --originals       # where nvcc and an NVIDIA GPU are: are the answers CUDA's?
 
 Every file adversarial/ROUND.txt holds cases, each written with its answer before anything was run:
 
@@ -18,11 +19,15 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +42,8 @@ from rocport.model import Applicability, Finding
 FOLDER = Path(__file__).with_suffix("")
 PROCESSOR_SECONDS = 60
 """Of a run, on all cores: a busy machine puts nothing out of time, and what hangs is spinning."""
+NVCC = ("nvcc", "-std=c++17", "-arch=native", "--extended-lambda", "--expt-relaxed-constexpr", "-o", "app", "main.cu")
+LIBRARIES = ("-lcublas", "-lcufft", "-lcurand", "-lcusolver", "-lcusparse", "-lnvrtc", "-lcuda")
 
 
 @dataclass(frozen=True)
@@ -85,9 +92,7 @@ def judge(case: Case, executor: IsaExecutor) -> Verdict:
     """Port one case, run it at both widths, compare."""
     with tempfile.TemporaryDirectory(prefix="rocport-adversarial-") as name:
         folder = Path(name)
-        for path, text in {"show.h": (FOLDER / "show.h").read_text(), **case.files}.items():
-            (folder / "cuda" / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / "cuda" / path).write_text(text)
+        _write(case, folder / "cuda")
         patch = api.port(folder / "cuda")
         api.apply(patch, folder / "hip")
         loud = [item for item in patch.findings if item.applicability is not Applicability.SAFE]
@@ -95,6 +100,47 @@ def judge(case: Case, executor: IsaExecutor) -> Verdict:
     said = tuple(f"{item.path}:{item.line}: {item.rule} ({item.applicability.value}): {item.message}" for item in loud)
     kind = ("loud" if loud else "right") if not why else "named" if _named(case, loud) else "wrong"
     return Verdict(case, kind, why, said)
+
+
+def _write(case: Case, folder: Path) -> None:
+    for path, text in {"show.h": (FOLDER / "show.h").read_text(), **case.files}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+def original(case: Case) -> str:
+    """What is wrong with a case's answer, by nvcc and the NVIDIA GPU here; empty where it is CUDA's."""
+    with tempfile.TemporaryDirectory(prefix="rocport-original-") as name:
+        folder = Path(name)
+        _write(case, folder)
+        commands: list[tuple[str, ...]] = [("make", "-s", "app"), ("make", "-s", "run")]
+        if "Makefile" not in case.files:
+            commands = [(*NVCC, *LIBRARIES), ("./app",)]
+        for command in commands if case.prints else commands[:1]:
+            try:
+                ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+            except subprocess.TimeoutExpired:
+                return f"{command[0]}: out of time"
+            if ended.returncode and command is commands[0]:
+                return f"does not build: {(ended.stderr + ended.stdout)[-600:]}"
+        if not case.prints:
+            return ""
+        got = tuple(line.rstrip() for line in ended.stdout.splitlines())
+    return "" if got == case.prints else f"status {ended.returncode}: {' / '.join(got)[:300]!r}, not {case.prints}"
+
+
+def originals(only: Sequence[str]) -> int:
+    """Check the answers of all cases; 1 where one is not CUDA's."""
+    if missing := next((tool for tool in ("nvcc", "nvidia-smi") if not shutil.which(tool)), None):
+        sys.exit(f"--originals needs nvcc and an NVIDIA GPU: no {missing} is on PATH")
+    asked = [case for table in sorted(FOLDER.glob("*.txt")) for case in cases(table.read_text())]
+    asked = [case for case in asked if not only or case.name in only]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = {case.name: why for case, why in zip(asked, pool.map(original, asked), strict=True) if why}
+    for name, why in wrong.items():
+        print(f"  {name}: {why}")
+    print(f"{len(asked) - len(wrong)} of {len(asked)} answers are what CUDA prints")
+    return int(bool(wrong))
 
 
 def _named(case: Case, loud: Sequence[Finding]) -> bool:
@@ -132,7 +178,12 @@ def main() -> int:
     options.add_argument("--round", action="append", help="the table; default: all")
     options.add_argument("--half", choices=("looked-at", "aside"), help="default: both")
     options.add_argument("--show", action="store_true", help="name the cases of the half set aside, too")
+    options.add_argument(
+        "--originals", action="store_true", help="with nvcc, on the NVIDIA GPU here: check the answers"
+    )
     given = options.parse_args()
+    if given.originals:
+        return originals(given.only)
     executor = IsaExecutor(wave_target(64).name, wave_target(32).name)
     if refusal := executor.probe().refusal:
         sys.exit(refusal)
