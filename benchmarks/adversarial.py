@@ -43,6 +43,7 @@ FOLDER = Path(__file__).with_suffix("")
 PROCESSOR_SECONDS = 60
 """Of a run, on all cores: a busy machine puts nothing out of time, and what hangs is spinning."""
 NVCC = ("nvcc", "-std=c++17", "-arch=native", "--extended-lambda", "--expt-relaxed-constexpr", "-o", "app", "main.cu")
+UNBUILT = "not built by this toolkit"
 LIBRARIES = ("-lcublas", "-lcufft", "-lcurand", "-lcusolver", "-lcusparse", "-lnvrtc", "-lcuda")
 
 
@@ -122,7 +123,7 @@ def original(case: Case) -> str:
             except subprocess.TimeoutExpired:
                 return f"{command[0]}: out of time"
             if ended.returncode and command is commands[0]:
-                return f"does not build: {(ended.stderr + ended.stdout)[-600:]}"
+                return f"{UNBUILT}: {(ended.stderr + ended.stdout)[-600:]}"
         if not case.prints:
             return ""
         got = tuple(line.rstrip() for line in ended.stdout.splitlines())
@@ -136,10 +137,14 @@ def originals(only: Sequence[str]) -> int:
     asked = [case for table in sorted(FOLDER.glob("*.txt")) for case in cases(table.read_text())]
     asked = [case for case in asked if not only or case.name in only]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        wrong = {case.name: why for case, why in zip(asked, pool.map(original, asked), strict=True) if why}
-    for name, why in wrong.items():
-        print(f"  {name}: {why}")
-    print(f"{len(asked) - len(wrong)} of {len(asked)} answers are what CUDA prints")
+        said = dict(zip((case.name for case in asked), pool.map(original, asked), strict=True))
+    for name, why in said.items():
+        if why:
+            print(f"  {name}: {why}")
+    unbuilt = sum(why.startswith(UNBUILT) for why in said.values())
+    right = sum(not why for why in said.values())
+    wrong = len(said) - right - unbuilt
+    print(f"{right} of {len(said)} answers are what CUDA prints, {wrong} are not; {unbuilt} {UNBUILT}")
     return int(bool(wrong))
 
 
