@@ -92,10 +92,6 @@ class Tree:
             return data.decode("utf-16", "replace").encode("utf-8", "replace")
         return data[: data.index(b"\0")] if data.startswith(b"#!") else b""
 
-    def forget(self, path: str) -> None:
-        """Let go of the content of a file that is done with."""
-        self._data.pop(path, None)
-
     @cached_property
     def folders(self) -> frozenset[str]:
         """Every folder that holds a file, at any depth; `""` is the root."""
