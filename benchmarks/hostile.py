@@ -5,15 +5,17 @@
 
 Most attacks are tests, of which this counts the outcomes; a test that is skipped says why. Two are larger here: kill -9
 at 200 random points of `port`, `port --in-place`, `--undo`, `sdk install` and `fleet`, after which nothing may be lost
-and the next run completes; and every reader over every repeated hostile text: 4 KB, 64 KB, then 1 MB and 8 MB where
-that takes no more than a second of processor time (`--seconds`), by the time of the step before. One text in 56 of each
-reader (`--sample`), by a hash, goes to 8 MB whatever it takes. A reading that takes more than twice the time that would
-be in proportion got through, where a quarter of the text is read in less than an eighth of the time, too. The readers
-are those of tests/cli/test_hostile_size.py: every rule, by a file of each language that a rule or the proof of the
-NVIDIA path knows, so that a new rule is among them without being named. What each text gave stays in `--kept`, by
-reader, text, limits and a hash of src/rocport, so that no reading of other code counts: `--budget` ends a run after so
-many seconds of processor time, the next one goes on there. Rows and total are of all texts read so far; those left are
-counted as skipped, and the last line but one says how many texts were read how far.
+and the next run completes; and every reader over every repeated hostile text, at 4, 16 and 64 KB. A text is read on,
+at 512 KB and then at 8 MB, where a byte more cost half as much again in the last step as in the one before, where the
+longer reading would take no more than a quarter of a second of processor time in proportion (`--seconds`), and, one
+text in 400 of each reader (`--sample`), by a hash, whatever it takes. A reading that takes more than twice the time
+that would be in proportion got through, where a quarter of the text is read in less than an eighth of the time, too.
+The readers are those of tests/cli/test_hostile_size.py: every rule, by a file of each language that a rule or the proof
+of the NVIDIA path knows, over what begins something and never ends it and over an example of each rule, so that a new
+rule is among them without being named. What each text gave stays in `--kept`, by reader, text, limits and a hash of
+src/rocport, so that no reading of other code counts. `--budget` ends a run after so many seconds of processor time, in
+equal parts for the readers, whose texts are taken by a hash; the next run goes on there. Rows and total are of all
+texts read so far; those left are counted as skipped, and the last line but one says how many texts were read how far.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -44,7 +47,9 @@ import click
 from rocport.model.digest import code_digest
 
 ROOT = Path(__file__).resolve().parents[1]
-STEPS = (64 << 10, 1 << 20, 8 << 20)
+STEPS = (4 << 10, 16 << 10, 64 << 10, 512 << 10, 8 << 20)
+ALWAYS = 64 << 10
+"""Bytes: every text is read to here."""
 sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "port")]
 
 TREE, BOX = "tests/verify/test_hostile_tree.py", "tests/sandbox"
@@ -254,20 +259,27 @@ class Kept:
 
     place: Path | None
     budget: float
+    """Seconds of processor time."""
     code: str = field(default_factory=partial(code_digest, by_content=True))
     known: dict[str, tuple[bool, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.ends = self.budget
         if self.place is not None and self.place.exists():
             self.known = {
                 row["key"]: (row["held"], row["bytes"]) for row in map(json.loads, self.place.read_text().splitlines())
             }
 
+    def share(self, readers: int) -> None:
+        """Leave the next of so many readers an equal part of what is left of the budget."""
+        spent = sum(os.times()[:4])
+        self.ends = spent + (self.budget - spent) / readers
+
     def of(self, key: str, ask: Callable[[], tuple[bool, int]]) -> tuple[bool, int] | None:
         """The answer; None where it would have to be asked after the budget is spent."""
         key = f"{self.code} {key}"
         if key not in self.known:
-            if sum(os.times()[:4]) > self.budget:
+            if sum(os.times()[:4]) > self.ends:
                 return None
             self.known[key] = ask()
             if self.place is not None:
@@ -282,11 +294,12 @@ def linear(limit: int, most: float, sample: int, kept: Kept, far: Counter[int]) 
     they were read to."""
     import test_hostile_size as size
 
-    for name, read in size.READERS.items():
-        rank = {piece: hashlib.sha256(f"{name} {piece!r}".encode()).digest() for piece in size.PIECES}
+    for number, (name, read) in enumerate(size.READERS.items()):
+        kept.share(len(size.READERS) - number)
+        rank = {piece: hashlib.sha256(f"{name} {piece!r}".encode()).digest() for piece in size.texts(name)}
         whole = set(sorted(rank, key=rank.__getitem__)[: -(-len(rank) // sample)])
         answers = []
-        for piece in rank:
+        for piece in sorted(rank, key=rank.__getitem__):
             allowed = float("inf") if piece in whole else most
             answers.append(
                 kept.of(repr((name, piece, limit, allowed)), partial(_read, name, read, piece, limit, allowed))
@@ -324,18 +337,29 @@ def _read(name: str, read: Callable[[bytes], object], piece: bytes, limit: int, 
 def _linear(read: Callable[[bytes], object], piece: bytes, limit: int, most: float) -> tuple[bool, int]:
     import test_hostile_size as size
 
-    amount = size.SMALL
-    for step in (step for step in STEPS if step <= limit):
-        before = size.seconds(read, piece * (amount // len(piece)))
-        if step > STEPS[0] and before * step / amount > most:
-            break
+    took = [size.seconds(read, piece * (STEPS[0] // len(piece)))]
+    for before, step in pairwise(STEPS):
+        times = step // before
+        due = times * max(took[-1], 0.004)
+        if step > limit or (step > ALWAYS and due > most and not _grows(took)):
+            return True, before
+        took.append(size.seconds(read, piece * (step // len(piece)), 3 * due))
         if (
-            size.growth(read, piece, amount, step // amount) > 2 * step / amount
+            took[-1] > 2 * due
+            and size.growth(read, piece, before, times) > 2 * times
             and size.growth(read, piece, step // 4) > size.WIDE
         ):
             return False, step
-        amount = step
-    return True, amount
+    return True, STEPS[-1]
+
+
+def _grows(took: list[float]) -> bool:
+    """Whether a byte more cost half as much again in the last step as in the step before it."""
+    sizes = STEPS[len(took) - 3 : len(took)]
+    early, late = (
+        (after - before) / (b - a) for (before, a), (after, b) in pairwise(zip(took[-3:], sizes, strict=True))
+    )
+    return late > 1.5 * early
 
 
 def nesting() -> Iterator[tuple[str, int, int]]:
@@ -360,9 +384,9 @@ def main() -> int:
     parser.add_argument("--points", type=int, default=200, help="to kill at, over five commands")
     parser.add_argument("--limit", type=int, default=8 << 20, help="bytes of the longest text")
     parser.add_argument(
-        "--seconds", type=float, default=1.0, help="of a processor that one reading of the others may take"
+        "--seconds", type=float, default=0.25, help="of a processor that one reading of the others may take"
     )
-    parser.add_argument("--sample", type=int, default=56, help="one in so many texts of a reader is read to the limit")
+    parser.add_argument("--sample", type=int, default=400, help="one in so many texts of a reader is read to the limit")
     parser.add_argument("--kept", type=Path, metavar="FILE", help="where the texts read are noted, to go on later")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds of processor time for `linear`")
     parser.add_argument("--seed", default="1")

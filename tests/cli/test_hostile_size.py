@@ -29,8 +29,10 @@ from rocport.project.build import BuildSource
 from rocport.project.cmake import commands
 from rocport.project.languages import language_of
 from rocport.rules import discover
+from rocport.rules.cuda import own_guard
 from rocport.rules.deps import install_order
 from rocport.scan.engine import scan_file
+from rocport.syntax.cuda import CudaSource
 from rocport.syntax.project import build_index, names_of
 from rocport.verify import nvidia
 from rocport.verify.nvidia import cfamily, cmake, comments, gates, languages, python_names, text, tokens
@@ -188,6 +190,7 @@ def seconds(read: Callable[[bytes], object], text: bytes, most: float = 0.0) -> 
 def growth(read: Callable[[bytes], object], piece: bytes, size: int, times: int = 4) -> float:
     """How many times the time `times` the text takes: of each the least of some tries, since a machine has other
     work. A reading is ended at three times what would be linear."""
+    read(piece)  # what it imports is there before it is timed
     small = large = 1e9
     for _ in range(5):
         small = min(small, seconds(read, piece * (size // len(piece))))
@@ -235,8 +238,13 @@ def proved(path: str) -> Callable[[bytes], object]:
     return read
 
 
+def in_a_kernel(data: bytes) -> object:
+    return scanned("a.cu", b"__global__ void k(int *a, int n) {\n" + data + b"\n}\n", all_look=False)
+
+
 READERS: dict[str, Callable[[bytes], object]] = {
     **{path: all_rules(path) for path in FILES},
+    "in a kernel": in_a_kernel,
     "cmake commands": commands,
     "cmake defines": lambda data: defines.macros_of("a.cmake", data.decode("utf-8", "replace")),
     "build lines": lambda data: [BuildSource("a", data, kind).lines for kind in ("cmake", "make", "shell", "docker")],
@@ -245,6 +253,20 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "device functions": elsewhere.meets_of,
     **{f"nvidia-unchanged {path}": proved(path) for path in PROVED},
 }
+
+
+def texts(name: str) -> list[bytes]:
+    """What a reader is given, repeated: every piece, and for the rules of a language an example of each of them, or
+    what stands in its functions."""
+    language = "cuda" if name == "in a kernel" else language_of(name) if name in FILES else ""
+    found = dict.fromkeys(PIECES)
+    for loaded in discover():
+        examples = [one for one in loaded.rule.examples if language_of(one.path) == language and len(one.before) < 1024]
+        for example in examples[:1]:
+            whole = example.before.encode()
+            inner = re.findall(rb"\{ ?([^\n]+?) ?\}$", whole, re.MULTILINE)
+            found.update(dict.fromkeys(inner if name == "in a kernel" else [whole]))
+    return list(found)
 
 
 NESTED = [
@@ -427,6 +449,32 @@ def test_rules_do_not_read_on_from_every_place(path: str, piece: bytes) -> None:
 )
 def test_what_is_declared_or_asked_often_is_looked_up_in_linear_time(opening: bytes, piece: bytes, size: int) -> None:
     assert growth(lambda data: scanned("a.cu", opening + data + b"}}", all_look=False), piece, size) <= WIDE
+
+
+@pytest.mark.parametrize(
+    ("path", "piece"),
+    [
+        ("a.cu", b"#include <"),
+        ("a.cu", b"namespace g { int cudaFree(void *p, int n); }\nusing g::cudaFree;\nvoid f() { g::cudaFree(p); }\n"),
+        ("a.cu", b"#define cudaFree(p) (n++, cudaFree(p))\nvoid f() { cudaFree(p); }\n"),
+        ("m.py", b"os.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'backend:cudaMallocAsync'\n"),
+        ("m.py", b"if torch.cuda.get_device_capability()[0] >= 8:\n    f()\n"),
+    ],
+)
+def test_what_concerns_all_findings_of_a_file_is_read_once(path: str, piece: bytes) -> None:
+    assert growth(lambda data: scanned(path, data, all_look=False), piece, 3 * SMALL) <= WIDE
+
+
+def test_the_declaration_of_what_is_shuffled_is_found_in_linear_time() -> None:
+    assert growth(READERS["in a kernel"], b"__shfl_sync(m, a, 1); ", 4 * SMALL) <= WIDE
+
+
+def test_what_an_own_guard_holds_is_looked_at_no_further_than_its_end() -> None:
+    def read(data: bytes) -> object:
+        context = Context(Options(), build_index(["a.cu"], [names_of(data)], frozenset()))
+        return list(own_guard.check(CudaSource("a.cu", data), context))
+
+    assert growth(read, b"#ifdef WITH_CUDA\nf();\n#endif\n", 24 * SMALL) <= WIDE
 
 
 @pytest.mark.parametrize("piece", [b"CUDA_", b"CUa_", b"CUDA_A_v1", b"CUa_st"])

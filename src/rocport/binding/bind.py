@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -57,6 +58,8 @@ class Binder:
         self.wanted = wanted
         self._owners: dict[bytes, set[bytes]] = {}
         self._outside: dict[bytes, dict[bytes | None, Binding]] = {}
+        self._inside: dict[bytes, dict[bytes, Binding]] = {}
+        self._macros: dict[tuple[bytes, bool], Binding | None] = {}
 
     @cached_property
     def _candidates(self) -> frozenset[bytes]:
@@ -79,17 +82,26 @@ class Binder:
 
     def definitions(self, name: bytes, kind: str = "") -> list[Definition]:
         """The project's own meanings of a name that this file may see, of one kind or of all."""
-        return [item for item in self.own.get(name, ()) if not kind or item.kind == kind]
+        return self._by_kind.get((name, kind), []) if kind else self.own.get(name, [])
+
+    @cached_property
+    def _by_kind(self) -> dict[tuple[bytes, str], list[Definition]]:
+        found: dict[tuple[bytes, str], list[Definition]] = {}
+        for name, items in self.own.items():
+            for item in items:
+                found.setdefault((name, item.kind), []).append(item)
+        return found
 
     def macro(self, name: bytes, device: bool) -> Binding | None:
         """The project's macro of a name in one pass of the compiler: PROJECT where it is surely defined there, UNKNOWN
         where it may be."""
-        found = self.definitions(name, "macro")
-        for owner, state in ((Owner.PROJECT, True), (Owner.UNKNOWN, None)):
-            for item in found:
-                if item.live[0 if device else 1] is state:
-                    return Binding(owner, "macro", item.path or self.source.path, item.line)
-        return None
+        if (name, device) not in self._macros:
+            states = [(item.live[0 if device else 1], item) for item in self.definitions(name, "macro")]
+            bindings = (Binding(owner, "macro", item.path or self.source.path, item.line)
+                        for owner, known in ((Owner.PROJECT, True), (Owner.UNKNOWN, None))
+                        for state, item in states if state is known)  # fmt: skip
+            self._macros[name, device] = next(bindings, None)
+        return self._macros[name, device]
 
     def stands_for(self, position: int) -> bytes:
         """What the identifier at a token stands for by an alias or a using-declaration of a unit of this file.
@@ -156,7 +168,12 @@ class Binder:
         if item.kind != "function" or not item.owner:
             return False
         namespace = item.owner.rpartition(b"::")[2]
-        return any(use.takes == namespace for name in (item.name, b"") for use in self.definitions(name, "using"))
+        return not self._used.isdisjoint({(item.name, namespace), (b"", namespace)})
+
+    @cached_property
+    def _used(self) -> frozenset[tuple[bytes, bytes]]:
+        """(name, or none for all of them, the namespace that it is taken from)."""
+        return frozenset((name, use.takes) for name in self.own for use in self.definitions(name, "using"))
 
     def _namespaces(self, position: int) -> set[bytes]:
         return {scope.name for scope in self.scopes.enclosing(position) if scope.kind is Kind.NAMESPACE and scope.name}
@@ -170,29 +187,42 @@ class Binder:
         source = self.source
         if source.directive_of(position) is not None:
             return True
-        last = None
-        defined = False
-        for at in source.find(name):
-            directive = source.directive_of(at)
-            if directive is None or at != directive.first + 2 or directive.name not in (b"define", b"undef"):
-                continue
-            if at < position:
-                last = directive.name
-            else:
-                defined = defined or directive.name == b"define"
-        if last is not None:
-            return last == b"define"
-        elsewhere = any(item.path and item.path != source.path for item in self.definitions(name, "macro"))
-        return elsewhere or not defined
+        told = self._told.get(name, [])
+        before = bisect_left(told, position, key=lambda item: item[0])
+        if before:
+            return told[before - 1][1]
+        return name in self._macros_elsewhere or not any(defines for _, defines in told)
+
+    @cached_property
+    def _told(self) -> dict[bytes, list[tuple[int, bool]]]:
+        """Where the file's own lines define a name, or undefine it: (its token, whether it is defined there)."""
+        found: dict[bytes, list[tuple[int, bool]]] = {}
+        for directive in self.source.directives:
+            if directive.name in (b"define", b"undef"):
+                at = directive.first + 2
+                found.setdefault(self.source.at(at), []).append((at, directive.name == b"define"))
+        return found
+
+    @cached_property
+    def _macros_elsewhere(self) -> frozenset[bytes]:
+        """Macros that another file defines."""
+        own = self.source.path
+        return frozenset(name for (name, kind), items in self._by_kind.items() if kind == "macro"
+                         and any(item.path and item.path != own for item in items))  # fmt: skip
 
     def _spared(self, position: int, name: bytes) -> bool:
         """True where a function-like macro does not expand: `(name)(...)`, `&name`, and in its own body."""
         source = self.source
-        takes = all(item.parameters is not None for item in self.definitions(name, "macro"))
-        if takes and source.at(position + 1) != b"(":
+        if name not in self._plain and source.at(position + 1) != b"(":
             return True
         directive = source.directive_of(position)
         return directive is not None and directive.name == b"define" and source.at(directive.first + 2) == name
+
+    @cached_property
+    def _plain(self) -> frozenset[bytes]:
+        """Macros that are defined without parameters somewhere."""
+        return frozenset(name for (name, kind), items in self._by_kind.items()
+                         if kind == "macro" and any(item.parameters is None for item in items))  # fmt: skip
 
     def _local(self, position: int) -> Declared | None:
         """The innermost local, parameter or member declaration that the place sees."""
@@ -247,12 +277,14 @@ class Binder:
 
     def _qualified(self, position: int) -> Binding | None:
         """`X::name`, where the project declares `name` in X."""
-        source = self.source
-        scope = self._scope_before(position - 1)
-        for item in self.definitions(source.at(position)):
-            if item.owner and not self._joins(item) and item.owner.rpartition(b"::")[2] == scope:
-                return Binding(Owner.PROJECT, item.kind, item.path or source.path, item.line)
-        return None
+        name = self.source.at(position)
+        if name not in self._inside:
+            found = self._inside[name] = {}
+            for item in self.definitions(name):
+                if item.owner and not self._joins(item):
+                    binding = Binding(Owner.PROJECT, item.kind, item.path or self.source.path, item.line)
+                    found.setdefault(item.owner.rpartition(b"::")[2], binding)
+        return self._inside[name].get(self._scope_before(position - 1))
 
     def _scope_before(self, colons: int) -> bytes:
         """The name that stands before a `::`: `T` of `T::`, `X` of `X<int, Y<2>>::`; empty for none."""

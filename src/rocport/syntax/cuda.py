@@ -404,10 +404,8 @@ class CudaSource:
 
     def directive_between(self, first: int, last: int) -> bool:
         """True when a conditional of the preprocessor begins, turns or ends in the tokens [first, last)."""
-        at = bisect.bisect_left(self._directive_starts, first)
-        return any(
-            item.name not in (b"pragma", b"define", b"undef") for item in self.directives[at:] if item.first < last
-        )
+        at, end = (bisect.bisect_left(self._directive_starts, place) for place in (first, last))
+        return any(item.name not in (b"pragma", b"define", b"undef") for item in self.directives[at:end])
 
     @cached_property
     def pairs(self) -> dict[int, int]:

@@ -19,7 +19,7 @@ def included(source: CudaSource) -> list[str]:
     return names
 
 
-_INCLUDE = re.compile(rb"#[ \t]*(?:include|include_next|import)[ \t]*(?:<([^>\n]+)>|\"([^\"\n]+)\")")
+_INCLUDE = re.compile(rb"#[ \t]*(?:include|include_next|import)[ \t]*(?:<([^<>\n]+)>|\"([^\"\n]+)\")")
 """Looked for as fast as its first byte is, which the start of a line would not be; see `first_on_line`."""
 
 

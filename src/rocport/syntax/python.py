@@ -186,16 +186,36 @@ class PythonSource:
                 return True
             if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and names_amd(parent.name):
                 return True
-            if isinstance(parent, ast.FunctionDef) and child in parent.body and self._called_gated(parent):
+            if isinstance(parent, ast.FunctionDef) and isinstance(child, ast.stmt) and self._called_gated(parent):
                 return True
-            for field in ("body", "orelse"):
-                body = getattr(parent, field, None)
-                if isinstance(body, list) and child in body:
-                    for before in body[: body.index(child)]:
-                        asked = isinstance(before, ast.If) and _leaves(before.body)
-                        if asked and (self.says_amd(before.test) or self._lacks_cuda(before.test)):
-                            return True
+            if child in self._behind_an_exit:
+                return True
         return False
+
+    @cached_property
+    def _behind_an_exit(self) -> frozenset[ast.AST]:
+        """Statements of a list in which one before them leaves it on AMD: `if is_rocm: return`."""
+        found: set[ast.AST] = set()
+        for asked in self.find(ast.If):
+            if not _leaves(asked.body) or asked in found:
+                continue
+            if self.says_amd(asked.test) or self._lacks_cuda(asked.test):
+                for field in ("body", "orelse"):
+                    block = getattr(self.parents[asked], field, None)
+                    if isinstance(block, list) and asked in block:
+                        found.update(block[block.index(asked) + 1 :])
+        return frozenset(found)
+
+    @cached_property
+    def _otherwise(self) -> frozenset[ast.AST]:
+        """Statements that run where the test of an `if` or `while` does not hold, or what a `try` holds has ended."""
+        holding = [*self.find(ast.If, ast.While), *self.find(ast.Try)]
+        return frozenset(line for one in holding for line in (*one.orelse, *getattr(one, "finalbody", ())))
+
+    def _runs_where_it_holds(self, branch: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool:
+        if isinstance(branch, ast.IfExp):
+            return child is branch.body
+        return child is not branch.test and child not in self._otherwise
 
     def _called_gated(self, function: ast.FunctionDef) -> bool:
         """True for a function of a script that is called, and only behind tests for AMD: `check_cuda()` in the `else`
@@ -207,14 +227,20 @@ class PythonSource:
         known = self._gated_functions.get(function.name)
         if known is None:
             self._gated_functions[function.name] = False  # while its own calls are asked for
-            names = [node for node in self.find(ast.Name) if node.id == function.name]
+            names = self._names.get(function.name, ())
             known = self._gated_functions[function.name] = bool(names) and all(self.gated(node) for node in names)
         return known
 
+    @cached_property
+    def _names(self) -> dict[str, list[ast.Name]]:
+        found: dict[str, list[ast.Name]] = {}
+        for node in self.find(ast.Name):
+            found.setdefault(node.id, []).append(node)
+        return found
+
     def _asks(self, branch: ast.If | ast.IfExp | ast.While, child: ast.AST) -> bool:
         if self.says_amd(branch.test):
-            body = branch.body if isinstance(branch.body, list) else [branch.body]
-            return child not in body or not self._holds_on_both(branch.test)
+            return not self._runs_where_it_holds(branch, child) or not self._holds_on_both(branch.test)
         return self._asks_cuda(branch, child)
 
     def _holds_on_both(self, test: ast.AST) -> bool:
@@ -242,22 +268,26 @@ class PythonSource:
         """True when the child is what runs where `torch.version.cuda` is set: the place knows that it may be None."""
         test = branch.test
         if isinstance(test, ast.Call) and self._asks_nvidia(self.dotted(test.func)):
-            return child is not test and child in (branch.body if isinstance(branch.body, list) else [branch.body])
+            return self._runs_where_it_holds(branch, child)
         if child is test or not any(
             isinstance(inner, ast.Attribute) and self.dotted(inner) == "torch.version.cuda" for inner in ast.walk(test)
         ):
             return False
         absent = isinstance(test, ast.UnaryOp) or any(isinstance(inner, ast.Is) for inner in ast.walk(test))
-        body = branch.body if isinstance(branch.body, list) else [branch.body]
-        return (child in body) != absent
+        return self._runs_where_it_holds(branch, child) != absent
 
     def _asks_nvidia(self, name: str) -> bool:
         """True for `is_nvidia`, unless it is defined here and asks for nothing that tells NVIDIA from AMD."""
         if not _ASKS_NVIDIA.search(name):
             return False
-        here = [one for one in self.find(ast.FunctionDef) if one.name == name.rsplit(".", 1)[-1]]
-        bodies = ([line for line in one.body if not isinstance(line, ast.Expr)] for one in here)
-        return all(any(_VENDOR.search(ast.unparse(line)) for line in body) for body in bodies)
+        return name.rsplit(".", 1)[-1] not in self._asking_nothing
+
+    @cached_property
+    def _asking_nothing(self) -> frozenset[str]:
+        """Functions called for NVIDIA in which nothing tells NVIDIA from AMD."""
+        bodies = ((one.name, [line for line in one.body if not isinstance(line, ast.Expr)])
+                  for one in self.find(ast.FunctionDef) if _ASKS_NVIDIA.search(one.name))  # fmt: skip
+        return frozenset(name for name, body in bodies if not any(_VENDOR.search(ast.unparse(line)) for line in body))
 
     @cached_property
     def constants(self) -> dict[str, str]:
@@ -273,7 +303,8 @@ class PythonSource:
     def guarded(self, node: ast.AST) -> bool:
         """True inside the body of a `try` with a handler, or under `contextlib.suppress`."""
         for parent, child in self.ancestors(node):
-            if isinstance(parent, ast.Try) and parent.handlers and child in parent.body:
+            held = isinstance(child, ast.stmt) and child not in self._otherwise
+            if isinstance(parent, ast.Try) and parent.handlers and held:
                 return True
             if isinstance(parent, ast.With) and any("suppress" in set(self.words(item)) for item in parent.items):
                 return True

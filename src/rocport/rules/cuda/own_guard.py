@@ -114,7 +114,8 @@ def _only_includes(source: CudaSource, number: int, context: Context) -> bool:
     """True for `#ifdef USE_CUDA`, headers of other projects and `#endif`: what uses them without them stops the build,
     and what stands under a guard of its own is named there."""
     first = at = source.directives[number].last
-    for directive in source.directives[number + 1 :]:
+    for later in range(number + 1, len(source.directives)):
+        directive = source.directives[later]
         header = b"".join(source.texts[directive.first + 2 : directive.last]).strip(b'<>"').rpartition(b"/")[2]
         if directive.first != at or directive.name == b"endif":
             return first < at == directive.first

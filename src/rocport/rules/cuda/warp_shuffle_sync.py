@@ -19,11 +19,12 @@ dropped and the algorithm around the call must not count on 32 lanes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, insert, replace
 from rocport.rules.cuda.warp_common import HEADER, MASKED, SHUFFLES, Use, definitions, rename, uses
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, between
 
 RULE = Rule(
     name="warp-shuffle-sync",
@@ -163,14 +164,16 @@ def _as_int(source: CudaSource, use: Use) -> list[Edit]:
     function = source.enclosing(use.position)
     if last - first != 1 or function is None:
         return []
-    declared = [
-        at
-        for at in source.index.get(source.at(first), ())
-        if function.params[0] < at < first and source.is_ident(at - 1) and source.at(at - 1) != b"return"
-    ]
+    declared = between(_declared(source, source.at(first)), function.params[0] + 1, first)
     if not declared or source.at(declared[-1] - 1) not in _NARROW:
         return []
     return [insert(source.starts[first], b"(int)")]
+
+
+@lru_cache(maxsize=16)
+def _declared(source: CudaSource, name: bytes) -> list[int]:
+    """Where a name stands behind another one, which is its type."""
+    return [at for at in source.index.get(name, ()) if source.is_ident(at - 1) and source.at(at - 1) != b"return"]
 
 
 def _native(source: CudaSource, use: Use) -> Finding:

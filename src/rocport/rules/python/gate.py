@@ -41,8 +41,11 @@ def open_lines(source: PythonSource, nodes: Sequence[Any]) -> Iterator[tuple[Any
     A line is one finding, and its edits are those of all its nodes: what is left open would be found, and edited,
     again by a second port.
     """
+    lines: dict[int, list[Any]] = {}
+    for node in nodes:
+        lines.setdefault(node.lineno, []).append(node)
     for node in open_places(source, nodes):
-        yield node, [other for other in nodes if other.lineno == node.lineno and not source.gated(other)]
+        yield node, [other for other in lines[node.lineno] if not source.gated(other)]
 
 
 def followed(source: PythonSource, node: ast.AST) -> bool:

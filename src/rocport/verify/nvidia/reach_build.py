@@ -26,7 +26,7 @@ def _variables(path: str, commands: Sequence[cmake.Command]) -> dict[str, list[s
 
 
 def _expand(text: str, variables: dict[str, list[str]], depth: int = 0) -> list[str]:
-    found = re.search(r"\$(?:ENV)?\{([^{}$]*)\}|\$<[^>]*>", text)
+    found = re.search(r"\$(?:ENV)?\{([^{}$]*)\}|\$<[^<>]*>", text)
     if not found or depth > 6:
         return [UNKNOWN + text.rpartition("}")[2] if found else text]
     values = variables.get(found.group(1) or "", [UNKNOWN])
