@@ -154,6 +154,8 @@ RULE = Rule(
             "  d->sRGB = 1; cudaCreateTextureObject(t, r, d, v);\n}\n"
         ),
         Example("static texture<float, cudaTextureType2D> image;\n"),
+        Example("namespace volume { texture<float4, 3, cudaReadModeElementType> data; }\n"),
+        Example("typedef texture<uchar4, 2> Image;\nvoid f(const texture<float, 1> &t);\n"),
         Example("__global__ void k(float *o) { *o = tex2D(image, 0.5f, 0.5f); }\n", contains=("tex2D(image",)),
         Example(
             "__device__ float4 f(cudaTextureObject_t t) { return tex2Dgather<float4>(t, 1, 2, 0); }\n",
@@ -213,10 +215,13 @@ def _refused(source: CudaSource) -> Iterator[tuple[int, str]]:
 
 
 def _is_reference(source: CudaSource, position: int, context: Context) -> bool:
-    """True for `texture<float, 2> t;` outside any function, of CUDA's template."""
-    if source.at(position + 1) != b"<" or source.at(position - 1) not in (b"", b";", b"}", b"static", b"extern", b">"):
+    """True for CUDA's template: `texture<float, 2> t;` of any scope, a typedef or a parameter of it."""
+    end = source.angle_end(position + 1) if source.at(position + 1) == b"<" else None
+    if end is None or source.at(position - 1) in (b".", b"->", b"::", b"class", b"struct"):
         return False
-    return source.enclosing(position) is None and binder(source, context).bind(position).owner is not Owner.PROJECT
+    if not source.is_ident(end + 1) and source.at(end + 1) not in (b"&", b"*", b";", b">", b",", b")"):
+        return False
+    return binder(source, context).bind(position).owner is not Owner.PROJECT
 
 
 _BY_HAND = "textures that rocport_texture.h does not have"
