@@ -14,7 +14,7 @@ from rocport.convergence import clues
 from rocport.convergence.elsewhere import BLOCK_BARRIER, WHOLE_WARP, meets_of
 from rocport.convergence.structure import LOOPS, Statement, statements
 from rocport.convergence.turns import equal
-from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, by_name, integer, joined
+from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, block_size, by_name, integer, joined
 from rocport.model import ProjectIndex
 from rocport.syntax.cuda import CudaSource, between
 
@@ -585,7 +585,8 @@ class _Walk:
                 continue
             given = None if body.is_kernel or body.is_macro else self.unit.argument(body.name, index)
             if given is None:
-                given = PLAIN if body.is_kernel or body.is_macro else by_name(name) or PLAIN
+                likely = None if body.is_kernel or body.is_macro else by_name(name)
+                given = likely or block_size(name) or PLAIN
             self.environment[name] = given
             self.declared[name] = 0
         self._list(body.statements)

@@ -24,7 +24,7 @@ class Value:
 
     `index` is `thread`, `lane` or `warp` where the value counts threads of the block, lanes of the warp or warps, plus
     something uniform. `exact`: a condition whose truth surely differs, because it compares an index with a constant
-    or with what is short of the block's end.
+    or with what is short of the block's end, which may be a parameter of that name.
     `single` is `block` or `warp` for a condition that holds for one thread of either. `constant` is a known number.
     `shifted`: what was added to the index may put two warps of a wavefront into different pairs. `end`: the block's
     size less a constant, `blockDim.x - 32`, as the index that it bounds and that constant. `ahead`: the constant
@@ -77,6 +77,7 @@ _LANE_CALLS = re.compile(
 )
 _LANE_NAMED = re.compile(rb"(?i)(?:get_?)?_*(?:lane(?:_?id(?:x)?)?|laneidx|lane_?index|canonical_lane_idx)")
 _WARP_NAMED = re.compile(rb"(?i)(?:get_?)?_*(?:warp_?id(?:x)?|warp_?index|wid|wave_?id|canonical_warp_idx(?:_sync)?)")
+_BLOCK_NAMED = re.compile(rb"(?i)k?(?:num_?|n)?(?:block_?(?:size|dim|threads)(?:_?x)?|block|threads(?:_?per_?block)?)")
 _THREAD_NAMED = re.compile(rb"(?i)(?:tid|t_?idx|tid_?x|thread_?id(?:x)?|thread_?index|thread_?rank|local_?tid|ltid)")
 
 
@@ -89,6 +90,11 @@ def by_name(name: bytes) -> Value | None:
     if _THREAD_NAMED.fullmatch(name):
         return Value(LANE, "thread", axis=b"x")
     return None
+
+
+def block_size(name: bytes) -> Value | None:
+    """The block's end, where a parameter of a template or a kernel is called so."""
+    return Value(end=("thread", 0)) if _BLOCK_NAMED.fullmatch(name) else None
 
 
 def integer(text: bytes) -> int | None:
@@ -352,6 +358,8 @@ class Reader:
             known = _SPECIAL.get(name)
         if known is None and name in self.macros and self.depth < 4:
             known = self._macro(self.macros[name])
+        if known is None:
+            known = block_size(name)
         following = self._text()
         if following and kind_of(following) == "ident" and following not in (b"and", b"or", b"not"):
             return self._unary()  # a type before the name it declares

@@ -65,3 +65,10 @@ __global__ void short_of_a_warp(int *p) {
     if (threadIdx.x > 31) { p[2] = 1; __syncthreads(); } else { __syncthreads(); p[3] = p[2]; }
     if (threadIdx.x <= 32) { p[4] = 1; __syncthreads(); } else { __syncthreads(); p[5] = p[4]; }
 }
+template <int BLOCK_SIZE> __global__ void by_parameter(int *p, const int numThreads) {
+    if (threadIdx.x + 1 < BLOCK_SIZE) { p[0] = 1; __syncthreads(); }
+    if (threadIdx.x / 32 < numThreads / 32 - 1) { p[1] = 1; __syncthreads(); }
+    if (threadIdx.x < BLOCK_SIZE) { p[2] = 1; __syncthreads(); }
+    if (threadIdx.x < BLOCK_SIZE / 2) { p[3] = 1; __syncthreads(); }
+    __syncthreads();
+}
