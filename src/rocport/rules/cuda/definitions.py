@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocport.binding.scopes import Kind, Scopes
+from rocport.binding.scopes import Kind, Scope, Scopes
 from rocport.model import Edit
 from rocport.rules.cuda.common import insert
 from rocport.syntax.cuda import CudaSource
@@ -78,6 +78,16 @@ def parameters(source: CudaSource, open_: int, close: int) -> list[tuple[bytes, 
         name = words.pop() if len(words) > 1 and words[-1][:1].isalpha() | (words[-1][:1] == b"_") else b""
         found.append((b"".join(words), name))
     return found
+
+
+def class_names(source: CudaSource, scope: Scope) -> set[bytes]:
+    """The names of a structure: that of its head, and those of `typedef struct { ... } Wire, *WirePointer;`."""
+    if scope.kind is not Kind.CLASS:
+        return set()
+    end = scope.close + 1
+    while source.at(end) not in (b";", b"{", b"}", b""):
+        end += 1
+    return {scope.name, *(source.at(at) for at in range(scope.close + 1, end) if source.is_ident(at))}
 
 
 def outermost(source: CudaSource, position: int) -> int:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocport.binding.scopes import Kind, Scope, Scopes
+from rocport.binding.scopes import Kind, Scopes
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
+from rocport.rules.cuda.definitions import class_names
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
@@ -89,20 +90,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         if source.at(position - 1) in (b"static", b"typedef"):
             continue
-        if asked is not None and not any(asked & _names(source, item) for item in scopes.enclosing(position)):
+        if asked is not None and not any(asked & class_names(source, item) for item in scopes.enclosing(position)):
             continue
         text = f"{source.at(position).decode()} is aligned to 32 bytes in HIP and to 16 in CUDA before 13"
         yield _finding(source, position, text)
-
-
-def _names(source: CudaSource, scope: Scope) -> set[bytes]:
-    """The names of a structure: that of its head, and those of `typedef struct { ... } Wire, *WirePointer;`."""
-    if scope.kind is not Kind.CLASS:
-        return set()
-    end = scope.close + 1
-    while source.at(end) not in (b";", b"{", b"}", b""):
-        end += 1
-    return {scope.name, *(source.at(at) for at in range(scope.close + 1, end) if source.is_ident(at))}
 
 
 def _sized(source: CudaSource) -> set[bytes]:

@@ -4,8 +4,9 @@ A list in braces with fewer values than components sets the others to 0 in CUDA.
 explicit and sets all components to it: `float4 a = {0};` does not compile, and `float4{1.f}` is (1, 1, 1, 1) instead of
 (1, 0, 0, 0). The missing zeros are written out, designated values are put in order, the braces that an array's list
 leaves out are set. A structured binding cannot look into HIP's classes: a header of the port gives them the tuple
-protocol. A component is a base's member in HIP, so that a template takes a pointer to it as `auto`. The values are
-CUDA's on both platforms. A component of a constexpr vector, which lies in a union there, is no constant: MANUAL.
+protocol. A struct that begins with a vector takes `{}` for `{0}`. A component is a base's member in HIP, so that a
+template takes a pointer to it as `auto`. The values are CUDA's on both platforms. A component of a constexpr vector,
+which lies in a union there, is no constant: MANUAL.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from rocport.binding import Binder, Owner, binder
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace_range
-from rocport.rules.cuda.definitions import arguments, returned_type
+from rocport.rules.cuda.definitions import arguments, class_names, returned_type
 from rocport.syntax.cuda import CudaSource
 
 HEADER = "rocport_vector.h"
@@ -50,6 +51,11 @@ RULE = Rule(
             "struct S { float4 v; int2 w; S(float a) : v{a}, w{1} {} };\n", contains=("v{a, 0, 0, 0}, w{1, 0} {}",)
         ),
         Example("struct S { int2 w; S(int a); };\nS::S(int a) : w{a} {}\n", contains=("w{a, 0} {}",)),
+        Example(
+            "struct P { float4 v; int n; };\nvoid f() { P a = {0}, b[2] = {{0}}, c = {make_float4(1, 2, 3, 4), 1}; }\n",
+            contains=("P a = {}, b[2] = {}, c = {make_float4",),
+        ),
+        Example("typedef struct { const int2 at; int n; } Q;\nQ q = {1, 2, 3};\n", contains=("q = {1, 2, 3};",)),
         Example("constexpr int2 at[] = {{0, 1}};\nstatic_assert(at[0].x == 0);\n"),
         Example("template <float float3::*M> void f(float3 *p) { p->*M = 1; }\n", contains=("template <auto M>",)),
     ),
@@ -58,6 +64,8 @@ RULE = Rule(
         "struct S { float4 v; S(S const &o) : v{o.v} {} };\nstruct N { int w; N() : w{1} {} };\n",
         "struct T { int2 w; T(int a, bool b) : w(a ? f(b) : g(b)) {} };\n",
         "constexpr int2 at = {0, 1};\nint f() { return at.x; }\n",
+        "struct P { int n; float4 v; };\nvoid f() { P p = {0}, q{}; }\nstruct V { float4 v; };\nint a[] = {0};\n",
+        "struct P { int2 v; int n; };\nP p = {{1, 2}, 3};\n",
         "void f(float4) { g(); }\nfloat4 h() { return {1, 2, 3, 4}; }\nauto l = [](float2) { g(); };\n",
         "struct float3 { float v[3]; };\nfloat3 v = {0};\n",
         "float4 *p[2] = {0};\nfloat2 q[2] = {make_float2(1, 2), r};\n",
@@ -87,6 +95,41 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if name in _RANKS:
             yield from _written_out(source, bound, name, position + 1, 0)
     yield from _decomposed(source)
+    for name in _beginning_with_vectors(source, bound):
+        for position in source.find(name):
+            for open_, _ in _lists(source, position):
+                yield from _of_struct(source, name, open_)
+
+
+def _beginning_with_vectors(source: CudaSource, bound: Binder) -> set[bytes]:
+    """Structures of the file whose first member is a vector."""
+    found: set[bytes] = set()
+    for position in source.find(*(source.names & _RANKS.keys())):
+        first = position - 1 if source.at(position - 1) == b"const" else position
+        if source.at(first - 1) == b"{" and source.is_ident(position + 1) and source.at(position + 2) in (b";", b","):
+            scope = next(bound.scopes.enclosing(position), None)
+            found |= class_names(source, scope) if scope is not None and scope.open == first - 1 else set()
+    return found - {b""}
+
+
+def _of_struct(source: CudaSource, name: bytes, open_: int) -> Iterator[Finding]:
+    """`P p = {0};`: the number is the first component's in CUDA, and no vector in HIP."""
+    close = source.pairs[open_]
+    values = [word for word in source.texts[open_ + 1 : close] if word not in (b"{", b"}", b",")]
+    zero = bool(values) and all(word[:1] in b"0." and not word.strip(b"0.fFuUlL") for word in values)
+    if not zero and (source.at(open_ + 1) == b"{" or not _is_number(source, open_ + 1, open_ + 2)):
+        return
+    yield finding(
+        RULE,
+        source,
+        open_,
+        f"{name.decode()} begins with a vector, which is a class in HIP and takes no number: "
+        + ("all is zero without it" if zero else "this list leaves braces out"),
+        last=close,
+        applicability=Applicability.SAFE if zero else Applicability.MANUAL,
+        edits=[replace_range(source, open_ + 1, close, b"")] if zero else (),
+        fix="" if zero else "write the list with the braces of each vector",
+    )
 
 
 def _lists(source: CudaSource, position: int) -> Iterator[tuple[int, int]]:
