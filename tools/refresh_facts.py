@@ -84,8 +84,9 @@ def main() -> int:
         if states:
             print(f"{half}: {states.total()} claims, {dict(states)}")
     every = counts["aside"] + counts["looked at"]
-    right = every["right"] + every["right by a copy of the text"]
-    print(f"all: {right} right, {every['wrong']} wrong, {every['not checked']} not checked of {every.total()}")
+    copies = every["right by a copy of the text"]
+    says = f"{every['right']} right, {copies} right by a copy of the text, {every['wrong']} wrong"
+    print(f"all: {says}, {every['not checked']} not checked of {every.total()}")
     print(f"facts as of {as_of()}")
     return 1 if any(states["wrong"] for states in counts.values()) else 0
 
