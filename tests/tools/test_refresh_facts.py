@@ -110,6 +110,17 @@ def test_documents_of_releases_products_versions_and_drivers(tmp_path):
     assert versions["HIP", "7.1.0"][0] == "7.1.25424"
 
 
+def test_a_page_whose_first_table_is_of_systems_gives_the_versions_of_the_table_of_releases(tmp_path):
+    page = (
+        '  .. csv-table:: x\n      :header: "Operating Systems", "ROCm 7.2.0"\n\n      Ubuntu 24.04.3,Y\n\n'
+        ' .. csv-table:: \n      :header: "ROCm Version", "7.2.0", "7.1.1"\n      :stub-columns: 1\n\n'
+        "      :doc:`rocBLAS <rocblas:index>`,5.2.0,5.1.1\n\n"
+    )
+    put(tmp_path, *documentation.BETWEEN, page)
+    versions = documentation.library_versions(Snapshot(tmp_path))
+    assert versions["rocBLAS", "7.1.1"] == ("5.1.1", ":".join(documentation.BETWEEN))
+
+
 def test_a_page_with_a_matrix_and_one_with_cells_of_systems(tmp_path):
     page = """  .. csv-table::
       :header: "ROCm Version", "7.2.4/7.2.3", "7.1.0"

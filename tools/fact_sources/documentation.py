@@ -28,13 +28,15 @@ COMPONENTS = ("docs/data/components-current.yaml", "docs/data/components-previou
 MATRIX = "docs/compatibility/compatibility-matrix-historical-6.0.csv"
 LEGACY = "ROCm/legacy-rocm-build"
 LAST = (LEGACY, "docs/compatibility/compatibility-matrix.rst")
-HISTORY = (("ROCm/ROCm", MATRIX), LAST, ("hanzoai/ROCm", MATRIX))
+BETWEEN = ("danielso2020/ROCm", LAST[1])
+HISTORY = (("ROCm/ROCm", MATRIX), LAST, ("hanzoai/ROCm", MATRIX), BETWEEN)
 """The matrix of 6.x and 7.x releases: AMD's own copy ends at 6.3, the last page of that line holds 7.1.0 and 7.2.1 to
-7.2.4, a public copy of one between them 6.4 to 7.1."""
+7.2.4, public copies of two between them 6.4 to 7.1.0, and 7.1.1 and 7.2.0 (its table of systems is not AMD's)."""
 INSTINCT = (LEGACY, "docs/compatibility/include/system-instinct.rst")
 """Systems of the release with which that repository ended, 7.14.0 (the newest driver it names is 31.40)."""
 READ_AT = {
     f"hanzoai/ROCm:{MATRIX}": "0057200cf168b3be6f0b84de67199ff760272f12",
+    ":".join(BETWEEN): "4ec7862fe44074131edb2e126b9a3051fe748a25",
     ":".join(LAST): "fff7efbd0c870e1bfba278faa91d517996b7a33a",
     ":".join(INSTINCT): "8eb3b622ad34bf76fed627993f002750bd632890",
     f"{DOCS}:{COMPONENTS[0]}": "f47eb2f8ba97787da0cfd5166d1afbf42956fd9d",
@@ -129,7 +131,7 @@ def products(text: str) -> dict[str, str]:
 
 def matrix(text: str) -> list[list[str]]:
     """Rows of a matrix of releases, its header first: a file of comma-separated values, or such a table in a page."""
-    header = re.search(r"^ +:header: (.+)$", text, re.MULTILINE)
+    header = re.search(r"^ +:header: (\"?ROCm Version.+)$", text, re.MULTILINE)
     if header is not None:
         body = re.split(r"\n[ \t]*\n", text[header.end() :])[1].replace("|br|", "")
         text = f"{re.sub(r', +', ',', header[1])}\n{body}"
