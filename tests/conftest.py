@@ -1,11 +1,32 @@
-"""The order of the tests on several workers; the compilers that tests ask for."""
+"""The order of the tests on several workers; what they need on any machine, and the compilers that they ask for."""
 
 from __future__ import annotations
 
+import gc
+
 import pytest
+from hypothesis import HealthCheck, settings
 
 from rocport.executor.cpu import CpuExecutor
 from rocport.toolchain import Toolchain, ToolchainError, find
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """What is collected stays to the end: the garbage collector walks none of it, now or between the tests."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

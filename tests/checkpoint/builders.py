@@ -1,15 +1,18 @@
-"""Small checkpoints made with bitsandbytes itself, saved as transformers saves them."""
+"""Small checkpoints made with bitsandbytes itself, never compiled, saved as transformers saves them."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-bnb = pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed")
+# torch.compile imports Dynamo, and compiles anew for each dtype: 20 s of a core before the first small tensor.
+with mock.patch.object(torch, "compile", lambda function, **_: function):
+    bnb = pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed")
 safetensors_torch = pytest.importorskip("safetensors.torch", reason="safetensors is not installed")
 
 

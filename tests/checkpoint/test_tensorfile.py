@@ -69,7 +69,7 @@ def test_short_and_oversized_files(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_bytes_are_read_or_refused(tmp_path: Path, body: bytes) -> None:
     path = tmp_path / "fuzz.safetensors"
     path.write_bytes(struct.pack("<Q", len(body)) + body)
