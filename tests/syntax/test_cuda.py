@@ -143,6 +143,16 @@ def test_an_include_goes_before_the_first_one(text: str, before: str) -> None:
     assert include_point(source(text)) == text.encode().index(before.encode())
 
 
+def test_the_end_and_the_beginning_of_a_statement() -> None:
+    text = source("a; int f = g(h; i)[2], { j }; k } l")
+    f = text.texts.index(b"f")
+    ends = [text.until(f, *stops) for stops in ((b";",), (b",", b";"), (b"}",), (b"@",))]
+    assert [text.at(at - 1) for at in ends] == [b"}", b"]", b"k", b"l"]
+    begins = [text.since(f, *stops) for stops in ((b";",), (b"(",), (b"f",))]
+    assert [text.at(at) for at in begins] == [b"int", b"a", b"a"]
+    assert text.at(text.since(text.until(f, b";"), b";")) == b"i"  # brackets are no bar on the way back
+
+
 def test_lines_are_those_of_the_file() -> None:
     lexed = source("a\r\nb\nc")
     assert [lexed.line(start) for start in lexed.starts] == [1, 2, 3]

@@ -502,12 +502,5 @@ class Scopes:
 
     def _statement_end(self, at: int) -> int:
         source = self.source
-        position = at
-        while position < len(source.texts):
-            text = source.at(position)
-            if text == b"{":
-                return source.pairs.get(position, position) + 1
-            if text in (b";", b"}"):
-                return position + 1
-            position = source.pairs.get(position, position) + 1 if text in (b"(", b"[") else position + 1
-        return position
+        end = source.until(at, b"{", b";", b"}")
+        return min((source.pairs.get(end, end) if source.at(end) == b"{" else end) + 1, len(source.texts))

@@ -249,6 +249,19 @@ class CudaSource:
         """Text of the token at an index; empty outside the file."""
         return self.texts[position] if 0 <= position < len(self.texts) else b""
 
+    def until(self, at: int, *stops: bytes) -> int:
+        """The first of these tokens from one on, what brackets hold passed over; the number of tokens if none is."""
+        texts, pairs = self.texts, self.pairs
+        while at < len(texts) and texts[at] not in stops:
+            at = max(at, pairs.get(at, at)) + 1
+        return at
+
+    def since(self, at: int, *stops: bytes) -> int:
+        """The token behind the last of these before one, in brackets or not; the file's first if none is."""
+        while at > 0 and self.texts[at - 1] not in stops:
+            at -= 1
+        return at
+
     def operator(self, first: int) -> bytes:
         """The operator that begins at a token: `>=`, `>>` and `>>=` are several tokens, as templates close with `>`."""
         text, at = self.at(first), first + 1

@@ -23,6 +23,8 @@ _NAMES = frozenset(b"int16_t uint16_t int32_t uint32_t int64_t uint64_t size_t u
 _QUALIFIERS = frozenset(b"const volatile __restrict__ __restrict restrict".split())
 _DEVICE = frozenset({b"__device__", b"__global__"})
 _OWN = frozenset({What.PARAMETER, What.LOCAL})
+_BEFORE = (b";", b"{", b"}", b"(", b",")
+"""What stands before a declaration or a parameter."""
 _FAR = 64
 """Uses of a pointer that are looked through for one that walks."""
 _CASTS = (b"reinterpret_cast",)
@@ -161,7 +163,7 @@ def _is_object(source: CudaSource, scopes: Scopes, function: Function, at: int, 
     declared = scopes.visible(at, _OWN)
     if declared is None:
         return False
-    words = source.texts[_statement(source, declared.position) : declared.position]
+    words = source.texts[source.since(declared.position, *_BEFORE) : declared.position]
     if not {b"__shared__", b"extern"}.isdisjoint(words) or source.text(*type_) in b" ".join(words):
         return False
     if source.at(at - 1) == b"&":
@@ -169,13 +171,6 @@ def _is_object(source: CudaSource, scopes: Scopes, function: Function, at: int, 
     if declared.what is What.PARAMETER:
         return b"__global__" not in function.specifiers
     return source.at(declared.position + 1) == b"["
-
-
-def _statement(source: CudaSource, at: int) -> int:
-    """The first token of the declaration that a name stands in."""
-    while source.at(at - 1) not in (b";", b"{", b"}", b"(", b","):
-        at -= 1
-    return at
 
 
 def _edits(source: CudaSource, function: Function, cast: int, type_: tuple[int, int], operand: int) -> list[Edit]:
@@ -194,7 +189,7 @@ def _edits(source: CudaSource, function: Function, cast: int, type_: tuple[int, 
     name = cast - 2
     if source.at(cast - 1) != b"=" or not source.is_ident(name) or not _walked(source, source.at(name), name, function):
         return []
-    start = _statement(source, name)
+    start = source.since(name, *_BEFORE)
     if b"auto" in source.texts[start:name]:
         return edits
     while source.at(start) in _QUALIFIERS:

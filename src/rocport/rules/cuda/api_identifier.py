@@ -530,9 +530,7 @@ def _counted_with(source: CudaSource, position: int) -> bool:
     for use in source.index.get(source.at(at), ()) if source.is_ident(at) else ():
         if source.at(use + 1) in _COUNTS:
             return True
-        first = use
-        while first > 0 and source.at(first - 1) not in (b";", b"{", b"}", b","):
-            first -= 1
+        first = source.since(use, b";", b"{", b"}", b",")
         given = source.at(use - 1) in (b"=", b".", b"->", b")") or b"printf" in source.texts[first:use]
         if use != at and given and source.at(first) in _INTEGERS:
             return True

@@ -49,6 +49,9 @@ RULE = Rule(
     sources=("https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (device memory space specifiers)",),
 )
 
+_ENDS = (b";", b"{", b"}", b"__shared__")
+"""The `;` that ends a declaration, or what shows that it is none."""
+
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in sorted(source.find(b"__shared__")):
@@ -58,21 +61,14 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         of_class, kind, variables = declared
         if of_class not in context.project.constructed:
             continue
-        references = (_reference(kind, name, extents) for name, extents in variables)
+        references = b"; __shared__ ".join(_reference(kind, name, extents) for name, extents in variables)
         yield finding(
             RULE,
             source,
             position + 1,
             f"{of_class.decode()} has a constructor, which nobody calls for shared memory: clang refuses it",
-            edits=[replace_range(source, position + 1, _end(source, position + 1), b"; __shared__ ".join(references))],
+            edits=[replace_range(source, position + 1, source.until(position + 1, *_ENDS), references)],
         )
-
-
-def _end(source: CudaSource, position: int) -> int:
-    """The `;` that ends a declaration, or what shows that it is none."""
-    while position < len(source.texts) and source.at(position) not in (b";", b"{", b"}", b"__shared__"):
-        position = max(position, source.pairs.get(position, position)) + 1
-    return position
 
 
 def _declared(source: CudaSource, first: int) -> tuple[bytes, bytes, list[tuple[bytes, bytes]]] | None:
@@ -82,7 +78,7 @@ def _declared(source: CudaSource, first: int) -> tuple[bytes, bytes, list[tuple[
         at += 2
     of_class = source.at(at)
     close = source.angle_end(at + 1) if source.at(at + 1) == b"<" else at
-    variables, end = [], _end(source, first)
+    variables, end = [], source.until(first, *_ENDS)
     if close is None or close >= end or source.at(end) != b";" or not source.is_ident(at):
         return None
     for name, last in source.split(close, end):

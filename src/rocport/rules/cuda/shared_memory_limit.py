@@ -62,9 +62,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         last_amd = amd[at_amd - 1] if (at_amd := bisect.bisect_left(amd, position)) else -1
         if last_amd > first:
             continue  # C10_CUDA_CHECK(cudaFuncSetAttribute(ROCM_ONLY((void *)) kernel, ...): somebody has been here
-        last = at + 1
-        while last < len(source.texts) and source.at(last) not in (b")", b",", b";"):
-            last = source.pairs.get(last, last) + 1 if source.at(last) in (b"(", b"[", b"{") else last + 1
+        last = source.until(at + 1, b")", b",", b";")
         size = value(at + 1, last)
         if size is None or size > limit:
             yield _finding(source, position, last - 1, size, limit)

@@ -163,9 +163,7 @@ def _rotates(source: CudaSource, shift: int, operator: bytes) -> bool:
         return False
     words = source.texts[shifted[0] : shifted[1]]
     other = [b"<<"] if operator == b">>" else [b">", b">"]
-    first, last = shift, shift
-    while source.at(first - 1) not in (b";", b"{", b"}", b""):
-        first -= 1
+    first, last = source.since(shift, b";", b"{", b"}"), shift
     while source.at(last) not in (b";", b"{", b"}", b""):
         last += 1
     sought = words + other

@@ -200,10 +200,8 @@ def _constants(source: CudaSource, position: int) -> Iterator[Finding]:
 def _must_be_constant(source: CudaSource, use: int) -> bool:
     if source.at(use - 1) in (b"[", b"<", b"case"):
         return True
-    at = use
-    while at > 0 and source.at(at - 1) not in (b";", b"{", b"}"):
-        at -= 1
-    return not {b"static_assert", b"constexpr"}.isdisjoint(source.texts[at:use])
+    statement = source.texts[source.since(use, b";", b"{", b"}") : use]
+    return b"static_assert" in statement or b"constexpr" in statement
 
 
 def _member_parameter(source: CudaSource, position: int) -> Iterator[Finding]:

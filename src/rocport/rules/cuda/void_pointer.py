@@ -186,8 +186,7 @@ def _addresses(source: CudaSource) -> Iterator[int]:
         at = position + 1
         while source.is_ident(at) and source.at(at + 1) in (b",", b";", b"=", b"{", b"[", b")"):
             yield at
-            while source.at(at) not in (b",", b";", b")", b""):
-                at = source.pairs.get(at, at) + 1
+            at = source.until(at, b",", b";", b")")
             at += source.at(at) == b","
 
 

@@ -288,11 +288,7 @@ def _shuffle_loops(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:
 def _statement_end(source: CudaSource, first: int) -> int:
     if source.at(first) == b"{":
         return source.pairs.get(first, first)
-    at = first
-    while at < len(source.texts) and source.at(at) != b";":
-        at = source.pairs.get(at, at) + 1 if source.at(at) in (b"(", b"[", b"{") else at + 1
-    # A loop within the loop: `for (...) for (...) v += ...;`
-    return at
+    return source.until(first, b";")  # also of a loop within the loop: `for (...) for (...) v += ...;`
 
 
 def _launches(source: CudaSource) -> Iterator[tuple[int, str, Confidence]]:

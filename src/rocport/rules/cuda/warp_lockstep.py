@@ -147,7 +147,7 @@ def _loops(source: CudaSource) -> Iterator[tuple[bytes, Finding]]:
             continue
         if not _WARP_WIDE.intersection(source.texts[head:close]) or amd_only(source, head):
             continue
-        end = source.pairs.get(close + 1, close) if source.at(close + 1) == b"{" else _statement_end(source, close + 1)
+        end = source.pairs.get(close + 1, close) if source.at(close + 1) == b"{" else source.until(close + 1, *_ENDS)
         inside = range(close + 1, end)
         if any(source.at(i) in _BARRIERS for i in inside):
             continue
@@ -225,7 +225,7 @@ def _leaders(source: CudaSource, first: int, last: int) -> list[tuple[int, int]]
         if (b"==" in words or b"!" in words) and any(
             word in (b"threadIdx", b"thread_rank") or by_name(word) is not None for word in words
         ):
-            end = source.pairs.get(close + 1) if source.at(close + 1) == b"{" else _statement_end(source, close + 1)
+            end = source.pairs.get(close + 1) if source.at(close + 1) == b"{" else source.until(close + 1, *_ENDS)
             found.append((close, end if end is not None else close))
     return found
 
@@ -256,7 +256,7 @@ def _exchange(
         led = number >= 0 and at < leaders[number][1]
         by_all = _in_atomic(source, at)
         if by_all or source.at(end) in _WRITES:
-            stored = _statement_end(source, at), index, led or (by_all and volatile)
+            stored = source.until(at, *_ENDS), index, led or (by_all and volatile)
             if source.at(end) == b"=" or by_all:
                 continue
         if led or not written:
@@ -301,13 +301,8 @@ def _exchanged(source: CudaSource, at: int, volatile: bool) -> Finding:
     )
 
 
+_ENDS = (b";", b"}")
 _WARP_WIDE = frozenset((b"32", b"16", b"warpSize", b"WARP_SIZE", b"WARPSIZE", b"kWarpSize"))
-
-
-def _statement_end(source: CudaSource, at: int) -> int:
-    while at < len(source.texts) and source.at(at) not in (b";", b"}"):
-        at = source.pairs.get(at, at) + 1 if source.at(at) in (b"(", b"[", b"{") else at + 1
-    return at
 
 
 def _is_written(source: CudaSource, array: bytes, inside: range) -> bool:
@@ -326,13 +321,11 @@ def _step(source: CudaSource, at: int) -> tuple[int, int, int, bytes] | None:
     if opening is None or not source.is_ident(opening - 1):
         return None
     array = source.at(opening - 1)
-    first = opening - 1
-    while first > 0 and source.at(first - 1) not in (b";", b"{", b"}"):
-        first -= 1
+    first = source.since(opening - 1, b";", b"{", b"}")
     # Only where the statement writes the array, `s[i] += ...` or `s[i] = ... s[i] ...`, or the next one does:
     # `v += s[i - 1]; s[i] = v;`.
-    end = _statement_end(source, at)
-    after = range(end + 1, _statement_end(source, end + 1)) if source.at(end) == b";" else range(0)
+    end = source.until(at, *_ENDS)
+    after = range(end + 1, source.until(end + 1, *_ENDS)) if source.at(end) == b";" else range(0)
     writes = _is_written(source, array, range(first, opening - 1)) or _is_written(source, array, after)
     distance = int(source.at(at)) * (1 if source.at(at - 1) == b"+" else -1)
     return (first, distance, at + 1, array) if writes else None
@@ -408,7 +401,9 @@ def _asks_lane(source: CudaSource, at: int) -> bool:
     function = source.enclosing(guard)
     begin = function.params[0] if function is not None else 0
     given = [i for i in source.index.get(name, ()) if begin < i < guard and _changes(source, i)]
-    return len(given) == 1 and bool(_LANE_OF.search(source.text(given[0] + 2, _initializer_end(source, given[0] + 2))))
+    return len(given) == 1 and bool(
+        _LANE_OF.search(source.text(given[0] + 2, source.until(given[0] + 2, *_ENDS, b",")))
+    )
 
 
 _INSIDE = frozenset(str(number).encode() for number in range(32))
@@ -429,7 +424,7 @@ def _is_below_a_warp(source: CudaSource, first: int, last: int) -> bool:
     return (
         len(given) == 1
         and source.at(given[0] + 1) == b"="
-        and _counts_threads(source, given[0] + 2, _initializer_end(source, given[0] + 2))
+        and _counts_threads(source, given[0] + 2, source.until(given[0] + 2, *_ENDS, b","))
     )
 
 
@@ -446,12 +441,6 @@ def _counts_threads(source: CudaSource, first: int, last: int) -> bool:
     """True for an expression that is another number for each thread of a block, one after the other."""
     reader = Reader(source, {}, lambda at, arguments: None, lambda *_: None)
     return reader.read(first, last).index == "thread"
-
-
-def _initializer_end(source: CudaSource, at: int) -> int:
-    while at < len(source.texts) and source.at(at) not in (b";", b",", b"}"):
-        at = source.pairs.get(at, at) + 1 if source.at(at) in (b"(", b"[", b"{") else at + 1
-    return at
 
 
 def _is_volatile(source: CudaSource, array: bytes, before: int) -> bool:
