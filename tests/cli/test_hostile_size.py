@@ -459,6 +459,11 @@ def test_what_is_declared_or_asked_often_is_looked_up_in_linear_time(opening: by
         ("a.cu", b"#define cudaFree(p) (n++, cudaFree(p))\nvoid f() { cudaFree(p); }\n"),
         ("m.py", b"os.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'backend:cudaMallocAsync'\n"),
         ("m.py", b"if torch.cuda.get_device_capability()[0] >= 8:\n    f()\n"),
+        ("setup.py", b"if CUDA_HOME is None:\n    raise RuntimeError\n"),
+        ("a.cu", b"bool f(cublasHandle_t h) { int rc = cublasDestroy(h); return rc == 7; }\n"),
+        ("a.cu", b"void f(char *b, const cudaDeviceProp &p) { memcpy(b, &p, sizeof(p)); }\n"),
+        ("a.cu", b"void f(CUdeviceptr d, const void *h, int n) { cuMemcpyHtoD(d, h, n); }\n"),
+        ("CMakeLists.txt", b"add_library(x STATIC a.cu)\n"),
     ],
 )
 def test_what_concerns_all_findings_of_a_file_is_read_once(path: str, piece: bytes) -> None:

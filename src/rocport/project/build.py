@@ -63,6 +63,11 @@ class BuildSource:
         """Commands of a CMake file, in order."""
         return commands(self.data)
 
+    @cached_property
+    def first_commands(self) -> dict[str, CMakeCommand]:
+        """The first command of each name, names in lower case."""
+        return {item.name: item for item in reversed(self.commands)}
+
     def _in_command(self, lines: int) -> list[bool]:
         """For every line of a CMake file, whether a gated command stands on it."""
         gated = [False] * lines

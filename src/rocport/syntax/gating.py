@@ -10,7 +10,7 @@ import ast
 import posixpath
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from rocport.model import Edit, Span
 from rocport.syntax.python import PythonSource
@@ -169,7 +169,7 @@ class Gate:
         """True inside a function that Triton, TorchScript or Numba compiles: a global fact may not stand there."""
         return any(
             isinstance(parent, ast.FunctionDef)
-            and child in parent.body
+            and isinstance(child, ast.stmt)
             and any(_JIT.search(ast.unparse(item)) for item in parent.decorator_list)
             for parent, child in self.source.ancestors(node)
         )
@@ -206,6 +206,7 @@ class Gate:
         return "\t" if "\t" in indent else "    "
 
 
+@lru_cache(maxsize=2)
 def binding(source: PythonSource) -> Edit | None:
     """The statement that binds `_IS_ROCM` in a setup script; None where it is bound.
 

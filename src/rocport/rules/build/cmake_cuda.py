@@ -8,6 +8,7 @@ in a branch that asks for HIP or ROCm is left alone.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -342,7 +343,8 @@ _LANGUAGE = re.compile(r"\bLANGUAGE\s+\"?CUDA\b")
 
 def _followed(source: BuildSource, command: CMakeCommand) -> bool:
     """True where the next command already asks for ROCm: an earlier port has been here."""
-    later = [other for other in source.commands if other.at > command.at]
+    behind = bisect_right(source.commands, command.at, key=lambda other: other.at)
+    later = source.commands[behind : behind + 1]
     return bool(later) and later[0].name == "if" and names_amd(later[0].arguments)
 
 

@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from rocport.facts.lookup import Kind, cmake_target_of, counterpart, link_names, rocm_package
 from rocport.facts.symbols import Symbol, without_counterpart
@@ -58,13 +58,22 @@ def builds(source: BuildSource, command: CMakeCommand) -> bool:
     one that the build for AMD sets itself (`if(USE_ROCM) set(GPU_SOURCES a.hip)`)."""
     if command.name not in _BUILDS or re.search(r"\b(?:INTERFACE|IMPORTED|ALIAS)\b", command.arguments):
         return False
+    named = re.search(r"\.cu\b", command.arguments) is not None
+    return named or not _cuda_lists(source).isdisjoint(_VARIABLE.findall(command.arguments))
+
+
+_VARIABLE = re.compile(r"\$\{([^{}]*)\}")
+
+
+@lru_cache(maxsize=2)
+def _cuda_lists(source: BuildSource) -> frozenset[str]:
+    """The variables of a file that hold CUDA sources, but for those that its build for AMD sets."""
     own = [item.words for item in source.commands if item.gated and item.name == "set"]
     ported = {words[0] for words in own if any(word.endswith(".hip") for word in words)}
-    names = "|".join(map(re.escape, sorted(_cuda_lists(source) - ported)))
-    return re.search(rf"\.cu\b|\$\{{(?:{names or '(?!)'})\}}", command.arguments) is not None
+    return frozenset(_holding_cuda(source) - ported)
 
 
-def _cuda_lists(source: BuildSource) -> set[str]:
+def _holding_cuda(source: BuildSource) -> set[str]:
     """The variables of a file that hold CUDA sources, through one another too."""
     found: set[str] = set()
     while True:
@@ -72,7 +81,7 @@ def _cuda_lists(source: BuildSource) -> set[str]:
         for item in source.commands:
             words = item.words
             name = {"set": words[:1], "file": words[1:2], "list": words[1:2]}.get(item.name, ())
-            held = re.search(r"\.cu\b", item.arguments) or any(f"${{{other}}}" in item.arguments for other in found)
+            held = re.search(r"\.cu\b", item.arguments) or not found.isdisjoint(_VARIABLE.findall(item.arguments))
             verb = "" if item.name == "set" else words[0] if words else ""
             if name and held and verb in ("", "GLOB", "GLOB_RECURSE", "APPEND", "PREPEND", "INSERT"):
                 found.add(name[0])
@@ -86,7 +95,7 @@ def roots(source: BuildSource, context: Context) -> CMakeCommand | None:
     What those folders ask for, the option and the function for sources, has to be defined above them.
     """
     project = next((item for item in source.commands if item.name == "project" and not item.gated), None)
-    if project is None or not any(item.name == "add_subdirectory" for item in source.commands):
+    if project is None or "add_subdirectory" not in source.first_commands:
         return None
     folder = posixpath.dirname(source.path)
     below = [path for path in context.project.files if not folder or path.startswith(f"{folder}/")]
@@ -121,9 +130,9 @@ def sources_edits(source: BuildSource, command: CMakeCommand, context: Context) 
 
 def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
     """The option, the AMD targets and the function for sources, once, in a file with a project of its own."""
-    if f"option({OPTION}".encode() in source.data or not any(item.name == "project" for item in source.commands):
+    if _declares_option(source) or "project" not in source.first_commands:
         return ()
-    first = next((item for item in source.commands if item.name == "cmake_minimum_required"), None)
+    first = source.first_commands.get("cmake_minimum_required")
     newline = _newline(source)
     default = "ON" if context.options.layout == "hip" else "OFF"
     text = _PRELUDE.format(
@@ -564,6 +573,12 @@ def _indent(source: BuildSource, command: CMakeCommand) -> str:
     return source.data[start : command.at].decode("latin-1").replace("\xef\xbb\xbf", "")
 
 
+@lru_cache(maxsize=2)
+def _declares_option(source: BuildSource) -> bool:
+    return f"option({OPTION}".encode() in source.data
+
+
+@lru_cache(maxsize=2)
 def _newline(source: BuildSource) -> str:
     return "\r\n" if b"\r\n" in source.data else "\n"
 

@@ -21,7 +21,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import replace as changed
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from rocport.binding import Binder, Binding, Owner, binder
@@ -527,14 +527,22 @@ def _counted_with(source: CudaSource, position: int) -> bool:
     at = position + 1
     while source.at(at) in (b"*", b"&", b"const"):
         at += 1
-    for use in source.index.get(source.at(at), ()) if source.is_ident(at) else ():
-        if source.at(use + 1) in _COUNTS:
-            return True
-        first = source.since(use, b";", b"{", b"}", b",")
-        given = source.at(use - 1) in (b"=", b".", b"->", b")") or b"printf" in source.texts[first:use]
-        if use != at and given and source.at(first) in _INTEGERS:
-            return True
-    return False
+    counted, kept = _counting(source, source.at(at)) if source.is_ident(at) else (False, [])
+    return counted or any(use != at for use in kept[:2])
+
+
+@lru_cache(maxsize=16)
+def _counting(source: CudaSource, name: bytes) -> tuple[bool, list[int]]:
+    """Whether a name is compared bit by bit or divided somewhere, and where it is kept as a number."""
+    places = source.index.get(name, ())
+    counted = any(source.at(use + 1) in _COUNTS for use in places)
+    return counted, [use for use in places if _kept_as_number(source, use)]
+
+
+def _kept_as_number(source: CudaSource, use: int) -> bool:
+    first = source.since(use, b";", b"{", b"}", b",")
+    given = source.at(use - 1) in (b"=", b".", b"->", b")") or b"printf" in source.texts[first:use]
+    return given and source.at(first) in _INTEGERS
 
 
 def _range(symbol: Symbol) -> str:

@@ -161,11 +161,15 @@ def _all(source: CudaSource, written: bool) -> Iterator[Finding]:
 
 def _returned(source: CudaSource, name: bytes, status: bytes) -> Iterator[Finding]:
     """`rc = cublasX(...)` of an integer `rc` that is compared with a number, and `cublasX(...) == 7`."""
+    seen: set[bytes] = set()
     for position in source.find(name):
         close = source.pairs.get(position + 1)
         if close is None:
             continue
         kept = source.at(position - 1) == b"=" and source.is_ident(position - 2) and _is_integer(source, position - 2)
+        if kept and source.at(position - 2) in seen:
+            continue
+        seen.add(source.at(position - 2) if kept else b"")
         for at in source.index[source.at(position - 2)] if kept else (close,):
             used = "" if kept and source.at(at - 1) in _INTEGERS else _used_as_number(source, at, status)
             if used == _COMPARED and (kept or source.operator(close + 1) in (b"==", b"!=")):

@@ -11,6 +11,7 @@ or where another file does both.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rocport.binding.scopes import Kind, Scopes
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
@@ -66,6 +67,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    seen: set[tuple[bytes, bytes]] = set()
     for position in source.find(*_RUNTIME):
         if amd_only(source, position) or source.directive_of(position) is not None:
             continue
@@ -75,8 +77,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         variable = position + 1
         while source.at(variable) in (b"const", b"&", b"*"):
             variable += 1
-        if not source.is_ident(variable):
+        if not source.is_ident(variable) or (source.at(position), source.at(variable)) in seen:
             continue
+        seen.add((source.at(position), source.at(variable)))
         for at in source.index[source.at(variable)]:
             if b"sizeof" in source.texts[at - 2 : at] and at > position and _leaves(source, at):
                 yield _finding(source, at, text)
@@ -98,14 +101,14 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 
 def _sized(source: CudaSource) -> set[bytes]:
     """Types whose size the file asks for other than to allocate or copy, by their names or by a variable's."""
-    found = set()
+    names = set()
     for at in source.find(b"sizeof"):
         operand = at + 2
         while source.at(operand) in (b"struct", b"*"):
             operand += 1
         if source.is_ident(operand) and _leaves(source, operand):
-            found |= {source.at(operand), *_types(source, source.at(operand))}
-    return found
+            names.add(source.at(operand))
+    return names.union(*(_types(source, name) for name in names))
 
 
 def _types(source: CudaSource, variable: bytes) -> Iterator[bytes]:
@@ -140,9 +143,14 @@ def _into_bytes(source: CudaSource, at: int) -> bool:
     if b"data" in words:
         return True
     names = [word for word in words if word[:1].isalpha() or word[:1] == b"_"]
-    return any(
-        _BYTES.intersection(source.texts[max(0, i - 3) : i]) and i < at for name in names for i in source.index[name]
-    )
+    return any(_declared_bytes(source, name) < at for name in names)
+
+
+@lru_cache(maxsize=16)
+def _declared_bytes(source: CudaSource, name: bytes) -> int:
+    """The first place where a name stands behind a type of one byte; behind the last token where there is none."""
+    places = (at for at in source.index[name] if _BYTES.intersection(source.texts[max(0, at - 3) : at]))
+    return next(places, len(source.texts))
 
 
 def _finding(source: CudaSource, position: int, text: str) -> Finding:

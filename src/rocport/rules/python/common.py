@@ -54,6 +54,14 @@ def open_places(source: PythonSource, nodes: Iterable[Any]) -> Iterator[Any]:
             yield node
 
 
+def by_line(nodes: Iterable[Any]) -> dict[int, list[Any]]:
+    """The nodes that begin on each line, in their order."""
+    found: dict[int, list[Any]] = {}
+    for node in nodes:
+        found.setdefault(node.lineno, []).append(node)
+    return found
+
+
 def call_name(source: PythonSource, node: ast.AST) -> str:
     """Dotted name of what a call calls; empty for anything else."""
     return source.dotted(node.func) if isinstance(node, ast.Call) else ""

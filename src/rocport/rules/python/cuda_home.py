@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding, is_build_script, open_places
+from rocport.rules.python.common import PYTHON, by_line, call_name, finding, is_build_script, open_places
 from rocport.rules.python.gate import asked, asks_toolkit, edited, guards_toolkit
 from rocport.syntax.amd import names_amd
 from rocport.syntax.gating import Gate
@@ -134,7 +134,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         ):
             nodes.append(constant)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-    gate = Gate(source)
+    gate, lines = Gate(source), by_line(nodes)
     for node in open_places(source, nodes):
         statement = source.statement(node)
         if any(call_name(source, parent).endswith(_CALLS) for parent, _ in source.ancestors(node)):
@@ -153,7 +153,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             f"{ast.unparse(node).strip(chr(39))} {what}",
             fix="accept torch.version.hip (ROCM_HOME) beside it; keep this for CUDA",
         )
-        here = [other for other in nodes if other.lineno == node.lineno and not source.gated(other)]
+        here = [other for other in lines[node.lineno] if not source.gated(other)]
         if any(_asks_toolkit(source, other) for other in here):
             # The call is gated where it stands, or behind a test that stays closed.
             yield replace(item, applicability=Applicability.REVIEW)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Edit, Finding
-from rocport.rules.python.common import call_name, open_places
+from rocport.rules.python.common import by_line, call_name, open_places
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
@@ -41,9 +41,7 @@ def open_lines(source: PythonSource, nodes: Sequence[Any]) -> Iterator[tuple[Any
     A line is one finding, and its edits are those of all its nodes: what is left open would be found, and edited,
     again by a second port.
     """
-    lines: dict[int, list[Any]] = {}
-    for node in nodes:
-        lines.setdefault(node.lineno, []).append(node)
+    lines = by_line(nodes)
     for node in open_places(source, nodes):
         yield node, [other for other in lines[node.lineno] if not source.gated(other)]
 

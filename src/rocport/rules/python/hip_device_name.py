@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.python.common import PYTHON, call_name, finding
+from rocport.rules.python.common import PYTHON, by_line, call_name, finding
 from rocport.rules.python.gate import edited
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -75,20 +75,15 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         elif isinstance(parent, ast.Call) and parent.args[:1] == [node] and (device or text == "rccl"):
             nodes += [node] if call_name(source, parent).endswith(_DEVICE_CALLS) else []
     gate = Gate(source)
-    lines: set[int] = set()
-    nodes = [node for node in nodes if not _behind(source, node)]
-    for node in sorted(nodes, key=lambda node: node.lineno):
-        if node.lineno not in lines:
-            lines.add(node.lineno)
-            item = finding(
-                RULE,
-                source,
-                node,
-                "PyTorch has no such name; on ROCm it keeps cuda and nccl",
-                fix="write cuda (or nccl)",
-            )
-            others = [other for other in nodes if other.lineno == node.lineno]
-            yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
+    for _, others in sorted(by_line(node for node in nodes if not _behind(source, node)).items()):
+        item = finding(
+            RULE,
+            source,
+            others[0],
+            "PyTorch has no such name; on ROCm it keeps cuda and nccl",
+            fix="write cuda (or nccl)",
+        )
+        yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
 
 
 def _edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.model.holds import Range
-from rocport.rules.python.common import PYTHON, finding
+from rocport.rules.python.common import PYTHON, by_line, finding
 from rocport.rules.python.gate import edited
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -67,22 +67,16 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             nodes.append(values)
     nodes.sort(key=lambda node: node.lineno)
     gate = Gate(source, uses=frozenset({"bnb_blocksize"}))
-    nodes = [node for node in nodes if not _chosen(source, node)]
-    lines: set[int] = set()
-    for node in nodes:
-        if node.lineno in lines:
-            continue
-        lines.add(node.lineno)
+    for others in by_line(node for node in nodes if not _chosen(source, node)).values():
         item = finding(
             RULE,
             source,
-            node,
+            others[0],
             "block size 64: not in the kernels for 64-lane wavefronts before bitsandbytes 0.49.2",
             fix="bitsandbytes >= 0.49.2, or 128 on 64-lane wavefronts; ask the wavefront, not whether it is ROCm",
             confidence=Confidence.LOW,
             holds="bitsandbytes < 0.49.2 with 64-lane wavefronts, < 0.49 on every AMD GPU",
         )
-        others = [other for other in nodes if other.lineno == node.lineno]
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
 
 
