@@ -48,7 +48,7 @@ def test_a_branch_for_nvcc_by_its_name_is_never_taken_on_rocm(tmp_path: Path) ->
     )
     assert _causes(tmp_path, text.format(probe)) == []
     # What else stands in it, the build for HIP lacks.
-    assert _causes(tmp_path, text.format(probe + "add_subdirectory(gpu)\n")) == [("manual", 2), ("manual", 1)]
+    assert _causes(tmp_path, text.format(probe + "add_subdirectory(gpu)\n")) == [("manual", 3)]
 
 
 def test_what_needs_a_library_that_rocm_has_not_is_said_at_the_library(tmp_path: Path) -> None:

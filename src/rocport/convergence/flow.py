@@ -14,7 +14,7 @@ from rocport.convergence import clues
 from rocport.convergence.elsewhere import BLOCK_BARRIER, WHOLE_WARP, meets_of
 from rocport.convergence.structure import LOOPS, Statement, statements
 from rocport.convergence.turns import equal
-from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, block_size, by_name, integer, joined
+from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, block_size, by_name, either, integer, joined
 from rocport.model import ProjectIndex
 from rocport.syntax.cuda import CudaSource, between
 
@@ -808,7 +808,7 @@ class _Walk:
             value = Value(level)
         elif old is not None and not self.recording:
             # Inside a loop: what it was before stays possible.
-            value = value if value == old else joined(value, old)
+            value = value if value == old else either(value, old)
         self.environment[name] = value
 
     def _call(self, at: int, arguments: list[Value]) -> Value | None:

@@ -28,7 +28,8 @@ class Value:
     `single` is `block` or `warp` for a condition that holds for one thread of either. `constant` is a known number.
     `shifted`: what was added to the index may put two warps of a wavefront into different pairs. `end`: the block's
     size less a constant, `blockDim.x - 32`, as the index that it bounds and that constant. `ahead`: the constant
-    added to the index; None where something else was.
+    added to the index; None where something else was. `blocks`: whole blocks, `blockIdx.x * blockDim.x`, or an index to
+    which nothing but some was added.
     """
 
     level: int = UNIFORM
@@ -40,6 +41,7 @@ class Value:
     shifted: bool = False
     end: tuple[str, int] | None = None
     ahead: int | None = 0
+    blocks: bool = False
 
 
 PLAIN = Value()
@@ -70,7 +72,7 @@ _SPECIAL: dict[bytes, Value] = {
 _UNIFORM_CALLS = frozenset((b"__syncthreads_or", b"__syncthreads_and", b"__syncthreads_count"))
 _WARP_CALLS = re.compile(
     rb"__(?:ballot|any|all|activemask|reduce_(?:add|min|max|and|or|xor)|match_all)(?:_sync)?|any|all|ballot"
-    rb"|__shfl(?:_sync)?|readlane|readfirstlane"
+    rb"|__shfl(?:_sync)?|readlane|readfirstlane|(?:shfl|ballot|any|all)_?[sS]ync"
 )
 _LANE_CALLS = re.compile(
     rb"__shfl_(?:up|down|xor)(?:_sync)?|__match_any_sync|atomic[A-Z]\w*|clock(?:64)?|__clock\w*|__nanotime|curand\w*"
@@ -257,7 +259,7 @@ class Reader:
         if operator in (b"++", b"--"):
             name = self._target(start, self.at)
             if name:
-                self.assign(name, replace(value, constant=None, ahead=None), start)
+                self.assign(name, replace(value, constant=None, ahead=None, blocks=False), start)
             return replace(value, constant=None)
         if operator == b"-" and value.constant is not None:
             return Value(constant=-value.constant)
@@ -352,7 +354,7 @@ class Reader:
             return self._thread_index()
         if name == b"blockDim" and self._text() == b"." and self._text(1) in (b"x", b"y", b"z"):
             self.at += 2
-            return Value(end=("thread" if self.source.at(self.at - 1) == b"x" else "warp", 0))
+            return _BLOCK if self.source.at(self.at - 1) == b"x" else Value(end=("warp", 0))
         known = self.environment.get(name)
         if known is None:
             known = _SPECIAL.get(name)
@@ -375,7 +377,7 @@ class Reader:
             axis = self._text(1)
             self.at += 2
             # Blocks are as good as always a multiple of a warp wide in x, so that y and z do not change within a warp.
-            return Value(LANE, "thread", axis=b"x") if axis == b"x" else Value(WARP, "warp", axis=axis)
+            return Value(LANE, "thread", axis=b"x", blocks=True) if axis == b"x" else Value(WARP, "warp", axis=axis)
         return VARIES
 
     def _called(self, at: int, name: bytes, arguments: list[Value]) -> Value:
@@ -409,7 +411,7 @@ class Reader:
             elif text in (b"++", b"--"):
                 name = self.source.at(self.at - 1)
                 if self.source.is_ident(self.at - 1):
-                    self.assign(name, replace(value, constant=None, ahead=None), self.at - 1)
+                    self.assign(name, replace(value, constant=None, ahead=None, blocks=False), self.at - 1)
                 self.at += 1
             elif text == b"(" and self.at in self.source.pairs:
                 close = self.source.pairs[self.at]
@@ -459,6 +461,9 @@ def combine(operator: bytes, left: Value, right: Value) -> Value:
         return _compared(operator, left, right)
     if left.end is not None and right.constant is not None:
         return Value(end=_short_of(operator, *left.end, right.constant))
+    if operator == b"+" and not (left.index or right.index):
+        blocks = any(_within_blocks(one) and _of_blocks(more) for one, more in ((left, right), (right, left)))
+        return Value(level, blocks=blocks or (_of_blocks(left) and _of_blocks(right)))
     if operator in (b"+", b"-") and (left.index or right.index) and not (left.index and right.index):
         index, other = (left, right) if left.index else (right, left)
         if other.level == UNIFORM:
@@ -467,17 +472,42 @@ def combine(operator: bytes, left: Value, right: Value) -> Value:
             known = index is left and other.constant is not None and index.ahead is not None
             more = (other.constant or 0) * (1 if operator == b"+" else -1)
             ahead = (index.ahead or 0) + more if known else None
-            return replace(index, constant=None, shifted=index.shifted or not aligned, ahead=ahead)
+            blocks = operator == b"+" and _of_blocks(other) and index.blocks
+            return replace(index, constant=None, shifted=index.shifted or not aligned, ahead=ahead, blocks=blocks)
         if index.index == "thread" and other.axis and other.level == WARP:
             # threadIdx.x + blockDim.x * threadIdx.y
-            return replace(index, constant=None, axis=index.axis + other.axis, ahead=None)
+            return replace(index, constant=None, axis=index.axis + other.axis, ahead=None, blocks=False)
     if operator == b"*" and UNIFORM in (left.level, right.level):
-        return Value(level, axis=left.axis + right.axis)
+        blocks = level == UNIFORM and (left.blocks or right.blocks)
+        return Value(level, axis=left.axis + right.axis, blocks=blocks)
+    if operator == b"/" and right == _BLOCK and _within_blocks(left):
+        return PLAIN  # (blockIdx.x * blockDim.x + threadIdx.x) / blockDim.x
     if left.index == "thread" and right.level == UNIFORM:
         return _cut(operator, left, right.constant)
     if left.index == "warp" and right.constant is not None and _by_pairs(operator, left, right.constant, 2):
         return Value(WAVEFRONT)
     return Value(level)
+
+
+_BLOCK = Value(end=("thread", 0), blocks=True)
+"""`blockDim.x`; a parameter that is called so is likely that, and not surely."""
+
+
+def _of_blocks(value: Value) -> bool:
+    """True for a number of whole blocks, the same in all threads."""
+    return value.level == UNIFORM and value.blocks
+
+
+def _within_blocks(value: Value) -> bool:
+    """True for threadIdx.x plus whole blocks: against a number of whole blocks all threads of a block compare alike."""
+    return value.level == LANE and value.blocks
+
+
+def either(one: Value, other: Value) -> Value:
+    """What holds of a variable that is one or the other, as in a loop."""
+    if _within_blocks(one) and _within_blocks(other):
+        return Value(LANE, blocks=True)
+    return joined(one, other)
 
 
 def _short_of(operator: bytes, index: str, short: int, number: int) -> tuple[str, int] | None:
@@ -520,6 +550,9 @@ def _by_pairs(operator: bytes, index: Value, number: int, pair: int) -> bool:
 
 
 def _compared(operator: bytes, left: Value, right: Value) -> Value:
+    inside, bound = (left, right) if operator in (b"<", b">=") else (right, left)
+    if operator not in (b"==", b"!=") and _within_blocks(inside) and _of_blocks(bound):
+        return PLAIN  # threadIdx.x + k * blockDim.x < n * blockDim.x
     index, other = (left, right) if left.index else (right, left)
     level = max(left.level, right.level)
     if not index.index or other.level != UNIFORM:

@@ -38,7 +38,7 @@ from rocport.rules import LoadedRule, discover
 from rocport.rules.build.common import FOR_CUDA_ONLY, is_workflow
 from rocport.rules.cuda.inline_ptx import unportable
 from rocport.rules.cuda.own_guard import guard_names, own_guards
-from rocport.rules.cuda.warp_common import counts_in_wavefronts
+from rocport.rules.cuda.warp_common import beside_amd, counts_in_wavefronts
 from rocport.scan import cache as caching
 from rocport.scan import suppress
 from rocport.scan.cache import Cache
@@ -114,7 +114,7 @@ def scan_source(source: CudaSource, context: Context, failed: list[Problem] | No
         (general if loaded.rule.fallback else findings).extend(_found(loaded, source, context, failed))
     if general:
         findings.extend(_not_covered(general, findings))
-    findings = _of_cuda(source, context, findings)
+    findings = [_of_one_branch(source, finding) for finding in _of_cuda(source, context, findings)]
     findings.sort(key=lambda item: (item.span, item.rule))
     return findings
 
@@ -136,6 +136,13 @@ def _found(
             )
         )
         return []
+
+
+def _of_one_branch(source: CudaSource, finding: Finding) -> Finding:
+    """What stands in CUDA's branch of a conditional that has one for AMD is settled with the others of that kind."""
+    if not beside_amd(source, finding.span.start):
+        return finding
+    return _on_ported_side(finding, "a branch for AMD stands beside this one", "the branch for AMD")
 
 
 def _of_cuda(source: CudaSource, context: Context, findings: list[Finding]) -> list[Finding]:
@@ -569,14 +576,17 @@ _BUILT = frozenset({"cuda", "cmake", "make", "shell"})
 
 def _on_ported_side(finding: Finding, said: str, twin: str) -> Finding:
     """What is CUDA's side, or AMD's, of a project that has or builds both: one thing to know, however many places."""
-    if finding.applicability is Applicability.SAFE:
+    if finding.applicability is Applicability.SAFE or finding.cause == _TWIN:
         return finding
     return replace(
         finding,
         message=f"{said}; here, {finding.message}",
         fix=f"build {twin} on ROCm; where it lacks what stands here: {finding.fix or 'as said'}",
-        cause="a twin for AMD",
+        cause=_TWIN,
     )
+
+
+_TWIN = "a twin for AMD"
 
 
 def parallel(work: Callable[[SourceFile], R], files: Sequence[SourceFile], jobs: int) -> Iterator[R]:

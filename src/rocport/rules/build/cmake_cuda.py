@@ -47,13 +47,15 @@ _DONE = "CUDA in CMake"
 """The cause of what has been written for HIP beside a command: one build to look at, however many commands it has."""
 _APART = "_COMPILATION: nvcc only"
 """What makes other objects of the sources is looked at for itself."""
-_LEFT = {"nvcc only": "nvcc's options in CMake, by hand", "CUDA toolkit": "the CUDA toolkit in CMake, by hand"}
-"""What is left to do, by the end of its message: one kind of change each."""
+_LEFT = "CUDA in CMake, by hand"
+"""The cause of what the port does not write: one build to write a branch for, however many commands it has."""
 _RUN_BY = frozenset({"add_custom_command", "add_custom_target", "execute_process", "exec_program", "find_program"})
 _TOOL = re.compile(
     rf"(?:.*/)?(?:{'|'.join(map(re.escape, sorted(NVIDIA_TOOLS)))})(?:\.exe)?|\$\{{CUDA(?:Toolkit)?_NVCC_EXECUTABLE\}}"
 )
 _TOOL_FIX = "where USE_ROCM is set: hipcc (--genco for a code object), rocm_agent_enumerator or amd-smi in its place"
+_OWN_TARGETS = re.compile(r"(?!CMAKE_)\w*(?:COMPUTE_CAPABILIT|CUDA_ARCH)\w*\s")
+"""A variable of the project's that holds NVIDIA's targets: what is given them is named."""
 _OWN = re.compile(r"\s*(\w+)\s+[\"']?[\w.;-]+[\"']?\s*\Z")
 _PACKAGE = re.compile(r"^\s*(?:CUDA\w*|CUDNN|cuDNN|NCCL|CUDA11|cub|CUB|Thrust|CUTLASS|NvidiaCutlass|nvtx\d*)\b")
 _OLD = frozenset(
@@ -251,6 +253,11 @@ RULE = Rule(
             'target_compile_options(a PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--Wreorder>")\n',
             path="CMakeLists.txt",
         ),
+        Example(
+            "set(CUDA_COMPUTE_CAPABILITY 60)\n"
+            "set_target_properties(a PROPERTIES CUDA_ARCHITECTURES ${CUDA_COMPUTE_CAPABILITY})\n",
+            path="CMakeLists.txt",
+        ),
         Example("list(APPEND nvcc_flags -gencode arch=compute_80)\n", path="cmake/select_compute_arch.cmake"),
         Example('set(CUDA_ARCH "61")\nadd_definitions(-DARCH=${CUDA_ARCH})\n', path="CMakeLists.txt"),
         Example(
@@ -328,8 +335,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 done = "" if item.message.endswith(_APART) else _DONE
                 yield replace(item, edits=made, applicability=Applicability.REVIEW, cause=cause or done)
             elif not (item.message.endswith("nvcc only") and cmake_reach.assigned(command) in nvccs):
-                left = next((what for end, what in _LEFT.items() if item.message.endswith(end)), "")
-                yield replace(item, cause=cause or left)
+                yield replace(item, cause=cause or ("" if item.message.endswith(_APART) else _LEFT))
             if library and (made or not cause):
                 by_hand = found(RULE, source, command, f"{library}: {BY_HAND}", fix=advice or NOTHING)
                 yield replace(by_hand, cause=cause or whole)
@@ -388,6 +394,8 @@ def _what(command: CMakeCommand, own: frozenset[str]) -> str:
             return f"{target}: a target of CUDA's"
     if name == "set_property" and _EXPORTED.search(arguments):
         return ""
+    if name == "set" and _OWN_TARGETS.match(arguments):
+        arguments = arguments.removeprefix(words[0])
     flag = nvcc_flag(arguments) or ARCH_FLAG.search(arguments) or _FLAGS.search(arguments)
     if flag:
         return f"{flag[0].strip().removesuffix('_REQUIRED')}: nvcc only"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
-from rocport.rules.cuda.warp_common import amd_only, amd_ranges
+from rocport.rules.cuda.warp_common import OF_WAVEFRONTS, amd_only, amd_ranges
 from rocport.syntax.conditionals import chains
 from rocport.syntax.cuda import CudaSource
 
@@ -69,6 +69,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 position,
                 f"{name.decode()} counts 64 lanes on AMD, beside code that the port keeps at 32-lane warps",
                 fix="make it 32, or port this file with --warp=native",
+                cause=OF_WAVEFRONTS,
             )
 
 

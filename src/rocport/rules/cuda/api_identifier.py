@@ -433,14 +433,24 @@ def _says(note: str) -> str:
 
 
 _OLD_GL = re.compile(r"cu(?:da)?GL[A-Z]\w+")
+_CALLED_BY_HAND = frozenset(["cublas", "cublaslt", "cusolver", "cusparse", "cufft", "curand", "nccl", "nvtx"])
+"""Libraries with a counterpart: a project calls in one place what that has not."""
+_TENSOR_MAP = re.compile(r"cuTensorMap|CUtensorMap|CU_TENSOR_MAP")
+_PACKED = re.compile(r"__f(?:add|mul|fma)2_r[nzdu]\Z")
 
 
 def _of_a_family(symbol: Symbol) -> str:
     """What names without a counterpart have in common that one answer is for; empty: each is a question of its own."""
     if _OLD_GL.match(symbol.cuda):
         return "CUDA's old interface to OpenGL"
+    if _TENSOR_MAP.match(symbol.cuda):
+        return "descriptors of TMA"
+    if _PACKED.match(symbol.cuda):
+        return "arithmetic of two floats at once"
     if symbol.note:
         return symbol.note
+    if symbol.library in _CALLED_BY_HAND:
+        return f"names of {symbol.library} that HIP does not have"
     return f"values of {symbol.library} that HIP does not have" if symbol.kind == "enum" else ""
 
 

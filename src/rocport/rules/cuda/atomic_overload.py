@@ -132,6 +132,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             edits=leave_out_on_hip(source, definition_start(source, position), last, b"HIP has this overload"),
             headers=[PLATFORM],
             fix="see that the function returns the old value and treats NaN as you need it",
+            cause="atomics of the project's that HIP has",
         )
 
 

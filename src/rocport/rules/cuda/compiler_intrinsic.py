@@ -60,4 +60,5 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             position,
             f"{source.at(position).decode()} is an intrinsic of NVIDIA's compiler, which no AMD compiler has",
             fix="call the CUDA function that does the same, and port again",
+            cause="intrinsics of NVIDIA's compiler",
         )

@@ -114,7 +114,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             else f"{source.at(position).decode()} is the gfx number on AMD ({capabilities()}): what is decided by it "
             "means another thing there",
             fix="ask for the feature, or for prop.gcnArchName under __HIP_PLATFORM_AMD__",
-            cause="" if member else "capability by attribute",
+            cause="decides by compute capability",
         )
 
 

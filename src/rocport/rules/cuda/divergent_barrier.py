@@ -117,6 +117,11 @@ RULE = Rule(
         "__global__ void k(int *p, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;\n"
         "  __shared__ int s[64]; s[threadIdx.x] = p[i]; __syncthreads(); p[i] = s[0];\n}\n",
         "__global__ void k(int *p, int n) {\n  if (n > 4) { p[0] = 1; __syncthreads(); } else __syncthreads();\n}\n",
+        "__global__ void k(int *p, unsigned n) {\n"
+        "  for (unsigned row = (blockIdx.x * blockDim.x + threadIdx.x) / blockDim.x; row < n; row += gridDim.x) {\n"
+        "    p[row] = 1; __syncthreads();\n  }\n}\n",
+        "__global__ void k(int *p, unsigned n) {\n  unsigned end = (n / blockDim.x + 1) * blockDim.x;\n"
+        "  for (unsigned i = threadIdx.x; i < end; i += blockDim.x) { p[i] = 1; __syncthreads(); }\n}\n",
         "__global__ void k(int *p) {\n  if (blockIdx.x == 0) { __syncthreads(); } else { __syncthreads(); }\n}\n",
         "__global__ void k(int *p, int n) {\n  for (int t = 0; t < n; ++t) { if (threadIdx.x == 0) p[t] = t;\n"
         "    __syncthreads(); }\n}\n",

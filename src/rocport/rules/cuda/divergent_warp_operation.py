@@ -50,6 +50,8 @@ RULE = Rule(
         ),
     ),
     clean=(
+        "__device__ int shflSync(int v, int lane);\n__device__ int f(int v) {\n  int left = shflSync(v, 31);\n"
+        "  if (left > 31) v = __shfl_sync(~0u, v, 0); else v = __shfl_sync(~0u, v, 1);\n  return v;\n}\n",
         "__device__ int f(int v) {\n  if (threadIdx.x / 32 == 0) { v = __shfl_sync(~0u, v, 0); }\n"
         "  else { v = __shfl_sync(~0u, v, 1); }\n  return v;\n}\n",
         "__device__ int f(int v) {\n  int lane = threadIdx.x & 31;\n"

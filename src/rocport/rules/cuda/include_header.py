@@ -261,6 +261,7 @@ def _either(source: CudaSource, directive: Directive, symbol: Symbol, start: int
         applicability=Applicability.REVIEW,
         edits=[Edit(Span(start, end), f"<{symbol.hip}>".encode())] if symbol.hip else [],
         fix="spell the project's own file with quotes and its folder",
+        cause="headers that CUDA and the project both have",
     )
 
 

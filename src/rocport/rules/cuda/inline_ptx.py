@@ -269,7 +269,7 @@ def _finding(source: CudaSource, asm: Asm, bound: Binder) -> Iterator[Finding]:
             result,
             last=asm.close,
             fix="write this part with HIP intrinsics or plain C++",
-            cause=_matrix(asm),
+            cause=_of_a_family(asm),
         )
         yield from _set_apart(source, asm)
         return
@@ -284,7 +284,7 @@ def _finding(source: CudaSource, asm: Asm, bound: Binder) -> Iterator[Finding]:
         applicability=Applicability.REVIEW if result.notes else Applicability.SAFE,
         edits=[replace_range(source, asm.keyword, asm.close + 1, text.encode("utf-8", "surrogateescape"))],
         headers=result.headers,
-        cause=_matrix(asm),
+        cause=_of_a_family(asm),
     )
 
 
@@ -296,10 +296,20 @@ def _past_macros(text: str, bound: Binder) -> str:
 _MATRIX = frozenset({"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix", "tcgen05"})
 
 
-def _matrix(asm: Asm) -> str:
-    """The family of tensor-core instructions that a statement is of, whatever their shapes; empty for others."""
-    found = sorted({opcode.partition(".")[0] for opcode in _opcodes(asm)} & _MATRIX)
-    return f"PTX {', '.join(found)}" if found else ""
+_ASYNCHRONOUS = re.compile(
+    r"(?:cp|cp\.reduce|prefetch)\.async\.bulk|prefetch\.tensor|tensormap|mbarrier|barrier\.cluster|mapa|st\.(?:async|bulk)"
+    r"|red\.async|fence\.(?:proxy\.tensormap|mbarrier_init)|cp\.reduce\.async|setmaxnreg|griddepcontrol|multimem"
+)
+"""What Hopper has for copies beside the arithmetic: a kernel built on one of them is built on all."""
+
+
+def _of_a_family(asm: Asm) -> str:
+    """The family of instructions that a statement is of, whatever their shapes, and which one change settles: those of
+    the tensor cores, or of TMA, its barriers and clusters. Empty for others."""
+    opcodes = _opcodes(asm)
+    if found := sorted({opcode.partition(".")[0] for opcode in opcodes} & _MATRIX):
+        return f"PTX {', '.join(found)}"
+    return "TMA, its barriers and clusters in PTX" if any(map(_ASYNCHRONOUS.match, opcodes)) else ""
 
 
 def _set_apart(source: CudaSource, asm: Asm) -> Iterator[Finding]:

@@ -68,6 +68,7 @@ def check(group: Intrinsics, rule: Rule, source: CudaSource, context: Context) -
                 applicability=Applicability.SAFE if quiet else Applicability.REVIEW,
                 edits=[replace(source, position, carried.to)],
                 headers=[carried.header] if carried.header else [],
+                cause="" if quiet else note,
             )
             told.add(note)
 

@@ -30,6 +30,7 @@ RULE = Rule(
             "__global__ void __launch_bounds__(256, 2) k() {}\n",
             contains=("__launch_bounds__(256, ((2) * (256) + 255) / 256)",),
         ),
+        Example("__global__ __launch_bounds__(1024, 1, 1) void k() {}\n", contains=("((1) * (1024) + 255) / 256)",)),
         Example("__global__ __launch_bounds__(128, 1, 2) void k() {}\n", contains=("((1) * (128) + 255) / 256)",)),
         Example(
             "template <class T> __global__ void __launch_bounds__(Traits<T, 4>::threads) k() {}\n",
@@ -62,7 +63,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         else:
             new = grouped[0] + b", ((" + texts[1] + b") * (" + threads + b") + 255) / 256"
         lines = re.sub(rb"\s*\\?\r?\n\s*", b" ", new)
-        third = "; the cluster size of the third is left out" if len(texts) > 2 else ""
+        clusters = len(texts) > 2 and texts[2].strip() not in (b"0", b"1")
+        third = "; the cluster size of the third is left out" if clusters else ""
         message = (
             f"HIP's second argument is wavefronts an execution unit, not blocks a multiprocessor{third}"
             if len(texts) > 1
@@ -74,6 +76,6 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             position,
             message,
             last=call.close,
-            applicability=Applicability.REVIEW if len(texts) > 2 else Applicability.SAFE,
+            applicability=Applicability.REVIEW if clusters else Applicability.SAFE,
             edits=[replace_range(source, call.open + 1, call.close, lines)],
         )

@@ -89,6 +89,7 @@ def _macros(source: CudaSource, name: bytes) -> Iterator[Finding]:
             else f"{shown} is CUDA's, or this macro where an unknown condition holds: its uses are ported as CUDA's",
             applicability=Applicability.SAFE if sure else Applicability.REVIEW,
             fix="" if sure else "say which of the two a build for ROCm shall use, and rename the macro",
+            cause="" if sure else "CUDA's names that are macros of the project's where an unknown condition holds",
         )
 
 

@@ -53,6 +53,7 @@ RULE = Rule(
     clean=(
         "#define JOIN(a, b) a##b\nint JOIN(x, y);\n",
         "#define KERNEL(T) my_kernel_##T\n",
+        "#define PARAM(name) long ncclDev##name() { return 1; }\nPARAM(Threads)\n",
         "#define STR(x) #x\nconst char *s = STR(hello);\n",
     ),
     sources=("https://en.cppreference.com/w/cpp/preprocessor/replace (# and ## operators)",),
@@ -97,6 +98,15 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         yield from _arguments(source, directive, names)
         if _stringizes(source, directive, names):
             yield from _strings(source, directive)
+
+
+@cache
+def _can_be_cudas(start: bytes, end: bytes) -> bool:
+    """True where some name of CUDA's opens and closes as what is pasted does; the names of a library whose own are not
+    in the tables can be any."""
+    names = [*load().identifiers, *INTRINSICS]
+    known = any(name.startswith(start[:4]) for name in names)
+    return not known or any(name.startswith(start) and name.endswith(end) for name in names)
 
 
 def _halves(source: CudaSource) -> Iterator[Finding]:
@@ -219,7 +229,7 @@ def _pastes(source: CudaSource, directive: Directive, names: list[bytes], contex
         known = {name for name in made if name in _targets()}
         first = fixed[0]
         opens = first is not None and _PREFIX.match(first) is not None and first != b"__"
-        if not known and not opens:
+        if not known and not (opens and _can_be_cudas(first or b"", fixed[-1] or b"")):
             continue
         if native and (known & INTRINSICS or (first or b"").startswith(b"__")):
             continue
@@ -290,6 +300,7 @@ def _arguments(source: CudaSource, directive: Directive, names: list[bytes]) -> 
                 last=close,
                 applicability=Applicability.REVIEW,
                 fix=f"rename the declaration of {name.decode()} in the same way",
+                cause=f"names that {source.at(use).decode()} makes",
             )
             break
 

@@ -174,6 +174,7 @@ RULE = Rule(
             "__device__ double atomicAdd(double *a, double b) { return *a; }\n#endif\n",
             contains=("#if !defined(__HIP_DEVICE_COMPILE__) || ROCPORT_CUDA_ARCH >= 600",),
         ),
+        Example('static_assert(CUDA_VERSION >= 9000, "old");\n', contains=("ROCPORT_CUDA_VERSION >= 9000",)),
     ),
     clean=(
         "#if defined(__CUDACC__) || defined(__HIPCC__)\nint x;\n#endif\n",
@@ -401,7 +402,7 @@ def _condition(
         headers=[HEADER],
         applicability=Applicability.SAFE if settled and not clang else Applicability.REVIEW,
         fix=_WITHOUT_CLANG if clang else "see that the branch suits AMD GPUs",
-        cause="" if clang or ARCH in names else "versions of CUDA's toolkit",
+        cause="" if clang else "parts by NVIDIA's architecture" if ARCH in names else "versions of CUDA's toolkit",
     )
 
 
@@ -790,7 +791,8 @@ def _elsewhere(source: CudaSource, seen: set[int]) -> Iterator[Finding]:
             continue
         line = source.line(source.starts[position])
         # One look at a line is enough, however many parts of a version it puts together.
-        once = Applicability.SAFE if line in lines else Applicability.REVIEW
+        asserted = source.at(position - 2) == b"static_assert"  # a build it does not suit stops, and says why
+        once = Applicability.SAFE if line in lines or asserted else Applicability.REVIEW
         lines.add(line)
         if name != ARCH:
             yield _plain(source, position, _RENAMED[name], once, (HEADER,))

@@ -133,6 +133,7 @@ def _listed(source: CudaSource, merged: dict[bytes, bytes]) -> Iterator[Finding]
                 places[0],
                 f"{name.decode()} is {merged[name].decode()} in HIP, as other errors are: this asks for them all",
                 fix="ask by a type of the project's own, or decide by the function that was called",
+                cause="asked whether a type is one of CUDA's errors",
             )
         for position in places[1:]:
             first, name = source.at(places[0]), source.at(position)

@@ -193,6 +193,7 @@ def _constants(source: CudaSource, position: int) -> Iterator[Finding]:
                 last=end + 2,
                 applicability=Applicability.MANUAL,
                 fix="keep what the compiler is to know in a constexpr number, or in a struct of your own",
+                cause="components of constexpr vectors",
             )
             return
 

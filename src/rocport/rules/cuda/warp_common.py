@@ -117,6 +117,10 @@ def definitions(source: CudaSource, names: tuple[bytes, ...]) -> Iterator[int]:
             yield function.name
 
 
+OF_WAVEFRONTS = "wavefronts in branches written for AMD"
+"""The cause of what counts in wavefronts there, beside code that the port keeps at 32-lane warps."""
+
+
 def amd_only(source: CudaSource, position: int) -> bool:
     """True in a branch of the preprocessor that only an AMD build takes: it is ported by hand already."""
     ranges = amd_ranges(source)
@@ -145,17 +149,29 @@ def counts_in_wavefronts(source: CudaSource) -> bool:
             for position in source.positions(b"64")
         )
     return says and any(
-        not amd_only(source, position) and not _beside_amd(source, position) for position in source.find(*INTRINSICS)
+        not amd_only(source, position) and not beside_amd(source, source.starts[position])
+        for position in source.find(*INTRINSICS)
     )
 
 
-def _beside_amd(source: CudaSource, position: int) -> bool:
+def beside_amd(source: CudaSource, offset: int) -> bool:
     """True in a branch that has one for AMD beside it: it is CUDA's alone, its 32 lanes with it."""
-    offset = source.starts[position]
-    return any(
-        chain.start < offset < chain.end and any(amd_only(source, arm.directive.last) for arm in chain.branches)
-        for chain in branches(source, False).chains
-    )
+    return any(start <= offset < end for start, end in _arms_beside_amd(source))
+
+
+@lru_cache(maxsize=2)
+def _arms_beside_amd(source: CudaSource) -> list[tuple[int, int]]:
+    """Bytes of the branches beside one that is for AMD and holds code; one that refuses is none."""
+    if not amd_ranges(source):
+        return []
+    refused = [source.starts[one.first] for one in source.directives if one.name == b"error"]
+    found: list[tuple[int, int]] = []
+    for chain in branches(source, False).chains:
+        ours = [arm for arm in chain.branches if amd_only(source, arm.directive.last)]
+        held = [arm for arm in ours if source.data[arm.start : arm.end].strip()]
+        if any(not any(arm.start <= at < arm.end for at in refused) for arm in held):
+            found += [(arm.start, arm.end) for arm in chain.branches if arm not in ours]
+    return found
 
 
 @lru_cache(maxsize=2)

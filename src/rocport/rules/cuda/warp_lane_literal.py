@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, operand_before
-from rocport.rules.cuda.warp_common import INTRINSICS, SHUFFLES, amd_only, speaks_of_warps
+from rocport.rules.cuda.warp_common import INTRINSICS, OF_WAVEFRONTS, SHUFFLES, amd_only, speaks_of_warps
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -127,6 +127,7 @@ def _by_hand(source: CudaSource) -> Iterator[Finding]:
                 f"{source.at(position).decode()} is 64 in a branch written for AMD, "
                 "beside code that keeps 32-lane warps",
                 fix="make it 32, or port this file with --warp=native",
+                cause=OF_WAVEFRONTS,
             )
 
 

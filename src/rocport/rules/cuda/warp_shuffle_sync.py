@@ -23,7 +23,7 @@ from functools import lru_cache
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, insert, replace
-from rocport.rules.cuda.warp_common import HEADER, MASKED, SHUFFLES, Use, definitions, rename, uses
+from rocport.rules.cuda.warp_common import HEADER, MASKED, OF_WAVEFRONTS, SHUFFLES, Use, definitions, rename, uses
 from rocport.syntax.cuda import CudaSource, between
 
 RULE = Rule(
@@ -123,6 +123,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 f"{use.name.decode()} without a width in a branch written for AMD spans the wavefront "
                 "(64 lanes on CDNA), beside code that keeps 32-lane warps",
                 fix="give it the width 32, or use rocport_warp.h in this branch too",
+                cause=OF_WAVEFRONTS,
             )
     for position in definitions(source, SHUFFLES):
         name = source.at(position)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from rocport.binding import Owner, binder
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, replace, replace_range
-from rocport.rules.cuda.warp_common import HEADER, amd_only
+from rocport.rules.cuda.warp_common import HEADER, OF_WAVEFRONTS, amd_only
 from rocport.syntax.cuda import CudaSource
 
 _ATTRIBUTES = {
@@ -142,6 +142,7 @@ def _by_hand(source: CudaSource, position: int) -> Finding:
         "warpSize in a branch written for AMD is 64 on CDNA, beside code that keeps 32-lane warps",
         applicability=Applicability.REVIEW,
         fix="use rocport::warp_size in this branch too, or check that it never meets 32-lane code",
+        cause=OF_WAVEFRONTS,
     )
 
 

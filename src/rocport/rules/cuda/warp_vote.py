@@ -17,7 +17,17 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, replace, replace_range
-from rocport.rules.cuda.warp_common import HEADER, MASKED, VOTES, Use, argument, is_full_mask, rename, uses
+from rocport.rules.cuda.warp_common import (
+    HEADER,
+    MASKED,
+    OF_WAVEFRONTS,
+    VOTES,
+    Use,
+    argument,
+    is_full_mask,
+    rename,
+    uses,
+)
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -76,6 +86,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 f"{use.name.decode()} in a branch written for AMD asks the wavefront (64 lanes on CDNA), "
                 "beside code that keeps 32-lane warps",
                 fix="use rocport_warp.h in this branch too, or check that its result never meets 32-lane code",
+                cause=OF_WAVEFRONTS,
             )
     for use in uses(source, VOTES):
         if native:

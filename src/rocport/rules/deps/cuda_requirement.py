@@ -128,7 +128,12 @@ def _asked(source: BuildSource) -> Iterator[tuple[Line, list[str]]]:
 
 def package_cause(*names: str) -> str:
     """What one decision settles wherever the packages are asked for or imported."""
-    known = {record.name if (record := find_package(name)) else _FOR_CUDA.sub("", normalize(name)) for name in names}
+    found = {name: find_package(name) for name in names}
+    known = {
+        record.name if record else normalize(name)
+        for name, record in found.items()
+        if record or not _FOR_CUDA.search(normalize(name))
+    }
     return "package " + (" ".join(sorted(known)) or "for CUDA's wheels")
 
 

@@ -28,10 +28,16 @@ RULE = Rule(
     ),
     clean=(
         Example("if torch.version.hip is None:\n    os.environ['TORCH_CUDA_ARCH_LIST'] = '8.0;9.0'\n", path="setup.py"),
+        Example("import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = ''\n", path="setup.py"),
         Example("print('set TORCH_CUDA_ARCH_LIST to build faster')\n", path="setup.py"),
     ),
     sources=("https://github.com/pytorch/pytorch/blob/main/torch/utils/cpp_extension.py",),
 )
+
+
+def _is_emptied(statement: ast.AST) -> bool:
+    """True for `os.environ["TORCH_CUDA_ARCH_LIST"] = ""`: no choice of targets to carry over."""
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant) and not statement.value.value
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
@@ -40,6 +46,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         for node, text in source.strings
         if text == "TORCH_CUDA_ARCH_LIST"
         and isinstance(source.parents.get(node), (ast.Subscript, ast.Call, ast.Compare, ast.keyword, ast.Dict))
+        and not _is_emptied(source.statement(node))
     ]
     for node in list(open_places(source, nodes))[:1]:
         yield finding(

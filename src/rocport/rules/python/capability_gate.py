@@ -119,6 +119,11 @@ RULE = Rule(
         Example("if version.major >= 8:\n    pass\n", path="m.py"),
         Example("if torch.cuda.get_device_capability()[0] < 8:\n    warnings.warn('slow')\n", path="m.py"),
         Example("if torch.cuda.get_device_capability() < (6, 0):\n    raise RuntimeError\n", path="m.py"),
+        Example(
+            "def f(x):\n    if x.small and torch.cuda.get_device_capability() < (8, 0):\n        return quick(x)\n"
+            "    return general(x)\n",
+            path="m.py",
+        ),
     ),
     sources=(
         "https://docs.pytorch.org/docs/stable/notes/hip.html",
@@ -152,7 +157,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     gate = Gate(source)
     for node, others in open_lines(source, nodes):
-        if _only_shown(source, node) or all(_before_volta(_compared(source, other)) for other in others):
+        compares = [_compared(source, other) for other in others]
+        if _only_shown(source, node) or all(_before_volta(one) or _way_for_older(source, one) for one in compares):
             continue
         item = finding(
             RULE,
@@ -309,6 +315,24 @@ def _before_volta(node: ast.AST) -> bool:
         if before is not None:
             asked.append(before + isinstance(one, (ast.Lt, ast.GtE)))
     return bool(asked) and max(asked) < _VOLTA
+
+
+def _way_for_older(source: PythonSource, node: ast.AST) -> bool:
+    """True for `if small and get_device_capability() < (8, 0):` that returns: one more way for older GPUs, beside the
+    general one, which newer ones take and AMD's with them."""
+    parent, branch = source.parents.get(node), source.statement(node)
+    return (
+        isinstance(node, ast.Compare)
+        and len(node.ops) == 1
+        and isinstance(node.ops[0], ast.Lt)
+        and (_major(node.comparators[0]) or _HOPPER) < _HOPPER
+        and isinstance(parent, ast.BoolOp)
+        and isinstance(parent.op, ast.And)
+        and isinstance(branch, ast.If)
+        and branch.test is parent
+        and not branch.orelse
+        and isinstance(branch.body[-1], ast.Return)
+    )
 
 
 def _only_shown(source: PythonSource, node: ast.AST) -> bool:

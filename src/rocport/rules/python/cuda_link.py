@@ -9,6 +9,7 @@ import ast
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from operator import itemgetter
 
 from rocport.facts.lookup import link_triggers
@@ -86,11 +87,12 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix=_advice(node),
             confidence=Confidence.MEDIUM,
         )
-        yield edited(item, gate, _edits(gate, node))
+        yield edited(replace(item, cause=_CAUSE), gate, _edits(gate, node))
     for node in open_places(source, [node for node in nodes if cuda_library(str(node.value), by_hand=True)[0]]):
         yield finding(RULE, source, node, f"{ast.unparse(node)[:60]}: {BY_HAND}", fix=_advice(node))
 
 
+_CAUSE = "CUDA's folders and libraries in Python"
 _DESCRIBES = frozenset({"keywords", "description", "long_description", "classifiers", "name"})
 
 

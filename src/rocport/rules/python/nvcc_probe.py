@@ -94,6 +94,11 @@ RULE = Rule(
         Example(
             "cuda_major, _ = torch.cuda.get_device_capability()\nif cuda_major < 8:\n    old()\n", path="monkey.py"
         ),
+        Example(
+            "def get_nvcc_threads():\n    return ['--threads', os.getenv('NVCC_THREADS') or '4']\n"
+            "flags = ['-O3', *get_nvcc_threads()]\n",
+            path="setup.py",
+        ),
         Example("if bare_metal_version:\n    print('nvcc is a compiler')\n", path="setup.py"),
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
@@ -111,6 +116,7 @@ def _only_with_cuda(source: PythonSource, compare: ast.Compare) -> bool:
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     places: list[tuple[Any, str]] = []
+    silent = {node.name for node in source.find(ast.FunctionDef) if _asks_nobody(source, node)}
     for call in source.find(ast.Call):
         name = call_name(source, call)
         if not name and isinstance(call.func, ast.Attribute):
@@ -123,7 +129,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                     what = f"runs {tool[0] if tool else 'nvcc'}, which a ROCm machine does not have"
                     places.append((inner if hasattr(inner, "lineno") else call, what))
                     break
-        elif _PARSED.search(name.rsplit(".", 1)[-1]) and not _takes_apart(source, name):
+        elif _PARSED.search(name.rsplit(".", 1)[-1]) and name not in silent:
             places.append((call, f"{name} asks for a CUDA toolkit"))
     askers = {function.name for place, _ in places if (function := _asker(source, place)) is not None}
     said_of = {place for place, _ in places}
@@ -135,8 +141,10 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if joined or _PATH.fullmatch(text.strip()):
             places.append((constant, "names nvcc, which a ROCm machine does not have"))
     for node in source.find(ast.FunctionDef):
-        if _PARSED.search(node.name) and any(
-            "nvcc" in word or "CUDA_HOME" in word for word in (node.name, *source.words(node))
+        if (
+            _PARSED.search(node.name)
+            and node.name not in silent
+            and any("nvcc" in word or "CUDA_HOME" in word for word in (node.name, *source.words(node)))
         ):
             places.append((node, f"{node.name} asks nvcc"))
     taken = capability_names(source)
@@ -171,10 +179,12 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         yield made
 
 
-def _takes_apart(source: PythonSource, name: str) -> bool:
-    """True for a `parse_cuda_version` of the file that takes a text apart and asks nobody."""
-    named = [node for node in source.find(ast.FunctionDef) if node.name == name and name.startswith("parse")]
-    return any({"nvcc", "CUDA_HOME"}.isdisjoint(source.words(node)) for node in named)
+def _asks_nobody(source: PythonSource, function: ast.FunctionDef) -> bool:
+    """True for a `parse_cuda_version` that takes a text apart, and a `get_nvcc_thread_args` that makes a list of flags:
+    it runs nothing, looks for no toolkit and calls nobody who does."""
+    called = [_called(source, node) for node in ast.walk(function) if isinstance(node, ast.Call)]
+    asks = any(_RUNS.search(name) or _PARSED.search(name.rsplit(".", 1)[-1]) for name in called)
+    return not asks and {"nvcc", *HOMES}.isdisjoint(source.words(function))
 
 
 def _handled(source: PythonSource, node: ast.AST, off: Mapping[ast.stmt, object]) -> bool:

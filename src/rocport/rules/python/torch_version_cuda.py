@@ -131,6 +131,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="read torch.version.hip where torch.version.cuda is None",
             confidence=Confidence.HIGH if used else Confidence.MEDIUM,
         )
+        item = replace(item, cause="torch.version.cuda is None on ROCm")
         text = [edit for other in others for edit in _text_edits(release, other, bound)]
         tests = [edit for other in others for edit in _test_edits(gate, other)]
         assigned = source.parents[node]
