@@ -15,6 +15,8 @@ UNIFORM, WAVEFRONT, WARP, LANE = 0, 1, 2, 3
 from lane to lane."""
 LANES = 32
 
+_SOME = 1
+"""What an unknown amount added to an index counts as: `threadIdx.x + by < blockDim.x` is short of the block's end."""
 _INTEGER = re.compile(rb"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlL]*\Z")
 
 
@@ -469,8 +471,10 @@ def combine(operator: bytes, left: Value, right: Value) -> Value:
         if other.level == UNIFORM:
             pair = 2 * LANES if index.index == "thread" else 2
             aligned = index is left and other.constant is not None and other.constant % pair == 0
-            known = index is left and other.constant is not None and index.ahead is not None
-            more = (other.constant or 0) * (1 if operator == b"+" else -1)
+            unknown = _SOME if operator == b"+" and other.end is None else None
+            amount = other.constant if other.constant is not None else unknown
+            known = index is left and amount is not None and index.ahead is not None
+            more = (amount or 0) * (1 if operator == b"+" else -1)
             ahead = (index.ahead or 0) + more if known else None
             blocks = operator == b"+" and _of_blocks(other) and index.blocks
             return replace(index, constant=None, shifted=index.shifted or not aligned, ahead=ahead, blocks=blocks)

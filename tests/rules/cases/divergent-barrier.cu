@@ -72,3 +72,12 @@ template <int BLOCK_SIZE> __global__ void by_parameter(int *p, const int numThre
     if (threadIdx.x < BLOCK_SIZE / 2) { p[3] = 1; __syncthreads(); }
     __syncthreads();
 }
+__global__ void neighbours(int *p, int by) {
+    if (threadIdx.x + by < blockDim.x) { int v = p[threadIdx.x + by]; __syncthreads(); p[threadIdx.x] = v; }
+    if (threadIdx.x + blockIdx.x * blockDim.x < by) { p[0] = 1; __syncthreads(); }
+    __syncthreads();
+}
+template <int BLOCK> __device__ void shift(int *s, int by) {
+    if (threadIdx.x + by < BLOCK) { int v = s[threadIdx.x + by]; __syncthreads(); s[threadIdx.x] = v; }
+}
+__global__ void shifts(int *s) { shift<64>(s, 1); __syncthreads(); s[1] = 2; }

@@ -231,8 +231,10 @@ def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: tuple[Stat
     inside = (*statement.body, *statement.other)
     if not value.exact or not any(item.kind == "block" for item in unit.operations(inside)):
         return
-    later = any(item.kind == "block" for item in unit.operations(rest)) or any(
-        guard.statement.kind in LOOPS for guard in place.guards
+    later = (
+        any(item.kind == "block" for item in unit.operations(rest))
+        or any(guard.statement.kind in LOOPS for guard in place.guards)
+        or (not body.is_kernel and _meets_again(unit, body))
     )
     if later:
         yield finding(
