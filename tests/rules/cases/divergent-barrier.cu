@@ -81,3 +81,10 @@ template <int BLOCK> __device__ void shift(int *s, int by) {
     if (threadIdx.x + by < BLOCK) { int v = s[threadIdx.x + by]; __syncthreads(); s[threadIdx.x] = v; }
 }
 __global__ void shifts(int *s) { shift<64>(s, 1); __syncthreads(); s[1] = 2; }
+__global__ void in_a_block(int *s, int n) {
+    if (n > 3) { if (threadIdx.x < 32) { s[0] = 1; __syncthreads(); } }
+    if (n > 4) { if (threadIdx.x < 32) { s[1] = 1; __syncthreads(); } return; }
+    auto move = [&](int by) { if (threadIdx.x + by < 64) { s[2] = by; __syncthreads(); } };
+    move(1);
+    __syncthreads();
+}

@@ -234,7 +234,7 @@ def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: tuple[Stat
     later = (
         any(item.kind == "block" for item in unit.operations(rest))
         or any(guard.statement.kind in LOOPS for guard in place.guards)
-        or (not body.is_kernel and _meets_again(unit, body))
+        or _follows(unit, body, place)
     )
     if later:
         yield finding(
@@ -247,6 +247,21 @@ def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: tuple[Stat
             confidence=Confidence.MEDIUM,
             fix=_STEP,
         )
+
+
+def _follows(unit: Unit, body: Body, place: Place) -> bool:
+    """True when a barrier stands behind the statements or the lambda around a branch that holds one itself, or behind a
+    call of its function."""
+    own = [item.at for item, _ in body.operations if item.kind == "block" and not item.via]
+    around = [guard.statement for guard in place.guards if guard.statement.kind in ("if", "switch")]
+    returns = any(_returns(side) for item in around for side in (item.body, item.other))
+    # the others have ended, or a branch around this one parts them already
+    if returns or any(guard.value.exact for guard in place.guards):
+        return False
+    if not any(place.statement.first <= at < place.statement.last for at in own):
+        return False
+    end = max((item.last for item in around), default=place.statement.last)
+    return any(at >= end for at in own) or (not body.is_kernel and _meets_again(unit, body))
 
 
 def _uneven(unit: Unit, body: Body, least: int) -> Iterator[Finding]:
