@@ -66,12 +66,15 @@ RULE = Rule(
         ),
         Example("#include <cuda_bf16.h>\n", contains=("#include <hip/hip_bf16.h>",)),
         Example("#include <cuda_bf16.h>\n", path="a.cpp", contains=('#include "rocport_bf16.h"',)),
+        Example("#include <thrust/device_vector.h>\nthrust::device_vector<int> v;\n", path="a.cpp"),
     ),
     clean=(
         "#if __has_include(<cuda/std/atomic>)\n#if A\n#else\n#endif\n#else\n#include <atomic>\n#endif\n",
         "#include <nvtx3/nvtx3.hpp>\n",
         "#include <vector>\n",
         '#include "my_cuda_runtime.h"\n',
+        "#include <thrust/device_vector.h>\nthrust::device_vector<int> v;\n",
+        Example("#include <thrust/device_vector.h>\n__global__ void k();\n", path="a.cpp"),
     ),
     sources=("header folders of the ROCm 6.4 packages",),
 )
@@ -148,6 +151,7 @@ def served_includes(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     table = load()
     named = any(table.header(name.decode()) for name in set(_QUOTED.findall(source.data)))
+    yield from _thrust(source)
     for directive in source.directives:
         if directive.name in (b"include", b"import", b"include_next"):
             found = spelled(source, directive)
@@ -179,6 +183,26 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             yield _finding(source, directive, symbol, start, end)
         elif named and directive.name in (b"define", b"if", b"elif"):
             yield from _mentioned(source, directive, context)
+
+
+def _thrust(source: CudaSource) -> Iterator[Finding]:
+    """Thrust in a source that the host's compiler compiles: CUDA's can be read there, ROCm's cannot."""
+    if not source.path.endswith(_HOST) or not source.names.isdisjoint((b"__global__", b"__CUDACC__", b"__device__")):
+        return
+    for directive in source.directives:
+        found = spelled(source, directive) if directive.name == b"include" else None
+        if found is not None and found[0].startswith("thrust/"):
+            yield finding(
+                RULE,
+                source,
+                directive.first,
+                f"<{found[0]}>: rocThrust is for HIP's compiler, g++ and clang++ stop in its first header",
+                last=directive.last - 1,
+                applicability=Applicability.MANUAL,
+                fix="compile this source as HIP: with hipcc, LANGUAGE HIP in CMake, or as a .cu of a PyTorch extension",
+                cause="Thrust in a source of the host's compiler",
+            )
+            return
 
 
 _QUOTED = re.compile(rb"[<\"]\s*(\w+[./][\w./+-]+)\s*[>\"]")
