@@ -649,13 +649,15 @@ class _Walk:
     def _loop(self, statement: Statement) -> None:
         recording, self.recording = self.recording, False
         depth = len(self.guards)
+        settled = False
         for _ in range(2):
             before = dict(self.environment), dict(self.declared), len(self.shared)
             if statement.kind == "for" and statement.head is not None:
                 self._for_head(statement)
             self._value(statement.condition)
             self._list(statement.body)
-            if before == (self.environment, self.declared, len(self.shared)):
+            settled = before == (self.environment, self.declared, len(self.shared))
+            if settled:
                 break  # once more would change nothing
         self.recording = recording
         value = self._value(statement.condition)
@@ -666,6 +668,8 @@ class _Walk:
             self.recording = recording
         if self.recording:
             self.body.loops.append(Place(statement, tuple(self.guards)))
+        elif settled and not value.level:
+            return  # a guard that holds for all changes nothing either
         self._under(Guard(statement, _as_condition(value)), statement.body)
         del self.guards[depth:]
 
