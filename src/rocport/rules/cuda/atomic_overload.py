@@ -1,6 +1,7 @@
 """Programs define `atomicMax(float *, float)` and the like because CUDA lacks them; HIP has them: a redefinition.
 So are those that old GPUs lacked, `#if __CUDA_ARCH__ < 600` around `atomicAdd(double *, double)` of CUDA's own guide:
-HIP declares it for the host pass, too, in which that condition holds.
+HIP declares it for the host pass, too, in which that condition holds. So are those for `uint64_t`, which is `unsigned
+long` on Linux: CUDA has them for `unsigned long long` only, HIP for both.
 HIP's overloads for float and double do the same in one operation, and return the old value. The program's own is left
 out when compiled for AMD. SAFE for the loop of CUDA's guide, which adds (or takes `max`, `fmin`, ...) and swaps until
 nobody came between, and gives the old value back, without a word more. REVIEW of every other: the two may differ for
@@ -20,6 +21,11 @@ from rocport.syntax.declarations import definition_start
 
 _EXTREMES = (b"float", b"double", b"longlong", b"unsignedlong")
 _NAMES = {b"atomicMax": _EXTREMES, b"atomicMin": _EXTREMES, b"atomicAdd": (b"float", b"double", b"unsignedlong")}
+_NAMES |= dict.fromkeys(
+    (b"atomicCAS", b"atomicSub", b"atomicExch", b"atomicAnd", b"atomicOr", b"atomicXor"), (b"unsignedlong",)
+)
+# What unsigned long is called on Linux.
+_LONG = frozenset({b"uint64_t", b"std::uint64_t", b"size_t", b"std::size_t", b"ulong", b"unsignedlongint"})
 
 RULE = Rule(
     name="atomic-overload",
@@ -94,8 +100,18 @@ RULE = Rule(
             "  } while (seen != old);\n  return __int_as_float(old);\n}\n",
             contains=("#if !ROCPORT_HIP",),
         ),
+        Example(
+            "__device__ std::uint64_t atomicCAS(std::uint64_t *p, std::uint64_t a, std::uint64_t b) {\n"
+            "  return atomicCAS(reinterpret_cast<unsigned long long *>(p), (unsigned long long)a, b);\n}\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
+            "__device__ size_t atomicXor(size_t *p, uint64_t v) { size_t old = *p; *p ^= v; return old; }\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
     ),
     clean=(
+        "__device__ long atomicXor(long *p, long v) { return *p ^= v; }\n",
         "__device__ float atomicMaxFloat(float *a, float v) { return *a = v; }\n",
         "__global__ void k(int *a) { atomicMax(a, 1); }\n",
         "__device__ __half atomicAdd(__half *a, __half v) { return *a = v; }\n",
@@ -115,7 +131,15 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         given = parameters(source, open_, close)
         types = [type_ for type_, _ in given]
-        if len(types) != 2 or types[0] != types[1] + b"*" or types[1] not in _NAMES[source.texts[position]]:
+        values = (
+            {b"unsignedlong" if type_ in _LONG else type_ for type_ in [types[0].removesuffix(b"*"), *types[1:]]}
+            if types
+            else set()
+        )
+        count = 3 if source.texts[position] == b"atomicCAS" else 2
+        if len(types) != count or len(values) != 1 or not types[0].endswith(b"*"):
+            continue
+        if values.isdisjoint(_NAMES[source.texts[position]]):
             continue
         body = close + 1
         last = source.pairs.get(body, body)
@@ -127,7 +151,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             "this definition is left out on AMD",
             last=close,
             applicability=Applicability.SAFE
-            if _is_the_loop(source, position, body, last, given)
+            if _forwards(source, position, body, last) or _is_the_loop(source, position, body, last, given)
             else Applicability.REVIEW,
             edits=leave_out_on_hip(source, definition_start(source, position), last, b"HIP has this overload"),
             headers=[PLATFORM],
@@ -136,10 +160,18 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         )
 
 
+def _forwards(source: CudaSource, position: int, first: int, last: int) -> bool:
+    """True for a body that only calls the function of the same name: `unsigned long`'s that asks for long long's."""
+    begins = source.texts[first + 1 : first + 4] == [b"return", source.texts[position], b"("]
+    return begins and source.pairs.get(first + 3) == last - 2
+
+
 def _is_the_loop(source: CudaSource, position: int, first: int, last: int, given: list[tuple[bytes, bytes]]) -> bool:
     """True for a declaration, and for a body that is CUDA's loop around what HIP's overload does, and nothing else."""
     if first == last:
         return True
+    if source.texts[position] not in _COMBINED:
+        return False
     (_, address), (type_, value) = given
     body = source.texts[first + 1 : last]
     loop = _LOOP.fullmatch(b" ".join(body[body.index(b"do") :])) if b"do" in body else None
