@@ -3,12 +3,13 @@
     python benchmarks/hostile.py                      # all of it, about an hour
     python benchmarks/hostile.py --only linear --kept FILE --budget 300    # a piece of it; again goes on from there
 
-Most attacks are tests, of which this counts the outcomes; a test that is skipped says why. Two are larger here: kill -9
-at 200 random points of `port`, `port --in-place`, `--undo`, `sdk install` and `fleet`, after which nothing may be lost
-and the next run completes; and every reader over every repeated hostile text, at 4, 16 and 64 KB. A text is read on,
-at 512 KB and then at 8 MB, where a byte more cost half as much again in the last step as in the one before, where the
-longer reading would take no more than a quarter of a second of processor time in proportion (`--seconds`), and, one
-text in 400 of each reader (`--sample`), by a hash, whatever it takes. A reading that takes more than twice the time
+Most attacks are tests, of which this counts the outcomes; a test that is skipped says why. Three are larger here: what
+is no tree, no text and no file, under every command that looks at one (hostile_inputs.py); kill -9 at 200 random points
+of `port`, `port --in-place`, `--undo`, `sdk install` and `fleet`, after which nothing may be lost and the next run
+completes; and every reader over every repeated hostile text, at 4, 16 and 64 KB. A text is read on, at 512 KB and then
+at 8 MB, where a byte more cost half as much again in the last step as in the one before, where the longer reading would
+take no more than a quarter of a second of processor time in proportion (`--seconds`), and, one text in 400 of each
+reader (`--sample`), by a hash, whatever it takes. A reading that takes more than twice the time
 that would be in proportion got through, where a quarter of the text is read in less than an eighth of the time, too.
 The readers are those of tests/cli/test_hostile_size.py: every rule, by a file of each language that a rule or the proof
 of the NVIDIA path knows, over what begins something and never ends it and over an example of each rule, so that a new
@@ -43,6 +44,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import click
+from hostile_inputs import inputs
 
 from rocport.model.digest import code_digest
 
@@ -380,7 +382,7 @@ def nesting() -> Iterator[tuple[str, int, int]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("tests", "kill", "linear", "nesting"))
+    parser.add_argument("--only", choices=("tests", "kill", "inputs", "nesting", "linear"))
     parser.add_argument("--points", type=int, default=200, help="to kill at, over five commands")
     parser.add_argument("--limit", type=int, default=8 << 20, help="bytes of the longest text")
     parser.add_argument(
@@ -406,6 +408,9 @@ def main() -> int:
             row(name, *tests(arguments))
     if given.only in (None, "kill"):
         for outcome in kills(given.points, given.seed):
+            row(*outcome)
+    if given.only in (None, "inputs"):
+        for outcome in inputs():
             row(*outcome)
     if given.only in (None, "nesting"):
         for outcome in nesting():

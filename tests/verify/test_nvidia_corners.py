@@ -155,6 +155,7 @@ LEAKS += [
         {"a.cu": "int a = std::source_location::current().line();\n"},
         {"a.cu": f"{SEED}int a = std::source_location::current().line();\n"},
     ),
+    ({"a.cu": "auto a = std::stacktrace::current();\n"}, {"a.cu": f"{SEED}auto a = std::stacktrace::current();\n"}),
     (
         {"h.h": "#define ID (__LINE__ % 7)\n", "a.cu": '#include "h.h"\nint a = ID;\n'},
         {"a.cu": f'#include "h.h"\n{SEED}int a = ID;\n'},

@@ -579,7 +579,9 @@ def includes(stream: Sequence[Token]) -> Iterator[tuple[str, bool, int]]:
                 yield found.group(2), found.group(1) == '"', token.line
 
 
-LINES = frozenset(("__LINE__", "__builtin_LINE", "source_location"))
+LINES = frozenset(
+    ("__LINE__", "__builtin_LINE", "source_location", "__builtin_source_location", "stacktrace", "basic_stacktrace")
+)
 _REPORTS = frozenset(("__FILE__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"))
 """What stands beside a line number that only says where something happened."""
 
