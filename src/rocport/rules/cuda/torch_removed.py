@@ -42,10 +42,11 @@ RULE = Rule(
     name="torch-removed",
     summary="header or name that PyTorch has removed",
     severity=Severity.BREAKS_BUILD,
-    applicability=Applicability.SAFE,
+    applicability=Applicability.MANUAL,
     phase=2,
     triggers=frozenset({b"THC", b"TH", b"lazyInitCUDA", *_NAMES, *_BROUGHT}),
     examples=(
+        Example("#include <THC/THCGenerateFloatTypes.h>\n", contains=("#include <THC/THCGenerateFloatTypes.h>",)),
         Example(
             "#include <THC/THCAtomics.cuh>\n",
             contains=(
@@ -91,10 +92,23 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for directive in source.directives:
         found = spelled(source, directive) if directive.name == b"include" else None
-        if found is None or found[0] not in _HEADERS or is_project_file(found[0], source, context):
+        if found is None or not found[0].startswith(("THC/", "TH/")) or is_project_file(found[0], source, context):
             continue
         name, _, end = found
         if f"__has_include(<{name}>)".encode() in source.data:
+            continue
+        if name not in _HEADERS:
+            yield finding(
+                RULE,
+                source,
+                directive.first,
+                f"<{name}> is gone since PyTorch 1.11, and nothing stands for it",
+                last=directive.last - 1,
+                applicability=Applicability.MANUAL,
+                fix="write what needs it with ATen: a tensor of any type by AT_DISPATCH_FLOATING_TYPES",
+                holds="torch >= 1.11",
+                cause="THC's tensors",
+            )
             continue
         today = _HEADERS[name]
         instead = f"<{today[1]}>" if today else _OURS
@@ -104,6 +118,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             directive.first,
             f"<{name}> is gone since PyTorch 1.11; {instead} has what code takes from it",
             last=directive.last - 1,
+            applicability=Applicability.SAFE,
             edits=[Edit(Span(directive.start, end), _block(name, today, source.newline))],
             headers=() if today else (_OURS,),
             holds="torch >= 1.11",
@@ -118,6 +133,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                     source,
                     position,
                     f"{source.texts[position].decode()} is {new.decode()} since PyTorch {since}",
+                    applicability=Applicability.SAFE,
                     edits=[replace(source, position, new)],
                     holds=holds,
                 )
@@ -132,6 +148,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 first,
                 "lazyInitCUDA() returns nothing any more, and the state is of no use",
                 last=position + 2,
+                applicability=Applicability.SAFE,
                 edits=[replace_range(source, first, position + 3, b"nullptr")],
                 headers=[_OURS],
                 holds="torch >= 1.11",
@@ -145,7 +162,8 @@ def _without_include(source: CudaSource) -> Iterator[Finding]:
         return
     name = source.texts[used[0]].decode()
     message = f"{name} came with ATen/cuda's headers until PyTorch 1.11; {_OURS} has it"
-    yield finding(RULE, source, used[0], message, headers=[_OURS], holds="torch >= 1.11")
+    safe = Applicability.SAFE
+    yield finding(RULE, source, used[0], message, applicability=safe, headers=[_OURS], holds="torch >= 1.11")
 
 
 def _block(name: str, today: tuple[str, ...], newline: bytes) -> bytes:
