@@ -16,6 +16,7 @@ from rocport.port.places import Places
 from rocport.project.languages import language_of
 from rocport.rules import LoadedRule, discover
 from rocport.scan.engine import scan_file
+from rocport.syntax.cuda import CudaSource
 
 
 def _scan(path: str, data: bytes, context: Context) -> list[Finding]:
@@ -145,6 +146,15 @@ def test_text_that_no_compiler_takes_ends_no_rule(rule: str, text: bytes) -> Non
     """One searched for ever, one raised IndexError."""
     (loaded,) = (one for one in discover() if one.rule.name == rule)
     assert len(beside.found(loaded, Example("", path="a.cu"), text) or ()) <= 1
+
+
+def test_a_name_in_a_comment_or_a_string_alone_ends_no_rule() -> None:
+    """It raised KeyError in every rule of facts/intrinsics.toml, and nothing of the rule's was translated there."""
+    for loaded in discover():
+        if "cuda" in loaded.rule.languages:
+            names = b" ".join(sorted(loaded.rule.triggers | loaded.rule.claims))
+            text = b'// %b\n__global__ void k(float *f) { *f = 1; }\nconst char *s = "%b";\n' % (names, names)
+            list(loaded.check(CudaSource("a.cu", text), Context()))
 
 
 @pytest.mark.parametrize("loaded", [pytest.param(item, id=item.rule.name) for item in discover()])

@@ -40,7 +40,8 @@ def check(group: Intrinsics, rule: Rule, source: CudaSource, context: Context) -
     stays, but where the header does for any type what CUDA does for its own. A note is for REVIEW once a file.
     """
     told: set[str] = set()
-    for name in sorted(source.names & group.names.keys(), key=lambda name: source.index[name][0]):
+    # Not source.names: a name in a comment or a string is no token.
+    for name in sorted(source.index.keys() & group.names.keys(), key=lambda name: source.index[name][0]):
         bound = binder(source, context)
         overloads = [
             item for item in bound.definitions(name, "function") if item.live != (False, False) and not item.owner
