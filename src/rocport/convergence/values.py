@@ -48,11 +48,12 @@ class Value:
 
 PLAIN = Value()
 VARIES = Value(LANE)
+_OF_LEVEL = (PLAIN, Value(WAVEFRONT), Value(WARP), VARIES)
 
 
 def joined(*values: Value) -> Value:
     """A value computed from others in some way."""
-    return Value(max((value.level for value in values), default=UNIFORM))
+    return _OF_LEVEL[max([value.level for value in values], default=UNIFORM)]
 
 
 class Environment(Protocol):

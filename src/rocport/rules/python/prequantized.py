@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from rocport.facts.errors import FactError
 from rocport.facts.packages import package
-from rocport.facts.targets import all_targets, load_target, wave_target
+from rocport.facts.targets import load_target, target_names, wave_target
 from rocport.model import Applicability, Confidence, Context, Example, Finding, GfxTarget, Rule, Severity
 from rocport.project.pins import stays_below
 from rocport.rules.python.common import PYTHON, finding, open_places, text_of
@@ -25,7 +25,12 @@ _NAMED = re.compile(r"(?i)[-_]bnb[-_](?:4bit|nf4|fp4)(?![a-z0-9])")
 _WHERE = frozenset({"pretrained_model_name_or_path", "model_name_or_path", "model_name", "model", "model_id"})
 _OWN = re.compile(r"Fast\w*Model")
 
-_WITHOUT = next(t.name for t in all_targets() if any(s.state == "no" for s in t.library("bitsandbytes")[-1:]))
+
+def _lacks(target: str) -> bool:
+    return any(said.state == "no" for said in load_target(target).library("bitsandbytes")[-1:])
+
+
+_WITHOUT = next(filter(_lacks, target_names()))
 
 RULE = Rule(
     name="prequantized-4bit",
