@@ -21,6 +21,8 @@ named before a look, in no list until then: 0.57, with 17 of the 21 false in two
 Five more are of 2026-11-27, of `rocport port`'s findings: 44 trees, of names written down before a look and split by
 the last bit of sha256 of OWNER/NAME: 58 of 12 trees (30 true) and 70 of ten (31) to mend rules by; set aside, one look
 each between the mends, 60 of eleven (39), 46 of five (24, 14 false being rows of one table) and 49 of six (30).
+Two of 2026-11-28, of `scan`'s findings, names written down and split in the same way: 60 of 27 trees (seed 61; 32 true,
+6 repeats) to mend rules by, and 60 of 30 trees set aside (seed 62; 37 true, 2 repeats), looked at once, with the mends.
 FOLDER holds a tree as `owner+name`; a tree that is not there is left out. Labels of one cause count once, by the best
 of them, and a site whose message or place in its cause changed is found again; a true one that is gone is named.
 """

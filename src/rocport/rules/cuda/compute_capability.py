@@ -72,6 +72,7 @@ RULE = Rule(
         Example("int g(int a);\nint f() { return g(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) > 7; }\n"),
     ),
     clean=(
+        'void f(cudaDeviceProp p, Info &info) { info["major"] = p.major; info["minor"] = p.minor; }\n',
         'void f(cudaDeviceProp p) { printf(", sm_%d%d, %d cores", p.major, p.minor, cores(p.major, p.minor) * 2); }\n',
         "void f() { int m = 0;\n cudaDeviceGetAttribute(&m, cudaDevAttrComputeCapabilityMajor, 0);\n"
         ' if (m < 1) exit(1);\n printf("%d", m); }\n',
@@ -156,8 +157,11 @@ def _before_volta(source: CudaSource, position: int) -> bool:
 
 
 def _is_printed(source: CudaSource, position: int) -> bool:
-    """True where the number is only shown: an argument of printf, or put into a stream."""
+    """True where the number is only shown: an argument of printf, put into a stream, or named among a device's
+    properties, `info["major"] = prop.major`."""
     after, before = source.at(position + 1), _before(source, position)
+    if after == b";" and source.at(position - 3) == b"=" and source.at(position - 4) == b"]":
+        return source.at(position - 5)[-1:] == b'"'
     if after in _OPERATORS or before in _OPERATORS:
         return False
     at, text = position, b""

@@ -18,6 +18,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from rocport.binding.branches import branches
 from rocport.convergence import unit_of
 from rocport.convergence.values import Reader, by_name
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
@@ -74,6 +75,8 @@ RULE = Rule(
         ),
     ),
     clean=(
+        "__global__ void k(volatile int *s, int t) {\n#if __CUDA_ARCH__ >= 300\n  s[t] = 0;\n#else\n"
+        "  s[t] += s[t + 4];\n  s[t] += s[t + 2];\n  s[t] += s[t + 1];\n#endif\n}\n",
         "__global__ void k(int *p, int t) {\n  __shared__ int s[32];\n"
         "  for (int d = 16; d > 0; d >>= 1) { if (t < d) s[t] += s[t + d]; __syncthreads(); }\n}\n",
         "__device__ void r(float *s, int t) {\n  s[t] += s[t + 4]; __syncwarp();\n  s[t] += s[t + 2]; __syncwarp();\n"
@@ -102,8 +105,10 @@ _LEAST_STEPS = 3
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     chains = [*_loops(source), *_chains(source)]
-    yield from (item for _, item in chains)
-    yield from _exchanges(source, context, chains)
+    view = branches(source, context.project.torch_extension)
+    for item in (*(item for _, item in chains), *_exchanges(source, context, chains)):
+        if not view.is_dead(item.span.end - 1, device_only=True):
+            yield item
 
 
 def _chains(source: CudaSource) -> Iterator[tuple[bytes, Finding]]:
