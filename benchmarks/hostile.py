@@ -15,8 +15,9 @@ The readers are those of tests/cli/test_hostile_size.py: every rule, by a file o
 of the NVIDIA path knows, over what begins something and never ends it and over an example of each rule, so that a new
 rule is among them without being named. What each text gave stays in `--kept`, by reader, text, limits and a hash of
 src/rocport, so that no reading of other code counts. `--budget` ends a run after so many seconds of processor time, in
-equal parts for the readers, whose texts are taken by a hash; the next run goes on there. Rows and total are of all
-texts read so far; those left are counted as skipped, and the last line but one says how many texts were read how far.
+equal parts for the readers, whose texts are taken by a hash, the one to 8 MB last; the next run goes on there. Rows and
+total are of all texts read so far; those left are counted as skipped, and the last line but one says how many texts
+were read how far.
 """
 
 from __future__ import annotations
@@ -301,7 +302,7 @@ def linear(limit: int, most: float, sample: int, kept: Kept, far: Counter[int]) 
         rank = {piece: hashlib.sha256(f"{name} {piece!r}".encode()).digest() for piece in size.texts(name)}
         whole = set(sorted(rank, key=rank.__getitem__)[: -(-len(rank) // sample)])
         answers = []
-        for piece in sorted(rank, key=rank.__getitem__):
+        for piece in sorted(rank, key=lambda piece: (piece in whole, rank[piece])):
             allowed = float("inf") if piece in whole else most
             answers.append(
                 kept.of(repr((name, piece, limit, allowed)), partial(_read, name, read, piece, limit, allowed))

@@ -139,8 +139,10 @@ def _interrupted(number: int) -> None:
 
 
 def _closed() -> None:
+    """As Python starts where both are."""
     os.close(1)
     os.close(2)
+    sys.stdout = sys.stderr = None
 
 
 AROUND: dict[str, Callable[[], None]] = {

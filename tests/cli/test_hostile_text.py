@@ -144,6 +144,12 @@ def test_nowhere_to_print_ends_no_command_with_a_traceback(where: str, tree: Pat
     assert ("No space left" in done.stderr) is ("full" in where)
 
 
+def test_a_diff_that_nobody_takes_ends_no_command_with_a_traceback(tree: Path) -> None:
+    command = f'exec "{sys.executable}" -m rocport port . --diff --isolated >&-'
+    done = subprocess.run(["bash", "-c", command], cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize(
     "bad", ["\x00", "\x07", "\x08", "\r", "\x1b", "\x7f", "\x85", "\x9b", "\u2028", "\u202e", "\u2066", "\u200f"]
 )

@@ -53,7 +53,7 @@ def main() -> None:
     from rocport.model.terminal import Guard
 
     # Either is None where its descriptor is closed.
-    out, err = (stream or io.StringIO() for stream in (sys.stdout, sys.stderr))
+    out, err = (stream or io.TextIOWrapper(io.BytesIO()) for stream in (sys.stdout, sys.stderr))
     sys.stdout, sys.stderr = Guard(out), Guard(err)
     try:
         code = cli.main(prog_name="rocport", standalone_mode=False)
