@@ -463,6 +463,7 @@ def test_what_is_declared_or_asked_often_is_looked_up_in_linear_time(opening: by
         ("a.cu", b"bool f(cublasHandle_t h) { int rc = cublasDestroy(h); return rc == 7; }\n"),
         ("a.cu", b"void f(char *b, const cudaDeviceProp &p) { memcpy(b, &p, sizeof(p)); }\n"),
         ("a.cu", b"void f(CUdeviceptr d, const void *h, int n) { cuMemcpyHtoD(d, h, n); }\n"),
+        ("a.cu", b"__device__ void f(__half2 *a, __half2 v) { atomicAdd(a, v); }\n"),
         ("CMakeLists.txt", b"add_library(x STATIC a.cu)\n"),
     ],
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.definitions import arguments, parameters
-from rocport.syntax.cuda import NUMBER, CudaSource, Function, kind_of
+from rocport.syntax.cuda import NUMBER, CudaSource, Function, between, kind_of
 from rocport.syntax.declarations import definition_start
 
 _TYPES = frozenset({b"float2", b"float4"})
@@ -126,11 +126,17 @@ def _declared(source: CudaSource, at: int) -> bytes:
 
 @lru_cache(maxsize=16)
 def _declared_in(source: CudaSource, name: bytes, span: tuple[int, int]) -> bytes:
-    places = source.index.get(name, ())
-    found = [(at, _type(source, at)) for at in places]
-    inside = [kind for at, kind in found if span[0] < at < span[1] and kind is not None]
-    kinds = inside or [kind for _, kind in found if kind is not None]
+    places, types, all_kinds = _types_of(source, name)
+    kinds = {types[at] for at in between(places, span[0] + 1, span[1])} or all_kinds
     return next((kind for kind in (b"vector", b"named", b"scalar") if kind in kinds), b"")
+
+
+@lru_cache(maxsize=16)
+def _types_of(source: CudaSource, name: bytes) -> tuple[list[int], dict[int, bytes], set[bytes]]:
+    """Where a name is declared, of what kind the type is at each of these places, and all kinds."""
+    found = ((at, _type(source, at)) for at in source.index.get(name, ()))
+    types = {at: kind for at, kind in found if kind is not None}
+    return list(types), types, set(types.values())
 
 
 def _type(source: CudaSource, at: int) -> bytes | None:
