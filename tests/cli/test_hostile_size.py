@@ -431,6 +431,7 @@ def test_a_cuda_source_is_read_in_linear_time() -> None:
         ),
         *(("a.cu", piece) for piece in (b'R"(', b'R"a(')),
         *(("MANIFEST.in", piece) for piece in (b"a", b"//")),
+        ("pyproject.toml", b"["),
         ("Makefile", b"CUDA_"),
     ],
 )

@@ -59,7 +59,7 @@ _CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
 _FOR_CUDA = re.compile(r"-cu(?:da)?1[1-9]x?$")
 _KEY = re.compile(r"\s*([A-Za-z][\w-]*)\s*=")
-_SECTION = re.compile(r"\s*\[+([^\]]+)\]+\s*$")
+_SECTION = re.compile(r"\s*\[+([^\[\]]+)\]+\s*$")
 _TABLE = re.compile(r"(?:^|[.-])(?:dependencies|packages)$")
 """Tables of Poetry, pixi and Pipenv whose keys are packages."""
 _ASKING = frozenset({"install_requires", "setup_requires", "tests_require", "requires", "deps"})
