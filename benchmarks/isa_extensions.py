@@ -25,10 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from real import digest
-
 from rocport import api
 from rocport.fleet.sources import Source, fetch
+from rocport.model.digest import code_digest
 
 _COUNTS = ("passed", "failed", "skipped", "errors")
 _LAST = 6
@@ -151,7 +150,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    rows, sources = {}, digest()
+    rows, sources = {}, code_digest(by_content=True)
     for extension in EXTENSIONS:
         if given.only and not any(word in extension.name for word in given.only):
             continue

@@ -51,7 +51,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from real import Repository, digest, obtain
+from real import Repository, obtain
 
 from rocport.executor.amd import width_of
 from rocport.executor.base import BuildError, BuildOptions, RunOptions, RunResult
@@ -60,6 +60,7 @@ from rocport.executor.limits import Limits
 from rocport.executor.program import Program, ProgramError, load_program
 from rocport.facts._toml import read_toml
 from rocport.model import HANGING_S
+from rocport.model.digest import code_digest
 from rocport.project.languages import KERNEL_SOURCES
 from rocport.scan.revision import RevisionError
 
@@ -344,7 +345,7 @@ def main() -> int:
     results = work / "programs"
     results.mkdir(parents=True, exist_ok=True)
     explained = {row["program"]: row for row in read_toml(LIST)["explained"]}
-    key = digest()
+    key = code_digest(by_content=True)
     every = list(listed(work, given.mirror))
     chosen = [
         one

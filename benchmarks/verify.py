@@ -41,6 +41,7 @@ from rocport.executor.isa.runtime.executor import IsaExecutor
 from rocport.executor.program import Program
 from rocport.facts._toml import read_toml
 from rocport.facts.targets import wave_target
+from rocport.model.digest import code_digest
 from rocport.verify.functional import FunctionalOptions, ProgramResult, Verdict, verify_program
 
 HERE = Path(__file__).resolve().parent
@@ -244,8 +245,6 @@ def right_ones(folder: Path, name: str = "") -> Iterator[tuple[str, ProgramResul
 
 
 def main() -> int:
-    from real import digest  # beside this file; tests load this file alone
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="one class")
     parser.add_argument("--levels", default=",".join(LEVELS))
@@ -263,7 +262,12 @@ def main() -> int:
     # What an answer rests on: rocport, this file, and the programs that defects are planted in.
     rests_on = [Path(__file__), *sorted(PROGRAMS.rglob("*")), *sorted(ROWSTATS.rglob("*"))]
     texts = b"\0".join(path.read_bytes() for path in rests_on if path.is_file())
-    key = [digest() if arguments.work else "", hashlib.sha256(texts).hexdigest(), list(levels), arguments.executor]
+    key = [
+        code_digest(by_content=True) if arguments.work else "",
+        hashlib.sha256(texts).hexdigest(),
+        list(levels),
+        arguments.executor,
+    ]
     began = time.monotonic()
     for plant in sorted(plants(), key=lambda plant: plant.rank):
         if arguments.only and plant.kind != arguments.only:

@@ -162,3 +162,26 @@ def test_a_circle_is_seen() -> None:
 
 def test_modules_import_in_no_circle() -> None:
     assert not _circles(_graph())
+
+
+def test_benchmarks_find_what_they_take_of_each_other() -> None:
+    """A name that is imported from the file beside it stands there; most of them no test runs."""
+    top = SRC.parents[1]
+    trees = {path.stem: ast.parse(path.read_text()) for path in (top / "benchmarks").glob("*.py")}
+    bound: dict[str, set[str]] = {}
+    for name, tree in trees.items():
+        bound[name] = {
+            getattr(node, "asname", None) or getattr(node, "name", None) or getattr(node, "id", "")
+            for statement in tree.body
+            for node in ast.walk(statement)
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.alias | ast.Name)
+        }
+    lacking = [
+        f"{name}.py: {node.module}.{alias.name}"
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in trees
+        for alias in node.names
+        if alias.name not in bound[node.module] and not (top / "tools" / f"{node.module}.py").is_file()
+    ]
+    assert not lacking
