@@ -46,3 +46,9 @@ def test_what_solvers_sparse_matrices_and_plans_are_asked_for(hip: HipCompile) -
     program = hip(source, "-O0", "-std=c++17", "-lhipsolver", "-lhipsparse", "-lhipfft")
     done = subprocess.run([program], capture_output=True, text=True, timeout=HANGING_S, check=False)
     assert done.stdout == "PASSED\n", done.stdout + done.stderr
+
+
+def test_vectors_of_types_named_at_run_time(hip: HipCompile) -> None:
+    program = hip(Path(__file__).with_name("typed_vectors.cpp"), "-O0", "-std=c++17", "-lhipblas")
+    done = subprocess.run([program], capture_output=True, text=True, timeout=HANGING_S, check=False)
+    assert done.stdout == "PASSED\n", done.stdout + done.stderr
