@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch extensions on the CPU executor: the extension of a ported repository is built into a Python interpreter, in
-which the repository's own Python code and tests call its kernels on CPU tensors, at wavefront width 32 or 64."""
+which the repository's own Python code and tests call its kernels on the executor's device, at wavefront width 32 or 64.
+"""
 
 from __future__ import annotations
 
@@ -205,12 +206,10 @@ def interpreter_program(extensions: Sequence[Extension], folder: Path, environme
         ]
     listed = " ".join(f'X("{extension.name}", {extension.name.rpartition(".")[2]})' for extension in extensions)
     includes = tuple(f"-isystem{path}" for path in environment.include)
-    units.append(
-        Unit(
-            str(INCLUDE_TORCH / "rpx_torch" / "main.cpp"),
-            flags=(*includes, "-std=c++20", f"-DROCPORT_MODULES={listed}"),
-        )
-    )
+    units += [
+        Unit(str(INCLUDE_TORCH / "rpx_torch" / name), flags=(*includes, "-std=c++20", f"-DROCPORT_MODULES={listed}"))
+        for name in ("main.cpp", "backend.cpp")
+    ]
     return Program(folder.name, folder, tuple(units), ("-rdynamic", *environment.link, *_torch(environment)))
 
 

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The child's side of running a PyTorch extension on the CPU executor: Python code sees a ROCm build of PyTorch with
-one device, and tensors "on" it are CPU tensors. Imported by the interpreter of `rocport run`; needs nothing of rocport.
-
-Every tensor says `cuda` of its device, also one that the program brought to the CPU: who asks which of two tensors lies
-where gets no answer here.
+one device. Its tensors are made by include_torch/rpx_torch/backend.cpp. Imported by the interpreter of `rocport run`;
+needs nothing of rocport.
 """
 
 from __future__ import annotations
@@ -15,68 +13,12 @@ import json
 import os
 import sys
 import types
-from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 HIP_VERSION = "6.4.43482-0f2d60242"
 DEVICE = torch.device("cuda", 0)
-CPU = torch.device("cpu")
-_WORDS = ("cuda", "hip")
-
-
-def _on_device(value: Any) -> bool:
-    if isinstance(value, torch.device):
-        return value.type == "cuda"
-    if isinstance(value, str):
-        return value.partition(":")[0] in _WORDS
-    return False
-
-
-class Device(TorchFunctionMode):
-    """Sends every request for the device to the CPU, and answers questions about it."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = dict(kwargs or {})
-        name = getattr(func, "__name__", "")
-        if name == "__get__":
-            return self._property(func, args)
-        if name == "cuda" and args and isinstance(args[0], torch.Tensor):
-            return args[0]
-        if name in ("record_stream", "pin_memory"):
-            return args[0] if name == "pin_memory" else None
-        if name == "is_pinned":
-            return False
-        if name == "__repr__" or func is torch._tensor_str._str:
-            with torch._C.DisableTorchFunction():
-                return func(*args, **kwargs)
-        args = tuple(_sent(value) for value in args)
-        kwargs = {key: CPU if key == "device" and _on_device(value) else _sent(value) for key, value in kwargs.items()}
-        return func(*args, **kwargs)
-
-    def _property(self, func: Any, args: Any) -> Any:
-        owner = getattr(func, "__self__", None)
-        which = getattr(owner, "__name__", "")
-        if which == "device" and isinstance(args[0], torch.Tensor):
-            with torch._C.DisableTorchFunction():
-                real = func(*args)
-            return DEVICE if real.type == "cpu" else real
-        if which == "is_cuda":
-            return True
-        if which == "is_cpu":
-            return False
-        return func(*args)
-
-
-def _sent(value: Any) -> Any:
-    """An argument with the device replaced by the CPU."""
-    if isinstance(value, torch.device) and value.type == "cuda":
-        return CPU
-    if isinstance(value, str) and (value in _WORDS or value.startswith(("cuda:", "hip:"))):
-        return "cpu"
-    return value
 
 
 class Stream:
@@ -134,13 +76,6 @@ class Event:
         return (other.time - self.time) * 1e3
 
 
-class Generator(torch.Generator):
-    """A generator of the CPU, whatever device it is asked for."""
-
-    def __new__(cls, device: Any = None) -> Generator:
-        return super().__new__(cls, device=CPU)  # type: ignore[call-arg]
-
-
 class Properties(types.SimpleNamespace):
     """What torch.cuda.get_device_properties gives."""
 
@@ -165,9 +100,11 @@ def properties() -> Properties:
     )
 
 
-@contextlib.contextmanager
-def _nothing(*arguments: Any, **named: Any) -> Iterator[None]:
-    yield
+class Guard(contextlib.nullcontext[None]):
+    """`with torch.cuda.device(0)`, `with torch.cuda.stream(s)`: there is one device, and work is done at once."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__()
 
 
 def patch_platform() -> None:
@@ -195,9 +132,9 @@ def patch_platform() -> None:
         "default_stream": lambda device=None: Stream(),
         "Stream": Stream,
         "Event": Event,
-        "stream": _nothing,
-        "device": _nothing,
-        "device_of": _nothing,
+        "stream": Guard,
+        "device": Guard,
+        "device_of": Guard,
         # torch.manual_seed calls it, and seeds the CPU's generator itself.
         "manual_seed": lambda seed: None,
         "manual_seed_all": lambda seed: None,
@@ -210,9 +147,6 @@ def patch_platform() -> None:
     }
     for name, answer in answers.items():
         setattr(cuda, name, answer)
-    base: Any = torch
-    base.Generator = Generator
-    base.set_default_device = lambda device: None
 
 
 class Stubs(importlib.abc.MetaPathFinder):
@@ -239,18 +173,16 @@ def _load_library(original: Any) -> Any:
     return load_library
 
 
+def _to(storage: Any, device: torch.device, non_blocking: bool = False) -> Any:
+    """torch.storage's own, by way of a tensor: a CPU build makes storages of the CPU only."""
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage).to(device).untyped_storage()
+
+
 def install() -> None:
     """Make this process see the device. Called once, before the program's own code."""
     patch_platform()
+    storages: Any = torch.storage
+    storages._to = _to
     sys.meta_path.insert(0, Stubs())
     ops: Any = torch.ops
     type(ops).load_library = staticmethod(_load_library(ops.load_library))
-    device: Any = Device()
-    device.__enter__()
-    autocast: Any = torch.amp
-    original = autocast.autocast.__init__
-
-    def on_cpu(self: Any, device_type: str, *arguments: Any, **named: Any) -> None:
-        original(self, "cpu" if device_type in _WORDS else device_type, *arguments, **named)
-
-    autocast.autocast.__init__ = on_cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's device side for extensions that run on the CPU executor: streams, guards, checks, properties, allocator.
-// Tensors stay CPU tensors; the one device is the executor's. Both spellings, c10::cuda and c10::hip, name the same.
+// Its tensors are backend.cpp's; the one device is the executor's. Both spellings, c10::cuda and c10::hip, name the same.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -67,8 +67,8 @@ class CUDAStream {
   operator Stream() const { return unwrap(); }
   hipStream_t stream() const { return stream_; }
   Stream unwrap() const { return Stream(Stream::DEFAULT, device()); }
-  Device device() const { return Device(DeviceType::CPU); }
-  DeviceType device_type() const { return DeviceType::CPU; }
+  Device device() const { return Device(DeviceType::CUDA, 0); }
+  DeviceType device_type() const { return DeviceType::CUDA; }
   DeviceIndex device_index() const { return 0; }
   StreamId id() const { return 0; }
   int priority() const { return 0; }
@@ -105,8 +105,8 @@ struct CUDAGuard {
   void set_device(Device) {}
   void reset_device(Device) {}
   void set_index(DeviceIndex) {}
-  Device original_device() const { return Device(DeviceType::CPU); }
-  Device current_device() const { return Device(DeviceType::CPU); }
+  Device original_device() const { return Device(DeviceType::CUDA, 0); }
+  Device current_device() const { return Device(DeviceType::CUDA, 0); }
 };
 
 struct OptionalCUDAGuard {
@@ -169,10 +169,10 @@ inline CUDAStream getStreamFromPoolMasqueradingAsCUDA(bool high = false, DeviceI
 }
 
 namespace CUDACachingAllocator {
-inline Allocator *get() { return c10::GetCPUAllocator(); }
-inline void *raw_alloc(size_t bytes) { return get()->raw_allocate(bytes); }
+inline Allocator *get() { return c10::GetAllocator(c10::DeviceType::CUDA); }
+inline void *raw_alloc(size_t bytes) { return c10::GetCPUAllocator()->raw_allocate(bytes); }
 inline void *raw_alloc_with_stream(size_t bytes, hipStream_t) { return raw_alloc(bytes); }
-inline void raw_delete(void *memory) { get()->raw_deallocate(memory); }
+inline void raw_delete(void *memory) { c10::GetCPUAllocator()->raw_deallocate(memory); }
 inline void emptyCache() {}
 inline void recordStream(const DataPtr &, CUDAStream) {}
 }  // namespace CUDACachingAllocator
@@ -214,8 +214,8 @@ inline int warp_size() { return getCurrentDeviceProperties()->warpSize; }
 inline int64_t getNumGPUs() { return 1; }
 inline bool is_available() { return true; }
 inline bool canDeviceAccessPeer(c10::DeviceIndex, c10::DeviceIndex) { return false; }
-inline c10::Allocator *getCUDADeviceAllocator() { return c10::GetCPUAllocator(); }
-inline c10::Allocator *getHIPDeviceAllocator() { return c10::GetCPUAllocator(); }
+inline c10::Allocator *getCUDADeviceAllocator() { return c10::GetAllocator(c10::DeviceType::CUDA); }
+inline c10::Allocator *getHIPDeviceAllocator() { return c10::GetAllocator(c10::DeviceType::CUDA); }
 
 /// An event that has happened when it is recorded: streams finish at once.
 class CUDAEvent {

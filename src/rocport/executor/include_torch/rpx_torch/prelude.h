@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read before every file of an extension: PyTorch's headers as a CPU build has them, then the words that make the
-// extension see ROCm and take CPU tensors for its device's. A HIP compiler (the ISA executor) reads them as on ROCm.
+// Read before every file of an extension: PyTorch's headers as a CPU build has them, then what a ROCm build adds. A HIP
+// compiler (the ISA executor) reads them as on ROCm.
 #pragma once
 
 #ifdef ROCPORT_SOURCE_LEVEL
@@ -40,9 +40,3 @@
 #define C10_WARP_SIZE_UPPER_BOUND 64
 #endif
 #endif
-
-#define is_cuda() is_cpu()
-#define is_hip() is_cpu()
-#define kCUDA kCPU
-#define kHIP kCPU
-#define CUDA CPU
