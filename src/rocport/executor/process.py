@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import resource
 import signal
@@ -19,10 +18,10 @@ from typing import IO
 from rocport.executor.limits import Limits
 from rocport.model import cache_folder
 from rocport.model.folders import private
+from rocport.model.parent import ended_with_parent
 from rocport.sandbox import END, confine
 
 _GRACE_S = 1.0
-_PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
 
 
 @dataclass(frozen=True)
@@ -96,12 +95,11 @@ def _signal(process: subprocess.Popen[bytes], number: int) -> None:
 
 
 def _limiter(limits: Limits, memory: bool) -> Callable[[], None]:
-    libc = ctypes.CDLL(None)
+    end_with_us = ended_with_parent()
 
     def limit() -> None:
         # A program that never ends must not outlive us, however we end.
-        if hasattr(libc, "prctl"):
-            libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with_us()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         files = limits.files if most == resource.RLIM_INFINITY else min(limits.files, most)

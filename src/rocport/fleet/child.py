@@ -6,7 +6,6 @@ the process that started it does.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -20,12 +19,12 @@ from dataclasses import asdict, dataclass
 
 from rocport.fleet.store import write_result
 from rocport.fleet.tasks import Places, Task, from_json, perform
+from rocport.model.parent import ended_with_parent
 from rocport.sandbox.usage import members, resident
 
 STOP = threading.Event()
 """Set when the driver gives up: children are ended, and nothing is stored of them."""
 _POLL_S = 0.2
-_PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
 _SAID = 2_000
 
 
@@ -106,9 +105,8 @@ def main() -> int:
     """The child."""
     parent = os.getppid()
     signal.signal(signal.SIGTERM, _interrupt)
-    if sys.platform == "linux":
-        # Compilers that run are ended on the way out.
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    # Compilers that run are ended on the way out.
+    ended_with_parent(signal.SIGTERM)()
     if os.getppid() != parent:
         return 1
     task, places = from_json(json.load(sys.stdin))

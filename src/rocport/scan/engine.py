@@ -29,6 +29,7 @@ from rocport.model import (
     SourceTree,
     Span,
 )
+from rocport.model.parent import ended_with_parent
 from rocport.project import pins as pinning
 from rocport.project.build import BuildSource
 from rocport.project.cmake import builds_for_hip, commands
@@ -604,7 +605,7 @@ def parallel(work: Callable[[SourceFile], R], files: Sequence[SourceFile], jobs:
         file.content  # noqa: B018  # read here, before the fork
     chunks = list(_chunks(files, jobs * 8))
     context = get_context("fork")
-    with ProcessPoolExecutor(jobs, context, initializer=_set_work, initargs=(work, files)) as pool:
+    with ProcessPoolExecutor(jobs, context, initializer=_set_work, initargs=(work, files, ended_with_parent())) as pool:
         for results in pool.map(_run_chunk, chunks):
             yield from cast("list[R]", results)
 
@@ -612,8 +613,11 @@ def parallel(work: Callable[[SourceFile], R], files: Sequence[SourceFile], jobs:
 _work: tuple[Callable[[SourceFile], object], Sequence[SourceFile]] | None = None
 
 
-def _set_work(work: Callable[[SourceFile], object], files: Sequence[SourceFile]) -> None:
+def _set_work(
+    work: Callable[[SourceFile], object], files: Sequence[SourceFile], end_with_us: Callable[[], None]
+) -> None:
     global _work
+    end_with_us()
     _work = work, files
 
 
