@@ -55,3 +55,25 @@ def test_the_note_on_a_function_s_arguments_is_for_who_calls_it() -> None:
         (1, "safe"),
         (2, "review"),
     }
+
+
+@pytest.mark.parametrize("undefined", ["", "#undef {0}\n"])
+@pytest.mark.parametrize(
+    ("name", "hip", "kept"),
+    [("cudaDeviceMapHost", "hipDeviceMapHost", True), ("cudaMalloc", "hipMalloc", True), ("cudaFree", "traced", False)],
+)
+def test_a_macro_that_is_hips_name_already_is_no_macro_of_itself(
+    name: str, hip: str, kept: bool, undefined: str
+) -> None:
+    shim = f"#ifdef __HIPCC__\n{undefined.format(name)}#define {name} {hip}\n#endif\n"
+    text = f"{shim}void f() {{ g({name}); }}\n".encode()
+    found = scan_cuda("a.cu", text, Context(Options(), build_index(["a.cu"], [names_of(text)])))
+    edits = sorted(
+        (edit.span.start, edit.text) for item in found for edit in item.edits if edit.text.startswith(b"hip")
+    )
+    used = text.rindex(name.encode())
+    renamed = f"hip{name.removeprefix('cuda')}".encode()
+    assert (used, renamed) in edits
+    assert [start for start, _ in edits if start != used] == (
+        [] if kept else [at for at in range(used) if text.startswith(name.encode(), at)]
+    )

@@ -85,3 +85,12 @@ def test_a_fetch_that_asks_for_residency_is_told(tmp_path: Path) -> None:
     fetch = "__device__ float f(cudaTextureObject_t t, bool *there) { return tex2D<float>(t, 1.f, 2.f, there); }\n"
     patch = _port(tmp_path, a=fetch)
     assert any(item.applicability is Applicability.MANUAL and "tex2D" in item.message for item in patch.findings)
+
+
+def test_a_macro_of_the_project_for_a_function_of_arrays_is_no_part_of_the_header(tmp_path: Path) -> None:
+    shim = "#ifdef __HIPCC__\n#define cudaFreeArray hipFreeArray\n#endif\n"
+    own = "#define cudaMallocArray(a, d, w) traced(a, d, w)\nvoid g(cudaArray_t *a) { cudaMallocArray(a, 0, 4); }\n"
+    _port(tmp_path, a=f"{shim}void f(cudaArray_t a) {{ cudaMallocArray(&a, 0, 4); cudaFreeArray(a); }}\n", b=own)
+    assert (tmp_path / "hip" / "a.cu").read_text().count("rocport::free_array") == 1
+    assert "#define cudaFreeArray hipFreeArray" in (tmp_path / "hip" / "a.cu").read_text()
+    assert "rocport::malloc_array" not in (tmp_path / "hip" / "b.cu").read_text()

@@ -121,7 +121,9 @@ def _definitions(source: CudaSource, names: Iterable[bytes], scopes: Scopes) -> 
         for directive in macros(source, name):
             line = source.line(directive.start)
             states = live(source, directive.start, name)
-            yield Definition(name, "macro", line, parameters=parameters(source, directive), live=states)
+            body = source.texts[directive.first + 3 : directive.last]
+            takes = body[0] if len(body) == 1 else b""
+            yield Definition(name, "macro", line, parameters=parameters(source, directive), live=states, takes=takes)
         for declared in scopes.declarations(name):
             if declared.what in _GLOBAL and not _repeats(source, name, declared):
                 yield _definition(source, name, declared)

@@ -35,8 +35,9 @@ class Definition:
 
     `kind` is `macro`, `function`, `variable`, `type`, `member` or `enumerator`; `owner` the class or namespace it
     belongs to. `parameters` counts those of a macro (None where it is object-like); `takes` is the type of a
-    function's first. `live` says whether the port's device pass and its host pass reach it (None where a condition
-    over names nobody knows decides), `defined` that it is no mere declaration.
+    function's first, and all that a macro stands for where that is one word. `live` says whether the port's device pass
+    and its host pass reach it (None where a condition over names nobody knows decides), `defined` that it is no mere
+    declaration.
     """
 
     name: bytes

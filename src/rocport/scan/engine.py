@@ -37,6 +37,7 @@ from rocport.project.defines import defines_without_cuda
 from rocport.project.languages import is_build_file, suffix_of
 from rocport.rules import LoadedRule, discover
 from rocport.rules.build.common import FOR_CUDA_ONLY, is_workflow
+from rocport.rules.cuda.api_identifier import is_way_to_hip
 from rocport.rules.cuda.inline_ptx import unportable
 from rocport.rules.cuda.own_guard import guard_names, own_guards
 from rocport.rules.cuda.warp_common import beside_amd, counts_in_wavefronts
@@ -147,11 +148,16 @@ def _of_one_branch(source: CudaSource, finding: Finding) -> Finding:
 
 
 def _of_cuda(source: CudaSource, context: Context, findings: list[Finding]) -> list[Finding]:
-    """Without the findings on names that are surely the project's own at that place."""
+    """Without the findings on names that are surely the project's own at that place, the name of a macro among them."""
+    wanted = _with(bound_names(), in_families(source.data))
+    bound = binder(source, context, wanted)
     own = {
         source.starts[position]
-        for position, _ in binder(source, context, _with(bound_names(), in_families(source.data))).places()
+        for position, binding in bound.places()
+        if binding.what != "macro" or not is_way_to_hip(bound, source.at(position))
     }
+    named = [item.first + 2 for item in source.directives if item.name in (b"define", b"undef")]
+    own |= {source.starts[position] for position in named if source.at(position) in wanted}
     if not own:
         return findings
     binds = {loaded.rule.name for loaded in _rules_for("cuda") if loaded.rule.binds}

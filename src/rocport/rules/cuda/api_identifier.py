@@ -157,7 +157,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         for position in source.find(name):
             if name == b"clock" and _is_the_host_s(source, position):
                 continue
-            owned = _is_own(source, bound, position, symbol)
+            owned = _owned_by(source, bound, position, symbol)
             if isinstance(owned, bool):
                 continue
             if owned is not None:
@@ -190,14 +190,28 @@ def _is_declared(source: CudaSource, position: int) -> bool:
 _BEFORE_CALLS = frozenset((b"return", b"else", b"case", b"do", b"throw", b"co_return", b"not", b"and", b"or"))
 
 
-def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) -> Literal[True] | Binding | None:
+def is_way_to_hip(bound: Binder, name: bytes) -> bool:
+    """True for a macro of the project that is HIP's name wherever it is defined, `#define cudaFree hipFree`: what the
+    port writes in its place."""
+    symbol = load().identifiers.get(name)
+    macros = bound.definitions(name, "macro")
+    return symbol is not None and bool(macros) and all(item.takes == symbol.hip.encode() for item in macros)
+
+
+def _owned_by(source: CudaSource, bound: Binder, position: int, symbol: Symbol) -> Literal[True] | Binding | None:
     """True for a name of the project's own that stays; its binding for a macro that is renamed with its uses."""
     directive = source.directive_of(position)
     if directive is not None and directive.name == b"include":
         return True
+    names = directive is not None and directive.name in (b"define", b"undef") and position == directive.first + 2
+    here = [item.takes for item in bound.definitions(symbol.cuda.encode(), "macro") if not item.path]
+    if names and symbol.hip.encode() in here:
+        return True  # renamed, it would be a macro of its own name, and hide HIP's
     binding = bound.bind(position)
     if binding.owner is Owner.PROJECT:
         if _stands_in(bound, position, symbol, binding):
+            return None
+        if binding.what == "macro" and is_way_to_hip(bound, symbol.cuda.encode()):
             return None
         return binding if binding.what == "macro" and symbol.hip else True
     if source.at(position - 1) in (b".", b"->"):
@@ -205,7 +219,7 @@ def _is_own(source: CudaSource, bound: Binder, position: int, symbol: Symbol) ->
     called = source.at(position + 1) == b"("
     if symbol.kind == "type" and called and bound.definitions(symbol.cuda.encode(), "function"):
         return True  # a function hides a type of its name
-    if directive is not None and directive.name in (b"define", b"undef") and position == directive.first + 2:
+    if directive is not None and names:
         named = Binding(Owner.PROJECT, "macro", source.path, source.line(directive.start))
         return named if symbol.hip else True
     return None
