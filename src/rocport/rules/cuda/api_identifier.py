@@ -195,7 +195,9 @@ def is_way_to_hip(bound: Binder, name: bytes) -> bool:
     port writes in its place."""
     symbol = load().identifiers.get(name)
     macros = bound.definitions(name, "macro")
-    return symbol is not None and bool(macros) and all(item.takes == symbol.hip.encode() for item in macros)
+    if symbol is None or not symbol.hip or not macros:
+        return False
+    return all(item.takes == symbol.hip.encode() for item in macros)
 
 
 def _owned_by(source: CudaSource, bound: Binder, position: int, symbol: Symbol) -> Literal[True] | Binding | None:
@@ -205,7 +207,7 @@ def _owned_by(source: CudaSource, bound: Binder, position: int, symbol: Symbol) 
         return True
     names = directive is not None and directive.name in (b"define", b"undef") and position == directive.first + 2
     here = [item.takes for item in bound.definitions(symbol.cuda.encode(), "macro") if not item.path]
-    if names and symbol.hip.encode() in here:
+    if names and symbol.hip and symbol.hip.encode() in here:
         return True  # renamed, it would be a macro of its own name, and hide HIP's
     binding = bound.bind(position)
     if binding.owner is Owner.PROJECT:
