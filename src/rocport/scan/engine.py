@@ -148,7 +148,8 @@ def _of_one_branch(source: CudaSource, finding: Finding) -> Finding:
 
 
 def _of_cuda(source: CudaSource, context: Context, findings: list[Finding]) -> list[Finding]:
-    """Without the findings on names that are surely the project's own at that place, the name of a macro among them."""
+    """Without the findings on names that are surely the project's own at that place, or that name a macro where they
+    make it `x::y`, which no macro can be."""
     wanted = _with(bound_names(), in_families(source.data))
     bound = binder(source, context, wanted)
     own = {
@@ -156,12 +157,23 @@ def _of_cuda(source: CudaSource, context: Context, findings: list[Finding]) -> l
         for position, binding in bound.places()
         if binding.what != "macro" or not is_way_to_hip(bound, source.at(position))
     }
-    named = [item.first + 2 for item in source.directives if item.name in (b"define", b"undef")]
-    own |= {source.starts[position] for position in named if source.at(position) in wanted}
-    if not own:
+    named = {
+        source.starts[item.first + 2]
+        for item in source.directives
+        if item.name in (b"define", b"undef") and source.at(item.first + 2) in wanted
+    }
+    if not own and not named:
         return findings
     binds = {loaded.rule.name for loaded in _rules_for("cuda") if loaded.rule.binds}
-    return [finding for finding in findings if finding.span.start not in own or finding.rule in binds]
+    return [
+        finding
+        for finding in findings
+        if finding.rule in binds
+        or not (
+            finding.span.start in own
+            or (finding.span.start in named and any(b"::" in edit.text for edit in finding.edits))
+        )
+    ]
 
 
 def _not_covered(general: list[Finding], special: list[Finding]) -> list[Finding]:
