@@ -18,7 +18,7 @@ from rocport.scan import engine
 engine._PARALLEL_BYTES = 0
 
 def work(file):
-    print(os.getpid(), flush=True)
+    os.write(1, b"%d\\n" % os.getpid())  # at once: print() may write the number and the end of the line apart
     time.sleep(3600)
 
 list(engine.parallel(work, [SimpleNamespace(size=1, content=b"") for _ in range(2)], 2))
@@ -37,9 +37,11 @@ def _runs(pid: int) -> bool:
 def test_the_processes_end_with_a_scan_that_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", _SCAN], stdout=subprocess.PIPE, text=True) as scan:
         assert scan.stdout is not None
-        workers = [int(scan.stdout.readline()) for _ in range(2)]
-        assert all(map(_runs, workers))
-        scan.send_signal(signal.SIGKILL)
+        try:
+            workers = [int(scan.stdout.readline()) for _ in range(2)]
+            assert all(map(_runs, workers))
+        finally:
+            scan.send_signal(signal.SIGKILL)
         scan.wait()
         end = time.monotonic() + 3000
         while any(map(_runs, workers)) and time.monotonic() < end:
