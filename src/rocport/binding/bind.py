@@ -60,6 +60,7 @@ class Binder:
         self._outside: dict[bytes, dict[bytes | None, Binding]] = {}
         self._inside: dict[bytes, dict[bytes, Binding]] = {}
         self._macros: dict[tuple[bytes, bool], Binding | None] = {}
+        self._bodies: dict[tuple[bytes, bool], frozenset[bytes]] = {}
 
     @cached_property
     def _candidates(self) -> frozenset[bytes]:
@@ -102,6 +103,18 @@ class Binder:
                         for state, item in states if state is known)  # fmt: skip
             self._macros[name, device] = next(bindings, None)
         return self._macros[name, device]
+
+    def bodies(self, name: bytes, here: bool = False) -> frozenset[bytes]:
+        """What the project's macros of a name are, those of this file alone or all: one word each, empty for more."""
+        if (name, here) not in self._bodies:
+            found = self.definitions(name, "macro")
+            self._bodies[name, here] = frozenset(item.takes for item in found if not (here and item.path))
+        return self._bodies[name, here]
+
+    @cached_property
+    def macro_names(self) -> frozenset[int]:
+        """The tokens of the file that a `#define` or `#undef` names."""
+        return frozenset(at for told in self._told.values() for at, _ in told)
 
     def stands_for(self, position: int) -> bytes:
         """What the identifier at a token stands for by an alias or a using-declaration of a unit of this file.

@@ -157,23 +157,16 @@ def _of_cuda(source: CudaSource, context: Context, findings: list[Finding]) -> l
         for position, binding in bound.places()
         if binding.what != "macro" or not is_way_to_hip(bound, source.at(position))
     }
-    named = {
-        source.starts[item.first + 2]
-        for item in source.directives
-        if item.name in (b"define", b"undef") and source.at(item.first + 2) in wanted
-    }
+    named = {source.starts[at] for at in bound.macro_names if source.at(at) in wanted}
     if not own and not named:
         return findings
     binds = {loaded.rule.name for loaded in _rules_for("cuda") if loaded.rule.binds}
-    return [
-        finding
-        for finding in findings
-        if finding.rule in binds
-        or not (
-            finding.span.start in own
-            or (finding.span.start in named and any(b"::" in edit.text for edit in finding.edits))
-        )
-    ]
+
+    def is_own(finding: Finding) -> bool:
+        start = finding.span.start
+        return start in own or (start in named and any(b"::" in edit.text for edit in finding.edits))
+
+    return [finding for finding in findings if finding.rule in binds or not is_own(finding)]
 
 
 def _not_covered(general: list[Finding], special: list[Finding]) -> list[Finding]:

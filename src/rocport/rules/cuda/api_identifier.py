@@ -194,10 +194,7 @@ def is_way_to_hip(bound: Binder, name: bytes) -> bool:
     """True for a macro of the project that is HIP's name wherever it is defined, `#define cudaFree hipFree`: what the
     port writes in its place."""
     symbol = load().identifiers.get(name)
-    macros = bound.definitions(name, "macro")
-    if symbol is None or not symbol.hip or not macros:
-        return False
-    return all(item.takes == symbol.hip.encode() for item in macros)
+    return symbol is not None and symbol.hip != "" and bound.bodies(name) == {symbol.hip.encode()}
 
 
 def _owned_by(source: CudaSource, bound: Binder, position: int, symbol: Symbol) -> Literal[True] | Binding | None:
@@ -205,9 +202,8 @@ def _owned_by(source: CudaSource, bound: Binder, position: int, symbol: Symbol) 
     directive = source.directive_of(position)
     if directive is not None and directive.name == b"include":
         return True
-    names = directive is not None and directive.name in (b"define", b"undef") and position == directive.first + 2
-    here = [item.takes for item in bound.definitions(symbol.cuda.encode(), "macro") if not item.path]
-    if names and symbol.hip and symbol.hip.encode() in here:
+    named = position in bound.macro_names
+    if named and symbol.hip and symbol.hip.encode() in bound.bodies(symbol.cuda.encode(), here=True):
         return True  # renamed, it would be a macro of its own name, and hide HIP's
     binding = bound.bind(position)
     if binding.owner is Owner.PROJECT:
@@ -221,9 +217,8 @@ def _owned_by(source: CudaSource, bound: Binder, position: int, symbol: Symbol) 
     called = source.at(position + 1) == b"("
     if symbol.kind == "type" and called and bound.definitions(symbol.cuda.encode(), "function"):
         return True  # a function hides a type of its name
-    if directive is not None and names:
-        named = Binding(Owner.PROJECT, "macro", source.path, source.line(directive.start))
-        return named if symbol.hip else True
+    if directive is not None and named:
+        return not symbol.hip or Binding(Owner.PROJECT, "macro", source.path, source.line(directive.start))
     return None
 
 
