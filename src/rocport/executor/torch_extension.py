@@ -206,9 +206,10 @@ def interpreter_program(extensions: Sequence[Extension], folder: Path, environme
         ]
     listed = " ".join(f'X("{extension.name}", {extension.name.rpartition(".")[2]})' for extension in extensions)
     includes = tuple(f"-isystem{path}" for path in environment.include)
+    flags = (*includes, "-std=c++20")
     units += [
-        Unit(str(INCLUDE_TORCH / "rpx_torch" / name), flags=(*includes, "-std=c++20", f"-DROCPORT_MODULES={listed}"))
-        for name in ("main.cpp", "backend.cpp")
+        Unit(str(INCLUDE_TORCH / "rpx_torch" / "main.cpp"), flags=(*flags, f"-DROCPORT_MODULES={listed}")),
+        Unit(str(INCLUDE_TORCH / "rpx_torch" / "backend.cpp"), flags=flags),
     ]
     return Program(folder.name, folder, tuple(units), ("-rdynamic", *environment.link, *_torch(environment)))
 

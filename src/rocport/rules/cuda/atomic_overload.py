@@ -131,15 +131,11 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             continue
         given = parameters(source, open_, close)
         types = [type_ for type_, _ in given]
-        values = (
-            {b"unsignedlong" if type_ in _LONG else type_ for type_ in [types[0].removesuffix(b"*"), *types[1:]]}
-            if types
-            else set()
-        )
-        count = 3 if source.texts[position] == b"atomicCAS" else 2
-        if len(types) != count or len(values) != 1 or not types[0].endswith(b"*"):
+        if len(types) != (3 if source.texts[position] == b"atomicCAS" else 2) or not types[0].endswith(b"*"):
             continue
-        if values.isdisjoint(_NAMES[source.texts[position]]):
+        named = (types[0].removesuffix(b"*"), *types[1:])
+        values = {b"unsignedlong" if type_ in _LONG else type_ for type_ in named}
+        if len(values) != 1 or values.isdisjoint(_NAMES[source.texts[position]]):
             continue
         body = close + 1
         last = source.pairs.get(body, body)

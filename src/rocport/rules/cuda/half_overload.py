@@ -126,9 +126,8 @@ def _qualified(source: CudaSource) -> Iterator[Finding]:
     # A name that stands without `::` too may be the project's own, which the plain call would find.
     own = {source.texts[position] for position in positions if source.at(position - 1) != b"::"}
     for position in sorted(positions):
-        before = source.at(position - 2)
-        scoped = before == b">" or (source.is_ident(position - 2) and before not in _NO_TYPES)
-        if source.at(position - 1) == b"::" and not scoped and source.texts[position] not in own:
+        unscoped = source.at(position - 1) == b"::" and not source.qualified(position)
+        if unscoped and source.texts[position] not in own:
             yield finding(
                 RULE,
                 source,
