@@ -127,6 +127,12 @@ def test_directives_span_splices_and_comments() -> None:
     assert included(lexed) == ["x.h"]
 
 
+def test_a_macro_s_name_is_told_from_a_use() -> None:
+    lexed = source("#ifndef a\n#undef a\n#define a(x) a x\n#if defined(a) && !defined a && a > 1\n#endif\nint b = a;\n")
+    assert [lexed.names_macro(at) for at in lexed.index[b"a"]] == [True, True, True, False, True, True, False, False]
+    assert not lexed.names_macro(lexed.index[b"b"][0])
+
+
 @pytest.mark.parametrize(
     ("text", "before"),
     [

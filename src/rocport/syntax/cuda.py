@@ -59,6 +59,8 @@ _NOT_SCOPES = frozenset(
 )
 
 _OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
+_OF_MACROS = frozenset((b"define", b"undef", b"ifdef", b"ifndef", b"elifdef", b"elifndef"))
+"""Directives whose first word is a macro's name."""
 _CLOSE = {b")": b"(", b"]": b"[", b"}": b"{"}
 
 
@@ -414,6 +416,17 @@ class CudaSource:
         if at >= 0 and position < self.directives[at].last:
             return self.directives[at]
         return None
+
+    def names_macro(self, position: int) -> bool:
+        """True where the preprocessor is told or asked of a macro of the identifier's name, whatever else it names:
+        behind `#define`, `#undef`, `#ifdef` and `#ifndef`, and in `defined(name)`."""
+        directive = self.directive_of(position)
+        if directive is None:
+            return False
+        if directive.name in (b"if", b"elif"):
+            before = position - 2 if self.at(position - 1) == b"(" else position - 1
+            return self.at(before) == b"defined"
+        return position == directive.first + 2 and directive.name in _OF_MACROS
 
     def directive_between(self, first: int, last: int) -> bool:
         """True when a conditional of the preprocessor begins, turns or ends in the tokens [first, last)."""

@@ -122,6 +122,7 @@ RULE = Rule(
         "struct Pool { void *cudaMalloc(int n); };\nvoid *f(Pool &p) { return p.cudaMalloc(4); }\n",
         '// cudaMalloc in a comment\nconst char *s = "cudaMalloc";\n',
         "void my_cudaMalloc();\n",
+        "#ifdef cudaFree\nint a;\n#elif !defined(CU_STREAM_DEFAULT)\nint b;\n#endif\n",
         "#define FAIL(m) (cudaError(m, __LINE__))\nvoid cudaError(const char *m, int line) {}\n",
         "namespace mine {\nusing cudaStream_t = int *;\ncudaStream_t stream;\n}\n",
         "#if CUDART_VERSION >= 13000\nauto x = cudaMemPoolCreateUsageHwDecompress;\n#endif\n",
@@ -206,6 +207,8 @@ def _owned_by(source: CudaSource, bound: Binder, position: int, symbol: Symbol) 
     if named and symbol.hip and symbol.hip.encode() in bound.bodies(symbol.cuda.encode(), here=True):
         return True  # renamed, it would be a macro of its own name, and hide HIP's
     binding = bound.bind(position)
+    if binding.owner is Owner.CUDA and not named and source.names_macro(position) and not _is_macro(symbol):
+        return True  # not defined in CUDA, nor in HIP under this name; HIP's own name may be a macro
     if binding.owner is Owner.PROJECT:
         if _stands_in(bound, position, symbol, binding):
             return None
@@ -220,6 +223,11 @@ def _owned_by(source: CudaSource, bound: Binder, position: int, symbol: Symbol) 
     if directive is not None and named:
         return not symbol.hip or Binding(Owner.PROJECT, "macro", source.path, source.line(directive.start))
     return None
+
+
+def _is_macro(symbol: Symbol) -> bool:
+    """True for a macro of CUDA's headers; cublas_v2.h has one for each function that has a second version."""
+    return symbol.kind == "macro" or f"{symbol.cuda}_v2".encode() in load().identifiers
 
 
 def _stands_in(bound: Binder, position: int, symbol: Symbol, binding: Binding) -> bool:

@@ -53,7 +53,7 @@ def check(group: Intrinsics, rule: Rule, source: CudaSource, context: Context) -
         if overloads:
             note = f"the project has an overload of its own ({overloads[0].path or source.path}:{overloads[0].line})"
         for position in source.find(name):
-            if source.at(position - 1) in (b".", b"->") or source.qualified(position) or _defines(source, position):
+            if source.at(position - 1) in (b".", b"->") or source.qualified(position) or _is_macro(source, position):
                 continue
             if _declares(source, position) or bound.bind(position).owner is not Owner.CUDA:
                 continue
@@ -85,13 +85,10 @@ def _declares(source: CudaSource, position: int) -> bool:
     ) == b"{"
 
 
-def _defines(source: CudaSource, position: int) -> bool:
+def _is_macro(source: CudaSource, position: int) -> bool:
     directive = source.directive_of(position)
-    return (
-        directive is not None
-        and directive.name in (b"define", b"undef", b"include")
-        and position == directive.first + 2
-    )
+    included = directive is not None and directive.name == b"include" and position == directive.first + 2
+    return included or source.names_macro(position)
 
 
 RULES = tuple(

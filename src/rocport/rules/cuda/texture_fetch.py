@@ -169,6 +169,7 @@ RULE = Rule(
         "void f(cudaMemcpy3DParms &p, cudaPitchedPtr a) { p.dstPtr = a; cudaMemcpy3D(&p); }\n",
         "void f(cudaMemcpy3DPeerParms &p) { cudaMemcpy3DPeer(&p); }\n",
         "void f(cudaTextureDesc *d, Image &i) { d->sRGB = 0; i.decode(sRGB); }\n",
+        "#ifndef cudaFreeArray\nint a;\n#endif\n#if !defined(cudaMallocArray)\nint b;\n#endif\n",
     ),
     sources=(
         "hip/amd_detail/texture_fetch_functions.h: __HIP_NO_IMAGE_SUPPORT",
@@ -195,7 +196,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if not context.project.arrays and (name in _OF_ARRAYS or name in _ABSENT_OF_ARRAYS):
             continue
         for position in source.find(name):
-            if amd_only(source, position) or (name in _REFERENCES and not _is_reference(source, position, context)):
+            if amd_only(source, position) or source.names_macro(position):
+                continue
+            if name in _REFERENCES and not _is_reference(source, position, context):
                 continue
             yield _call(source, position, bare) if name in _CALLS else _absent(source, position, bare)
     for position, what in sorted(_refused(source)):
