@@ -106,6 +106,12 @@ RULE = Rule(
             contains=("#if !ROCPORT_HIP",),
         ),
         Example(
+            "#ifdef __CUDACC__\n#define DEVICE __device__\n#else\n#define DEVICE\n#endif\n"
+            "DEVICE std::uint64_t atomicExch(std::uint64_t *p, std::uint64_t v) {\n"
+            "  return atomicExch(reinterpret_cast<unsigned long long *>(p), (unsigned long long)v);\n}\n",
+            contains=("#if !ROCPORT_HIP",),
+        ),
+        Example(
             "__device__ size_t atomicXor(size_t *p, uint64_t v) { size_t old = *p; *p ^= v; return old; }\n",
             contains=("#if !ROCPORT_HIP",),
         ),
@@ -127,7 +133,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if source.at(open_) != b"(" or open_ not in source.pairs or source.directive_of(position) is not None:
             continue
         close = source.pairs[open_]
-        if source.at(close + 1) not in (b"{", b";") or not _declares(source, position):
+        if source.at(close + 1) not in (b"{", b";") or not _declares(source, position, context):
             continue
         given = parameters(source, open_, close)
         types = [type_ for type_, _ in given]
@@ -245,10 +251,11 @@ _COMBINED = {
 }
 
 
-def _declares(source: CudaSource, position: int) -> bool:
-    """True for a declaration: a type stands before the name, and a device specifier before that."""
+def _declares(source: CudaSource, position: int, context: Context) -> bool:
+    """True for a declaration: a type stands before the name, and before that a device specifier or a macro of one."""
     before = source.at(position - 1)
     if not (source.is_ident(position - 1) or before in (b"*", b"&")) or before in (b"return", b"else"):
         return False
     start = definition_start(source, position)
-    return b"__device__" in source.texts[start:position]
+    words = source.texts[start:position]
+    return any(word == b"__device__" or b"__device__" in context.project.macros.get(word, b"") for word in words)
