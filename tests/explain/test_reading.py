@@ -63,6 +63,33 @@ def test_an_nvidia_log_gets_a_sentence_and_silence(log: str) -> None:
         ("ROCM Version                 : Could not collect\nCUDA Archs: Not Set; ROCm: Disabled\n", "unknown"),
         ('* AMD GPUs on Linux require this driver:\n  "AMD ROCm" (4.3 or later)\n* NVIDIA GPUs require', "unknown"),
         ("The failure occurs in `TritonAMDGPUPipeline`: PassManager::run failed", "amd"),
+        *(
+            (text, "nvidia")
+            for text in (
+                *("RTX 4090, Windows", "I use an nvidia card", "two 4090s in one machine", "DGX Spark, Ubuntu 24.04"),
+                *("Jetson Orin Nano", "Colab with a Tesla T4", "GPU: RTX PRO 6000", "Quadro P4000", "using a 1080ti"),
+                *(
+                    "nvidia driver 576.02",
+                    "I am on nvidia",
+                    "Platform: Windows 11, NVIDIA",
+                    "使用 4090 显卡",
+                    "TITAN V",
+                ),
+                "I'm using NVIDIA GPU but this keeps showing: cannot find _rocm_sdk_core/bin",
+                "I have an RTX 3060. pip picked torch+rocm6.4, how do I get rid of it?",
+                "### GPU\n\nRTX 4070\n\n### Log\n\nrocm plugin not found",
+            )
+        ),
+        *(
+            (text, "amd")
+            for text in (
+                *("It works on my RTX 3090 but fails on ROCm: HIP error", "Works fine on nvidia; on ROCm it does not"),
+                *("I have a 7900 XTX and a 3090; the 7900 fails", "AMD 780M", "W7900", "7900 GRE", "AI PRO R9700"),
+                *("MI 300X", "MI-250", "Strix Point 890M", "BC-250", "8060S graphics", "I have an AMD card"),
+            )
+        ),
+        ("Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU", "unknown"),
+        ("a 780M parameter model, listening on port 5050", "unknown"),
     ],
 )
 def test_vendor(text: str, vendor: str) -> None:

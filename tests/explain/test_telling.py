@@ -31,6 +31,8 @@ LIBRARY = "ImportError: librocblas.so.4: cannot open shared object file: No such
         f"If the GPU (gfx1103) is not detected and the logs contain\nmessages like:\n\n```\nfirst\n{ERROR}\n```\n",
         f"### Motivation and Context\n\nWhile I ran it on gfx90a I hit a failure...\n\n{ERROR}\n",
         f"**{ERROR}**\n   Make sure the wheel has kernels for gfx1100.\n",
+        f"If a script asks for gfx1100, it cannot be mapped. This triggers a {ERROR} or a crash.\n",
+        f"This guide breaks down why gfx1100 fails.\n\n{ERROR}\n",
     ],
 )
 def test_a_text_that_explains_errors_claims_none(page: str) -> None:
@@ -56,6 +58,8 @@ def test_a_text_that_explains_errors_claims_none(page: str) -> None:
         f"### 我的显卡 gfx1100\n\n{LIBRARY}\n",
         f"# [Issue]: {ERROR}\n\n  Wavefront Size: 32\n  Name: gfx1100\n",
         f"# Eval bug: {ERROR}\n\n  Name: gfx1100\n",
+        f"On a 6700 XT it just shows me the message `{ERROR}`\n",
+        "RX 7900 XTX\n\nThe sample fails in `hsa_init` with the status `0x1008`.\n",
     ],
 )
 def test_a_report_claims_the_message_it_tells_of(report: str) -> None:

@@ -53,6 +53,7 @@ _NUMBERS = (
         10,
     ),
     ("HSA", ("code: 0x", "status: 0x"), re.compile(r"\b(?:code|status): 0x(10[0-2][0-9a-f]|2[89a-e])\b"), 16),
+    ("HSA", ("hsa_",), re.compile(r"hsa_\w{2,60}\W[^\n]{0,60}?\b0x(10[0-2][0-9a-f])\b"), 16),
     ("MIOpen", ("miopen failure ",), re.compile(r"\bmiopen failure (\d{1,2})\b"), 10),
     ("RCCL", ("nccl error ",), re.compile(r"\bnccl error ([1-6])\b"), 10),
 )

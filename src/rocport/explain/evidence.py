@@ -85,7 +85,8 @@ _SPOKEN_OF = re.compile(
     r"|\b(?:this|that|it|which|usually|often|message|error) (?:means|indicates)\b"
     r"|\bknown (?:issues?|bugs?|problems?|limitations?)\b"
     r"|^\W{0,6}(?:or|(?:root )?causes?|symptoms?|examples?)\W{0,4}$"
-    r"|\b(?:solutions? (?:for|to)|see also|duplicate of|the (?:error|message|warning) [\"'`])"
+    r"|\b(?:solutions? (?:for|to)|see also|duplicate of"
+    r"|(?<!\bme )(?<!\bus )(?<!shows )(?<!gives )(?<!prints )(?<!throws )the (?:error|message|warning) [\"'`])"
     r"|^\W{0,6}(?:q(?:uestion)?\s?\d{0,3}[:.)]|symptoms?\b|troubleshooting\b|what (?:does|is|are)\b|any idea\b)"
     r"|^\W{0,4}\[?(?:feature|docs?|documentation|rfc|question|solved|faq|closed)\b[^\]\n]{0,20}\]?:? "
     r"|\byou (?:may|might|will|would|could|can|should) (?:also )?(?:see|get|encounter|find|hit|run into)\b"
@@ -121,6 +122,8 @@ _REPORTS = re.compile(
 )
 
 
+# A condition, and what comes of it: `If a script asks for it, ... . This triggers ...`.
+_SUPPOSES = re.compile(r"\W{0,6}(?:if|when(?:ever)?) [^.\n]{1,300}\. (?:this|that|it)\b[^.\n]{0,80}$", re.IGNORECASE)
 _TABLE = re.compile(r"\s{0,8}\|[^\n]{1,1400}\|\s{0,8}")
 _ENDED = re.compile(r"[a-z)]\. [A-Z]")
 _FIRST_PERSON = re.compile(r"\b(?:I|my|me|we|our)\b")
@@ -139,6 +142,8 @@ def spoken_of(line: str, start: int, end: int) -> bool:
     quoted = line.rfind("`", 0, start) >= 0 and line.find("`", end) >= 0 and line.count("`", 0, start) % 2
     if len(_ENDED.findall(line, 0, start)) + (len(_ENDED.findall(line, end)) if quoted else 0) > 1:
         return not first_person(line)
+    if not first_person(line) and _SUPPOSES.match(line[max(0, start - 500) : start]):
+        return True
     first = max(0, start - 300)
     sentence = max(
         (found.end() for found in _REPORTS.finditer(line, first, end) if found.end() <= start), default=first

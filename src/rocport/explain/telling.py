@@ -22,7 +22,8 @@ _HEADINGS = (
 _EXPLAINS = re.compile(
     r"\bthis (?:PR|pull request|MR|merge request|patch(?: ?set)?|commit|ADR)\b"
     r"|\bthis (?:page|guide|article|tutorial|section|document|chapter|post|FAQ) "
-    r"(?:(?:list|describe|explain|show|cover|document|provide|contain|walk|assume|summari[sz]e)s?\b"
+    r"(?:(?:list|describe|explain|show|cover|document|provide|contain|walk|assume|summari[sz]e|break|outline|detail"
+    r"|demonstrate|help)s?\b"
     r"|is (?:about|for|a)\b)"
     r"|^[ \t]{0,4}(?:Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id|git-svn-id|Differential Revision"
     r"|Reviewed-on|\[git-p4): ?\S"

@@ -23,7 +23,7 @@ def _evidence(*rows: str) -> Evidence:
     found = []
     for row in rows:
         needle, _, pattern = row.partition(" ~ ")
-        found.append((needle, re.compile(pattern or re.escape(needle))))
+        found.append((needle, re.compile(pattern or re.escape(needle), re.MULTILINE)))
     return tuple(found)
 
 
@@ -33,13 +33,20 @@ _AMD_GPU = _evidence(
     r"gfx ~ \bgfx(?:[6-9]|1[0-2])[0-9a-f]{2,3}\b|\bgfx\d{2,3}x\b",
     r"radeon ~ \bradeon\b",
     r"instinct ~ \binstinct\b",
-    *(rf"mi{digit} ~ \bmi(?:\d{{2}}|\d{{3}}[ax]?)\b" for digit in "1234568"),
+    *(rf"{mi}{digit} ~ \b{mi}(?:\d{{2}}|\d{{3}}[ax]?)\b" for mi in ("mi", "mi-", "mi ") for digit in "1234568"),
     *(
         rf"rx{blank}{digit} ~ \brx ?(?:4[678]0|5[3-9]0|640|[4-9]\d{{2}}0)(?!\d|\.\d)"
         for blank in (" ", "")
         for digit in "456789"
     ),
     r"xt ~ \b(?:[5-9]\d00|90[67]0) ?xtx?\b",
+    r"gre ~ \b(?:[67]\d00|90[67]0) ?gre\b",
+    r"00 ~ (?<![\w.-])w[5-7][5-9]00x?\b|\b(?:ai pro )?r9[67]00d?\b",
+    r"m ~ (?:\bamd|strix(?: point)?|\bigpu|\bgpu) ?\W{0,4}(?:radeon )?\d{3}m\b|\b\d{3}m (?:graphics|igpu)\b",
+    r"80 ~ \b80[56]0s\b",
+    r"bc ~ \bbc-?250\b",
+    r"amd ~ \b(?:i|we)(?:'ve| have| own| use|'m using| am using)(?: got)? (?:an? |my |the |two )?amd "
+    r"(?:card|graphics|apu)",
     r"vega ~ \bvega ?(?:\d{2}|vii|fe)\b",
     *(
         "라데온",
@@ -91,6 +98,7 @@ _AMD_SOFTWARE = _evidence(
         "ggml-hip",
         "tritonamdgpu",
     ),
+    r"amd ~ \bamd (?:cards?|graphics|apus?)\b",
     *("hardware limit: 65536", "adrenalin", "amd_windows.go", "rocdevice.cpp", "hip_code_object.cpp", "amd_comgr"),
     r"hip ~ \bhip(?:alloc|cachingalloc|cc|blas|sparse|fft|rtc|error|malloc|get|ipc|launch|init|module|_)|\bhip\b",
     r"hsa ~ \bhsa[ _]",
@@ -131,10 +139,21 @@ _WEAK = _evidence(
 _CARDS = (
     "v100|a10g?|a30|a40|a100|a800|h20|h100|h200|h800|b200|b300|gh200|gb200|l20|l40s?|p40|p100|k80"  # no word of English
 )
-# An NVIDIA GPU at work, as drivers and frameworks print it.
+_BRANDS = "nvidia|geforce|rtx|gtx|quadro"
+_OWNED = (
+    r"(?:^|[.!?,;:(\n] ?|\b(?:and|but|since|because|as|that) )"
+    r"(?:(?:i|we)(?:'m| am|'re| are)? (?:only |still |just |currently )?"
+    r"(?:on|(?:use|using|own|run|running(?: (?:on|with))?)|have(?: got)?|'ve got)"
+    r"|(?:my|our) (?:only |own )?(?:gpu|card|graphics card|machine|laptop|pc|system|setup) (?:is|has|uses|with)) "
+    rf"(?:an? |my |the |one |two |2 ?x? |dual )?(?:{_BRANDS})\b"
+)
+"""Somebody says that an NVIDIA GPU is what they have, not that something works on one."""
+# An NVIDIA GPU at work, as drivers, frameworks and its owner say it.
 _NVIDIA_GPU = _evidence(
     r"nvidia ~ (?:device|gpu|cuda:)[ #]?\d+:? (?:name: )?nvidia|nvidia (?:geforce|rtx|gtx|tesla|quadro|titan|jetson)"
-    r"|nvidia-smi \d{3}|nvidia driver version: \d|\bgpus?(?: (?:vendor|brand|model))?\W{1,16}nvidia\b",
+    r"|nvidia-smi \d{3}|nvidia driver version: \d",
+    rf"gpu ~ \bgpus?(?: (?:vendor|brand|model|type))?\W{{1,16}}(?:{_BRANDS})\b",
+    *(rf"{brand} ~ {_OWNED}" for brand in _BRANDS.split("|")),
     r"geforce ~ \bgeforce (?:rtx|gtx|mx)",
     r"driver version ~ driver version:? \d{3}\.\d{2,3}(?:\.\d{2})?[, ]+cuda version:? \d",
     *("automatically detected platform cuda", "nvrm:", "available platform names are: interpreter cuda"),
@@ -164,8 +183,23 @@ _APPLE = _evidence(
 _NVIDIA = _evidence(
     r"nvidia ~ nvidia (?:geforce|rtx|gtx|tesla|quadro|titan|a\d{2,3}|h\d{3}|b\d{3}|l\d|gb?\d|gh\d|dgx|jetson)"
     r"|nvidia-smi \d|nvidia-smi detects|nvidia driver version: \d|runtime: nvidia",
+    r"nvidia ~ \bnvidia (?:\d{4}|thor|orin|drivers? v?\d{3})|\bmy (?:\w+ )?nvidia\b"
+    r"|^[ \t>*#-]*(?:platform|hardware|device|system|graphics(?: card)?|card|vendor)\W{1,6}[^\n]{0,60}\bnvidia\b",
     r"geforce ~ \bgeforce\b",
-    *(rf"{brand} ~ \b{brand} ?-?\d{{3,4}}" for brand in ("rtx", "gtx")),
+    *(rf"{brand} ~ \b{brand} ?-?a?\d{{2,4}}" for brand in ("rtx", "gtx")),
+    r"rtx ~ \brtx pro\b",
+    *("quadro", "jetson", "dgx spark", "agx orin", "orin agx", "orin nano", "orin nx", "drive thor"),
+    r"gb10 ~ \bgb10\b",
+    r"titan ~ \btitan (?:v|xp?|rtx)\b",
+    r"tesla ~ \btesla [kmptv]\d",
+    r"t4 ~ \bt4 (?:gpu|card|instance)|(?:gpu|colab|kaggle)\W[^\n]{0,20}\bt4\b",
+    r"mx ~ \bmx[1-5][135]0\b",
+    *(
+        rf"{card} ~ (?:\b(?:an?|my|one|two|dual|single|\dx?|x) |显卡\W{{0,2}}|使用 ?|видеокарта )(?:{card})s?\b"
+        rf"|\b{card}s?(?: (?:laptop|card|gpu|mobile)| ?(?:显卡|ti|super))"
+        for card in (*("1050", "1060", "1070", "1080", "1650", "1660"), *(f"{g}0{n}0" for g in "2345" for n in "56789"))
+    ),
+    r"a6000 ~ \ba6000\b",
     r"sm_ ~ \bsm_\d{2,3}\b",
     r"compute_ ~ \bcompute_\d{2,3}\b",
     r"torch_cuda_arch_list ~ torch_cuda_arch_list=.?\d",
@@ -184,7 +218,6 @@ _NVIDIA = _evidence(
         rf"{digit} ~ \b(?:[1248]x?|x)?(?:{_CARDS})s?\b"
         for digit in ("00", "a10", "a30", "a40", "h20", "l20", "l40", "p40", "k80")
     ),
-    r"0 ~ \b[2345]0[5-9]0 ?(?:ti|super)\b",
     r"cuda ~ \bcuda:? ?v?1[0-9]\.\d|cuda compute capability \d|cuda used to build pytorch: 1\d",
 )
 # A CUDA build of something: on an AMD machine a mistake, on an NVIDIA machine as it should be.

@@ -49,7 +49,7 @@ KINDS: Mapping[str, str] = {
 
 STATES = re.compile(
     r"error|exception|fatal|panick|abort|assert|traceback|fail|fault|segf|terminat|illegal|invalid|refus|denied|reject|bug\b"
-    r"|\brip:|\bnot?\b|n't\b|cannot|could|unable|unsupported|unknown|unrecogni|undefined|undeclared|missing|without"
+    r"|\brip:|\bnot?\b|n't\b|cannot|could|unable|unavailable|unsupported|unknown|unrecogni|undefined|undeclared|missing|without"
     r"|mismatch|timeout|timed|exceed|out of|larger|too |\bonly\b|\bbut\b|differ|conflict|inconsist|unmet|unsatisf"
     r"|ambiguous|impossible|incompatible|require|must|should|please|expected|warn|experimental|deprecated|dropping|skip|disable"
     r"|more than|lost|hang|hung|reset|kill|oom|broken|unrecover|oversubscribed|evicted|freeing|recover|redefin|follows"
