@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rocport.cli import cmd_doctor
-from rocport.doctor import deep
+from rocport.doctor import deep, workflows
 from rocport.doctor.diagnosis import diagnose
 from rocport.doctor.gpus import resolve
 from rocport.doctor.host import Host
@@ -125,6 +125,37 @@ esac""",
     (reading,) = cmd_doctor._deep_readings(machine(facts))
     claimed = [match.failure.id for match in reading.matches]
     assert claimed[:1] == [said] if said else claimed == []
+
+
+def test_without_a_gpu_the_workflows_are_forks_that_end_alone(monkeypatch):
+    """Each an import of torch took 56 s of a processor; what one does to its process, the next does not see."""
+    small = {
+        "good": "sys.done = True; done(x=1)",
+        "raises": "assert not hasattr(sys, 'done'), 'not alone'; raise ValueError('no kernel')",
+        "aborts": "import os; print('on its way', flush=True); os.abort()",
+        "hangs": "import time; time.sleep(3600)",
+    }
+    monkeypatch.setattr(workflows, "PRELUDE", "import json, sys\ndef done(**value):\n    print(json.dumps(value))\n")
+    monkeypatch.setattr(workflows, "WORKFLOWS", small)
+    ended = workflows.run_forked(sys.executable, list(small), dict(os.environ), 8)
+    assert {name: outcome.ok for name, outcome in ended.items()} == {name: name == "good" for name in small}
+    assert ended["raises"].value == "exit code 1: ValueError: no kernel"
+    assert ended["aborts"].value.startswith("exit code -6") and "on its way" in ended["aborts"].output
+    assert ended["hangs"].value.startswith("no end after 8 s")
+    assert workflows.run_forked("/no/python", ["good"], {}, 8) == {}
+
+
+def test_a_first_process_that_dies_leaves_each_workflow_to_run_alone(tmp_path):
+    host = fake_python(
+        tmp_path,
+        f"""case "$2" in
+*os.fork*) kill -SEGV $$ ;;
+*"done("*) echo '{{"device": "cpu"}}' ;;
+*) echo '{IMPORTED.replace('"available": true', '"available": false')}' ;;
+esac""",
+    )
+    facts, notes = deep.probe(host, 3600)
+    assert notes == [] and [s.value for s in facts.settings if s.name.startswith("deep_")] == [True] * 5
 
 
 def test_the_workflows_run_on_the_cpu():

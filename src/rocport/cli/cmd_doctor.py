@@ -116,6 +116,8 @@ def command(
     if readings and all(reading.foreign for reading in readings) and fmt == "text":
         _print_foreign(readings)
         ctx.exit(0)
+    if deep:
+        _announce()
     machine = _machine_of(readings, passed) if sources else _machine(deep, python)
     if model is None and (target or torch or rocm):
         from rocport.cli.model_policy import named_targets
@@ -219,6 +221,15 @@ def _machine_of(readings: list[Reading], notes: list[str]) -> Machine:
     from rocport.doctor.capture import machine_of
 
     return machine_of([(reading.name, reading.machine.facts) for reading in readings], notes)
+
+
+def _announce() -> None:
+    """Say what `--deep` runs before it runs: importing torch and bitsandbytes alone can take a minute."""
+    from rocport.doctor.deep import SECONDS
+    from rocport.doctor.workflows import WORKFLOWS
+
+    names = ", ".join(WORKFLOWS)
+    click.echo(f"deep: importing torch, then {names}: each at most {SECONDS:.0f} s, on the CPU without a GPU", err=True)
 
 
 def _deep_readings(machine: Machine) -> list[Reading]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from rocport.doctor.host import Host
 from rocport.doctor.machine import Evidence, Facts, Setting, Sighting, Symptom, VersionFact
 from rocport.doctor.probes.names import gfx_of
-from rocport.doctor.workflows import NEEDS, WORKFLOWS, Outcome, run, run_script
+from rocport.doctor.workflows import NEEDS, WORKFLOWS, Outcome, run, run_forked, run_script
 
 SECONDS = 180.0
 """Limit of each child, against a hang."""
@@ -125,9 +125,11 @@ def probe(host: Host, seconds: float = SECONDS, each: float = 0.0) -> tuple[Fact
         facts = facts + Facts(symptoms=(Symptom("deep-crashed", Evidence("deep", python, text)),))
     if any(setting.name == "deep_import" and setting.value for setting in facts.settings):
         has_bitsandbytes = any(setting.name == HAS_BITSANDBYTES and setting.value for setting in facts.settings)
-        for name in WORKFLOWS:
-            if NEEDS.get(name) != "bitsandbytes" or has_bitsandbytes:
-                facts = facts + _outcome(run(python, name, host.env, each or seconds), python)
+        names = [name for name in WORKFLOWS if NEEDS.get(name) != "bitsandbytes" or has_bitsandbytes]
+        sees_gpu = any(setting.name == "torch_sees_gpu" and setting.value for setting in facts.settings)
+        forked = {} if sees_gpu or not names else run_forked(python, names, host.env, each or seconds)
+        for name in names:
+            facts = facts + _outcome(forked.get(name) or run(python, name, host.env, each or seconds), python)
     return facts, notes
 
 

@@ -2,15 +2,17 @@
 
 A workflow that hangs, crashes or aborts takes only its own process along; what the process printed is kept, so that it
 can be explained. Each runs on the GPU where torch sees one and on the CPU otherwise (bitsandbytes has kernels for
-both), and compares with dense arithmetic.
+both), and compares with dense arithmetic. Without a GPU the processes are forks of one that has imported torch and
+bitsandbytes (`run_forked`): with one, the runtime of the GPU would not outlive the fork.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,6 +107,38 @@ assert changed > 0, "the optimizer's step changed nothing"
 done(backend=backend, error=worst)
 """,
 }
+_FORKS = r"""
+import os, time, traceback
+try:
+    if any("bitsandbytes" in code for code in WORKFLOWS.values()):
+        import bitsandbytes
+except Exception:
+    pass  # the workflows that need it say so
+for name, code in WORKFLOWS.items():
+    child = os.fork()
+    if not child:
+        for number in (1, 2):
+            os.dup2(os.open(f"{name}.{number}", os.O_WRONLY | os.O_CREAT), number)
+        ended = 0
+        try:
+            exec(compile(code, name, "exec"), globals())
+        except BaseException:
+            traceback.print_exc()
+            ended = 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ended)
+    until, ended = time.monotonic() + LIMIT, None
+    while ended is None and time.monotonic() < until:
+        gone, status = os.waitpid(child, os.WNOHANG)
+        ended = os.waitstatus_to_exitcode(status) if gone else None
+        time.sleep(0 if gone else 0.02)
+    if ended is None:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    said = [open(f"{name}.{number}", errors="replace").read() for number in (1, 2)]
+    print(json.dumps({"workflow": name, "ended": ended, "said": said}), flush=True)
+"""
 NEEDS = {"4bit-forward": "bitsandbytes", "llm-int8": "bitsandbytes", "optimizer-8bit": "bitsandbytes"}
 """Package a workflow cannot do without: it is left out where the package is not installed."""
 
@@ -142,17 +176,48 @@ def run(python: str, name: str, env: Mapping[str, str], seconds: float) -> Outco
     """Run one workflow in a process of its own. A hang ends after `seconds`."""
     try:
         child = run_script(python, PRELUDE + WORKFLOWS[name], env, seconds)
-        output, errors, ended = child.stdout, child.stderr, f"exit code {child.returncode}"
+        output, errors, ended = child.stdout, child.stderr, child.returncode
     except subprocess.TimeoutExpired as late:
-        output, errors, ended = late.stdout or b"", late.stderr or b"", f"no end after {seconds:.0f} s"
+        output, errors, ended = late.stdout or b"", late.stderr or b"", None
     except OSError as error:
         return Outcome(name, False, f"{python} cannot be run: {error.strerror or error}")
-    lines = output.decode("utf-8", errors="replace").strip().splitlines()
-    if ended == "exit code 0" and lines and _is_object(lines[-1]):
+    return _judged(name, ended, output.decode(errors="replace"), errors.decode(errors="replace"), seconds)
+
+
+def run_forked(python: str, names: Sequence[str], env: Mapping[str, str], seconds: float) -> dict[str, Outcome]:
+    """Run the workflows in forks of one process, each at most `seconds`: outcomes by name.
+
+    Without a name whose outcome is not known: the system cannot fork, or the first process did not outlive an import.
+    """
+    if os.name != "posix":
+        return {}
+    chosen = {name: WORKFLOWS[name] for name in names}
+    script = f"{PRELUDE}\nWORKFLOWS = {chosen!r}\nLIMIT = {seconds!r}\n{_FORKS}"
+    try:
+        output = run_script(python, script, env, seconds * (len(names) + 1)).stdout
+    except subprocess.TimeoutExpired as late:
+        output = late.stdout or b""
+    except OSError:
+        return {}
+    outcomes = {}
+    for line in output.decode(errors="replace").splitlines():
+        try:
+            record = json.loads(line)
+            name, ended, (out, err) = record["workflow"], record["ended"], record["said"]
+        except (ValueError, TypeError, KeyError):
+            continue
+        outcomes[name] = _judged(name, ended, out, err, seconds)
+    return outcomes
+
+
+def _judged(name: str, code: int | None, output: str, errors: str, seconds: float) -> Outcome:
+    """The outcome of a process by its exit code (None: it was stopped after `seconds`) and what it printed."""
+    lines = output.strip().splitlines()
+    if code == 0 and lines and _is_object(lines[-1]):
         return Outcome(name, True, lines[-1])
-    text = errors.decode("utf-8", errors="replace")
-    last = next((line for line in reversed(text.strip().splitlines()) if line.strip()), "")
-    said = "\n".join([*lines, text])[-TAIL:]
+    ended = f"no end after {seconds:.0f} s" if code is None else f"exit code {code}"
+    last = next((line for line in reversed(errors.strip().splitlines()) if line.strip()), "")
+    said = "\n".join([*lines, errors])[-TAIL:]
     return Outcome(name, False, f"{ended}: {last}"[:400], f"{said}\n{ended}\n")
 
 
