@@ -1,4 +1,4 @@
-"""Warp-synchronous reductions: what shows that one warp alone combines."""
+"""Warp-synchronous code without barriers: what keeps its result on a wavefront, and what a thread has for itself."""
 
 from __future__ import annotations
 
@@ -8,62 +8,71 @@ from rocport.model import Context, Options
 from rocport.scan.engine import scan_cuda
 from rocport.syntax.project import build_index, names_of
 
-
-@pytest.mark.parametrize(
-    ("head", "condition", "answer"),
-    [
-        ("", "threadIdx.x < 32", "safe"),
-        ("int tid = threadIdx.x;", "tid < 32", "safe"),
-        (
-            "unsigned tid = threadIdx.x + threadIdx.y * blockDim.x, bid = blockIdx.x;",
-            "n > 64 && tid < warpSize",
-            "safe",
-        ),
-        ("auto tid = cg::this_thread_block().thread_rank();", "tid < 32", "safe"),
-        ("", "n < 32", "review"),
-        ("int tid = threadIdx.x / 2;", "tid < 32", "review"),
-        ("int tid = threadIdx.x % 32;", "tid < 32", "review"),
-        ("int tid = threadIdx.x; tid /= 4;", "tid < 32", "review"),
-        ("int tid = threadIdx.x; load(&tid);", "tid < 32", "review"),
-        ("int tid = blockIdx.x;", "tid < 32", "review"),
-        ("int tid = threadIdx.x;", "tid < 32 || n > 8", "review"),
-        ("int tid = threadIdx.x;", "!(tid < 32)", "review"),
-        ("int tid = threadIdx.x;", "tid < 64", "review"),
-    ],
-)
-def test_a_reduction_is_settled_where_a_threads_own_number_is_compared(head: str, condition: str, answer: str) -> None:
-    text = (
-        f"__global__ void k(int *p, int n) {{\n  {head}\n  if ({condition}) {{\n    volatile int *s = p;\n"
-        "    s[n] += s[n + 8];\n    s[n] += s[n + 4];\n    s[n] += s[n + 2];\n  }\n}\n"
-    ).encode()
-    findings = scan_cuda("a.cu", text, Context(Options(), build_index(["a.cu"], [names_of(text)])))
-    assert [item.applicability.value for item in findings if item.rule == "warp-lockstep"] == [answer]
-
-
 _STEPS = "  s[i] += s[i + 8];\n  s[i] += s[i + 4];\n  s[i] += s[i + 2];\n"
-_CALLED = f"__device__ void r(volatile int *s, int i) {{\n{_STEPS}}}\n"
-_SCAN = (
-    "__device__ int scan(volatile int *s, int i) {{\n  const unsigned lane = {lane};\n"
-    "  if (lane >= {first}) s[i] += s[i - 1];\n"
-    "  if (lane >= 2) s[i] += s[i - 2];\n  if (lane >= 4) s[i] += s[i - 4];\n  return s[i];\n}}\n"
+_REDUCE = f"__device__ void r(volatile int *s, int i) {{\n{_STEPS}}}\n"
+_QUEUE = (
+    "__global__ void k(int *p) {{\n  __shared__ {kind} queue[64], tail; int tid = threadIdx.x;\n"
+    "  if (tid == 0) {{ int n = p[64]; tail = n; }}\n  {meet}\n  p[tid] = queue[tail];\n}}\n"
 )
+
+
+def answers(text: str, *others: str) -> list[str]:
+    """What the rule says of a.cuh, which `others` may include."""
+    files = {"a.cuh": text.encode(), **{f"{number}.cu": other.encode() for number, other in enumerate(others)}}
+    index = build_index(list(files), [names_of(data) for data in files.values()])
+    findings = scan_cuda("a.cuh", files["a.cuh"], Context(Options(), index))
+    return [item.applicability.value for item in findings if item.rule == "warp-lockstep"]
+
+
+def test_volatile_steps_keep_their_result_where_the_callers_are_seen() -> None:
+    assert answers(_REDUCE) == ["review"]
+    assert answers(_REDUCE + "__global__ void k(int *p) { if (threadIdx.x < 64) r(p, threadIdx.x); }\n") == ["safe"]
+    assert answers(_REDUCE, '#include "a.cuh"\n__global__ void k(int *p) { r(p, threadIdx.x); }\n') == ["safe"]
+    assert answers(f"__global__ void k(volatile int *s) {{ int i = threadIdx.x; {_STEPS} }}\n") == ["safe"]
 
 
 @pytest.mark.parametrize(
-    ("text", "answer"),
+    ("declares", "answer"),
     [
-        (_CALLED + "__global__ void k(int *p) { int t = threadIdx.x; if (t < 32) { r(p, t); } }\n", "safe"),
-        (_CALLED + "__global__ void k(int *p) { int t = threadIdx.x; if (t < 64) { r(p, t); } }\n", "review"),
-        (_CALLED + "__global__ void k(int *p) { int t = threadIdx.x; if (t < 32) { r(p, t); } r(p, t); }\n", "review"),
-        (_CALLED, "review"),
-        (_SCAN.format(lane="i & 31", first="1"), "safe"),
-        (_SCAN.format(lane="i % 32", first="1"), "safe"),
-        (_SCAN.format(lane="i", first="1"), "review"),
-        (_SCAN.format(lane="i & 31", first="n"), "review"),
-        (_SCAN.format(lane="i & 31", first="32"), "review"),
+        ("int *s = p;", ["review"]),
+        ("volatile int *s = p;", ["safe"]),
+        ("__shared__ int s[64];", ["review"]),
+        ("volatile __shared__ int s[64];", ["safe"]),
+        ("volatile int *q = s;", ["review"]),
+        ("int s[64];", []),
     ],
 )
-def test_lanes_of_one_warp_are_told_by_their_number_in_it_and_by_the_callers(text: str, answer: str) -> None:
-    data = text.encode()
-    findings = scan_cuda("a.cu", data, Context(Options(), build_index(["a.cu"], [names_of(data)])))
-    assert [item.applicability.value for item in findings if item.rule == "warp-lockstep"] == [answer]
+def test_what_is_volatile_and_what_a_thread_has_for_itself_is_told_by_declarations(
+    declares: str, answer: list[str]
+) -> None:
+    other = "__device__ void f(volatile float *s) { s[0] = 1; }\n"
+    assert answers(f"{other}__global__ void k(int *p, int *s, int i) {{ {declares}\n{_STEPS} }}\n") == answer
+
+
+def test_elements_that_a_loop_counts_through_are_one_threads() -> None:
+    steps = "".join(f"  for (int i = 0; i < {n}; i++) s[i] += s[i + {n}];\n" for n in (16, 8, 4, 2))
+    assert answers(f"__global__ void k(float *s) {{\n{steps}}}\n") == []
+    assert answers(f"__host__ __device__ void k(float *s, int i) {{\n{_STEPS}}}\n") == ["review"]
+    assert answers(f"struct A {{ __host__ static void k(float *s, int i) {{\n{_STEPS}}} }};\n") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "meet", "answer"),
+    [
+        ("int", "", ["review"]),
+        ("volatile int", "", ["safe"]),
+        ("int", "__syncwarp();", []),
+        ("int", "__sync_env_threads();", []),
+        ("int", "WARP_BARRIER;", []),
+        ("int", "p[65] = nosync;", ["review"]),
+    ],
+)
+def test_a_leaders_word_needs_what_orders_it_or_volatile(kind: str, meet: str, answer: list[str]) -> None:
+    assert answers(_QUEUE.format(kind=kind, meet=meet)) == answer
+
+
+def test_a_function_of_the_file_orders_accesses_by_what_it_holds_and_not_by_its_name() -> None:
+    head = "__device__ void my_sync() {{ {body} }}\n"
+    text = _QUEUE.format(kind="int", meet="my_sync();")
+    assert answers(head.format(body="__syncthreads();") + text) == []
+    assert answers(head.format(body="") + text) == ["review"]

@@ -4,12 +4,12 @@
 since then it is a race on NVIDIA as well, unless each line is followed by `__syncwarp()`. Lanes of an AMD wavefront
 do run in step, and through a volatile pointer every access is made in the order of the source, so the code gives the
 same result on wavefronts of both widths. Without `volatile` the compiler may keep values in registers and reorder,
-and the result is wrong without any message. A volatile one under `if (tid < 32)`, where tid counts the block's
-threads, is SAFE, and so are steps that ask for a thread's number in its warp, and a function that this file calls
-under such tests alone; in one that others call it is REVIEW. So is a volatile array through which the lanes of a warp
-hand each other values in another order, a queue for instance, with no barrier between the write and the read; and a
-shared one that is not volatile, where a leader writes what all read or a lane reads its neighbour's element: clang
-reads before the write.
+and the result is wrong without any message. What is volatile is SAFE, for a CUDA warp is part of one wavefront: in a
+kernel, and in a function that the file calls or that stands in a header. In one whose callers are not seen it is
+REVIEW. A volatile array through which lanes hand each other values in another order, a queue for instance, is SAFE as
+well. A shared one that is not volatile, where a leader writes what all read or a lane reads its neighbour's element
+with no barrier between, is REVIEW: clang reads before the write. An array of one thread, in registers or in a loop
+over its elements, is none of this.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from collections.abc import Iterator
 
 from rocport.binding.branches import branches
 from rocport.convergence import unit_of
-from rocport.convergence.values import Reader, by_name
+from rocport.convergence.elsewhere import BLOCK, WARP_MEETS, meets_of
+from rocport.convergence.values import by_name
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
@@ -98,47 +99,48 @@ RULE = Rule(
 
 _INDEX = re.compile(rb"[+-]\s*(?:32|16|8|4|2|1)\s*\]")
 _DISTANCES = (b"32", b"16", b"8", b"4", b"2", b"1")
-_BARRIERS = (b"__syncwarp", b"__syncthreads", b"sync", b"syncwarp", b"__threadfence_block", b"__shfl_sync")
+_MEETS = re.compile(rb"(?i)\w*(?:sync|barrier|fence)\w*")
 _ASSIGNMENTS = frozenset((b"=", b"+=", b"*=", b"|=", b"&=", b"^="))
 _LEAST_STEPS = 3
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    chains = [*_loops(source), *_chains(source)]
+    chains = [*_loops(source, context), *_chains(source, context)]
     view = branches(source, context.project.torch_extension)
     for item in (*(item for _, item in chains), *_exchanges(source, context, chains)):
         if not view.is_dead(item.span.end - 1, device_only=True):
             yield item
 
 
-def _chains(source: CudaSource) -> Iterator[tuple[bytes, Finding]]:
+def _chains(source: CudaSource, context: Context) -> Iterator[tuple[bytes, Finding]]:
     """What is combined step by step in a function: the arrays, and what is said of each."""
     candidates = [source.token_at(match.start()) for match in _INDEX.finditer(source.data)]
     if len(candidates) < _LEAST_STEPS:
         return
     for function in source.functions:
-        if function.body is None or amd_only(source, function.name):
+        device = bool(function.specifiers & _DEVICE)
+        if function.body is None or not device or amd_only(source, function.name):
             continue
         inside = bisect_left(candidates, function.body[1]) - bisect_left(candidates, function.body[0])
         if inside < _LEAST_STEPS:
             continue
         steps: list[tuple[int, int, int, bytes]] = []
         for at in range(*function.body):
-            if source.texts[at] in _BARRIERS:
-                yield from _finding(source, steps)
+            if _meets(source, at):
+                yield from _finding(source, context, steps)
                 steps = []
                 continue
             step = _step(source, at)
             if step is None:
                 continue
             if steps and (step[3] != steps[-1][3] or not _continues(step[1], steps[-1][1])):
-                yield from _finding(source, steps)
+                yield from _finding(source, context, steps)
                 steps = []
             steps.append(step)
-        yield from _finding(source, steps)
+        yield from _finding(source, context, steps)
 
 
-def _loops(source: CudaSource) -> Iterator[tuple[bytes, Finding]]:
+def _loops(source: CudaSource, context: Context) -> Iterator[tuple[bytes, Finding]]:
     """`for (int d = 1; d < 32; d <<= 1) s[t] += s[t - d];`: the same with the distance in a variable."""
     steps = [at for word in (b"<<=", b"*=", b"/=") for at in source.index.get(word, ())]
     # The lexer gives `>>=` as three tokens, because templates close with the first two.
@@ -152,16 +154,16 @@ def _loops(source: CudaSource) -> Iterator[tuple[bytes, Finding]]:
             continue
         if not _WARP_WIDE.intersection(source.texts[head:close]) or amd_only(source, head):
             continue
-        end = source.pairs.get(close + 1, close) if source.at(close + 1) == b"{" else source.until(close + 1, *_ENDS)
-        inside = range(close + 1, end)
-        if any(source.at(i) in _BARRIERS for i in inside):
+        inside = range(close + 1, _body_end(source, close))
+        if any(_meets(source, i) for i in inside):
             continue
         for i in inside:
             opening = source.pairs.get(i + 1) if source.at(i) == name and source.at(i + 1) == b"]" else None
             if opening is None or source.at(i - 1) not in (b"+", b"-", b"^") or not source.is_ident(opening - 1):
                 continue
-            if _is_written(source, source.at(opening - 1), inside):
-                yield source.at(opening - 1), _report(source, head, source.at(opening - 1), close)
+            array = source.at(opening - 1)
+            if _is_written(source, array, inside) and not _is_private(source, array, opening - 1):
+                yield array, _report(source, context, head, array, close)
                 break
 
 
@@ -176,21 +178,24 @@ def _exchanges(source: CudaSource, context: Context, chains: list[tuple[bytes, F
         reported.setdefault(item.span.start, set()).add(array)
     places, starts = sorted(kinds), sorted(reported)
     meetings = unit_of(source, context.project).meetings
-    barriers = sorted(at for word in _BARRIERS for at in source.index.get(word, ()))
+    barriers = sorted(at for name in filter(_MEETS.fullmatch, source.index) for at in source.index[name])
+    own = {name for name, kinds in meets_of(source.data)[0].items() if not kinds.isdisjoint((BLOCK, WARP_MEETS))}
+    meetings = sorted({*meetings, *(at for name in own for at in source.index.get(name, ()))})
     for function in source.functions:
         if function.body is None or not function.specifiers & _DEVICE or amd_only(source, function.name):
             continue
         first, last = function.params[0], function.body[1]
         inside = sorted(between(places, first, last), key=kinds.__getitem__)
-        own = {source.at(at): kinds[at][1] for at in inside}
+        arrays = {source.at(at): kinds[at][1] for at in inside}
         for start in between(starts, source.starts[first], source.starts[last]):
             for array in reported[start]:
-                own.pop(array, None)
-        if not own:
+                arrays.pop(array, None)
+        if not arrays:
             continue
         leaders = _leaders(source, *function.body)
-        orders = {*between(meetings, *function.body), *between(barriers, *function.body)}
-        for name, volatile in sorted(own.items()):
+        named = (at for at in between(barriers, *function.body) if _meets(source, at))
+        orders = {*between(meetings, *function.body), *named}
+        for name, volatile in sorted(arrays.items()):
             names = set(between(source.index[name], *function.body))
             found = _exchange(source, names, orders, leaders, volatile)
             if found is not None:
@@ -289,6 +294,15 @@ def _in_atomic(source: CudaSource, at: int) -> bool:
     return source.at(back).startswith(b"atomic")
 
 
+def _meets(source: CudaSource, at: int) -> bool:
+    """True at what orders accesses, by its name: `__syncwarp()`, `SYNC_WARP;`, another file's `bar_sync()`."""
+    called = source.at(at + 1) == b"(" or (source.at(at + 1) == b";" and source.at(at - 1) in (b";", b"{", b"}"))
+    if not called or _MEETS.fullmatch(source.at(at)) is None:
+        return False
+    name = source.at(at)
+    return all(source.at(function.name) != name for function in source.functions if function.body is not None)
+
+
 def _exchanged(source: CudaSource, at: int, volatile: bool) -> Finding:
     return finding(
         RULE,
@@ -296,11 +310,11 @@ def _exchanged(source: CudaSource, at: int, volatile: bool) -> Finding:
         at,
         f"{source.at(at).decode('utf-8', 'replace')} passes values between lanes with no barrier between write and "
         + (
-            "read: its accesses are volatile and the lanes of a wavefront run in step, which keeps the result where "
-            "all of them belong to one warp"
+            "read: its accesses are volatile and the lanes of a wavefront run in step, so the result is kept"
             if volatile
             else "read: clang may read before the other lane writes, as it is not volatile"
         ),
+        applicability=Applicability.SAFE if volatile else Applicability.REVIEW,
         confidence=Confidence.MEDIUM,
         fix="put __syncwarp() between the write and the read, in the CUDA source as well",
     )
@@ -341,16 +355,19 @@ def _continues(distance: int, last: int) -> bool:
     return distance == last or (distance > 0 and 2 * distance == last) or (distance < 0 and distance == 2 * last)
 
 
-def _finding(source: CudaSource, steps: list[tuple[int, int, int, bytes]]) -> Iterator[tuple[bytes, Finding]]:
+def _finding(
+    source: CudaSource, context: Context, steps: list[tuple[int, int, int, bytes]]
+) -> Iterator[tuple[bytes, Finding]]:
     if len({distance for _, distance, _, _ in steps}) < _LEAST_STEPS:
         return
     first, array = steps[0][0], steps[0][3]
-    yield array, _report(source, first, array, steps[-1][2])
+    if not _is_private(source, array, first):
+        yield array, _report(source, context, first, array, steps[-1][2])
 
 
-def _report(source: CudaSource, first: int, array: bytes, last: int) -> Finding:
+def _report(source: CudaSource, context: Context, first: int, array: bytes, last: int) -> Finding:
     volatile = _is_volatile(source, array, first)
-    kept = volatile and _by_one_warp(source, first)
+    kept = volatile and _is_called(source, context, first)
     return finding(
         RULE,
         source,
@@ -358,7 +375,7 @@ def _report(source: CudaSource, first: int, array: bytes, last: int) -> Finding:
         f"{array.decode('utf-8', 'replace')} is combined across a warp without barriers: "
         + (
             "its accesses are volatile and the lanes of a wavefront run in step, so the result is kept"
-            + ("" if kept else " where the threads are those of one warp")
+            + ("" if kept else " where the threads that call this are those of one warp")
             if volatile
             else "the compiler may reorder these accesses, which are not volatile"
         ),
@@ -369,87 +386,55 @@ def _report(source: CudaSource, first: int, array: bytes, last: int) -> Finding:
     )
 
 
-def _by_one_warp(source: CudaSource, at: int, called: bool = True) -> bool:
-    """True under `if (tid < 32)`, in steps that ask for the lane in its warp, and (`called`) in a function of the file
-    that is only called so: the threads that combine are those of one warp."""
-    if _asks_lane(source, at):
-        return True
+def _is_called(source: CudaSource, context: Context, at: int) -> bool:
+    """True in a kernel, and in a function that the file calls or that a file which includes this one may call."""
     function = source.enclosing(at)
-    if called and function is not None:
-        calls = [i for i in source.find(source.at(function.name)) if i != function.name and source.at(i + 1) == b"("]
-        if calls and all(_by_one_warp(source, i, called=False) for i in calls):
-            return True
-    for guard in source.find(b"if"):
-        close = source.pairs.get(guard + 1) if guard < at else None
-        if close is None or source.pairs.get(close + 1, 0) < at or source.at(close + 1) != b"{":
-            continue
-        ands = [i for i in range(guard + 2, close) if source.at(i) in (b"&&", b"and")]
-        if _ELSEWHERE.isdisjoint(source.texts[guard + 2 : close]) and any(
-            _is_below_a_warp(source, first, last)
-            for first, last in zip([guard + 2, *(i + 1 for i in ands)], [*ands, close], strict=True)
-        ):
+    if function is None or b"__global__" in function.specifiers:
+        return True
+    if source.path.rpartition("/")[2] in context.project.included:
+        return True
+    places = source.find(source.at(function.name))
+    return any(place != function.name and source.at(place + 1) in (b"(", b"<") for place in places)
+
+
+def _is_volatile(source: CudaSource, array: bytes, before: int) -> bool:
+    """True when the last declaration of the array before the place says volatile: of its function, or of the file
+    where the function has none among its parameters."""
+    function = source.enclosing(before)
+    begin = function.params[0] if function is not None and function.body is not None else 0
+    known = [
+        (at, volatile) for at, volatile in _declared(source) if source.at(at) == array and (at < before or at < begin)
+    ]
+    inside = [volatile for at, volatile in known if at >= begin]
+    if inside or function is None:
+        return bool(inside) and inside[-1]
+    parameters = source.texts[slice(*function.params)]
+    return bool(known) and known[-1][1] and array not in parameters
+
+
+def _is_private(source: CudaSource, array: bytes, at: int) -> bool:
+    """True where a thread combines what it has for itself: an array of its function, `float sum[32];`, or the elements
+    that a loop counts through, `for (int i = 0; i < 8; i++) sum[i] += sum[i + 8];`."""
+    function = source.enclosing(at)
+    if function is None or function.body is None:
+        return False
+    for place in between(source.index.get(array, []), function.body[0], at):
+        if source.at(place + 1) == b"[" and source.is_ident(place - 1):
+            words = source.texts[source.since(place, b";", b"{", b"}") : place]
+            return _SHARED.isdisjoint(words)
+    index = source.at(source.until(at, b"[") + 1)
+    for head in between(source.index.get(b"for", []), function.body[0], at):
+        close = source.pairs.get(head + 1, head)
+        counted = source.texts[close - 2 : close] in ([b"++", index], [index, b"++"])
+        start = source.until(head + 2, b"=", b";")
+        if counted and source.at(start) == b"=" and source.at(start + 1).isdigit() and at <= _body_end(source, close):
             return True
     return False
 
 
-_LANE_OF = re.compile(rb"&\s*(?:31|0x1f)\b|%\s*32\b|\blane_?id\b", re.I)
+def _body_end(source: CudaSource, close: int) -> int:
+    """The last token of what follows a head that closes there: a block, or one statement."""
+    return source.pairs.get(close + 1, close) if source.at(close + 1) == b"{" else source.until(close + 1, *_ENDS)
 
 
-def _asks_lane(source: CudaSource, at: int) -> bool:
-    """True for `if (lane >= 1) s[i] = ...` and `if (lane < 16) { s[lane] = ...`, where `lane` is an index modulo 32."""
-    guard = at if source.at(at) == b"if" else source.pairs.get(at - 2, at) - 1 if source.at(at - 1) == b"{" else at
-    name = source.at(guard + 2)
-    operator = source.operator(guard + 3)
-    number = guard + 3 + (2 if operator in (b">=", b"<=") and source.at(guard + 3) != operator else 1)
-    if source.at(guard) != b"if" or operator not in _COMPARES or source.at(number) not in _INSIDE:
-        return False
-    function = source.enclosing(guard)
-    begin = function.params[0] if function is not None else 0
-    given = [i for i in source.index.get(name, ()) if begin < i < guard and _changes(source, i)]
-    return len(given) == 1 and bool(
-        _LANE_OF.search(source.text(given[0] + 2, source.until(given[0] + 2, *_ENDS, b",")))
-    )
-
-
-_INSIDE = frozenset(str(number).encode() for number in range(32))
-_COMPARES = frozenset((b"<", b">", b">=", b"<=", b"=="))
-_ELSEWHERE = frozenset((b"||", b"or", b"!", b"not", b"?"))
-
-
-def _is_below_a_warp(source: CudaSource, first: int, last: int) -> bool:
-    """True for `tid < 32` where what stands in front counts the threads of the block: `threadIdx.x`, or a variable
-    that got it and nothing else. An argument may be any number, the same one for all threads."""
-    if last - first < 3 or source.at(last - 2) != b"<" or source.at(last - 1) not in _WARP_WIDE:
-        return False
-    if last - first > 3:
-        return _counts_threads(source, first, last - 2)
-    function = source.enclosing(first)
-    begin = function.params[0] if function is not None else 0
-    given = [i for i in source.index.get(source.at(first), ()) if begin < i < first and _changes(source, i)]
-    return (
-        len(given) == 1
-        and source.at(given[0] + 1) == b"="
-        and _counts_threads(source, given[0] + 2, source.until(given[0] + 2, *_ENDS, b","))
-    )
-
-
-def _changes(source: CudaSource, at: int) -> bool:
-    """True where a variable gets another value, or may."""
-    around = source.at(at - 1), source.at(at + 1)
-    return around[1] in _ASSIGNMENTS | _CHANGES or around[0] in (b"++", b"--", b"&")
-
-
-_CHANGES = frozenset((b"-=", b"/=", b"%=", b"<<=", b">>=", b"++", b"--", b"(", b"{"))
-
-
-def _counts_threads(source: CudaSource, first: int, last: int) -> bool:
-    """True for an expression that is another number for each thread of a block, one after the other."""
-    reader = Reader(source, {}, lambda at, arguments: None, lambda *_: None)
-    return reader.read(first, last).index == "thread"
-
-
-def _is_volatile(source: CudaSource, array: bytes, before: int) -> bool:
-    """True when a declaration of the array before the place says volatile."""
-    return any(
-        b"volatile" in (source.at(at - back) for back in range(1, 7)) for at in source.find(array) if at < before
-    )
+_SHARED = frozenset((b"__shared__", b"extern", b"volatile", b"return"))
