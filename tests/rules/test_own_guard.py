@@ -21,7 +21,7 @@ def _asked(tree: Path, source: str, **files: str) -> bool:
     [
         ({"CMakeLists_txt": "project(a)\n"}, False),
         ({}, True),
-        ({"CMakeLists_txt": "if(CUDA_FOUND)\nadd_definitions(-DUSE_CUDA_RELEASE)\nendif()\n"}, True),
+        ({"CMakeLists_txt": "if(CUDA_FOUND)\nadd_definitions(-DUSE_CUDA_RELEASE)\nendif()\n"}, False),
         ({"CMakeLists_txt": "project(a)\n", "README_md": "Compile with -DUSE_CUDA_RELEASE.\n"}, True),
         ({"CMakeLists_txt": "project(a)\n", "b_h": "#if N > 1\n#define USE_CUDA_RELEASE\n#endif\n"}, True),
         ({"CMakeLists_txt": "project(a)\n", "b_h": "//#define USE_CUDA_RELEASE\n"}, False),

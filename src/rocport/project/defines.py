@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rocport.project.cmake import VARIABLE, CMakeCommand, commands, without_comments
+from rocport.project.cmake import VARIABLE, CMakeCommand, commands
 from rocport.project.languages import language_of
 from rocport.project.make import assignments
 from rocport.syntax.amd import names_amd
@@ -28,7 +28,6 @@ _OTHERWISE = re.compile(
     re.I,
 )
 _DEFINE_FLAG = re.compile(r"(?<!\S)([\"']?)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)\1(?=\s|$)")
-_FOUND = re.compile(r"\bif\s*\([^()]*\b(?:CUDA\w*_FOUND|CMAKE_CUDA_COMPILER)\b", re.I)
 _CONFIGURED = re.compile(r"^[ \t]*#[ \t]*cmakedefine(?:01)?[ \t]+(\w+)", re.M)
 _HIP_LIST = "COMMON_HIPCC_FLAGS"
 OF_EXTENSIONS = ("__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__")
@@ -334,11 +333,9 @@ def _of_makefile(text: str) -> tuple[str, ...]:
 
 
 def defines_without_cuda(path: str, text: str) -> Sequence[str]:
-    """Those that some ROCm machine's build has, too: none of a CMake file that asks whether CUDA was found."""
+    """Those that a port's build has, too: where CMake asks whether CUDA was found, the port asks for ROCm as well."""
     if path.endswith(".py"):
         return _macros(text, every=True) if _BUILDS.search(text) else ()
     if path.endswith(".in") and language_of(path) != "make":  # config.h.in, from the options of whoever runs CMake
         return _CONFIGURED.findall(text)
-    if language_of(path) == "cmake" and _FOUND.search(without_comments(text.encode()).decode()):
-        return ()
     return macros_of(path, text).defines

@@ -7,7 +7,7 @@ which the layouts ask for. REVIEW, once a line.
 
 `BLOCK_LOAD_WARP_TRANSPOSE` and `BLOCK_STORE_WARP_TRANSPOSE` use the warp on the way only: what a thread gets is the
 same for `BLOCK_LOAD_TRANSPOSE`, which takes a block of any size. Where the size is a multiple of 64 threads they stay;
-otherwise the port takes the latter, which costs a barrier: REVIEW, as its TempStorage has another size.
+otherwise the port takes the latter, which costs a barrier, and whose TempStorage has a size of its own: SAFE.
 """
 
 from __future__ import annotations
@@ -98,8 +98,6 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    # `namespace cub = hipcub` is that of an author who has built this for AMD
-    known = Applicability.SAFE if b"hipcub" in source.names else Applicability.REVIEW
     lines: set[int] = set()
     scopes = Scopes(source)
     for position in sorted(source.find(*_LAYOUTS)):
@@ -127,7 +125,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 position,
                 f"{name.decode()} asks for a block of whole wavefronts; {_ON_THE_WAY[name].decode()} gives each thread "
                 "the same items with a block of any size, through one exchange in shared memory of its own size",
-                applicability=known,
+                applicability=Applicability.SAFE,
                 fix="see that nothing else counts on the size of its TempStorage",
                 edits=[
                     insert(source.starts[start], b"((" + threads + b") % 64 ? " + instead + b" : "),

@@ -19,7 +19,7 @@ from functools import cache
 from rocport.binding import Binder, Owner, binder
 from rocport.binding.branches import branches
 from rocport.binding.scopes import Kind
-from rocport.facts.symbols import load
+from rocport.facts.symbols import load, without_counterpart
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.project.languages import HEADERS, suffix_of
 from rocport.rules.cuda.api_identifier import claimed
@@ -152,6 +152,8 @@ def _left_out(source: CudaSource, bound: Binder, first: int, last: int, position
         done = "left out" if takes else "declared as deleted"
     if named and edits:
         name = source.at(named).decode()
+        known = load().identifiers
+        library = next((title for item in names if (title := without_counterpart(known[item]))), "")
         yield finding(
             RULE,
             source,
@@ -161,6 +163,7 @@ def _left_out(source: CudaSource, bound: Binder, first: int, last: int, position
             edits=edits,
             headers=[PLATFORM],
             fix=f"write {name} again with what HIP has, if something uses it",
+            cause=library,
         )
 
 

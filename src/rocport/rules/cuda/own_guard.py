@@ -1,14 +1,14 @@
 """A macro that a CUDA build defines decides whether GPU code is compiled: `HAVE_CUDA`, `WITH_CUDNN`, `CUDA_ENABLED`.
 
 The build, or NVIDIA's compiler, defines it where it finds CUDA. On ROCm nobody does, so the GPU code is left out in
-silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional
-also asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the build files
-define (unless CMake asks whether CUDA was found), that a file of the same units defines where the port compiles it, or
-that has a twin for AMD in a conditional of the file or in the build. So is a conditional that only includes headers of
-other projects: who uses them without them does not compile. So is one that no file of a project with a build
-names, other than in conditionals: nobody sets it for CUDA either, unless a library of another project does. Every
-other is named once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port changes
-nothing here, as the macro is the build's to define.
+silence and the program runs on the CPU. Right when the build defines the macro for HIP as well, or the conditional also
+asks for HIP's macro; a conditional that does is left alone, and so is one over a macro that the build files define
+(`if(CUDA_FOUND)` of CMake asks for ROCm too in a port), that a file of the same units defines where the port compiles
+it, or that has a twin for AMD in a conditional of the file or in the build. So is a conditional that only includes
+headers of other projects: who uses them without them does not compile. So is one that no file of a project with a build
+names, other than in conditionals: nobody sets it for CUDA either, unless a library of another project does. Every other
+is named once a file: which conditionals hold GPU code and which CUDA's own has to be read. The port changes nothing
+here, as the macro is the build's to define.
 """
 
 from __future__ import annotations

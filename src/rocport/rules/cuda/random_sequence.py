@@ -2,11 +2,13 @@
 
 rocRAND's generators have their own offsets and orderings, so a test that compares with numbers recorded from cuRAND
 fails, and a run cannot be repeated number by number on the other platform. Distributions are the same. REVIEW, once a
-file; where every seed of the file is the time, and the numbers are others at every run, SAFE.
+file, where the file compares something with a number, `h[0] == 0.145468f`, or is a test by the words it uses
+(`EXPECT_NEAR`, `golden`), and a seed is not the time; SAFE elsewhere.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocport.binding.scopes import Kind, Scopes
@@ -16,6 +18,10 @@ from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource
 
 _TIMES = frozenset(b"time clock clock64 random_device chrono high_resolution_clock gettimeofday getpid rdtsc".split())
+_COMPARES = re.compile(
+    rb"(?:EXPECT|ASSERT|CHECK|REQUIRE)_\w+|REQUIRE|CHECK|BOOST_(?:CHECK|TEST|REQUIRE)\w*|\w*(?i:golden|expected|recorded)\w*"
+)
+_FRACTION = re.compile(rb"-?\d*\.\d{3,}f?|\d{4,}[uUlL]*|0[xX][0-9a-fA-F]{4,}[uUlL]*")
 _SEEDS = (b"curandSetPseudoRandomGeneratorSeed", b"curand_init")
 _STARTS = (
     b"curandSetPseudoRandomGeneratorSeed",
@@ -40,6 +46,9 @@ RULE = Rule(
         Example("__device__ float f() { curandState s; curand_init(1, 0, 0, &s); return curand_uniform(&s); }\n"),
         Example("__device__ void f(curandState *out) { curandState s; curand_init(1, 0, 0, &s); *out = s; }\n"),
         Example("__device__ curandState s;\n__device__ void f() { curand_init(1, 0, 0, &s); }\n"),
+        Example(
+            "bool f(curandGenerator_t g, float *h) { curandCreateGenerator(&g, 100); return h[0] == 0.145468f; }\n"
+        ),
     ),
     clean=(
         "int my_curand_init(int);\n",
@@ -58,7 +67,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             source,
             position,
             "hipRAND gives other numbers than cuRAND for the same generator and seed: recorded values do not hold",
-            applicability=Applicability.SAFE if _is_time(source) else Applicability.REVIEW,
+            applicability=Applicability.REVIEW if _compares(source) and not _is_time(source) else Applicability.SAFE,
             confidence=Confidence.MEDIUM,
             fix="compare distributions, or numbers made on the host",
             cause="cuRAND's numbers",
@@ -81,6 +90,18 @@ def _is_idle(source: CudaSource, position: int) -> bool:
             and any(scope.kind is Kind.FUNCTION for scope in scopes.enclosing(at))
         )
         for at in source.find(source.at(close - 1))
+    )
+
+
+def _compares(source: CudaSource) -> bool:
+    """True where the file may hold numbers that were recorded from a run."""
+    if any(_COMPARES.fullmatch(name) for name in source.names):
+        return True
+    return any(
+        _FRACTION.fullmatch(source.at(at + side))
+        for word in (b"==", b"!=")
+        for at in source.index.get(word, ())
+        for side in (-1, 1)
     )
 
 

@@ -82,7 +82,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     for line, names in _asked(source):
         if line.gated or names_amd(line.text):
             continue
-        troubled = {name: said for name in names if (said := trouble(name))}
+        troubled = {name: said for name in names if (said := trouble(name)) and not ships(context, name)}
         rest = line.text
         for name in troubled:
             rest = rest.replace(name, "")
@@ -135,6 +135,15 @@ def package_cause(*names: str) -> str:
         if record or not _FOR_CUDA.search(normalize(name))
     }
     return "package " + (" ".join(sorted(known)) or "for CUDA's wheels")
+
+
+def ships(context: Context, name: str) -> bool:
+    """True for a package that a project in the tree builds: its folder stands beside a setup.py or pyproject.toml."""
+    package = find_package(name)
+    module = package.imported if package is not None else name.replace("-", "_")
+    files, found = context.project.files, context.project.by_basename.get("__init__.py", ())
+    roots = {path[: -len(own)] for path in found if f"/{path}".endswith(f"/{(own := f'{module}/__init__.py')}")}
+    return any(f"{root}{build}" in files for root in roots for build in ("setup.py", "pyproject.toml"))
 
 
 _TAG_FIX = "a requirements file for ROCm with --index-url of the rocm wheels, not --extra-index-url"

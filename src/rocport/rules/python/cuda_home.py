@@ -14,12 +14,13 @@ from typing import Any
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, by_line, call_name, finding, is_build_script, open_places
-from rocport.rules.python.gate import asked, asks_toolkit, edited, guards_toolkit
+from rocport.rules.python.gate import HOMES, asked, asks_toolkit, edited, governed, guards_toolkit
 from rocport.syntax.amd import names_amd
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
 _NAMES = frozenset({"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CUDA_BIN_PATH", "CUDA_INC_PATH"})
+_CAUSE = "CUDA_HOME where ROCm has a folder of its own"
 _CALLS = ("CppExtension", "include_paths", "library_paths")
 
 RULE = Rule(
@@ -156,17 +157,31 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         here = [other for other in lines[node.lineno] if not source.gated(other)]
         if any(_asks_toolkit(source, other) for other in here):
             # The call is gated where it stands, or behind a test that stays closed.
-            yield replace(item, applicability=Applicability.REVIEW)
+            closed = all(governed(source, other, HOMES) for other in here)
+            known = Applicability.SAFE if closed else Applicability.REVIEW
+            yield replace(item, applicability=known, cause=_CAUSE)
+            continue
+        if all(_stays_closed(source, other) for other in here):
+            yield replace(item, applicability=Applicability.SAFE, cause=_CAUSE)
             continue
         edits = {edit for other in here for edit in _edits(gate, other)}
         made = edited(item, gate, sorted(edits))
-        yield replace(made, cause="CUDA_HOME where ROCm has a folder of its own") if made.edits else made
+        yield replace(made, cause=_CAUSE) if made.edits else made
 
 
 def _asks_toolkit(source: PythonSource, node: ast.AST) -> bool:
     """True for an argument of a function that asks the CUDA toolkit."""
     parent = source.parents[node]
     return isinstance(parent, ast.Call) and node in parent.args and asks_toolkit(call_name(source, parent))
+
+
+def _stays_closed(source: PythonSource, node: ast.AST) -> bool:
+    """True for `if CUDA_HOME is not None:` over what asks the toolkit and builds nothing, without an `else`."""
+    question = asked(source, node)
+    if question is None or not question[1] or not guards_toolkit(source, question[0]):
+        return False
+    parent = source.parents[question[0]]
+    return isinstance(parent, ast.If) and not parent.orelse
 
 
 def _edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from rocport.facts.packages import find_package, packages
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.deps.cuda_requirement import SAYS, package_cause
+from rocport.rules.deps.cuda_requirement import SAYS, package_cause, ships
 from rocport.rules.python.common import PYTHON, finding
 from rocport.rules.python.gate import edited, open_lines, replaceable
 from rocport.rules.python.optional import import_gate
@@ -173,7 +173,7 @@ def _own(first: set[str], modules: list[str], context: Context) -> bool:
     """True for a package of the tree itself, or an extension module that its setup.py names or that it builds from a
     source of the name. A source named as a known package (`csrc/flash_attn.cu`) does not make that package its own."""
     files = context.project.files
-    if first <= context.project.extensions:
+    if first <= context.project.extensions or any(ships(context, name) for name in first):
         return True
     if any(f"/{name}/" in f"/{file}" for name in first - CUDA_ONLY for file in files):
         return True  # a folder on the path of the tests or the programs

@@ -175,6 +175,21 @@ def governed(source: PythonSource, node: ast.AST, names: frozenset[str]) -> bool
     return False
 
 
+def passed(source: PythonSource, node: ast.AST, names: frozenset[str]) -> bool:
+    """True behind `if CUDA_HOME is not None: return`, a test for one of the names that a port has ROCm pass."""
+    for _, child in source.ancestors(node):
+        for before in block_of(source, child) if isinstance(child, ast.stmt) else ():
+            if before is child:
+                break
+            if isinstance(before, ast.If) and isinstance(before.body[-1], ast.Return):
+                questions = [
+                    asked(source, inner) for inner in ast.walk(before.test) if set(source.words(inner)) & names
+                ]
+                if any(question == (before.test, True) for question in questions):
+                    return True
+    return False
+
+
 def block_of(source: PythonSource, statement: ast.AST) -> list[ast.stmt]:
     """The statements a statement stands among."""
     parent = source.parents.get(statement)

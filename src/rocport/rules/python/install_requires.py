@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
-from rocport.rules.deps.cuda_requirement import package_cause, requirement_name, trouble
+from rocport.rules.deps.cuda_requirement import package_cause, requirement_name, ships, trouble
 from rocport.rules.python.common import PYTHON, finding, open_places
 from rocport.rules.python.gate import edited
 from rocport.rules.python.lists import list_edits, list_of
@@ -76,11 +76,11 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if branch:
             nodes.append(node)
             said[node] = f"clones {branch[1]} of a project: its CUDA branch"
-        messages = [message for name in names if (message := trouble(name))]
-        if messages:
+        troubled = {name: message for name in names if (message := trouble(name)) and not ships(context, name)}
+        if troubled:
             nodes.append(node)
-            asked[node] = [name for name in names if trouble(name)]
-            said[node] = "; ".join(dict.fromkeys(messages))
+            asked[node] = list(troubled)
+            said[node] = "; ".join(dict.fromkeys(troubled.values()))
     gate = Gate(source)
     for node in open_places(source, nodes):
         item = finding(

@@ -1,6 +1,7 @@
 """Messages and checks that refuse everything but NVIDIA: "requires an NVIDIA GPU".
 The refusal stops an AMD machine whose torch would do the work, or sends its user to install CUDA. Right when the text
-and the condition name both vendors. Only raised, asserted and warned texts are looked at.
+and the condition name both vendors. Only raised, asserted and warned texts are looked at; not those where `CUDA_HOME`
+was found, nor behind a return of who has it, which the port lets ROCm take.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, finding, text_of
-from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.rules.python.gate import HOMES, edited, governed, open_lines, passed, replaceable
 from rocport.syntax.amd import names_amd
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -49,6 +50,15 @@ RULE = Rule(
         Example("raise RuntimeError('An NVIDIA or AMD GPU is required')\n", path="m.py"),
         Example("print('An NVIDIA GPU is required')\n", path="m.py"),
         Example("raise ValueError('bad shape')  # NVIDIA only\n", path="m.py"),
+        Example(
+            "if CUDA_HOME is not None:\n    v = get_nvcc_version(CUDA_HOME)\n    if v < 11:\n"
+            "        raise RuntimeError('only supported with CUDA toolkit 11: is nvcc missing?')\n",
+            path="setup.py",
+        ),
+        Example(
+            "def check():\n    if CUDA_HOME is not None:\n        return\n    warnings.warn('nvcc was not found')\n",
+            path="setup.py",
+        ),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/hip.html",),
 )
@@ -59,7 +69,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     for call in source.find(ast.Call):
         name = ast.unparse(call.func).rsplit(".", 1)[-1]
         raised = isinstance(source.parents.get(call), ast.Raise)
-        if not raised and name not in _SAYS:
+        if (not raised and name not in _SAYS) or governed(source, call, HOMES) or passed(source, call, HOMES):
             continue
         for argument in call.args:
             text = "".join(text_of(part) for part in ast.walk(argument) if isinstance(part, ast.Constant))

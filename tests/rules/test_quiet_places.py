@@ -1,0 +1,84 @@
+"""Places that look like a question and ask nothing of anybody on ROCm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocport import api
+from rocport.model import Applicability, Finding
+
+
+def _open(tree: Path, **files: str) -> list[Finding]:
+    """The REVIEW and MANUAL findings of a tree; `__` in a name is a `/`, the last `_` a dot."""
+    for name, text in files.items():
+        path = tree / ".".join(name.replace("__", "/").rsplit("_", 1))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    findings = api.scan(tree, jobs=1).findings
+    return [finding for finding in findings if finding.applicability is not Applicability.SAFE]
+
+
+_MAMBA = "from mamba_ssm.ops import scan\n"
+
+
+@pytest.mark.parametrize(("build", "asked"), [("mamba__setup_py", False), ("other__setup_py", True)])
+def test_a_package_that_a_project_of_the_tree_builds_is_its_own(tmp_path: Path, build: str, asked: bool) -> None:
+    (tmp_path / "mamba" / "mamba_ssm").mkdir(parents=True)
+    (tmp_path / "mamba" / "mamba_ssm" / "__init__.py").write_text("")
+    requires = "setup(install_requires=['mamba-ssm'])\n"
+    files = {build: "setup()\n", "train_py": _MAMBA, "top__setup_py": requires, "requirements_txt": "mamba-ssm\n"}
+    found = {finding.rule for finding in _open(tmp_path, **files)}
+    assert found == ({"cuda-only-import", "setup-requirement", "cuda-requirement"} if asked else set())
+
+
+_SETUP = """\
+from torch.utils.cpp_extension import CUDA_HOME
+def get_cuda_bare_metal_version(home):
+    return run([home + "/bin/nvcc", "-V"])
+def warns():
+    if CUDA_HOME is not None:
+        return
+    warnings.warn("asked for, but nvcc was not found")
+if CUDA_HOME is not None:
+    version = get_cuda_bare_metal_version(CUDA_HOME)
+    if version < Version("11.6"):
+        raise RuntimeError("only supported on CUDA 11.6: is nvcc missing?")
+"""
+
+
+def test_a_probe_behind_a_test_that_stays_closed_asks_once(tmp_path: Path) -> None:
+    found = [(finding.rule, finding.line) for finding in _open(tmp_path, setup_py=_SETUP)]
+    assert found == [("cuda-home", 5)]  # the one test that the port opens for ROCm
+
+
+def test_a_test_of_cuda_home_with_a_refusal_beside_it_is_one(tmp_path: Path) -> None:
+    refuses = _SETUP + 'else:\n    raise RuntimeError("an NVIDIA GPU is required")\n'
+    found = {(finding.rule, finding.line) for finding in _open(tmp_path, setup_py=refuses)}
+    assert {("cuda-home", 8), ("vendor-message", 13)} <= found
+
+
+@pytest.mark.parametrize(
+    ("more", "asked"),
+    [
+        ("", False),
+        ("EXPECT_NEAR(h[0], 0.145468f, 1e-6);", True),
+        ("if (h[0] != 0.145468f) fail();", True),
+        ("if (n == 2) fail();", False),
+        ("float golden = h[0];", True),
+    ],
+)
+def test_numbers_of_a_seed_are_asked_about_where_they_may_be_recorded(tmp_path: Path, more: str, asked: bool) -> None:
+    makes = "curandGenerator_t g; curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT);"
+    rules = {finding.rule for finding in _open(tmp_path, a_cu=f"void f(float *h, int n) {{ {makes} {more} }}\n")}
+    assert ("random-sequence" in rules) is asked
+
+
+def test_declarations_that_lack_one_library_are_one_decision(tmp_path: Path) -> None:
+    header = (
+        "#include <cudnn.h>\ninline int f(cudnnStatus_t s) { return s == CUDNN_STATUS_SUCCESS; }\n"
+        "inline void g(cudnnTensorDescriptor_t *t) { cudnnCreateTensorDescriptor(t); }\n"
+    )
+    causes = {finding.cause for finding in _open(tmp_path, u_h=header, a_cu='#include "u.h"\n')}
+    assert len(causes) == 1
