@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rocport.model import Applicability, Context, Options
 from rocport.port.engine import port_file
 from rocport.rules.cuda.inline_ptx import RULE
@@ -42,6 +44,29 @@ def test_a_template_built_from_macros_is_read_or_refused() -> None:
             assert [kind for kind, _ in said] == [Applicability.SAFE] and not {guard, refused} & {said[0][1]}
         else:
             assert said == wanted
+
+
+def test_a_macro_made_of_macros_is_seen_through() -> None:
+    data = (
+        b'#define KIND ".u32"\n#define OP "add" KIND\n#define NONE "" MISSING\n'
+        b'__device__ void f(unsigned &x) { asm(OP " %0, %0, 1;" : "+r"(x)); asm(NONE : "+r"(x)); }\n'
+    )
+    context = Context(Options(), build_index(["a.cu"], [names_of(data)]))
+    said = [item.applicability for item in scan_cuda("a.cu", data, context) if item.rule == RULE.name]
+    assert said == [Applicability.SAFE, Applicability.MANUAL, Applicability.SAFE]
+
+
+@pytest.mark.parametrize("body", [b" asm volatile", b"(...) asm volatile(__VA_ARGS__)", b"(a) __asm__(a)"])
+def test_a_macro_that_is_the_keyword_begins_a_statement(body: bytes) -> None:
+    header = b"#pragma once\n__device__ int g();\n#define PTX%b\n" % body
+    use = b'__device__ void f(unsigned &x) { PTX("add.u32 %0, %0, 1;" : "+r"(x)); asm("trap;"); }\n'
+    index = build_index(["p.h", "a.cu"], [names_of(header), names_of(use)])
+    both, alone, apart = (
+        [item.applicability for item in scan_cuda(path, data, Context(Options(), index)) if item.rule == RULE.name]
+        for path, data in (("b.cu", header + use), ("p.h", header), ("a.cu", use))
+    )
+    assert both == [Applicability.SAFE, Applicability.SAFE]
+    assert (alone, len(apart)) == (([], 2) if body.startswith(b" ") else ([Applicability.MANUAL], 1))
 
 
 def test_a_conditional_inside_the_statement_is_decided() -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from rocport.syntax.cuda import STRING, CudaSource
 
 KEYWORDS = (b"asm", b"__asm__", b"__asm")
-_QUALIFIERS = frozenset({b"volatile", b"__volatile__", b"__volatile", b"inline", b"__inline__", b"goto"})
+QUALIFIERS = frozenset({b"volatile", b"__volatile__", b"__volatile", b"inline", b"__inline__", b"goto"})
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "'": "'", "0": "\0"}
+_PIECE = re.compile(rb'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*')
 _RAW = re.compile(r'(?:u8|[uUL])?R"([^()\\\s"]{0,16})\((.*)\)\1"\Z', re.DOTALL)
 
 
@@ -87,7 +88,7 @@ def parse_asm(
     does not know (None), the template is not read.
     """
     position = keyword + 1
-    while source.at(position) in _QUALIFIERS:
+    while source.at(position) in QUALIFIERS:
         position += 1
     if source.at(position) != b"(" or position not in source.pairs:
         return None
@@ -136,14 +137,27 @@ def _literal(
             return None
         if not included:
             continue
-        text = token.text
-        if token.kind != STRING:
-            text = macros.get(text, b"").strip()
-        piece = _unquote(text.decode("utf-8", "replace"))
+        literal = token.kind == STRING
+        piece = _unquote(token.text.decode("utf-8", "replace")) if literal else _written(token.text, macros)
         if piece is None:
             return None
         pieces.append(piece)
     return "".join(pieces)
+
+
+def _written(name: bytes, macros: Mapping[bytes, bytes], depth: int = 0) -> str | None:
+    """The string that a macro stands for: its literals, and those of macros without parameters beside them."""
+    body = macros.get(name, b"").strip()
+    if (whole := _unquote(body.decode("utf-8", "replace"))) is not None or depth > 8:
+        return whole
+    words = _PIECE.findall(body)
+    if not words or _PIECE.sub(b"", body).strip():
+        return None
+    pieces = [
+        _unquote(word.decode("utf-8", "replace")) if word[:1] == b'"' else _written(word, macros, depth + 1)
+        for word in words
+    ]
+    return None if None in pieces else "".join(piece for piece in pieces if piece is not None)
 
 
 def _unquote(text: str) -> str | None:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from rocport.binding import Binder, binder
 from rocport.binding.branches import branches
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.ptx.parse import KEYWORDS, Asm, Instruction, parse_asm, parse_ptx
+from rocport.ptx.parse import KEYWORDS, QUALIFIERS, Asm, Instruction, parse_asm, parse_ptx
 from rocport.ptx.translate import ptx_only, translate
 from rocport.ptx.translator import Refused, Translation
 from rocport.rules.cuda.common import finding, insert, replace, replace_range
@@ -99,6 +99,15 @@ RULE = Rule(
             absent=("asm",),
         ),
         Example(
+            "#define ASM(...) asm volatile(__VA_ARGS__)\n"
+            '__device__ int f(int a) { int r; ASM("add.s32 %0, %1, 1;" : "=r"(r) : "r"(a)); return r; }\n',
+            contains=("#define ASM(...) asm volatile(__VA_ARGS__)", "r = (int)((unsigned)(a) + (unsigned)(1));"),
+        ),
+        Example(
+            '#define PTX asm volatile\n__device__ void f() { PTX("wgmma.fence.sync.aligned;\\n" ::: "memory"); }\n',
+            contains=('ROCPORT_REFUSED(PTX("wgmma.fence',),
+        ),
+        Example(
             "__device__ int peek(const int *p) { int v; "
             'asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory"); return v; }\n',
             contains=("rocport::load<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT>",),
@@ -122,15 +131,56 @@ _CONSTRAINTS = re.compile(r"[=+&]*(?:[hrlfdnqC]|\d+)\Z")
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    for keyword in sorted(source.find(*KEYWORDS)):
+    for keyword in _keywords(source, context):
         asm = _compiled_asm(source, keyword, context)
         if asm is not None:
             yield from _finding(source, asm, binder(source, context))
+    for keyword, name in _makers(source):
+        # An alias of the keyword is known in every file, a macro with parameters in its own.
+        with_parameters = source.at(keyword - 1) == b")"
+        if with_parameters and b"__device__" in source.names and all(map(source.names_macro, source.find(name))):
+            yield finding(
+                RULE,
+                source,
+                keyword,
+                f"asm statements that other files write as {name.decode()}(...) are not read",
+                fix="write asm where they stand, or this part with HIP intrinsics or plain C++",
+            )
+
+
+def _keywords(source: CudaSource, context: Context) -> list[int]:
+    """Where asm statements begin: at the keyword, or at a macro that is nothing else (`_makers`)."""
+    makers = dict(_makers(source))
+    words = {name for name in source.names & context.project.macros.keys() if _is_asm(context.project.macros[name])}
+    starts = source.find(*words.union(KEYWORDS, makers.values()))
+    return sorted(at for at in starts if at not in makers and (source.at(at) in KEYWORDS or not source.names_macro(at)))
+
+
+def _makers(source: CudaSource) -> Iterator[tuple[int, bytes]]:
+    """The file's macros that are the keyword alone, `#define ASM asm volatile` and `#define ASM(...) asm(__VA_ARGS__)`:
+    (the keyword in each, its name)."""
+    for keyword in source.find(*KEYWORDS):
+        directive = source.directive_of(keyword)
+        if directive is None or directive.name != b"define":
+            continue
+        parameters = source.macro_parameters(directive)
+        first = directive.first + 3 if parameters is None else source.pairs[directive.first + 3] + 1
+        if first != keyword:
+            continue
+        rest = [text for text in source.texts[first + 1 : directive.last] if text not in QUALIFIERS]
+        given = [b"__VA_ARGS__", *(source.at(at) for at, _ in parameters or ())]
+        if (parameters is None and not rest) or (rest[:1] + rest[2:] == [b"(", b")"] and rest[1] in given):
+            yield keyword, source.at(directive.first + 2)
+
+
+def _is_asm(body: bytes) -> bool:
+    words = body.split()
+    return bool(words) and words[0] in KEYWORDS and QUALIFIERS.issuperset(words[1:])
 
 
 def sharing_carry(source: CudaSource, context: Context) -> Iterator[tuple[int, Function, bool]]:
     """Statements whose carry is a local of the function around them: keyword, function, is one read at first?"""
-    for keyword in sorted(source.find(*KEYWORDS)):
+    for keyword in _keywords(source, context):
         function = source.enclosing(keyword)
         reads = reads_carry(_statement(source, keyword))
         if reads is None or function is None or source.directive_of(keyword) is not None:
@@ -153,7 +203,7 @@ def unportable(source: CudaSource, start: int, end: int, context: Context) -> st
     A branch that the port does not compile is read as if it did: it may be taken in place of another.
     """
     dead = branches(source, context.project.torch_extension).is_dead(start, device_only=True)
-    for keyword in sorted(source.find(*KEYWORDS)):
+    for keyword in _keywords(source, context):
         if start <= source.starts[keyword] < end:
             asm = _compiled_asm(source, keyword, context, whole=dead)
             result = _translated(source, asm) if asm is not None else None
