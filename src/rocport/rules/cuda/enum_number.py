@@ -15,6 +15,7 @@ types in the same file are followed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rocport.facts.enum_numbers import Renumbered, renumbered
 from rocport.facts.symbols import load
@@ -95,6 +96,13 @@ RULE = Rule(
         Example("std::map<int, int> m;\nint f(cublasStatus_t s) { return m.at(s); }\n"),
         Example("bool f(cublasOperation_t o) { return CUBLAS_OP_T >= o; }\n"),
         Example("int f(cublasFillMode_t u) { return u >> 1; }\n"),
+        Example("enum class Layout : int { columns = CUBLAS_OP_N, rows = CUBLAS_OP_T };\n"),
+        Example("bool f() { return CUBLAS_OP_T == 1; }\n"),
+        Example("std::string f() { return std::to_string(CUBLAS_OP_T); }\n"),
+        Example('const std::map<std::string, int> m = {{"n", 7}, {"t", CUBLAS_OP_T}};\n'),
+        Example("static const int ops[2] = {0, CUBLAS_OP_T};\n"),
+        Example("struct H { float f; int a, op; };\nH h() { return H{1, 2, CUBLAS_OP_T}; }\n"),
+        Example("void save(FILE *f, int op);\nvoid g(FILE *f) { save(f, CUBLAS_OP_T); }\n"),
         Example("cublasStatus_t f(int s) { return (cublasStatus_t)s; }\n", contains=("return (hipblasStatus_t)s;",)),
         Example(
             "auto f(int e) { return g(cusolverEigMode_t(e), cusolverEigRange_t{e}); }\n",
@@ -108,6 +116,11 @@ RULE = Rule(
         "auto f() { return static_cast<cublasOperation_t>(CUBLAS_OP_T); }\n",
         'void f(cublasStatus_t s) { printf("%d", (int)s); }\n',
         "cublasStatus_t f(cublasHandle_t h);\n",
+        "struct P { cublasOperation_t op; int n; };\nP p = {CUBLAS_OP_T, 3};\nP q() { return {CUBLAS_OP_N, 2}; }\n",
+        "const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T};\n",
+        "void f(cublasOperation_t o, int n);\nvoid g() { f(CUBLAS_OP_T, 1); }\n",
+        "void f(cublasLtMatmulDesc_t d) {\n  const int32_t t = CUBLAS_OP_T;\n"
+        "  cublasLtMatmulDescSetAttribute(d, CUBLASLT_MATMUL_DESC_TRANSA, &t, sizeof(t));\n}\n",
         "bool f(cublasHandle_t h) { int rc = cublasDestroy(h); if (rc != 0) throw rc; return !rc; }\n",
         "void f(cublasStatus_t s) { if (s) throw 1; if (s != 0) throw 2; }\n",
         "std::map<cublasStatus_t, int> m;\nint f(cublasStatus_t s) { return m.at(s); }\n",
@@ -198,7 +211,9 @@ def _arithmetic(source: CudaSource) -> Iterator[Finding]:
         if not text.startswith(_SPELLED) or kind_of(text) != IDENT or source.directive_of(position) is not None:
             continue
         before, after = source.operator_before(position), source.operator(position + 1)
-        kept = text not in _SAME and _goes_to_integer(source, position)
+        kept = text not in _SAME and (
+            _goes_to_integer(source, position) or _is_a_number(source, position) or _sets_integer(source, position)
+        )
         if after in _COUNTS - {b">>"} or before in _COUNTS or kept:
             differs = next(item.differs for item in _TYPES.values() if text.startswith(item.prefix.encode()))
             yield _finding(source, position, position, f"{text.decode()} is used as a number", differs)
@@ -217,7 +232,126 @@ def _goes_to_integer(source: CudaSource, position: int) -> bool:
         at = source.pairs.get(at, at) - 1 if source.at(at) in (b")", b"]") else at - 1
     if source.at(at) == b"return":
         return _returned_type(source, at) in _NUMBERS
-    return source.at(at) == b"=" and source.is_ident(at - 1) and _is_integer(source, at - 1)
+    kept = source.at(at) == b"=" and source.is_ident(at - 1) and _is_integer(source, at - 1)
+    return kept and not _is_an_attribute(source, at - 1)
+
+
+def _is_an_attribute(source: CudaSource, declared: int) -> bool:
+    """True for `int32_t transa = CUBLAS_OP_T;` of which only the address goes to cuBLASLt, which reads HIP's number."""
+    uses = [at for at in source.index[source.at(declared)] if at != declared and source.at(at - 2) != b"sizeof"]
+    opens = (_around(source, at) for at in uses if source.at(at - 1) == b"&")
+    given = [open_ for open_ in opens if source.at(open_ - 1).startswith(b"cublasLt") and source.at(open_) == b"("]
+    return bool(uses) and len(given) == len(uses)
+
+
+def _is_a_number(source: CudaSource, position: int) -> bool:
+    """True for `{ RowMajor = CUBLAS_OP_T }`, `CUBLAS_OP_T == 1`, `int(CUBLAS_OP_T)`, `std::to_string(CUBLAS_OP_T)`."""
+    before, after = source.operator_before(position), source.operator(position + 1)
+    for beside, other in ((after, position + 2), (before, position - 2)):
+        if beside in (b"==", b"!=") and kind_of(source.at(other) or b" ") == NUMBER:
+            return True
+    if before == b"=" and after in (b",", b"}"):
+        open_ = _around(source, position)
+        return source.at(open_) == b"{" and _opens_enum(source, open_)
+    if after != b")" or _is_status_text(source, position):
+        return False
+    if before == b"(":
+        called = source.at(position - 2)
+        cast = called == b">" and source.at(position - 3) in _NUMBERS and source.at(position - 5) == b"static_cast"
+        return cast or called in _NUMBERS or called == b"to_string"
+    return False
+
+
+_NEAR = 256
+"""Tokens that are looked back: a list of thousands is no list of arguments."""
+
+
+def _around(source: CudaSource, position: int) -> int:
+    """The bracket that is open at a token; -1 where none is near."""
+    at = position - 1
+    while at >= max(0, position - _NEAR):
+        text = source.at(at)
+        if text in (b")", b"]", b"}"):
+            at = source.pairs.get(at, at)
+        elif text in (b"(", b"[", b"{"):
+            return at
+        at -= 1
+    return -1
+
+
+def _opens_enum(source: CudaSource, open_: int) -> bool:
+    """`enum class X : int {`."""
+    return any(source.at(at) == b"enum" for at in range(max(0, open_ - 6), open_)) and source.at(open_ - 1) != b")"
+
+
+def _sets_integer(source: CudaSource, position: int) -> bool:
+    """True for an enumerator in a list or among arguments where it sets an integer: `int ops[] = {CUBLAS_OP_N}`, fields
+    of structs of this file, parameters of functions of it."""
+    if source.at(position - 1) not in (b"{", b",", b"(") or source.at(position + 1) not in (b"}", b",", b")"):
+        return False
+    open_ = _around(source, position)
+    place = _place(source, open_, position)
+    if source.at(open_) == b"(":
+        return source.is_ident(open_ - 1) and _takes_integer(source, source.at(open_ - 1), place)
+    if source.at(open_) != b"{":
+        return False
+    while source.at(open_ - 1) in (b"{", b","):
+        open_, place = _around(source, open_), -1
+    at = open_ - 2 if source.at(open_ - 1) == b"=" else open_ - 1
+    while source.at(at) == b"]" and at in source.pairs:
+        at, place = source.pairs[at] - 1, -1
+    if not source.is_ident(at):
+        return False
+    before = source.at(at - 1)
+    if before == b">":
+        first = next((back for back in range(at - 2, max(0, at - 20), -1) if source.at(back) == b"<"), at)
+        return not _NUMBERS.isdisjoint(source.texts[first:at])
+    if place < 0 or before in _NUMBERS:
+        return before in _NUMBERS
+    named = source.is_ident(at - 1) and before != b"return"  # else `H{...}`
+    return _field_is_integer(source, before if named else source.at(at), place)
+
+
+def _place(source: CudaSource, open_: int, position: int) -> int:
+    """Which of the parts between brackets holds a token."""
+    parts = source.split(open_, source.pairs.get(open_, position))
+    return next((number for number, (first, last) in enumerate(parts) if first <= position < last), -1)
+
+
+@lru_cache(maxsize=256)
+def _takes_integer(source: CudaSource, name: bytes, place: int) -> bool:
+    """True where the file declares a function `type name(...)` whose parameter of that place is an integer, and none
+    else of the name."""
+    found: list[bool] = []
+    for at in source.index.get(name, ()):
+        declared = source.is_ident(at - 1) or source.at(at - 1) in (b"*", b"&", b">")
+        close = source.pairs.get(at + 1)
+        if not declared or source.at(at + 1) != b"(" or close is None or source.at(at - 1) in (b"return", b"else"):
+            continue
+        parts = source.split(at + 1, close)
+        words = source.texts[slice(*parts[place])] if 0 <= place < len(parts) else []
+        found.append(not _NUMBERS.isdisjoint(words) and kind_of(words[0]) == IDENT)
+    return bool(found) and all(found)
+
+
+@lru_cache(maxsize=256)
+def _field_is_integer(source: CudaSource, name: bytes, place: int) -> bool:
+    """True where the file has a struct of the name without functions, whose field of that place is an integer."""
+    for at in source.index.get(name, ()):
+        close = source.pairs.get(at + 1)
+        if source.at(at - 1) != b"struct" or source.at(at + 1) != b"{" or close is None:
+            continue
+        if b"(" in source.texts[at + 1 : close]:
+            return False
+        fields: list[bytes] = []
+        typed = at + 2
+        for end in range(at + 2, close):
+            if source.at(end) in (b",", b";"):
+                fields.append(source.at(typed + 1 if source.at(typed) in (b"const", b"unsigned") else typed))
+            if source.at(end) == b";":
+                typed = end + 1
+        return 0 <= place < len(fields) and fields[place] in _NUMBERS
+    return False
 
 
 def _returned_type(source: CudaSource, at: int) -> bytes:
