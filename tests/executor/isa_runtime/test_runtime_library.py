@@ -37,6 +37,7 @@ def test_memory_symbols_graphs_and_errors(host_api: Path, name: str) -> None:
     target = load_target(name)
     assert done.stdout == f"{name} {target.wavefront} {target.lds_bytes}\nPASSED\n", done.stderr
     assert done.stderr.count("hipCreateTextureObject is not served") == 1  # called twice
+    assert "`rocport run --executor source` serves textures" in done.stderr
     assert "a copy to device memory of 401 bytes at byte 0 of an allocation of 400 bytes" in done.stderr
     assert "refused: more threads a block than the kernel was compiled for" in done.stderr
 

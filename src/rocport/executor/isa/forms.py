@@ -67,6 +67,8 @@ class Step:
     targets: tuple[int, ...] = ()
     """Where it may go besides the next instruction."""
     falls: bool = True
+    refusal: str = ""
+    """Of what is untranslated: why, and the next step."""
 
     @property
     def form(self) -> str:

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from rocport.executor.isa.forms import UNSUPPORTED, Step, Target
 from rocport.executor.isa.program import Program
+from rocport.executor.isa.refusals import refusal
 from rocport.model import cache_folder
 from rocport.syntax.code_object import CodeObject
 from rocport.toolchain import ToolchainError, find
@@ -50,7 +51,7 @@ def folder() -> Path:
     return path
 
 
-ABI = 2
+ABI = 3
 """RP_ISA_ABI of engine.h."""
 
 
@@ -221,7 +222,8 @@ def link(code: CodeObject, program: Program, target: str, lines: dict[int, str])
     if broken:
         for step in program.steps:
             if why := broken.get(step.form):
-                program.untranslated[step.name] = f"its C++ does not compile: {why}"
+                step.refusal = refusal(step.encoding, step.name, f"its C++ does not compile: {why}")
+                program.untranslated[step.name] = step.refusal
                 step.text, step.how = UNSUPPORTED, "untranslated"
         objects = compile_forms({step.form: step.text for step in program.steps})[0]
     source = _table(code, program, target, lines)
@@ -270,6 +272,9 @@ def _table(code: CodeObject, program: Program, target: str, lines: dict[int, str
     if lines:
         texts = (lines.get(step.address, "") for step in program.steps)
         out.append("static const char*const lines[]={" + ",".join(map(_string, texts)) + ",0};\n")
+    refused = [step.refusal for step in program.steps]
+    if any(refused):
+        out.append("static const char*const refusals[]={" + ",".join(map(_string, refused)) + ",0};\n")
     explicit = [a.offset + a.size for a in kernel.arguments if not a.kind.startswith("hidden_")]
     fields = (
         "RP_ISA_ABI", use.wavefront, _string(kernel.name), _string(target), use.sgprs, sum(program.granted), use.agprs,
@@ -277,6 +282,7 @@ def _table(code: CodeObject, program: Program, target: str, lines: dict[int, str
         use.max_workgroup, f"{descriptor.rsrc1}u", f"{descriptor.rsrc2}u", f"{descriptor.rsrc3}u",
         descriptor.properties, descriptor.preload, len(code.memory), descriptor.entry, "hidden", len(hidden),
         len(program.steps), "program_ops", "lines" if lines else 0, "mnemonics", int(program.watched),
+        "refusals" if any(refused) else 0,
     )  # fmt: skip
     out.append(
         "extern const rp_kernel_info rocport_isa_kernel;const rp_kernel_info rocport_isa_kernel={"

@@ -385,6 +385,8 @@ def lds(c: Context) -> Step:
     name = i.name.removeprefix("DS_")
     if name == "NOP":
         return c.step("return op+1;", "by hand")
+    if i.has("gds") and c.raw("gds"):
+        raise Untranslated("the global data share has no translation")
     if name == "CONDXCHG32_RTN_B64":
         return _conditional(c)
     if name in ("CONSUME", "APPEND"):

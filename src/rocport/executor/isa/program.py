@@ -10,6 +10,7 @@ from rocport.executor.isa import matrix, memory, scalar, small_floats, vector
 from rocport.executor.isa.emit import Untranslated
 from rocport.executor.isa.forms import LOAD_LDS, LOAD_VECTOR, STORE, UNSUPPORTED, Context, Form, Mode, Step
 from rocport.executor.isa.pseudocode import PseudocodeError
+from rocport.executor.isa.refusals import refusal
 from rocport.executor.isa.tables import Instruction, decode, tabled
 from rocport.syntax.code_object import CodeObject, KernelCode
 
@@ -22,7 +23,7 @@ class Program:
     mode: Mode
     steps: list[Step]
     untranslated: dict[str, str] = field(default_factory=dict)
-    """Instruction -> why; running into one stops the kernel with that reason."""
+    """Instruction -> why, and the next step; running into one stops the kernel and says so."""
     watched: bool = False
     """Its forms tell the engine of every access."""
 
@@ -173,10 +174,14 @@ def _check_granted(instruction: Instruction, program: Program) -> None:
             raise Untranslated(f"uses {name}, and the kernel's descriptor grants {granted} of these registers")
 
 
+_UNKNOWN = "unknown"
+"""Of a word that starts no instruction of the tables: how long it is, and so what follows, is not known."""
+
+
 def _step(code: CodeObject, address: int, mode: Mode, program: Program, indexed: int) -> tuple[Step, int]:
     """The step at an address, and which operands M0 moves behind it."""
     data = code.memory[address : min(address + 20, code.text[1])]
-    name, size, encoding = f"{int.from_bytes(data[:4], 'little'):#010x}", 4, "unknown"
+    name, size, encoding = f"{int.from_bytes(data[:4], 'little'):#010x}", 4, _UNKNOWN
     try:
         instruction = decode(data, mode.family, mode.operations)
         name, size, encoding = instruction.name, instruction.size, instruction.encoding
@@ -184,5 +189,6 @@ def _step(code: CodeObject, address: int, mode: Mode, program: Program, indexed:
         _check_granted(instruction, program)
         return translate_one(instruction, address, mode, indexed), indexed
     except (Untranslated, PseudocodeError) as error:
-        program.untranslated[name] = str(error)
-        return Step(address, size, encoding, name, UNSUPPORTED, [], how="untranslated"), indexed
+        program.untranslated[name] = why = refusal(encoding, name, str(error))
+        return Step(address, size, encoding, name, UNSUPPORTED, [], how="untranslated", refusal=why,
+                    falls=encoding != _UNKNOWN), indexed  # fmt: skip

@@ -175,6 +175,14 @@ _VOP3P, _ANY_MATRIX = 0b110100111, 0x4D
 """Upper nine bits of that encoding, and an operation whose encoding describes those of all matrix instructions."""
 
 
+_NOT_LISTED = {
+    "cdna": ("MTBUF",),
+    "rdna3": ("MUBUF", "MTBUF", "MIMG", "LDSDIR", "EXP"),
+    "rdna4": ("VBUFFER", "VIMAGE", "VSAMPLE", "VDSDIR", "VEXPORT"),
+}
+"""Formats that the decoder's list lacks, though the tables have them: buffers are run, the others named and refused."""
+
+
 def _raw(data: bytes, table: str, operations: tuple[tuple[int, str], ...]) -> tuple[Any, str]:
     """The decoded instruction, and its name where the table has another for its encoding."""
     first = int.from_bytes(data[:4], "little")
@@ -194,12 +202,12 @@ def _raw(data: bytes, table: str, operations: tuple[tuple[int, str], ...]) -> tu
         if table == "cdna" and word >> 16 == _MAD_F32:
             found = _tables().decode_inst((word & 0xFFFF | _FMA_F32 << 16).to_bytes(4, "little") + data[4:], table)
             return found, "V_MAD_F32"
-        # The list of formats lacks the buffer instructions of RDNA.
-        prefixes = {"rdna3": (("MUBUF", 26, 0b111000), ("MTBUF", 26, 0b111010)), "rdna4": (("VBUFFER", 26, 0b110001),)}
-        for name, shift, prefix in prefixes.get(table, ()):
-            if word >> shift == prefix:
-                module = importlib.import_module(f"tinygrad.runtime.autogen.amd.{table}.ins")
-                found = getattr(module, name).from_bytes(data)
+        module = importlib.import_module(f"tinygrad.runtime.autogen.amd.{table}.ins")
+        for name in _NOT_LISTED[table]:
+            format_ = getattr(module, name)
+            prefix = format_.encoding
+            if word >> prefix.lo == prefix.default:
+                found = format_.from_bytes(data)
                 try:
                     _ = found.op
                 except ValueError:

@@ -597,9 +597,12 @@ bool Dispatch::run_group(rp_group &g, Random &random) {
           return true;
         }
       } else {
-        char text[200];
+        char text[500];
+        const u64 op = (u64)(w.ip - info->ops);
         if (r == RP_FAULT && w.address)
           snprintf(text, sizeof text, "%s (address %#llx)", reason(r), (unsigned long long)w.address);
+        else if (r == RP_UNSUPPORTED && info->refusals && op < info->op_count)
+          snprintf(text, sizeof text, "%s (%s)", reason(r), info->refusals[op]);
         else
           snprintf(text, sizeof text, "%s", reason(r));
         fail(r, &g, &w, text);

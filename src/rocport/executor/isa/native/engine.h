@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define RP_ISA_ABI 2
+#define RP_ISA_ABI 3
 
 // What the upper 32 bits of a flat address say: LDS and scratch lie behind these apertures.
 #define RP_SHARED_APERTURE 0x8001u
@@ -63,6 +63,7 @@ typedef struct rp_kernel_info {
   const char *const *lines;          // "file:line" by op, or NULL without debug information
   const char *const *mnemonics;      // by op
   uint32_t watched;                  // its forms tell of every access
+  const char *const *refusals;       // by op: why it is not translated, and what to do, or "". NULL where all are
 } rp_kernel_info;
 
 // What rocport_isa_run answers.

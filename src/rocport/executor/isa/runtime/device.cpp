@@ -29,6 +29,18 @@ const ErrorText *text_of(hipError_t error) {
   return nullptr;
 }
 
+// What to do where something is not served, by a part of its name.
+const char *next_step(const std::string &what) {
+  for (const char *word : {"exture", "hipTex", "urface"})
+    if (what.find(word) != std::string::npos)
+      return "`rocport run --executor source` serves textures over arrays and linear memory";
+  for (const char *word : {"Ipc", "External", "ShareableHandle"})
+    if (what.find(word) != std::string::npos)
+      return "memory stays in its process here: what shares it with another one, or with graphics, needs the device";
+  if (what.find("captured stream") != std::string::npos) return "call it before the capture begins";
+  return "docs/exec.md says what is served; ROCPORT_EXEC_TRACE=- shows the calls with their arguments";
+}
+
 }  // namespace
 
 hipError_t fail(hipError_t error) {
@@ -53,7 +65,8 @@ hipError_t unserved(const char *what) {
   static std::mutex mutex;
   static std::set<std::string> said;
   std::lock_guard<std::mutex> guard(mutex);
-  if (said.insert(what).second) say("%s is not served by the ISA executor's runtime: hipErrorNotSupported", what);
+  if (said.insert(what).second)
+    say("%s is not served by the ISA executor's runtime: hipErrorNotSupported; %s", what, next_step(what));
   return fail(hipErrorNotSupported);
 }
 
