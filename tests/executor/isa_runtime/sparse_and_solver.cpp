@@ -3,6 +3,7 @@
 #include <hipfft/hipfft.h>
 #include <hipsolver/hipsolver.h>
 #include <hipsparse/hipsparse.h>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -94,6 +95,38 @@ static void solver() {
   a[0] = std::fabs(a[0]);
   expect("geqrf", a, {5});
   served("gesvd", hipsolverDgesvd_bufferSize(h, 'A', 'A', 3, 2, &words));
+  // Batches: Cholesky of two matrices, their solutions, and the largest singular value, whose rest is the residual.
+  double *two[] = {device(std::vector<double>{4, 2, 2, 5}), device(std::vector<double>{9, 0, 0, 1})};
+  double *right[] = {device(std::vector<double>{6, 7}), device(std::vector<double>{18, 3})};
+  int each[2] = {9, 9};
+  served("potrfBatched", hipsolverDnDpotrfBatched(h, HIPSOLVER_FILL_MODE_LOWER, 2, two, 2, each, 2));
+  served("potrsBatched", hipsolverDnDpotrsBatched(h, HIPSOLVER_FILL_MODE_LOWER, 2, 1, two, 2, right, 2, info, 2));
+  expect("potrsBatched", right[0], {1, 1});
+  expect("potrsBatched", right[1], {2, 3});
+  if (each[0] || each[1] || *info) std::puts("FAIL what the batches said"), ok = false;
+  std::vector<double> twice(wide);
+  twice.insert(twice.end(), wide.begin(), wide.end());
+  double *first = device(std::vector<double>(2)), rest[2] = {0, 0};
+  served("gesvda", hipsolverDnDgesvdaStridedBatched_bufferSize(h, HIPSOLVER_EIG_MODE_VECTOR, 1, 3, 2, a, 3, 6, first, 1, u, 3, 3, v, 2, 2, &words, 2));
+  served("gesvda", hipsolverDnDgesvdaStridedBatched(h, HIPSOLVER_EIG_MODE_VECTOR, 1, 3, 2, device(twice), 3, 6, first, 1, u, 3, 3, v, 2, 2, nullptr, words, each, rest, 2));
+  for (int i : {0, 1}) {
+    const double whole = first[i] * first[i] + rest[i] * rest[i];
+    expect("gesvda", &whole, {34});
+    double image[3], length = 0;  // A v, which is the singular value times u
+    for (int p = 0; p < 3; ++p) image[p] = wide[p] * v[2 * i] + wide[p + 3] * v[2 * i + 1], length += image[p] * image[p];
+    length = std::sqrt(length);
+    expect("gesvda", &length, {first[i]});
+    expect("gesvda", image, {first[i] * u[3 * i], first[i] * u[3 * i + 1], first[i] * u[3 * i + 2]});
+  }
+  // The second of the two eigenvalues of diag(2, 6) x = w diag(2, 2) x.
+  double *pencil = device(std::vector<double>{2, 0, 0, 6}), *weights = device(std::vector<double>{2, 0, 0, 2});
+  int found = 0;
+  served("sygvdx", hipsolverDnDsygvdx_bufferSize(h, HIPSOLVER_EIG_TYPE_1, HIPSOLVER_EIG_MODE_VECTOR, HIPSOLVER_EIG_RANGE_I, HIPSOLVER_FILL_MODE_LOWER, 2, pencil, 2, weights, 2, 0, 0, 2, 2, &found, s, &words));
+  served("sygvdx", hipsolverDnDsygvdx(h, HIPSOLVER_EIG_TYPE_1, HIPSOLVER_EIG_MODE_VECTOR, HIPSOLVER_EIG_RANGE_I, HIPSOLVER_FILL_MODE_LOWER, 2, pencil, 2, weights, 2, 0, 0, 2, 2, &found, s, nullptr, words, info));
+  expect("sygvdx", s, {3});
+  pencil[1] = std::fabs(pencil[1]);
+  expect("sygvdx", pencil, {0, std::sqrt(0.5)});
+  if (found != 1) std::puts("FAIL how many eigenvalues"), ok = false;
   served("params", hipsolverDnDestroyParams(params));
   hipsolverDnDestroy(h);
 }
@@ -131,6 +164,34 @@ static void sparse() {
   served("dot", hipsparseSpVV_bufferSize(h, HIPSPARSE_OPERATION_NON_TRANSPOSE, some, x, &result, HIP_R_64F, &bytes));
   served("dot", hipsparseSpVV(h, HIPSPARSE_OPERATION_NON_TRANSPOSE, some, x, &result, HIP_R_64F, nullptr));
   expect("dot", &result, {3});
+  // The same through the legacy interface.
+  hipsparseMatDescr_t general;
+  served("descriptor", hipsparseCreateMatDescr(&general));
+  double *sums = device(std::vector<double>(6)), *b = device(std::vector<double>{1, 1, 1, 1, 2, 3});
+  double *across = device(std::vector<double>{1, 1, 1, 2, 1, 3});
+  served("csrmv", hipsparseDcsrmv(h, HIPSPARSE_OPERATION_NON_TRANSPOSE, 2, 3, 3, &one, general, values, offsets, columns, ones, &zero, sums));
+  expect("csrmv", sums, {3, 3});
+  served("csrmv", hipsparseDcsrmv(h, HIPSPARSE_OPERATION_TRANSPOSE, 2, 3, 3, &one, general, values, offsets, columns, ones, &zero, sums));
+  expect("csrmv", sums, {1, 3, 2});
+  served("csrmm", hipsparseDcsrmm(h, HIPSPARSE_OPERATION_NON_TRANSPOSE, 2, 2, 3, 3, &one, general, values, offsets, columns, b, 3, &zero, sums, 2));
+  expect("csrmm", sums, {3, 3, 7, 6});
+  served("csrmm2", hipsparseDcsrmm2(h, HIPSPARSE_OPERATION_NON_TRANSPOSE, HIPSPARSE_OPERATION_TRANSPOSE, 2, 2, 3, 3, &one, general, values, offsets, columns, across, 2, &zero, sums, 2));
+  expect("csrmm2", sums, {3, 3, 7, 6});
+  double *dense = device(std::vector<double>(6)), *again = device(std::vector<double>(3));
+  int *ends = device(std::vector<int>(4)), *places = device(std::vector<int>(3));
+  served("csr2dense", hipsparseDcsr2dense(h, 2, 3, general, values, offsets, columns, dense, 2));
+  expect("csr2dense", dense, {1, 0, 0, 3, 2, 0});
+  served("dense2csr", hipsparseDdense2csr(h, 2, 3, general, dense, 2, nullptr, again, ends, places));
+  expect("dense2csr", again, {1, 2, 3});
+  if (!std::equal(ends, ends + 3, offsets) || !std::equal(places, places + 3, columns)) std::puts("FAIL where dense2csr put it"), ok = false;
+  served("csr2coo", hipsparseXcsr2coo(h, offsets, 3, 2, places, HIPSPARSE_INDEX_BASE_ZERO));
+  served("coo2csr", hipsparseXcoo2csr(h, places, 3, 2, ends, HIPSPARSE_INDEX_BASE_ZERO));
+  if (places[0] || places[1] || places[2] != 1 || !std::equal(ends, ends + 3, offsets)) std::puts("FAIL lines and their ends"), ok = false;
+  served("csr2csc", hipsparseDcsr2csc(h, 2, 3, 3, values, offsets, columns, again, places, ends, HIPSPARSE_ACTION_NUMERIC, HIPSPARSE_INDEX_BASE_ZERO));
+  expect("csr2csc", again, {1, 3, 2});
+  served("csc2dense", hipsparseDcsc2dense(h, 2, 3, general, again, places, ends, sums, 2));
+  expect("csc2dense", sums, {1, 0, 0, 3, 2, 0});
+  served("descriptor", hipsparseDestroyMatDescr(general));
   hipsparseDestroy(h);
 }
 

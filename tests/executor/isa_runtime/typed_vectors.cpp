@@ -1,4 +1,4 @@
-// hipBLAS's vector operations over types that are named at run time, rotations, and banded and packed matrices.
+// hipBLAS's vector operations over types that are named at run time, rotations, banded and packed matrices, and batches.
 #define HIPBLAS_V2
 #include <hipblas/hipblas.h>
 
@@ -64,11 +64,63 @@ static void rotations(hipblasHandle_t h) {
   CHECK(!hipblasZdscal(h, 1, &two, v, 1) && near(&v[0].x, {2, 2}));
 }
 
+// rotmg's rotation, done by rotm, leaves nothing of y and as much of x as both had.
+static void modified(hipblasHandle_t h) {
+  const double cases[][4] = {{1, 1, 3, 4}, {1, 1, 4, 3}, {1e-9, 1, 3, 1}, {1e9, 2, 3, 4}, {2, 1e-12, 5, -7}};
+  for (const double (&given)[4] : cases) {
+    double d1 = given[0], d2 = given[1], x1 = given[2], param[5] = {9, 1, 0, 0, 1}, x[1] = {given[2]}, y[1] = {given[3]};
+    CHECK(!hipblasDrotmg(h, &d1, &d2, &x1, &given[3], param) && !hipblasDrotm(h, 1, x, 1, y, 1, param));
+    const double had = given[0] * given[2] * given[2] + given[1] * given[3] * given[3];
+    CHECK(std::abs(y[0]) < 1e-12 && std::abs(x[0] - x1) < 1e-9 * std::abs(x1) && std::abs(d1 * x1 * x1 - had) < 1e-9 * had);
+    CHECK(d1 > 0x1p-24 && d1 < 0x1p24);
+  }
+  double d1 = 1, d2 = 1, x1 = 1, y1 = 0, param[5] = {9, 9, 9, 9, 9};
+  CHECK(!hipblasDrotmg(h, &d1, &d2, &x1, &y1, param) && param[0] == -2 && param[1] == 9 && d1 == 1);
+  d1 = -1;
+  CHECK(!hipblasDrotmg_64(h, &d1, &d2, &x1, &y1, param) && near(param, {-1, 0, 0, 0, 0}) && d1 == 0 && x1 == 0);
+}
+
+static void ranks(hipblasHandle_t h) {
+  const double one = 1, none = 0;
+  double *a = device<double>({1, 2}), *b = device<double>({3, 5}), *c = device<double>({9, 9, 9, 9});
+  CHECK(!hipblasDsyrkx(h, HIPBLAS_FILL_MODE_LOWER, HIPBLAS_OP_N, 2, 1, &one, a, 2, b, 2, &none, c, 2) && near(c, {3, 6, 9, 10}));
+  // (1, i) (1, i)^H, in the lower triangle; what the diagonal had of the imaginary goes.
+  Z *v = device<Z>({Z(1, 0), Z(0, 1)}), *z = device<Z>({Z(1, 7), Z(0, 0), Z(8, 8), Z(0, 7)});
+  CHECK(!hipblasZherk(h, HIPBLAS_FILL_MODE_LOWER, HIPBLAS_OP_N, 2, 1, &one, v, 2, &one, z, 2));
+  CHECK(near(&z[0].x, {2, 0, 0, 1, 8, 8, 1, 0}));
+  const Z unit(0, 1);
+  CHECK(!hipblasZherkx(h, HIPBLAS_FILL_MODE_UPPER, HIPBLAS_OP_N, 2, 1, &unit, v, 2, v, 2, &none, z, 2));
+  CHECK(near(&z[0].x, {0, 0, 0, 1, 1, 0, 0, 0}));
+  double *m = device<double>({0, 2, 1, 3}), *r = device<double>({1, 5});
+  int *pivot = device<int>({0, 0}), *info = device<int>({9});
+  CHECK(!hipblasDgetrf(h, 2, m, 2, pivot, info) && !*info && !hipblasDgetrs(h, HIPBLAS_OP_N, 2, 1, m, 2, pivot, r, 2, info) && near(r, {1, 1}));
+}
+
+// Over batches, and with 64-bit sizes, what the plain functions do to each.
+static void batches(hipblasHandle_t h) {
+  const double two = 2, none = 0;
+  double *m = device<double>({1, 2, 3, 4, 5, 6, 7, 8}), *x = device<double>({1, 1, 1, 2}), *y = device<double>({9, 9, 9, 9});
+  CHECK(!hipblasDgemvStridedBatched(h, HIPBLAS_OP_N, 2, 2, &two, m, 2, 4, x, 1, 2, &none, y, 1, 2, 2) && near(y, {8, 12, 38, 44}));
+  double **matrices = device<double *>({m + 4, m}), **in = device<double *>({x, x + 2}), **out = device<double *>({y, y + 2});
+  CHECK(!hipblasDgemvBatched_64(h, HIPBLAS_OP_N, 2, 2, &two, matrices, 2, in, 1, &none, out, 1, 2) && near(y, {24, 28, 14, 20}));
+  double sums[2];
+  int *places = device<int>({0, 0});
+  CHECK(!hipblasDdotStridedBatched(h, 2, m, 1, 4, x, 1, 2, 2, sums) && near(sums, {3, 17}));
+  CHECK(!hipblasIdamaxBatched(h, 4, matrices, 1, 2, places) && places[0] == 4 && places[1] == 4);
+  CHECK(!hipblasDscalStridedBatched_64(h, 2, &two, x, 1, 2, 2) && near(x, {2, 2, 2, 4}));
+  double *a = device<double>({3, 3}), *b = device<double>({4, 4}), c[2], s[2];
+  CHECK(!hipblasDrotgStridedBatched(h, a, 1, b, 1, c, 1, s, 1, 2) && near(a, {5, 5}) && near(c, {0.6, 0.6}));
+  CHECK(hipblasDrot_64(h, 1ll << 40, a, 1, b, 1, c, s) == HIPBLAS_STATUS_NOT_SUPPORTED);
+}
+
 int main() {
   hipblasHandle_t h;
   hipblasCreate(&h);
   matrices(h);
   rotations(h);
+  modified(h);
+  ranks(h);
+  batches(h);
   const hipDataType f = HIP_R_32F, z = HIP_C_64F;
   const float two = 2, c = 0.6f, s = 0.8f;
   float *x = device<float>({1, 2, 3, 4}), *y = device<float>({1, 1, 1, 1}), norm = 0;

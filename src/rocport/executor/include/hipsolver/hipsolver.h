@@ -78,6 +78,24 @@ RPX_SOLVER(D, double)
 RPX_SOLVER(C, hipFloatComplex)
 RPX_SOLVER(Z, hipDoubleComplex)
 #undef RPX_SOLVER
+#define RPX_SOLVER(P, T)                                                                                                                                   \
+  RPX_API hipsolverStatus_t hipsolverDn##P##potrfBatched(hipsolverHandle_t h, hipsolverFillMode_t uplo, int n, T *a[], int lda, int *info, int count) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
+    for (int i = 0; i < count; ++i) info[i] = rpx::blas::potrf(uplo == HIPSOLVER_FILL_MODE_UPPER, n, a[i], lda);                                           \
+    return HIPSOLVER_STATUS_SUCCESS;                                                                                                                       \
+  }                                                                                                                                                        \
+  RPX_API hipsolverStatus_t hipsolver##P##potrfBatched_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, T *[], int, int *work, int) { return *work = 1, HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolver##P##potrfBatched(hipsolverHandle_t h, hipsolverFillMode_t uplo, int n, T *a[], int lda, T *, int, int *info, int count) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) return hipsolverDn##P##potrfBatched(h, uplo, n, a, lda, info, count); } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##potrsBatched(hipsolverHandle_t h, hipsolverFillMode_t uplo, int n, int nrhs, T *a[], int lda, T *b[], int ldb, int *info, int count) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
+    for (int i = 0; i < count; ++i) hipsolverDn##P##potrs(h, uplo, n, nrhs, a[i], lda, b[i], ldb, info);                                                   \
+    return *info = 0, HIPSOLVER_STATUS_SUCCESS;                                                                                                            \
+  }                                                                                                                                                        \
+  RPX_API hipsolverStatus_t hipsolver##P##potrsBatched_bufferSize(hipsolverHandle_t, hipsolverFillMode_t, int, int, T *[], int, T *[], int, int *work, int) { return *work = 1, HIPSOLVER_STATUS_SUCCESS; } \
+  RPX_API hipsolverStatus_t hipsolver##P##potrsBatched(hipsolverHandle_t h, hipsolverFillMode_t uplo, int n, int nrhs, T *a[], int lda, T *b[], int ldb, T *, int, int *info, int count) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) return hipsolverDn##P##potrsBatched(h, uplo, n, nrhs, a, lda, b, ldb, info, count); }
+RPX_SOLVER(S, float)
+RPX_SOLVER(D, double)
+RPX_SOLVER(C, hipFloatComplex)
+RPX_SOLVER(Z, hipDoubleComplex)
+#undef RPX_SOLVER
 
 // What both Jacobi methods take and tell, under hipSOLVER's regular names and under cuSOLVER's.
 typedef hipsolverSyevjInfo_t hipsolverGesvdjInfo_t;
@@ -95,6 +113,20 @@ RPX_JACOBI(, Gesvdj, gesvdj)
 RPX_JACOBI(Dn, Gesvdj, gesvdj)
 #undef RPX_JACOBI
 
+// Of the eigenvalues in ascending order, with the vectors beside them, those that a range names; how many.
+template <class T> int rpx_chosen(hipsolverEigRange_t range, bool vectors, int n, T low, T high, int first, int last, T *a, int lda, T *w) {
+  int begin = range == HIPSOLVER_EIG_RANGE_I ? first - 1 : 0, end = range == HIPSOLVER_EIG_RANGE_I ? last : n;
+  if (range == HIPSOLVER_EIG_RANGE_V) {
+    while (begin < n && w[begin] <= low) ++begin;
+    end = begin;
+    while (end < n && w[end] <= high) ++end;
+  }
+  for (int j = begin; j < end; ++j) {
+    w[j - begin] = w[j];
+    for (int i = 0; vectors && i < n; ++i) a[i + static_cast<std::size_t>(j - begin) * lda] = a[i + static_cast<std::size_t>(j) * lda];
+  }
+  return end - begin;
+}
 #define RPX_OK HIPSOLVER_STATUS_SUCCESS
 #define RPX_WORK(Name, ...) \
   RPX_API hipsolverStatus_t Name##_bufferSize(hipsolverHandle_t, __VA_ARGS__, int *work) { return *work = 1, RPX_OK; }
@@ -133,6 +165,20 @@ RPX_JACOBI(Dn, Gesvdj, gesvdj)
   RPX_API hipsolverStatus_t hipsolver##D##P##sygvd_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work) { return *work = 1, RPX_OK; } \
   RPX_API hipsolverStatus_t hipsolver##D##P##sygvd(hipsolverHandle_t rpx_h, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T *w, T *, int, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     *info = rpx::dense::generalized(type - HIPSOLVER_EIG_TYPE_1 + 1, mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, b, ldb, w); \
+    return RPX_OK;                                                                                                                                         \
+  }                                                                                                                                                        \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevdx_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverEigRange_t, hipsolverFillMode_t, int, const T *, int, T, T, int, int, int *, const T *, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##syevdx(hipsolverHandle_t h, hipsolverEigMode_t mode, hipsolverEigRange_t range, hipsolverFillMode_t uplo, int n, T *a, int lda, T low, T high, int first, int last, int *found, T *w, T *, int, int *info) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
+    const bool vectors = mode == HIPSOLVER_EIG_MODE_VECTOR;                                                                                                \
+    rpx::dense::symmetric(vectors, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                                                                       \
+    *found = rpx_chosen(range, vectors, n, low, high, first, last, a, lda, w);                                                                             \
+    return *info = 0, RPX_OK;                                                                                                                              \
+  }                                                                                                                                                        \
+  RPX_API hipsolverStatus_t hipsolver##D##P##sygvdx_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverEigRange_t, hipsolverFillMode_t, int, const T *, int, const T *, int, T, T, int, int, int *, const T *, int *work) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolver##D##P##sygvdx(hipsolverHandle_t h, hipsolverEigType_t type, hipsolverEigMode_t mode, hipsolverEigRange_t range, hipsolverFillMode_t uplo, int n, T *a, int lda, T *b, int ldb, T low, T high, int first, int last, int *found, T *w, T *, int, int *info) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
+    const bool vectors = mode == HIPSOLVER_EIG_MODE_VECTOR;                                                                                                \
+    *info = rpx::dense::generalized(type - HIPSOLVER_EIG_TYPE_1 + 1, vectors, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, b, ldb, w);                    \
+    *found = *info ? 0 : rpx_chosen(range, vectors, n, low, high, first, last, a, lda, w);                                                                 \
     return RPX_OK;                                                                                                                                         \
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##D##P##sygvj_bufferSize(hipsolverHandle_t, hipsolverEigType_t, hipsolverEigMode_t, hipsolverFillMode_t, int, const T *, int, const T *, int, const T *, int *work, hipsolverSyevjInfo_t) { return *work = 1, RPX_OK; } \
@@ -176,22 +222,6 @@ RPX_SOLVER(Z, hipDoubleComplex)
 #undef RPX_SOLVER
 
 #define RPX_SOLVER(P, T)                                                                                                                                   \
-  RPX_API hipsolverStatus_t hipsolverDn##P##syevdx_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, hipsolverEigRange_t, hipsolverFillMode_t, int, const T *, int, T, T, int, int, int *, const T *, int *work) { return *work = 1, RPX_OK; } \
-  RPX_API hipsolverStatus_t hipsolverDn##P##syevdx(hipsolverHandle_t rpx_h, hipsolverEigMode_t mode, hipsolverEigRange_t range, hipsolverFillMode_t uplo, int n, T *a, int lda, T low, T high, int first, int last, int *found, T *w, T *, int, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
-    rpx::dense::symmetric(mode == HIPSOLVER_EIG_MODE_VECTOR, uplo == HIPSOLVER_FILL_MODE_UPPER, n, a, lda, w);                                             \
-    int begin = range == HIPSOLVER_EIG_RANGE_I ? first - 1 : 0, end = range == HIPSOLVER_EIG_RANGE_I ? last : n;                                           \
-    if (range == HIPSOLVER_EIG_RANGE_V) {                                                                                                                  \
-      while (begin < n && w[begin] <= low) ++begin;                                                                                                        \
-      end = begin;                                                                                                                                         \
-      while (end < n && w[end] <= high) ++end;                                                                                                             \
-    }                                                                                                                                                      \
-    for (int j = begin; j < end; ++j) {                                                                                                                    \
-      w[j - begin] = w[j];                                                                                                                                 \
-      for (int i = 0; i < n; ++i) a[i + static_cast<std::size_t>(j - begin) * lda] = a[i + static_cast<std::size_t>(j) * lda];                            \
-    }                                                                                                                                                      \
-    *found = end - begin;                                                                                                                                  \
-    return *info = 0, RPX_OK;                                                                                                                              \
-  }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolver##P##P##gels_bufferSize(hipsolverHandle_t, int, int, int, T *, int, T *, int, T *, int, size_t *work) { return *work = 1, RPX_OK; } \
   RPX_API hipsolverStatus_t hipsolver##P##P##gels(hipsolverHandle_t rpx_h, int m, int n, int count, T *a, int lda, T *b, int ldb, T *x, int ldx, void *, size_t, int *steps, int *info) { RPX_SERVED(rpx_h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
     *steps = 1;                                                                                                                                            \
@@ -199,6 +229,31 @@ RPX_SOLVER(Z, hipDoubleComplex)
   }                                                                                                                                                        \
   RPX_API hipsolverStatus_t hipsolverDn##P##P##gels_bufferSize(hipsolverHandle_t, int, int, int, T *, int, T *, int, T *, int, void *, size_t *work) { return *work = 1, RPX_OK; } \
   RPX_API hipsolverStatus_t hipsolverDn##P##P##gels(hipsolverHandle_t h, int m, int n, int count, T *a, int lda, T *b, int ldb, T *x, int ldx, void *work, size_t bytes, int *steps, int *info) { return hipsolver##P##P##gels(h, m, n, count, a, lda, b, ldb, x, ldx, work, bytes, steps, info); }
+RPX_SOLVER(S, float)
+RPX_SOLVER(D, double)
+#undef RPX_SOLVER
+
+// The largest singular values of each matrix, V's columns with them; what the others leave is the residual.
+#define RPX_SOLVER(P, T)                                                                                                                                   \
+  RPX_API hipsolverStatus_t hipsolverDn##P##gesvdaStridedBatched_bufferSize(hipsolverHandle_t, hipsolverEigMode_t, int, int, int, const T *, int, long long, const T *, long long, const T *, int, long long, const T *, int, long long, int *work, int) { return *work = 1, RPX_OK; } \
+  RPX_API hipsolverStatus_t hipsolverDn##P##gesvdaStridedBatched(hipsolverHandle_t h, hipsolverEigMode_t mode, int rank, int m, int n, const T *a, int lda, long long stride_a, T *s, long long stride_s, T *u, int ldu, long long stride_u, T *v, int ldv, long long stride_v, T *, int, int *info, double *residual, int count) { RPX_SERVED(h, HIPSOLVER_STATUS_NOT_SUPPORTED) \
+    const bool vectors = mode == HIPSOLVER_EIG_MODE_VECTOR;                                                                                                \
+    const int k = std::min(m, n);                                                                                                                          \
+    std::vector<T> values(k), left(static_cast<std::size_t>(m) * k), right(static_cast<std::size_t>(k) * n);                                               \
+    for (int i = 0; i < count; ++i) {                                                                                                                      \
+      rpx::dense::gesvd(vectors ? 'S' : 'N', vectors ? 'S' : 'N', m, n, a + i * stride_a, lda, values.data(), left.data(), m, right.data(), k);            \
+      double rest = 0;                                                                                                                                     \
+      for (int r = 0; r < k; ++r) {                                                                                                                        \
+        if (r >= rank) rest += static_cast<double>(values[r]) * values[r];                                                                                 \
+        else s[i * stride_s + r] = values[r];                                                                                                              \
+        for (int p = 0; vectors && r < rank && p < m; ++p) u[i * stride_u + p + static_cast<long long>(r) * ldu] = left[p + static_cast<std::size_t>(r) * m]; \
+        for (int p = 0; vectors && r < rank && p < n; ++p) v[i * stride_v + p + static_cast<long long>(r) * ldv] = right[r + static_cast<std::size_t>(p) * k]; \
+      }                                                                                                                                                    \
+      if (residual && vectors) residual[i] = std::sqrt(rest);                                                                                              \
+      info[i] = 0;                                                                                                                                         \
+    }                                                                                                                                                      \
+    return RPX_OK;                                                                                                                                         \
+  }
 RPX_SOLVER(S, float)
 RPX_SOLVER(D, double)
 #undef RPX_SOLVER

@@ -532,4 +532,79 @@ template <class T> inline void rpx_ilu0(int m, T *values, const int *rows, const
 RPX_LEGACY(S, float)
 RPX_LEGACY(D, double)
 #undef RPX_LEGACY
+
+// The products of the legacy interface are the generic ones; a matrix of another type than general has none.
+inline hipsparseStatus_t rpx_general(const hipsparseMatDescr_t d) { return d->type == HIPSPARSE_MATRIX_TYPE_GENERAL ? HIPSPARSE_STATUS_SUCCESS : HIPSPARSE_STATUS_NOT_SUPPORTED; }
+inline rpx::sparse::Matrix rpx_lines(rpx::sparse::Format format, int m, int n, int nnz, const hipsparseMatDescr_t d, const void *values, const int *offsets, const int *indices, hipDataType type) {
+  rpx::sparse::Matrix a;
+  a.format = format, a.rows = m, a.columns = n, a.nonzeros = nnz, a.base = d->base, a.type = type;
+  a.offsets = const_cast<int *>(offsets), a.indices = const_cast<int *>(indices), a.values = const_cast<void *>(values);
+  return a;
+}
+inline rpx::sparse::Dense rpx_columns(int m, int n, const void *values, int ld, hipDataType type) { return {m, n, ld, const_cast<void *>(values), type, HIPSPARSE_ORDER_COL}; }
+inline rpx::sparse::Vector rpx_filled(int n, const void *values, hipDataType type) {
+  rpx::sparse::Vector x;
+  x.size = n, x.values = const_cast<void *>(values), x.type = type;
+  return x;
+}
+RPX_API hipsparseStatus_t hipsparseXcoo2csr(hipsparseHandle_t rpx_h, const int *lines, int nnz, int m, int *rows, hipsparseIndexBase_t base) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
+  for (int i = 0, k = 0; i <= m; ++i) {
+    while (k < nnz && lines[k] - base < i) ++k;
+    rows[i] = k + base;
+  }
+  RPX_OK;
+}
+RPX_API hipsparseStatus_t hipsparseXcsr2coo(hipsparseHandle_t rpx_h, const int *rows, int, int m, int *lines, hipsparseIndexBase_t base) { RPX_SERVED(rpx_h, HIPSPARSE_STATUS_NOT_SUPPORTED)
+  for (int i = 0; i < m; ++i)
+    for (int k = rows[i] - base; k < rows[i + 1] - base; ++k) lines[k] = i + base;
+  RPX_OK;
+}
+#define RPX_PRODUCTS(P, T, TYPE)                                                                                                                           \
+  RPX_API hipsparseStatus_t hipsparse##P##csrmv(hipsparseHandle_t h, hipsparseOperation_t op, int m, int n, int nnz, const T *alpha, const hipsparseMatDescr_t d, const T *values, const int *rows, const int *columns, const T *x, const T *beta, T *y) { RPX_SERVED(h, HIPSPARSE_STATUS_NOT_SUPPORTED) \
+    if (hipsparseStatus_t bad = rpx_general(d)) return bad;                                                                                                \
+    const bool flip = op != HIPSPARSE_OPERATION_NON_TRANSPOSE;                                                                                             \
+    const auto a = rpx_lines(rpx::sparse::kCsr, m, n, nnz, d, values, rows, columns, TYPE);                                                                \
+    const auto in = rpx_filled(flip ? m : n, x, TYPE), out = rpx_filled(flip ? n : m, y, TYPE);                                                            \
+    return hipsparseSpMV(h, op, alpha, &a, &in, beta, &out, TYPE, HIPSPARSE_SPMV_ALG_DEFAULT, nullptr);                                                    \
+  }                                                                                                                                                        \
+  RPX_API hipsparseStatus_t hipsparse##P##csrmm2(hipsparseHandle_t h, hipsparseOperation_t opa, hipsparseOperation_t opb, int m, int n, int k, int nnz, const T *alpha, const hipsparseMatDescr_t d, const T *values, const int *rows, const int *columns, const T *b, int ldb, const T *beta, T *c, int ldc) { RPX_SERVED(h, HIPSPARSE_STATUS_NOT_SUPPORTED) \
+    if (hipsparseStatus_t bad = rpx_general(d)) return bad;                                                                                                \
+    const bool flip = opa != HIPSPARSE_OPERATION_NON_TRANSPOSE;                                                                                            \
+    const bool across = opb == HIPSPARSE_OPERATION_NON_TRANSPOSE;                                                                                          \
+    const int inner = flip ? m : k;                                                                                                                        \
+    const auto a = rpx_lines(rpx::sparse::kCsr, m, k, nnz, d, values, rows, columns, TYPE);                                                                \
+    const auto in = rpx_columns(across ? inner : n, across ? n : inner, b, ldb, TYPE), out = rpx_columns(flip ? k : m, n, c, ldc, TYPE);                    \
+    return hipsparseSpMM(h, opa, opb, alpha, &a, &in, beta, &out, TYPE, HIPSPARSE_SPMM_ALG_DEFAULT, nullptr);                                              \
+  }                                                                                                                                                        \
+  RPX_API hipsparseStatus_t hipsparse##P##csrmm(hipsparseHandle_t h, hipsparseOperation_t op, int m, int n, int k, int nnz, const T *alpha, const hipsparseMatDescr_t d, const T *values, const int *rows, const int *columns, const T *b, int ldb, const T *beta, T *c, int ldc) { \
+    return hipsparse##P##csrmm2(h, op, HIPSPARSE_OPERATION_NON_TRANSPOSE, m, n, k, nnz, alpha, d, values, rows, columns, b, ldb, beta, c, ldc);            \
+  }                                                                                                                                                        \
+  RPX_API hipsparseStatus_t hipsparse##P##dense2csr(hipsparseHandle_t h, int m, int n, const hipsparseMatDescr_t d, const T *dense, int ld, const int *, T *values, int *rows, int *columns) { RPX_SERVED(h, HIPSPARSE_STATUS_NOT_SUPPORTED) \
+    const auto from = rpx_columns(m, n, dense, ld, TYPE);                                                                                                  \
+    auto to = rpx_lines(rpx::sparse::kCsr, m, n, 0, d, values, rows, columns, TYPE);                                                                       \
+    return hipsparseDenseToSparse_convert(h, &from, &to, HIPSPARSE_DENSETOSPARSE_ALG_DEFAULT, nullptr);                                                    \
+  }                                                                                                                                                        \
+  RPX_API hipsparseStatus_t hipsparse##P##dense2csc(hipsparseHandle_t h, int m, int n, const hipsparseMatDescr_t d, const T *dense, int ld, const int *, T *values, int *rows, int *columns) { RPX_SERVED(h, HIPSPARSE_STATUS_NOT_SUPPORTED) \
+    const auto from = rpx_columns(m, n, dense, ld, TYPE);                                                                                                  \
+    auto to = rpx_lines(rpx::sparse::kCsc, m, n, 0, d, values, columns, rows, TYPE);                                                                       \
+    return hipsparseDenseToSparse_convert(h, &from, &to, HIPSPARSE_DENSETOSPARSE_ALG_DEFAULT, nullptr);                                                    \
+  }                                                                                                                                                        \
+  RPX_API hipsparseStatus_t hipsparse##P##csr2dense(hipsparseHandle_t h, int m, int n, const hipsparseMatDescr_t d, const T *values, const int *rows, const int *columns, T *dense, int ld) { RPX_SERVED(h, HIPSPARSE_STATUS_NOT_SUPPORTED) \
+    const auto from = rpx_lines(rpx::sparse::kCsr, m, n, 0, d, values, rows, columns, TYPE);                                                               \
+    const auto to = rpx_columns(m, n, dense, ld, TYPE);                                                                                                    \
+    return hipsparseSparseToDense(h, &from, &to, HIPSPARSE_SPARSETODENSE_ALG_DEFAULT, nullptr);                                                            \
+  }                                                                                                                                                        \
+  RPX_API hipsparseStatus_t hipsparse##P##csc2dense(hipsparseHandle_t h, int m, int n, const hipsparseMatDescr_t d, const T *values, const int *rows, const int *columns, T *dense, int ld) { RPX_SERVED(h, HIPSPARSE_STATUS_NOT_SUPPORTED) \
+    const auto from = rpx_lines(rpx::sparse::kCsc, m, n, 0, d, values, columns, rows, TYPE);                                                               \
+    const auto to = rpx_columns(m, n, dense, ld, TYPE);                                                                                                    \
+    return hipsparseSparseToDense(h, &from, &to, HIPSPARSE_SPARSETODENSE_ALG_DEFAULT, nullptr);                                                            \
+  }                                                                                                                                                        \
+  RPX_API hipsparseStatus_t hipsparse##P##csr2csc(hipsparseHandle_t h, int m, int n, int nnz, const T *values, const int *rows, const int *columns, T *out_values, int *out_rows, int *out_columns, hipsparseAction_t action, hipsparseIndexBase_t base) { RPX_SERVED(h, HIPSPARSE_STATUS_NOT_SUPPORTED) \
+    return hipsparseCsr2cscEx2(h, m, n, nnz, values, rows, columns, out_values, out_columns, out_rows, TYPE, action, base, HIPSPARSE_CSR2CSC_ALG_DEFAULT, nullptr); \
+  }
+RPX_PRODUCTS(S, float, HIP_R_32F)
+RPX_PRODUCTS(D, double, HIP_R_64F)
+RPX_PRODUCTS(C, hipFloatComplex, HIP_C_32F)
+RPX_PRODUCTS(Z, hipDoubleComplex, HIP_C_64F)
+#undef RPX_PRODUCTS
 #undef RPX_OK

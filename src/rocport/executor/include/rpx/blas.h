@@ -195,25 +195,29 @@ template <class T> void trsm(bool left, bool upper, Op t, bool unit, long m, lon
   }
 }
 
-template <class T> void syrk(bool upper, Op t, long n, long k, T alpha, const T *a, long lda, T beta, T *c, long ldc, bool hermitian) {
+template <class T> void syrkx(bool upper, Op t, long n, long k, T alpha, const T *a, long lda, const T *b, long ldb, T beta, T *c, long ldc, bool hermitian) {
   using E = Element<T>;
   using Sum = typename E::Sum;
-  if constexpr (kOfBlas<T>) {
-    const char triangle = upper ? 'U' : 'L', op = letter(t);
-    if (!hermitian && n > kSmallOrder && fortran(Letter<typename E::Work>::value, "syrk", &triangle, &op, &n, &k, &alpha, a, &lda, &beta, c, &ldc)) return;
-  }
   for (long j = 0; j < n; ++j)
     for (long i = upper ? 0 : j; i < (upper ? j + 1 : n); ++i) {
       Sum sum(0);
       for (long p = 0; p < k; ++p) {
-        Sum x = E::load(t == kNone ? a[i + p * lda] : a[p + i * lda]), y = E::load(t == kNone ? a[j + p * lda] : a[p + j * lda]);
+        Sum x = E::load(t == kNone ? a[i + p * lda] : a[p + i * lda]), y = E::load(t == kNone ? b[j + p * ldb] : b[p + j * ldb]);
         if (hermitian) (t == kNone ? y : x) = conj(t == kNone ? y : x);
         sum += x * y;
       }
       sum = E::load(alpha) * sum;
       if (!(E::load(beta) == Sum(0))) sum += E::load(beta) * E::load(c[i + j * ldc]);
+      if (hermitian && i == j) sum = Sum(0.5) * (sum + conj(sum));  // its real part
       c[i + j * ldc] = E::store(sum);
     }
+}
+template <class T> void syrk(bool upper, Op t, long n, long k, T alpha, const T *a, long lda, T beta, T *c, long ldc, bool hermitian) {
+  if constexpr (kOfBlas<T>) {
+    const char triangle = upper ? 'U' : 'L', op = letter(t);
+    if (!hermitian && n > kSmallOrder && fortran(Letter<typename Element<T>::Work>::value, "syrk", &triangle, &op, &n, &k, &alpha, a, &lda, &beta, c, &ldc)) return;
+  }
+  syrkx(upper, t, n, k, alpha, a, lda, a, lda, beta, c, ldc, hermitian);
 }
 
 // LU with partial pivoting; pivots are 1-based rows (none when `pivot` is null). Returns the first zero pivot, 1-based, or 0.

@@ -108,6 +108,9 @@ void syr2k(bool upper, bool hermitian, Op t, long n, long k, T alpha, const T *a
   RPX_API hipblasStatus_t hipblas##P##syr2k(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, hipblasOperation_t t, int n, int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::syr2k(RPX_UPPER, false, rpx::op(t), n, k, *alpha, a, lda, b, ldb, *beta, c, ldc), RPX_DONE;                                     \
   }                                                                                                                                                   \
+  RPX_API hipblasStatus_t hipblas##P##syrkx(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, hipblasOperation_t t, int n, int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
+    return rpx::blas::syrkx(RPX_UPPER, rpx::op(t), n, k, *alpha, a, lda, b, ldb, *beta, c, ldc, false), RPX_DONE;                                     \
+  }                                                                                                                                                   \
   RPX_API hipblasStatus_t hipblas##P##syr(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, int n, const T *alpha, const T *x, int ix, T *a, int lda) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED)          \
     return rpx::blas::rank(RPX_UPPER, false, false, n, *alpha, x, ix, x, ix, a, lda), RPX_DONE;                                                       \
   }                                                                                                                                                   \
@@ -128,6 +131,12 @@ RPX_BLAS2(Z, hipblasDoubleComplex)
   }                                                                                                                                                   \
   RPX_API hipblasStatus_t hipblas##P##hemm(hipblasHandle_t rpx_h, hipblasSideMode_t side, hipblasFillMode_t uplo, int m, int n, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::symm(side == HIPBLAS_SIDE_LEFT, RPX_UPPER, true, m, n, *alpha, a, lda, b, ldb, *beta, c, ldc), RPX_DONE;                        \
+  }                                                                                                                                                   \
+  RPX_API hipblasStatus_t hipblas##P##herk(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, hipblasOperation_t t, int n, int k, const R *alpha, const T *a, int lda, const R *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
+    return rpx::blas::syrk(RPX_UPPER, rpx::op(t), n, k, T(*alpha, R(0)), a, lda, T(*beta, R(0)), c, ldc, true), RPX_DONE;                             \
+  }                                                                                                                                                   \
+  RPX_API hipblasStatus_t hipblas##P##herkx(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, hipblasOperation_t t, int n, int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const R *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
+    return rpx::blas::syrkx(RPX_UPPER, rpx::op(t), n, k, *alpha, a, lda, b, ldb, T(*beta, R(0)), c, ldc, true), RPX_DONE;                             \
   }                                                                                                                                                   \
   RPX_API hipblasStatus_t hipblas##P##her2k(hipblasHandle_t rpx_h, hipblasFillMode_t uplo, hipblasOperation_t t, int n, int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const R *beta, T *c, int ldc) { RPX_SERVED(rpx_h, HIPBLAS_STATUS_NOT_SUPPORTED) \
     return rpx::blas::syr2k(RPX_UPPER, true, rpx::op(t), n, k, *alpha, a, lda, b, ldb, T(*beta, R(0)), c, ldc), RPX_DONE;                             \

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from rocport.executor.blas import blas_library
 from rocport.executor.isa.runtime.declarations import LibraryError, preprocessed, read_declarations, run_compiler
+from rocport.executor.isa.runtime.derived import derived, source_file
 from rocport.facts.targets import all_targets
 from rocport.model import cache_folder
 from rocport.model.locks import locked
@@ -63,6 +64,8 @@ class _Library:
     """Other names of the same library."""
     recorded: bool = False
     """A captured stream records its calls, which the graph then makes."""
+    blas: bool = False
+    """What it lacks over batches and with 64-bit sizes is made of the plain functions (derived.py)."""
     behind: tuple[str, ...] = ()
     """Libraries, listed before, that do what it has other names for."""
 
@@ -78,8 +81,8 @@ LIBRARIES = (
         False,
         ("hiprtc",),
     ),
-    _Library("hipblas", "2", ("hipblas/hipblas.h",), "hipblasStatus_t", 7, recorded=True),
-    _Library("rocblas", "4", ("rocblas/rocblas.h",), "rocblas_status", 2, recorded=True),
+    _Library("hipblas", "2", ("hipblas/hipblas.h",), "hipblasStatus_t", 7, recorded=True, blas=True),
+    _Library("rocblas", "4", ("rocblas/rocblas.h",), "rocblas_status", 2, recorded=True, blas=True),
     _Library("hipsparse", "1", ("hipsparse/hipsparse.h",), "hipsparseStatus_t", 10),
     _Library("hipsolver", "0", ("hipsolver/hipsolver.h",), "hipsolverStatus_t", 7, recorded=True),
     _Library("hipfft", "0", ("hipfft/hipfft.h", "hipfft/hipfftXt.h"), "hipfftResult", 16, recorded=True),
@@ -137,6 +140,7 @@ def _place(toolchain: Toolchain) -> tuple[Path, dict[str, str]]:
         *sorted(HERE.rglob("*.h")),
         HERE / "library.py",
         HERE / "declarations.py",
+        HERE / "derived.py",
         *_SHARED,
         *sorted(HEADERS.rglob("*")),
     ]
@@ -267,6 +271,10 @@ def _link(library: _Library, toolchain: Toolchain, folder: Path, objects: Sequen
     if library.recorded:
         written[f"recorded_{library.name}.cpp"] = _recorders(library, text, served)
         served = frozenset(name.removeprefix(_BEHIND) for name in served)
+    if library.blas:
+        made = derived(read_declarations(text, (library.status,)), served, library.refusal)
+        written[f"derived_{library.name}.cpp"] = source_file(library.headers, made)
+        served |= frozenset(made)
     # `_spt` is the per-thread default stream, the same as the other where work is done when it is issued; `_v2` takes
     # hipBLAS's complex types under another name.
     aliases = {

@@ -103,6 +103,47 @@ void modified(const Vector &x, const Vector &y, int64_t n, const Vector &param) 
   }
 }
 
+// The modified rotation that makes y zero of (sqrt(d1) x, sqrt(d2) y); as BLAS's reference has it, which keeps d1 and d2
+// between 2^-24 and 2^24.
+void modified_givens(const Vector &d1, const Vector &d2, const Vector &x1, double y, const Vector &param) {
+  constexpr double kBy = 4096, kMost = kBy * kBy, kLeast = 1 / kMost;
+  double a = d1.get(0).re, b = d2.get(0).re, x = x1.get(0).re, flag = -1, h11 = 0, h12 = 0, h21 = 0, h22 = 0;
+  const auto written_out = [&] {  // the ones that a flag of 0 or 1 leaves out
+    if (flag == 0) h11 = h22 = 1;
+    if (flag == 1) h21 = -1, h12 = 1;
+    flag = -1;
+  };
+  const double p1 = a * x, p2 = b * y, q1 = p1 * x, q2 = p2 * y;
+  if (a < 0 || (p2 != 0 && std::fabs(q1) <= std::fabs(q2) && q2 < 0)) {
+    a = b = x = 0;
+  } else if (p2 == 0) {
+    param.set(0, -2);
+    return;
+  } else if (std::fabs(q1) > std::fabs(q2)) {
+    h21 = -y / x, h12 = p2 / p1;
+    const double u = 1 - h12 * h21;
+    if (u > 0) flag = 0, a /= u, b /= u, x *= u;
+    else h12 = h21 = a = b = x = 0;
+  } else {
+    flag = 1, h11 = p1 / p2, h22 = x / y;
+    const double u = 1 + h11 * h22, other = b / u;
+    b = a / u, a = other, x = y * u;
+  }
+  for (; a != 0 && (a <= kLeast || a >= kMost);) {
+    written_out();
+    const double by = a <= kLeast ? 1 / kBy : kBy;
+    a /= by * by, x *= by, h11 *= by, h12 *= by;
+  }
+  for (; b != 0 && (std::fabs(b) <= kLeast || std::fabs(b) >= kMost);) {
+    written_out();
+    const double by = std::fabs(b) <= kLeast ? 1 / kBy : kBy;
+    b /= by * by, h21 *= by, h22 *= by;
+  }
+  d1.set(0, a), d2.set(0, b), x1.set(0, x), param.set(0, flag);
+  if (flag != 0) param.set(1, h11), param.set(4, h22);
+  if (flag != 1) param.set(2, h21), param.set(3, h12);
+}
+
 // A matrix of which one triangle, or a band, is stored by columns.
 struct Matrix {
   enum Kind { kFull, kBand, kPacked };
@@ -354,6 +395,9 @@ hipblasStatus_t hipblasZdscal(hipblasHandle_t h, int n, const void *alpha, void 
   return hipblasScalEx_v2_64(h, n, alpha, HIP_R_64F, x, HIP_C_64F, incx, HIP_C_64F);
 }
 #define RPX_MODIFIED(L, T)                                                                                       \
+  RPX_FUNCTION(L##rotmg, void *d1, void *d2, void *x1, const void *y1, void *param)                              \
+    modified_givens({d1, T, 1, 1}, {d2, T, 1, 1}, {x1, T, 1, 1}, rpx::blas::scalar(y1, T).re, {param, T, 5, 1}); \
+    return HIPBLAS_STATUS_SUCCESS; }                                                                             \
   RPX_FUNCTION(L##rotm, int n, void *x, int incx, void *y, int incy, const void *param)                          \
     modified({x, T, n, incx}, {y, T, n, incy}, n, {param, T, 5, 1});                                             \
     return HIPBLAS_STATUS_SUCCESS; }
