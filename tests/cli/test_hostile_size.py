@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
@@ -20,16 +21,17 @@ from click.testing import CliRunner
 from rocport import explain
 from rocport.binding import candidates
 from rocport.cli import cli
-from rocport.convergence import elsewhere
+from rocport.convergence import Unit, elsewhere
 from rocport.doctor.capture import machine_from_text
 from rocport.facts import symbols
-from rocport.model import Context, Options, Problem
+from rocport.model import Context, Options, Problem, ProjectIndex
 from rocport.project import defines
 from rocport.project.build import BuildSource
 from rocport.project.cmake import commands
 from rocport.project.languages import language_of
 from rocport.rules import discover
-from rocport.rules.cuda import own_guard
+from rocport.rules.build import cmake_gate
+from rocport.rules.cuda import own_guard, shift_width, vector_value, warp_lockstep
 from rocport.rules.deps import install_order
 from rocport.scan.engine import scan_file
 from rocport.syntax.cuda import CudaSource
@@ -470,6 +472,61 @@ def test_what_is_declared_or_asked_often_is_looked_up_in_linear_time(opening: by
 )
 def test_what_concerns_all_findings_of_a_file_is_read_once(path: str, piece: bytes) -> None:
     assert growth(lambda data: scanned(path, data, all_look=False), piece, 3 * SMALL) <= WIDE
+
+
+@pytest.mark.parametrize(
+    ("rule", "opening", "piece"),
+    [
+        (shift_width, b"__device__ void f(int n, unsigned v) { g(", b"v << (32 - n), "),
+        (shift_width, b"__device__ void f(int n, unsigned v) { g(", b"(1u << n) - 1u, "),
+        (shift_width, b"__device__ void f(int n, unsigned v) { ", b"n = v; v = (1u << n) - 1u; "),
+        (shift_width, b"__device__ void f(int n, int v) { ", b"n = v; v = v & ((1 << n) - 1); "),
+        (vector_value, b"void f() { g(", b"v, constexpr float4 v, v, v, v, v, v, v, v, v, v, v, v, v, v, "),
+        (warp_lockstep, b"__global__ void k(int n) { for (;;n <<= 1, 32", b", n <<= 1"),
+    ],
+)
+def test_uses_of_a_name_are_looked_at_once(rule: ModuleType, opening: bytes, piece: bytes) -> None:
+    def read(data: bytes) -> object:
+        return list(rule.check(CudaSource("a.cu", opening + data + b"); }"), Context()))
+
+    assert growth(read, piece, SMALL // 2) <= WIDE
+
+
+def test_what_is_looked_for_before_a_place_is_found_without_reading_up_to_there() -> None:
+    def read(data: bytes) -> object:
+        source = CudaSource("a.cu", b"f(" + data + b"); g()")
+        return {source.since(at, b";", b"{") for at in range(len(source.texts))}
+
+    assert growth(read, b"a, ", SMALL // 2) <= WIDE
+
+
+def test_what_follows_a_branch_is_no_copy() -> None:
+    text = b"__global__ void k() { if (threadIdx.x) __syncthreads(); " + b"if (a) b(); " * 9 + b"}"
+    (body,) = Unit(CudaSource("a.cu", text), ProjectIndex()).bodies
+    assert [rest.first for _, _, rest in body.branches] == list(range(1, 11))
+    assert all(rest.items is body.statements for _, _, rest in body.branches)
+
+
+def test_variables_that_are_made_of_each_other_are_followed_in_linear_time() -> None:
+    def read(data: bytes) -> object:
+        length = len(data) // 16
+        text = "".join(f"set(A{number} ${{A{number + 1}}})\n" for number in range(length))
+        source = BuildSource("CMakeLists.txt", f"{text}set(A{length} a.cu)\nadd_library(x ${{A0}})\n".encode(), "cmake")
+        assert cmake_gate.builds(source, source.commands[-1])
+        return source
+
+    assert growth(read, b"a", 2 * SMALL) <= WIDE
+
+
+def test_whose_library_cuda_is_is_asked_once_a_file() -> None:
+    context = Context(project=build_index([f"{name}/CMakeLists.txt" for name in "abc"], [], frozenset()))
+
+    def read(data: bytes) -> object:
+        source = BuildSource("CMakeLists.txt", data, "cmake")
+        assert all(cmake_gate.links_driver(source, command, context) for command in source.commands)
+        return source
+
+    assert growth(read, b"link_libraries(a cuda)\n", 2 * SMALL) <= WIDE
 
 
 def test_the_declaration_of_what_is_shuffled_is_found_in_linear_time() -> None:

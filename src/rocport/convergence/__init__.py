@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rocport.convergence.clues import FLAG, LOCK, SECTION, TOGETHER
-from rocport.convergence.flow import Body, Guard, Operation, Place, Unit
+from rocport.convergence.flow import Body, Guard, Operation, Place, Rest, Unit, tokens
 from rocport.convergence.structure import LOOPS, Statement
 from rocport.convergence.values import LANE, UNIFORM, WARP, Value
 from rocport.convergence.waits import Region, Wait, regions, section, takes_lock, waits
@@ -19,7 +19,8 @@ from rocport.syntax.cuda import CudaSource
 
 __all__ = [
     "FLAG", "LANE", "LOCK", "LOOPS", "SECTION", "TOGETHER", "UNIFORM", "WARP", "Body", "Guard", "Operation", "Place",
-    "Region", "Statement", "Unit", "Value", "Wait", "regions", "section", "takes_lock", "unit_of", "waits",
+    "Region", "Rest", "Statement", "Unit", "Value", "Wait", "regions", "section", "takes_lock", "tokens",
+    "unit_of", "waits",
 ]  # fmt: skip
 
 

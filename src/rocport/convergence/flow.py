@@ -61,6 +61,23 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Rest:
+    """What follows a statement in its list of statements: those from `first` on, none of them copied."""
+
+    items: tuple[Statement, ...]
+    first: int
+
+    def tokens(self, first: int | None = None, last: int | None = None) -> tuple[int, int]:
+        """The tokens of the statements [first, last) of the list; of all that follow unless told."""
+        return tokens(self.items, self.first if first is None else first, len(self.items) if last is None else last)
+
+
+def tokens(items: tuple[Statement, ...], first: int, last: int) -> tuple[int, int]:
+    """The tokens [first, last) of some statements that follow one another in a list."""
+    return (items[first].first, items[last - 1].last) if first < last else (0, 0)
+
+
+@dataclass(frozen=True)
 class Called:
     """A call of a function of this file: the token of its name, the arguments, and the guards over it."""
 
@@ -81,7 +98,7 @@ class Body:
     span: tuple[int, int]
     source: CudaSource
     is_macro: bool = False
-    branches: list[tuple[Place, Value, tuple[Statement, ...]]] = field(default_factory=list)
+    branches: list[tuple[Place, Value, Rest]] = field(default_factory=list)
     """Every `if` and `switch`: where it stands, its condition, and what follows it in its list of statements."""
     loops: list[Place] = field(default_factory=list)
     exits: list[Place] = field(default_factory=list)
@@ -110,6 +127,8 @@ class Unit:
         self.given_back: dict[Statement, set[bytes]] = {}
         """What each statement that was asked about may give back of locks."""
         self._polling: list[int] = []
+        self._labels: dict[int, dict[bytes, list[int]]] = {}
+        """By the `id` of a list of statements, which the bodies keep, the labels in it."""
 
     def may_wait(self, loop: Statement) -> bool:
         """False where nothing in a loop could read what another thread writes; its condition may still."""
@@ -372,16 +391,47 @@ class Unit:
 
     def _in(self, first: int, last: int) -> Iterator[Operation]:
         for at in between(self.meetings, first, last):
+            yield from self._met.get(at, ())
+
+    @cached_property
+    def _met(self) -> dict[int, list[Operation]]:
+        """The operations at a token, in order: its own, or those that a function called there holds."""
+        found: dict[int, list[Operation]] = {}
+        for at in self.meetings:
             operation = self._operations.get(at)
             if operation is not None:
-                yield operation
-                continue
-            name = self.source.at(at)
-            if not self.source.is_ident(at) or self.source.at(at + 1) not in (b"(", b"<"):
-                continue
-            for kind, names in self._holding.items():
-                if name in names:
-                    yield Operation(kind, at, via=name)
+                found[at] = [operation]
+            elif self.source.is_ident(at) and self.source.at(at + 1) in (b"(", b"<"):
+                name = self.source.at(at)
+                found[at] = [Operation(kind, at, via=name) for kind, names in self._holding.items() if name in names]
+        return found
+
+    @cached_property
+    def _met_by_kind(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {"block": [], "warp": []}
+        for at, operations in self._met.items():
+            for kind in {operation.kind for operation in operations}:
+                found[kind].append(at)
+        return found
+
+    def within(self, side: Iterable[tuple[int, int]], kind: str) -> Iterator[Operation]:
+        """The operations of a kind in ranges of tokens, those of called functions included; not those that a directive
+        in between holds."""
+        for first, last in side:
+            around = self.source.directive_of(first)
+            for at in between(self._met_by_kind[kind], first, last):
+                if self.source.directive_of(at) is around:
+                    yield from (operation for operation in self._met[at] if operation.kind == kind)
+
+    def labelled(self, rest: Rest, name: bytes) -> int | None:
+        """The number of the first statement of the rest of a list that is a label of this name."""
+        known = self._labels.get(id(rest.items))
+        if known is None:
+            known = self._labels[id(rest.items)] = {}
+            for number, item in enumerate(rest.items):
+                if item.kind == "label":
+                    known.setdefault(self.source.at(item.first), []).append(number)
+        return next(iter(between(known.get(name, []), rest.first, len(rest.items))), None)
 
     # ---- what there is -----------------------------------------------------------------------------------------------
 
@@ -600,10 +650,10 @@ class _Walk:
     def _list(self, items: tuple[Statement, ...]) -> None:
         depth = len(self.guards)
         for number, statement in enumerate(items):
-            self._one(statement, items[number + 1 :])
+            self._one(statement, Rest(items, number + 1))
         del self.guards[depth:]
 
-    def _one(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
+    def _one(self, statement: Statement, rest: Rest) -> None:
         kind = statement.kind
         if kind == "if":
             self._if(statement, rest)
@@ -630,7 +680,7 @@ class _Walk:
         if self.recording:
             self.body.exits.append(Place(statement, tuple(self.guards)))
 
-    def _if(self, statement: Statement, rest: tuple[Statement, ...]) -> None:
+    def _if(self, statement: Statement, rest: Rest) -> None:
         value = PLAIN if statement.constant else self._value(statement.condition)
         self._branch(statement, value, rest)
         guard = Guard(statement, value)
@@ -642,7 +692,7 @@ class _Walk:
         elif value.level > UNIFORM and _leaves(statement.other):
             self.guards.append(guard)
 
-    def _branch(self, statement: Statement, value: Value, rest: tuple[Statement, ...]) -> None:
+    def _branch(self, statement: Statement, value: Value, rest: Rest) -> None:
         if self.recording:
             self.body.branches.append((Place(statement, tuple(self.guards)), value, rest))
 
@@ -790,7 +840,7 @@ class _Walk:
             reader = Reader(source, dict(self.environment), lambda at, args: None, lambda *_: None, self.unit.macros)
             parts = (Statement("expression", at + 1, colon - 1),), (Statement("expression", colon, end),)
             choice = Statement("choice", begin, end, (begin, at), None, *parts)
-            self._branch(choice, reader.read(begin, at), ())
+            self._branch(choice, reader.read(begin, at), Rest((), 0))
 
     def _may_meet(self, first: int, last: int) -> bool:
         """True where an operation is named among the tokens, or a function of the file that may hold one."""

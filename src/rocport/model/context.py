@@ -113,6 +113,12 @@ class ProjectIndex:
         """Last parts of all paths of the tree."""
         return frozenset(self.by_basename)
 
+    @cached_property
+    def cmake_folders(self) -> frozenset[str]:
+        """Names of the folders of the tree that hold a CMakeLists.txt."""
+        paths = self.by_basename.get("CMakeLists.txt", ())
+        return frozenset(path.split("/")[-2] for path in paths if "/" in path)
+
     def together(self, one: str, other: str) -> bool:
         """True when some unit of the tree holds both files: one includes the other, or a third includes both."""
         return not self._includers(one).isdisjoint(self._includers(other))

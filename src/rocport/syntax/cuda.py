@@ -260,9 +260,13 @@ class CudaSource:
 
     def since(self, at: int, *stops: bytes) -> int:
         """The token behind the last of these before one, in brackets or not; the file's first if none is."""
-        while at > 0 and self.texts[at - 1] not in stops:
+        near = max(0, at - 32)
+        while at > near and self.texts[at - 1] not in stops:
             at -= 1
-        return at
+        if at > near or not at:
+            return at
+        before = (between(self.index.get(stop, []), 0, at)[-1:] for stop in stops)
+        return max((places[0] + 1 for places in before if places), default=0)
 
     def operator(self, first: int) -> bytes:
         """The operator that begins at a token: `>=`, `>>` and `>>=` are several tokens, as templates close with `>`."""

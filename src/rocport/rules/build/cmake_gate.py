@@ -76,17 +76,24 @@ def _cuda_lists(source: BuildSource) -> frozenset[str]:
 def _holding_cuda(source: BuildSource) -> set[str]:
     """The variables of a file that hold CUDA sources, through one another too."""
     found: set[str] = set()
-    while True:
-        before = len(found)
-        for item in source.commands:
-            words = item.words
-            name = {"set": words[:1], "file": words[1:2], "list": words[1:2]}.get(item.name, ())
-            held = re.search(r"\.cu\b", item.arguments) or not found.isdisjoint(_VARIABLE.findall(item.arguments))
-            verb = "" if item.name == "set" else words[0] if words else ""
-            if name and held and verb in ("", "GLOB", "GLOB_RECURSE", "APPEND", "PREPEND", "INSERT"):
-                found.add(name[0])
-        if len(found) == before:
-            return found
+    holding: list[str] = []
+    taken_up: dict[str, list[str]] = {}
+    for item in source.commands:
+        words = item.words
+        name = {"set": words[:1], "file": words[1:2], "list": words[1:2]}.get(item.name, ())
+        verb = "" if item.name == "set" else words[0] if words else ""
+        if not name or verb not in ("", "GLOB", "GLOB_RECURSE", "APPEND", "PREPEND", "INSERT"):
+            continue
+        if re.search(r"\.cu\b", item.arguments):
+            holding.append(name[0])
+        for other in _VARIABLE.findall(item.arguments):
+            taken_up.setdefault(other, []).append(name[0])
+    while holding:
+        variable = holding.pop()
+        if variable not in found:
+            found.add(variable)
+            holding += taken_up.get(variable, ())
+    return found
 
 
 def roots(source: BuildSource, context: Context) -> CMakeCommand | None:
@@ -106,15 +113,18 @@ def roots(source: BuildSource, context: Context) -> CMakeCommand | None:
 def links_driver(source: BuildSource, command: CMakeCommand, context: Context) -> bool:
     """True where a plain `cuda` is the driver's library, not a target of the project or a word like any other."""
     words = command.words
-    if "cuda" not in words[1:]:
-        return False
-    own = any(item.name == "add_library" and item.words[:1] == ("cuda",) for item in source.commands)
-    if own or any(f"/{path}".endswith("/cuda/CMakeLists.txt") for path in context.project.files):
+    if "cuda" not in words[1:] or "cuda" in context.project.cmake_folders or _makes_cuda(source):
         return False
     if command.name in ("target_link_libraries", "link_libraries"):
         return True
     variable = words[1] if command.name == "list" else words[0]
     return command.name in ("set", "list") and re.search(r"(?i)libs?\b|librar|_libs?_", variable) is not None
+
+
+@lru_cache(maxsize=2)
+def _makes_cuda(source: BuildSource) -> bool:
+    """True where a file makes a library `cuda` of its own."""
+    return any(item.name == "add_library" and item.words[:1] == ("cuda",) for item in source.commands)
 
 
 def sources_edits(source: BuildSource, command: CMakeCommand, context: Context) -> tuple[Edit, ...]:

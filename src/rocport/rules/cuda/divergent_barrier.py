@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rocport.binding.branches import branches
-from rocport.convergence import LANE, LOOPS, WARP, Body, Guard, Place, Statement, Unit, Value, unit_of
+from rocport.convergence import LANE, LOOPS, WARP, Body, Guard, Place, Rest, Statement, Unit, Value, tokens, unit_of
 from rocport.facts.targets import load_target, target_names
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
@@ -169,20 +169,23 @@ def only_wave32(context: Context) -> bool:
     return bool(named) and all(name in target_names() and load_target(name).wavefront == 32 for name in named)
 
 
-def sides(unit: Unit, place: Place, rest: tuple[Statement, ...]) -> list[tuple[Statement, ...]]:
+Side = tuple[tuple[int, int], ...]
+"""What one side of a branch runs, as ranges of tokens [first, last)."""
+
+
+def sides(unit: Unit, place: Place, rest: Rest) -> list[Side]:
     """What the two sides of a branch run: the `else`, or what follows a side that returns; the cases of a `switch`."""
     statement = place.statement
     if statement.kind == "switch":
         return list(_cases(statement))
+    body = tokens(statement.body, 0, len(statement.body))
     if statement.other:
-        return [statement.body, statement.other]
+        return [(body,), (tokens(statement.other, 0, len(statement.other)),)]
     if _returns(statement.body):
-        return [statement.body, rest]
+        return [(body,), (rest.tokens(),)]
     label = _jumps_to(unit.source, statement.body)
-    for number, item in enumerate(rest):
-        if label and item.kind == "label" and unit.source.at(item.first) == label:
-            return [rest[:number], (*statement.body, *rest[number:])]
-    return []
+    number = unit.labelled(rest, label) if label else None
+    return [] if number is None else [(rest.tokens(last=number),), (body, rest.tokens(first=number))]
 
 
 def _jumps_to(source: CudaSource, items: tuple[Statement, ...]) -> bytes:
@@ -198,17 +201,17 @@ def _returns(items: tuple[Statement, ...]) -> bool:
     return bool(items) and items[-1].kind == "return"
 
 
-def _cases(statement: Statement) -> Iterator[tuple[Statement, ...]]:
+def _cases(statement: Statement) -> Iterator[Side]:
     items = statement.inner
     starts = [number for number, item in enumerate(items) if item.kind == "case"]
     for first, last in pairwise([*starts, len(items)]):
         if last - first > 1:
-            yield items[first + 1 : last]
+            yield (tokens(items, first + 1, last),)
 
 
-def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: tuple[Statement, ...]) -> Iterator[Finding]:
+def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: Rest) -> Iterator[Finding]:
     source, statement = unit.source, place.statement
-    holding = [side for side in sides(unit, place, rest) if any(item.kind == "block" for item in unit.operations(side))]
+    holding = [side for side in sides(unit, place, rest) if any(unit.within(side, "block"))]
     who = "lanes" if value.level == LANE else "warps"
     condition = _shown(source, statement)
     if len(holding) > 1:
@@ -228,11 +231,11 @@ def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: tuple[Stat
             holds="" if value.level == LANE else "wavefronts of 64 lanes",
         )
         return
-    inside = (*statement.body, *statement.other)
-    if not value.exact or not any(item.kind == "block" for item in unit.operations(inside)):
+    inside = [tokens(items, 0, len(items)) for items in (statement.body, statement.other)]
+    if not value.exact or not any(unit.within(inside, "block")):
         return
     later = (
-        any(item.kind == "block" for item in unit.operations(rest))
+        any(unit.within((rest.tokens(),), "block"))
         or any(guard.statement.kind in LOOPS for guard in place.guards)
         or _follows(unit, body, place)
     )

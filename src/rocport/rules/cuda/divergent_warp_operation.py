@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocport.binding.branches import branches
-from rocport.convergence import LANE, Body, Operation, Place, Statement, Unit, Value, unit_of
+from rocport.convergence import LANE, Body, Operation, Place, Rest, Unit, Value, unit_of
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.divergent_barrier import sides
@@ -78,11 +78,12 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 yield from _branch(unit, body, place, value, rest, context)
 
 
-def _branch(
-    unit: Unit, body: Body, place: Place, value: Value, rest: tuple[Statement, ...], context: Context
-) -> Iterator[Finding]:
+def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: Rest, context: Context) -> Iterator[Finding]:
     source, statement = unit.source, place.statement
-    found = [[item for item in unit.operations(side) if item.kind == "warp"] for side in sides(unit, place, rest)]
+    holding = [side for side in sides(unit, place, rest) if any(unit.within(side, "warp"))]
+    if len(holding) < 2:
+        return
+    found = [list(unit.within(side, "warp")) for side in holding]
     meeting = [operations for operations in found if any(_may_meet(item, found, context) for item in operations)]
     if len(meeting) < 2:
         return

@@ -11,12 +11,14 @@ is shifted has no plain bounds.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, insert, operand_before
 from rocport.rules.cuda.warp_common import amd_only
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, between
 
 _ONE = frozenset({b"1", b"1u", b"1U", b"0x1", b"1ul", b"1UL"})
 _FULL = re.compile(rb"(?:0[xX][fF]{8}|0)[uU][lL]?\Z|0[xX][fF]{8}\Z")
@@ -159,15 +161,36 @@ def _shifted(source: CudaSource, shift: int) -> tuple[int, int] | None:
 def _rotates(source: CudaSource, shift: int, operator: bytes) -> bool:
     """True where the statement shifts the same operand the other way: all of it is there for an amount of 32, too."""
     shifted = operand_before(source, shift)
-    if shifted is None:
+    if shifted is None or shifted[1] - shifted[0] > _FAR:
         return False
-    words = source.texts[shifted[0] : shifted[1]]
-    other = [b"<<"] if operator == b">>" else [b">", b">"]
-    first, last = source.since(shift, b";", b"{", b"}"), shift
-    while source.at(last) not in (b";", b"{", b"}", b""):
+    other = b"<<" if operator == b">>" else b">>"
+    words = tuple(source.texts[shifted[0] : shifted[1]])
+    return (other, words) in _shifts(source, source.since(shift, *_ENDS))
+
+
+_ENDS = (b";", b"{", b"}")
+_FAR = 64
+"""Tokens: an operand or a value that is longer is not read to its end."""
+
+
+def _statement(source: CudaSource, first: int) -> range:
+    """The tokens from one to the next semicolon or brace."""
+    last = first
+    while source.at(last) not in (*_ENDS, b""):
         last += 1
-    sought = words + other
-    return any(source.texts[at : at + len(sought)] == sought for at in range(first, last))
+    return range(first, last)
+
+
+@lru_cache(maxsize=16)
+def _shifts(source: CudaSource, first: int) -> set[tuple[bytes, tuple[bytes, ...]]]:
+    """What the statement that begins at a token shifts, and by which operator."""
+    found: set[tuple[bytes, tuple[bytes, ...]]] = set()
+    for at in _statement(source, first):
+        operator = source.operator(at) if source.at(at) in (b"<<", b">") else b""
+        shifted = operand_before(source, at) if operator in (b"<<", b">>") else None
+        if shifted is not None and shifted[1] - shifted[0] <= _FAR:
+            found.add((operator, tuple(source.texts[shifted[0] : shifted[1]])))
+    return found
 
 
 def _takes_low_bits(source: CudaSource, position: int, last: int) -> bool:
@@ -187,12 +210,23 @@ def _is_int(source: CudaSource, name: bytes, before: int) -> bool:
     """True where the function declares the name as an int, and nothing that names lanes is given to it."""
     function = source.enclosing(before)
     begin = function.params[0] if function is not None else 0
-    places = [at for at in source.index.get(name, ()) if begin < at < before]
-    for at in places:
-        end = next((to for to in range(at, before) if source.at(to) in (b";", b"{", b"}")), before)
-        if source.at(at + 1) in (b"=", b"|=", b"&=", b"^=") and _LANES.search(source.text(at + 2, end)):
-            return False
-    return any(source.at(at - 1) == b"int" and source.at(at - 2) != b"unsigned" for at in places)
+    ints, lanes = _declared(source, name)
+    return bool(between(ints, begin + 1, before)) and not between(lanes, begin + 1, before)
+
+
+@lru_cache(maxsize=16)
+def _declared(source: CudaSource, name: bytes) -> tuple[list[int], list[int]]:
+    """Where a name is declared as an int, and where what names lanes is given to it."""
+    places = source.index.get(name, ())
+    given = [at for at in places if source.at(at + 1) in (b"=", b"|=", b"&=", b"^=")]
+    ints = [at for at in places if source.at(at - 1) == b"int" and source.at(at - 2) != b"unsigned"]
+    return ints, [at for at in given if _LANES.search(_value(source, at + 2))]
+
+
+def _value(source: CudaSource, first: int) -> bytes:
+    """What stands from a token to the end of its statement."""
+    last = next((at for at in range(first, first + _FAR) if source.at(at) in (*_ENDS, b"")), first + _FAR)
+    return source.text(first, last) if first < last else b""
 
 
 def _is_unbounded(source: CudaSource, first: int, last: int) -> bool:
@@ -200,26 +234,41 @@ def _is_unbounded(source: CudaSource, first: int, last: int) -> bool:
     if last - first != 1 or not source.is_ident(first) or _BELOW.search(source.at(first)):
         return False
     name = source.at(first)
-    at = first
-    while at > 0 and source.at(at) not in (b";", b"{", b"}"):
-        if source.at(at) == name and {source.operator_before(at), source.operator(at + 1)} & _COMPARISONS:
-            return False
-        at -= 1
-    return not _is_bounded(source, name, first)
+    compared = _compared(source, source.since(first, *_ENDS))
+    return compared.get(name, first + 1) > first and not _is_bounded(source, name, first)
+
+
+@lru_cache(maxsize=16)
+def _compared(source: CudaSource, first: int) -> dict[bytes, int]:
+    """Where the statement that begins at a token first compares a name, or takes some of its bits."""
+    found: dict[bytes, int] = {}
+    for at in _statement(source, first):
+        if source.is_ident(at) and {source.operator_before(at), source.operator(at + 1)} & _COMPARISONS:
+            found.setdefault(source.at(at), at)
+    return found
 
 
 def _is_bounded(source: CudaSource, name: bytes, before: int) -> bool:
     """True where the function gives the name a lane's number or a bit's: `l = threadIdx.x & 31`, `__ffs(m) - 1`."""
     function = source.enclosing(before)
     begin = function.params[0] if function is not None else 0
-    for at in source.index.get(name, ()):
-        if begin < at < before and source.at(at + 1) == b"=":
-            end = at + 2
-            while end < before and source.at(end) not in (b";", b"{", b"}"):
-                end += 1
-            if _SMALL.search(source.text(at + 2, end)):
-                return True
-    return False
+    given, bounded = _bounds(source, name)
+    near = bisect_right(given, begin)
+    return near < len(given) and bounded[near] <= source.starts[before]
+
+
+@lru_cache(maxsize=16)
+def _bounds(source: CudaSource, name: bytes) -> tuple[list[int], list[int]]:
+    """Where a name is given something, and from which byte on it is bounded by what stands there or after."""
+    given = [at for at in source.index.get(name, ()) if source.at(at + 1) == b"="]
+    bounded: list[int] = []
+    least = len(source.data)
+    for at in reversed(given):
+        match = _SMALL.search(_value(source, at + 2))
+        if match is not None:
+            least = min(least, source.starts[at + 2] + match.end())
+        bounded.append(least)
+    return given, bounded[::-1]
 
 
 def _report(source: CudaSource, shifted: tuple[int, int] | None, shift: int, last: int) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from rocport.binding import Binder, Owner, binder
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace_range
 from rocport.rules.cuda.definitions import arguments, class_names, returned_type
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, between
 
 HEADER = "rocport_vector.h"
 _SCALARS = tuple(b"char uchar short ushort int uint long ulong longlong ulonglong float double".split())
@@ -78,6 +78,7 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     bound = binder(source, context)
     members = _member_initializers(source)
+    asked: dict[bytes, list[Finding]] = {}
     for name in sorted(source.names & _RANKS.keys()):
         for position in source.find(name):
             if bound.bind(position).owner is Owner.PROJECT:
@@ -88,7 +89,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 seen = bound.scopes.visible(open_ - 1)
                 if seen is None or seen.position == position + 1:
                     yield from _written_out(source, bound, name, open_, 0)
-            yield from _constants(source, position)
+            constant = source.at(position + 1) if _is_constexpr(source, position) else b""
+            if constant not in asked:
+                asked[constant] = list(_constants(source, constant)) if source.is_ident(position + 1) else []
+            yield from asked[constant]
             yield from _member_parameter(source, position)
     for position in source.find(b"return"):
         name = returned_type(source, bound.scopes, position) if source.at(position + 1) == b"{" else b""
@@ -174,15 +178,17 @@ def _member_initializers(source: CudaSource) -> dict[bytes, list[int]]:
 _BEFORE_TYPE = frozenset({b"static", b"const", b"inline", b"__device__", b"__constant__"})
 
 
-def _constants(source: CudaSource, position: int) -> Iterator[Finding]:
-    """The first component that must be a constant, of a vector declared constexpr at a token."""
+def _is_constexpr(source: CudaSource, position: int) -> bool:
+    """True where `constexpr` stands before the type at a token."""
     at = position - 1
     while source.at(at) in _BEFORE_TYPE:
         at -= 1
-    if source.at(at) != b"constexpr":
-        return
-    name = source.at(position + 1)
-    for use in source.index.get(name, ()) if source.is_ident(position + 1) else ():
+    return source.at(at) == b"constexpr"
+
+
+def _constants(source: CudaSource, name: bytes) -> Iterator[Finding]:
+    """The first component that must be a constant, of a vector declared constexpr."""
+    for use in source.index.get(name, ()):
         end = source.pairs.get(use + 1, use) if source.at(use + 1) == b"[" else use
         if source.at(end + 1) == b"." and _must_be_constant(source, use):
             yield finding(
@@ -201,8 +207,8 @@ def _constants(source: CudaSource, position: int) -> Iterator[Finding]:
 def _must_be_constant(source: CudaSource, use: int) -> bool:
     if source.at(use - 1) in (b"[", b"<", b"case"):
         return True
-    statement = source.texts[source.since(use, b";", b"{", b"}") : use]
-    return b"static_assert" in statement or b"constexpr" in statement
+    first = source.since(use, b";", b"{", b"}")
+    return any(between(source.index.get(word, []), first, use) for word in (b"static_assert", b"constexpr"))
 
 
 def _member_parameter(source: CudaSource, position: int) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rocport.binding.branches import branches
 from rocport.convergence import unit_of
@@ -145,26 +146,39 @@ def _loops(source: CudaSource, context: Context) -> Iterator[tuple[bytes, Findin
     steps = [at for word in (b"<<=", b"*=", b"/=") for at in source.index.get(word, ())]
     # The lexer gives `>>=` as three tokens, because templates close with the first two.
     steps += [at for at in source.index.get(b">", ()) if source.texts[at + 1 : at + 3] == [b">", b"="]]
+    loops: dict[int, tuple[int, int] | None] = {}
+    tried: set[tuple[int, bytes]] = set()
     for at in sorted(steps):
-        name, head = source.at(at - 1), at
-        while head > 0 and source.at(head) not in (b"for", b"{", b"}"):
-            head -= 1
-        close = source.pairs.get(head + 1)
-        if source.at(head) != b"for" or close is None or not head < at < close or not source.in_device(at):
+        name, head = source.at(at - 1), source.since(at, b"for", b"{", b"}") - 1
+        if (head, name) in tried:
             continue
-        if not _WARP_WIDE.intersection(source.texts[head:close]) or amd_only(source, head):
+        tried.add((head, name))
+        if head not in loops:
+            loops[head] = _without_barrier(source, head)
+        loop = loops[head]
+        if loop is None or not head < at < loop[0]:
             continue
-        inside = range(close + 1, _body_end(source, close))
-        if any(_meets(source, i) for i in inside):
-            continue
-        for i in inside:
-            opening = source.pairs.get(i + 1) if source.at(i) == name and source.at(i + 1) == b"]" else None
+        close, inside = loop[0], range(loop[0] + 1, loop[1])
+        for i in between(source.index.get(name, []), inside.start, inside.stop):
+            opening = source.pairs.get(i + 1) if source.at(i + 1) == b"]" else None
             if opening is None or source.at(i - 1) not in (b"+", b"-", b"^") or not source.is_ident(opening - 1):
                 continue
             array = source.at(opening - 1)
             if _is_written(source, array, inside) and not _is_private(source, array, opening - 1):
                 yield array, _report(source, context, head, array, close)
                 break
+
+
+def _without_barrier(source: CudaSource, head: int) -> tuple[int, int] | None:
+    """The closing parenthesis of a `for` over a warp's lanes and the end of its body; None for others, and for one with
+    a barrier."""
+    close = source.pairs.get(head + 1)
+    if source.at(head) != b"for" or close is None or not source.in_device(head) or amd_only(source, head):
+        return None
+    if not _WARP_WIDE.intersection(source.texts[head:close]):
+        return None
+    end = _body_end(source, close)
+    return None if any(_meets(source, i) for i in range(close + 1, end)) else (close, end)
 
 
 def _exchanges(source: CudaSource, context: Context, chains: list[tuple[bytes, Finding]]) -> Iterator[Finding]:
@@ -205,6 +219,7 @@ def _exchanges(source: CudaSource, context: Context, chains: list[tuple[bytes, F
 _DEVICE = frozenset((b"__device__", b"__global__"))
 
 
+@lru_cache(maxsize=2)
 def _declared(source: CudaSource) -> list[tuple[int, bool]]:
     """Names of shared arrays and scalars, of volatile ones and of volatile pointers: (token, whether volatile)."""
     found: list[tuple[int, bool]] = []
@@ -299,8 +314,12 @@ def _meets(source: CudaSource, at: int) -> bool:
     called = source.at(at + 1) == b"(" or (source.at(at + 1) == b";" and source.at(at - 1) in (b";", b"{", b"}"))
     if not called or _MEETS.fullmatch(source.at(at)) is None:
         return False
-    name = source.at(at)
-    return all(source.at(function.name) != name for function in source.functions if function.body is not None)
+    return source.at(at) not in _own_functions(source)
+
+
+@lru_cache(maxsize=2)
+def _own_functions(source: CudaSource) -> frozenset[bytes]:
+    return frozenset(source.at(function.name) for function in source.functions if function.body is not None)
 
 
 def _exchanged(source: CudaSource, at: int, volatile: bool) -> Finding:
@@ -327,8 +346,8 @@ _WARP_WIDE = frozenset((b"32", b"16", b"warpSize", b"WARP_SIZE", b"WARPSIZE", b"
 def _is_written(source: CudaSource, array: bytes, inside: range) -> bool:
     """True for `array[...] = ...` or `array[...] += ...` among the tokens."""
     return any(
-        source.at(i) == array and source.at(i + 1) == b"[" and source.at(source.pairs.get(i + 1, i) + 1) in _ASSIGNMENTS
-        for i in inside
+        source.at(i + 1) == b"[" and source.at(source.pairs.get(i + 1, i) + 1) in _ASSIGNMENTS
+        for i in between(source.index.get(array, []), inside.start, inside.stop)
     )
 
 
