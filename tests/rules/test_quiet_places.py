@@ -82,3 +82,53 @@ def test_declarations_that_lack_one_library_are_one_decision(tmp_path: Path) -> 
     )
     causes = {finding.cause for finding in _open(tmp_path, u_h=header, a_cu='#include "u.h"\n')}
     assert len(causes) == 1
+
+
+def test_the_tests_of_a_library_that_the_tree_carries_along_are_built_by_nobody(tmp_path: Path) -> None:
+    files = {f"extern__fmt__{folder}__CMakeLists_txt": "find_package(CUDA)\n" for folder in ("test", "src")}
+    assert {finding.path for finding in _open(tmp_path, **files)} == {"extern/fmt/src/CMakeLists.txt"}
+
+
+def test_a_library_without_a_counterpart_is_one_decision_in_make_and_in_sources(tmp_path: Path) -> None:
+    files = {"Makefile": "x: x.cu\n\tnvcc x.cu -lcudnn\n", "a.cu": "void f(cudnnHandle_t h) { cudnnDestroy(h); }\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    found = {
+        finding.path: finding.cause for finding in _open(tmp_path) if finding.applicability is Applicability.MANUAL
+    }
+    assert set(found) == {"Makefile", "a.cu"} and len(set(found.values())) == 1
+
+
+def test_each_package_of_a_line_is_a_decision_of_its_own(tmp_path: Path) -> None:
+    files = {"pyproject_toml": '[project]\ndependencies = ["cudf", "cupy"]\n', "m_py": "import cudf\n"}
+    found = [(finding.path, finding.cause) for finding in _open(tmp_path, **files)]
+    assert sorted(found) == [
+        ("m.py", "package cudf"),
+        ("pyproject.toml", "package cudf"),
+        ("pyproject.toml", "package cupy"),
+    ]
+
+
+_SMI = "import shutil, subprocess\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("if shutil.which('nvidia-smi'):\n    subprocess.run(['nvidia-smi'])\n", False),
+        ("def f():\n    if not shutil.which('nvidia-smi'):\n        return\n    run('nvidia-smi -L')\n", False),
+        ("smi = shutil.which('nvidia-smi')\nif smi:\n    subprocess.run([smi, '-L'])\n", False),
+        ("if not shutil.which('nvidia-smi'):\n    raise RuntimeError('no GPU')\nrun('nvidia-smi')\n", True),
+        ("has_gpu = shutil.which('nvidia-smi') is not None\n", True),
+        ("if shutil.which('nvidia-smi'):\n    devices = 8\n", True),
+        ("subprocess.run(['nvidia-smi'])\n", True),
+    ],
+)
+def test_a_tool_that_runs_only_where_it_was_found_asks_nothing(tmp_path: Path, text: str, asked: bool) -> None:
+    assert ("nvidia-tool" in {finding.rule for finding in _open(tmp_path, m_py=_SMI + text)}) is asked
+
+
+def test_a_comment_behind_a_command_of_cmake_is_no_command(tmp_path: Path) -> None:
+    text = "project(a CUDA)\nset(CMAKE_CUDA_ARCHITECTURES 86) # 52 72\nadd_library(b b.cu) # all\n"
+    found = _open(tmp_path, CMakeLists_txt=text, b_cu="__global__ void k() {}\n")
+    assert found and all(finding.applicability is Applicability.REVIEW for finding in found)

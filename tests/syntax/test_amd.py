@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rocport.syntax.amd import ported_side, ported_sides, twins
 
 _BOTH = ("cuda/a.cu", "cuda/b.cu", "cuda/deep/c.cu", "hip/a.cpp", "hip/b.cpp")
@@ -27,3 +29,19 @@ def test_a_file_has_a_twin_of_any_suffix_in_its_folder_alone() -> None:
     assert ported_sides(("src/CUDAStream.cu", "src/HIPStream.cpp")) == {"src/CUDAStream.cu": "src/HIPStream.cpp"}
     assert ported_sides(("Dockerfile.cuda", "Dockerfile.rocm")) == {"Dockerfile.cuda": "Dockerfile.rocm"}
     assert not ported_sides(("src/cuda_check.h", "tests/hip_check.h"))
+
+
+@pytest.mark.parametrize(
+    ("plain", "amd", "paired"),
+    [
+        ("ci/Dockerfile", "ci/Dockerfile.rocm", True),
+        ("Dockerfile_1", "Dockerfile_hip_1", True),
+        ("Dockerfile_1", "Dockerfile_hip_2", False),
+        ("requirements.txt", "requirements-rocm6.2.txt", True),
+        ("environment.yml", "environment_amd.yml", True),
+        ("src/kernel.cu", "src/kernel_hip.cu", False),
+        ("Dockerfile", "docker/Dockerfile.rocm", False),
+    ],
+)
+def test_a_recipe_has_a_twin_in_its_folder_with_amds_word_in_its_name(plain: str, amd: str, paired: bool) -> None:
+    assert (ported_sides((plain, amd)) == {plain: amd}) is paired

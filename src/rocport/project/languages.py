@@ -76,12 +76,22 @@ _NAMES = {
 }
 
 
+_NOT_BUILT = re.compile(r"(?i)(?:tests?|testing|examples?|samples?|docs?|benchmarks?|tutorials?|ci)/")
+"""Folders of a library that who carries it along does not build."""
+
+
 def language_of(path: str) -> str:
     """`cuda` for C, C++ and CUDA sources and headers; `python`, `notebook`, `cmake`, `make`, `requirements`, `toml`
     (with setup.cfg), `docker`, `shell`, `yaml`, `meson`, `bazel`, `manifest` (MANIFEST.in), `gitmodules`, `hip`;
-    else `other`, as the workflows of a library that the tree carries along: no service reads those."""
-    if vendored(path) and "/.github/" in path:
-        return "other"
+    else `other`, as the workflows of a library that the tree carries along, which no service reads, and all but the
+    sources of its tests and examples, which the project does not build."""
+    language = _by_name(path)
+    library = vendored(path) if language != "other" else ""
+    beside = library and ("/.github/" in path or (language != "cuda" and _NOT_BUILT.match(path, len(library))))
+    return "other" if beside else language
+
+
+def _by_name(path: str) -> str:
     name = os.path.basename(path).lower()
     stem, suffix = os.path.splitext(name)
     if suffix == ".in":

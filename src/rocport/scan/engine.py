@@ -568,7 +568,7 @@ class Scan:
         elif language in _BUILT and (build := self.context.project.built_for_amd(path)):
             said = f"{build} builds for AMD GPUs already"
             kept = [
-                _on_ported_side(finding, said, f"what {build} builds for HIP")
+                _on_ported_side(finding, said, f"what {build} builds for HIP", known=path == build)
                 if finding.phase == _BUILD_PHASE and not names_amd(_line_at(data, finding))
                 else finding
                 for finding in kept
@@ -586,13 +586,15 @@ _BUILT = frozenset({"cuda", "cmake", "make", "shell"})
 """Languages of what CMake builds, or is called beside: setup.py asks PyTorch for its own build."""
 
 
-def _on_ported_side(finding: Finding, said: str, twin: str) -> Finding:
-    """What is CUDA's side, or AMD's, of a project that has or builds both: one thing to know, however many places."""
+def _on_ported_side(finding: Finding, said: str, twin: str, known: bool = False) -> Finding:
+    """What is CUDA's side, or AMD's, of a project that has or builds both: one thing to know, however many places, and
+    none (`known`) in the very file that builds for AMD."""
     if finding.applicability is Applicability.SAFE or finding.cause == _TWIN:
         return finding
     return replace(
         finding,
         message=f"{said}; here, {finding.message}",
+        applicability=Applicability.SAFE if known else finding.applicability,
         fix=f"build {twin} on ROCm; where it lacks what stands here: {finding.fix or 'as said'}",
         cause=_TWIN,
     )

@@ -10,6 +10,8 @@ _CUDAS, _AMDS = ("cuda", "nvidia"), ("hip", "rocm", "amd")
 # A word of AMD's platform: `is_rocm`, `HIP_HOME`, `torch.version.hip`, `"gfx942"`; not `chip` or `relationship`.
 _WORD = re.compile(r"(?i)(?:^|[^a-z])(?:is_?)?(?:hip(?:ify|cc|blas\w*|_\w*)?|rocm\w*|amd\w*|gfx\w*)(?:[^a-z]|$)")
 _PATH = re.compile(r"(?i)(?:^|[/._-])(?:hip|rocm|amd)[^/]*(?:$|/)")
+_OF_AMD = re.compile(r"(?i)[._-](?:hip|rocm|amd)[\d.]*(?=[._-]|\Z)")
+_RECIPE = re.compile(r"(?i)(?:docker|container|requirements|environment|constraints|conda|compose)")
 _MACRO = re.compile(rb"_*(?:\w*_)?(?:HIP|ROCM|HIPCC|AMDGCN|AMDGPU|AMD)(?:_\w*|CC)?_*")
 
 
@@ -41,8 +43,8 @@ def twins(name: str) -> set[str]:
 
 def ported_sides(files: Iterable[str]) -> Mapping[str, str]:
     """Folders (with `/`) and files of CUDA's that have a twin for AMD beside them, and the twin: `lib/targets/cuda/`
-    beside `lib/targets/hip/`, `CUDAStream.cu` beside `HIPStream.cpp`. One that somebody has begun is none: a folder
-    that holds less than half of what CUDA's does."""
+    beside `lib/targets/hip/`, `CUDAStream.cu` beside `HIPStream.cpp`, `Dockerfile` beside `Dockerfile.rocm`. One that
+    somebody has begun is none: a folder that holds less than half of what CUDA's does."""
     paths = dict.fromkeys(sorted(files))
     for path in list(paths):
         paths |= {path[:at]: None for at, letter in enumerate(path, start=1) if letter == "/"}
@@ -54,6 +56,11 @@ def ported_sides(files: Iterable[str]) -> Mapping[str, str]:
         twin = next((beside[name] for name in names if name in beside), None)
         if twin is not None and sizes[path] <= 2 * sizes[twin]:
             found[path] = twin
+    for path in paths:
+        folder, slash, name = path.rpartition("/")
+        plain = folder + slash + _OF_AMD.sub("", name)
+        if plain != path and plain in paths and _RECIPE.match(name):
+            found.setdefault(plain, path)
     return found
 
 

@@ -135,7 +135,8 @@ def sources_edits(source: BuildSource, command: CMakeCommand, context: Context) 
     indent, newline = _indent(source, command), _newline(source)
     rows = (f"if({OPTION})", f"  rocm_sources({target})", "endif()")
     text = "".join(f"{newline}{indent}{row}" for row in rows)
-    return (Edit(Span(command.close, command.close), text.encode()), *prelude(source, context))
+    end = _end(source, command)
+    return (Edit(Span(end, end), text.encode()), *prelude(source, context))
 
 
 def prelude(source: BuildSource, context: Context) -> tuple[Edit, ...]:
@@ -552,7 +553,8 @@ def _wrapped(source: BuildSource, command: CMakeCommand, rocm: Sequence[str]) ->
     head = head + f"{indent}else(){newline}" if rocm else f"if(NOT {OPTION}){newline}"
     made = [Edit(Span(command.at, command.at), f"{head}{indent}  ".encode())]
     made += _indented(source, command)
-    made.append(Edit(Span(command.close, command.close), f"{newline}{indent}endif()".encode()))
+    end = _end(source, command)
+    made.append(Edit(Span(end, end), f"{newline}{indent}endif()".encode()))
     return tuple(made)
 
 
@@ -573,9 +575,20 @@ def _alone(source: BuildSource, command: CMakeCommand) -> bool:
     """True when nothing but a comment shares the lines of a command."""
     data = source.data
     before = data[data.rfind(b"\n", 0, command.at) + 1 : command.at]
-    end = data.find(b"\n", command.close)
-    after = data[command.close : end if end >= 0 else len(data)].strip()
-    return not before.strip(b" \t\xef\xbb\xbf") and not after
+    after = _behind(source, command)
+    return not before.strip(b" \t\xef\xbb\xbf") and (not after or (after[:1] == b"#" and after[:2] != b"#["))
+
+
+def _behind(source: BuildSource, command: CMakeCommand) -> bytes:
+    """What stands behind a command on its line."""
+    end = source.data.find(b"\n", command.close)
+    return source.data[command.close : end if end >= 0 else len(source.data)].strip()
+
+
+def _end(source: BuildSource, command: CMakeCommand) -> int:
+    """Where a command and the comment behind it end."""
+    after = _behind(source, command)
+    return source.data.find(after, command.close) + len(after) if after else command.close
 
 
 def _indent(source: BuildSource, command: CMakeCommand) -> str:

@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from rocport.facts.lookup import counterpart, link_names
+from rocport.facts.symbols import without_counterpart
 from rocport.model import Applicability, Confidence, Finding, Rule, Severity, Span
 from rocport.project.build import BuildSource, Line
 from rocport.project.cmake import CMakeCommand
@@ -94,6 +95,12 @@ def cuda_library(text: str, by_hand: bool = False) -> tuple[str, str]:
         note = row.note.partition(":")[2].strip() if row else ""
         return spelled, note or (f"link {row.hip} on ROCm" if row and row.hip else NOTHING)
     return "", ""
+
+
+def library_cause(spelled: str) -> str:
+    """The library that a link name `-lcudnn` is of, where none of it has a place on ROCm; else empty."""
+    row = counterpart("link", spelled.removeprefix("-l").removeprefix("lib"))
+    return without_counterpart(row) if row is not None else ""
 
 
 def found(

@@ -19,6 +19,7 @@ from rocport.rules.build.common import (
     NVCC_FLAG,
     cuda_library,
     found,
+    library_cause,
     nvcc_flag,
     nvcc_variables,
 )
@@ -117,7 +118,8 @@ def _by_hand(source: BuildSource, line: Line) -> Iterator[Finding]:
     """The library that an edited line leaves out for ROCm, and nothing takes the place of."""
     library, advice = cuda_library(line.text, by_hand=True) if "-l" in line.text else ("", "")
     if library:
-        yield found(RULE, source, line, f"{library}: {BY_HAND}", fix=advice)
+        item = found(RULE, source, line, f"{library}: {BY_HAND}", fix=advice)
+        yield replace(item, cause=library_cause(library))
 
 
 def _shown(lines: Sequence[Line]) -> frozenset[int]:

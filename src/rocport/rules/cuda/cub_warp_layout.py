@@ -7,7 +7,8 @@ which the layouts ask for. REVIEW, once a line.
 
 `BLOCK_LOAD_WARP_TRANSPOSE` and `BLOCK_STORE_WARP_TRANSPOSE` use the warp on the way only: what a thread gets is the
 same for `BLOCK_LOAD_TRANSPOSE`, which takes a block of any size. Where the size is a multiple of 64 threads they stay;
-otherwise the port takes the latter, which costs a barrier, and whose TempStorage has a size of its own: SAFE.
+otherwise the port takes the latter, which costs a barrier, and whose TempStorage has a size of its own: REVIEW where a
+number says that it is taken, SAFE where the size is the caller's.
 """
 
 from __future__ import annotations
@@ -98,6 +99,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
+    tried = b"hipcub" in source.names  # `namespace cub = hipcub` is that of an author who has built this for AMD
     lines: set[int] = set()
     scopes = Scopes(source)
     for position in sorted(source.find(*_LAYOUTS)):
@@ -125,7 +127,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 position,
                 f"{name.decode()} asks for a block of whole wavefronts; {_ON_THE_WAY[name].decode()} gives each thread "
                 "the same items with a block of any size, through one exchange in shared memory of its own size",
-                applicability=Applicability.SAFE,
+                applicability=Applicability.REVIEW if threads.isdigit() and not tried else Applicability.SAFE,
                 fix="see that nothing else counts on the size of its TempStorage",
                 edits=[
                     insert(source.starts[start], b"((" + threads + b") % 64 ? " + instead + b" : "),

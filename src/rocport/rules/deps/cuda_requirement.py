@@ -88,20 +88,13 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
             rest = rest.replace(name, "")
         tag = WHEEL_TAG.search(rest)
         if tag:
-            troubled[tag[0]] = f"{tag[0].strip()}: CUDA's wheels"
-        if troubled:
-            fixes = [_TAG_FIX] if tag else []
-            fixes += [_NAME_FIX] if len(troubled) > len(fixes) else []
-            item = found(
-                RULE,
-                source,
-                line,
-                "; ".join(dict.fromkeys(troubled.values())),
-                fix="; ".join(fixes),
-                confidence=Confidence.HIGH if tag else Confidence.MEDIUM,
-            )
-            packages = [name for name in troubled if not tag or name != tag[0]]
-            yield replace(item, cause=package_cause(*packages))
+            item = found(RULE, source, line, f"{tag[0].strip()}: CUDA's wheels", fix=_TAG_FIX)
+            yield replace(item, cause=package_cause())
+        # What serves one package is asked apart from what serves another.
+        for cause in dict.fromkeys(map(package_cause, troubled)):
+            texts = dict.fromkeys(text for name, text in troubled.items() if package_cause(name) == cause)
+            item = found(RULE, source, line, "; ".join(texts), fix=_NAME_FIX, confidence=Confidence.MEDIUM)
+            yield replace(item, cause=cause)
 
 
 def _asked(source: BuildSource) -> Iterator[tuple[Line, list[str]]]:

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.build.common import BY_HAND, CUDA_PATH, cuda_library
+from rocport.rules.build.common import BY_HAND, CUDA_PATH, cuda_library, library_cause
 from rocport.rules.build.nvcc import hip_library
 from rocport.rules.python.common import PYTHON, finding, is_build_script, open_places
 from rocport.rules.python.gate import edited, whole_string
@@ -89,7 +89,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         )
         yield edited(replace(item, cause=_CAUSE), gate, _edits(gate, node))
     for node in open_places(source, [node for node in nodes if cuda_library(str(node.value), by_hand=True)[0]]):
-        yield finding(RULE, source, node, f"{ast.unparse(node)[:60]}: {BY_HAND}", fix=_advice(node))
+        item = finding(RULE, source, node, f"{ast.unparse(node)[:60]}: {BY_HAND}", fix=_advice(node))
+        yield replace(item, cause=library_cause(cuda_library(str(node.value), by_hand=True)[0]))
 
 
 _CAUSE = "CUDA's folders and libraries in Python"

@@ -1,6 +1,7 @@
 """Starting workers by fork after the GPU was used: the HIP runtime does not survive it.
 CUDA forbids it as well, but looks at fewer calls as initialisation; on ROCm a parent that asked for the devices leaves
-children that hang or fail. Right when `spawn` is used on ROCm.
+children that hang or fail. Right when `spawn` is used on ROCm, and where the file uses the standard library's processes
+and no library for GPUs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from rocport.syntax.python import PythonSource
 
 _CALLS = ("set_start_method", "get_context", "start_processes", "notebook_launcher", "elastic_launch", "LaunchConfig")
 
+_GPU = frozenset({"torch", "accelerate", "cupy", "jax", "numba", "tensorflow", "triton", "vllm", "deepspeed", "ray"})
 _KEYWORDS = ("start_method", "context", "mp_context", "method")
 
 RULE = Rule(
@@ -40,6 +42,7 @@ RULE = Rule(
     ),
     clean=(
         Example("mp.set_start_method('spawn')\n", path="m.py"),
+        Example("import multiprocessing as mp\nmp.set_start_method('fork')\n", path="service.py"),
         Example("method = 'fork'  # a command of git\nrun('git', 'fork')\n", path="m.py"),
     ),
     sources=("https://docs.pytorch.org/docs/stable/notes/multiprocessing.html",),
@@ -47,7 +50,7 @@ RULE = Rule(
 
 
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
-    if not source.modules & {"torch", "accelerate"} and b"start_method" not in source.data:
+    if source.modules.isdisjoint(_GPU) and ("multiprocessing" in source.modules or b"start_method" not in source.data):
         return
     nodes: list[Any] = []
     for node, text in source.strings:

@@ -15,7 +15,7 @@ from typing import Any
 from rocport.facts.lookup import counterpart
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.python.common import PYTHON, call_name, finding
-from rocport.rules.python.gate import edited, open_lines, replaceable
+from rocport.rules.python.gate import block_of, edited, open_lines, replaceable
 from rocport.rules.python.optional import bound_instead, import_gate
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
@@ -99,6 +99,11 @@ RULE = Rule(
         Example("def can_measure():\n    return importlib.util.find_spec('pynvml') is not None\n", path="m.py"),
     ),
     clean=(
+        Example("if shutil.which('nvidia-smi'):\n    run(['nvidia-smi'])\n", path="m.py"),
+        Example(
+            "def f():\n    if shutil.which('nvidia-smi') is None:\n        return 0\n    run('nvidia-smi -L')\n",
+            path="m.py",
+        ),
         Example("try:\n    import pynvml\nexcept ImportError:\n    pynvml = None\n", path="m.py"),
         Example("if is_rocm:\n    run('rocm-smi')\nelse:\n    run('nvidia-smi')\n", path="m.py"),
         Example("import ctypes\nm = ctypes.CDLL('libm.so.6')\nc = find_library('c')\n", path="m.py"),
@@ -136,7 +141,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             nodes.append(call)
     for constant, text in source.strings:
         asked = text in modules and _ASKS.search(call_name(source, source.parents[constant]))
-        if asked or (len(text) < 300 and _COMMAND.search(text)):
+        if asked or (len(text) < 300 and _COMMAND.search(text) and not _sought_first(source, constant)):
             nodes.append(constant)
     opened = {node: name for node in source.find(ast.Call) if (name := _opened(node))}
     nodes += opened
@@ -167,6 +172,50 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             yield replace(item, applicability=Applicability.SAFE, fix="nothing here: the port changes the import")
             continue
         yield edited(item, *_edits(gate, node, served)) if len(others) == 1 else item
+
+
+def _sought_first(source: PythonSource, node: ast.AST) -> bool:
+    """True for a tool that runs only where `shutil.which` found it, and for that question itself where it decides
+    nothing else."""
+    parent, statement = source.parents[node], source.statement(node)
+    if _seeks(source, parent) and isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        name = statement.targets[0].id
+        return any(name in source.words(other.test) and not _refuses(other) for other in source.find(ast.If))
+    if _seeks(source, parent) and isinstance(statement, ast.If):
+        return not _refuses(statement) and (_leaves(statement) or any(map(_names_a_tool, statement.body)))
+    for outer, child in source.ancestors(node):
+        if isinstance(outer, ast.If) and child in outer.body and _asks_first(source, outer):
+            return True
+        for before in block_of(source, child) if isinstance(child, ast.stmt) else ():
+            if before is child:
+                break
+            if isinstance(before, ast.If) and _leaves(before) and _asks_first(source, before):
+                return True
+    return False
+
+
+def _seeks(source: PythonSource, node: ast.AST) -> bool:
+    """True for `shutil.which("nvidia-smi")`."""
+    return isinstance(node, ast.Call) and call_name(source, node).endswith("which") and _names_a_tool(node)
+
+
+def _asks_first(source: PythonSource, node: ast.If) -> bool:
+    return any(_seeks(source, call) for call in ast.walk(node.test))
+
+
+def _leaves(node: ast.If) -> bool:
+    return isinstance(node.body[-1], (ast.Return, ast.Continue))
+
+
+def _refuses(node: ast.If) -> bool:
+    """True where somebody without the tool gets no further: `if not which(...): raise`."""
+    last = node.body[-1]
+    return isinstance(last, ast.Raise) or (isinstance(last, ast.Expr) and "exit" in ast.unparse(last))
+
+
+def _names_a_tool(node: ast.AST) -> bool:
+    texts = (item.value for item in ast.walk(node) if isinstance(item, ast.Constant) and isinstance(item.value, str))
+    return any(_COMMAND.search(text) for text in texts)
 
 
 def _opened(call: ast.Call) -> str:

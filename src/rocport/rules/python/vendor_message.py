@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
@@ -26,6 +27,7 @@ REFUSES = re.compile(
 )
 _SAYS = frozenset({"warn", "warning", "error", "critical", "exit", "print_error_and_exit", "warn_once", "skip"})
 
+_NVML = re.compile(rb"\bimport py3?nvml|\bfrom py3?nvml|\bnvml[A-Z]\w+")
 _GPU = re.compile(r"(?i)\b(an? |)nvidia (gpus?|devices?|(?:graphics )?cards?)\b")
 _TOOLS = re.compile(r"(?i)nvcc|toolkit|install|cuda \d")
 
@@ -90,6 +92,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix="name both vendors; see that the condition accepts torch.version.hip",
             confidence=Confidence.LOW,
         )
+        if _NVML.search(source.data):
+            item = replace(item, cause="NVIDIA's management tools")
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
 
 
