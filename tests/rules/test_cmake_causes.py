@@ -78,9 +78,10 @@ def test_rocm_counts_wherever_a_switch_for_cuda_is_asked(tmp_path: Path) -> None
     ]
 
 
-def test_a_project_that_builds_for_amd_by_itself_is_one_thing_to_know(tmp_path: Path) -> None:
+def test_a_file_that_builds_for_amd_asks_nobody_and_what_stands_beside_it_once(tmp_path: Path) -> None:
     text = "project(x CXX)\nif(WITH_CUDA)\nfind_package(CUDA)\ncuda_wrap_srcs(x PTX f a.cu)\nendif()\n"
     assert _causes(tmp_path, text) == [("manual", 1), ("review", 2)]
-    assert _causes(tmp_path, text + "if(USE_HIP)\nenable_language(HIP)\nadd_library(y b.hip)\nendif()\n") == [
-        ("manual", 3)
-    ]
+    built = text + "if(USE_HIP)\nenable_language(HIP)\nadd_library(y b.hip)\nendif()\n"
+    assert _causes(tmp_path, built) == []
+    (tmp_path / "build.sh").write_text("nvcc a.cu\nnvcc b.cu\n")
+    assert _causes(tmp_path, built) == [("manual", 2)]

@@ -285,6 +285,7 @@ def _shared(source: CudaSource, position: int, symbol: Symbol, other: bytes, mac
         applicability=Applicability.REVIEW,
         edits=[replace(source, position, symbol.hip.encode())],
         fix=f"write ({symbol.hip})(...) where the macro is not meant, or give the macro another name",
+        cause=f"macros for CUDA's names in {macro.path or source.path}",
     )
 
 
