@@ -132,3 +132,26 @@ def test_a_comment_behind_a_command_of_cmake_is_no_command(tmp_path: Path) -> No
     text = "project(a CUDA)\nset(CMAKE_CUDA_ARCHITECTURES 86) # 52 72\nadd_library(b b.cu) # all\n"
     found = _open(tmp_path, CMakeLists_txt=text, b_cu="__global__ void k() {}\n")
     assert found and all(finding.applicability is Applicability.REVIEW for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("void f() { long t = clock(); }\n", False),
+        ("__global__ void k() {}\nvoid f() { long t = clock(); }\n", True),
+        ("#include <time.h>\n__global__ void k() {}\nvoid f() { long t = clock(); }\n", False),
+        ("__global__ void k(long *t) { *t = clock(); }\n", True),
+    ],
+)
+def test_a_clock_of_a_file_without_device_code_is_the_c_librarys(tmp_path: Path, text: str, asked: bool) -> None:
+    assert any("clock" in finding.message for finding in _open(tmp_path, a_cu=text)) is asked
+
+
+def test_a_name_declared_again_in_an_inner_block_says_nothing_of_the_outer_one(tmp_path: Path) -> None:
+    kernel = (
+        "__global__ void k(float *g, float *s, int n, int rows) {\n"
+        "  int col = blockIdx.y * blockDim.y + threadIdx.y;\n"
+        "  for (int row = blockIdx.z; row < rows; ++row) {\n    for (int c = col; c < n; ++c) {\n"
+        "      __syncthreads();\n      float rows = s[threadIdx.x];\n      g[c] = rows;\n    }\n  }\n}\n"
+    )
+    assert [(item.rule, item.line) for item in _open(tmp_path, a_cu=kernel)] == [("divergent-barrier", 4)]

@@ -617,6 +617,8 @@ class _Walk:
         self.body = body
         self.environment: dict[bytes, Value] = dict(unit.constants)
         self.declared: dict[bytes, int] = {}
+        self.hidden: list[dict[bytes, tuple[Value | None, int]]] = []
+        """What stood outside of each open list of statements under the names that it declares again."""
         self.shared: set[bytes] = set()
         self.guards: list[Guard] = []
         self.results: list[Value] = []
@@ -649,9 +651,16 @@ class _Walk:
 
     def _list(self, items: tuple[Statement, ...]) -> None:
         depth = len(self.guards)
+        self.hidden.append({})
         for number, statement in enumerate(items):
             self._one(statement, Rest(items, number + 1))
         del self.guards[depth:]
+        for name, (value, declared) in self.hidden.pop().items():
+            self.declared[name] = declared
+            if value is None:
+                self.environment.pop(name, None)
+            else:
+                self.environment[name] = value
 
     def _one(self, statement: Statement, rest: Rest) -> None:
         kind = statement.kind
@@ -766,6 +775,8 @@ class _Walk:
             known = self.declarations[first, last] = self._declared(first, last)
         names, shared, volatile = known
         for name in names:
+            if name in self.declared:
+                self.hidden[-1].setdefault(name, (self.environment.get(name), self.declared[name]))
             self.declared[name] = len(self.guards)
             self.environment.pop(name, None)
         if shared:

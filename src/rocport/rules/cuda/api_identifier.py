@@ -290,15 +290,15 @@ def _shared(source: CudaSource, position: int, symbol: Symbol, other: bytes, mac
 
 
 def _is_the_host_s(source: CudaSource, position: int) -> bool:
-    """True for the C library's `clock()`: `std::clock`, or a call outside device code of a file that has its header;
-    and for a variable of the name."""
+    """True for the C library's `clock()`: `std::clock`, or a call outside device code of a file that has its header or
+    no device code at all; and for a variable of the name."""
     if source.at(position + 1) != b"(" and source.directive_of(position) is None:
         return True
     if source.at(position - 1) == b"::" and source.at(position - 2) == b"std":
         return True
     if source.in_device(position) or source.directive_of(position) is not None or source.at(position + 1) != b"(":
         return False
-    return _C_CLOCK.search(source.data) is not None
+    return _C_CLOCK.search(source.data) is not None or source.names.isdisjoint((b"__device__", b"__global__"))
 
 
 def _on_device(source: CudaSource, position: int, symbol: Symbol) -> bool:
