@@ -216,3 +216,19 @@ list(APPEND SOURCES a.cu)
 list(REMOVE_ITEM CORE_COMPILE_DEFS NOT_THIS)
 """
     assert cmake_defines(text) == ["CORE_CUDA_PROFILING", "CORE_GPU=1"]
+
+
+def test_a_makefiles_recipes_say_flags_that_all_of_them_share() -> None:
+    """A rule for each compiler (OP2's), another for each variant of a program, lines that only link, and what stands
+    in a conditional."""
+    nvcc = "%+cuda.o: %.cu\n\t$(NVCC) $(FLAGS) -DOP2_CUDA -c $< -o $@\n"
+    hipcc = "%+hip.o: %.cu\n\t@$(HIPCC) $(FLAGS) -DOP2_HIP -c $< -o $@\n"
+    link = "all:\n\tnvcc $^ -DLINKED -o $@\n"
+    host = "%.o: %.cpp\n\t$(CXX) -DHOST -c $< -o $@\n"
+    variants = "a: a.cu\n\t-$(CUDA)/bin/nvcc -DN=4 -DCAST \\\n\t  a.cu -o a\nb: a.cu\n\tnvcc -DN=4 $< -o b\n"
+    told = {text: defines.macros_of("Makefile", text).defines for text in (nvcc + link + host, nvcc + hipcc, variants)}
+    assert list(told.values()) == [("OP2_CUDA",), ("OP2_HIP",), ("N=4",)]
+    assert defines.macros_of("Makefile", f"D = -DA -DOP2_CUDA\nifdef X\n{nvcc}endif\n{host}").defines == (
+        "A",
+        "OP2_CUDA",
+    )

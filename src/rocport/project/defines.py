@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from rocport.project.cmake import VARIABLE, CMakeCommand, commands
 from rocport.project.languages import language_of
-from rocport.project.make import assignments
+from rocport.project.make import assignments, gpu_recipes
 from rocport.syntax.amd import names_amd
 from rocport.syntax.python import parse
 
@@ -328,8 +328,12 @@ def _of_platform(words: Sequence[str]) -> bool | None:
 
 
 def _of_makefile(text: str) -> tuple[str, ...]:
-    """-D flags of variable assignments that a build for AMD makes; a flag that uses a variable is left out."""
-    return tuple(found[2] for line in assignments(text) for found in _DEFINE_FLAG.finditer(line))
+    """-D flags of variable assignments that a build for AMD makes, and those that all its recipes for GPU sources say;
+    a flag that uses a variable is left out."""
+    assigned = [found[2] for line in assignments(text) for found in _DEFINE_FLAG.finditer(line)]
+    recipes = [[found[2] for found in _DEFINE_FLAG.finditer(line)] for line in gpu_recipes(text)]
+    shared = [flag for flag in recipes[0] if all(flag in others for others in recipes)] if recipes else []
+    return tuple(dict.fromkeys([*assigned, *shared]))
 
 
 def defines_without_cuda(path: str, text: str) -> Sequence[str]:

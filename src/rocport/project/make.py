@@ -15,6 +15,11 @@ ASSIGNS = re.compile(r"\s*(?:(?:export|override|private)\s+)*([A-Za-z_]\w*)\s*(?
 USES = re.compile(r"\$[({](\w+)[)}]")
 _ENTERS = re.compile(r"g?make(?:\[\d+\])?: Entering directory '(.*)'")
 _REFUSED = re.compile(r"(?i)[,(\"' ](?:no|0|off|false|n)?[)\"' ]*$")
+# The compiler is the recipe's first word; what has neither a source nor -c only links.
+_COMPILES = re.compile(
+    r"\t[ \t]*[@-]*(?:[\w$(){}./+][\w$(){}./+-]*)?(?i:nvcc|cudacc|(?P<hip>hipcc))[)}]?(?=\s)"
+    r"(?=.*(?:\s-d?c\b|\$<|\.cu\b|\.hip\b)).*"
+)
 _LEAVES = re.compile(r"g?make(?:\[\d+\])?: Leaving directory")
 
 
@@ -26,6 +31,18 @@ def makefile_of(folder: Path) -> Path | None:
 def assignments(text: str) -> Iterator[str]:
     """The lines that assign a variable outside of conditionals, or where a build for AMD goes (`ifeq ($(hip),yes)`),
     each whole and without its comment."""
+    yield from (line.partition("#")[0] for line in _taken(text) if not line[:1].isspace() and ASSIGNS.match(line))
+
+
+def gpu_recipes(text: str) -> list[str]:
+    """The lines of recipes that compile a source for a GPU, where `assignments` looks: hipcc's where the file has them,
+    otherwise nvcc's, `$(NVCC) -DX -c $<`."""
+    found = [match for line in _taken(text) if (match := _COMPILES.match(line))]
+    return [match[0] for match in found if match["hip"]] or [match[0] for match in found]
+
+
+def _taken(text: str) -> Iterator[str]:
+    """The lines that stand outside of conditionals, or where a build for AMD goes."""
     inside: list[bool] = []
     for line in _joined(text):
         word = line.split(None, 1)[0] if line.split() else ""
@@ -35,8 +52,8 @@ def assignments(text: str) -> Iterator[str]:
             inside[-1] = False
         elif word == "endif" and inside:
             inside.pop()
-        elif all(inside) and not line[:1].isspace() and ASSIGNS.match(line):
-            yield line.partition("#")[0]
+        elif all(inside):
+            yield line
 
 
 def commands(printed: str) -> Iterator[list[str]]:
