@@ -84,6 +84,8 @@ class ProjectIndex:
     """Classes of CUDA files with a constructor that takes nothing and does something."""
     templates: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
     """Functions that a file declares as templates, not static and without a body (`name/parameters`): the files."""
+    vectors: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
+    """Other names of CUDA's vector types, `Acc/float4`, and structures that begin with one, `Row/`: the files."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Version specifiers that the tree's requirements give a package rules ask about."""
     defined: frozenset[str] = frozenset()

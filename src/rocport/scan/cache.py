@@ -116,6 +116,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         sorted(project.sized),
         sorted(project.constructed),
         [name + repr(paths).encode() for name, paths in sorted(project.templates.items())],
+        [name + repr(paths).encode() for name, paths in sorted(project.vectors.items())],
         [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
         [repr(item).encode() for item in sorted(project.includes.items())],
         [repr(item).encode() for item in sorted(project.pins.items())],
@@ -169,6 +170,7 @@ _NAMES = shape.Row(
     [str],
     [str],
     [str],
+    [str],
 )
 _FINDING = shape.Row(
     *(str, int, int, int, int, str, str, str, str, str, int),
@@ -210,6 +212,7 @@ def pack_names(names: FileNames) -> list[Any]:
         [name.decode("latin-1") for name in sorted(names.sized)],
         [name.decode("latin-1") for name in sorted(names.constructed)],
         [name.decode("latin-1") for name in sorted(names.templates)],
+        [name.decode("latin-1") for name in sorted(names.vectors)],
     ]
 
 
@@ -217,7 +220,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`. Raises ShapeError."""
     shape.check(packed, _NAMES)
     device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying, arrays = packed[:11]
-    void, sized, constructed, templates = packed[11:]
+    void, sized, constructed, templates, vectors = packed[11:]
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -250,6 +253,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
         frozenset(name.encode("latin-1") for name in sized),
         frozenset(name.encode("latin-1") for name in constructed),
         frozenset(name.encode("latin-1") for name in templates),
+        frozenset(name.encode("latin-1") for name in vectors),
     )
 
 

@@ -413,7 +413,8 @@ def _named(tree: SourceTree) -> frozenset[str] | None:
 
 
 def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
-    """What the files of a tree say of CUDA's names, of device functions and of templates, by name; their includes."""
+    """What the files of a tree say of CUDA's names, of device functions, of templates and of vectors, by name; their
+    includes."""
     found: dict[bytes, tuple[Definition, ...]] = {}
     for path, item in names.items():
         for definition in item.definitions:
@@ -427,7 +428,17 @@ def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
     for path, item in names.items():
         for name in item.templates:
             templates[name] = (*templates.get(name, ()), path)
-    return {"definitions": found, "includes": includes, "meets": meets, "templates": templates}
+    vectors: dict[bytes, tuple[str, ...]] = {}
+    for path, item in names.items():
+        for name in item.vectors:
+            vectors[name] = (*vectors.get(name, ()), path)
+    return {
+        "definitions": found,
+        "includes": includes,
+        "meets": meets,
+        "templates": templates,
+        "vectors": vectors,
+    }
 
 
 def _names(file: SourceFile) -> FileNames:

@@ -39,6 +39,15 @@ _CLASS = re.compile(
     rb"\b(?:struct|class)\s+(?:__align__\(\w+\)\s*|alignas\(\w+\)\s*)?([A-Za-z_]\w*)\s*(?:final\s*)?[:{]"
 )
 _MADE = re.compile(rb"(?<![~\w:.>])([A-Za-z_]\w*)\s*\(\s*(?:void\s*)?\)\s*(?:noexcept\s*)?(?::\s*\w|\{\s*[^}\s])")
+_VECTOR = re.compile(rb"\b(?:u?(?:char|short|int|long|longlong)|float|double)[234]\b")
+_VECTOR_ALIAS = re.compile(
+    rb"\busing\s+([A-Za-z_]\w*)\s*=\s*(?:::\s*)?(%(kind)s)\s*;|\btypedef\s+(?:::\s*)?(%(kind)s)\s+([A-Za-z_]\w*)\s*;"
+    % {b"kind": _VECTOR.pattern}
+)
+_BEGINNING = re.compile(
+    rb"\b(?:struct|class|union)\s+(?:__align__\(\w+\)\s*|alignas\(\w+\)\s*)?([A-Za-z_]\w*)\s*(?:final\s*)?\{\s*"
+    rb"(?:public\s*:\s*)?(?:const\s+)?([A-Za-z_]\w*)\s*(?:<[^<>;{}()]{0,99}>)?\s+[A-Za-z_]\w*\s*[;,\[]"
+)
 # `template <class T> int f(T x);` in one line, without `static`.
 _TEMPLATE = re.compile(
     rb"^[ \t]*template[ \t]*<[^\n;{}()]{0,400}>(?:(?!\bstatic\b)[^\n;{}()=]){0,400}?"
@@ -77,6 +86,7 @@ class FileNames:
     sized: frozenset[bytes] = frozenset()
     constructed: frozenset[bytes] = frozenset()
     templates: frozenset[bytes] = frozenset()
+    vectors: frozenset[bytes] = frozenset()
 
 
 def names_of(data: bytes) -> FileNames:
@@ -109,7 +119,23 @@ def names_of(data: bytes) -> FileNames:
         templates=frozenset(template_key(found["name"], found["parameters"]) for found in _TEMPLATE.finditer(data))
         if b"template" in data
         else frozenset(),
+        vectors=_vectors(data) if _VECTOR.search(data) is not None else frozenset(),
     )
+
+
+def _vectors(data: bytes) -> frozenset[bytes]:
+    """Other names of CUDA's vector types, `Acc/float4`, and structures that begin with one of them, `Row/`."""
+    aliases: dict[bytes, bytes] = {}
+    for match in _VECTOR_ALIAS.finditer(data):
+        new, kind, old_kind, old = match.groups()
+        aliases[new or old] = kind or old_kind
+    first = {match[1]: match[2] for match in _BEGINNING.finditer(data)}
+    known = set(aliases)
+    fresh = {name for name, kind in first.items() if kind in aliases or _VECTOR.fullmatch(kind)}
+    while fresh:
+        known |= fresh
+        fresh = {name for name, kind in first.items() if kind in known and name not in known}
+    return frozenset({name + b"/" + aliases.get(name, b"") for name in known})
 
 
 def _constructed(data: bytes) -> frozenset[bytes]:

@@ -31,7 +31,7 @@ RULE = Rule(
     severity=Severity.WRONG_RESULT,
     applicability=Applicability.MANUAL,
     phase=2,
-    triggers=_MAKERS.union(_RANKS),
+    triggers=_MAKERS.union(_RANKS, (b"__global__", b"__device__", b"__host__")),
     examples=(
         Example("__device__ void f() { float4 a = {0}; int2 b{}; }\n", contains=("a = {0, 0, 0, 0}; int2 b{};",)),
         Example("__device__ float4 f() { return float4{1.f}; }\n", contains=("float4{1.f, 0, 0, 0}",)),
@@ -77,18 +77,20 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     bound = binder(source, context)
-    members = _member_initializers(source)
+    others = _of_project(source, context)
+    kinds = {name: name for name in source.names & _RANKS.keys()} | {name: kind for name, kind in others if kind}
+    members = _member_initializers(source) if kinds else {}
     asked: dict[bytes, list[Finding]] = {}
-    for name in sorted(source.names & _RANKS.keys()):
+    for name, kind in sorted(kinds.items()):
         for position in source.find(name):
-            if bound.bind(position).owner is Owner.PROJECT:
+            if name == kind and bound.bind(position).owner is Owner.PROJECT:
                 continue
             for open_, arrays in _lists(source, position):
-                yield from _written_out(source, bound, name, open_, arrays)
+                yield from _written_out(source, bound, name, kind, open_, arrays)
             for open_ in members.get(source.at(position + 1), ()):
                 seen = bound.scopes.visible(open_ - 1)
                 if seen is None or seen.position == position + 1:
-                    yield from _written_out(source, bound, name, open_, 0)
+                    yield from _written_out(source, bound, name, kind, open_, 0)
             constant = source.at(position + 1) if _is_constexpr(source, position) else b""
             if constant not in asked:
                 asked[constant] = list(_constants(source, constant)) if source.is_ident(position + 1) else []
@@ -96,13 +98,23 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             yield from _member_parameter(source, position)
     for position in source.find(b"return"):
         name = returned_type(source, bound.scopes, position) if source.at(position + 1) == b"{" else b""
-        if name in _RANKS:
-            yield from _written_out(source, bound, name, position + 1, 0)
+        if name in kinds:
+            yield from _written_out(source, bound, name, kinds[name], position + 1, 0)
     yield from _decomposed(source)
-    for name in _beginning_with_vectors(source, bound):
+    for name in sorted(_beginning_with_vectors(source, bound).union(name for name, kind in others if not kind)):
         for position in source.find(name):
             for open_, _ in _lists(source, position):
                 yield from _of_struct(source, name, open_)
+
+
+def _of_project(source: CudaSource, context: Context) -> list[tuple[bytes, bytes]]:
+    """Other names of vector types that this file sees, with the type, and, without, structures that begin with one."""
+    project, found = context.project, []
+    for key, paths in project.vectors.items():
+        name, _, kind = key.partition(b"/")
+        if name in source.index and any(path == source.path or project.together(source.path, path) for path in paths):
+            found.append((name, kind))
+    return found
 
 
 def _beginning_with_vectors(source: CudaSource, bound: Binder) -> set[bytes]:
@@ -139,6 +151,8 @@ def _of_struct(source: CudaSource, name: bytes, open_: int) -> Iterator[Finding]
 def _lists(source: CudaSource, position: int) -> Iterator[tuple[int, int]]:
     """Braces that make values of the vector type at a token, with the number of array dimensions around a value."""
     at = position + 1
+    if source.at(at) == b"<":
+        at = (source.angle_end(at) or at) + 1
     if source.at(at) == b"{" and at in source.pairs:
         yield at, 0
     elif source.at(at) == b")" and source.at(at + 1) == b"{" and source.at(position - 1) == b"(":
@@ -228,10 +242,13 @@ def _member_parameter(source: CudaSource, position: int) -> Iterator[Finding]:
         )
 
 
-def _written_out(source: CudaSource, bound: Binder, name: bytes, open_: int, arrays: int) -> Iterator[Finding]:
-    edits = _edits(source, bound, open_, arrays, _RANKS[name])
+def _written_out(
+    source: CudaSource, bound: Binder, name: bytes, kind: bytes, open_: int, arrays: int
+) -> Iterator[Finding]:
+    """`name` is how the vector type `kind` is spelled here."""
+    edits = _edits(source, bound, open_, arrays, _RANKS[kind])
     if edits == []:
-        if not arrays and _may_spread(source, bound, name, open_):
+        if not arrays and _may_spread(source, bound, (name, kind), open_):
             yield finding(
                 RULE,
                 source,
@@ -317,16 +334,16 @@ def _is_scalar(source: CudaSource, bound: Binder, first: int, last: int) -> bool
     return seen is not None and source.at(seen.position - 1) in _NUMBERS
 
 
-def _may_spread(source: CudaSource, bound: Binder, name: bytes, open_: int) -> bool:
+def _may_spread(source: CudaSource, bound: Binder, names: tuple[bytes, bytes], open_: int) -> bool:
     """True for one value in braces that may be a number and compiles: `= {x}` and `return {x}` do not."""
     parts = [part for part in arguments(source, open_, source.pairs[open_]) if part[0] < part[1]]
     if len(parts) != 1 or source.at(open_ - 1) in (b"=", b"return"):
         return False
     first, last = parts[0]
-    if source.at(first) in (name, b"make_" + name, b"{", b".") or source.at(last - 1) == source.at(open_ - 1):
+    if source.at(first) in (*names, b"make_" + names[1], b"{", b".") or source.at(last - 1) == source.at(open_ - 1):
         return False  # `: v{other.v}` copies the member
     seen = bound.scopes.visible(first) if last - first == 1 else None
-    return seen is None or name not in source.texts[max(seen.position - 2, 0) : seen.position]
+    return seen is None or not {*names} & {*source.texts[max(seen.position - 2, 0) : seen.position]}
 
 
 def _decomposed(source: CudaSource) -> Iterator[Finding]:
