@@ -155,3 +155,17 @@ def test_a_name_declared_again_in_an_inner_block_says_nothing_of_the_outer_one(t
         "      __syncthreads();\n      float rows = s[threadIdx.x];\n      g[c] = rows;\n    }\n  }\n}\n"
     )
     assert [(item.rule, item.line) for item in _open(tmp_path, a_cu=kernel)] == [("divergent-barrier", 4)]
+
+
+def test_a_profiler_that_nobody_asks_whether_it_started_asks_nobody(tmp_path: Path) -> None:
+    text = "#include <cuda_profiler_api.h>\nvoid f() {{ {call}; }}\n"
+    assert _open(tmp_path, a_cu=text.format(call="cudaProfilerStart()")) == []
+    assert _open(tmp_path, a_cu=text.format(call="CHECK(cudaProfilerStart())")) != []
+
+
+@pytest.mark.parametrize(("include", "asked"), [("<cuda.h>", False), ('"cuda.h"', True)])
+def test_a_header_in_brackets_is_not_one_deep_in_another_part_of_the_tree(
+    tmp_path: Path, include: str, asked: bool
+) -> None:
+    files = {"tools__a_cu": f"#include {include}\n", "src__net__yolo__src__cuda_h": "int blas_handle();\n"}
+    assert bool(_open(tmp_path, **files)) is asked

@@ -378,7 +378,7 @@ def _finding(source: CudaSource, position: int, symbol: Symbol, rocm: RocmVersio
             position,
             f"{symbol.cuda} has no HIP counterpart" + (f": {symbol.note}" if symbol.note else ""),
             fix="write this part again with what HIP has, or leave it out under `#ifdef __HIP_PLATFORM_AMD__`",
-            cause=without_counterpart(symbol) or _of_a_family(symbol),
+            cause=lacking(symbol),
         )
     if rocm is not None and symbol.declared_in(rocm) is False:
         return finding(
@@ -459,6 +459,11 @@ _TENSOR_MAP = re.compile(r"cuTensorMap|CUtensorMap|CU_TENSOR_MAP")
 _PACKED = re.compile(r"__f(?:add|mul|fma)2_r[nzdu]\Z")
 
 
+def lacking(symbol: Symbol) -> str:
+    """What one answer is for where HIP lacks a name: its library, what it has in common with others, or itself."""
+    return without_counterpart(symbol) or _of_a_family(symbol) or f"{symbol.cuda}, which HIP lacks"
+
+
 def _of_a_family(symbol: Symbol) -> str:
     """What names without a counterpart have in common that one answer is for; empty: each is a question of its own."""
     if _OLD_GL.match(symbol.cuda):
@@ -489,11 +494,16 @@ _CONST = re.compile(r"^type: argument \d+ is (\w+)_const_t and not \1_t$")
 _SINCE_13 = re.compile(r"in CUDA 1[3-9]\.\d+ \(not in 12")
 
 
+_PROFILES = frozenset({"cudaProfilerStart", "cudaProfilerStop", "cuProfilerStart", "cuProfilerStop"})
+
+
 def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
     """True where the note asks for nothing: the call has as many arguments as HIP takes, the name is not called at all,
     or another rule of the port sees to it."""
     if any(done in symbol.note for done in _DONE_ELSEWHERE):
         return True
+    if symbol.cuda in _PROFILES and source.at(position - 1) in (b";", b"{", b"}"):
+        return True  # nobody looks at what it returns
     if symbol.kind == "function" and symbol.note.startswith(("type:", "arity:")) and source.at(position + 1) != b"(":
         return True
     if _CONST.search(symbol.note):

@@ -19,10 +19,10 @@ from functools import cache
 from rocport.binding import Binder, Owner, binder
 from rocport.binding.branches import branches
 from rocport.binding.scopes import Kind
-from rocport.facts.symbols import load, without_counterpart
+from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.project.languages import HEADERS, suffix_of
-from rocport.rules.cuda.api_identifier import claimed
+from rocport.rules.cuda.api_identifier import claimed, lacking
 from rocport.rules.cuda.common import finding, insert, replace
 from rocport.rules.cuda.definitions import PLATFORM, leave_out_on_hip
 from rocport.syntax.cuda import CudaSource
@@ -152,8 +152,6 @@ def _left_out(source: CudaSource, bound: Binder, first: int, last: int, position
         done = "left out" if takes else "declared as deleted"
     if named and edits:
         name = source.at(named).decode()
-        known = load().identifiers
-        library = next((title for item in names if (title := without_counterpart(known[item]))), "")
         yield finding(
             RULE,
             source,
@@ -163,7 +161,7 @@ def _left_out(source: CudaSource, bound: Binder, first: int, last: int, position
             edits=edits,
             headers=[PLATFORM],
             fix=f"write {name} again with what HIP has, if something uses it",
-            cause=library,
+            cause=lacking(load().identifiers[names[0]]),
         )
 
 

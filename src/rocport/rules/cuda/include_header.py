@@ -166,7 +166,10 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 continue
             angle = source.data[start : start + 1] == b"<"
             if is_project_file(name, source, context):
-                if angle or _far_from(name, source, context):
+                far = _far_from(name, source, context)
+                if far and angle:
+                    yield _finding(source, directive, symbol, start, end)
+                elif far or angle:
                     yield _either(source, directive, symbol, start, end)
                 continue
             if name in _OURS:

@@ -258,6 +258,7 @@ def _written_out(
                 last=source.pairs[open_],
                 confidence=Confidence.MEDIUM,
                 fix=f"write the missing zeros, or leave out the braces where it is a {name.decode()}",
+                cause="vectors of one value",
             )
         return
     yield finding(
