@@ -36,3 +36,14 @@ def test_a_switch_that_no_file_of_a_build_names_is_set_for_nobody(
 def test_a_library_of_another_project_sets_the_macros_of_its_name(tmp_path: Path) -> None:
     source = "#include <Kokkos_Core.hpp>\n#ifdef KOKKOS_ENABLE_CUDA\nvoid f();\n#endif\n"
     assert _asked(tmp_path, source, CMakeLists_txt="project(a)\n")
+
+
+def test_a_guard_of_a_library_without_a_counterpart_is_part_of_that_decision(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text("#ifdef USE_CUDNN\nvoid f(cudnnHandle_t h) { cudnnDestroy(h); }\n#endif\n")
+    found = [item for item in api.scan(tmp_path, jobs=1).findings if item.applicability.value != "safe"]
+    assert {item.rule for item in found} == {"own-cuda-guard", "api-identifier"}
+    assert len({item.cause for item in found}) == 1
+
+
+def test_a_macro_of_another_compiler_is_set_by_no_build_with_nvcc(tmp_path: Path) -> None:
+    assert not _asked(tmp_path, "#if defined(__NVCOMPILER_CUDA__)\nvoid f();\n#endif\n")

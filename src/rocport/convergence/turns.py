@@ -1,13 +1,15 @@
-"""Loops that every thread goes round as often although the bounds differ: `for (t = a + i; t < b + i; t += step)`."""
+"""Loops that every thread goes round as often although the bounds differ: `for (t = a + i; t < b + i; t += step)`, and
+`for (t = i; t < round_up(n, step); t += step)`, where a block has at most `step` threads."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 
 from rocport.convergence.structure import Statement
 from rocport.convergence.values import UNIFORM, Value
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import CudaSource, between
 
 _RELATIONS = (b"<", b"<=", b">", b">=")
 _CHANGES = (b"=", b"+=", b"-=", b"*=", b"/=", b"%=", b"|=", b"&=", b"^=", b"<<=", b">>=", b"++", b"--")
@@ -32,11 +34,98 @@ def equal(source: CudaSource, loop: Statement, read: Callable[[int, int], Value]
     if begin is None or step is None or read(*step).level != UNIFORM:
         return False
     starts, ends = _differing(source, *begin, read), _differing(source, *bound, read)
-    if starts is None or starts != ends:
+    if starts is None or ends is None:
+        return False
+    if starts != ends and (
+        ends or source.texts[first + 1 : behind] != [b"<"] or not _whole(source, begin, bound, step, read)
+    ):
         return False
     kept = {*names, *(word for _, text in starts for word in text)}
     inside = range(loop.head[1] + 1, loop.last)
     return not any(source.at(at) in kept and _changes(source, at) for at in inside)
+
+
+def _whole(
+    source: CudaSource,
+    begin: tuple[int, int],
+    bound: tuple[int, int],
+    step: tuple[int, int],
+    read: Callable[[int, int], Value],
+) -> bool:
+    """True where the counter begins with the thread's index, and the bound lies whole steps behind what is added."""
+    by = _plain(source, *step)
+    terms, ends = _terms(source, *begin), _terms(source, *_meant(source, *bound))
+    threads = [term for term in terms if read(*term[1]).level != UNIFORM]
+    if len(threads) != 1 or threads[0][0] != b"+" or read(*threads[0][1]).index != "thread" or not by:
+        return False
+    rest = Counter((sign, _plain(source, *part)) for sign, part in terms if (sign, part) != threads[0])
+    for sign, part in ends:
+        if rest[sign, _plain(source, *part)]:
+            rest[sign, _plain(source, *part)] -= 1
+        elif not _is_multiple(source, *_meant(source, *part), by):
+            return False
+    return not rest.total()
+
+
+_ROUNDS = re.compile(rb"(?i)\w*(?:round|align|pad|ceil)_?(?:up|to|mul\w*)\w*|\w*next_?multiple\w*")
+
+
+def _is_multiple(source: CudaSource, first: int, last: int, by: bytes) -> bool:
+    """True for `round_up(n, step)` and for a product with the step."""
+    close = source.pairs.get(first + 1, 0)
+    if close == last - 1 and source.at(first + 1) == b"(" and _ROUNDS.fullmatch(source.at(first)):
+        return _plain(source, *source.split(first + 1, close)[-1]) == by
+    start, at, factors = first, first, []
+    while at <= last:
+        if at == last or source.at(at) in (b"*", b"/", b"%"):
+            factors.append((source.at(start - 1) if start > first else b"*", _plain(source, start, at)))
+            start = at + 1
+        at = source.pairs.get(at, at) + 1 if source.at(at) in (b"(", b"[") and at < last else at + 1
+    # What is divided or taken apart behind it is no multiple any more.
+    return factors[-1] == (b"*", by) or (all(sign == b"*" for sign, _ in factors) and (b"*", by) in factors)
+
+
+def _meant(source: CudaSource, first: int, last: int) -> tuple[int, int]:
+    """The tokens that a name stands for where its function gives it one value, before the place."""
+    function = source.enclosing(first)
+    if last - first != 1 or not source.is_ident(first) or function is None or function.body is None:
+        return first, last
+    places = between(source.index[source.at(first)], *function.body)
+    given = [at for at in places if _changes(source, at)]
+    if len(given) != 1 or given[0] > first or source.at(given[0] + 1) != b"=":
+        return first, last
+    return given[0] + 2, source.until(given[0] + 2, b";", b",")
+
+
+def _plain(source: CudaSource, first: int, last: int) -> bytes:
+    """The text without casts and brackets around it."""
+    while last - first > 2:
+        close = source.pairs.get(first)
+        if source.at(first) == b"(" and close == last - 1:
+            first, last = first + 1, last - 1
+        elif (
+            source.at(first) == b"(" and close is not None and close < last - 1 and source.at(close + 1) not in _BINARY
+        ):
+            first = close + 1
+        elif source.at(first) == b"static_cast" and source.pairs.get(last - 1, 0) > first:
+            first = source.pairs[last - 1]
+        else:
+            break
+    return b" ".join(source.texts[first:last])
+
+
+_BINARY = frozenset((b"*", b"/", b"%", b"+", b"-", b".", b"->", b"["))
+
+
+def _terms(source: CudaSource, first: int, last: int) -> list[tuple[bytes, tuple[int, int]]]:
+    """The terms of a sum, with their signs."""
+    found, sign, start, at = [], b"+", first, first
+    while at <= last:
+        if at == last or (source.at(at) in (b"+", b"-") and at > start):
+            found.append((sign, (start, at)))
+            sign, start = source.at(at), at + 1
+        at = source.pairs.get(at, at) + 1 if source.at(at) in (b"(", b"[") and at < last else at + 1
+    return found
 
 
 def _changes(source: CudaSource, at: int) -> bool:

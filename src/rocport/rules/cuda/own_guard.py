@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from rocport.binding.branches import CUDA_NAMES
 from rocport.binding.collect import live, macros
-from rocport.facts.symbols import load
+from rocport.facts.symbols import libraries, load
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.syntax.amd import is_amd_macro, twins
@@ -35,11 +35,12 @@ _WORDS = (b"CU", b"NV", b"TENSORRT")
 _SWITCHES = frozenset({"use", "have", "has", "with", "enable", "build", "cuda", "nvidia", "nvcc"})
 _DEFINED = re.compile(rb"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
 _HEADER_GUARD = re.compile(rb"\w+_(?:H|HPP|CUH|HH|HXX|INC|INCLUDED|H_INCLUDED)_*\Z")
-# What clang or HIP's headers define too, or what says nothing about a build for AMD.
+# What clang or HIP's headers define too, or what says nothing about a build for AMD: another compiler's own macros.
 _HARMLESS = frozenset(
     b"__CUDA__ __CUDACC_DEBUG__ __NVCC_DIAG_PRAGMA_SUPPORT__ CUDA_R_16F CUDA_VERSION_MAJOR "
     b"__CUDA_NO_HALF_OPERATORS__ __CUDA_NO_HALF_CONVERSIONS__ __CUDA_NO_HALF2_OPERATORS__ __CUDA_ARCH_FEAT_SM90_ALL "
-    b"__CUDA_ARCH_HAS_FEATURE__ CUDA_API_PER_THREAD_DEFAULT_STREAM __CUDA_API_PER_THREAD_DEFAULT_STREAM".split()
+    b"__CUDA_ARCH_HAS_FEATURE__ __NVCOMPILER_CUDA__ _NVHPC_CUDA __CUDABE__ __CUDA_LIBDEVICE__ "
+    b"CUDA_API_PER_THREAD_DEFAULT_STREAM __CUDA_API_PER_THREAD_DEFAULT_STREAM".split()
 )
 _FOR_AUTHORS = re.compile(rb"(?:^|_)(?:DEBUG|TEST|CHECK|VERBOSE|TIMING|PROFILE|TRACE|PRINT)(?:_|\Z)|^NVIDIA_P2P_")
 """What no build sets, on either platform: the author's own looks at the code, and what NVIDIA's driver can do."""
@@ -99,6 +100,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if guard in seen:
             continue
         seen.add(guard)
+        library = _library(guard)
         yield finding(
             RULE,
             source,
@@ -106,8 +108,24 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             f"{guard.decode()}: nothing defines it in a ROCm build, and this code is left out in silence",
             last=directive.last - 1,
             confidence=Confidence.MEDIUM,
-            fix=f"define {guard.decode()} for the HIP build too",
+            fix=f"leave it so where nothing is written for {library}'s place; else define {guard.decode()}"
+            if library
+            else f"define {guard.decode()} for the HIP build too",
+            cause=library,
         )
+
+
+def _library(guard: bytes) -> str:
+    """The library that a macro asks for, where none of it has a counterpart: `USE_CUDNN`; else empty."""
+    words = guard.decode().lower().split("_")
+    return next(
+        (
+            known.title
+            for name, known in libraries().items()
+            if known.title and name in words and known.applicability == "MANUAL"
+        ),
+        "",
+    )
 
 
 def _only_includes(source: CudaSource, number: int, context: Context) -> bool:
