@@ -105,6 +105,32 @@ def test_no_instinct_runs_torch_on_windows(gfx):
     assert found.chosen is None and not found.complete and "Windows" in found.notes[-1]
 
 
+def test_wsl_goes_through_windows_driver_and_librocdxg():
+    """`--os wsl` named an amdgpu driver, a kernel, pytorch.org's wheels and MI300X, and no librocdxg."""
+    found = plan("gfx1151", "torch", system="wsl")
+    assert found.chosen.owner == "AMD" and not found.settings[0].name.startswith("HSA_")
+    assert found.driver is None and found.kernels == ()
+    assert "driver: AMD's for Windows; WSL has no amdgpu driver" in plan_text(found)
+    before = plan("gfx1100", "torch==2.11", system="wsl", rocm="7.2")
+    assert [setting.name for setting in before.settings] == ["HSA_ENABLE_DXG_DETECTION"]
+    assert "export HSA_ENABLE_DXG_DETECTION=1" in before.commands
+    assert any("librocdxg is not in ROCm before 7.13" in note for note in before.notes)
+    old = plan("gfx1100", "torch==2.7", system="wsl")
+    assert old.chosen is None and any("needs ROCm 7.1 or later" in refused.why for refused in old.refused)
+    assert plan("gfx942", "torch", system="wsl").chosen is None
+    unlisted = plan("gfx1010", "torch", system="wsl")
+    assert any("AMD's lists for WSL do not name gfx1010" in note for note in unlisted.notes)
+
+
+@pytest.mark.parametrize("wants", ["torch", "torch==2.11"])
+@pytest.mark.parametrize("system", ["wsl", "windows11"])
+def test_a_build_that_serves_is_not_called_one_that_does_not_work(system, wants):
+    """AMD's page names torch 2.14 for ROCm 10.1.0 for Linux and again for WSL and Windows."""
+    found = plan("gfx1201", wants, system=system)
+    serves = [build.title for build in ([found.chosen] if found.chosen else [])]
+    assert not {refused.what for refused in found.refused} & {*serves, "torch 2.14 for ROCm 10.1.0 from AMD"}
+
+
 def test_a_rocm_release_can_be_asked():
     asked = Request(load_target("gfx1100"), "3.12", None, parse_wants("torch==2.9.*"), rocm="7.1.1")
     found = make_plan(asked)

@@ -19,7 +19,15 @@ from rocport.compat.packages import CONSTRAINTS, Item, evaluate
 from rocport.compat.wants import Want
 from rocport.facts.attention import attention_of
 from rocport.facts.listings import Listing, recorded
-from rocport.facts.platforms import Driver, System, amd_torch, driver_of, kernels_of, windows_targets
+from rocport.facts.platforms import (
+    Driver,
+    System,
+    amd_torch,
+    driver_of,
+    kernels_of,
+    windows_targets,
+    wsl_support,
+)
 from rocport.facts.rocm import TorchRelease, WheelChannel, channels_of, torch_releases, wheel_channel, wheel_channels
 from rocport.facts.rocm_systems import RocmSystem, systems_of
 
@@ -132,24 +140,31 @@ def make_plan(request: Request) -> Plan:
         else:
             good.append(candidate)
     judged = [(candidate, _items(request, candidate)) for candidate in good]
-    judged.sort(key=lambda pair: _rank(pair[0], pair[1], bool(_records(request, pair[0]))))
+    own = "AMD" if _is_wsl(request) else "pytorch.org"
+    judged.sort(key=lambda pair: _rank(pair[0], pair[1], bool(_records(request, pair[0])), own))
     if not judged:
         items = tuple(evaluate(want, request.target, None, request.python, request.system) for want in request.wants)
         every = _few([reason for _, reason in refused])
         return Plan(request, None, (), items, (), None, (), (), every, (*request.notes, _no_torch(request)))
     chosen, items = judged[0]
-    settings = _settings(request.target, chosen, items)
+    settings = _settings(request, chosen, items)
     newest = Version(chosen.release.version)
-    newer = [reason for build, reason in refused if Version(build.release.version) >= newest and not reason.unasked]
-    windows = request.system is not None and request.system.kind == "windows"
-    kernels = () if windows else kernels_of(request.target.name, request.system)
+    # AMD's pages name one build once for each kind of system: what one record serves, no other refuses.
+    served = {candidate.title for candidate in (*good, *(build for build, reason in refused if reason.unasked))}
+    newer = [
+        reason
+        for build, reason in refused
+        if Version(build.release.version) >= newest and not reason.unasked and build.title not in served
+    ]
+    linux = request.system is None or request.system.kind == "linux"
+    kernels = kernels_of(request.target.name, request.system) if linux else ()
     return Plan(
         request=request,
         chosen=chosen,
         commands=_commands(request, chosen, items, settings),
         items=items,
         settings=settings,
-        driver=None if windows else driver_of(chosen.rocm),
+        driver=driver_of(chosen.rocm) if linux else None,
         kernels=tuple(f"{kernel.text} ({kernel.sure}: {kernel.source})" for kernel in kernels),
         alternatives=tuple(Alternative(candidate, _lost(items, others)) for candidate, others in judged[1:4]),
         refused=(*_few(newer), *_parts(request.target, chosen)),
@@ -200,6 +215,11 @@ def _is_for(target: GfxTarget, products: str) -> bool:
     return products == "" or (products == "instinct") == (target.product_class == "instinct")
 
 
+def _named_for(kind: str) -> tuple[str, ...]:
+    """Targets that AMD's pages have a command for on a kind of system."""
+    return tuple(name for build in amd_torch() if kind in build.kinds for name in build.named)
+
+
 def _weaker(*sure: str) -> str:
     return max(sure, key=SURE_ORDER.index)
 
@@ -235,6 +255,12 @@ def _refuse(
         if "windows" not in candidate.kinds:
             why = f"is not known to be served for Windows at {candidate.index}"
             return Refused(candidate.title, why, candidate.source, candidate.sure)
+    if system is not None and system.kind == "wsl":
+        why = _beyond_wsl(request.target, candidate)
+        if why:
+            return Refused(candidate.title, why, wsl_support().source, wsl_support().sure, "Linux")
+        if "wsl" not in candidate.kinds:
+            return Refused(candidate.title, "is not known to be served for WSL", candidate.source, candidate.sure)
     if python is not None and candidate.python and python not in candidate.python:
         why = f"is built for Python {', '.join(candidate.python)}, not {python}"
         return Refused(candidate.title, why, candidate.source, candidate.sure)
@@ -250,6 +276,20 @@ def _refuse(
         if want.key == "torch" and not _admits(want.specifier, release.version):
             return Refused(candidate.title, f"is not {want.text}", want.where, "measured", unasked=True)
     return None
+
+
+def _is_wsl(request: Request) -> bool:
+    return request.system is not None and request.system.kind == "wsl"
+
+
+def _beyond_wsl(target: GfxTarget, candidate: Candidate) -> str:
+    """Why a build cannot reach the GPU in WSL, empty where it can."""
+    least = wsl_support().rocm
+    if target.product_class == "instinct":
+        return "AMD supports Radeon and Ryzen GPUs in WSL, no Instinct"
+    if Version(candidate.rocm) < Version(least):
+        return f"librocdxg, which reaches the GPU in WSL, needs ROCm {least} or later"
+    return ""
 
 
 def is_release(rocm: str, asked: str) -> bool:
@@ -279,17 +319,17 @@ def _items(request: Request, candidate: Candidate) -> tuple[Item, ...]:
 
 
 def _rank(
-    candidate: Candidate, items: tuple[Item, ...], is_recorded: bool
+    candidate: Candidate, items: tuple[Item, ...], is_recorded: bool, own: str
 ) -> tuple[int, int, int, int, bool, bool, tuple[int, ...], int]:
     """Small is better: what does not work, then how sure the torch build is, of what no wheel was seen for it, whether
-    its index is recorded to hold it, then the newest."""
+    its index is recorded to hold it, whether it is its `own` owner's, then the newest."""
     broken = sum(item.status == "no" for item in items)
     unseen = sum(item.unseen for item in items)
     apart = sum(item.status == "separate" for item in items)
     doubt = SURE_ORDER.index(candidate.sure) // 2
     newest = tuple(-part for part in Version(candidate.release.version).release)
     rocm = -Version(candidate.rocm).release[0] * 100 - Version(candidate.rocm).release[1]
-    return broken, doubt, unseen, apart, not is_recorded, candidate.owner != "pytorch.org", newest, rocm
+    return broken, doubt, unseen, apart, not is_recorded, candidate.owner != own, newest, rocm
 
 
 def _few(refused: list[Refused]) -> tuple[Refused, ...]:
@@ -351,8 +391,11 @@ def _within(version: str, since: str, until: str) -> bool:
     return (not since or parsed >= Version(since)) and (not until or parsed < Version(until))
 
 
-def _settings(target: GfxTarget, candidate: Candidate, items: tuple[Item, ...]) -> tuple[Setting, ...]:
-    found = []
+def _settings(request: Request, candidate: Candidate, items: tuple[Item, ...]) -> tuple[Setting, ...]:
+    found, target, wsl = [], request.target, wsl_support()
+    if _is_wsl(request) and Version(candidate.rocm) < Version(wsl.packaged):
+        why = f"before ROCm {wsl.packaged} the runtime looks for WSL's GPU only then"
+        found.append(Setting(wsl.variable, "1", why, wsl.packaged_source, wsl.sure))
     for support in target.library("hipBLASLt"):
         if support.state == "no":
             why = f"hipBLASLt has no kernels for {target.name}"
@@ -434,6 +477,14 @@ def _notes(request: Request, candidate: Candidate, items: tuple[Item, ...]) -> l
         notes.append("which Python versions AMD builds for is not in the facts; pytorch.org's range was assumed")
     if request.system is not None and request.system.note:
         notes.append(f"{request.system.id}: {request.system.note}")
+    wsl = wsl_support()
+    if _is_wsl(request) and Version(candidate.rocm) < Version(wsl.packaged):
+        notes.append(
+            f"wsl: librocdxg is not in ROCm before {wsl.packaged}: build it as {wsl.source} says and put librocdxg.so "
+            "beside the wheel's libhsa-runtime64.so or where ldconfig finds it"
+        )
+    if _is_wsl(request) and request.target.name not in (*wsl.targets, *_named_for("wsl")):
+        notes.append(f"AMD's lists for WSL do not name {request.target.name} ({wsl.source})")
     official = request.target.official
     if official is not None and not official.products:
         notes.append(

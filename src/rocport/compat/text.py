@@ -11,6 +11,7 @@ from rocport.compat.plan import Plan
 from rocport.compat.resolve import Resolution
 from rocport.facts.attention import attention_of
 from rocport.facts.dates import dated, facts_as_of
+from rocport.facts.platforms import wsl_support
 from rocport.facts.pytorch import KINDS, Feature, beyond, changes, features, state_in
 from rocport.facts.rocm import TorchRelease, channels_of
 from rocport.facts.rocm_libraries import version_in
@@ -109,6 +110,9 @@ def _index(plan: Plan) -> str:
 def _driver(plan: Plan) -> str:
     driver = plan.driver
     assert plan.chosen is not None
+    if plan.request.system is not None and plan.request.system.kind == "wsl":
+        wsl = wsl_support()
+        return f"driver: AMD's for Windows; WSL has no amdgpu driver ({wsl.sure}: {wsl.source})"
     if driver is None:
         return f"driver: the oldest that works with ROCm {plan.chosen.rocm} is not in the facts"
     least = f"{driver.minimum} or later" if driver.minimum else "the oldest that works is not in the facts"

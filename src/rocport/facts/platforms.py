@@ -78,6 +78,20 @@ class WindowsTargets:
     sure: str
 
 
+@dataclass(frozen=True)
+class WslSupport:
+    """What reaches the GPU in WSL: GPUs that AMD lists, the first ROCm whose runtime can load librocdxg, and the first
+    that brings it and looks for it without `variable`."""
+
+    targets: tuple[str, ...]
+    rocm: str
+    packaged: str
+    variable: str
+    source: str
+    packaged_source: str
+    sure: str
+
+
 @functools.cache
 def _data() -> dict[str, Any]:
     return read_toml(FACTS / "platforms.toml")
@@ -129,3 +143,9 @@ def windows_targets() -> WindowsTargets:
     """What AMD builds torch for on Windows."""
     record = _data()["windows"]
     return WindowsTargets(**{**record, "targets": tuple(record["targets"])})
+
+
+def wsl_support() -> WslSupport:
+    """What ROCm needs in WSL."""
+    record = _data()["wsl"]
+    return WslSupport(**{**record, "targets": tuple(record["targets"])})
