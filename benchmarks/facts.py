@@ -32,15 +32,18 @@ from rocport.doctor.diagnosis import Diagnosis, diagnose
 from rocport.explain.reading import read_bytes
 from rocport.facts.dates import as_of
 from rocport.facts.products import processors
-from rocport.facts.rocm import torch_release, torch_releases, wheel_channel, wheel_channels
+from rocport.facts.rocm import rocm_release, torch_release, torch_releases, wheel_channel, wheel_channels
 from rocport.facts.targets import all_targets, load_target
 from rocport.facts.wheel_matrix import in_library, in_torch
 from rocport.model.targets import GfxTarget
-from rocport.model.versions import TorchVersion
+from rocport.model.versions import RocmVersion, TorchVersion
 from rocport.rules.deps.rocm_index import _serves
 
 BUILDS = (("2.5", "6.2"), ("2.8", "6.4"), ("2.9", "6.3"), ("2.10", "7.1"), ("2.13", "7.2"), ("2.14", "7.14"))
 """torch and the channel of pytorch.org it is asked for."""
+BITSANDBYTES = "0.50.2"
+BESIDE = (*BUILDS[1:], ("2.13", "10.0.0"), ("2.14", "10.1.0"))
+"""torch and the ROCm of its build, pytorch.org's or AMD's, that bitsandbytes is asked for beside."""
 
 EMPTY = read_bytes(b"Linux\n", "paste").machine
 PASTE = """Collecting environment information...
@@ -65,6 +68,9 @@ def questions() -> Iterator[tuple[str, dict[str, str]]]:
             yield f"does the wheel serve it: {where}", _wheel(diagnosis, assumed, plan, target, rocm)
             yield f"flash attention: {where}", _flash(diagnosis, plan, target, torch)
             yield f"Triton: {where}", _triton(diagnosis, plan, target)
+        for torch, rocm in BESIDE:
+            where = f"{target.name}, torch {torch}, ROCm {rocm}"
+            yield f"bitsandbytes {BITSANDBYTES}: {where}", _bitsandbytes(target, torch, rocm)
     for name in names():
         yield f"target of: {name}", _target(name)
     for release in torch_releases():
@@ -148,6 +154,21 @@ def _triton(diagnosis: Diagnosis, plan: Plan, target: GfxTarget) -> dict[str, st
         said["doctor"] = "yes" if result.status == "ok" else "no"
     if plan.chosen is not None and target.library("triton"):
         said["compat"] = "no" if any(part.what.startswith("torch.compile") for part in plan.refused) else "yes"
+    return said
+
+
+def _bitsandbytes(target: GfxTarget, torch: str, rocm: str) -> dict[str, str]:
+    """Whether the library that it loads beside a torch has code for a target."""
+    wanted = parse_wants(f"torch=={torch}.*,bitsandbytes=={BITSANDBYTES}")
+    plan = make_plan(Request(target, None, None, wanted, (), rocm))
+    said = {"compat": {"ok": "yes", "no": "no"}.get(plan.items[0].status, "unsure")} if plan.chosen else {}
+    paste = PASTE.format(torch=torch, rocm=rocm, gfx=target.name) + f"[pip3] bitsandbytes=={BITSANDBYTES}\n"
+    hip = rocm_release(RocmVersion.parse(rocm)).hip  # collect_env calls the version of HIP that of ROCm
+    paste = paste.replace(f"PyTorch: {rocm}", f"PyTorch: {hip}")
+    diagnosis = diagnose(read_bytes(paste.encode(), "paste").machine)
+    found = {result.status for name in ("bnb-library", "bnb-arch") if (result := diagnosis.result(name)) is not None}
+    if found & {"ok", "fail"}:
+        said["doctor"] = "no" if "fail" in found else "yes"
     return said
 
 

@@ -141,6 +141,11 @@ def test_a_rocm_release_can_be_asked():
     assert nothing.chosen is None and not nothing.complete
 
 
+def test_a_release_without_torch_is_told_from_one_that_nobody_knows():
+    assert "ROCm 10.2.0 is out" in plan("gfx942", "torch", rocm="10.2").notes[-1]
+    assert "ROCm 10.9 is no release that the facts know" in plan("gfx942", "torch", rocm="10.9").notes[-1]
+
+
 def test_versions_python_and_libc_narrow_the_choice():
     assert plan("gfx942", "torch==2.6.0").chosen.release.version == "2.6"
     assert plan("gfx942", "torch<2.10,>=2.9").chosen.release.version == "2.9"

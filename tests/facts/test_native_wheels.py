@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from rocport.facts.packages import package
@@ -33,7 +35,8 @@ def test_bitsandbytes_takes_by_version(version, hip, taken):
 
 
 def test_a_library_of_the_wheel_without_code_for_the_target_is_a_no() -> None:
-    """bitsandbytes 0.50.2 carries gfx1031 for HIP 7.14 only, and its wheel for Windows never carries gfx1103."""
+    """bitsandbytes 0.50.2 carries gfx1031 for HIP 7.14 on, and its wheel for Windows gfx1103, too."""
+    from rocport.compat.packages import _carried
     from rocport.compat.plan import Request, make_plan
     from rocport.compat.wants import parse_wants
     from rocport.facts.platforms import find_system
@@ -47,9 +50,16 @@ def test_a_library_of_the_wheel_without_code_for_the_target_is_a_no() -> None:
 
     assert says("gfx1031", "7.14", "ubuntu24.04")[0] == "ok"
     assert says("gfx1152", "7.14", "windows11")[0] == "ok"
-    status, text = says("gfx1103", "7.14", "windows11")
-    assert status == "no" and "has no code for gfx1103" in text
-    wheel = package("bitsandbytes").wheels[-1]
+    assert says("gfx1103", "7.14", "windows11")[0] == "ok"
+    known = package("bitsandbytes")
+    wheel = known.wheels[-1]
+    assert set(wheel.windows) == {"7.2", "7.14", "7.15"}
+    less = dataclasses.replace(known, wheels=(dataclasses.replace(wheel, windows={"7.14": ("gfx1100",)}),))
+    target = load_target("gfx1103")
+    chosen = make_plan(Request(target, "3.12", None, parse_wants("torch"), (), "7.14")).chosen
+    assert chosen is not None
+    carried = _carried(less, target, chosen, windows=True)
+    assert carried is not None and not carried[0] and "has no code for gfx1103" in carried[1]
     assert set(wheel.targets) == set(wheel.builds)
     assert "gfx1031" not in wheel.targets["7.2"] and "gfx1030" in wheel.targets["7.2"]
 
@@ -72,8 +82,6 @@ def test_a_wheel_of_one_rocm_names_the_index_of_the_torch_beside_it() -> None:
 
 
 def test_a_library_that_was_not_read_is_not_said_to_carry_the_target() -> None:
-    import dataclasses
-
     from rocport.compat.packages import _carried
     from rocport.compat.plan import Request, make_plan
     from rocport.compat.wants import parse_wants

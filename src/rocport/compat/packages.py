@@ -101,7 +101,7 @@ def evaluate(
     if carried is not None and not carried[0]:
         return Item(want, "no", carried[1], known.source, known.sure, instead=known.replacement)
     if windows and carried is None:
-        text = f"{known.summary}: whether it works on Windows is not in the facts"
+        text = f"{known.summary}: {known.windows_reported or 'whether it works on Windows is not in the facts'}"
         return Item(want, "unknown", text, "", "unverified")
     install = _pip(want, known, known.install)
     if known.native_targets:

@@ -28,7 +28,15 @@ from rocport.facts.platforms import (
     windows_targets,
     wsl_support,
 )
-from rocport.facts.rocm import TorchRelease, WheelChannel, channels_of, torch_releases, wheel_channel, wheel_channels
+from rocport.facts.rocm import (
+    TorchRelease,
+    WheelChannel,
+    channels_of,
+    rocm_releases,
+    torch_releases,
+    wheel_channel,
+    wheel_channels,
+)
 from rocport.facts.rocm_systems import RocmSystem, systems_of
 
 if TYPE_CHECKING:
@@ -362,8 +370,18 @@ def _no_torch(request: Request) -> str:
         )
     return (
         f"wheels that carry {target.name} exist, but none for what was asked: relax the torch, ROCm, Python or system "
-        "asked"
+        f"asked{_release_asked(request.rocm)}"
     )
+
+
+def _release_asked(rocm: str) -> str:
+    """What the facts know of a ROCm release that no torch is for."""
+    if not rocm:
+        return ""
+    known = next((record for record in rocm_releases() if is_release(record.version, rocm)), None)
+    if known is None:
+        return f"; ROCm {rocm} is no release that the facts know"
+    return f"; ROCm {known.version} is out ({known.sure}: {known.source}), but no torch for it is in the facts"
 
 
 def _parts(target: GfxTarget, candidate: Candidate) -> list[Refused]:

@@ -8,6 +8,7 @@ from packaging.version import InvalidVersion, Version
 
 from rocport.doctor.machine import Machine, VersionFact
 from rocport.facts.hazards import hazard
+from rocport.facts.packages import package
 from rocport.facts.rocm import parse_hip, releases_of_hip
 from rocport.model.versions import HipVersion, RocmVersion, TorchVersion, VersionError
 
@@ -24,6 +25,21 @@ def in_range(machine: Machine, identifier: str) -> bool:
         return False
     release = ".".join(map(str, torch.release)) if torch is not None else None
     return where.covers(rocm=rocm, torch=release, targets=targets)
+
+
+def bitsandbytes_library(machine: Machine, version: Version, hip: HipVersion) -> str:
+    """The library (`rocm715`) that a version of bitsandbytes loads beside a HIP: of those that are installed where they
+    were read, else of its wheel's. Empty when it has none for this HIP, or its wheel is not in the facts."""
+    wheel = package("bitsandbytes").wheel_of(str(version))
+    taken = wheel.library_for((hip.major, hip.minor), installed_builds(machine)) if wheel is not None else ""
+    return f"rocm{taken.replace('.', '')}" if taken else ""
+
+
+def installed_builds(machine: Machine) -> tuple[str, ...]:
+    """The HIP versions (`7.15`) that the installed bitsandbytes has libraries for; empty when they were not read."""
+    libraries = machine.setting("bnb_libraries")
+    names = str(libraries.value).split() if libraries is not None else []
+    return tuple(f"{name[4]}.{name[5:]}" for name in names if name.startswith("rocm") and name[5:])
 
 
 def rocm_version(machine: Machine) -> VersionFact | None:

@@ -135,6 +135,8 @@ class Package:
     replacement: str = ""
     windows: str = ""
     """Why it does not work on Windows itself, and what does; empty: nothing is said."""
+    windows_reported: str = ""
+    """What users report of it on Windows, with the address; empty: nothing is known."""
     note: str = ""
     env: tuple[tuple[str, str], ...] = ()
     blocksizes: tuple[BlocksizeRule, ...] = ()

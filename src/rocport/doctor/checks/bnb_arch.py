@@ -8,7 +8,7 @@ from packaging.version import Version
 
 from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Evidence, Machine
-from rocport.doctor.versions import hip_version, package_version
+from rocport.doctor.versions import bitsandbytes_library, hip_version, package_version
 
 CHECK = Check("bnb-arch", "bitsandbytes carries this gfx", ("H067", "H071"), silent=True)
 VERIFY = "python -m bitsandbytes"
@@ -24,7 +24,7 @@ def run(machine: Machine) -> Iterator[Result]:
     if version is None or not gpus:
         yield skipped("bitsandbytes or the GPU's gfx is not known")
         return
-    library = f"rocm{hip.major}{hip.minor}" if hip else ""
+    library = bitsandbytes_library(machine, version, hip) if hip else ""
     objects = [o for o in machine.facts.code_objects if o.package == "bitsandbytes"]
     read = next((o for o in objects if library and f"_{library}." in o.path and not o.unread), None)
     for gpu, target in gpus:
@@ -49,6 +49,8 @@ def run(machine: Machine) -> Iterator[Result]:
             yield _missing(target.name, what, [evidence, gpu.evidence[0]])
         elif library:
             yield ok(f"{target.name} is in the published {library} library", evidence)
+        elif hip:
+            yield skipped(f"bitsandbytes {version} has no library for HIP {hip}", evidence)
         else:
             yield skipped("torch's HIP version is not known, so neither is the library", evidence)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocport.doctor.check import Check, Result, ok, problem, says, skipped
 from rocport.doctor.machine import Machine
-from rocport.doctor.versions import hip_version, package_version
+from rocport.doctor.versions import hip_version, installed_builds, package_version
 from rocport.facts.packages import package
 
 CHECK = Check("bnb-library", "bitsandbytes library", ("H064", "H065", "H066", "H068"))
@@ -47,7 +47,7 @@ def run(machine: Machine) -> Result:
     names = str(libraries.value).split() if libraries is not None else []
     if libraries is not None and not names:
         return says("bnb-library.bitsandbytes-installed-without-any-rocm", [*base, libraries.evidence], version=version)
-    builds = tuple(f"{name[4]}.{name[5:]}" for name in names if name.startswith("rocm") and name[5:])
+    builds = installed_builds(machine)
     asked = (hip.major, hip.minor)
     taken = wheel.library_for(asked, builds)
     evidence = [*base, *([libraries.evidence] if libraries is not None else [])]
