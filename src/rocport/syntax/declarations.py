@@ -8,9 +8,10 @@ _ACCESS = (b"public", b"private", b"protected")
 
 
 def definition_start(source: CudaSource, name: int) -> int:
-    """First token of the declaration that the function name at `name` belongs to: its specifiers and template head.
+    """First token of the declaration that the token `name` belongs to: its specifiers and template head.
 
-    A byte order mark, whose bytes are tokens, belongs to none.
+    What stands in brackets before it, a lambda or `{}` as a default argument, ends no declaration. A byte order mark,
+    whose bytes are tokens, belongs to none.
     """
     position = name
     while position > 0:
@@ -19,7 +20,7 @@ def definition_start(source: CudaSource, name: int) -> int:
             break
         if source.directive_of(position - 1) is not None:
             break
-        position -= 1
+        position = source.pairs.get(position - 1, position - 1) if before in (b")", b"]") else position - 1
     return position
 
 

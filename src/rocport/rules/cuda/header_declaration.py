@@ -26,6 +26,7 @@ from rocport.rules.cuda.api_identifier import claimed, lacking
 from rocport.rules.cuda.common import finding, insert, replace
 from rocport.rules.cuda.definitions import PLATFORM, leave_out_on_hip
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.declarations import definition_start
 
 RULE = Rule(
     name="header-declaration",
@@ -68,7 +69,6 @@ RULE = Rule(
     sources=("a deleted function takes part in overload resolution: ISO C++17, 11.4.3 [dcl.fct.def.delete]",),
 )
 
-_ENDS = (b";", b"{", b"}")
 _NOT_DELETED = frozenset(
     b"virtual override final friend operator __global__ typedef using static_assert namespace".split()
 )
@@ -106,7 +106,7 @@ def _declaration(source: CudaSource, bound: Binder, position: int) -> tuple[int,
         if scope.kind is Kind.ENUM:
             return None
         last = scope.close
-    first = _begin(source, source.pairs[last] if source.at(last) == b"}" else last)
+    first = definition_start(source, source.pairs[last] if source.at(last) == b"}" else last)
     while source.at(last) != b";" and not _is_body(bound, last):
         last += 1
         if last >= len(source.texts) or source.directive_of(last) is not None:
@@ -122,15 +122,6 @@ def _declaration(source: CudaSource, bound: Binder, position: int) -> tuple[int,
 def _is_body(bound: Binder, close: int) -> bool:
     open_ = bound.source.pairs.get(close) if bound.source.at(close) == b"}" else None
     return open_ is not None and bound.scopes.scope(open_).kind is Kind.FUNCTION
-
-
-def _begin(source: CudaSource, at: int) -> int:
-    """The first token of the declaration that goes on at a token."""
-    while at > 0 and source.at(at - 1) not in _ENDS and source.directive_of(at - 1) is None:
-        if source.at(at - 1) == b":" and source.at(at - 2) in (b"public", b"private", b"protected"):
-            break
-        at = source.pairs[at - 1] if source.at(at - 1) in (b")", b"]") and at - 1 in source.pairs else at - 1
-    return at
 
 
 def _left_out(source: CudaSource, bound: Binder, first: int, last: int, positions: list[int]) -> Iterator[Finding]:
@@ -198,7 +189,7 @@ def _deleted(
     source: CudaSource, bound: Binder, named: int, close: int, last: int, positions: list[int], lacks: bytes
 ) -> list[Edit]:
     """Edits that delete a function on AMD; none where it cannot be."""
-    head = {source.at(at) for at in range(_begin(source, named), named)}
+    head = {source.at(at) for at in range(definition_start(source, named), named)}
     scope = next((scope for scope in bound.scopes.enclosing(named) if scope.kind is Kind.CLASS), None)
     after = {source.at(at) for at in range(close + 1, min(close + 4, last))}
     special = scope is not None and scope.name == source.at(named)
