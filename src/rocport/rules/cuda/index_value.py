@@ -17,7 +17,7 @@ from rocport.rules.cuda.common import finding, insert, replace
 from rocport.rules.cuda.definitions import returned_type
 from rocport.syntax.cuda import CudaSource
 
-_NAMES = frozenset({b"threadIdx", b"blockIdx", b"blockDim", b"gridDim"})
+INDICES = frozenset({b"threadIdx", b"blockIdx", b"blockDim", b"gridDim"})
 _TYPES = {b"uint3": b"make_uint3", b"dim3": b"dim3"}
 HEADER = "rocport_compat.h"
 
@@ -27,7 +27,7 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.SAFE,
     phase=2,
-    triggers=_NAMES | _TYPES.keys() | set(_TYPES.values()),
+    triggers=INDICES | _TYPES.keys() | set(_TYPES.values()),
     examples=(
         Example(
             "__device__ void f() { const uint3 t = threadIdx; }\n",
@@ -68,7 +68,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    for position in sorted(source.find(*_NAMES)):
+    for position in sorted(source.find(*INDICES)):
         if source.directive_of(position) is not None or source.at(position - 1) in (b".", b"->", b"::"):
             continue
         if source.at(position + 1) not in (b";", b",", b")", b"}"):

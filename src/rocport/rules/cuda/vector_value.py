@@ -17,6 +17,7 @@ from rocport.binding import Binder, Owner, binder
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace_range
 from rocport.rules.cuda.definitions import arguments, class_names, returned_type
+from rocport.rules.cuda.index_value import INDICES
 from rocport.syntax.cuda import CudaSource, between
 
 HEADER = "rocport_vector.h"
@@ -348,11 +349,11 @@ def _may_spread(source: CudaSource, bound: Binder, names: tuple[bytes, bytes], o
 
 
 def _decomposed(source: CudaSource) -> Iterator[Finding]:
-    """The first structured binding of as many names as a vector type may have components."""
+    """The first structured binding of as many names as a vector type may have components; indices have their rule."""
     for position in source.find(b"auto"):
         open_ = position + 1 + (source.at(position + 1) in (b"&", b"&&"))
         close = source.pairs.get(open_, open_)
-        if source.at(open_) != b"[" or close - open_ not in (4, 6, 8):
+        if source.at(open_) != b"[" or close - open_ not in (4, 6, 8) or source.at(close + 2) in INDICES:
             continue
         yield finding(
             RULE,
