@@ -418,3 +418,16 @@ def test_an_address_in_a_line_says_whose_it_is():
     other = read_bytes((guide + error.format("cloud.example.org/ubuntu")).encode(), "log")
     assert other.matches == () and other.vendor == "amd"
     assert read_bytes((guide + error.format("repo.radeon.com/rocm/apt/6.4")).encode(), "log").matches
+
+
+@pytest.mark.parametrize(("version", "claimed"), [("2.44.0", False), ("2.45.0", True)])
+def test_a_library_that_bounds_a_failure_is_looked_for_in_the_paste(version: str, claimed: bool) -> None:
+    """Only bitsandbytes and Triton were: a message of Ray 2.45 and later was claimed beside any Ray."""
+    log = (
+        f"GPU models and configuration: AMD Instinct MI300X (gfx942)\n[pip3] ray=={version}\n\n"
+        "AssertionError: Inconsistant values found. Please use either HIP_VISIBLE_DEVICES or CUDA_VISIBLE_DEVICES.\n"
+    )
+    reading = read_bytes(log.encode(), "log")
+    assert [match.failure.id for match in reading.matches] == ["visible-devices-disagree"] * claimed
+    if not claimed:
+        assert "it holds for ray >=2.45" in reading.possible[0].doubts[0]

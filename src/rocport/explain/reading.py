@@ -18,6 +18,7 @@ from rocport.explain.engine import Diagnosis, diagnose, fold, rank
 from rocport.explain.evidence import Known, weigh
 from rocport.explain.match import Match
 from rocport.explain.vendor import OTHERS, Vendor, vendor_of
+from rocport.facts.failures import load_failures
 from rocport.facts.targets import load_target
 from rocport.model.context import Options
 
@@ -101,11 +102,17 @@ def read_stream(stream: BinaryIO, name: str, vendor: str = "", options: Options 
     return Reading(name, found, machine, diagnose(_Replayed(head, stream)), _known(machine, options or Options()))
 
 
+@functools.cache
+def _bounding_libraries() -> frozenset[str]:
+    """The packages whose versions bound a failure."""
+    return frozenset(name for failure in load_failures() for name in failure.where.library)
+
+
 def _known(machine: Machine, options: Options) -> Known:
     """The versions that a failure's range is put to."""
     torch = torch_version(machine)
     targets = [load_target(name) for name in options.targets] or [target for _, target in machine.targets()]
-    packages = {name: package_version(machine, name) for name in ("bitsandbytes", "triton")}
+    packages = {name: package_version(machine, name) for name in _bounding_libraries()}
     return Known(
         options.rocm or parsed_rocm(machine),
         options.torch or (".".join(map(str, torch.release)) if torch else None),
