@@ -14,7 +14,9 @@ A mutant's tests are those in the folder of its package's tests that run the mut
 package, in FOLDER) or start a Python of their own, the quickest first; they stop at the first failure. One process
 imports and collects a package's tests once and forks for each mutant, in which the code of the mutated function is
 replaced. A line that runs while modules are imported or tests collected is tried in a process of its own, where the
-fork did not notice it. A mutant under which a test runs ten times as long as usual (at least 30 s) counts as killed.
+fork did not notice it. A mutant under which a test takes ten times its usual processor time (at least 30 s) counts as
+killed, and so does one that is not through in ten times the usual time of all its tests, longer on a busy machine. The
+first mutant of each run is none: a function is given its own code again, and the run is refused where its tests fail.
 
 Half of the files are set aside by the first digit of SHA-256 of their path (even): tests were strengthened by looking
 at the survivors of the others. Mutants are drawn by SHA-256 of the seed and their name, so a larger sample holds a
@@ -45,7 +47,7 @@ import tempfile
 import time
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -313,13 +315,13 @@ class _Watch:
 
 _WATCH = _Watch(_task()["watch"], Path(_task()["out"])) if _task().get("watch") else None
 _LIMITS: dict[str, float] = {}
-"""In the child of a mutant: what each of its tests takes. SIGALRM ends the child at the first that takes far longer."""
+"""In the child of a mutant: what each of its tests takes. SIGPROF ends the child at the first that takes far longer."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if _LIMITS:
-        signal.setitimer(signal.ITIMER_REAL, max(_LEAST_S, 10 * _LIMITS.get(item.nodeid, 0.0)))
+        signal.setitimer(signal.ITIMER_PROF, max(_LEAST_S, 10 * _LIMITS.get(item.nodeid, 0.0)))
     with _WATCH.around(item.nodeid) if _WATCH is not None else contextlib.nullcontext():
         return (yield)
 
@@ -381,8 +383,8 @@ def _forked(session: Any, row: dict[str, Any], mutated: bytes, items: list[Any])
             status = _tried(session, row, mutated, items)
         finally:
             os._exit(status)
-    ends = time.monotonic() + row["limit_s"]
-    while time.monotonic() < ends:
+    started = time.monotonic()
+    while time.monotonic() - started < row["limit_s"] * max(1.0, os.getloadavg()[0]):
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -429,6 +431,7 @@ def _replaced(place: str, mutated: bytes, line: int) -> bool:
         if code.co_firstlineno == line and "<locals>" not in code.co_qualname:
             fresh = {code.co_qualname: code, **{part.co_qualname: part for part in below(code)}}
     found = False
+    gc.unfreeze()  # the tests' collection freezes what there is, and what is frozen is not among the objects
     for one in gc.get_objects():
         if isinstance(one, types.FunctionType) and one.__code__.co_filename == place:
             made = fresh.get(one.__code__.co_qualname)
@@ -506,14 +509,20 @@ class Outcome:
     """Why no caller can see the mutant; empty where one can."""
 
 
-def outcomes(shadow: Shadow, package: str, chosen: Sequence[Mutant], folder: Path | None) -> list[Outcome]:
-    """What becomes of the mutants of a package, with the tests as they are."""
+def outcomes(
+    shadow: Shadow, package: str, chosen: Sequence[Mutant], folder: Path | None, within: bool = False
+) -> list[Outcome]:
+    """What becomes of the mutants of a package, with the tests as they are. `within`: without the tests that start a
+    Python of their own."""
     reached, kept = shadow.reached(package, folder), Kept(folder)
     if reached.failing:
         print(f"left out, they fail as things are: {' '.join(reached.failing)}", file=sys.stderr)
+    if within:
+        reached = replace(reached, elsewhere=(), failing=(*reached.failing, *reached.elsewhere))
     same = tomllib.loads((ROOT / "benchmarks" / "mutants_equivalent.toml").read_text())["mutant"]
     why = {(row["file"], row["text"], row["becomes"]): row["reason"] for row in same}
-    rows, keys, outside = [], {}, set()
+    rows: list[dict[str, Any]] = []
+    keys, outside = {}, set()
     for mutant in chosen:
         place = shadow.folder / "src" / "rocport" / mutant.path
         statement, function = begins(place.read_text(encoding="utf-8"), mutant.line)
@@ -536,7 +545,10 @@ def outcomes(shadow: Shadow, package: str, chosen: Sequence[Mutant], folder: Pat
     answered = {json.loads(line)["key"] for line in answers.read_text().splitlines()}
     rows = [row for row in rows if row["key"] not in answered]
     if rows:
-        shadow.pytest(package, {"mutants": rows, "out": str(answers)})
+        own = own_code(next((row for row in rows if row["tests"]), rows[0]), shadow)
+        shadow.pytest(package, {"mutants": [own, *rows], "out": str(answers)})
+        if _last(answers, own["key"]) == "dead":
+            raise SystemExit(f"the tests of {package} fail with a function's own code put in its place")
     for answer in map(json.loads, answers.read_text().splitlines()):
         if answer["key"] not in by_key or kept.get(answer["key"]) is not None:
             continue
@@ -557,6 +569,17 @@ def outcomes(shadow: Shadow, package: str, chosen: Sequence[Mutant], folder: Pat
     return found
 
 
+def own_code(row: Mapping[str, Any], shadow: Shadow) -> dict[str, Any]:
+    """What is tried for a mutant, with what it changes left as it is: nothing may fail."""
+    text = (shadow.folder / "src" / "rocport" / row["path"]).read_bytes()[row["start"] : row["end"]].decode()
+    return {**row, "key": f"own code, {row['key']}", "text": text}
+
+
+def _last(answers: Path, key: str) -> str:
+    found = [row["answer"] for row in map(json.loads, answers.read_text().splitlines()) if row["key"] == key]
+    return found[-1] if found else ""
+
+
 def _limit(reached: Reached, tests: Sequence[str]) -> float:
     return max(_LEAST_S, 10 * sum(reached.seconds[test] for test in tests))
 
@@ -573,6 +596,11 @@ def main() -> int:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--half", choices=("aside", "looked-at"), help="only the files of this half")
     parser.add_argument("--file", help="only the files of a package whose path holds this; none of those set aside")
+    parser.add_argument(
+        "--within",
+        action="store_true",
+        help="without the tests that start a Python of their own: a lower bound in much less time",
+    )
     parser.add_argument("--kept", type=Path, metavar="FOLDER", help="where outcomes are kept, to go on later")
     parser.add_argument("--out", type=Path, metavar="CSV", help="one row a mutant; rows of other packages stay")
     parser.add_argument("--show", action="store_true", help="name the survivors of the half that may be looked at")
@@ -590,7 +618,7 @@ def main() -> int:
                 if given.half is None or mutant.aside is (given.half == "aside")
             ]  # fmt: skip
             before = sum(os.times()[2:4])
-            found = outcomes(shadow, package, chosen, given.kept)
+            found = outcomes(shadow, package, chosen, given.kept, given.within)
             taken = sum(os.times()[2:4]) - before
             halves = {aside: [one for one in found if one.mutant.aside is aside] for aside in (True, False)}
             shares = {aside: _share(half) for aside, half in halves.items()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +23,30 @@ def test_a_reading_of_other_code_is_not_taken(tmp_path: Path) -> None:
     assert hostile.Kept(place, -1, "slow").of("a text", lambda: (True, 65536)) == (False, 4096)
     assert hostile.Kept(place, -1, "mended").of("a text", lambda: (True, 65536)) is None
     assert hostile.Kept(place, 1e9, "mended").of("a text", lambda: (True, 65536)) == (True, 65536)
+
+
+def test_a_mutant_takes_the_place_of_a_function_that_the_collector_has_frozen(tmp_path: Path) -> None:
+    mutants = importlib.import_module("mutants")
+    place = tmp_path / "one.py"
+    place.write_text("def one():\n    return 1\n")
+    one = runpy.run_path(str(place))["one"]
+    gc.freeze()
+    try:
+        assert mutants._replaced(str(place), b"def one():\n    return 2\n", 1)
+    finally:
+        gc.freeze()
+    assert one() == 2
+    assert not mutants._replaced(str(place), b"def one():\n    return 2\n", 2)
+
+
+def test_what_is_tried_beside_the_mutants_of_a_run_is_a_functions_own_code(tmp_path: Path) -> None:
+    mutants = importlib.import_module("mutants")
+    (tmp_path / "src" / "rocport").mkdir(parents=True)
+    (tmp_path / "src" / "rocport" / "a.py").write_text("def f():\n    return 1\n")
+    shadow = mutants.Shadow.__new__(mutants.Shadow)
+    shadow.folder = tmp_path
+    row = {"key": "k", "path": "a.py", "start": 20, "end": 21, "text": "2", "tests": ["t"]}
+    assert mutants.own_code(row, shadow) == {**row, "key": "own code, k", "text": "1"}
 
 
 def test_mutants_without_coverage_say_so_before_they_start(tmp_path: Path) -> None:
