@@ -283,7 +283,7 @@ def _evaluate(command: Command, gates: frozenset[str]) -> bool | str:
     try:
         return _Condition(command, gates).value()
     except LexError:
-        return " ".join(item.token for item in command.arguments)
+        return " ".join(item.token for item in command.arguments) or "()"
 
 
 def _fold(items: Sequence[Command | _Block], gates: frozenset[str]) -> Iterator[Command]:
@@ -330,7 +330,7 @@ def untrusted(data: bytes, gates: frozenset[str] = GATES) -> dict[str, int]:
                 sets = not item.quoted and item.text == gate and command.name not in ("mark_as_advanced", "message")
                 flag = re.search(rf"-D\s*{gate}(?:\s*[:=]|\Z)", item.text) is not None
                 sets = sets or (command.name in _NAMES and not item.quoted and gate_in_pieces(item.text, gate))
-                if (sets and command.name not in ("if", "elseif", "while", "endif", "else")) or flag:
+                if (sets and command.name not in ("if", "elseif", "while", "endwhile", "endif", "else")) or flag:
                     found.setdefault(gate, command.line)
         for gate in _parsed(command, gates):
             found.setdefault(gate, command.line)

@@ -154,6 +154,9 @@ def _patterns(name: str, node: ast.Call, values: _Values) -> Iterator[str]:
         if not arguments:
             if name in ("listdir", "scandir"):
                 yield "*"
+            elif name == "walk" and isinstance(node.func, ast.Attribute):
+                # Path.walk: https://docs.python.org/3/library/pathlib.html#pathlib.Path.walk
+                yield from (posixpath.join(folder, "*") for folder in values.of(node.func.value))
             return
         tail = "*.py" if name.endswith(("modules", "packages")) else "*"
         for folder in values.of(arguments[0]):
@@ -222,7 +225,7 @@ class _Values:
             if node.attr == "parent":
                 return [self._parent(value) for value in self.of(node.value)]
             if node.attr == "curdir":
-                return [""]
+                return ["."]
             if node.attr == "__file__":
                 return [UNKNOWN]
             return [posixpath.dirname(self.path)] if node.attr == "__path__" else [UNKNOWN]
