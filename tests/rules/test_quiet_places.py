@@ -157,6 +157,19 @@ def test_a_name_declared_again_in_an_inner_block_says_nothing_of_the_outer_one(t
     assert [(item.rule, item.line) for item in _open(tmp_path, a_cu=kernel)] == [("divergent-barrier", 4)]
 
 
+def test_the_tables_of_cudas_samples_decide_nothing_on_amd(tmp_path: Path) -> None:
+    ask = "int major = 0, minor = 0; cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);"
+    cores = "int n = major == 9999 ? 1 : _ConvertSMVer2Cores(major, minor);"
+    assert _open(tmp_path, a_cu=f"int f() {{ {ask} if (major < 1) return 0; {cores} return n; }}\n") == []
+    assert _open(tmp_path, a_cu=f"int f() {{ {ask} {cores} return major >= 9 ? n : 0; }}\n") != []
+
+
+def test_a_copy_of_cudas_header_declares_what_it_declares(tmp_path: Path) -> None:
+    header = "typedef int CUresult;\nCUresult cuMemcpy(unsigned long d, unsigned long s, unsigned long n);\n"
+    rules = {finding.rule for finding in _open(tmp_path, api_h=header, a_cu='#include "api.h"\n')}
+    assert "header-declaration" not in rules
+
+
 def test_a_profiler_that_nobody_asks_whether_it_started_asks_nobody(tmp_path: Path) -> None:
     text = "#include <cuda_profiler_api.h>\nvoid f() {{ {call}; }}\n"
     assert _open(tmp_path, a_cu=text.format(call="cudaProfilerStart()")) == []

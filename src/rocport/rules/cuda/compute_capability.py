@@ -156,6 +156,10 @@ def _before_volta(source: CudaSource, position: int) -> bool:
     return not _PASCAL < asked < _NO_GPU
 
 
+_OF_SAMPLES = frozenset({b"_ConvertSMVer2Cores", b"_ConvertSMVer2ArchName", b"_ConvertSMVer2CoresDRV"})
+"""Tables of CUDA's samples, which give a name to show, or one number of cores for every GPU that they do not know."""
+
+
 def _is_printed(source: CudaSource, position: int) -> bool:
     """True where the number is only shown: an argument of printf, put into a stream, or named among a device's
     properties, `info["major"] = prop.major`."""
@@ -167,6 +171,8 @@ def _is_printed(source: CudaSource, position: int) -> bool:
     at, text = position, b""
     while at > 0 and source.at(at) not in (b";", b"{", b"}"):
         at -= 1
+        if source.at(at) in _OF_SAMPLES:
+            return True
         if source.at(at) in _PRINTS:
             return not (_FLAGS_TARGET if source.at(at) == b"printf" else _NAMES_TARGET).search(text)
         if source.at(at)[:1] == b'"':

@@ -141,7 +141,7 @@ def _left_out(source: CudaSource, bound: Binder, first: int, last: int, position
             else _deleted(source, bound, named, close, last, positions, lacks)
         )
         done = "left out" if takes else "declared as deleted"
-    if named and edits:
+    if named and edits and source.at(named) not in names:  # a copy of CUDA's own header declares what nobody else has
         name = source.at(named).decode()
         yield finding(
             RULE,
