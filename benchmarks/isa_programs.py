@@ -26,7 +26,8 @@ without them. What is not explained is named.
 
 A program whose own assertion fails in a kernel ends by SIGABRT, as with ROCm's runtime: it is counted as one that ran
 (`asserted`), its check as not passed. A sample of NVIDIA's that ends with its status for "not on this machine" ran and
-has no check here (`waived`).
+has no check here (`waived`). Where the README beside a program prints what it puts out ("example output", as NVIDIA's
+library samples do), the words are compared, and counted apart: `as documented`, `not as documented`.
 
 Results lie in DIR/programs, one file a program; one that was measured with the same sources of rocport is not measured
 again, with `--keep` neither one that was measured with others (how many is said). One line a program; failures with
@@ -84,6 +85,7 @@ _CHECKS = re.compile(rb"pass(?:ed)?\b|fail|success|mismatch|correct|match|error 
 _UNSERVED = re.compile(r"^rocport: (.+?) is not served", re.MULTILINE)
 _UNMATCHED = re.compile(r"non-matching [^\n]*: [1-9]", re.IGNORECASE)
 _OTHERS = re.compile(r"undefined symbol: (?:gl|GL|egl|MPI_|vk|X[A-Z]|nvml|ompi_)")
+_DOCUMENTED = re.compile(r"example output:?\s*```[^\n]*\n(.*?)```", re.IGNORECASE | re.DOTALL)
 _CORES = 2
 _ENDED = ("pass", "ended", "wrong", "status", "out of time", "asserted", "waived")
 _UNCHECKED = ("ended", "waived")
@@ -98,6 +100,7 @@ _HALVES = {
     "fresh": "second list, tuned",
     "odd": "second list, set aside",
 }
+_AS = {None: "", True: ", as documented,", False: ", not as documented,"}
 _EXIT_WAIVED = 2
 """What NVIDIA's samples end with where the machine has not what they show (Common/helper_string.h)."""
 
@@ -212,6 +215,13 @@ def verdict(result: RunResult) -> tuple[str, str]:
     return ("pass" if _RIGHT.search(result.stdout) else "ended"), ""
 
 
+def documented(folder: Path) -> list[str]:
+    """Words of the output that the README of a folder prints; none where it prints none, or not one alone."""
+    readme = folder / "README.md"
+    found = _DOCUMENTED.findall(readme.read_text(encoding="utf-8", errors="replace")) if readme.is_file() else []
+    return found[0].split() if len(found) == 1 else []
+
+
 def measure(one: Listed, place: Path, scratch: Path, targets: list[str], limits: Limits) -> dict[str, Any]:
     """Build and run one program of a port; the row that is kept.
 
@@ -237,6 +247,8 @@ def measure(one: Listed, place: Path, scratch: Path, targets: list[str], limits:
     row |= {"step": "run", "build_seconds": round(time.monotonic() - began, 1), "runs": {}}
     arguments = one.arguments if one.arguments is not None else program.runs[0] if program.runs else ()
     folder = program.folder
+    beside = place / one.path
+    expected = documented(beside if beside.is_dir() else beside.parent)
     for target in targets:
         before = os.times()
         result = executor.run(executable, arguments, folder, RunOptions(width_of(target), target=target, limits=limits))
@@ -249,6 +261,7 @@ def measure(one: Listed, place: Path, scratch: Path, targets: list[str], limits:
             "seconds": round(result.seconds, 1),
             "processor": round(spent, 1),
             "said": result.stdout[-20000:],
+            "documented": expected == result.stdout.split() if expected else None,
             "unserved": _UNSERVED.findall(result.stderr),
         }
     return row
@@ -283,7 +296,10 @@ def line(row: dict[str, Any]) -> str:
     """One row in words."""
     if row["step"] != "run":
         return f"{row['name']}: no {row['step']}: {row['cause']}"
-    runs = [f"{t} {run['verdict']} {run['processor']} s {run['cause']}".rstrip() for t, run in row["runs"].items()]
+    runs = [
+        f"{t} {run['verdict']}{_AS[run.get('documented')]} {run['processor']} s {run['cause']}".rstrip()
+        for t, run in row["runs"].items()
+    ]
     return f"{row['name']}: {'; '.join(runs)}"
 
 
@@ -298,12 +314,15 @@ def summary(rows: Sequence[dict[str, Any]], targets: Sequence[str], causes: Mapp
         found = Counter(ended.values())
         ran = sum(found[kind] for kind in _ENDED)
         failed = {name: causes.get(name, "") for name, kind in ended.items() if kind not in ("pass", *_UNCHECKED)}
+        compared = [row["runs"][target].get("documented") for row in links]
         ours = sum(cause not in _NOT_OURS for cause in failed.values())
         said.append(
             f"{target}: link and run {_share(ran, len(compiles))} ({found['out of time']} of them out of time), "
             f"own check passed {_share(found['pass'], found['pass'] + len(failed))}, of those that can pass here "
             f"{_share(found['pass'], found['pass'] + ours)} (" + _counted(found) + ")"
         )
+        if same := [one for one in compared if one is not None]:
+            said.append(f"  as documented {_share(sum(same), len(same))}")
         said.append(f"  checks failed: {_counted(Counter(cause or 'unexplained' for cause in failed.values()))}")
         said += [f"  unexplained: {name}" for name, cause in failed.items() if not cause]
     broken = {row["name"]: row["step"] for row in rows if row["step"] != "run"}

@@ -1,6 +1,7 @@
 // hipSOLVER, hipSPARSE and hipFFT as a program calls them: results that are known by hand, or that one call's must be of another's.
 #include <hip/hip_runtime.h>
 #include <hipfft/hipfft.h>
+#include <hipfft/hipfftXt.h>
 #include <hipsolver/hipsolver.h>
 #include <hipsparse/hipsparse.h>
 #include <algorithm>
@@ -204,6 +205,10 @@ static void fft() {
   auto *in = device(std::vector<hipfftDoubleComplex>{{1, 0}, {2, 0}, {3, 0}, {4, 0}});
   served("transform", hipfftExecZ2Z(plan, in, in, HIPFFT_FORWARD));
   expect("transform", &in[0].x, {10, 0, -2, 2, -2, 0, -2, -2});
+  served("plan", hipfftXtMakePlanMany(plan, 1, &n, nullptr, 1, 4, HIP_C_64F, nullptr, 1, 4, HIP_C_64F, 1, &work, HIP_C_64F));
+  served("transform", hipfftXtExec(plan, in, in, HIPFFT_BACKWARD));
+  expect("transform", &in[0].x, {4, 0, 8, 0, 12, 0, 16, 0});
+  if (hipfftXtMakePlanMany(plan, 1, &n, nullptr, 1, 4, HIP_C_16F, nullptr, 1, 4, HIP_C_16F, 1, &work, HIP_C_16F) != HIPFFT_NOT_SUPPORTED) std::puts("FAIL a plan of halves"), ok = false;
   if (hipfftMakePlanMany64(plan, 1, &far, nullptr, 1, 4, nullptr, 1, 4, HIPFFT_Z2Z, 1, &work) == HIPFFT_SUCCESS) std::puts("FAIL a size that no plan here has"), ok = false;
   int version = 0;
   served("version", hipfftGetVersion(&version));

@@ -3,4 +3,4 @@
 #include "captured.h"
 
 #define RPX_API extern "C"
-#include "hipfft/hipfft.h"
+#include "hipfft/hipfftXt.h"
