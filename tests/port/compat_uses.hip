@@ -66,6 +66,8 @@ __global__ void half_types(__half* h, __half2* h2, __hip_bfloat16* b, __hip_bflo
   u[9] = rocport::bfloat162uint_rz(b[7]) + static_cast<unsigned>(rocport::half2char_rz(h[7]));
   b2[9] = rocport::floats2bfloat162_rn(1.0f, 2.0f);
   b[10] = __ldg(&b[11]);
+  b[12] = rocport::cast<__hip_bfloat16>(h[8]);
+  h[9] = rocport::cast<__half>(b[12]) + rocport::cast<__half>(1.5f);
 }
 
 template <class Number, class Pair, class Four>

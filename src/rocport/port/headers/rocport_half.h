@@ -19,7 +19,12 @@
 #include <hip/hip_fp16.h>
 namespace rocport {
 using half2_raw = __half2_raw;
+
+template <class To, class From>
+inline To cast(const From &value) {
+  return static_cast<To>(value);
 }
+}  // namespace rocport
 #else
 
 #if !defined(__HIPCC_RTC__)
@@ -60,6 +65,20 @@ struct half_type<__hip_bfloat16> {
   using pair = __hip_bfloat162;
   ROCPORT_DEVICE static float to_float(__hip_bfloat16 value) { return __bfloat162float(value); }
   ROCPORT_DEVICE static __hip_bfloat16 from_float(float value) { return __float2bfloat16(value); }
+};
+
+// HIP's conversions from half to bfloat16, and back, are ambiguous; CUDA's go through float and round once.
+template <class To, class From>
+struct caster {
+  ROCPORT_HOST_DEVICE static To cast(const From &value) { return static_cast<To>(value); }
+};
+template <>
+struct caster<__hip_bfloat16, __half> {
+  ROCPORT_HOST_DEVICE static __hip_bfloat16 cast(__half value) { return __float2bfloat16(__half2float(value)); }
+};
+template <>
+struct caster<__half, __hip_bfloat16> {
+  ROCPORT_HOST_DEVICE static __half cast(__hip_bfloat16 value) { return __float2half(__bfloat162float(value)); }
 };
 
 template <class T>
@@ -105,6 +124,11 @@ ROCPORT_DEVICE T narrow(float value) {
 }
 
 }  // namespace detail
+
+template <class To, class From>
+ROCPORT_HOST_DEVICE To cast(const From &value) {
+  return detail::caster<To, From>::cast(value);
+}
 
 // ---- Arithmetic ------------------------------------------------------------------------------------------------------
 

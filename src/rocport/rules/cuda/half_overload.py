@@ -4,17 +4,24 @@ overloads: compare-and-swap loops with CUDA's result. A HIP release, or the prog
 overload is preferred to the header's. A program's own `fma` or `pow` for these types meets templates of clang's, which
 the header keeps out of the way. Right everywhere; slower than a hardware atomic where a target has one.
 
+A cast from half to bfloat16, or back, is ambiguous in HIP. Where a file's units have both types, a cast of a variable
+of one of them, or of a template parameter's type, to the other or to another parameter goes through the header.
+
 HIP's functions of half lie in a namespace without a name, those of bfloat16 at file scope, so that `::hexp(h)` finds
 the latter alone: the port calls `hexp(h)`, which finds both.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 
+from rocport.binding import Binder, binder
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
-from rocport.rules.cuda.common import finding, replace
+from rocport.rules.cuda.common import finding, insert, replace, replace_range
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.includes import include_names
 
 _ATOMIC = (b"atomicAdd",)
 _LOAD = (b"__ldg",)
@@ -75,6 +82,12 @@ RULE = Rule(
             "template <class T> __device__ T f(const T *a) { return __ldg(a + 1); }\n",
             contains=('#include "rocport_half.h"', "__ldg(a + 1)"),
         ),
+        Example(
+            "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\ntemplate <class T, class U> __device__ T f(U v, U *p) {\n"
+            "  T a = (T)v, b = T(p[0]);\n  return a + static_cast<T>(*p) + b;\n}\n"
+            "__device__ __half g(__nv_bfloat16 v) { return __half(v); }\n",
+            contains=("T a = rocport::cast<T>(v), b = rocport::cast<T>(p[0]);", "cast<T>(*p)", "cast<__half>(v)"),
+        ),
         Example("__device__ ushort4 f(const ushort4 *a) { return __ldg(a); }\n", contains=("rocport_half.h",)),
         Example(
             "struct Exp { __device__ __half operator()(__half h) { return ::hexp(h); } };\n",
@@ -82,6 +95,9 @@ RULE = Rule(
         ),
     ),
     clean=(
+        "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\ntemplate <class T> __device__ T f(T a, float b, __half h) {\n"
+        "  return T(a) + T(b) + static_cast<__half>(h) + (T)(a + b) + static_cast<float>(h);\n}\n",
+        "#include <cuda_fp16.h>\ntemplate <class T, class U> __device__ T f(U v) { return static_cast<T>(v); }\n",
         "#include <cuda_fp16.h>\n__device__ float f(__half a) { float x = 1; x += fma(float(a), x, x); return x; }\n",
         "#include <cuda_bf16.h>\n__device__ float f(__nv_bfloat16 a) { return fma(float(a), 2.f, 1.f); }\n",
         "#include <cuda_fp16.h>\n__device__ __half f(const __half *a) { return __ldg(a); }\n",
@@ -95,6 +111,7 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     yield from _qualified(source)
+    yield from _casts(source, context)
     for position in sorted(source.find(*_MATH)) if not _HALF.isdisjoint(source.names) else ():
         call = source.call(position)
         if call is not None and source.directive_of(position) is None and _is_declared(source, position, call.close):
@@ -119,6 +136,110 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 headers=["rocport_half.h"],
             )
             return
+
+
+_NARROW = {name: name.lstrip(b"_")[:2] for name in (b"__half", b"half", b"__nv_bfloat16", b"nv_bfloat16")}
+_BESIDE_TYPE = frozenset({b"*", b"&", b"const", b"__restrict__", b"__restrict"})
+_BEHIND_CAST = frozenset({b";", b",", b")", b"+", b"-", b"*", b"/"})
+_BEFORE_CAST = frozenset({b"return", b"=", b",", b"(", b"{", b"?", b":", b"+", b"-", b"*", b"/", b"+="})
+
+
+def _casts(source: CudaSource, context: Context) -> Iterator[Finding]:
+    """Casts whose operand is a name, or an element of one, and whose type may be the other of the two."""
+    if not _has_both(source, context):
+        return
+    bound, parameters = binder(source, context), _parameters(source)
+    for to in sorted(source.find(*parameters, *(_NARROW.keys() & source.index.keys()))):
+        spelled = _cast(source, to)
+        if spelled is None:
+            continue
+        start, first, last = spelled
+        wanted, given = source.at(to), _declared_type(source, bound, first, last)
+        kinds = [_NARROW.get(name) or (b"" if name in parameters else None) for name in (wanted, given)]
+        if None in kinds or wanted == given or (kinds[0] == kinds[1] != b""):
+            continue
+        closed = source.at(last) == b")" and source.at(first - 1) == b"("
+        edits = [replace_range(source, start, first, b"rocport::cast<" + _HIP.get(wanted, wanted) + b">(")]
+        yield finding(
+            RULE,
+            source,
+            start,
+            f"a cast to {wanted.decode()} may be one between half and bfloat16, which is ambiguous in HIP",
+            last=last - 1 + closed,
+            edits=edits if closed else [*edits, insert(source.end(last - 1), b")")],
+            headers=["rocport_half.h"],
+        )
+
+
+def _cast(source: CudaSource, to: int) -> tuple[int, int, int] | None:
+    """`static_cast<T>(v)`, `T(v)`, `(T)v` or `(T)(v)` at the type: its first token, and the operand's [first, last)."""
+    before, after = source.at(to - 1), source.at(to + 1)
+    if (before, after) == (b"<", b">"):
+        start, open_ = to - 2, to + 2
+        spelled = source.at(start) == b"static_cast"
+    elif (before, after) == (b"(", b")"):
+        start, open_ = to - 1, to + 2
+        spelled = source.at(start - 1) in _BEFORE_CAST
+    else:
+        start, open_ = to, to + 1
+        spelled = before in _BEFORE_CAST
+    if not spelled:
+        return None
+    if source.at(open_) == b"(" and open_ in source.pairs:
+        return start, open_ + 1, source.pairs[open_]
+    last = open_ + 1 if before == b"(" and source.is_ident(open_) else open_
+    last = source.pairs.get(last, last) + 1 if source.at(last) == b"[" else last
+    return (start, open_, last) if last > open_ and source.at(last) in _BEHIND_CAST else None
+
+
+_HIP = {b"__nv_bfloat16": b"__hip_bfloat16", b"nv_bfloat16": b"__hip_bfloat16"}
+
+
+def _parameters(source: CudaSource) -> frozenset[bytes]:
+    """Types that templates of the file take."""
+    heads = source.find(b"class", b"typename")
+    return frozenset(
+        source.at(at + 1) for at in heads if source.at(at + 2) in (b",", b">", b"=") and source.is_ident(at + 1)
+    )
+
+
+def _has_both(source: CudaSource, context: Context) -> bool:
+    """True where the units of the file include half's header and bfloat16's."""
+    project = context.project
+    seen = include_names(source.data)
+    for path, headers in project.includes.items():
+        if any("fp16" in name or "bf16" in name for name in headers) and project.together(source.path, path):
+            seen.extend(headers)
+    return {"cuda_fp16", "cuda_bf16"} <= {name.rpartition("/")[2].partition(".")[0] for name in seen}
+
+
+def _declared_type(source: CudaSource, bound: Binder, first: int, last: int) -> bytes:
+    """The word before the name in the declaration of `v`, of `p[i]` or of `*p`; empty for all else."""
+    first += source.at(first) == b"*"
+    whole = first + 1 == last or (source.at(first + 1) == b"[" and source.pairs.get(first + 1) == last - 1)
+    if not whole or not source.is_ident(first):
+        return b""
+    seen = bound.scopes.visible(first)
+    at = seen.position - 1 if seen is not None else _pointer(source, first) - 1
+    while at > 0 and source.at(at) in _BESIDE_TYPE:
+        at -= 1
+    return source.at(at) if at > 0 else b""
+
+
+def _pointer(source: CudaSource, position: int) -> int:
+    """The last `T *p,` or `T &p)` before a token of the name: for `Scopes` it may be a product."""
+    places = _pointers(source, source.at(position))
+    number = bisect_left(places, position)
+    return places[number - 1] if number else 0
+
+
+@lru_cache(maxsize=256)
+def _pointers(source: CudaSource, name: bytes) -> list[int]:
+    return [
+        at
+        for at in source.index[name]
+        if source.at(at - 1) in (b"*", b"&") and source.is_ident(at - 2) and source.at(at + 1) in (b",", b")")
+    ]
 
 
 def _qualified(source: CudaSource) -> Iterator[Finding]:

@@ -97,11 +97,12 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 asked[constant] = list(_constants(source, constant)) if source.is_ident(position + 1) else []
             yield from asked[constant]
             yield from _member_parameter(source, position)
-    for position in source.find(b"return"):
-        name = returned_type(source, bound.scopes, position) if source.at(position + 1) == b"{" else b""
-        if name in kinds:
-            yield from _written_out(source, bound, name, kinds[name], position + 1, 0)
-    yield from _decomposed(source)
+    if kinds or not source.names.isdisjoint(_MAKERS):
+        for position in source.find(b"return"):
+            name = returned_type(source, bound.scopes, position) if source.at(position + 1) == b"{" else b""
+            if name in kinds:
+                yield from _written_out(source, bound, name, kinds[name], position + 1, 0)
+        yield from _decomposed(source)
     for name in sorted(_beginning_with_vectors(source, bound).union(name for name, kind in others if not kind)):
         for position in source.find(name):
             for open_, _ in _lists(source, position):
