@@ -10,7 +10,7 @@ _BOTH = ("cuda/a.cu", "cuda/b.cu", "cuda/deep/c.cu", "hip/a.cpp", "hip/b.cpp")
 
 
 def test_a_twin_has_amds_word_in_the_same_case() -> None:
-    assert twins("USE_CUDA") == {"USE_HIP", "USE_ROCM", "USE_AMD"}
+    assert twins("USE_CUDA") == {"USE_HIP", "USE_ROCM", "USE_AMD", "USE_AMDGPU"}
     assert "HipArray" in twins("CudaArray")
     assert twins("barrier") == set()
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from rocport.binding import binder, candidates, collect
 from rocport.convergence.elsewhere import BLOCK, WARP_MEETS, meets_of
-from rocport.facts.symbols import in_families
+from rocport.facts.symbols import in_families, load
 from rocport.model import (
     Applicability,
     Context,
@@ -570,6 +570,8 @@ class Scan:
         kept, left_out = suppress.apply(path, data, found)
         if is_workflow(path) and not is_amd_path(path):
             kept = [replace(finding, cause=FOR_CUDA_ONLY) for finding in kept]
+        if language == "cuda" and _is_cudas(path, data):
+            kept = [replace(finding, cause="copies of CUDA's own headers, where HIP has its own") for finding in kept]
         if pair := ported_side(path, self.sides):
             side, twin = pair
             said = f"{side} has a twin for AMD, {twin}, that needs no port"
@@ -585,6 +587,16 @@ class Scan:
                 for finding in kept
             ]
         return Scanned(tuple(kept), tuple(failed), tuple(left_out))
+
+
+def _is_cudas(path: str, data: bytes) -> bool:
+    """True for a header of CUDA's that lies in the tree: HIP has one in its place."""
+    symbol = load().header(path.rpartition("/")[2])
+    return symbol is not None and bool(symbol.hip) and b"NVIDIA Corporation" in data[:_HEAD]
+
+
+_HEAD = 3000
+"""Bytes in which a file says whose it is."""
 
 
 def _line_at(data: bytes, finding: Finding) -> str:

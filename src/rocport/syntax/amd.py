@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-_CUDAS, _AMDS = ("cuda", "nvidia"), ("hip", "rocm", "amd")
+_CUDAS, _AMDS = ("cuda", "nvidia"), ("hip", "rocm", "amd", "amdgpu")
 # A word of AMD's platform: `is_rocm`, `HIP_HOME`, `torch.version.hip`, `"gfx942"`; not `chip` or `relationship`.
 _WORD = re.compile(r"(?i)(?:^|[^a-z])(?:is_?)?(?:hip(?:ify|cc|blas\w*|_\w*)?|rocm\w*|amd\w*|gfx\w*)(?:[^a-z]|$)")
 _PATH = re.compile(r"(?i)(?:^|[/._-])(?:hip|rocm|amd)[^/]*(?:$|/)")

@@ -43,7 +43,10 @@ NVIDIA_TOOLS = frozenset(
 
 FOR_CUDA_ONLY = "workflows for CUDA only"
 """The cause of what a workflow for CUDA alone is built in and by: a job for ROCm beside it settles it."""
-_WORKFLOW = re.compile(r"(?:^|/)(?:\.github/workflows/|\.gitlab-ci|\.?azure[^/]*(?:/|\Z))")
+_WORKFLOW = re.compile(
+    r"(?:^|/)(?:\.github/workflows/|\.gitlab-ci|\.?azure[^/]*(?:/|\Z)|\.travis\.yml|Jenkinsfile"
+    r"|\.(?:flexci|pfnci|circleci|buildkite|jenkins|ci)/)"
+)
 
 
 def is_workflow(path: str) -> bool:

@@ -166,9 +166,8 @@ def _named(source: CudaSource, position: int, value: bytes) -> tuple[str, str] |
     if called in _BY_SYMBOL and re.fullmatch(rb"[A-Za-z_]\w*", value):
         return f'the variable "{shown}" is named by a string: HIP looks up no name', "pass the variable itself"
     written = b"XXXXXX" in value  # mkstemp fills in a name
-    if value.endswith((b".cu", b".cuh")) and not (
-        written or called in _NOT_READ or _COMPILERS.isdisjoint(source.names)
-    ):
+    read = called not in _NOT_READ and not called.lower().replace(b"_", b"").endswith(b"createprogram")
+    if value.endswith((b".cu", b".cuh")) and read and not (written or _COMPILERS.isdisjoint(source.names)):
         return (
             f'"{shown}" is read as text: the ported file includes headers of the port, which hiprtc has to be shown',
             "pass -I with the folder of the port, and see that the text compiles with hiprtc",

@@ -56,8 +56,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         message = (
             f"{name} comes with CUDA's samples and is not in the repository: {header} has what programs call of it"
         )
-        review = bool(asked) and not match["math"]
-        if review:
+        review = b"checkCudaCapabilities" in source.names and not match["math"]
+        if asked and not match["math"]:
             message += f"; {asked[0]} asks for NVIDIA's compute capability: 64 lanes a compute unit, any capability met"
         yield finding(
             RULE,

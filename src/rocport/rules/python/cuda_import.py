@@ -22,8 +22,11 @@ from rocport.rules.python.optional import import_gate
 from rocport.syntax.gating import Gate
 from rocport.syntax.python import PythonSource
 
-# nvidia-tool speaks of pynvml.
-CUDA_ONLY = frozenset(item.imported for item in packages() if item.state == "cuda-only") - {"pynvml"} | frozenset(
+# nvidia-tool speaks of pynvml; MLX is for Apple's machines first, and for the CPU too.
+CUDA_ONLY = frozenset(item.imported for item in packages() if item.state == "cuda-only") - {
+    "pynvml",
+    "mlx",
+} | frozenset(
     """
     flash_attn flash_attn_2_cuda flash_attn_cuda flash_attn_interface flash_attn_3 dropout_layer_norm rotary_emb
     fused_dense_lib xentropy_cuda_lib xformers apex amp_C transformer_engine tensorrt_llm

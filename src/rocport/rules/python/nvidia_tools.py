@@ -27,6 +27,7 @@ _COMMAND = re.compile(
     r"nvidia-smi|libnvidia-ml|libcuda\.so|nvcuda\.dll|cudart64|libcudart|lspci.*(?i:nvidia)|nvidia-settings"
     r"|^/dev/nvidia|^/proc/driver/nvidia"
 )
+_RUNTIME = re.compile(r"libcuda(?:rt)?\.so|libcudart|nvcuda\.dll|cudart64")
 _SHARED = re.compile(r"(?:.*/)?(?:lib)?([a-zA-Z][\w-]*?)(?:64_\d+|\.(?:so|dll)[\d.]*)*")
 _ASKS = re.compile(r"(?i)avail|find_spec|installed|import_module|has_package|version$")
 _HELPER = re.compile(r"(?i)^is_(?:py3?nvml|nvidia_(?:smi|ml)|pynvml|codecarbon)\w*$")
@@ -140,6 +141,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         ) or (isinstance(function, ast.Name) and (function.id.startswith("nvml") or _HELPER.match(function.id))):
             nodes.append(call)
     for constant, text in source.strings:
+        if source.guarded(constant) and "--query" in ast.unparse(source.parents[constant]):
+            continue  # a number to show, and the program goes on without it
         asked = text in modules and _ASKS.search(call_name(source, source.parents[constant]))
         if asked or (len(text) < 300 and _COMMAND.search(text) and not _sought_first(source, constant)):
             nodes.append(constant)
@@ -158,6 +161,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             "NVIDIA's management tools are absent on an AMD machine",
             fix="ask torch.cuda, or amdsmi where torch.version.hip is set",
         )
+        if isinstance(node, ast.Constant) and (runtime := _RUNTIME.search(str(node.value))):
+            item = replace(item, message=f"{runtime[0]}: a library of CUDA's, not there on ROCm")
         library = counterpart("link", next((opened[other] for other in others if other in opened), ""))
         if library is not None:
             item = replace(
