@@ -39,10 +39,19 @@ from rocport.model.targets import GfxTarget
 from rocport.model.versions import RocmVersion, TorchVersion
 from rocport.rules.deps.rocm_index import _serves
 
-BUILDS = (("2.5", "6.2"), ("2.8", "6.4"), ("2.9", "6.3"), ("2.10", "7.1"), ("2.13", "7.2"), ("2.14", "7.14"))
+BUILDS = (
+    ("2.5", "6.1"),
+    ("2.5", "6.2"),
+    ("2.6", "6.2.4"),
+    ("2.8", "6.4"),
+    ("2.9", "6.3"),
+    ("2.10", "7.1"),
+    ("2.13", "7.2"),
+    ("2.14", "7.14"),
+)
 """torch and the channel of pytorch.org it is asked for."""
 BITSANDBYTES = "0.50.2"
-BESIDE = (*BUILDS[1:], ("2.13", "10.0.0"), ("2.14", "10.1.0"))
+BESIDE = (*BUILDS[3:], ("2.13", "10.0.0"), ("2.14", "10.1.0"))
 """torch and the ROCm of its build, pytorch.org's or AMD's, that bitsandbytes is asked for beside."""
 
 EMPTY = read_bytes(b"Linux\n", "paste").machine
@@ -65,7 +74,7 @@ def questions() -> Iterator[tuple[str, dict[str, str]]]:
             diagnosis = diagnose(read_bytes(paste, "paste").machine)
             plan = make_plan(Request(target, None, None, parse_wants(f"torch=={torch}.*"), (), rocm))
             assumed = diagnose(assume(EMPTY, (target.name,), torch, rocm))
-            yield f"does the wheel serve it: {where}", _wheel(diagnosis, assumed, plan, target, rocm)
+            yield f"does the wheel serve it: {where}", _wheel(diagnosis, assumed, plan, target, torch, rocm)
             yield f"flash attention: {where}", _flash(diagnosis, plan, target, torch)
             yield f"Triton: {where}", _triton(diagnosis, plan, target)
         for torch, rocm in BESIDE:
@@ -110,9 +119,11 @@ def _served(torch: str, channel: str) -> dict[str, str]:
     return said
 
 
-def _wheel(diagnosis: Diagnosis, assumed: Diagnosis, plan: Plan, target: GfxTarget, rocm: str) -> dict[str, str]:
+def _wheel(
+    diagnosis: Diagnosis, assumed: Diagnosis, plan: Plan, target: GfxTarget, torch: str, rocm: str
+) -> dict[str, str]:
     said = {"compat": "yes" if plan.chosen is not None else "no"}
-    channel = wheel_channel(rocm)
+    channel = wheel_channel(rocm).for_torch(TorchVersion.parse(torch))
     state, blas = in_torch(channel, target).state, in_library(channel, "rocBLAS", target).state
     said["matrix"] = "unsure" if state == "unknown" else "no" if "no" in (state, blas) else "yes"
     if plan.chosen is not None and plan.chosen.sure == "unverified":

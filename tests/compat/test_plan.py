@@ -83,6 +83,22 @@ def test_a_target_outside_the_pytorch_wheels_goes_to_amd():
     assert any(setting.name == "TORCH_BLAS_PREFER_HIPBLASLT" for setting in found.settings)
 
 
+@pytest.mark.parametrize(
+    ("gfx", "torch", "owner"),
+    [
+        ("gfx1201", "2.6", None),
+        ("gfx1201", "2.7", "pytorch.org"),
+        ("gfx1101", "2.5", None),
+        ("gfx1101", "2.6", "pytorch.org"),
+    ],
+)
+def test_a_target_that_came_to_a_channel_with_a_later_torch(gfx, torch, owner):
+    found = plan(gfx, f"torch=={torch}.*")
+    builds = [found.chosen, *(other.candidate for other in found.alternatives)]
+    theirs = [build for build in builds if build is not None and build.owner == "pytorch.org"]
+    assert bool(theirs) == (owner is not None)
+
+
 @pytest.mark.parametrize("gfx", ["gfx900", "gfx906"])
 def test_channels_whose_rocblas_dropped_the_target_are_passed_over(gfx):
     found = plan(gfx)

@@ -100,6 +100,29 @@ def test_only_wheels_of_pytorch_have_a_channel(version, channel):
     assert (found.name if found else None) == channel
 
 
+@pytest.mark.parametrize(
+    ("version", "gfx", "carried"),
+    [
+        ("2.5.1+rocm6.1", "gfx1101", False),
+        ("2.6.0+rocm6.1", "gfx1101", True),
+        ("2.6.0+rocm6.2.4", "gfx1101", True),
+        ("2.6.0+rocm6.2.4", "gfx1201", False),
+        ("2.7.1+rocm6.2.4", "gfx1201", True),
+        ("2.7.0.dev20250401+rocm6.2.4", "gfx1102", True),
+    ],
+)
+def test_a_channel_holds_what_it_had_for_that_torch(version, gfx, carried):
+    found = channel_of_torch(TorchVersion.parse(version))
+    assert (gfx in found.targets) is carried
+    assert "gfx1100" in found.targets and found.source.startswith("https://")
+
+
+def test_since_names_targets_of_the_channel_and_has_a_source():
+    for channel in wheel_channels():
+        assert {name for name, _ in channel.since} <= set(channel.targets)
+        assert bool(channel.since) == bool(channel.since_source)
+
+
 def test_text_that_is_no_hip_version():
     assert parse_hip("N/A") is None and parse_hip("Could not collect") is None
     assert str(parse_hip("7.2.26015-fc0010cf6a")) == "7.2.26015-fc0010cf6a"

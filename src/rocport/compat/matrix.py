@@ -35,6 +35,7 @@ def matrix_data(system: str, targets: tuple[GfxTarget, ...] = (), rocm: str = ""
                     "owner": channel.owner,
                     "target": target.name,
                     "torch": torch.state,
+                    "torch_since": dict(channel.since).get(target.name, "") if torch.state == "yes" else "",
                     **{name: cell.state for name, cell in found.items()},
                     "sources": sorted({cell.source for cell in (torch, *found.values()) if cell.source}),
                 }
@@ -65,7 +66,8 @@ def matrix_markdown(data: dict[str, Any]) -> str:
     lines = [f"# torch's wheels on {data['os']}", "", f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
     for row in data["rows"]:
         name = row["channel"] if row["owner"] == "amd" else f"rocm{row['channel']}"
-        cells = [name, row["target"], _MARK[row["torch"]], *(_MARK[row[library]] for library in LIBRARIES)]
+        since = f" (torch {row['torch_since']} on)" if row["torch_since"] else ""
+        cells = [name, row["target"], _MARK[row["torch"]] + since, *(_MARK[row[library]] for library in LIBRARIES)]
         lines.append(f"| {' | '.join(cells)} |")
     sources = dict.fromkeys(source for row in data["rows"] for source in row["sources"])
     lines += ["", "`?`: no source says. `switch`: with TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1.", ""]

@@ -38,6 +38,7 @@ from rocport.facts.rocm import (
     wheel_channels,
 )
 from rocport.facts.rocm_systems import RocmSystem, systems_of
+from rocport.model.versions import TorchVersion
 
 if TYPE_CHECKING:
     from rocport.model.targets import GfxTarget
@@ -196,6 +197,7 @@ def _candidates(target: GfxTarget) -> list[tuple[Candidate, tuple[str, ...], tup
         for name in channels_of(release):
             channel = channels.get(name)
             if channel is not None:
+                channel = channel.for_torch(TorchVersion.parse(release.version))
                 sure = _weaker(release.sure, channel.sure)
                 candidate = Candidate(release, name, f"{PYTORCH_INDEX}{name}", "pytorch.org", channel.source, sure)
                 found.append((candidate, channel.targets, channel.unsure))

@@ -5,6 +5,7 @@ Versions stay text in the records, as they were read; the functions below parse 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -67,7 +68,8 @@ class WheelLibrary:
 class WheelChannel:
     """The gfx targets compiled into the torch wheels of one channel (`7.2`, or `multi-arch` of AMD).
 
-    `unsure` are targets that sources disagree about; `libraries` what is known of the libraries beside torch.
+    `unsure` are targets that sources disagree about; `libraries` what is known of the libraries beside torch. `since`
+    holds targets that the channel's older torch releases lack, with the first that carries them, by `since_source`.
     """
 
     name: str
@@ -78,6 +80,16 @@ class WheelChannel:
     unsure: tuple[str, ...] = ()
     note: str = ""
     libraries: tuple[WheelLibrary, ...] = ()
+    since: tuple[tuple[str, str], ...] = ()
+    since_source: str = ""
+
+    def for_torch(self, version: TorchVersion) -> WheelChannel:
+        """The channel as it serves one torch release: without the targets that came with a later one."""
+        late = {name for name, first in self.since if version.release[:2] < TorchVersion.parse(first).release[:2]}
+        if not late:
+            return self
+        kept = tuple(name for name in self.targets if name not in late)
+        return dataclasses.replace(self, targets=kept, since=(), source=self.since_source, sure="documented")
 
     def library(self, name: str) -> WheelLibrary | None:
         """The record of `rocBLAS`, `hipBLASLt`, ...; None when nothing is known of it in this channel."""
@@ -162,6 +174,7 @@ def wheel_channels() -> tuple[WheelChannel, ...]:
     channels = []
     for record in read_toml(FACTS / "torch_wheels.toml")["channel"]:
         lists = {key: tuple(record.get(key, ())) for key in ("targets", "unsure")}
+        lists["since"] = tuple(record.get("since", {}).items())
         libraries = tuple(
             WheelLibrary(**{**one, **{key: tuple(one.get(key, ())) for key in ("has", "lacks")}})
             for one in record.pop("library", ())
@@ -180,7 +193,8 @@ def wheel_channel(name: str) -> WheelChannel:
 
 
 def channel_of_torch(version: TorchVersion) -> WheelChannel | None:
-    """The pytorch.org channel that a wheel with this version came from, None when that cannot be told.
+    """The pytorch.org channel that a wheel with this version came from, with the targets that it had for that torch;
+    None when that cannot be told.
 
     Wheels of pytorch.org carry `+rocm7.2`; AMD's carry three numbers or more (`+rocm7.2.0.git7e1940d4`,
     `+rocm10.0.0`) and hold other targets. `6.2.4` is the one channel of pytorch.org with a patch number.
@@ -188,7 +202,7 @@ def channel_of_torch(version: TorchVersion) -> WheelChannel | None:
     tag = version.local.lower().removeprefix("rocm")
     if version.rocm is None:
         return None
-    return next((c for c in wheel_channels() if c.owner == "pytorch" and c.name == tag), None)
+    return next((c.for_torch(version) for c in wheel_channels() if c.owner == "pytorch" and c.name == tag), None)
 
 
 def parse_hip(text: str) -> HipVersion | None:

@@ -63,7 +63,9 @@ def _channel(gpu: Gpu, channel: WheelChannel, machine: Machine) -> Result:
         return skipped(
             f"{gpu.runtime_gfx}: sources disagree on the rocm{channel.name} wheels; ask torch: {VERIFY}", *evidence
         )
-    return _missing(gpu, f"the rocm{channel.name} wheels of pytorch.org", evidence)
+    first = dict(wheel_channel(channel.name).since).get(gpu.runtime_gfx or "")
+    before = f" before torch {first}" if first else ""
+    return _missing(gpu, f"the rocm{channel.name} wheels of pytorch.org{before}", evidence)
 
 
 def _judge(gpu: Gpu, names: tuple[str, ...], shown: Evidence, what: str) -> Result:
