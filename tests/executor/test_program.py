@@ -147,3 +147,22 @@ def test_a_list_that_adds_to_its_own_variables_is_read_in_linear_time(tmp_path: 
     (tmp_path / "CMakeLists.txt").write_text(said)
     (unit,) = load_program(tmp_path).units
     assert unit.flags == (f"-I{tmp_path}", "-DA")
+
+
+def test_a_library_that_the_project_makes_is_built_with_the_executable_that_links_it(tmp_path: Path) -> None:
+    for name in ("lib/image.cu", "lib/deeper.cu", "app/sample.cu", "app/helper.cpp"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "CMakeLists.txt").write_text("add_subdirectory(lib)\nadd_subdirectory(app)\n")
+    (tmp_path / "lib/CMakeLists.txt").write_text(
+        "include_directories(.)\nadd_library(image STATIC image.cu)\nadd_library(deeper deeper.cu)\n"
+        "target_link_libraries(image PUBLIC deeper image)\nadd_library(header INTERFACE)\n"
+    )
+    (tmp_path / "app/CMakeLists.txt").write_text(
+        "add_library(helper helper.cpp)\nadd_executable(sample sample.cu)\n"
+        "target_link_libraries(sample PRIVATE image helper header cublas CUDA::cudart -lm)\n"
+    )
+    program = load_program(tmp_path / "app/sample.cu")
+    assert [unit.source.name for unit in program.units] == ["sample.cu", "image.cu", "helper.cpp", "deeper.cu"]
+    assert f"-I{tmp_path / 'lib'}" in program.units[1].flags
+    assert load_program(tmp_path / "app").units[0].source.name == "sample.cu"

@@ -1,13 +1,13 @@
 """The executables of a CMakeLists.txt, read without running CMake: their sources, and how each is compiled.
 
-Understood: `set`, lists of files, `project`, include folders, definitions, `target_sources` and OpenMP. What needs more
-of CMake's language is left out.
+Understood: `set`, lists of files, `project`, include folders, definitions, `target_sources`, libraries that the project
+makes of sources, and OpenMP. What needs more of CMake's language is left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,16 +22,61 @@ _OF_TARGETS = frozenset({"target_compile_options", "set_target_properties"})
 _AS_KERNELS = re.compile(r"(?<![\w-])-x[\s;]*(?:hip|cuda)\b")
 _OF_KERNELS = re.compile(r"\bLANGUAGE (?:HIP|CUDA)\b|\bHIP_SOURCE_PROPERTY_FORMAT\b")
 _DEFINE = re.compile(r"(?:-D)?\w+(?:=[^$<>]*)?")
+_NAME = re.compile(r"(?!(?:PRIVATE|PUBLIC|INTERFACE|debug|optimized|general)$)[A-Za-z_][\w.-]*")
+_HIGHEST, _MOST_FOLDERS = 3, 64
+"""Folders above one, and folders added there, in which the maker of a library is looked for."""
 _LONGEST = 1 << 16
 """Characters of a variable's value that is kept: `set(X "${X} ${X}")` doubles it every time."""
 
 
 def executables(data: bytes, folder: Path) -> dict[str, tuple[Unit, ...]]:
     """The units of every executable whose sources are all there, by its name. `folder` is where the file lies."""
+    read = _read(data, folder)
+    return {
+        name: (*read.units(name), *_linked(read, name))
+        for name in read.targets
+        if name not in read.libraries and read.whole(name)
+    }
+
+
+def _read(data: bytes, folder: Path) -> _Read:
     read = _Read(folder)
     for command in commands(data):
         read.take(command)
-    return {name: read.units(name) for name, files in read.targets.items() if files and all(map(Path.is_file, files))}
+    return read
+
+
+def _linked(read: _Read, target: str) -> Iterator[Unit]:
+    """The units of the libraries that a target links and the project makes, in its own file or in one beside it."""
+    wanted = [(name, read) for name in read.links.get(target, ())]
+    known = {name for name, _ in wanted}
+    while wanted:
+        name, asking = wanted.pop(0)
+        owner = asking if name in asking.libraries else _maker(name, read.folder)
+        if owner is not None and owner.whole(name):
+            yield from owner.units(name)
+            wanted += [(one, owner) for one in owner.links.get(name, ()) if one not in known]
+            known.update(owner.links.get(name, ()))
+
+
+def _maker(library: str, folder: Path) -> _Read | None:
+    """What the file says that makes a library: one above the folder, or of a folder that such a file adds."""
+    for parent in folder.parents[:_HIGHEST]:
+        top = _asked(library, parent, always=True)
+        places = [parent / added for added in top.added[:_MOST_FOLDERS]] if top is not None else []
+        for found in (top, *(_asked(library, place) for place in places)):
+            if found is not None and library in found.libraries:
+                return found
+    return None
+
+
+def _asked(library: str, folder: Path, always: bool = False) -> _Read | None:
+    """The folder's file; one that does not hold the name only where it is read `always`."""
+    try:
+        data = (folder / "CMakeLists.txt").read_bytes()
+    except OSError:
+        return None
+    return _read(data, folder.resolve()) if always or library.encode() in data else None
 
 
 @dataclass
@@ -48,6 +93,11 @@ class _Read:
     forced: set[str] = field(default_factory=set)
     """Targets whose C++ is compiled as HIP; `*` for all."""
     depth: int = 0
+    libraries: set[str] = field(default_factory=set)
+    """Targets that are no executables."""
+    links: dict[str, list[str]] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
+    """Folders of `add_subdirectory`."""
 
     def __post_init__(self) -> None:
         places = ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_SOURCE_DIR", "PROJECT_SOURCE_DIR")
@@ -67,6 +117,11 @@ class _Read:
             self.as_kernels.update((self.folder / word).resolve() for word in words)
         if _AS_KERNELS.search(said) and name not in _OF_SOURCES:
             self.forced.update(words if name in _OF_TARGETS or words[0] == "TARGET" else ["*"])
+
+    def whole(self, target: str) -> bool:
+        """Whether it has sources, and all are there."""
+        files = self.targets.get(target, [])
+        return bool(files) and all(map(Path.is_file, files))
 
     def units(self, target: str) -> tuple[Unit, ...]:
         # Where kernels have a language of their own, C++ is C++.
@@ -110,7 +165,15 @@ class _Read:
         named = (word for word in words if word not in _KEYWORDS and _DEFINE.fullmatch(word))
         self.flags += [f"-D{word.removeprefix('-D')}" for word in named]
 
+    def _library(self, words: Sequence[str]) -> None:
+        self.libraries.add(words[0])
+        self._sources(words)
+
+    def _adds(self, words: Sequence[str]) -> None:
+        self.added.append(words[0])
+
     def _links(self, words: Sequence[str]) -> None:
+        self.links.setdefault(words[0], []).extend(word for word in words[1:] if _NAME.fullmatch(word))
         self.openmp |= any("OpenMP::" in word for word in words)
         self.forced.update(["*"] if "hip::device" in words else [])
 
@@ -120,6 +183,8 @@ _READERS: dict[str, Callable[[_Read, Sequence[str]], None]] = {
     "project": _Read._project,
     "enable_language": _Read._language,
     **dict.fromkeys(("add_executable", "hip_add_executable", "cuda_add_executable", "target_sources"), _Read._sources),
+    **dict.fromkeys(("add_library", "hip_add_library", "cuda_add_library"), _Read._library),
+    "add_subdirectory": _Read._adds,
     "include_directories": _Read._folders,
     "target_include_directories": lambda read, words: read._folders(words[1:]),
     "add_definitions": _Read._defines,
