@@ -161,6 +161,7 @@ def test_a_library_that_the_project_makes_is_built_with_the_executable_that_link
     (tmp_path / "app/CMakeLists.txt").write_text(
         "add_library(helper helper.cpp)\nadd_executable(sample sample.cu)\n"
         "target_link_libraries(sample PRIVATE image helper header cublas CUDA::cudart -lm)\n"
+        "target_link_libraries(sample image)\n"
     )
     program = load_program(tmp_path / "app/sample.cu")
     assert [unit.source.name for unit in program.units] == ["sample.cu", "image.cu", "helper.cpp", "deeper.cu"]

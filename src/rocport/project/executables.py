@@ -49,14 +49,16 @@ def _read(data: bytes, folder: Path) -> _Read:
 def _linked(read: _Read, target: str) -> Iterator[Unit]:
     """The units of the libraries that a target links and the project makes, in its own file or in one beside it."""
     wanted = [(name, read) for name in read.links.get(target, ())]
-    known = {name for name, _ in wanted}
+    known: set[str] = set()
     while wanted:
         name, asking = wanted.pop(0)
+        if name in known:
+            continue
+        known.add(name)
         owner = asking if name in asking.libraries else _maker(name, read.folder)
         if owner is not None and owner.whole(name):
             yield from owner.units(name)
-            wanted += [(one, owner) for one in owner.links.get(name, ()) if one not in known]
-            known.update(owner.links.get(name, ()))
+            wanted += [(one, owner) for one in owner.links.get(name, ())]
 
 
 def _maker(library: str, folder: Path) -> _Read | None:
