@@ -220,3 +220,8 @@ def test_a_makefile_that_another_program_writes_is_one_decision(tmp_path: Path) 
 def test_a_number_to_show_is_not_asked_about_and_a_library_is_called_one(tmp_path: Path, text: str, said: str) -> None:
     found = [item.message for item in _open(tmp_path, m_py=text) if item.rule == "nvidia-tool"]
     assert bool(found) is bool(said) and all(message.startswith(said) for message in found)
+
+
+def test_a_macro_with_arguments_takes_no_name_that_is_not_called(tmp_path: Path) -> None:
+    macro = "#define CUDA_SUCCESS(x) ((x) == cudaSuccess)\n"
+    assert _open(tmp_path, a_cu=macro + "bool f(int *p) { return CUDA_SUCCESS(cudaFree(p)); }\n") == []

@@ -163,7 +163,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 continue
             if owned is not None:
                 yield _renamed_macro(source, position, symbol, owned)
-            elif shared is not None:
+            elif shared is not None and (shared[1].parameters is None or source.at(position + 1) == b"("):
                 yield _shared(source, position, symbol, *shared)
             else:
                 if symbol.hip == symbol.cuda and _is_declared(source, position):
