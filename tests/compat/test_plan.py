@@ -99,6 +99,21 @@ def test_a_target_that_came_to_a_channel_with_a_later_torch(gfx, torch, owner):
     assert bool(theirs) == (owner is not None)
 
 
+@pytest.mark.parametrize(
+    ("torch", "triton", "fits"),
+    [
+        ("2.9", ">=3.5.1", True),
+        ("2.12", "==3.7.1", True),
+        ("2.12", "==3.6.1", False),
+        ("2.13", "==3.7.1", True),
+        ("2.13", "==3.8.0", False),
+    ],
+)
+def test_a_triton_known_by_its_minor_is_any_patch_of_it(torch, triton, fits):
+    found = plan("gfx942", f"torch=={torch}.*,triton{triton}")
+    assert (status(found, "triton").status == "ok") is fits
+
+
 @pytest.mark.parametrize("gfx", ["gfx900", "gfx906"])
 def test_channels_whose_rocblas_dropped_the_target_are_passed_over(gfx):
     found = plan(gfx)

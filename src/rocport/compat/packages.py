@@ -187,15 +187,22 @@ def _beside_torch(want: Want, known: Package, candidate: Candidate) -> Item:
                 want, "unknown", f"which triton torch {release.version} brings is not in the facts", "", "unverified"
             )
         text = f"comes with torch {release.version} as triton-rocm {' or '.join(release.triton)}{_note(known)}"
-        fits = any(SpecifierSet(want.specifier).contains(found, prereleases=True) for found in release.triton)
+        wanted = SpecifierSet(want.specifier)
+        brought = [full for found in release.triton for full in _patches(found)]
+        fits = any(wanted.contains(full, prereleases=True) for full in brought)
         status = "ok" if fits else "no"
         return Item(want, status, text, release.source, release.sure, module=known.imported)
     if version and want.specifier:
         wanted = SpecifierSet(want.specifier)
-        if not any(wanted.contains(f"{version}.{patch}", prereleases=True) for patch in range(10)):
+        if not any(wanted.contains(full, prereleases=True) for full in _patches(version)):
             text = f"torch {release.version} goes with {known.name} {version}, not {want.specifier}"
             return Item(want, "no", text, release.source, release.sure)
     return Item(want, "ok", text, known.source, known.sure, with_torch=True, version=version, module=known.imported)
+
+
+def _patches(version: str) -> tuple[str, ...]:
+    """The releases that a version of the facts may be: any patch, where only major and minor are known."""
+    return (version,) if version.count(".") > 1 else tuple(f"{version}.{patch}" for patch in range(10))
 
 
 def _carried(known: Package, target: GfxTarget, candidate: Candidate, windows: bool) -> tuple[bool, str] | None:
