@@ -165,6 +165,8 @@ def test_what_is_left_of_a_condition_of_c(condition: str, left: str) -> None:
             'option@1 (@1 USE_ROCM@1 "x"@1 ON@1 )@1 option@2 (@2 USE_ROCM@2 )@2 option@3 (@3 "USE_ROCM"@3 "x"@3 )@3 '
             'option@4 (@4 A@4 "x"@4 OFF@4 )@4',
         ),
+        ("option()", "option@1 (@1 )@1"),
+        ('set(USE_ROCM "x" OFF)', 'set@1 (@1 USE_ROCM@1 "x"@1 OFF@1 )@1'),
         ("\na", "2: `a` without brackets"),
         ("a b", "1: `a` without brackets"),
         ("\n1()", "2: '1()' where a command should be"),
