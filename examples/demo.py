@@ -19,13 +19,18 @@ TARGETS = "gfx942,gfx1100"
 
 
 def rocport(*words: str, show: str = "", output: Path | None = None) -> int:
-    """Run a rocport command, shown as `show`; its exit code: 1 says that there are findings, more ends the demo."""
+    """Run a rocport command, shown as `show` or kept in `output`.
+
+    Returns its exit code: 1 says that there are findings, more ends the demo.
+    """
     if show:
         print(f"\n$ rocport {show}\n")
     sys.stdout.flush()
     command = [sys.executable, "-m", "rocport", *words]
-    done = subprocess.run(command, check=False, stdout=subprocess.PIPE if output else None)
+    kept = subprocess.PIPE if output else None
+    done = subprocess.run(command, check=False, stdout=kept, stderr=kept)
     if done.returncode > 1:
+        sys.stderr.buffer.write(done.stderr or b"")
         sys.exit(done.returncode)
     if output is not None:
         output.write_bytes(done.stdout)
