@@ -232,3 +232,10 @@ def test_a_makefiles_recipes_say_flags_that_all_of_them_share() -> None:
         "A",
         "OP2_CUDA",
     )
+
+
+def test_a_header_that_may_lie_there_decides_nothing() -> None:
+    """flash-attention's setup.py asks for a header of PyTorch before 1.8, whose name has CUDA in it."""
+    asked = 'if os.path.exists(os.path.join(torch_dir, "include", "ATen", "CUDAGeneratorImpl.h")):\n    f = ["-DOLD"]\n'
+    assert python_defines(asked) == []
+    assert python_defines("if os.path.exists(CUDA_HOME):\n    f = ['-DA']\n") == ["A"]

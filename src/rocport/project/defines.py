@@ -27,6 +27,8 @@ _OTHERWISE = re.compile(
     r"Windows|win32|\bnt\b|MSVC|darwin|(?:^|_|\b)(?:no|not|skip|disable|without)_?(?:cuda|gpu|hip)|(?:cpu|CPU)_ONLY",
     re.I,
 )
+# Whether a header lies there, which an older release of its library had, say: nobody's GPU decides that.
+_HEADER_LIES = re.compile(r"\b(?:exists|isfile|is_file)\b.*\.(?:h|hpp|cuh)\b", re.S)
 _DEFINE_FLAG = re.compile(r"(?<!\S)([\"']?)-D\s*([A-Za-z_]\w*(?:=[\w.+-]+)?)\1(?=\s|$)")
 _CONFIGURED = re.compile(r"^[ \t]*#[ \t]*cmakedefine(?:01)?[ \t]+(\w+)", re.M)
 _HIP_LIST = "COMMON_HIPCC_FLAGS"
@@ -188,6 +190,8 @@ def _answer(test: ast.expr) -> bool | None:
 
 
 def _said(text: str) -> bool | None:
+    if _HEADER_LIES.search(text):
+        return None
     if _OTHERWISE.search(text):
         return False
     return True if _GPU.search(text) else None
