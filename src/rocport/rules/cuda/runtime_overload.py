@@ -16,6 +16,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator, Sequence
 
+from rocport.binding import binder
 from rocport.binding.scopes import Scopes
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, insert, replace_range
@@ -31,6 +32,8 @@ _EMPTY = ((), (b"=", b"{", b"}"), (b"{", b"}"), (b"=", b"{", b"0", b"}"))
 DEFAULTS = {b"cudaLaunchCooperativeKernel": ((b"0", b"0"), 6), b"cudaMalloc3DArray": ((b"0",), 4)}
 # Name -> the argument that HIP takes as this type alone.
 _POINTERS = {b"cudaHostGetDevicePointer": (0, b"void **"), b"nvrtcCompileProgram": (2, b"const char **")}
+# What a macro pastes to `cuda` -> the name that this makes, where its arguments alone are written.
+_PASTED = {name.removeprefix(b"cuda"): name for name in (*DEFAULTS, *_POINTERS) if name.startswith(b"cuda")}
 # Name -> what it is with so many arguments, and how many the other function takes.
 _OTHER = {
     b"cudaGraphInstantiate": (b"hipGraphInstantiateWithFlags", (2, 3), 3),
@@ -44,7 +47,8 @@ RULE = Rule(
     severity=Severity.BREAKS_BUILD,
     applicability=Applicability.MANUAL,
     phase=2,
-    triggers=frozenset({*DEFAULTS, *_POINTERS, *_OTHER, *_CONTEXT, _PARAMETERS}),
+    triggers=frozenset({*DEFAULTS, *_POINTERS, *_PASTED, *_OTHER, *_CONTEXT, _PARAMETERS}),
+    binds=True,
     claims=frozenset({_PARAMETERS}),
     examples=(
         Example("void f() { cudaLaunchCooperativeKernel(k, 1, 32, args); }\n", contains=("1, 32, args, 0, 0)",)),
@@ -59,6 +63,10 @@ RULE = Rule(
         Example(
             "void f(float *d, float *h) { cudaHostGetDevicePointer(&d, h, 0); }\n",
             contains=("((void **)(&d), h, 0)",),
+        ),
+        Example(
+            "#define CALL(f) check(cuda##f)\nvoid f(float *d, float *h) { CALL(HostGetDevicePointer(&d, h, 0)); }\n",
+            contains=("CALL(HostGetDevicePointer((void **)(&d), h, 0))",),
         ),
         Example("void f() { cudaMalloc3DArray(&a, &desc, extent); }\n", contains=("(&a, &desc, extent, 0)",)),
         Example(
@@ -96,6 +104,9 @@ RULE = Rule(
         "void f() { cudaHostGetDevicePointer((void **)&d, h, 0); }\n",
         "cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e, cudaGraph_t g);\n",
         "void f() { X::cudaEventCreate(a, b); }\n",
+        "void f() { check(HostGetDevicePointer(&d, h, 0)); }\n",
+        "int HostGetDevicePointer(int **, int *, int);\n#define CALL(f) f\n"
+        "void f() { CALL(HostGetDevicePointer(&d, h, 0)); }\n",
         "void f() { cudaLaunchCooperativeKernel((void *)k, 1, 32, args, 0, s); }\n",
         "void f() { cudaMalloc3DArray(&a, &desc, extent, cudaArrayLayered); }\n",
         "void f() { nvrtcCompileProgram(p, 0, nullptr); nvrtcCompileProgram(p, 1, (const char **)o); }\n",
@@ -106,8 +117,12 @@ RULE = Rule(
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     yield from _contexts(source)
-    for position in source.find(*DEFAULTS, *_POINTERS, *_OTHER):
+    for position in source.find(*DEFAULTS, *_POINTERS, *_OTHER, *_PASTED):
         name = source.texts[position]
+        if name in _PASTED:
+            if not _is_pasted(source, context, position):
+                continue
+            name = _PASTED[name]
         if name in context.project.macros or is_name_only(source, position) or is_definition(source, position):
             continue
         called = source.at(position + 1) == b"(" and position + 1 in source.pairs
@@ -122,6 +137,15 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 applicability=Applicability.SAFE,
                 edits=edits,
             )
+
+
+def _is_pasted(source: CudaSource, context: Context, position: int) -> bool:
+    """A call that a macro is given which pastes it to `cuda`: one of this file, or the project's own `cuda(...)`."""
+    macro = source.at(position - 2) if source.at(position - 1) == b"(" else b""
+    here = [one for one in source.directives if one.name == b"define" and source.at(one.first + 2) == macro]
+    if here:
+        return any(source.texts[at : at + 2] == [b"cuda", b"##"] for one in here for at in range(one.first, one.last))
+    return macro == b"cuda" and bool(binder(source, context).definitions(macro, "macro"))
 
 
 def _contexts(source: CudaSource) -> Iterator[Finding]:
