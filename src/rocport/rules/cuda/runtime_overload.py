@@ -16,7 +16,6 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator, Sequence
 
-from rocport.binding import binder
 from rocport.binding.scopes import Scopes
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, insert, replace_range
@@ -48,7 +47,6 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     phase=2,
     triggers=frozenset({*DEFAULTS, *_POINTERS, *_PASTED, *_OTHER, *_CONTEXT, _PARAMETERS}),
-    binds=True,
     claims=frozenset({_PARAMETERS}),
     examples=(
         Example("void f() { cudaLaunchCooperativeKernel(k, 1, 32, args); }\n", contains=("1, 32, args, 0, 0)",)),
@@ -67,6 +65,10 @@ RULE = Rule(
         Example(
             "#define CALL(f) check(cuda##f)\nvoid f(float *d, float *h) { CALL(HostGetDevicePointer(&d, h, 0)); }\n",
             contains=("CALL(HostGetDevicePointer((void **)(&d), h, 0))",),
+        ),
+        Example(
+            '#include "error.h"\nvoid f(float *d, float *h) { cuda(HostGetDevicePointer(&d, h, 0)); }\n',
+            contains=("cuda(HostGetDevicePointer((void **)(&d), h, 0))",),
         ),
         Example("void f() { cudaMalloc3DArray(&a, &desc, extent); }\n", contains=("(&a, &desc, extent, 0)",)),
         Example(
@@ -120,7 +122,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in source.find(*DEFAULTS, *_POINTERS, *_OTHER, *_PASTED):
         name = source.texts[position]
         if name in _PASTED:
-            if not _is_pasted(source, context, position):
+            if not _is_pasted(source, position):
                 continue
             name = _PASTED[name]
         if name in context.project.macros or is_name_only(source, position) or is_definition(source, position):
@@ -139,13 +141,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             )
 
 
-def _is_pasted(source: CudaSource, context: Context, position: int) -> bool:
-    """A call that a macro is given which pastes it to `cuda`: one of this file, or the project's own `cuda(...)`."""
+def _is_pasted(source: CudaSource, position: int) -> bool:
+    """A call that a macro is given which pastes it to `cuda`: one of this file, or `cuda(...)` of another."""
     macro = source.at(position - 2) if source.at(position - 1) == b"(" else b""
     here = [one for one in source.directives if one.name == b"define" and source.at(one.first + 2) == macro]
     if here:
         return any(source.texts[at : at + 2] == [b"cuda", b"##"] for one in here for at in range(one.first, one.last))
-    return macro == b"cuda" and bool(binder(source, context).definitions(macro, "macro"))
+    return macro == b"cuda"
 
 
 def _contexts(source: CudaSource) -> Iterator[Finding]:
