@@ -31,8 +31,13 @@ _EMPTY = ((), (b"=", b"{", b"}"), (b"{", b"}"), (b"=", b"{", b"0", b"}"))
 DEFAULTS = {b"cudaLaunchCooperativeKernel": ((b"0", b"0"), 6), b"cudaMalloc3DArray": ((b"0",), 4)}
 # Name -> the argument that HIP takes as this type alone.
 _POINTERS = {b"cudaHostGetDevicePointer": (0, b"void **"), b"nvrtcCompileProgram": (2, b"const char **")}
+# The same of what is another function where its name is written, and this one where it is pasted: hipHostMalloc takes a
+# pointer of any type, hipMallocHost does not.
+_WHERE_PASTED = {b"cudaMallocHost": (0, b"void **")}
 # What a macro pastes to `cuda` -> the name that this makes, where its arguments alone are written.
-_PASTED = {name.removeprefix(b"cuda"): name for name in (*DEFAULTS, *_POINTERS) if name.startswith(b"cuda")}
+_PASTED = {
+    name.removeprefix(b"cuda"): name for name in (*DEFAULTS, *_POINTERS, *_WHERE_PASTED) if name.startswith(b"cuda")
+}
 # Name -> what it is with so many arguments, and how many the other function takes.
 _OTHER = {
     b"cudaGraphInstantiate": (b"hipGraphInstantiateWithFlags", (2, 3), 3),
@@ -65,6 +70,10 @@ RULE = Rule(
         Example(
             "#define CALL(f) check(cuda##f)\nvoid f(float *d, float *h) { CALL(HostGetDevicePointer(&d, h, 0)); }\n",
             contains=("CALL(HostGetDevicePointer((void **)(&d), h, 0))",),
+        ),
+        Example(
+            "#define CALL(f) check(cuda##f)\nvoid f(float *h) { cudaMallocHost(&h, 4); CALL(MallocHost(&h, 4)); }\n",
+            contains=("hipHostMalloc(&h, 4)", "CALL(MallocHost((void **)(&h), 4))"),
         ),
         Example(
             '#include "error.h"\nvoid f(float *d, float *h) { cuda(HostGetDevicePointer(&d, h, 0)); }\n',
@@ -209,8 +218,8 @@ def _edits(source: CudaSource, position: int, name: bytes, given: list[tuple[int
             return []
         edits = [replace_range(source, position, position + 2, other + b"(")]
         return [*edits, insert(last, b", 0")] if len(given) < takes else edits
-    if name in _POINTERS:
-        index, pointer = _POINTERS[name]
+    if pointers := _POINTERS.get(name) or _WHERE_PASTED.get(name):
+        index, pointer = pointers
         first, end = given[index] if index < len(given) else (0, 0)
         word = pointer.split()[0]
         known = word in source.texts[first:end] or source.texts[first:end] in ([b"0"], [b"NULL"], [b"nullptr"])
