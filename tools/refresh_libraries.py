@@ -434,9 +434,10 @@ class Refresh:
         return f"{found[release][0].header} CUDA {release}"
 
     def below(self) -> dict[str, str]:
-        """Headers of a folder that another has by the same stem (`cub` -> `hipcub`): served by its one for all."""
+        """Headers of a folder that another has by the same stem (`cub` -> `hipcub`): served by its one for all, or by
+        its own in the folders named."""
         result = {}
-        for cuda, (hip, whole) in self.config.get("headers_below", {}).items():
+        for cuda, (hip, whole, *own) in self.config.get("headers_below", {}).items():
             for release in self.cuda_releases:
                 for paths in release.files().values():
                     for path in paths:
@@ -446,7 +447,8 @@ class Refresh:
                         inner = Path(*parts[parts.index(cuda) + 1 :])
                         theirs = f"{hip}/{inner.with_suffix('.hpp')}"
                         has = any(r.has(theirs) for r in self.hip_releases if not r.stub)
-                        result[f"{cuda}/{inner}"] = whole if has else ""
+                        serves = theirs if inner.parts[0] in own else whole
+                        result[f"{cuda}/{inner}"] = serves if has else ""
         return result
 
     def files(self) -> list[Row]:

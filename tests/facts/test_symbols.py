@@ -111,6 +111,7 @@ def test_notes_say_where_a_call_differs():
 
 def test_headers_and_libraries():
     assert TABLE.headers["cublas_v2.h"].hip == "hipblas/hipblas.h"
+    assert TABLE.headers["cub/block/block_radix_sort.cuh"].hip == "hipcub/block/block_radix_sort.hpp"
     assert TABLE.headers["cub/device/device_reduce.cuh"].hip == "hipcub/hipcub.hpp", "with the block's classes"
     assert TABLE.headers["cooperative_groups/reduce.h"].hip == ""
     assert TABLE.header("cuda/std/array") is TABLE.headers["cuda/std/*"]
