@@ -253,3 +253,9 @@ def test_every_file_is_held_against_the_python_it_may_run_in_and_against_its_imp
     compat = {"p/_rocm_compat.py": COMPAT, "p/b.py": "import torch\nfrom . import _rocm_compat\n"}
     found = proof(tmp_path / "imports", original, {**new, **compat})
     assert [path for path in original if any("no package" in message for _, message in said(found, path))] == ["p/b.py"]
+
+
+@pytest.mark.parametrize("path", ["rocm_b.py", "json/rocm_b.py", "a/json.py"])
+def test_only_a_module_at_the_root_stands_before_the_standard_librarys(tmp_path: Path, path: str) -> None:
+    messages = [message for _, message in said(proof(tmp_path, {"a/b.py": ""}, {path: ""}), path)]
+    assert not any("standard library" in message for message in messages)

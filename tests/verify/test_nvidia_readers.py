@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from rocport.verify.nvidia import Difference, cfamily, cmake, data, reach_python
+from rocport.verify.nvidia import Difference, cfamily, cmake, data, meson, reach_python
 from rocport.verify.nvidia.tokens import LexError
 
 # C and C++.
@@ -303,6 +303,21 @@ def test_texts_that_are_asked_for_a_gate(text: str, may: bool) -> None:
 )  # fmt: skip
 def test_names_that_may_be_a_gates_in_pieces(text: str, may: bool) -> None:
     assert cmake.gate_in_pieces(text, "USE_ROCM") is may
+
+
+# Meson.
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("if get_option('rocm')\nendif", {"rocm": 1}),
+        ("x\n\nget_option( 'use_rocm' )\nget_option('use_hip')", {"use_rocm": 3, "use_hip": 4}),
+        ("get_option('cuda')\nget_option(rocm)\nget_options('rocm')", {}),
+    ],
+)
+def test_gates_that_a_file_of_meson_asks_for(text: str, lines: dict[str, int]) -> None:
+    assert meson.gates(text.encode()) == lines
 
 
 # Files that are data.
