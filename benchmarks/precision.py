@@ -25,7 +25,7 @@ Two of 2026-11-28, of `scan`'s findings, names written down and split in the sam
 6 repeats) to mend rules by, and 60 of 30 trees set aside (seed 62; 37 true, 2 repeats), looked at once, with the mends.
 Two more of that day, half of programs that an index lists by a path, half of known names, the smallest trees first: 60
 of 23 trees (seed 71; 42 true, 9 repeats) and 60 of 26 set aside (seed 72; 42 true, 3 repeats), in the same way;
-then 40 of 13 more set aside (seed 73; 27 true, 2 repeats), after mending what those 26 showed.
+then 40 of 13 more set aside (seed 73; 28 true, 2 repeats), after mending what those 26 showed.
 FOLDER holds a tree as `owner+name`; a tree that is not there is left out. Labels of one cause count once, by the best
 of them, and a site whose message or place in its cause changed is found again; a true one that is gone is named.
 """

@@ -502,7 +502,8 @@ def _is_met(source: CudaSource, position: int, symbol: Symbol) -> bool:
     or another rule of the port sees to it."""
     if any(done in symbol.note for done in _DONE_ELSEWHERE):
         return True
-    if symbol.cuda in _PROFILES and source.at(position - 1) in (b";", b"{", b"}"):
+    begins = source.at(position - 1) in (b";", b"{", b"}") or source.directive_of(position - 1) is not None
+    if symbol.cuda in _PROFILES and begins and source.directive_of(position) is None:
         return True  # nobody looks at what it returns
     if symbol.kind == "function" and symbol.note.startswith(("type:", "arity:")) and source.at(position + 1) != b"(":
         return True

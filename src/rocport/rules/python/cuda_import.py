@@ -160,9 +160,15 @@ def _edits(gate: Gate, node: ast.stmt | ast.Call) -> tuple[Gate, tuple[Edit, ...
 
 
 def _asked_for(source: PythonSource, node: ast.AST) -> bool:
-    """Under a test that asks for the package (`if is_xformers_available():`, `if HAS_FLASH:`)."""
+    """Under a test that asks for the package (`if is_xformers_available():`, `if HAS_FLASH:`), or in a function that
+    something skips without it (`@withPackage('cugraph')`)."""
+    module = _module(node) if isinstance(node, (ast.stmt, ast.Call)) else ""
     return any(
-        isinstance(parent, ast.If) and child in parent.body and any(map(_ASKS.search, _asked(source, parent.test)))
+        (isinstance(parent, ast.If) and child in parent.body and any(map(_ASKS.search, _asked(source, parent.test))))
+        or (
+            isinstance(parent, ast.FunctionDef)
+            and any(f"'{module}'" in ast.unparse(mark) for mark in parent.decorator_list)
+        )
         for parent, child in source.ancestors(node)
     )
 

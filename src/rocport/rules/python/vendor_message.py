@@ -21,8 +21,8 @@ from rocport.syntax.python import PythonSource
 
 REFUSES = re.compile(
     r"(?i)(?:requir|need|must|only|support|necessary|without|no|install)\w*\b.{0,60}"
-    r"\b(?:nvidia|nvcc|cuda (?:gpu|toolkit|device|card))"
-    r"|\b(?:nvidia|nvcc|cuda (?:toolkit|gpu))\b.{0,60}"
+    r"\b(?:nvidia(?!-\w| api)|nvcc|cuda (?:gpu|toolkit|device|card))"
+    r"|\b(?:nvidia(?!-\w| api)|nvcc|cuda (?:toolkit|gpu))\b.{0,60}"
     r"(?:requir|need|must|only|not found|not available|not (?:been )?install|missing|necessary)"
 )
 _SAYS = frozenset({"warn", "warning", "error", "critical", "exit", "print_error_and_exit", "warn_once", "skip"})
