@@ -130,14 +130,13 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     yield from _contexts(source)
     for position in source.find(*DEFAULTS, *_POINTERS, *_OTHER, *_PASTED):
         name = source.texts[position]
-        if name in _PASTED:
-            if not _is_pasted(source, position):
-                continue
-            name = _PASTED[name]
+        if name in _PASTED and not _is_pasted(source, position):
+            continue
         if name in context.project.macros or is_name_only(source, position) or is_definition(source, position):
             continue
         called = source.at(position + 1) == b"(" and position + 1 in source.pairs
         given = arguments(source, position + 1, source.pairs[position + 1]) if called else []
+        name = _PASTED.get(name, name)  # on AMD it is hip's, whatever a shim of the project calls CUDA's
         edits = _edits(source, position, name, given)
         if edits:
             yield finding(
