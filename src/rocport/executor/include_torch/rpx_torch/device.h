@@ -12,6 +12,7 @@
 #include <c10/core/Device.h>
 #include <c10/core/Stream.h>
 #include <c10/util/Exception.h>
+#include <c10/util/complex.h>
 
 #include <cstring>
 #include <optional>
@@ -259,6 +260,11 @@ RPX_DEVICE T through_float(T *address, T value) {
 }
 RPX_DEVICE inline c10::Half add(c10::Half *address, c10::Half value) { return through_float(address, value); }
 RPX_DEVICE inline c10::BFloat16 add(c10::BFloat16 *address, c10::BFloat16 value) { return through_float(address, value); }
+template <typename T>
+RPX_DEVICE inline c10::complex<T> add(c10::complex<T> *address, c10::complex<T> value) {  // each part by itself
+  T *parts = reinterpret_cast<T *>(address);
+  return {atomicAdd(parts, value.real()), atomicAdd(parts + 1, value.imag())};
+}
 template <typename T>
 RPX_DEVICE T whole(T *address, T value) { return __atomic_fetch_add(address, value, __ATOMIC_RELAXED); }
 RPX_DEVICE inline int8_t add(int8_t *address, int8_t value) { return whole(address, value); }
