@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from rocport.verify.nvidia import cmake
 from rocport.verify.nvidia.languages import language
@@ -528,28 +528,34 @@ def _folders(path: str, kind: str, text: str, found: Lines, original: Tree, new:
     """Folders whose files are listed: named near the call; without a name, where files of the wanted ending lie."""
     lines = text.split("\n")
     here = posixpath.dirname(path)
-    for number, line, how in found.listings:
-        if _REMOVES.search(line) or (kind == "python" and not re.search(r"\bfind\s|ls-files|fwalk", how)):
-            continue
-        near = "\n".join(lines[max(0, number - _NEAR) : number + _NEAR])
-        endings = tuple(set(_ENDING.findall(f"{near} ")))
-        words = [item for group in _STRING.findall(near) for item in group if item]
-        words += re.findall(r"[\w./-]+", line[line.index(how) :])
-        named = {
+
+    def named(words: Iterable[str]) -> set[str]:
+        return {
             place
             for word in words
             if "*" not in word
             for place in (normal(word), normal(posixpath.join(here, word)))
             if place in original.folders and (place or word in (".", "./"))
         }
-        deep = _DEEP.search(near) is not None
+
+    @cache  # a long line may list a thousand times
+    def beside(number: int) -> tuple[tuple[str, ...], set[str], bool]:
+        near = "\n".join(lines[max(0, number - _NEAR) : number + _NEAR])
+        strings = named(item for group in _STRING.findall(near) for item in group if item)
+        return tuple(set(_ENDING.findall(f"{near} "))), strings, _DEEP.search(near) is not None
+
+    for number, line, how in found.listings:
+        if _REMOVES.search(line) or (kind == "python" and not re.search(r"\bfind\s|ls-files|fwalk", how)):
+            continue
+        endings, strings, deep = beside(number)
+        asked = strings | named(re.findall(r"[\w./-]+", line[line.index(how) :]))
         whole = _WHOLE.search(line) is not None
         for item in new:
             if endings and not item.endswith(endings):
                 continue
             folder = posixpath.dirname(item)
-            if named:
-                inside = any(folder == one or (deep and (not one or folder.startswith(f"{one}/"))) for one in named)
+            if asked:
+                inside = any(folder == one or (deep and (not one or folder.startswith(f"{one}/"))) for one in asked)
             else:
                 inside = (whole or bool(endings)) and folder in original.folders
             if inside:
