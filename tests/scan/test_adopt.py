@@ -77,7 +77,7 @@ def test_cuda_in_a_language_nobody_reads_is_named(tmp_path: Path, name: str, tex
             False,
         ),
         ("CMakeLists.txt", "if(USE_GPU)\n  add_definitions(-DWITH_CUDA)\nendif()\n", False),
-        ("CMakeLists.txt", "find_package(CUDA)\nif(CUDA_FOUND)\n  add_definitions(-DWITH_CUDA)\nendif()\n", True),
+        ("CMakeLists.txt", "find_package(CUDA)\nif(CUDA_FOUND)\n  add_definitions(-DWITH_CUDA)\nendif()\n", False),
         ("build.txt", "-DWITH_CUDA\n", True),
         ("main.cu", '#define WITH_CUDA\n#include "a.cpp"\n', False),
         ("main.cu", '#define WITH_CUDA 1\n#include "a.cpp"\n', False),
@@ -91,7 +91,7 @@ def test_cuda_in_a_language_nobody_reads_is_named(tmp_path: Path, name: str, tex
     ],
 )
 def test_a_guard_that_the_build_defines_is_not_asked_about(tmp_path: Path, name: str, text: str, named: bool) -> None:
-    """mmcv's setup.py gives MMCV_WITH_CUDA to builds for ROCm, too."""
+    """mmcv's setup.py gives MMCV_WITH_CUDA to builds for ROCm, too; a port opens if(CUDA_FOUND) for them."""
     (tmp_path / name).write_text(text)
     (tmp_path / "a.cpp").write_text("#ifdef WITH_CUDA\nvoid f();\n#endif\n")
     assert ("own-cuda-guard" in {item.rule for item in api.scan(tmp_path).findings}) is named
