@@ -31,7 +31,14 @@ from rocport.project.cmake import commands
 from rocport.project.languages import language_of
 from rocport.rules import discover
 from rocport.rules.build import cmake_gate
-from rocport.rules.cuda import own_guard, shift_width, vector_value, warp_lockstep
+from rocport.rules.cuda import (
+    auto_parameter,
+    own_guard,
+    runtime_overload,
+    shift_width,
+    vector_value,
+    warp_lockstep,
+)
 from rocport.rules.deps import install_order
 from rocport.scan.engine import scan_file
 from rocport.syntax.cuda import CudaSource
@@ -483,6 +490,9 @@ def test_what_concerns_all_findings_of_a_file_is_read_once(path: str, piece: byt
         (shift_width, b"__device__ void f(int n, int v) { ", b"n = v; v = v & ((1 << n) - 1); "),
         (vector_value, b"void f() { g(", b"v, constexpr float4 v, v, v, v, v, v, v, v, v, v, v, v, v, v, "),
         (warp_lockstep, b"__global__ void k(int n) { for (;;n <<= 1, 32", b", n <<= 1"),
+        (auto_parameter, b"__device__ void f(", b"auto a, "),
+        (auto_parameter, b"__device__ ", b"x f(auto a) const "),
+        (runtime_overload, b"#define CALL(f) check(cuda##f)\n", b"#define X\nCALL(MallocHost(&h, 4));\n"),
     ],
 )
 def test_uses_of_a_name_are_looked_at_once(rule: ModuleType, opening: bytes, piece: bytes) -> None:

@@ -191,3 +191,19 @@ def test_a_keyword_before_the_global_scope_is_no_scope(word: str) -> None:
     """`using namespace ::cub;` named no namespace of CUDA's, and `const ::cudaStream_t` a name of a scope `const`."""
     lexed = CudaSource("a.cu", f"{word} ::name a; own::name b;".encode())
     assert [lexed.qualified(at) for at in lexed.positions(b"name")] == [False, True]
+
+
+def test_the_bracket_around_a_token() -> None:
+    lexed = source("a f(b, {c}, g[d]) e ) h( i")
+    around = {lexed.at(at): lexed.at(lexed.around(at)) for at in range(len(lexed.texts)) if lexed.is_ident(at)}
+    assert around == {
+        b"a": b"",
+        b"f": b"",
+        b"b": b"(",
+        b"c": b"{",
+        b"g": b"(",
+        b"d": b"[",
+        b"e": b"",
+        b"h": b"",
+        b"i": b"(",
+    }

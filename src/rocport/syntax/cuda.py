@@ -458,6 +458,20 @@ class CudaSource:
                         break
         return pairs
 
+    @cached_property
+    def _around(self) -> list[int]:
+        found = [-1]
+        for position, text in enumerate(self.texts):
+            if text in _OPEN:
+                found.append(position)
+            else:
+                found.append(found[self.pairs.get(position, position) if text in _CLOSE else position])
+        return found
+
+    def around(self, position: int) -> int:
+        """The bracket that is open at a token; -1 without one."""
+        return self._around[position]
+
     def macro_parameters(self, directive: Directive) -> tuple[tuple[int, int], ...] | None:
         """Token ranges of a `#define`'s parameters; None where the macro takes none and has no parentheses."""
         open_ = directive.first + 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from rocport.syntax.cuda import CudaSource
 
 _ACCESS = (b"public", b"private", b"protected")
@@ -13,15 +15,24 @@ def definition_start(source: CudaSource, name: int) -> int:
     What stands in brackets before it, a lambda or `{}` as a default argument, ends no declaration. A byte order mark,
     whose bytes are tokens, belongs to none.
     """
-    position = name
-    while position > 0:
+    known, passed, position = _known(source), [], name
+    while position > 0 and position not in known:
         before = source.texts[position - 1]
         if before in (b";", b"}", b"{", b"\xbf") or (before == b":" and source.at(position - 2) in _ACCESS):
             break
         if source.directive_of(position - 1) is not None:
             break
+        passed.append(position)
         position = source.pairs.get(position - 1, position - 1) if before in (b")", b"]") else position - 1
-    return position
+    start = known.get(position, position)
+    known.update(dict.fromkeys(passed, start))
+    return start
+
+
+@lru_cache(maxsize=2)
+def _known(source: CudaSource) -> dict[int, int]:
+    """Where declarations begin that were asked about, by the tokens on the way: each is passed once."""
+    return {}
 
 
 def behind_template_head(source: CudaSource, start: int) -> int:

@@ -64,25 +64,37 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         return
     if not source.path.endswith((".cu", ".cuh")) and source.names.isdisjoint(_DEVICE):
         return
-    for open_ in sorted({_opened(source, position) for position in source.find(b"auto")}):
-        if open_ < 2 or source.directive_of(open_) is not None or not _declares(source, open_):
+    ends: dict[int, int] = {}
+    declared: set[int] = set()
+    for position in source.find(b"auto"):
+        open_ = source.around(position) if _begins_type(source, position) else -1
+        if source.at(open_) == b"(" and open_ > 1 and open_ in source.pairs:
+            if open_ not in ends:
+                ends[open_] = _end_of_types(source, open_)
+            if position < ends[open_]:
+                declared.add(open_)
+    for open_ in sorted(declared):
+        if source.directive_of(open_) is not None or not _declares(source, open_):
             continue
         parts = arguments(source, open_, source.pairs[open_])
         if at := [found for first, last in parts if (found := _auto(source, first, last))]:
             yield _finding(source, open_, at)
 
 
-def _opened(source: CudaSource, position: int) -> int:
-    """The parenthesis in which `auto` begins the type of a parameter; 0 without one."""
+def _begins_type(source: CudaSource, position: int) -> bool:
+    """True where a parameter or argument begins with `auto`, qualifiers aside."""
     position -= 1
     while source.at(position) in _QUALIFIERS:
         position -= 1
-    if source.at(position) not in (b"(", b","):
-        return 0
-    while position > 0 and source.at(position) not in (b"(", b";", b"{", b"}", b"<"):
-        close = source.at(position) in (b")", b"]") and position in source.pairs
-        position = source.pairs[position] - 1 if close else position - 1
-    return position if source.at(position) == b"(" and position in source.pairs else 0
+    return source.at(position) in (b"(", b",")
+
+
+def _end_of_types(source: CudaSource, open_: int) -> int:
+    """Where parentheses hold no plain list of parameters any more: at a brace, `<` or `;`, or at their end."""
+    at = open_ + 1
+    while at < source.pairs[open_] and source.at(at) not in (b";", b"{", b"}", b"<"):
+        at = source.pairs.get(at, at) + 1 if source.at(at) in (b"(", b"[") else at + 1
+    return at
 
 
 def _declares(source: CudaSource, open_: int) -> bool:

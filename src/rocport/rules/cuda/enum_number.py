@@ -268,15 +268,8 @@ _NEAR = 256
 
 def _around(source: CudaSource, position: int) -> int:
     """The bracket that is open at a token; -1 where none is near."""
-    at = position - 1
-    while at >= max(0, position - _NEAR):
-        text = source.at(at)
-        if text in (b")", b"]", b"}"):
-            at = source.pairs.get(at, at)
-        elif text in (b"(", b"[", b"{"):
-            return at
-        at -= 1
-    return -1
+    open_ = source.around(position)
+    return open_ if open_ >= position - _NEAR else -1
 
 
 def _opens_enum(source: CudaSource, open_: int) -> bool:

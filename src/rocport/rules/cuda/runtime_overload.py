@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from rocport.binding.scopes import Scopes
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
@@ -152,10 +153,18 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 def _is_pasted(source: CudaSource, position: int) -> bool:
     """A call that a macro is given which pastes it to `cuda`: one of this file, or `cuda(...)` of another."""
     macro = source.at(position - 2) if source.at(position - 1) == b"(" else b""
-    here = [one for one in source.directives if one.name == b"define" and source.at(one.first + 2) == macro]
-    if here:
-        return any(source.texts[at : at + 2] == [b"cuda", b"##"] for one in here for at in range(one.first, one.last))
-    return macro == b"cuda"
+    return _pasting(source).get(macro, macro == b"cuda")
+
+
+@lru_cache(maxsize=2)
+def _pasting(source: CudaSource) -> dict[bytes, bool]:
+    """The macros of a file, and whether one of the name pastes something to `cuda`."""
+    found: dict[bytes, bool] = {}
+    for one in source.directives:
+        if one.name == b"define":
+            pastes = any(source.texts[at : at + 2] == [b"cuda", b"##"] for at in range(one.first, one.last))
+            found[source.at(one.first + 2)] = pastes or found.get(source.at(one.first + 2), False)
+    return found
 
 
 def _contexts(source: CudaSource) -> Iterator[Finding]:
