@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from rocport.model import Definition, ProjectIndex
 from rocport.syntax.includes import first_on_line, include_names
+from rocport.syntax.vectors import SCALARS
 
 _SPECIFIED = re.compile(
     rb"__(global|device)__((?:(?!__(?:global|device)__)[^;{}()]|\([^()]*\))*?)(?<!\w)([A-Za-z_]\w*)\s*\("
@@ -39,7 +40,7 @@ _CLASS = re.compile(
     rb"\b(?:struct|class)\s+(?:__align__\(\w+\)\s*|alignas\(\w+\)\s*)?([A-Za-z_]\w*)\s*(?:final\s*)?[:{]"
 )
 _MADE = re.compile(rb"(?<![~\w:.>])([A-Za-z_]\w*)\s*\(\s*(?:void\s*)?\)\s*(?:noexcept\s*)?(?::\s*\w|\{\s*[^}\s])")
-_VECTOR = re.compile(rb"\b(?:u?(?:char|short|int|long|longlong)|float|double)[234]\b")
+_VECTOR = re.compile(rb"\b(?:%b)[234]\b" % b"|".join(SCALARS))
 _VECTOR_ALIAS = re.compile(
     rb"\busing\s+([A-Za-z_]\w*)\s*=\s*(?:::\s*)?(%(kind)s)\s*;|\btypedef\s+(?:::\s*)?(%(kind)s)\s+([A-Za-z_]\w*)\s*;"
     % {b"kind": _VECTOR.pattern}

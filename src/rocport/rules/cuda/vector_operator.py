@@ -18,8 +18,9 @@ from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.definitions import PLATFORM, leave_out_on_hip, parameters
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.declarations import definition_start
+from rocport.syntax.vectors import SCALARS
 
-_VECTOR = re.compile(rb"(?:u?char|u?short|u?int|u?long|u?longlong|float|double)[1-4]\Z")
+_VECTOR = re.compile(rb"(?:%b)[1-4]\Z" % b"|".join(SCALARS))
 _AMBIGUOUS = frozenset(
     {b"*", b"/", b"+=", b"-=", b"*=", b"/=", b"%=", b"^=", b"|=", b"&="},
 )

@@ -19,10 +19,10 @@ from rocport.rules.cuda.common import finding, insert, replace_range
 from rocport.rules.cuda.definitions import arguments, class_names, returned_type
 from rocport.rules.cuda.index_value import INDICES
 from rocport.syntax.cuda import CudaSource, between
+from rocport.syntax.vectors import SCALARS
 
 HEADER = "rocport_vector.h"
-_SCALARS = tuple(b"char uchar short ushort int uint long ulong longlong ulonglong float double".split())
-_RANKS = {scalar + str(rank).encode(): rank for scalar in _SCALARS for rank in (2, 3, 4)}
+_RANKS = {scalar + str(rank).encode(): rank for scalar in SCALARS for rank in (2, 3, 4)}
 _AXES = (b"x", b"y", b"z", b"w")
 _MAKERS = frozenset(b"make_" + name for name in _RANKS)
 
