@@ -405,7 +405,7 @@ def _tried(session: Any, row: dict[str, Any], mutated: bytes, items: list[Any]) 
     low = ("rocport.facts", "rocport.model", "rocport.syntax")
     kept = () if f"rocport.{package}" in low else low
     for one in gc.get_objects():
-        if isinstance(one, functools._lru_cache_wrapper):
+        if type(one) is functools._lru_cache_wrapper:
             module = str(getattr(one, "__module__", ""))
             if module.startswith("rocport") and not module.startswith(kept or ("-",)):
                 one.cache_clear()
@@ -433,7 +433,7 @@ def _replaced(place: str, mutated: bytes, line: int) -> bool:
     found = False
     gc.unfreeze()  # the tests' collection freezes what there is, and what is frozen is not among the objects
     for one in gc.get_objects():
-        if isinstance(one, types.FunctionType) and one.__code__.co_filename == place:
+        if type(one) is types.FunctionType and one.__code__.co_filename == place:  # isinstance asks a dead weak proxy
             made = fresh.get(one.__code__.co_qualname)
             if made is not None:
                 if len(made.co_freevars) != len(one.__code__.co_freevars):

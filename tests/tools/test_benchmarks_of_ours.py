@@ -7,6 +7,7 @@ import importlib
 import runpy
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 from rocport.model.digest import code_digest
@@ -30,12 +31,14 @@ def test_a_mutant_takes_the_place_of_a_function_that_the_collector_has_frozen(tm
     place = tmp_path / "one.py"
     place.write_text("def one():\n    return 1\n")
     one = runpy.run_path(str(place))["one"]
+    gone = weakref.proxy({"a set, gone at once"})
     gc.freeze()
     try:
         assert mutants._replaced(str(place), b"def one():\n    return 2\n", 1)
     finally:
         gc.freeze()
     assert one() == 2
+    assert type(gone) is weakref.ProxyType
     assert not mutants._replaced(str(place), b"def one():\n    return 2\n", 2)
 
 
