@@ -43,7 +43,19 @@ from rocport import api
 from rocport.facts._toml import read_toml
 from rocport.scan.revision import RevisionError
 from rocport.verify import nvidia
-from rocport.verify.nvidia import Kind, cfamily, comments, gates, generated, listers, python, reach, reach_python, text
+from rocport.verify.nvidia import (
+    Kind,
+    cfamily,
+    comments,
+    gates,
+    generated,
+    listers,
+    python,
+    python_names,
+    reach,
+    reach_python,
+    text,
+)
 
 LIST = Path(__file__).with_name("leaks.toml")
 LOTS = ("second", "third", "fourth", "fifth", "sixth", "seventh")
@@ -100,6 +112,7 @@ def remember() -> None:
     once(reach, "words_of")
     once(comments, "of_c")
     once(text, "patterns")
+    once(python_names, "looking")
     once(reach_python, "parsed")
     once(reach_python, "imported", id)
     once(reach_python, "top_names")

@@ -57,10 +57,19 @@ LEAKS: list[tuple[dict[str, str], dict[str, str]]] = [
     ({**PLAIN, "u.py": "import sys\nK = dir(sys.modules['m'])\n"}, NAMED),
     ({**PLAIN, "u.py": "from importlib import import_module\nK = list(vars(import_module('m')))\n"}, NAMED),
     ({**PLAIN, "u.py": "import sys\na = sys.modules['m']\nK = dir(a)\n"}, NAMED),
+    ({**PLAIN, "u.py": "from sys import modules as loaded\nK = dir(loaded['m'])\n"}, NAMED),
+    ({**PLAIN, "u.py": "from inspect import getmembers as g\nimport m\nK = g(m)\n"}, NAMED),
+    ({**PLAIN, "u.py": "import m\nK = m.__dir__()\n"}, NAMED),
+    ({**PLAIN, "u.py": "import m\nM = {'m': m}\nK = dir(M['m'])\n"}, NAMED),
+    ({**PLAIN, "u.py": "import runpy\nK = list(runpy.run_path('m.py'))\n"}, NAMED),
     ({**PLAIN, "u.py": "from importlib import import_module\na = import_module('m')\nK = list(a.__dict__)\n"}, NAMED),
     (
         {"m.py": "import inspect, sys, torch\nK = inspect.getmembers(sys.modules[__name__])\n"},
         {"m.py": "import inspect, sys, torch\n_R = torch.version.hip\nK = inspect.getmembers(sys.modules[__name__])\n"},
+    ),
+    (
+        {"m.py": "import torch\ndef f():\n    pass\nK = list(f.__globals__)\n"},
+        {"m.py": "import torch\n_R = torch.version.hip\ndef f():\n    pass\nK = list(f.__globals__)\n"},
     ),
     # A folder that a framework loads, and one that the original names without having it.
     ({"a.py": ""}, {"app/migrations/0002.py": ""}),
@@ -317,6 +326,20 @@ def test_permissions_of_one_file_are_not_decided_and_a_umask_is_nothing(tmp_path
         (new / name).chmod(0o600)
     assert nvidia.verify(new, old).verdict == "unchanged"
     (new / "b.sh").chmod(0o644)
+    assert nvidia.verify(new, old).verdict == "not decided"
+
+
+@pytest.mark.parametrize("bit", [1 << place for place in range(9) if 1 << place not in (0o100, 0o400)])
+def test_each_bit_of_the_permissions_of_one_file_counts(tmp_path: Path, bit: int) -> None:
+    for files in ({"a.sh": ""}, {"a.sh": "", "b.sh": ""}):
+        old, new = put(tmp_path / f"{len(files)}/old", files), put(tmp_path / f"{len(files)}/new", files)
+        assert nvidia.verify(new, old).verdict == "unchanged"
+        (new / "a.sh").chmod((new / "a.sh").stat().st_mode ^ bit)
+        assert nvidia.verify(new, old).verdict == "not decided"
+    # Of every file alike it is the umask of whoever copied them, and what more changed of one is still said.
+    (new / "b.sh").chmod((new / "b.sh").stat().st_mode ^ bit)
+    assert nvidia.verify(new, old).verdict == "unchanged"
+    (new / "b.sh").chmod((new / "b.sh").stat().st_mode ^ (2 if bit != 2 else 4))
     assert nvidia.verify(new, old).verdict == "not decided"
 
 

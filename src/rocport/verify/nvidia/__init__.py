@@ -532,7 +532,7 @@ class _Comparison:
     def _module_is_looked_at(self, path: str, content: bytes) -> None:
         """Who lists the names of a module that has one more now, or hands its path to something that reads files."""
         looks, of_file = python_names.LOOKS.search(content), python_names.OF_FILE.search(content)
-        tree = reach_python.parsed(content) if looks or of_file else None
+        tree = python_names.looking(content) if looks or of_file else None
         if tree is None:
             return
         names = self._names_added

@@ -20,7 +20,7 @@ from typing import Any
 from rocport.verify.nvidia import comments
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.python_fold import Folded, Folder, Resolve
-from rocport.verify.nvidia.python_names import files_read, listed
+from rocport.verify.nvidia.python_names import LOOKS, files_read, listed, looking
 from rocport.verify.nvidia.python_scopes import COMPREHENSIONS, FUNCTIONS, identifiers, own_nodes
 from rocport.verify.nvidia.tokens import aligned
 
@@ -570,7 +570,8 @@ def _added(folded: Folded) -> list[tuple[int, str]]:
 def _names_added(folded: Folded, old: _Side, path: str) -> Iterator[Difference]:
     """A name the port adds to the module must be private, so that `from module import *` brings what it brought."""
     added = _added(folded)
-    line_listed = listed(old.tree, [name for _, name in added]) if added else None
+    tree = looking(old.data) if added and LOOKS.search(old.data) else None
+    line_listed = listed(tree, [name for _, name in added]) if tree is not None else None
     if line_listed is not None:
         message = f"the module looks through its own names, and now has `{added[0][1]}` too"
         yield _difference(path, added[0][0], line_listed, message, Kind.UNDECIDED, "see that it passes over this name")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from rocport.verify.nvidia.python_scopes import FUNCTIONS
-from rocport.verify.nvidia.reach_python import import_targets
+from rocport.verify.nvidia.reach_python import import_targets, parsed
 
-LOOKS = re.compile(rb"\b(?:globals|locals|dir|vars|getmembers(?:_static)?)\s*[(,]|__dict__\b|__globals__\b")
+LOOKS = re.compile(
+    rb"\b(?:globals|locals|dir|vars)\s*[(,]|\bgetmembers|\bbuiltins\b|\brun_(?:module|path)\b"
+    rb"|__(?:dict|dir|globals)__\b|\bf_globals\b"
+)
 OF_FILE = re.compile(rb"\.__file__\b")
 _READS_FILES = re.compile(
     r"open|read|load|getlines|getsize|mtime|stat\b|hash|digest|md5|sha\d|copy|compile|parse|cmp|checksum"
@@ -25,16 +28,55 @@ _ONE_NAME = frozenset(("get", "update", "setdefault", "pop", "__setitem__", "__g
 """Methods of a dictionary of names that ask for names that are given."""
 _RUNS = frozenset(("exec", "eval", "setattr", "Timer", "timeit"))
 """Calls that take a dictionary of names to run code in it."""
-_LOOKERS = ("dir", "vars", "getmembers", "getmembers_static")
+_LISTERS = ("dir", "getmembers", "getmembers_static", "__dir__")
+"""Calls that give the names of what they are handed, as a list."""
+_LOOKERS = (*_LISTERS, "vars")
+_DICTIONARIES = ("__dict__", "__dir__")
+_OTHER = frozenset(("type", "super", "parse_args", "parse_known_args", "parse_known_intermixed_args", "Namespace"))
+"""Calls that give no module."""
+_OF_ONE = frozenset(("getattr", "setattr", "hasattr", "delattr", "isinstance"))
+"""Calls that keep nothing of the module they are asked about."""
+_KNOWN = frozenset(("sys", "importlib", "inspect", "builtins", "runpy"))
 _KEEP_EACH = frozenset(("list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "dict"))
 """Calls that give the names they are given, as they are."""
 _NO_MODULE = frozenset(("callable", "isclass", "isfunction", "isroutine", "isbuiltin", "ismethod", "issubclass"))
 """Questions that a module or a plain value, which is what the port adds, answers with no."""
 
 
+def looking(data: bytes) -> ast.Module | None:
+    """The tree of a module in which what it has of `sys`, `importlib`, `inspect`, `builtins` and `runpy` is called by
+    its own name (`from sys import modules as m` gives `sys.modules` for `m`); None where this Python cannot read it."""
+    tree = parsed(data)
+    names: dict[str, str] = {}
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Import):
+            names |= {alias.asname: alias.name for alias in node.names if alias.asname and alias.name in _KNOWN}
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module in _KNOWN:
+            start = "" if node.module == "builtins" else f"{node.module}."
+            names |= {alias.asname or alias.name: start + alias.name for alias in node.names if alias.name != "*"}
+    if tree is not None and names:
+        for node in list(ast.walk(tree)):
+            for field, value in ast.iter_fields(node):
+                if isinstance(value, list):
+                    value[:] = [_called_by(item, names) for item in value]
+                else:
+                    setattr(node, field, _called_by(value, names))
+    return tree
+
+
+def _called_by(node: Any, names: Mapping[str, str]) -> Any:
+    if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names):
+        return node
+    module, _, name = names[node.id].rpartition(".")
+    plain: ast.expr = ast.Name(module or name, ast.Load())
+    if module:
+        plain = ast.Attribute(ast.copy_location(plain, node), name, ast.Load())
+    return ast.copy_location(plain, node)
+
+
 def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list[str]]:
     """The modules of `known` that a module imports: what it calls them -> their paths. `import a` gives `a.b`, too, and
-    `from a import f` gives `f.`; `sys.modules["a"]` is called what it is written as."""
+    `from a import f` gives `f.`; `sys.modules["a"]` and `run_path("a.py")` are called what they are written as."""
     places = {item.removesuffix(".py").removesuffix("/__init__"): item for item in known}
     found: dict[str, list[str]] = {}
     for node in ast.walk(tree):
@@ -48,6 +90,10 @@ def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list
             named = [(0, by_name, ast.unparse(target)) for target in node.targets]
         elif by_name := _imported_by_name(node):
             named = [(0, by_name, ast.unparse(node))]
+        elif isinstance(node, ast.Call) and _last(node.func) == "run_path" and node.args:
+            if run := _files_named(node.args[0], places.values()):
+                found.setdefault(ast.unparse(node), []).extend(run)
+            continue
         else:
             continue
         for level, name, called in named:
@@ -60,14 +106,21 @@ def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list
 
 
 def _imported_by_name(node: ast.AST) -> str:
-    """The module that `import_module("a.b")` or `sys.modules["a.b"]` gives."""
-    if isinstance(node, ast.Call) and _last(node.func) in ("import_module", "__import__") and node.args:
+    """The module that `import_module("a.b")` or `sys.modules["a.b"]` gives; `run_module("a.b")` gives its names."""
+    if isinstance(node, ast.Call) and _last(node.func) in ("import_module", "__import__", "run_module") and node.args:
         given = node.args[0]
     elif isinstance(node, ast.Subscript) and _sys_modules(node.value):
         given = node.slice
     else:
         return ""
     return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
+
+
+def _files_named(node: ast.AST, paths: Iterable[str]) -> list[str]:
+    """The files that a string names by the end of their path, or by a longer one."""
+    name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    name = f"/{name.removeprefix('./')}"
+    return [path for path in paths if name.endswith(f"/{path}") or (name.endswith(".py") and f"/{path}".endswith(name))]
 
 
 def _sys_modules(node: ast.AST) -> bool:
@@ -107,16 +160,32 @@ def listed(tree: ast.Module, names: Iterable[str]) -> int | None:
     classes = _classes(parents)
     own = {node for item in tree.body if not isinstance(item, (*FUNCTIONS, ast.ClassDef)) for node in ast.walk(item)}
     for node in parents:
-        if not isinstance(node, ast.Call):
-            continue
-        called = _last(node.func)
-        if any(_last(item) in _NO_MODULE for item in node.args[1:]):
-            continue
-        local = called in ("locals", "vars", "dir") and not node.args and node in own
-        whole = called in _LOOKERS and node.args and "__name__" in ast.unparse(node.args[0])
-        if (local or whole or called == "globals") and _all_names(node, parents, names, classes):
+        if isinstance(node, ast.Call):
+            called = _last(node.func)
+            local = called in ("locals", "vars", "dir") and not node.args and node in own
+            whole = local or called == "globals"
+        else:
+            whole = isinstance(node, ast.Attribute) and node.attr in ("__globals__", "f_globals")
+        what = _looked_through(node)
+        whole = whole or (what is not None and "__name__" in ast.unparse(what))
+        if whole and isinstance(node, ast.expr) and _all_names(node, parents, names, classes):
             return node.lineno
     return None
+
+
+def _looked_through(node: ast.AST) -> ast.expr | None:
+    """What has the names that a node of the tree gives; None where it gives none."""
+    if isinstance(node, ast.Attribute) and node.attr in _DICTIONARIES:
+        return node.value
+    if not isinstance(node, ast.Call):
+        return None
+    called, given = _last(node.func), {item.arg: item.value for item in node.keywords}
+    what = node.args[0] if node.args else given.get("object")
+    if called == "getattr" and len(node.args) > 1:
+        return what if getattr(node.args[1], "value", None) in _DICTIONARIES else None
+    if called not in _LOOKERS or any(_last(item) in _NO_MODULE for item in (*node.args[1:], *given.values())):
+        return None
+    return what
 
 
 def listed_of(
@@ -131,27 +200,43 @@ def listed_of(
     classes = _classes(parents)
     unknown: list[int] = []
     for node in parents:
+        if not isinstance(node, ast.expr):
+            continue
         if isinstance(node, ast.Name) and node.id in ("dir", "vars") and _handed_on(node, parents):
             unknown.append(node.lineno)
             continue
-        if isinstance(node, ast.Call) and _last(node.func) in _LOOKERS:
-            if not node.args or any(_last(item) in _NO_MODULE for item in node.args[1:]):
-                continue
-            subject = ast.unparse(node.args[0])
-        elif isinstance(node, ast.Attribute) and node.attr == "__dict__":
-            subject = ast.unparse(node.value)
+        what = _looked_through(node)
+        if what is not None:
+            subject = ast.unparse(what)
+        elif isinstance(node, ast.Call) and _last(node.func) in ("run_module", "run_path"):
+            subject = ast.unparse(node)
         elif isinstance(node, ast.Attribute) and node.attr == "__globals__":
             value = ast.unparse(node.value)
             subject = value.rpartition(".")[0] or f"{value}."
         else:
             continue
-        if subject not in called and subject in variables and _all_names(node, parents, every, classes):
+        if subject not in called and _may_be_a_module(what, variables) and _all_names(node, parents, every, classes):
             unknown.append(node.lineno)
         for path in called.get(subject, ()):
             if _all_names(node, parents, names[path], classes):
                 yield path, node.lineno
     for path in sorted(_values(parents, called, names)) if unknown else ():
         yield path, min(unknown)
+
+
+def _may_be_a_module(node: ast.expr | None, variables: Collection[str]) -> bool:
+    """Whether an expression that names no module of the tree may give one: what is kept in a variable, an attribute or
+    a container, or what a call gives."""
+    if isinstance(node, ast.Call):
+        return _last(node.func) not in _OTHER and not _imported_by_name(node)
+    if isinstance(node, ast.Subscript):
+        return not _imported_by_name(node)
+    if isinstance(node, ast.Attribute):
+        root = node.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        return node.attr != "__class__" and (not isinstance(root, ast.Name) or root.id in {*variables, "self", "cls"})
+    return node.id in variables if isinstance(node, ast.Name) else node is not None
 
 
 def _variables(tree: ast.Module) -> frozenset[str]:
@@ -169,17 +254,19 @@ def _handed_on(node: ast.Name, parents: Mapping[ast.AST, ast.AST]) -> bool:
 def _values(
     parents: Mapping[ast.AST, ast.AST], called: Mapping[str, list[str]], names: Mapping[str, Iterable[str]]
 ) -> set[str]:
-    """Modules that are values in a text: kept, or handed to a call. With `sys.modules` as a whole every one is."""
+    """Modules that are values in a text: kept, handed on, or named by their file. With `sys.modules` as a whole every
+    one is."""
     found: set[str] = set()
     for node, above in parents.items():
         one = isinstance(above, ast.Subscript) or getattr(above, "attr", "") in _ONE_NAME
         if _sys_modules(node) and not one:
             return set(names)
-        kept = isinstance(above, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Call) and node is not getattr(
-            above, "func", None
-        )
-        if kept and isinstance(node, ast.Name | ast.Attribute):
+        asked = isinstance(above, ast.Attribute | ast.Compare) or node is getattr(above, "func", None)
+        if isinstance(above, ast.Call) and _last(above.func) in _OF_ONE and above.args[:1] == [node]:
+            asked = True
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and not asked:
             found.update(called.get(ast.unparse(node), ()))
+        found.update(_files_named(node, names))
     return found
 
 
@@ -202,7 +289,8 @@ def _all_names(
     """Whether more is asked of a dictionary or list of names than for names that are given, or that the code around it
     chooses so that none of `names` is among them; `classes` are what `_classes` gives."""
     above = parents.get(node)
-    if isinstance(above, ast.Subscript) and above.value is node:
+    listed_ = isinstance(node, ast.Call) and _last(node.func) in _LISTERS
+    if isinstance(above, ast.Expr) or (isinstance(above, ast.Subscript) and above.value is node and not listed_):
         return False
     if isinstance(above, ast.Attribute) and above.attr in _ONE_NAME:
         return False
