@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rocport.facts.dates import as_of
 from rocport.facts.failures import KINDS, FailureFactError, compile_signature, load_failures, parse_failures
 from rocport.facts.status import read_codes, status_failures
 
@@ -19,6 +20,7 @@ RECORD: dict[str, Any] = {
     "sources": ["https://github.com/a/b/issues/1"],
     "certainty": "high",
     "specificity": 50,
+    "unbounded": "setup",
     "example": "some fixed text",
 }
 
@@ -82,12 +84,25 @@ def test_bad_signatures_are_refused(text: str, message: str) -> None:
         ({"signatures": ["abc"]}, "needs"),
         ({"wide": ["another text"]}, "is no signature"),
         ({"wide": "yes"}, "must be a list"),
+        ({"unbounded": ""}, "either field 'where' or field 'unbounded'"),
+        ({"where": {"rocm": ">=7.0"}}, "either field 'where' or field 'unbounded'"),
+        ({"unbounded": "nobody knows"}, "unbounded must be one of"),
     ],
 )
 def test_bad_records_name_file_and_field(change: dict[str, Any], message: str) -> None:
     with pytest.raises(FailureFactError, match=message) as error:
         parse_failures("area", [RECORD | change])
     assert "area.toml" in str(error.value)
+
+
+def test_every_failure_says_for_which_versions_it_holds_or_why_none_bound_it() -> None:
+    failures = {failure.id: failure for failure in load_failures()}
+    assert all(failure.bounds for failure in failures.values())
+    assert failures["rccl-iommu"].bounds == "ROCm >=5.6"
+    assert failures["tile-wider-than-wave"].bounds == "wavefront 32"
+    day = as_of("failures").isoformat()
+    assert failures["hsa-packet-format"].bounds == f"no release is known to end it, as of {day}"
+    assert failures["kfd-permission-denied"].bounds.startswith("any release: it is how a machine")
 
 
 def test_a_signature_matches_what_it_says() -> None:

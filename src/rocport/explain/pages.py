@@ -149,6 +149,7 @@ def _body(failure: Failure, match: Match | None = None) -> Iterator[str]:
     yield from _wrapped("Why: ", fill(failure.cause))
     if failure.applies:
         yield from _wrapped("Holds for: ", fill(failure.applies))
+    yield from _wrapped("Versions: ", failure.bounds)
     yield "  Fix:"
     for number, step in enumerate(failure.fix, 1):
         yield from _wrapped(f"  {number}. ", fill(step))
@@ -209,6 +210,7 @@ def failure_data(failure: Failure) -> dict[str, Any]:
         "title": failure.title,
         "signatures": [signature.text for signature in failure.signatures],
         "applies": failure.applies,
+        "bounds": failure.bounds,
         "cause": failure.cause,
         "fix": list(failure.fix),
         "sources": list(failure.sources),
@@ -230,6 +232,7 @@ def match_data(match: Match) -> dict[str, Any]:
         "values": match.values,
         "doubts": list(match.doubts),
         "applies": match.filled(failure.applies),
+        "bounds": failure.bounds,
         "cause": match.filled(failure.cause),
         "fix": [match.filled(step) for step in failure.fix],
         "sources": list(failure.sources),

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocport.facts._toml import FACTS, read_range, read_toml
+from rocport.facts.dates import as_of
 from rocport.model.holds import EVERYWHERE, Range
 
 _LIBRARIES = read_toml(FACTS / "shared_libraries.toml")
@@ -61,6 +62,17 @@ STATES = re.compile(
 """Words with which a message says that something is wrong."""
 
 CERTAINTIES = ("high", "medium", "low")
+UNBOUNDED: Mapping[str, str] = {
+    "setup": "any release: it is how a machine, a container, a package or a build is set up",
+    "source": "any release: it is what the code asks for that is built or run",
+    "hardware": "any release: it is what the GPU, the board or the memory can do",
+    "pairing": "any release: it takes two releases or builds that do not belong together",
+    "build": "any release: it takes a build without code for the GPU (which have it: rocport compat --matrix)",
+    "general": "any release: many causes print these words",
+    "outside": "not ROCm's, torch's or a package's number: the kernel, firmware, the Windows driver or another program",
+    "open": "no release is known to end it, as of {day}",
+}
+"""Why a failure has no range of versions."""
 MAX_ANY = 2
 _PLACEHOLDER = re.compile(r"\{(\*|[a-z_]+(?::[a-z]+)?)\}")
 _IDENTIFIER = re.compile(r"\w+\Z")
@@ -119,6 +131,13 @@ class Failure:
     """Failures that bring this one about: after one of them in a log it is a consequence, not the cause."""
     where: Range = EVERYWHERE
     """The versions of `applies` that are known as numbers."""
+    unbounded: str = ""
+    """Why `where` is empty: a key of UNBOUNDED."""
+
+    @property
+    def bounds(self) -> str:
+        """The versions and targets it holds for, or why none bound it."""
+        return str(self.where) or UNBOUNDED[self.unbounded].format(day=as_of("failures").isoformat())
 
 
 def compile_signature(text: str, wide: bool = False) -> Signature:
@@ -206,6 +225,7 @@ _FIELDS = {
     "harmless": bool,
     "follows": list,
     "where": dict,
+    "unbounded": str,
     "wide": list,
 }
 _OPTIONAL: dict[str, Any] = {
@@ -216,6 +236,7 @@ _OPTIONAL: dict[str, Any] = {
     "harmless": False,
     "follows": [],
     "where": {},
+    "unbounded": "",
     "wide": [],
 }
 
@@ -235,6 +256,10 @@ def _parse(area: str, table: Mapping[str, Any]) -> Failure:
         raise FailureFactError(f"{where}: certainty must be one of {', '.join(CERTAINTIES)}")
     if not 1 <= values["specificity"] <= 100:
         raise FailureFactError(f"{where}: specificity must be 1 to 100")
+    if bool(values["where"]) == bool(values["unbounded"]):
+        raise FailureFactError(f"{where}: either field 'where' or field 'unbounded' says for which versions it holds")
+    if values["unbounded"] not in ("", *UNBOUNDED):
+        raise FailureFactError(f"{where}: unbounded must be one of {', '.join(UNBOUNDED)}")
     wide = values["signatures"] if values["wide"] == ["*"] else values["wide"]
     stray = sorted(set(wide) - set(values["signatures"]))
     if stray:
@@ -261,6 +286,7 @@ def _parse(area: str, table: Mapping[str, Any]) -> Failure:
         harmless=values["harmless"],
         follows=tuple(values["follows"]),
         where=read_range(values["where"]),
+        unbounded=values["unbounded"],
     )
 
 

@@ -76,6 +76,7 @@ def _failure(code: StatusCode, kind: Mapping[str, Any], components: Mapping[str,
         certainty="medium",
         specificity=SPECIFICITY,
         example=code.name,
+        unbounded="general",
     )
 
 
