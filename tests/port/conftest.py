@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,21 +10,14 @@ import pytest
 from rocport.executor.base import BuildOptions, RunOptions
 from rocport.executor.cpu import CpuExecutor
 from rocport.executor.program import load_program
-from rocport.toolchain import Toolchain
 
 
 @pytest.fixture
-def compiles(toolchain: Toolchain, tmp_path: Path) -> Callable[..., Path]:
+def compiles(hip_code: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
     """Compiles a HIP source for the device; what came of it."""
 
-    def compile_(source: Path, target: str, *flags: str, optimize: str = "-O1") -> Path:
-        output = tmp_path / f"{source.stem}.o"
-        command = toolchain.compile_command(
-            source, target, mode="device", output=output, optimize=optimize, extra=["-w", *flags]
-        )
-        done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
-        assert done.returncode == 0, done.stderr[-4000:]
-        return output
+    def compile_(source: Path, target: str, *flags: str) -> Path:
+        return hip_code(source, target, tmp_path / f"{source.stem}.o", "-w", *flags)
 
     return compile_
 

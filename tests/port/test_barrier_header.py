@@ -30,4 +30,4 @@ def test_phases_copies_and_stages_are_what_cuda_promises(ported: Path, outputs: 
 
 @pytest.mark.parametrize("gfx", ["gfx942", "gfx1100"])
 def test_it_compiles_for_amd_gpus(ported: Path, gfx: str, compiles: Callable[..., Path]) -> None:
-    compiles(ported, gfx, "-std=c++17")
+    compiles(ported, gfx)

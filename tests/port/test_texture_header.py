@@ -176,4 +176,4 @@ def test_arrays_and_surfaces_hold_what_fits_and_refuse_the_rest(
 
 @pytest.mark.parametrize("gfx", ["gfx942", "gfx1100"])
 def test_it_compiles_for_amd_gpus(ported: Path, gfx: str, compiles: Callable[..., Path]) -> None:
-    compiles(ported, gfx, "-std=c++17")
+    compiles(ported, gfx)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rocport.port import headers
-from rocport.toolchain import ToolchainError, find
 
 USES = """\
 #include <hip/hip_runtime.h>
@@ -24,16 +23,8 @@ __global__ void k(float *o, int4 *p) {
 """
 
 
-def test_vectors_are_taken_apart(tmp_path: Path) -> None:
-    try:
-        toolchain = find()
-    except ToolchainError as error:
-        pytest.skip(f"no HIP compiler: {error}")
+@pytest.mark.parametrize("target", [None, "gfx942"])
+def test_vectors_are_taken_apart(tmp_path: Path, target: str | None, hip_code: Callable[..., Path]) -> None:
     source = tmp_path / "use.hip"
     source.write_text(USES)
-    folder = Path(headers.__file__).parent
-    command = toolchain.compile_command(
-        source, "gfx942", mode="object", includes=[folder], extra=["-Wall", "-std=c++17"], output=tmp_path / "use.o"
-    )
-    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
-    assert done.returncode == 0, done.stderr
+    hip_code(source, target, tmp_path / "use.o", "-Wall", includes=[Path(headers.__file__).parent])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from lane_simulator_build import HEADERS
 
 from rocport.toolchain import Toolchain
 
+Compile = Callable[..., Path]
 TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151")
 
 USES = r"""
@@ -97,38 +99,33 @@ __global__ void locked(int* lock, volatile int* sum) {
 }
 """
 # With -S the -c of the toolchain has nothing to do.
-QUIET = ("-Wno-unused-command-line-argument",)
+STRICT = ("-Wall", "-Werror", "-Wno-unused-command-line-argument")
 WIDE_STEPS = r"row_bcast:31|v_permlane64|v_permlane32_swap|wave_(shl|shr|rol|ror)|v_readlane|v_readfirstlane"
 
 
-def compile_text(toolchain: Toolchain, text: str, folder: Path, target: str, *extra: str, mode: str = "device") -> Path:
-    if reason := toolchain.targets().get(target, "not known"):
-        pytest.skip(f"{target}: {reason}")
+def code(compiles: Compile, text: str, folder: Path, target: str, *flags: str) -> Path:
     source = folder / "use.hip"
     source.write_text(text)
-    output = folder / f"{target}.out"
-    command = toolchain.compile_command(
-        source, target, mode=mode, includes=[HEADERS], extra=["-Wall", "-Werror", *QUIET, *extra], output=output
-    )
-    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
-    assert done.returncode == 0, done.stderr
-    return output
+    return compiles(source, target, folder / "use.out", *STRICT, *flags, includes=[HEADERS], optimize="-O3")
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_compiles_for_both_widths(toolchain: Toolchain, tmp_path: Path, target: str) -> None:
-    assert compile_text(toolchain, USES, tmp_path, target).stat().st_size > 0
+def test_compiles_for_both_widths(hip_code: Compile, tmp_path: Path, target: str) -> None:
+    assert code(hip_code, USES, tmp_path, target).stat().st_size > 0
 
 
 @pytest.mark.parametrize("standard", ["c++14", "c++20"])
-def test_host_pass_and_language_standards(toolchain: Toolchain, tmp_path: Path, standard: str) -> None:
-    compile_text(toolchain, USES, tmp_path, "gfx942", f"-std={standard}", mode="syntax")
+def test_language_standards(toolchain: Toolchain, tmp_path: Path, standard: str) -> None:
+    source = tmp_path / "use.hip"
+    source.write_text(USES)
+    command = toolchain.compile_command(source, "gfx942", mode="syntax", std=standard, includes=[HEADERS], extra=STRICT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
-def gfx942(toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("isa")
-    return compile_text(toolchain, REDUCTIONS, folder, "gfx942", "-S").read_text()
+def gfx942(hip_code: Compile, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return code(hip_code, REDUCTIONS, tmp_path_factory.mktemp("isa"), "gfx942", "-S").read_text()
 
 
 @pytest.mark.parametrize(
@@ -166,12 +163,12 @@ def test_a_lock_is_given_back_inside_the_loop_that_takes_it(gfx942: str) -> None
     assert taken < given < max(branch.start() for branch in re.finditer(r"s_(?:c?branch)", full_text[1]))
 
 
-def test_check_notices_a_step_over_64_lanes(toolchain: Toolchain, tmp_path: Path) -> None:
+def test_check_notices_a_step_over_64_lanes(hip_code: Compile, tmp_path: Path) -> None:
     """The same code written with the wavefront's own width must be caught, or the check proves nothing."""
     wide = REDUCTIONS.replace("rocport::shfl_xor_sync(0xffffffff, v, d)", "__shfl_xor(v, d)").replace(
         "int d = 16", "int d = 32"
     )
-    assembly = compile_text(toolchain, wide, tmp_path, "gfx942", "-S").read_text()
+    assembly = code(hip_code, wide, tmp_path, "gfx942", "-S").read_text()
     try:
         crossing = [
             lanes for lanes in permutes(assembly, "by_xor", 0) if any(i // 32 != s // 32 for i, s in enumerate(lanes))
