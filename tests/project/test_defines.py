@@ -123,8 +123,13 @@ if(USE_CUDA)
 elseif(USE_HIP)
   add_definitions(-DB)
 endif()
+if(CUDA_FOUND)
+  add_definitions(-DD)
+elseif(HIP_FOUND)
+  add_definitions(-DC)
+endif()
 """
-    assert cmake_defines(text) == ["ENABLE_NVML=0", "B"]
+    assert cmake_defines(text) == ["ENABLE_NVML=0", "B", "C"]
 
 
 def test_what_cmake_says_of_other_systems_is_left_out() -> None:
@@ -183,8 +188,18 @@ if(USE_CUDA)
 endif()
 """
     gpu = "${CMAKE_HIP_ARCHITECTURES}"
-    assert cmake_defines(text) == ["SIZE=8", f"SM_TARGET={gpu}", f"OTHER={gpu}"]
+    assert cmake_defines(text) == ["SIZE=8", 'SHA=""', f"SM_TARGET={gpu}", f"OTHER={gpu}"]
     assert defines.macros_of("CMakeLists.txt", text).computed == ("TWICE",)
+
+
+def test_a_text_that_a_variable_of_cmake_is_in_compiles_whatever_it_says() -> None:
+    """Uni-Dock: `VERSION="v${PROJECT_VERSION}"`, and main.cpp did not compile without it."""
+    text = (
+        "project(\n  dock\n  VERSION 1.2.3\n  LANGUAGES CXX CUDA)\n"
+        'add_compile_definitions(VERSION="v${PROJECT_VERSION}" NAME="${PROJECT_NAME}-${PROJECT_VERSION_MAJOR}")\n'
+        'add_definitions(-DHASH=\\"${GIT_HASH}\\" "-DDATE=\\"${DATE}\\"" -DNUMBER=${NUMBER})\n'
+    )
+    assert cmake_defines(text) == ['VERSION="v1.2.3"', 'NAME="dock-1"', 'HASH=""', 'DATE=""']
 
 
 def test_an_option_answers_by_its_default() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from rocport.project.tree import read_project
 from rocport.project.unit import Unit
 
@@ -179,6 +181,38 @@ def test_a_source_that_cmake_makes_a_string_of_is_no_unit_of_the_build(tmp_path:
         "add_custom_command(OUTPUT k.ptx COMMAND ${CUDA_NVCC_EXECUTABLE} -ptx ptx.cu)\n",
     }
     assert {path for path, unit in units(tmp_path, files).items() if unit.named} == {"a.cu", "ptx.cu"}
+
+
+@pytest.mark.parametrize(
+    ("of_amd", "named"),
+    [
+        pytest.param("file(GLOB S hip/*.cpp)", {"hip/h.cpp", "b.cu"}, id="it names sources of its own"),
+        pytest.param("hipify(a.list)", {"a.cu", "b.cu"}, id="it takes CUDA's, translated"),
+    ],
+)
+def test_a_branch_for_cuda_beside_one_for_amd_names_no_unit(tmp_path: Path, of_amd: str, named: set[str]) -> None:
+    """relion: its CUDA sources were compiled, and failed, beside the branch for AMD that takes their place."""
+    files = {
+        "a.cu": "",
+        "b.cu": "",
+        "hip/h.cpp": "__global__ void k() {}\n",
+        "CMakeLists.txt": f"if(CUDA_FOUND)\n  if(X)\n    file(GLOB S a.cu)\n  endif()\nelseif(HIP_FOUND)\n  {of_amd}\n"
+        "endif()\nif(CUDA_FOUND)\n  add_library(b b.cu)\nendif()\n",
+    }
+    assert {path for path, unit in units(tmp_path, files).items() if unit.named} == named
+
+
+def test_a_build_for_amd_says_its_macros_of_the_sources_of_cuda_that_it_takes(tmp_path: Path) -> None:
+    """whisper.cpp: ggml-hip's CMake takes ggml-cuda's sources with GGML_USE_HIP, and they failed without it."""
+    takes = 'file(GLOB S "../ggml-cuda/*.cu")\nadd_compile_definitions({})\n'
+    files = {
+        "src/ggml-cuda/a.cu": "",
+        "src/other/b.cu": "",
+        "src/ggml-hip/CMakeLists.txt": takes.format("USE_HIP"),
+        "src/ggml-musa/CMakeLists.txt": takes.format("USE_MUSA"),
+    }
+    found = units(tmp_path, files)
+    assert [found[path].defines for path in ("src/ggml-cuda/a.cu", "src/other/b.cu")] == [("USE_HIP",), ()]
 
 
 def test_headers_that_flags_read_first_are_the_units(tmp_path: Path) -> None:

@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from rocport.project.cmake import VARIABLE, CMakeCommand, commands
 from rocport.project.languages import language_of
 from rocport.project.make import assignments, gpu_recipes
+from rocport.project.named import patterns
 from rocport.syntax.amd import names_amd
 from rocport.syntax.python import parse
 
 _FLAG = re.compile(r"-D\s*([A-Za-z_]\w*(?:=.*)?)|(-U\s*[A-Za-z_]\w*)", re.S)
-_GPU = re.compile(r"cuda|hip\b|_hip|rocm|gpu|\bnvcc\b|linux|posix", re.I)
+_GPU = re.compile(r"cuda|hip\b|(?<![a-z])hip|rocm|gpu|\bnvcc\b|linux|posix", re.I)
+_CUDA = re.compile(r"cuda|nvidia", re.I)
 _AGAINST = re.compile(r"\bNOT\b|Windows|win32|\bnt\b|MSVC", re.I)
 _OTHERWISE = re.compile(
     r"Windows|win32|\bnt\b|MSVC|darwin|(?:^|_|\b)(?:no|not|skip|disable|without)_?(?:cuda|gpu|hip)|(?:cpu|CPU)_ONLY",
@@ -43,6 +45,7 @@ _CMAKE_FLAGS = re.compile(r"(?:APPEND )?\w*_FLAGS(?!\w*DEBUG)\w*\Z")
 _CMAKE_LIST = re.compile(r"APPEND \w*_DEF(?:S|INES|INITIONS)\Z")
 _CMAKE_KEYWORDS = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
 _CMAKE_MACRO = re.compile(r"(?:-D)?([A-Za-z_]\w*(?:=(?:[\w.+\"\\-]|\$\{CMAKE_HIP_ARCHITECTURES\})*)?)\Z")
+_CMAKE_TEXT = re.compile(r"(?:-D)?[A-Za-z_]\w*=\\?\"[^\"]*\"\Z")
 _CMAKE_COMPUTED = re.compile(r"(?:-D)?([A-Za-z_]\w*)=\$\{(\w+)\}\Z")
 _TRUE = frozenset({"ON", "TRUE", "YES", "Y", "1"})
 _OPENCL = re.compile(r"opencl", re.I)
@@ -204,12 +207,26 @@ def _decides(test: str) -> bool:
 
 def _of_cmake(text: str) -> Macros:
     items = commands(text.encode())
-    values = _values(items)
+    values = _of_project(items) | _values(items)
     words = [_with_values(word, values) for word in _of_commands(items, _switches(items))]
+    # Whatever a text says, it compiles alike.
+    words = [VARIABLE.sub("", word) if _CMAKE_TEXT.match(word) else word for word in words]
     defines = (match[1].replace('\\"', '"') for word in words if (match := _CMAKE_MACRO.match(word)))
     unknown = (match for word in words if (match := _CMAKE_COMPUTED.match(word)) and match[2] not in _GPU_VARIABLES)
     computed = (match[1] for match in unknown if _SWITCH.search(match[1]) is None)
     return Macros(tuple(dict.fromkeys(defines)), computed=tuple(dict.fromkeys(computed)))
+
+
+def _of_project(items: Sequence[CMakeCommand]) -> dict[str, str]:
+    """Variables that the file's `project` sets, where it has one: its name and its version."""
+    found = [item.words for item in items if item.name == "project"]
+    if len(found) != 1 or not found[0]:
+        return {}
+    words = found[0]
+    version = words[words.index("VERSION") + 1] if "VERSION" in words[:-1] else ""
+    parts = dict(zip(("MAJOR", "MINOR", "PATCH", "TWEAK"), version.split("."), strict=False))
+    told = {"NAME": words[0], "VERSION": version, **{f"VERSION_{part}": value for part, value in parts.items()}}
+    return {f"PROJECT_{key}": value for key, value in told.items() if value and "$" not in value}
 
 
 def _values(items: Sequence[CMakeCommand]) -> dict[str, str]:
@@ -293,6 +310,27 @@ def _branches(items: Sequence[CMakeCommand], start: int) -> tuple[list[tuple[str
         depth += (item.name == "if") - (item.name == "endif")
         found[-1][1].append(item)
     return found, len(items)
+
+
+def beside_amd(items: Sequence[CMakeCommand]) -> Iterator[CMakeCommand]:
+    """The commands of branches for CUDA beside one for AMD that names sources of its own: `if(CUDA_FOUND) ...
+    elseif(HIP_FOUND) file(GLOB SRC hip/*.cpp)`. A build for AMD never comes by."""
+    at = 0
+    while at < len(items):
+        if items[at].name == "if":
+            branches, at = _branches(items, at)
+            asked = [condition is not None and _decides(condition) for condition, _ in branches]
+            of_amd = [here and names_amd(condition or "") for here, (condition, _) in zip(asked, branches, strict=True)]
+            own = any(
+                patterns(item.arguments)
+                for here, (_, body) in zip(of_amd, branches, strict=True)
+                if here
+                for item in body
+            )
+            for here, (condition, body) in zip(asked, branches, strict=True):
+                shut = own and here and _CUDA.search(condition or "") is not None and not names_amd(condition or "")
+                yield from body if shut else beside_amd(body)
+        at += 1
 
 
 def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]], switches: dict[str, bool]) -> list[CMakeCommand]:

@@ -13,11 +13,12 @@ from pathlib import Path, PurePosixPath
 
 from rocport.facts.lookup import is_gpu_header
 from rocport.project.cmake import commands, export_headers, without_comments
-from rocport.project.defines import macros_of
+from rocport.project.defines import beside_amd, macros_of
 from rocport.project.jit import python_loads
 from rocport.project.languages import HEADERS, KERNEL_SOURCES, SOURCES, is_build_file, language_of, suffix_of
 from rocport.project.named import named_of, patterns
 from rocport.project.unit import Unit
+from rocport.syntax.amd import is_amd_path
 from rocport.syntax.includes import spelled_includes
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "CMakeFiles", "venv", "site-packages"})
@@ -84,7 +85,11 @@ class BuildFile:
         if self.of_a_call:
             spelled = (posixpath.normpath(posixpath.join(self.folder, source)) for source in self.sources)
             return any(fnmatchcase(path, source) for source in spelled)
-        return not self.folder or path.startswith(f"{self.folder}/")
+        if not self.folder or path.startswith(f"{self.folder}/"):
+            return True
+        # A build for AMD beside CUDA's takes its sources: `file(GLOB S "../ggml-cuda/*.cu")` of ggml-hip.
+        beside = (name[3:] for name in self.sources if name.startswith("../")) if is_amd_path(self.folder) else ()
+        return any(fnmatchcase(path, posixpath.join(posixpath.dirname(self.folder), name)) for name in beside)
 
 
 @dataclass
@@ -333,11 +338,15 @@ _COMPILER = re.compile(r"nvcc|hipcc|clang|_COMPILER\b", re.I)
 
 
 def _of_compilers(text: str) -> str:
-    """A CMake file without the custom commands that make something else of a source, as a string for NVRTC."""
+    """A CMake file without the custom commands that make something else of a source, as a string for NVRTC, and
+    without what stands for CUDA beside sources for AMD."""
     data = text.encode()
     kept, at = [], 0
-    for command in commands(data):
-        if command.name.startswith("add_custom_") and not _COMPILER.search(command.arguments):
+    found = commands(data)
+    shut = {command.at for command in beside_amd(found)}
+    for command in found:
+        custom = command.name.startswith("add_custom_") and not _COMPILER.search(command.arguments)
+        if custom or command.at in shut:
             kept.append(data[at : command.at])
             at = command.close
     return b"".join([*kept, data[at:]]).decode()
