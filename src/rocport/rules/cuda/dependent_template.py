@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert
+from rocport.rules.cuda.spelled_arguments import spelled_arguments
 from rocport.syntax.cuda import CudaSource
 
 RULE = Rule(
@@ -68,6 +69,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         if texts[open_ - 1] in (b"template", b"operator") or (
             source.at(end + 2) == b")" and source.at(end + 3) == b"{"
         ):
+            continue
+        if position + 2 in spelled_arguments(source):
             continue
         yield finding(
             RULE,
