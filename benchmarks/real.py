@@ -64,7 +64,7 @@ class Repository:
     commit: str
     looked_at: bool = False
     listed: int = 1
-    """Which list: 2 to 11 were written down later, when the ones before had been tuned on for a while."""
+    """Which list: 2 to 12 were written down later, when the ones before had been tuned on for a while."""
     submodules: dict[str, str] = field(default_factory=dict)
     environ: dict[str, str] = field(default_factory=dict)
     """Variables that its documentation asks for when it is built for ROCm."""
@@ -152,11 +152,15 @@ def third_party(work: Path, path: Path = LIST) -> tuple[Path, ...]:
     place = work / "headers"
     packages = place / "packages"
     packages.mkdir(parents=True, exist_ok=True)
-    for name in recipe["debian"]:
-        if not any(packages.glob(f"{name}_*.deb")):
-            done = subprocess.run(["apt-get", "download", "-q", name], cwd=packages, capture_output=True, check=False)
-            for file in packages.glob(f"{name}_*.deb") if done.returncode == 0 else ():
-                subprocess.run(["dpkg-deb", "-x", file, place], check=True)
+    missing = [name for name in recipe["debian"] if not any(packages.glob(f"{name}_*.deb"))]
+    get = ["apt-get", "download", "-q"]
+    # One call for all takes seconds where a call for each takes minutes; one name that is gone fails it.
+    if missing and subprocess.run([*get, *missing], cwd=packages, capture_output=True, check=False).returncode:
+        for name in missing:
+            subprocess.run([*get, name], cwd=packages, capture_output=True, check=False)
+    for name in missing:
+        for file in packages.glob(f"{name}_*.deb"):
+            subprocess.run(["dpkg-deb", "-x", file, place], check=True)
     return tuple(place / folder for folder in recipe["folders"] if (place / folder).is_dir())
 
 
@@ -342,7 +346,7 @@ def main() -> None:
     parser.add_argument("--mirror", type=Path, help="folder of git directories OWNER+NAME/repo")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--half", choices=("tuned", "aside"))
-    parser.add_argument("--listed", type=int, choices=range(1, 12), help="only the repositories of this list")
+    parser.add_argument("--listed", type=int, choices=range(1, 13), help="only the repositories of this list")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="N repositories, the same in every run")
     parser.add_argument("--units", type=int, default=0, metavar="N", help="at most N units a repository")
     parser.add_argument("--target", default=DEFAULT_TARGETS, metavar="GFX[,GFX]")
