@@ -173,6 +173,56 @@ def test_a_name_in_pieces_that_could_be_a_gate(text: str, could_be: bool) -> Non
     assert cmake.gate_in_pieces(text, "USE_ROCM") is could_be
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Quotes and brackets are the same to CMake, and a variable may hold the name.
+        *("set(USE_ROCM ON)", 'set("USE_ROCM" ON)', "set([[USE_ROCM]] ON)", "set(CACHE{USE_ROCM} ON)"),
+        *('option("USE_ROCM" "x" ON)', 'math(EXPR "USE_ROCM" "1")', 'find_program("USE_ROCM" NAMES a)'),
+        *('execute_process(COMMAND a OUTPUT_VARIABLE "USE_ROCM")', 'return(PROPAGATE "USE_ROCM")', 'f("USE_ROCM")'),
+        *('set(L "USE_ROCM")', 'list(APPEND L "USE_ROCM")', 'foreach(x IN ITEMS "USE_ROCM")', "set(L A USE_ROCM)"),
+        *('set(L "A;USE_ROCM;B")', "set(L A;USE_ROCM)", 'set_property(CACHE "USE_ROCM" PROPERTY VALUE ON)'),
+        # Text that is evaluated later.
+        *('string(CONFIGURE "set(USE_ROCM ON)" L)', 'set(L "set( USE_ROCM ON)")', "set(L [[set(USE_ROCM ON)]])"),
+        *(
+            'set(L "set(\\"USE_ROCM\\" ON)")',
+            'file(WRITE a.cmake "set([[USE_ROCM]] ON)")',
+            'f("a()\noption(USE_ROCM x)")',
+        ),
+        # Pieces.
+        *('string(APPEND L "set(USE_" "ROCM ON)")', "string(CONCAT L USE_ RO CM)", "string(TOUPPER use_rocm L)"),
+        *("set(L USE ROCM)", "set(USE_${B} ON)", 'set("USE_${B}" ON)', "set(${A}_ROCM ON)", "f(-DUSE_ROCM)"),
+        *("f(-D USE_ROCM=0)", "if(A STREQUAL -DUSE_ROCM=1)\nendif()", "set(X x-DUSE_ROCM:BOOL=ON)"),
+    ],
+)
+def test_who_could_set_a_gate(text: str) -> None:
+    data = f"a()\n{text}\n".encode()
+    assert b"USE_ROCM" in data or cmake.NAME_IN_PIECES.search(data)
+    ended = data + {"foreach": b"endforeach()\n"}.get(text.partition("(")[0], b"")
+    assert cmake.untrusted(ended)["USE_ROCM"] == 2
+    assert "${B}" in text or not cmake.untrusted(ended, frozenset(["USE_HIP"]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("if(USE_ROCM)\nendif()", "if(A)\nelseif(NOT USE_ROCM)\nendif()", "while(USE_ROCM)\nendwhile()"),
+        *(
+            "message(USE_ROCM)",
+            'message(STATUS "USE_ROCM")',
+            "mark_as_advanced(USE_ROCM)",
+            'message("set(USE_ROCM ON)")',
+        ),
+        *('option(USE_ROCM "for AMD" OFF)', 'option(A "needs USE_ROCM (see there)" ON)', 'set(D "USE_ROCM (off)")'),
+        *("set(USE_ROCM_OTHER ON)", "set(MY_USE_ROCM ON)", 'set(L "if(USE_ROCM)")', "f(USE_ ROCM)", "set(L USE XROCM)"),
+        *("f(-DUSE_ROCMX)", "set(${A} ON)", "f(${USE_ROCM})", "set(A ${USE_ROCM})", "string(TOUPPER use_cuda L)"),
+        *('file(GLOB A "${B}/x")', "set(L USE_ROC ${A} M2)", "set(use_rocm_x 1)"),
+    ],
+)
+def test_who_cannot_set_a_gate(text: str) -> None:
+    assert not cmake.untrusted(f"{text}\n".encode())
+
+
 def test_code_of_cmake_that_cannot_be_read_is_searched_for_gates() -> None:
     assert set(cmake.untrusted(b'cmake_language(EVAL CODE "set(USE_ROCM 1) (")\n')) == {"USE_ROCM"}
     assert not set(cmake.untrusted(b'cmake_language(EVAL CODE "set(OTHER 1) (")\n'))

@@ -324,13 +324,10 @@ def untrusted(data: bytes, gates: frozenset[str] = GATES) -> dict[str, int]:
     for command in _fold(_tree(commands(data)), gates):
         if _declares_gate(command):
             continue
-        for item in command.arguments:
-            for gate in gates:
-                sets = not item.quoted and item.text == gate and command.name not in ("mark_as_advanced", "message")
-                flag = re.search(rf"-D\s*{gate}(?:\s*[:=]|\Z)", item.text) is not None
-                sets = sets or (command.name in _NAMES and not item.quoted and gate_in_pieces(item.text, gate))
-                if (sets and command.name not in ("if", "elseif", "while", "endwhile", "endif", "else")) or flag:
-                    found.setdefault(gate, command.line)
+        for gate in gates:
+            flag = re.compile(rf"-D\s*{gate}(?:\s*[:=]|\Z)")
+            if any(flag.search(item.text) for item in command.arguments) or _could_set(command, gate):
+                found.setdefault(gate, command.line)
         for gate in _parsed(command, gates):
             found.setdefault(gate, command.line)
         if command.name in _EVALUATES:
@@ -340,6 +337,25 @@ def untrusted(data: bytes, gates: frozenset[str] = GATES) -> dict[str, int]:
     return found
 
 
+def _could_set(command: Command, gate: str) -> bool:
+    """Whether a command names a gate, in quotes or as one of a list, makes its name of pieces, or holds text of CMake
+    that does (https://cmake.org/cmake/help/latest/manual/cmake-language.7.html#command-arguments)."""
+    if command.name in _ONLY_ASKS:
+        return False
+    texts = [item.text for item in command.arguments]
+    if not {gate, f"CACHE{{{gate}}}"}.isdisjoint(part.partition("=")[0] for text in texts for part in text.split(";")):
+        return True
+    call = re.compile(rf"\b(?!(?:if|elseif|while|message)\b)\w+\s*\(\s*[\\\"\[=]*{gate}\b")
+    if any(call.search(text) for text in texts):
+        return True
+    if command.name not in _NAMES:
+        return False
+    whole = [glue.join(texts) for glue in ("", "_")] if not any(gate in text for text in texts) else []
+    joined = any(gate in (text.upper() if command.name == "string" else text) for text in whole)
+    return joined or any(gate_in_pieces(text, gate) for text in texts)
+
+
+_ONLY_ASKS = frozenset(("if", "elseif", "while", "endwhile", "endif", "else", "message", "mark_as_advanced"))
 _NAMES = frozenset(("set", "option", "unset", "set_property", "list", "string", "file", "foreach", "find_program"))
 """Commands that set a variable whose name they are given."""
 _EVALUATES = frozenset(("cmake_language", "install", "file", "variable_watch"))
@@ -366,7 +382,7 @@ def _in_code(text: str, gates: frozenset[str]) -> Iterable[str]:
 
 NAME_IN_PIECES = re.compile(
     rb"\b(?:USE_|HIP)\w*\$\{|\}\w*(?:ROCM|HIP)\b|\$\{\w+\}_?(?:ROCM|HIP)"
-    rb"|(?i:cmake_parse_arguments)\s*\(\s*(?:PARSE_ARGV\s+\w+\s+)?\"?USE\b"
+    rb"|(?i:cmake_parse_arguments)\s*\(\s*(?:PARSE_ARGV\s+\w+\s+)?\"?USE\b|\bUSE_?[\"\s;]|(?i:\buse_(?:rocm|hip)\b)"
 )
 """Where the name of a gate could be put together."""
 
