@@ -10,6 +10,8 @@ import sys
 import weakref
 from pathlib import Path
 
+import pytest
+
 from rocport.model.digest import code_digest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -50,6 +52,28 @@ def test_what_is_tried_beside_the_mutants_of_a_run_is_a_functions_own_code(tmp_p
     shadow.folder = tmp_path
     row = {"key": "k", "path": "a.py", "start": 20, "end": 21, "text": "2", "tests": ["t"]}
     assert mutants.own_code(row, shadow) == {**row, "key": "own code, k", "text": "1"}
+
+
+@pytest.mark.parametrize("passes_with_its_own", [True, False])
+def test_a_test_that_fails_with_the_functions_own_code_kills_no_mutant(
+    monkeypatch: pytest.MonkeyPatch, passes_with_its_own: bool
+) -> None:
+    mutants = importlib.import_module("mutants")
+    asked: list[tuple[bytes, list[str]]] = []
+
+    def forked(session: None, row: dict[str, object], code: bytes, items: list[str]) -> tuple[int, str]:
+        asked.append((code, items))
+        fails = "A" in items and (code == b"mutant" or not passes_with_its_own)
+        return (1, "a") if fails else (0, "")
+
+    monkeypatch.setattr(mutants, "_forked", forked)
+    monkeypatch.setattr(mutants, "_SOUND", {})
+    row = {"place": "p", "function": 1, "tests": ["a", "b", "gone"]}
+    expected = 1 if passes_with_its_own else 0
+    for _ in range(2):
+        assert mutants._judged(None, row, b"mutant", b"own", {"a": "A", "b": "B"}) == expected
+    assert asked.count((b"own", ["A"])) == 1
+    assert asked.count((b"mutant", ["B"])) == (0 if passes_with_its_own else 2)
 
 
 def test_mutants_without_coverage_say_so_before_they_start(tmp_path: Path) -> None:
