@@ -18,8 +18,8 @@ A log with a cause and one that asks for silence are counted apart, too: silence
 cites: somebody read it when the record was written. `uncited` are the others. A log counts as cited where a source has
 the same number in a repository of the same name, whoever owns it: repositories move.
 
---aside: every log is kept aside (a set that was never tuned on). --record NAME: keep the figures of the logs kept aside
-in results/measured.json under a name.
+--aside: every log is kept aside (a set that was never tuned on). --record NAME: keep the figures of both halves in
+results/measured.json under a name.
 
 --unrelated: a folder of text that has nothing to do with AMD (logs of servers, of training on other GPUs, manuals,
 sources). Every signature runs over every file as if an AMD GPU were named; no claim may be made. Exit code 1: one is.
@@ -97,6 +97,11 @@ def unrelated(folder: Path) -> int:
     return claims
 
 
+def _figure(tally: Counter[str]) -> str:
+    rates = ", ".join(f"{tally[key]} ({tally[key] / tally.total():.2f})" for key in OUTCOMES)
+    return f"{tally.total()} logs: {rates}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
@@ -104,7 +109,7 @@ def main() -> int:
     what.add_argument("--unrelated", type=Path, help="folder of text in which nothing may be found")
     parser.add_argument("--show", action="store_true", help="list what is not right in the half tuned on")
     parser.add_argument("--aside", action="store_true", help="every log is kept aside")
-    parser.add_argument("--record", metavar="NAME", help="keep the figures of the logs kept aside")
+    parser.add_argument("--record", metavar="NAME", help="keep the figures of both halves")
     parser.add_argument("--group", default="", help="also print rates per value of this label field")
     options = parser.parse_args()
     if options.unrelated:
@@ -135,11 +140,10 @@ def main() -> int:
         rates = "".join(f" {tally[key] / total:8.3f}" for key in OUTCOMES)
         print(f"{half:36} {total:5}{rates}")
     if options.record:
-        tally = counts["kept aside"]
-        what = f"pasted logs labelled before the run, kept aside, {options.record}: right, possible, wrong, silent"
-        rates = ", ".join(f"{tally[key]} ({tally[key] / tally.total():.2f})" for key in OUTCOMES)
-        figure = f"{tally.total()} logs: {rates}"
-        record(f"explain, {options.record}", what, figure, "benchmarks/explain.py --logs FOLDER")
+        figures = {half: _figure(counts[half]) for half in ("kept aside", "tuned on") if half in counts}
+        what = f"pasted logs labelled before the run, {', '.join(figures)}, {options.record}"
+        what += ": right, possible, wrong, silent"
+        record(f"explain, {options.record}", what, "; ".join(figures.values()), "benchmarks/explain.py --logs FOLDER")
     return 0
 
 

@@ -92,3 +92,17 @@ def test_a_short_paste_is_read_whole_whether_its_last_line_ends_or_not(end: str)
     )
     assert read_bytes(f"{folder}{end}".encode(), "paste").matches
     assert len(list(read_blocks(io.BytesIO(f"{folder}{end}".encode())))) == 1
+
+
+def test_a_heading_over_a_stack_is_a_report() -> None:
+    title = "# Exception: ROCm linker /opt/rocm/llvm/bin/ld.lld not found. Set 'TRITON_HIP_LLD_PATH' to its path.\n"
+    assert not read_bytes(f"{title}It is caused by a missing linker.\n".encode(), "page").matches
+    stack = '  File "/opt/venv/lib64/python3.13/site-packages/torch/_ops.py", line 1255, in __call__\n    return 1\n'
+    found = read_bytes(f"{title}{stack}".encode(), "paste").matches
+    assert [match.failure.id for match in found] == ["triton-lld-missing"]
+
+
+def test_who_owns_nvidia_is_not_made_amd_by_a_question_about_amd() -> None:
+    said = "# AMD GPU support?\nFileNotFoundError: ctranslate2/../_rocm_sdk_core/bin\n\nI'm using NVIDIA GPU\n"
+    assert read_bytes(said.encode(), "paste").vendor == "nvidia"
+    assert read_bytes(b"AMD GPU support?\n", "paste").vendor == "amd"

@@ -43,6 +43,7 @@ INTRODUCED = 24
 SUSPECTS = 8
 
 _HEADING = re.compile(r"#{1,6} .*|\*\*[^*\n]+\*\*:?\s*")
+_FRAMES = re.compile(r"^\s{0,12}(?:File \"[^\"\n]{1,300}\", line \d|#\d{1,3} {1,3}0x|Traceback )", re.MULTILINE)
 _SUSPECT = re.compile(r"(?:[Ee]rror\b|ERROR\b|Error:|FAILED|[Ff]atal|Exception|Traceback|Aborted|Segmentation fault)")
 
 
@@ -220,12 +221,12 @@ def _returned(signature: Signature, text: str) -> bool:
 
 def _introduced(block: Block, line: int) -> bool:
     """True where the message is an example of the sentence above it (`If you see the following error:`), or a heading
-    under which nobody tells of themselves."""
+    under which nobody tells of themselves and no stack is printed."""
     at = line - block.first_line
     above = block.lines[max(0, at - INTRODUCED) : at]
     if _HEADING.fullmatch(block.lines[at][:WINDOW]) and not (above and above[-1].strip()):
         below = "\n".join(block.lines[at + 1 : at + 1 + BESIDE])
-        return not (first_person(below) or tells(block.text))
+        return not (first_person(below) or _FRAMES.search(below) or tells(block.text))
     said = introduction(above)[-WINDOW:]
     return said.endswith((":", ",", "：")) and spoken_of(said, len(said), len(said))
 

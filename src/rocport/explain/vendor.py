@@ -62,7 +62,7 @@ _AMD_GPU = _evidence(
     ),
     r"amdgpu ~ \bamdgpu(?:\b|_)",
     r"kfd ~ \bkfd\b",
-    r"amd ~ \bamd gpu|\bgpus?(?: (?:vendor|brand|model))?\W{1,16}amd\b|file \"[^\"\n]{0,200}backends[/\\]amd[/\\]",
+    r"amd ~ \bgpus?(?: (?:vendor|brand|model))?\W{1,16}amd\b|file \"[^\"\n]{0,200}backends[/\\]amd[/\\]",
 )
 # What only a machine with ROCm on it prints: it settles the question at once.
 _ROCM_AT_WORK = _evidence(
@@ -98,7 +98,7 @@ _AMD_SOFTWARE = _evidence(
         "ggml-hip",
         "tritonamdgpu",
     ),
-    r"amd ~ \bamd (?:cards?|graphics|apus?)\b",
+    r"amd ~ \bamd (?:cards?|graphics|apus?|gpu)",
     *("hardware limit: 65536", "adrenalin", "amd_windows.go", "rocdevice.cpp", "hip_code_object.cpp", "amd_comgr"),
     r"hip ~ \bhip(?:alloc|cachingalloc|cc|blas|sparse|fft|rtc|error|malloc|get|ipc|launch|init|module|_)|\bhip\b",
     r"hsa ~ \bhsa[ _]",
