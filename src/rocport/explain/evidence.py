@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rocport.explain.match import Match
@@ -204,10 +204,7 @@ class Setting:
         lower = block.lower
         if block.first_line == 1:
             self.explains, self.form = explains(block.text), fills_form(block.text)
-        told_once = "\n".join(dict.fromkeys(lower.split("\n")))
-        for name, (_, seen) in _subjects().items():
-            if name not in self.programs and any(text in told_once for text in seen):
-                self.programs.add(name)
+        self.programs.update(programs_in("\n".join(dict.fromkeys(lower.split("\n"))), self.programs))
         self.failed = _last(_ENDS, _END_WORDS, block.text, block, self.failed)
         self.well = _last(_WELL, _WELL_WORDS, lower, block, self.well)
         if not self.form:
@@ -242,6 +239,13 @@ def _last(pattern: re.Pattern[str], words: Iterable[str], text: str, block: Bloc
 def _subjects() -> Mapping[str, tuple[frozenset[str], tuple[str, ...]]]:
     table = read_toml(FACTS / "subjects.toml")["subjects"]
     return {name: (frozenset(row["named"]), tuple(row["seen"])) for name, row in table.items()}
+
+
+def programs_in(lower: str, known: Collection[str] = ()) -> list[str]:
+    """The programs and systems that a text in lower case shows, but those known already."""
+    return [
+        name for name, (_, seen) in _subjects().items() if name not in known and any(text in lower for text in seen)
+    ]
 
 
 @functools.lru_cache(maxsize=1024)

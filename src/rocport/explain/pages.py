@@ -82,6 +82,8 @@ def who_lines(reading: Reading) -> Iterator[str]:
         return
     for gpu in reading.machine.gpus:
         yield gpu.label
+    if not reading.machine.gpus:
+        yield from (f"{reading.name}: {gpu}." for gpu in _told_gpu(reading))
     versions = check_machine(reading.machine).versions() if reading.machine.facts.versions else {}
     shown = [f"{key} {value}" for key, value in versions.items() if value]
     if shown:
@@ -92,6 +94,11 @@ def who_lines(reading: Reading) -> Iterator[str]:
         yield "  rocport compat --gpu <the GPU's name or gfx> --want torch"
     elif reading.vendor == UNKNOWN and reading.matches:
         yield "Nothing in it says whose GPU this is; what follows is for an AMD GPU."
+
+
+def _told_gpu(reading: Reading) -> list[str]:
+    """The GPU that is told of in words; empty where none is."""
+    return [reading.told.gpu] if reading.told is not None and reading.told.gpu else []
 
 
 def _possible_lines(reading: Reading, show_all: bool) -> Iterator[str]:
@@ -248,7 +255,7 @@ def reading_data(reading: Reading) -> dict[str, Any]:
         "log": reading.name,
         "lines": diagnosis.lines,
         "vendor": {"name": vendor.name, "line": vendor.line, "text": vendor.text, "cuda_build": vendor.cuda_build},
-        "gpus": [gpu.label for gpu in reading.machine.gpus],
+        "gpus": [gpu.label for gpu in reading.machine.gpus] or _told_gpu(reading),
         "matches": [match_data(match) for match in reading.matches],
         "possible": [match_data(match) for match in reading.possible],
         "general": [match_data(match) for match in reading.general],

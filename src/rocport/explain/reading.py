@@ -17,7 +17,9 @@ from rocport.doctor.versions import package_version, parsed_rocm, torch_version
 from rocport.explain.engine import Diagnosis, diagnose, fold, rank
 from rocport.explain.evidence import Known, weigh
 from rocport.explain.match import Match
-from rocport.explain.vendor import OTHERS, Vendor, vendor_of
+from rocport.explain.prose import Told, told_in
+from rocport.explain.text import clean
+from rocport.explain.vendor import AMD, OTHERS, Vendor, vendor_of
 from rocport.facts.failures import load_failures
 from rocport.facts.targets import load_target
 from rocport.model.context import Options
@@ -36,6 +38,8 @@ class Reading:
     diagnosis: Diagnosis
     known: Known
     """Versions and targets, from the machine or from who asks."""
+    told: Told | None = None
+    """What a few sentences about an AMD GPU tell, where nothing in them looks like a message."""
 
     @property
     def vendor(self) -> str:
@@ -78,9 +82,11 @@ class Reading:
     @functools.cached_property
     def possible(self) -> tuple[Match, ...]:
         """The failures that something speaks against (`Match.doubts`), least doubted first, but those whose every line
-        a claim explains."""
-        told = {line for match in self.matches for line in match.lines}
-        doubted, _ = fold(match for match in self.weighed if match.doubts and not told.issuperset(match.lines))
+        a claim explains; where nothing was seen at all, those nearest to what is told in words."""
+        if self.told is not None and not self.weighed:
+            return self.told.nearest()
+        explained = {line for match in self.matches for line in match.lines}
+        doubted, _ = fold(match for match in self.weighed if match.doubts and not explained.issuperset(match.lines))
         return tuple(sorted(doubted, key=lambda match: len(match.doubts)))
 
 
@@ -99,7 +105,10 @@ def read_stream(stream: BinaryIO, name: str, vendor: str = "", options: Options 
     text = decode(head if len(head) < HEAD_BYTES else head[: head.rfind(b"\n") + 1] or head)
     found = Vendor(vendor) if vendor else vendor_of(text)
     machine = machine_from_text(text, name)
-    return Reading(name, found, machine, diagnose(_Replayed(head, stream)), _known(machine, options or Options()))
+    diagnosis = diagnose(_Replayed(head, stream))
+    told = told_in(clean(text)) if found.name == AMD and not diagnosis.suspects else None
+    known = _known(machine, options or Options())
+    return Reading(name, found, machine, diagnosis, known, told)
 
 
 @functools.cache
