@@ -34,12 +34,11 @@ from rocport.scan.adopt import adopt
 from rocport.scan.baseline import BaselineError
 from rocport.scan.cache import Cache
 from rocport.scan.config import ConfigError, Settings
-from rocport.scan.engine import Scan, index_tree, looked_for, parallel, scan_tree
+from rocport.scan.engine import Scan, index_tree, parallel, parsed, scan_tree
 from rocport.scan.ignored import ignored_by_git, is_ignored
 from rocport.scan.plan import plan
 from rocport.scan.select import Filter
 from rocport.scan.tree import read_tree
-from rocport.syntax.cuda import CudaSource
 
 __all__ = [
     "BaselineError",
@@ -261,7 +260,7 @@ class _Port:
         cuda = file.language == "cuda"
         if cuda and headers.is_ours(file.path, data):
             return Ported(file.path, None)
-        source = CudaSource(file.path, data, looked_for(data)) if cuda else None
+        source = parsed(file.path, data, self.scan.context.project) if cuda else None
         scanned = self.scan.lexed(source) if source is not None else self.scan(file)
         kept, left_out = self.wanted(file.path, data, scanned.findings)
         if source is not None:

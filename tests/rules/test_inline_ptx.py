@@ -90,3 +90,15 @@ def test_a_register_of_another_statement_is_not_called_a_special_one() -> None:
     said = [item.message for item in scan_cuda("a.cu", data, context) if item.rule == RULE.name]
     assert [message for message in said if "register %top is declared in another asm statement" in message]
     assert [message for message in said if "special register %pm3 has no counterpart" in message]
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [("__device__ void f(int &d) { TWICE(add, d); }", True), ("void f(int &d) { TWICE(add, d); }", False)],
+)
+def test_a_statement_whose_opcode_is_a_macro_s_argument_is_named_where_it_is_device_code(use: str, found: bool) -> None:
+    macros = '#define OP(op, d) asm(#op ".s32 %0, %0, %0;" : "+r"(d))\n#define TWICE(op, d) OP(op, d); OP(op, d)\n'
+    mine = [item for item in scan_cuda("a.cu", (macros + use).encode(), Context()) if item.rule == RULE.name]
+    assert [(item.line, item.applicability) for item in mine] == [
+        (1, kind) for kind in (Applicability.MANUAL, Applicability.SAFE) if found
+    ]

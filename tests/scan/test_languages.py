@@ -163,3 +163,25 @@ def test_ptx_that_the_port_translates_keeps_no_extension_from_building(tmp_path:
     (tmp_path / "group.cu").write_text(asm.format("wgmma.fence.sync.aligned;"))
     (tmp_path / "gemm.cu").write_text("#include <cutlass/gemm.h>\n")
     assert index_tree(api.read(tmp_path)).ptx_sources == {"group.cu", "gemm.cu"}
+
+
+def test_macros_of_headers_say_what_device_code_is(tmp_path: Path) -> None:
+    (tmp_path / "hd.h").write_text("#ifdef __CUDACC__\n#define HD __host__ __device__\n#else\n#define HD\n#endif\n")
+    (tmp_path / "fn.h").write_text('#include "hd.h"\n#define FN HD inline\n#define N 4\n')
+    lock = "FN void take(int *l) { while (atomicCAS(l, 0, 1) != 0); }\n"
+    (tmp_path / "a.cu").write_text('#include "fn.h"\n' + lock)
+    (tmp_path / "b.cu").write_text("#define FN\n" + lock)
+    index = index_tree(api.read(tmp_path))
+    assert set(index.marks) == {b"HD", b"FN"} and index.marks_of("a.cu").keys() == {b"HD", b"FN"}
+    assert not index.marks_of("b.cu")
+    found = [(item.path, item.line) for item in api.scan(tmp_path).findings if item.rule == "warp-spinlock"]
+    assert found == [("a.cu", 2)]
+
+
+def test_a_macro_of_two_branches_is_read_from_the_one_compiled(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text(
+        '#if CUDART_VERSION >= 11000\n#define A "add"\n#else\n#define A "sub"\n#endif\n'
+        '#ifdef FAST\n#define B "add"\n#else\n#define B "sub"\n#endif\n#define C 1\n#undef C\n#define C 1\n'
+        "#define D 1\n#undef D\n#define D 2\n"
+    )
+    assert index_tree(api.read(tmp_path)).macros == {b"A": b'"add"', b"B": b"", b"C": b"1", b"D": b""}

@@ -207,3 +207,20 @@ def test_the_bracket_around_a_token() -> None:
         b"h": b"",
         b"i": b"(",
     }
+
+
+def test_macros_that_stand_for_execution_spaces_mark_functions() -> None:
+    lexed = CudaSource(
+        "a.h",
+        b"#ifdef __CUDACC__\n#define HD __host__ __device__ // both;\n#else\n#define HD inline\n#endif\n"
+        b"#define FN HD __attribute__((always_inline))\n#define EACH [=] __device__\n#define F(x) __device__ x\n"
+        b"#define WHOLE __device__ int one() {}\n#define SET __device__ int n = 0;\n"
+        b"FN int a(int x) { return x; }\nGPU float b() {}\nWHOLE\nint host() { run(EACH (int i) { p; }); }\n",
+        marks={b"GPU": frozenset({b"__device__"})},
+    )
+    assert {name for name in lexed.spaces if name.isupper()} == {b"HD", b"FN", b"EACH", b"GPU"}
+    found = {lexed.at(function.name): function.specifiers for function in lexed.functions if function.body}
+    both = frozenset({b"__host__", b"__device__"})
+    assert found[b"a"] == both and found[b"b"] == found[b"EACH"] == {b"__device__"} and b"host" not in found
+    assert lexed.in_device(lexed.index[b"p"][-1]) and not lexed.in_device(lexed.index[b"run"][0])
+    assert b"__device__" in CudaSource("b.h", b"C10_HOST_DEVICE int f();").meant

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from rocport.syntax.amd import is_amd_macro
 from rocport.syntax.conditionals import Branch, Chain, chains, evaluate
@@ -175,6 +175,21 @@ class Branches:
         ranges = self._dead_on_device if device_only else self._dead
         at = bisect.bisect_right(ranges, (offset, len(self.source.data) + 1))
         return any(start <= offset < end for start, end in ranges[:at])
+
+    def dead_on_device(self, offset: int) -> bool:
+        """As `is_dead` with `device_only`, in one step, for who asks at many places."""
+        at = bisect.bisect_right(self._dead_apart, (offset, len(self.source.data) + 1)) - 1
+        return at >= 0 and offset < self._dead_apart[at][1]
+
+    @cached_property
+    def _dead_apart(self) -> list[tuple[int, int]]:
+        apart: list[tuple[int, int]] = []
+        for start, end in self._dead_on_device:
+            if apart and start < apart[-1][1]:
+                apart[-1] = apart[-1][0], max(end, apart[-1][1])
+            else:
+                apart.append((start, end))
+        return apart
 
     def compiled(self, start: int) -> Callable[[int], bool | None]:
         """Whether the device pass includes a byte, by the chains that open after `start`; None where not known."""

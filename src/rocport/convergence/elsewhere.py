@@ -17,7 +17,11 @@ BLOCK, WARP_MEETS, POLLS, TRIES = "block", "warp", "poll", "try"
 BLOCK_BARRIER = re.compile(rb"\b(?:bar|barrier)\.(?:cta\.)?sync(?:\.aligned)?(?:\.all)?\s+(?:0|0x0)\s*;")
 """A barrier of the whole block in PTX; one with another number or a count of threads is a named barrier."""
 
-_FUNCTION = re.compile(rb"\b__(?:device|global)__\b")
+_FUNCTION = re.compile(
+    rb"__(?:device|global)__(?<=\b__(?:device|global)__)\b"
+    rb"|(?m:^)[ \t]*(?:(?:static|inline|constexpr)[ \t]+)*[A-Z_][A-Z0-9_]+(?=\s+[a-zA-Z_])"
+)
+"""Where a function of the device may begin: at its execution space, or at a macro before a type, which may be one."""
 _NAME = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
 _DEFINE = re.compile(rb"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\\r?\n|\\.)*)")
 _NOT_NAMES = frozenset({b"__launch_bounds__", b"__attribute__", b"__align__", b"alignas", b"decltype", b"if", b"for"})

@@ -86,6 +86,8 @@ class ProjectIndex:
     """Functions that a file declares as templates, not static and without a body (`name/parameters`): the files."""
     vectors: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
     """Other names of CUDA's vector types, `Acc/float4`, and structures that begin with one, `Row/`: the files."""
+    marks: Mapping[bytes, tuple[tuple[str, frozenset[bytes]], ...]] = field(default_factory=dict)
+    """Macros that stand for execution spaces (`#define HD __host__ __device__`): the files, and what they say there."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Version specifiers that the tree's requirements give a package rules ask about."""
     defined: frozenset[str] = frozenset()
@@ -124,6 +126,15 @@ class ProjectIndex:
     def together(self, one: str, other: str) -> bool:
         """True when some unit of the tree holds both files: one includes the other, or a third includes both."""
         return not self._includers(one).isdisjoint(self._includers(other))
+
+    def marks_of(self, path: str) -> dict[bytes, frozenset[bytes]]:
+        """What the macros for execution spaces of the files of a file's units say."""
+        found: dict[bytes, frozenset[bytes]] = {}
+        for name, said in self.marks.items():
+            for other, spaces in said:
+                if other != path and self.together(path, other):
+                    found[name] = found.get(name, frozenset()) | spaces
+        return found
 
     def meets_elsewhere(self, name: bytes, path: str, declared: bool) -> frozenset[str]:
         """What threads share in a function that a file calls and does not define: that of the files of its units, or,

@@ -117,6 +117,10 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
         sorted(project.constructed),
         [name + repr(paths).encode() for name, paths in sorted(project.templates.items())],
         [name + repr(paths).encode() for name, paths in sorted(project.vectors.items())],
+        [
+            name + repr([(path, sorted(spaces)) for path, spaces in said]).encode()
+            for name, said in sorted(project.marks.items())
+        ],
         [repr(item).encode() for _, items in sorted(project.definitions.items()) for item in items],
         [repr(item).encode() for item in sorted(project.includes.items())],
         [repr(item).encode() for item in sorted(project.pins.items())],
@@ -171,6 +175,7 @@ _NAMES = shape.Row(
     [str],
     [str],
     [str],
+    shape.Each([str]),
 )
 _FINDING = shape.Row(
     *(str, int, int, int, int, str, str, str, str, str, int),
@@ -213,6 +218,7 @@ def pack_names(names: FileNames) -> list[Any]:
         [name.decode("latin-1") for name in sorted(names.constructed)],
         [name.decode("latin-1") for name in sorted(names.templates)],
         [name.decode("latin-1") for name in sorted(names.vectors)],
+        {name.decode("latin-1"): sorted(space.decode() for space in said) for name, said in names.marks.items()},
     ]
 
 
@@ -220,7 +226,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`. Raises ShapeError."""
     shape.check(packed, _NAMES)
     device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying, arrays = packed[:11]
-    void, sized, constructed, templates, vectors = packed[11:]
+    void, sized, constructed, templates, vectors, marks = packed[11:]
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -254,6 +260,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
         frozenset(name.encode("latin-1") for name in constructed),
         frozenset(name.encode("latin-1") for name in templates),
         frozenset(name.encode("latin-1") for name in vectors),
+        {name.encode("latin-1"): frozenset(space.encode() for space in said) for name, said in marks.items()},
     )
 
 

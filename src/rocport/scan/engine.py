@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from typing import Any, TypeVar, cast
 
 from rocport.binding import binder, candidates, collect
+from rocport.binding.branches import branches
 from rocport.convergence.elsewhere import BLOCK, WARP_MEETS, meets_of
 from rocport.facts.symbols import in_families, load
 from rocport.model import (
@@ -45,7 +46,7 @@ from rocport.scan import cache as caching
 from rocport.scan import suppress
 from rocport.scan.cache import Cache
 from rocport.syntax.amd import is_amd_path, names_amd, ported_side, ported_sides
-from rocport.syntax.cuda import CudaSource
+from rocport.syntax.cuda import MARK, MARKS, CudaSource
 from rocport.syntax.includes import include_names
 from rocport.syntax.notebook import cells
 from rocport.syntax.project import FileNames, build_index, holding_ptx, holds_ptx, names_of
@@ -99,12 +100,17 @@ def bound_names() -> frozenset[bytes]:
 
 def scan_cuda(path: str, data: bytes, context: Context, failed: list[Problem] | None = None) -> list[Finding]:
     """Findings of every CUDA rule over one file, in order of place; `failed` as for `scan_file`."""
-    return scan_source(CudaSource(path, data, looked_for(data)), context, failed)
+    return scan_source(parsed(path, data, context.project), context, failed)
+
+
+def parsed(path: str, data: bytes, project: ProjectIndex) -> CudaSource:
+    """A CUDA file as the rules read it: with the macros for execution spaces of the files it is compiled with."""
+    return CudaSource(path, data, looked_for(data), {**MARKS, **project.marks_of(path)})
 
 
 def scan_source(source: CudaSource, context: Context, failed: list[Problem] | None = None) -> list[Finding]:
     """Findings of every CUDA rule over one parsed file, in order of place; `failed` as for `scan_file`."""
-    names = source.names
+    names = source.meant
     if context.options.warp == "logical32" and counts_in_wavefronts(source):
         context = replace(context, options=replace(context.options, warp="native"))
     findings: list[Finding] = []
@@ -433,12 +439,36 @@ def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
         for name in item.vectors:
             vectors[name] = (*vectors.get(name, ()), path)
     return {
+        "marks": _marks(names),
         "definitions": found,
         "includes": includes,
         "meets": meets,
         "templates": templates,
         "vectors": vectors,
     }
+
+
+def _marks(names: Mapping[str, FileNames]) -> dict[bytes, tuple[tuple[str, frozenset[bytes]], ...]]:
+    """The macros for execution spaces of a tree, those among them that are made of another file's."""
+    found = {(name, path): said for path, item in names.items() for name, said in item.marks.items()}
+    spaces: dict[bytes, frozenset[bytes]] = {}
+    for (name, _), said in found.items():
+        spaces[name] = spaces.get(name, frozenset()) | said
+    fresh: set[bytes] = set(spaces)
+    while fresh:
+        made = {
+            (name, path): frozenset[bytes]().union(*(spaces[word] for word in of))
+            for path, item in names.items()
+            for name, body in item.macros.items()
+            if name not in spaces and (of := fresh & set(body.split())) and MARK.fullmatch(body)
+        }
+        found |= made
+        spaces |= {name: said for (name, _), said in made.items()}
+        fresh = {name for name, _ in made}
+    by_name: dict[bytes, tuple[tuple[str, frozenset[bytes]], ...]] = {}
+    for (name, path), said in found.items():
+        by_name[name] = (*by_name.get(name, ()), (path, said))
+    return by_name
 
 
 def _names(file: SourceFile) -> FileNames:
@@ -453,7 +483,31 @@ def _names(file: SourceFile) -> FileNames:
     names = names_of(data)
     # Inline PTX that the port translates stops nobody who builds the file.
     ptx = names.ptx and (holds_ptx(data) or unportable(source, 0, len(data), Context()) is not None)
-    return replace(names, ptx=ptx, definitions=own, includes=tuple(include_names(data)), meets=meets, calls=calls)
+    spaces = source.spaces if b"define" in data and (b"__device__" in data or b"__global__" in data) else {}
+    marks = {name: said for name, said in spaces.items() if name not in said and name not in MARKS}
+    return replace(
+        names,
+        macros={**names.macros, **_compiled(source, names.versions)},
+        ptx=ptx,
+        definitions=own,
+        includes=tuple(include_names(data)),
+        meets=meets,
+        calls=calls,
+        marks=marks,
+        versions={},
+    )
+
+
+def _compiled(source: CudaSource, versions: Mapping[bytes, tuple[tuple[int, bytes], ...]]) -> dict[bytes, bytes]:
+    """The body of each macro in the branches that the port compiles; empty where several are left."""
+    if not versions:
+        return {}
+    dead = branches(source, False).dead_on_device
+    found: dict[bytes, bytes] = {}
+    for name, said in versions.items():
+        left = {body for at, body in said if not dead(at)}
+        found[name] = left.pop() if len(left) == 1 else b""
+    return found
 
 
 def _keys(files: Iterable[SourceFile], around: Callable[[SourceFile], tuple[str, ...]]) -> dict[str, str]:

@@ -50,6 +50,17 @@ _IDENT_START = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_
 _DIGIT = frozenset(b"0123456789")
 
 _SPACES = (b"__global__", b"__device__", b"__host__")
+_BOTH, _ON_DEVICE = frozenset({b"__host__", b"__device__"}), frozenset({b"__device__"})
+MARKS: Mapping[bytes, frozenset[bytes]] = {
+    **dict.fromkeys(
+        b"C10_HOST_DEVICE GPU_LAMBDA EIGEN_DEVICE_FUNC CUTLASS_HOST_DEVICE CUTE_HOST_DEVICE KOKKOS_FUNCTION "
+        b"KOKKOS_INLINE_FUNCTION KOKKOS_FORCEINLINE_FUNCTION KOKKOS_LAMBDA _CCCL_HOST_DEVICE "
+        b"AMREX_GPU_HOST_DEVICE".split(),
+        _BOTH,
+    ),
+    **dict.fromkeys(b"C10_DEVICE CUTLASS_DEVICE CUTE_DEVICE _CCCL_DEVICE AMREX_GPU_DEVICE".split(), _ON_DEVICE),
+}
+"""Macros of libraries outside of a project's tree that stand for execution spaces, with which they do."""
 # Words after which `::name` names something at file scope.
 _NOT_SCOPES = frozenset(
     b"return else case do throw goto and or not new delete typename typedef using co_return namespace const volatile "
@@ -62,6 +73,8 @@ _OPEN = {b"(": b")", b"[": b"]", b"{": b"}"}
 _OF_MACROS = frozenset((b"define", b"undef", b"ifdef", b"ifndef", b"elifdef", b"elifndef"))
 """Directives whose first word is a macro's name."""
 _CLOSE = {b")": b"(", b"]": b"[", b"}": b"{"}
+MARK = re.compile(rb"(?:[\w\s\\*&<>:,]|\"C(?:\+\+)?\"|\[[^\[\](){};]*\]|\((?:[^(){};]|\([^(){};]*\))*\))*")
+"""What the body of a macro is made of that begins a declaration or a lambda: words and attributes, no statement."""
 
 
 class Token(NamedTuple):
@@ -167,11 +180,19 @@ def _pieces_with_raw(data: bytes) -> list[bytes]:
 class CudaSource:
     """One C, C++ or CUDA file. Everything is computed on first use and kept."""
 
-    def __init__(self, path: str, data: bytes, known: frozenset[bytes] = frozenset()) -> None:
-        """`known` are names that will be asked for: their places are found in one cheap pass over the tokens."""
+    def __init__(
+        self,
+        path: str,
+        data: bytes,
+        known: frozenset[bytes] = frozenset(),
+        marks: Mapping[bytes, frozenset[bytes]] = MARKS,
+    ) -> None:
+        """`known` are names that will be asked for: their places are found in one cheap pass over the tokens. `marks`
+        are macros of other files that stand for execution spaces, with which they do."""
         self.path = path
         self.data = data
         self.known = known
+        self.marks = marks
         self._passes = 0
 
     @cached_property
@@ -596,17 +617,49 @@ class CudaSource:
         return max(position, 0)
 
     @cached_property
+    def spaces(self) -> dict[bytes, frozenset[bytes]]:
+        """What says where a function runs, with what it says: `__global__`, `__device__` and `__host__`, and the macros
+        that stand for them in this file, of other files (`marks`) or of its own (`#define HD __host__ __device__`)."""
+        spaces = {name: frozenset({name}) for name in _SPACES}
+        spaces |= {name: self.marks[name] for name in self.names & self.marks.keys()}
+        fresh = spaces.keys() & self.names
+        while fresh:
+            found: dict[bytes, frozenset[bytes]] = {}
+            for position in sorted(self.find(*fresh)):
+                directive = self.directive_of(position)
+                name = self.at(directive.first + 2) if directive is not None and directive.name == b"define" else b""
+                if directive is None or not name or name in _SPACES or not self._is_mark(directive):
+                    continue
+                found[name] = found.get(name, frozenset()) | spaces[self.at(position)]
+            fresh = {name for name, said in found.items() if not said <= spaces.get(name, frozenset())}
+            for name in fresh:
+                spaces[name] = spaces.get(name, frozenset()) | found[name]
+        return spaces
+
+    def _is_mark(self, directive: Directive) -> bool:
+        """True for a macro without parameters that holds no more than the beginning of a declaration or a lambda."""
+        first = directive.first + 3
+        if self.at(first) == b"(" and self.starts[first] == self.end(first - 1):
+            return False
+        return MARK.fullmatch(self.text(first, directive.last)) is not None
+
+    @cached_property
+    def meant(self) -> frozenset[bytes]:
+        """`names`, and what the macros among them say of where functions run."""
+        return self.names.union(*(self.spaces[name] for name in self.names & self.spaces.keys()))
+
+    @cached_property
     def functions(self) -> list[Function]:
-        """Functions and lambdas with `__global__`, `__device__` or `__host__`."""
+        """Functions and lambdas with `__global__`, `__device__` or `__host__`, or with a macro that stands for them."""
         found: dict[int, Function] = {}
         tokens = self.texts
         passed: set[int] = set()
-        for position in sorted(self.find(*_SPACES)):
-            if position in passed:
+        for position in sorted(self.find(*self.spaces)):
+            if position in passed or (tokens[position] not in _SPACES and self.names_macro(position)):
                 continue
             function = self._function_from(position, passed)
             if function is not None and (previous := found.get(function.name)) is not None:
-                merged = previous.specifiers | function.specifiers | {tokens[position]}
+                merged = previous.specifiers | function.specifiers | self.spaces[tokens[position]]
                 found[function.name] = Function(merged, function.name, function.params, function.body)
             elif function is not None:
                 found[function.name] = function
@@ -615,14 +668,15 @@ class CudaSource:
     def _function_from(self, specifier: int, passed: set[int]) -> Function | None:
         """`passed` takes the specifiers on the way, from which the same function would be found."""
         tokens = self.texts
-        specifiers = {tokens[specifier]}
+        spaces = self.spaces
+        specifiers = set(spaces[tokens[specifier]])
         position = specifier + 1
         directive = self.directive_of(specifier)
         limit = directive.last if directive is not None else len(tokens)
         while position < limit:
             text = tokens[position]
-            if text in _SPACES:
-                specifiers.add(text)
+            if text in spaces:
+                specifiers |= spaces[text]
                 if self.directive_of(position) is directive:
                     passed.add(position)
             elif text in (b"__launch_bounds__", b"__attribute__", b"alignas", b"__align__", b"decltype"):

@@ -88,6 +88,9 @@ class FileNames:
     constructed: frozenset[bytes] = frozenset()
     templates: frozenset[bytes] = frozenset()
     vectors: frozenset[bytes] = frozenset()
+    marks: Mapping[bytes, frozenset[bytes]] = field(default_factory=dict)
+    versions: Mapping[bytes, tuple[tuple[int, bytes], ...]] = field(default_factory=dict)
+    """Macros of several bodies, until it is known which of them the port compiles: where each is defined, and it."""
 
 
 def names_of(data: bytes) -> FileNames:
@@ -98,11 +101,13 @@ def names_of(data: bytes) -> FileNames:
             if match.group(1) == b"device" and match.group(3) not in _NOT_NAMES:
                 device.add(match.group(3))
     macros: dict[bytes, bytes] = {}
+    versions: dict[bytes, list[tuple[int, bytes]]] = {}
     if b"define" in data:
         for match in _MACRO.finditer(data):
             body = match.group(2).split(b"//")[0].strip()
             if len(body) < 200 and first_on_line(data, match.start()):
                 macros[match.group(1)] = body
+                versions.setdefault(match.group(1), []).append((match.start(), body))
     included = frozenset(name.rsplit("/", 1)[-1] for name in include_names(data))
     return FileNames(
         frozenset(device),
@@ -121,6 +126,7 @@ def names_of(data: bytes) -> FileNames:
         if b"template" in data
         else frozenset(),
         vectors=_vectors(data) if _VECTOR.search(data) is not None else frozenset(),
+        versions={name: tuple(said) for name, said in versions.items() if len({body for _, body in said}) > 1},
     )
 
 

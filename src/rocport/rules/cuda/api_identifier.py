@@ -298,7 +298,7 @@ def _is_the_host_s(source: CudaSource, position: int) -> bool:
         return True
     if source.in_device(position) or source.directive_of(position) is not None or source.at(position + 1) != b"(":
         return False
-    return _C_CLOCK.search(source.data) is not None or source.names.isdisjoint((b"__device__", b"__global__"))
+    return _C_CLOCK.search(source.data) is not None or source.meant.isdisjoint((b"__device__", b"__global__"))
 
 
 def _on_device(source: CudaSource, position: int, symbol: Symbol) -> bool:

@@ -147,7 +147,7 @@ _STEP = (
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if not {b"__global__", b"__device__"} & source.names:
+    if not {b"__global__", b"__device__"} & source.meant:
         return
     unit = unit_of(source, context.project)
     view = branches(source, context.project.torch_extension)

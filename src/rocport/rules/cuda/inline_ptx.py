@@ -138,7 +138,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for keyword, name in _makers(source):
         # An alias of the keyword is known in every file, a macro with parameters in its own.
         with_parameters = source.at(keyword - 1) == b")"
-        if with_parameters and b"__device__" in source.names and all(map(source.names_macro, source.find(name))):
+        if with_parameters and b"__device__" in source.meant and all(map(source.names_macro, source.find(name))):
             yield finding(
                 RULE,
                 source,
@@ -218,21 +218,23 @@ def _compiled_asm(source: CudaSource, keyword: int, context: Context, whole: boo
     """The PTX statement at a keyword; None for other assembly and, but with `whole`, for what the port leaves out."""
     view = branches(source, context.project.torch_extension)
     asm = parse_asm(source, keyword, context.project.macros, view.compiled(source.starts[keyword]))
-    if asm is None or not _is_ptx(source, asm):
+    if asm is None or not _is_ptx(source, asm, context):
         return None
     if not whole and view.is_dead(source.starts[keyword], device_only=source.in_device(keyword)):
         return None
     return asm
 
 
-def _is_ptx(source: CudaSource, asm: Asm) -> bool:
-    """True for NVIDIA's assembly: its constraints, and an opcode PTX has or the body of a device function."""
+def _is_ptx(source: CudaSource, asm: Asm, context: Context) -> bool:
+    """True for NVIDIA's assembly: its constraints, and an opcode PTX has or the body of a device function. One that is
+    put together by a macro is judged by where the macro is used."""
     operands = [*asm.outputs, *asm.inputs]
     if any(not _CONSTRAINTS.match(operand.constraint) for operand in operands):
         return False
     on_device = source.in_device(asm.keyword)
     if asm.template is None:
-        return on_device or any(operand.constraint.lstrip("=+&") in ("l", "f", "d", "h") for operand in operands)
+        letters = any(operand.constraint.lstrip("=+&") in ("l", "f", "d", "h") for operand in operands)
+        return on_device or letters or _used_on_device(source, asm.keyword, context)
     if _AMD.match(asm.template):
         return False
     statements = parse_ptx(asm.template)
@@ -246,6 +248,27 @@ def _is_ptx(source: CudaSource, asm: Asm) -> bool:
     return any(item.opcode in ptx_only() for item in dotted) or any(
         item.opcode in ("trap", "exit", "brkpt") for item in instructions
     )
+
+
+def _used_on_device(source: CudaSource, keyword: int, context: Context) -> bool:
+    """True where the macro that holds a statement is used in device code of the file, or, as one of a header that does
+    not use it itself, may be in that of a CUDA source."""
+    todo, seen = [source.directive_of(keyword)], set()
+    used = False
+    while todo:
+        directive = todo.pop()
+        if directive is None or directive.name != b"define" or directive.first in seen:
+            continue
+        seen.add(directive.first)
+        name = directive.first + 2
+        for at in source.find(source.at(name)):
+            if at == name or source.names_macro(at):
+                continue
+            used = True
+            if source.in_device(at):
+                return True
+            todo.append(source.directive_of(at))
+    return bool(seen) and not used and context.project.reached_by(source.path, ".cu")
 
 
 @lru_cache(maxsize=256)

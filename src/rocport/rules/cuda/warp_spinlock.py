@@ -162,7 +162,7 @@ _TURNS = "one lane of a wavefront after another takes the lock"
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if not {b"__global__", b"__device__", b"define"} & source.names:
+    if not {b"__global__", b"__device__", b"define"} & source.meant:
         return
     unit = unit_of(source, context.project)
     view = branches(source, context.project.torch_extension)
