@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rocport.model import Definition, ProjectIndex
@@ -44,10 +44,6 @@ _VECTOR = re.compile(rb"\b(?:%b)[234]\b" % b"|".join(SCALARS))
 _VECTOR_ALIAS = re.compile(
     rb"\busing\s+([A-Za-z_]\w*)\s*=\s*(?:::\s*)?(%(kind)s)\s*;|\btypedef\s+(?:::\s*)?(%(kind)s)\s+([A-Za-z_]\w*)\s*;"
     % {b"kind": _VECTOR.pattern}
-)
-_BEGINNING = re.compile(
-    rb"\b(?:struct|class|union)\s+(?:__align__\(\w+\)\s*|alignas\(\w+\)\s*)?([A-Za-z_]\w*)\s*(?:final\s*)?\{\s*"
-    rb"(?:public\s*:\s*)?(?:const\s+)?([A-Za-z_]\w*)\s*(?:<[^<>;{}()]{0,99}>)?\s+[A-Za-z_]\w*\s*[;,\[]"
 )
 # `template <class T> int f(T x);` in one line, without `static`.
 _TEMPLATE = re.compile(
@@ -131,18 +127,85 @@ def names_of(data: bytes) -> FileNames:
 
 
 def _vectors(data: bytes) -> frozenset[bytes]:
-    """Other names of CUDA's vector types, `Acc/float4`, and structures that begin with one of them, `Row/`."""
+    """Other names of CUDA's vector types, `Acc/float4`, structures that hold one of them, `Row/:c=float4[2],at=int2`,
+    and functions that take one, with the place of the parameter: `take/(0float4`."""
+    aliases, structures = vector_names(data)
+    found = {name + b"/" + kind for name, kind in aliases.items()}
+    for name, members in structures.items():
+        told = (b"%s=%s%s" % (own, aliases.get(kind, kind), dimensions) for own, kind, dimensions in members)
+        found.add(name + b"/:" + b",".join(told))
+    kinds = _VECTOR.pattern + b"".join(b"|" + name for name in sorted({*aliases, *structures}))
+    parameter = re.compile(rb"\s*(?:const\s+)?(?:::\s*)?(%s)\s*&?\s*\w*\s*(?:=.*)?" % kinds, re.DOTALL)
+    for match in _PARAMETERS.finditer(data):
+        for place, part in enumerate(match[2].split(b",")):
+            if (typed := parameter.fullmatch(part)) is not None:
+                found.add(b"%s/(%d%s" % (match[1], place, typed[1]))
+    return frozenset(found)
+
+
+Member = tuple[bytes, bytes, bytes]
+"""Name, type and dimensions of a structure's member: `(b"c", b"float4", b"[2]")`; no type for what holds no vector."""
+
+
+def vector_names(data: bytes) -> tuple[dict[bytes, bytes], dict[bytes, tuple[Member, ...]]]:
+    """Other names of CUDA's vector types with the type, and the structures that hold a vector: their members in order.
+
+    Structures with a base, a constructor or members of their own only are no aggregates, and left out.
+    """
     aliases: dict[bytes, bytes] = {}
     for match in _VECTOR_ALIAS.finditer(data):
         new, kind, old_kind, old = match.groups()
         aliases[new or old] = kind or old_kind
-    first = {match[1]: match[2] for match in _BEGINNING.finditer(data)}
-    known = set(aliases)
-    fresh = {name for name, kind in first.items() if kind in aliases or _VECTOR.fullmatch(kind)}
+    every: dict[bytes, tuple[Member, ...]] = {}
+    for match in _STRUCTURE.finditer(_COMMENTS.sub(b"", data)):
+        tag, body, behind = match.groups()
+        body = _INSIDE.sub(b"", body)
+        if _NO_AGGREGATE.search(body) or (tag and re.search(rb"\b%s\s*\(" % tag, body)):
+            continue
+        members = tuple(_members(body))
+        every |= {name: members for name in (tag, behind) if name}
+    holding: set[bytes] = set()
+    fresh = {
+        name for name, members in every.items() if any(_VECTOR.fullmatch(aliases.get(of, of)) for _, of, _ in members)
+    }
     while fresh:
-        known |= fresh
-        fresh = {name for name, kind in first.items() if kind in known and name not in known}
-    return frozenset({name + b"/" + aliases.get(name, b"") for name in known})
+        holding |= fresh
+        fresh = {
+            name for name, members in every.items() if name not in holding and any(of in fresh for _, of, _ in members)
+        }
+    return aliases, {name: every[name] for name in holding}
+
+
+def _members(body: bytes) -> Iterator[Member]:
+    for declaration in _LABEL.sub(b"", body).split(b";"):
+        if b"(*" in declaration:
+            yield b"", b"", b""
+            continue
+        match = _DECLARED.match(declaration)
+        if match is None or b"(" in declaration.partition(b"=")[0]:
+            continue
+        kind = match[1]
+        for declarator in match[2].split(b","):
+            named = _DECLARATOR.match(declarator)
+            if named is not None:
+                yield named[2], b"" if named[1].strip() else kind, b"".join(named[3].split())
+
+
+_COMMENTS = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
+_STRUCTURE = re.compile(
+    rb"\bstruct\s+(?:__align__\(\w+\)\s*|alignas\(\w+\)\s*)?([A-Za-z_]\w*)?\s*(?:final\s*)?"
+    rb"\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}\s*([A-Za-z_]\w*)?"
+)
+_INSIDE = re.compile(rb"\{[^{}]*\}[ \t]*(?:;|(?=\s*\w))?")
+_NO_AGGREGATE = re.compile(rb"\b(?:private|protected|virtual)\b|\bstruct\s*;")
+_LABEL = re.compile(rb"\bpublic\s*:")
+_DECLARED = re.compile(
+    rb"\s*(?:(?:const|volatile|mutable|unsigned|signed|struct|__align__\(\w+\)|alignas\(\w+\))\s+)*(?:::\s*)?"
+    rb"(?!static\b|using\b|typedef\b|friend\b|template\b|return\b|enum\b)([A-Za-z_]\w*)(?:\s*<[^;]*>)?(?=[\s&*])\s*([\w\s*,\[\]=.:+-].*)",
+    re.DOTALL,
+)
+_DECLARATOR = re.compile(rb"((?:\s|\*|const\b|unsigned\b|int\b|long\b)*)([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)*)")
+_PARAMETERS = re.compile(rb"\b([A-Za-z_]\w*)\s*\(([^(){};]*\b(?:%s)\b[^(){};]*)\)" % _VECTOR.pattern)
 
 
 def _constructed(data: bytes) -> frozenset[bytes]:

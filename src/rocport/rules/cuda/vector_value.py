@@ -4,21 +4,24 @@ A list in braces with fewer values than components sets the others to 0 in CUDA.
 explicit and sets all components to it: `float4 a = {0};` does not compile, and `float4{1.f}` is (1, 1, 1, 1) instead of
 (1, 0, 0, 0). The missing zeros are written out, designated values are put in order, the braces that an array's list
 leaves out are set. A structured binding cannot look into HIP's classes: a header of the port gives them the tuple
-protocol. A struct that begins with a vector takes `{}` for `{0}`. A component is a base's member in HIP, so that a
+protocol. Lists of a struct that holds vectors, and those given for a parameter, get the same, and the braces that they
+leave out; a struct that begins with a vector takes `{}` for `{0}`. A component is a base's member in HIP, so that a
 template takes a pointer to it as `auto`. The values are CUDA's on both platforms. A component of a constexpr vector,
 which lies in a union there, is no constant: MANUAL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Set
 
 from rocport.binding import Binder, Owner, binder
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace_range
-from rocport.rules.cuda.definitions import arguments, class_names, returned_type
+from rocport.rules.cuda.definitions import arguments, returned_type
 from rocport.rules.cuda.index_value import INDICES
 from rocport.syntax.cuda import CudaSource, between
+from rocport.syntax.project import Member, vector_names
 from rocport.syntax.vectors import SCALARS
 
 HEADER = "rocport_vector.h"
@@ -56,7 +59,25 @@ RULE = Rule(
             "struct P { float4 v; int n; };\nvoid f() { P a = {0}, b[2] = {{0}}, c = {make_float4(1, 2, 3, 4), 1}; }\n",
             contains=("P a = {}, b[2] = {}, c = {make_float4",),
         ),
-        Example("typedef struct { const int2 at; int n; } Q;\nQ q = {1, 2, 3};\n", contains=("q = {1, 2, 3};",)),
+        Example("typedef struct { const int2 at; int n; } Q;\nQ q = {1, 2, 3};\n", contains=("q = {{1, 2}, 3};",)),
+        Example(
+            "struct S { int n; float4 v; float w[2]; int2 at; };\n"
+            "S f() { S s = {1, {2.f}, {0}}; return {1, 2, 3, 4, 5, 6, 7, 8}; }\n",
+            contains=("{1, {2.f, 0, 0, 0}, {0}}", "{1, {2, 3, 4, 5}, 6, 7, {8, 0}}"),
+        ),
+        Example(
+            "struct S { int n; float4 v[2]; };\nS a = {1, {{2}}}, b = {.n = 1, .v = {{2}}};\n"
+            "struct T { S s; };\nT t = {{0, 1}};\n",
+            contains=("a = {1, {{2, 0, 0, 0}}}, b = {.n = 1, .v = {{2, 0, 0, 0}}};", "t = {{0, 1}}"),
+        ),
+        Example(
+            "void take(int n, float4 v);\nvoid f() { take(1, {2}); take(1, {1, 2, 3, 4}); }\n",
+            contains=("take(1, {2, 0, 0, 0}); take(1, {1, 2, 3, 4});",),
+        ),
+        Example(
+            "struct B { float2 lo, hi; };\nfloat volume(const B &b);\nfloat f() { return volume({{0}, {1, 1}}); }\n",
+            contains=("volume({{0, 0}, {1, 1}})",),
+        ),
         Example("constexpr int2 at[] = {{0, 1}};\nstatic_assert(at[0].x == 0);\n"),
         Example("template <float float3::*M> void f(float3 *p) { p->*M = 1; }\n", contains=("template <auto M>",)),
     ),
@@ -66,6 +87,9 @@ RULE = Rule(
         "struct T { int2 w; T(int a, bool b) : w(a ? f(b) : g(b)) {} };\n",
         "constexpr int2 at = {0, 1};\nint f() { return at.x; }\n",
         "struct P { int n; float4 v; };\nvoid f() { P p = {0}, q{}; }\nstruct V { float4 v; };\nint a[] = {0};\n",
+        "struct C { int n; float4 v; C(int n, float x); };\nC c = {1, 2};\n",
+        "struct R { int n; float4 *v; };\nR r = {0, 0};\n",
+        "void take(float4 v);\nvoid take(int n);\nvoid f() { take({1}); }\n",
         "struct P { int2 v; int n; };\nP p = {{1, 2}, 3};\n",
         "void f(float4) { g(); }\nfloat4 h() { return {1, 2, 3, 4}; }\nauto l = [](float2) { g(); };\n",
         "struct float3 { float v[3]; };\nfloat3 v = {0};\n",
@@ -79,7 +103,9 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     bound = binder(source, context)
     others = _of_project(source, context)
-    kinds = {name: name for name in source.names & _RANKS.keys()} | {name: kind for name, kind in others if kind}
+    kinds = {name: name for name in source.names & _RANKS.keys()} | {
+        name: kind for name, kind in others if kind in _RANKS
+    }
     members = _member_initializers(source) if kinds else {}
     asked: dict[bytes, list[Finding]] = {}
     for name, kind in sorted(kinds.items()):
@@ -103,51 +129,246 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             if name in kinds:
                 yield from _written_out(source, bound, name, kinds[name], position + 1, 0)
         yield from _decomposed(source)
-    for name in sorted(_beginning_with_vectors(source, bound).union(name for name, kind in others if not kind)):
+    names = kinds, _layouts(source, others)
+    for name in sorted(names[1]):
         for position in source.find(name):
-            for open_, _ in _lists(source, position):
-                yield from _of_struct(source, name, open_)
+            for open_, arrays in _lists(source, position):
+                yield from _of_struct(source, bound, names, name, open_, arrays)
+    for position in source.find(b"return") if names[1] else ():
+        name = returned_type(source, bound.scopes, position) if source.at(position + 1) == b"{" else b""
+        if name in names[1]:
+            yield from _of_struct(source, bound, names, name, position + 1, 0)
+    if kinds or names[1]:
+        yield from _arguments(source, bound, others, names)
 
 
 def _of_project(source: CudaSource, context: Context) -> list[tuple[bytes, bytes]]:
-    """Other names of vector types that this file sees, with the type, and, without, structures that begin with one."""
-    project, found = context.project, []
-    for key, paths in project.vectors.items():
-        name, _, kind = key.partition(b"/")
-        if name in source.index and any(path == source.path or project.together(source.path, path) for path in paths):
-            found.append((name, kind))
+    """What the index knows of vectors (`rocport.syntax.project`) under names of this file, from the files it sees, and
+    of what structures among them hold."""
+    project = context.project
+    found: dict[tuple[bytes, bytes], None] = {}
+    wanted: Set[bytes] = source.index.keys()
+    while wanted:
+        held: set[bytes] = set()
+        for key, paths in project.vectors.items():
+            name, _, kind = key.partition(b"/")
+            if name not in wanted or (name, kind) in found:
+                continue
+            if any(path == source.path or project.together(source.path, path) for path in paths):
+                found[name, kind] = None
+                held.update(_HELD.findall(kind))
+        wanted = held - _RANKS.keys()
+    return list(found)
+
+
+_HELD = re.compile(rb"=(\w+)")
+Kinds = Mapping[bytes, bytes]
+"""Names of vector types, with the type."""
+Layouts = Mapping[bytes, tuple[Member, ...]]
+"""Structures that hold vectors, with their members."""
+
+
+def _layouts(source: CudaSource, others: list[tuple[bytes, bytes]]) -> Layouts:
+    """The structures of the file and of the files it sees that hold a vector."""
+    found = dict(vector_names(source.data)[1]) if source.names & _RANKS.keys() else {}
+    for name, told in others:
+        if told[:1] == b":" and name not in found:
+            parts = (re.fullmatch(rb"(\w*)=(\w*)(.*)", member) for member in told[1:].split(b","))
+            found[name] = tuple((part[1], part[2], part[3]) for part in parts if part is not None)
     return found
 
 
-def _beginning_with_vectors(source: CudaSource, bound: Binder) -> set[bytes]:
-    """Structures of the file whose first member is a vector."""
-    found: set[bytes] = set()
-    for position in source.find(*(source.names & _RANKS.keys())):
-        first = position - 1 if source.at(position - 1) == b"const" else position
-        if source.at(first - 1) == b"{" and source.is_ident(position + 1) and source.at(position + 2) in (b";", b","):
-            scope = next(bound.scopes.enclosing(position), None)
-            found |= class_names(source, scope) if scope is not None and scope.open == first - 1 else set()
-    return found - {b""}
-
-
-def _of_struct(source: CudaSource, name: bytes, open_: int) -> Iterator[Finding]:
-    """`P p = {0};`: the number is the first component's in CUDA, and no vector in HIP."""
+def _of_struct(
+    source: CudaSource, bound: Binder, names: tuple[Kinds, Layouts], name: bytes, open_: int, arrays: int
+) -> Iterator[Finding]:
+    """`S s = {1, {2.f}};`: values in braces, or numbers without, that are a vector's in CUDA."""
     close = source.pairs[open_]
-    values = [word for word in source.texts[open_ + 1 : close] if word not in (b"{", b"}", b",")]
-    zero = bool(values) and all(word[:1] in b"0." and not word.strip(b"0.fFuUlL") for word in values)
-    if not zero and (source.at(open_ + 1) == b"{" or not _is_number(source, open_ + 1, open_ + 2)):
+    edits = _filled(source, bound, names, name, open_, arrays)
+    if edits == []:
         return
+    emptied = edits is not None and len(edits) == 1 and edits[0].span.end > edits[0].span.start
     yield finding(
         RULE,
         source,
         open_,
-        f"{name.decode()} begins with a vector, which is a class in HIP and takes no number: "
-        + ("all is zero without it" if zero else "this list leaves braces out"),
+        f"{name.decode()} holds a vector, which is a class in HIP and takes a value for each component: "
+        + (
+            "this list leaves braces out"
+            if edits is None
+            else "all is zero without the number"
+            if emptied
+            else "its braces and zeros are written out"
+        ),
         last=close,
-        applicability=Applicability.SAFE if zero else Applicability.MANUAL,
-        edits=[replace_range(source, open_ + 1, close, b"")] if zero else (),
-        fix="" if zero else "write the list with the braces of each vector",
+        applicability=Applicability.MANUAL if edits is None else Applicability.SAFE,
+        edits=edits or (),
+        fix="write the list with the braces of each vector" if edits is None else "",
     )
+
+
+def _filled(
+    source: CudaSource, bound: Binder, names: tuple[Kinds, Layouts], name: bytes, open_: int, arrays: int
+) -> list[Edit] | None:
+    """What a structure's list in braces needs; None where its braces cannot be told."""
+    kinds, layouts = names
+    members = layouts[name]
+    parts = [part for part in arguments(source, open_, source.pairs[open_]) if part[0] < part[1]]
+    begins = _begins(names, name)
+    if begins and len(parts) == 1 and _is_zero(source, *parts[0]):
+        return [replace_range(source, *parts[0], b"")]
+    if arrays:
+        return _each(source, bound, names, name, parts, arrays)
+    if parts and source.at(parts[0][0]) == b".":
+        given = {source.at(first + 1): first + 2 + (source.at(first + 2) == b"=") for first, _ in parts}
+        places = [(member, (given[member[0]], given[member[0]] + 1)) for member in members if member[0] in given]
+    else:
+        places = []
+        at = 0
+        for member in members:
+            if at >= len(parts):
+                break
+            first, last = parts[at]
+            taken, kind = 1, kinds.get(member[1], member[1])
+            scalar = _is_scalar(source, bound, first, last) if kind in _RANKS else _is_number(source, first, last)
+            if _braced(source, first) is None and not scalar:
+                taken = 1
+            elif _braced(source, first) is None and kind in _RANKS and not member[2]:
+                taken = min(_RANKS[kind], len(parts) - at)
+                last = parts[at + taken - 1][1]
+            elif _braced(source, first) is None and (member[2] or kind in layouts):
+                size = int(member[2][1:-1]) if member[2][1:-1].isdigit() else 0
+                if kind in _RANKS or kind in layouts or not size:
+                    return None if _numbers_behind(source, parts[at:]) and _vectors_from(names, members, member) else []
+                taken = min(size, len(parts) - at)
+            places.append((member, (first, last)))
+            at += taken
+    found: list[Edit] = []
+    for (_, of, dimensions), (first, last) in places:
+        kind = kinds.get(of, of)
+        braces = _braced(source, first)
+        inner: list[Edit] | None = []
+        if kind in _RANKS and braces is not None:
+            inner = _edits(source, bound, first, dimensions.count(b"["), _RANKS[kind])
+        elif kind in layouts and braces is not None:
+            inner = _filled(source, bound, names, kind, first, dimensions.count(b"["))
+        elif kind in _RANKS and _is_scalar(source, bound, *arguments(source, first - 1, last)[0]):
+            missing = _RANKS[kind] - len(arguments(source, first - 1, last))
+            inner = [insert(source.starts[first], b"{"), insert(source.end(last - 1), b", 0" * missing + b"}")]
+        if inner is None:
+            return None
+        found += inner
+    return found
+
+
+def _each(
+    source: CudaSource,
+    bound: Binder,
+    names: tuple[Kinds, Layouts],
+    name: bytes,
+    parts: list[tuple[int, int]],
+    arrays: int,
+) -> list[Edit] | None:
+    """What an array's list needs, whose values have braces of their own, or are no numbers."""
+    found: list[Edit] = []
+    for first, last in parts:
+        if _braced(source, first) is None:
+            if _is_number(source, first, last) and not (len(parts) == 1 and _is_zero(source, first, last)):
+                return None
+            continue
+        inner = _filled(source, bound, names, name, first, arrays - 1)
+        if inner is None:
+            return None
+        found += inner
+    return found
+
+
+def _begins(names: tuple[Kinds, Layouts], name: bytes) -> bool:
+    """True for a structure whose first member is a vector, or such a structure."""
+    kinds, layouts = names
+    for _ in range(len(layouts)):
+        if name not in layouts or not layouts[name]:
+            break
+        name = layouts[name][0][1]
+    return kinds.get(name, name) in _RANKS
+
+
+def _vectors_from(names: tuple[Kinds, Layouts], members: tuple[Member, ...], member: Member) -> bool:
+    """True where a member, or one behind it, holds a vector."""
+    kinds, layouts = names
+    return any(kinds.get(of, of) in _RANKS or of in layouts for _, of, _ in members[members.index(member) :])
+
+
+def _numbers_behind(source: CudaSource, parts: list[tuple[int, int]]) -> bool:
+    return any(_is_number(source, *part) for part in parts)
+
+
+def _braced(source: CudaSource, first: int) -> int | None:
+    return source.pairs.get(first) if source.at(first) == b"{" else None
+
+
+def _is_zero(source: CudaSource, first: int, last: int) -> bool:
+    word = source.at(first)
+    if _braced(source, first) == last - 1:
+        return last - first == 3 and _is_zero(source, first + 1, last - 1)
+    return last - first == 1 and word[:1] in b"0." and word != b"" and not word.strip(b"0.fFuUlL")
+
+
+def _arguments(
+    source: CudaSource,
+    bound: Binder,
+    others: list[tuple[bytes, bytes]],
+    names: tuple[Kinds, Layouts],
+) -> Iterator[Finding]:
+    """`take({1})`: braces for a parameter that is a vector, or a structure that holds one."""
+    kinds, layouts = names
+    takes: dict[tuple[bytes, int], set[bytes]] = {}
+    for name, told in others:
+        if (parameter := _PARAMETER.fullmatch(told)) is not None:
+            takes.setdefault((name, int(parameter[1])), set()).add(parameter[2])
+    for kind in sorted({*kinds, *layouts}):
+        for position in source.find(kind):
+            open_ = source.around(position)
+            if open_ < 1 or source.at(open_) != b"(" or not source.is_ident(open_ - 1) or open_ not in source.pairs:
+                continue
+            for number, part in enumerate(arguments(source, open_, source.pairs[open_])):
+                if part[0] <= position < part[1] and _declares(source, position, *part):
+                    takes.setdefault((source.at(open_ - 1), number), set()).add(kind)
+    for (name, number), told_of in sorted(takes.items(), key=lambda item: item[0]):
+        kind = next(iter(told_of))
+        if len(told_of) > 1 or (kind not in kinds and kind not in layouts):
+            continue
+        lists = []
+        for at in source.index.get(name, ()):
+            call = source.call(at)
+            if call is None or number >= len(call.args):
+                continue
+            first, last = call.args[number]
+            if _braced(source, first) == last - 1:
+                lists.append(first)
+            elif last - first > 1 and kind not in source.texts[first:last] and _is_typed(source, first, last):
+                lists = []
+                break  # an overload for another type, which may be the one that is called
+        for open_ in lists:
+            if kind in kinds:
+                yield from _written_out(source, bound, kind, kinds[kind], open_, 0)
+            else:
+                yield from _of_struct(source, bound, names, kind, open_, 0)
+
+
+_PARAMETER = re.compile(rb"\((\d+)([A-Za-z_]\w*)")
+
+
+def _declares(source: CudaSource, position: int, first: int, last: int) -> bool:
+    """True for the type of a parameter that is taken by value or constant reference."""
+    before = source.texts[first:position]
+    behind = [word for word in source.texts[position + 1 : last] if word not in (b"const", b"&")]
+    return {b"const", b"::"}.issuperset(before) and (len(behind) <= 1 or behind[1] == b"=") and b"*" not in behind
+
+
+def _is_typed(source: CudaSource, first: int, last: int) -> bool:
+    """True for `int n`, `const T &v`: a parameter and no argument."""
+    words = [at for at in range(first, last) if source.at(at) not in (b"const", b"&", b"*", b"&&")]
+    return len(words) == 2 and source.is_ident(words[0]) and source.is_ident(words[1])
 
 
 def _lists(source: CudaSource, position: int) -> Iterator[tuple[int, int]]:
