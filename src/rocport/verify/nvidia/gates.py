@@ -72,24 +72,38 @@ def _mention(names: tuple[str, ...]) -> re.Pattern[bytes]:
 
 @lru_cache(maxsize=64)
 def _in_pieces(names: tuple[str, ...]) -> re.Pattern[bytes]:
-    """The start of one of these names, and behind it what is only known later: `-DUSE_${backend}`, `f"USE_{b}"`."""
+    """The start of one of these names, and behind it what is only known later: `-DUSE_${backend}`, `f"USE_{b}"`; or the
+    end of one, and that before it: `$(A)_ROCM = 1`."""
     starts = {name[: found.end()] for name in names for found in re.finditer(r"(?<=[A-Za-z])_", name)}
-    words = b"|".join(re.escape(start.encode()) for start in sorted(starts, key=len, reverse=True))
+    ends = {name[found.start() :] for name in names for found in re.finditer(r"_(?=[A-Za-z])|(?<=[A-Za-z]_)", name)}
+    begun, ended = (
+        b"|".join(re.escape(part.encode()) for part in sorted(parts, key=len, reverse=True)) or rb"(?!)"
+        for parts in (starts, {end for end in ends if len(end.strip("_")) > 2})
+    )
     return re.compile(
-        rb"(?<![A-Za-z0-9_$])(?:[-/]D[ \t]*)?("
-        + (words or rb"(?!)")
+        rb"(?<![A-Za-z0-9_$])(?:[-/]D[ \t]*)?(?P<start>"
+        + begun
         + rb")(?:\$[{(\w]|%[sd]|\{|#\{|[\"'][ \t]*(?:\+|%|\.\.|~|&))"
+        + rb"|(?:\$[({]\w+[)}]|\{\w*\}|%[sd]|(?:\+|\.\.|~|&)[ \t]*[\"'])(?P<end>"
+        + ended
+        + rb")(?![A-Za-z0-9_])"
     )
 
 
+_JOINS = re.compile(rb"(?i)join|addprefix|addsuffix|subst|concat|format|replace")
+
+
 def _joined(name: str, content: bytes) -> int:
-    """The line that joins the words of a name, or 0: `"_".join(("USE", "ROCM"))`, `string(JOIN _ X USE ROCM)`."""
+    """The line that joins the words of a name, or 0: `"_".join(("USE", "ROCM"))`, `string(JOIN _ X USE ROCM)`,
+    `$(addprefix USE_,ROCM)`. A longer name that holds all of them is none."""
     words = {word.encode() for word in name.split("_") if word}
-    if len(words) < 2 or not all(word in content for word in words) or b"join" not in content.lower():
+    if len(words) < 2 or not all(word in content for word in words) or _JOINS.search(content) is None:
         return 0
     for number, line in enumerate(content.split(b"\n"), 1):
-        said = re.findall(rb"[A-Za-z0-9]+", line) if b"join" in line.lower() else []
-        if words <= set(said) and not line.lstrip().startswith((b"#", b"//")):
+        if _JOINS.search(line) is None or line.lstrip().startswith((b"#", b"//")):
+            continue
+        parts = [set(re.findall(rb"[A-Za-z0-9]+", item)) for item in re.findall(rb"\w+", line)]
+        if words <= set().union(*(part for part in parts if not words <= part)):
             return number
     return 0
 
@@ -126,7 +140,8 @@ def switched(
         if kind not in ("c", "text"):
             for piece in _in_pieces(every).finditer(content):
                 if not _commented(content, piece.start()):
-                    meant = next(name for name in every if name.startswith(piece.group(1).decode()))
+                    begun, ended = ((part or b"").decode() for part in piece.group("start", "end"))
+                    meant = next(name for name in every if name.startswith(begun) and name.endswith(ended))
                     yield meant, path, content.count(b"\n", 0, piece.start()) + 1
                     break
         for name in every if kind not in ("c", "text") else ():
