@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 
-from rocport.verify.nvidia import cfamily, comments, make
+from rocport.verify.nvidia import cfamily, comments, data, make
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.tokens import LexError
 from rocport.verify.nvidia.tree import Tree
@@ -21,7 +21,7 @@ from rocport.verify.nvidia.tree import Tree
 GATES = frozenset(("USE_ROCM", "USE_HIP", "use_rocm"))
 _GATED = ("c", "cmake", "make", "meson")
 _WORD = re.compile(r"\w+")
-_DOCUMENTATION = (".md", ".rst", ".ipynb")
+_DOCUMENTATION = (".md", ".rst")
 _OF_ROCM = re.compile(r"(?i)rocm|(?:^|[/_.-])(?:hip|amd)(?=[/_.-]|\Z)")
 _LONGEST = 2000
 """Characters in front of a place that are looked at for the start of its line, and a comment's mark there."""
@@ -37,6 +37,13 @@ _HAS_A_READER = ("c", "cmake", "make", "meson", "python")
 _DEFINES = re.compile(r"#\s*(?:define|undef)\s+(\w+)")
 _NAMES_KEYS = frozenset(("dict", "update", "setdefault", "OrderedDict", "environ", "define", "putenv", "env", "run"))
 """Calls whose keywords become keys, or variables of a process."""
+_RUNS = frozenset(
+    [
+        *("system", "popen", "Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
+        *("execute", "spawn", "create_subprocess_shell", "__magic__", "__cell_magic__"),
+    ]
+)
+"""Calls that run a command; what a notebook hands to the shell is one (data.py)."""
 _IN_STRING = re.compile(rb"(?<!getenv\()(?<!getenv\(L)\"[^\"\s]*\Z")
 """What stands in front of a word that begins a string of C, but where the environment is asked for it."""
 _OF_BATCH = re.compile(comments.BATCH.encode())
@@ -149,9 +156,10 @@ def switched(
                 yield name, path, place
         if not mentions(every, content):
             continue
-        if kind == "python":
+        if kind in ("python", "notebook"):
             try:
-                tree = off_rocm(path, content)
+                cells = content if kind == "python" else data.notebook(content)
+                tree = off_rocm(path, cells or b"")
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 kind = "other"  # Python 2, a template: read by its lines
             else:
@@ -293,17 +301,23 @@ def _in_python(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, i
             skipped.update((node.left, *node.comparators))
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             skipped.add(node.slice)
+    every = "|".join(map(re.escape, sorted(names)))
+    flag = re.compile(rf"(?:(?<![\w-])[-/]D|--define-macro[ =])\s*({every})(?!\w)")
+    given = re.compile(rf"(?<![\w$.-])({every})=(?!=)")
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
-            found = re.match(r"(?:(?:-D|--define-macro[ =])\s*)?(\w+)(?:=.*)?\Z", node.value, re.DOTALL)
-            written = _DEFINES.search(node.value)
-            if written and written.group(1) in names:
-                yield written.group(1), node.lineno
-            if found and found.group(1) in names and not node.value.startswith("-D"):
-                yield found.group(1), node.lineno
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) and node not in skipped:
+            value = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
+            found = re.match(r"(\w+)(?:=.*)?\Z", value, re.DOTALL)
+            written = _DEFINES.search(value)
+            whole = [item.group(1) for item in (found, written) if item and item.group(1) in names]
+            yield from ((name, node.lineno) for name in dict.fromkeys([*whole, *flag.findall(value)]))
         elif isinstance(node, ast.Call):
             # `dict(USE_ROCM=0)`, `environ.update(USE_ROCM="0")`.
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             for keyword in node.keywords if called in _NAMES_KEYS else ():
                 if keyword.arg in names:
                     yield keyword.arg, keyword.value.lineno
+            # `run("export USE_ROCM=1; make")`.
+            for item in ast.walk(node) if called in _RUNS else ():
+                if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                    yield from ((name, item.lineno) for name in given.findall(item.value))

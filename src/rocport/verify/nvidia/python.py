@@ -247,10 +247,10 @@ def off_rocm(data: bytes, facts: Facts) -> ast.Module:
 
 
 def strings_off_rocm(data: bytes, facts: Facts) -> Iterator[str]:
-    """Strings of a module in code that runs off ROCm. Raises SyntaxError when it cannot be read."""
+    """Strings of a module in code that runs off ROCm, bytes too. Raises SyntaxError when it cannot be read."""
     for node in ast.walk(off_rocm(data, facts)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
+            yield node.value if isinstance(node.value, str) else node.value.decode("latin-1")
 
 
 def _unread(path: str, error: Exception, which: str, kind: Kind) -> Difference:
