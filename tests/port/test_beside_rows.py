@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rocport.doctor.capture import machine_from_text
+from rocport.doctor.diagnosis import diagnose
 from rocport.facts.containers import development_image, pytorch_image
 from rocport.facts.rocm import torch_releases
 from rocport.facts.targets import default_targets
@@ -67,9 +69,12 @@ def docker(folder: Path, *rows: str, **more: str) -> list[str]:
          f"RUN pip install x --index-url https://download.pytorch.org/whl/rocm{CHOSEN.rocm}/x"),
         ("RUN pip install --extra-index-url https://example.org/whl x",
          "RUN pip install --extra-index-url https://example.org/whl x"),
-        ("RUN pip install torch==2.5.1+cu121", "RUN pip install torch==2.5.1"),
-        ("RUN pip install torchvision==0.20.1+cu121 torchaudio==2.5.1+cu121",
-         "RUN pip install torchvision==0.20.1 torchaudio==2.5.1"),
+        ("RUN pip install torch==2.5.1 --index-url https://example.org/whl",
+         "RUN pip install torch==2.5.1 --index-url https://example.org/whl"),
+        ("RUN pip install nvidia-cudnn-cu12", None),
+        ("RUN pip install -q nvidia-cudnn-cu12 -c held.txt && ls", "RUN ls"),
+        ("RUN pip install -e . && pip install cupy-cuda12x", "RUN pip install -e ."),
+        ("RUN pip install -r a.txt", "RUN pip install -r a.txt"),
         ("RUN pip install numpy==1.0+cu121", "RUN pip install numpy==1.0+cu121"),
         ("RUN pip install nvidia-cudnn-cu12==9 numpy", "RUN pip install numpy"),
         ("RUN pip3 install 'cupy-cuda12x>=13' numpy triton", "RUN pip3 install numpy"),
@@ -333,3 +338,40 @@ def test_a_repository_with_a_job_for_rocm_gets_no_other(there: str, tmp_path: Pa
 @pytest.mark.parametrize("there", [".github/test.yml", ".github/workflows/README.md", "workflows/a.yml"])
 def test_a_repository_without_workflows_gets_none(there: str, tmp_path: Path) -> None:
     assert ".github/workflows/rocm.yml" not in made(tmp_path, {there: "", "setup.py": "CUDAExtension\n"})
+
+
+LEFT = "left out: the default index holds CUDA's build"
+
+
+@pytest.mark.parametrize(
+    ("row", "becomes"),
+    [
+        ("RUN pip install torch==2.5.1+cu121", [f"# torch==2.5.1 {LEFT}", f"RUN {CHOSEN.install()}"]),
+        ("RUN pip install torchvision==0.20.1 'torchaudio==2.5.1'",
+         [f"# torchvision==0.20.1 'torchaudio==2.5.1' {LEFT}",
+          f"RUN {CHOSEN.install(('torch', 'torchvision'))} torchaudio"]),
+        ("RUN python3 -m pip install -U torch numpy",
+         [f"# torch {LEFT}", f"RUN {CHOSEN.install()}", "RUN python3 -m pip install -U numpy"]),
+        (f"RUN {CHOSEN.install()}\nRUN pip install 'torch>=2.0' einops",
+         [f"RUN {CHOSEN.install()}", f"# 'torch>=2.0' {LEFT}", "RUN pip install einops"]),
+        ("RUN pip install torch; ls", ["RUN pip install torch; ls"]),
+        ("RUN pip install torch > log", ["RUN pip install torch > log"]),
+    ],
+)  # fmt: skip
+def test_torch_of_the_default_index_gives_way_to_rocms(row: str, becomes: list[str], tmp_path: Path) -> None:
+    assert docker(tmp_path, row) == becomes
+
+
+def test_what_a_ported_dockerfile_installs_passes_the_checks_of_doctor(tmp_path: Path) -> None:
+    steps = ["RUN pip install -e .", "RUN pip install torch==2.1.0", "RUN pip install cupy-cuda12x nvidia-nccl-cu12"]
+    rows = docker(tmp_path, "ENV TORCHINDUCTOR_MAX_AUTOTUNE=1", *steps)
+    assert [row for row in rows if row.startswith("RUN")] == [f"RUN {CHOSEN.install()}", "RUN pip install -e ."]
+    text = "\n".join([f"FROM {development_image('22.04', ROCM).name}", *rows])
+    results = diagnose(machine_from_text(text, "Dockerfile")).results
+    assert [result.check.id for result in results if result.status in ("warn", "fail")] == []
+
+
+def test_an_image_of_pytorch_keeps_its_own_torch(tmp_path: Path) -> None:
+    steps = "FROM pytorch/pytorch:2.5.1-cuda12.4-cudnn9-devel\nRUN pip install torch==2.5.1 einops\n"
+    lines = made(tmp_path, {"Dockerfile": steps})["Dockerfile.rocm"].splitlines()
+    assert lines[-3:] == [f"FROM {pytorch_image().name}", f"# torch==2.5.1 {LEFT}", "RUN pip install einops"]

@@ -75,7 +75,7 @@ def _ordered(rows: list[str], chosen: Wheels, own: bool) -> list[str]:
             stages.append([])
         stages[-1].append(row)
     found: list[str] = []
-    for stage in stages:
+    for stage in (_without_cudas_torch(stage, chosen) for stage in stages):
         first = next((at for at, row in enumerate(stage) if _PIP.match(row)), None)
         torch = next((at for at, row in enumerate(stage) if _PIP.match(row) and chosen.index in row), None)
         if first is not None and torch is not None and first < torch:
@@ -84,6 +84,57 @@ def _ordered(rows: list[str], chosen: Wheels, own: bool) -> list[str]:
             stage.insert(first, f"RUN {chosen.install()}")
         found += stage
     return found
+
+
+_INSTALL = re.compile(r"^(?:python3?\s+-m\s+)?pip3?\s+install\b")
+_OTHER_INDEX = re.compile(r"\s(?:-i|-f|--index-url|--extra-index-url|--find-links)\b")
+_SETTING = re.compile(r"\s(?:(?:-c|--constraint|--index-url|--extra-index-url|-i|-f|--find-links)[= ]\s*\S+|-\S+)")
+_NAME = re.compile(r"\btorch(?:vision|audio)?\b")
+_FAMILY = re.compile(r"[\"']?(?:torch|torchvision|torchaudio|triton|pytorch-triton)(?:\[[\w,]*\])?(?![\w.-])\S*")
+
+
+def _without_cudas_torch(stage: list[str], chosen: Wheels) -> list[str]:
+    """A stage in which no RUN of one line installs torch from the default index, which holds CUDA's build, or installs
+    nothing: what goes is named in a comment, and ROCm's torch is installed where the first of it stood."""
+    rows: list[str] = []
+    at: int | None = None
+    family: set[str] = set()
+    for row, before in zip(stage, ["", *stage], strict=False):
+        match = re.match(r"^(\s*RUN\s+)((?:(?!\s\d?[<>])[^|;$`])*\S)\s*$", row)
+        if match is None or row.rstrip().endswith("\\") or before.rstrip().endswith("\\"):
+            rows.append(row)
+            continue
+        commands = re.split(r"\s+&&\s+", match[2])
+        gone = [word for command in commands for word in _cudas(command)]
+        kept = [command for command in map(_left, commands) if command]
+        if gone:
+            at = len(rows) if at is None else at
+            family.update(_NAME.findall(" ".join(gone)))
+            rows.append(f"# {' '.join(gone)} left out: the default index holds CUDA's build")
+        if kept:
+            rows.append(row if kept == commands else match[1] + " && ".join(kept))
+    of_torch = any(pytorch_image().name in row for row in stage if _FROM.match(row))
+    if at is not None and not of_torch and not any(chosen.index in row for row in rows):
+        audio = " torchaudio" if "torchaudio" in family else ""
+        rows.insert(at + 1, f"RUN {chosen.install(('torch', *sorted(family)))}{audio}")
+    return rows
+
+
+def _cudas(command: str) -> list[str]:
+    """What a command installs of torch's family from the default index."""
+    if not _INSTALL.match(command) or _OTHER_INDEX.search(command):
+        return []
+    return [word for word in _INSTALL.sub("", command).split() if _FAMILY.fullmatch(word)]
+
+
+def _left(command: str) -> str:
+    """A command without that; empty for a `pip install` that names nothing any more."""
+    if not _INSTALL.match(command):
+        return command
+    gone = _cudas(command)
+    kept = " ".join(word for word in command.split(" ") if word not in gone)
+    named = _SETTING.sub("", _INSTALL.sub("", kept)).strip() or re.search(r"\s(?:-r|-e|--requirement|--editable)", kept)
+    return kept if named else ""
 
 
 def _moves(stage: list[str], first: int, torch: int) -> bool:
