@@ -52,6 +52,7 @@ from rocport.verify.nvidia import (
     listers,
     python,
     python_names,
+    python_sets,
     reach,
     reach_python,
     text,
@@ -113,6 +114,7 @@ def remember() -> None:
     once(comments, "of_c")
     once(text, "patterns")
     once(python_names, "looking")
+    once(python_sets, "sets_hip")
     once(reach_python, "parsed")
     once(reach_python, "imported", id)
     once(reach_python, "top_names")

@@ -30,6 +30,7 @@ from rocport.verify.nvidia import (
     meson,
     python,
     python_names,
+    python_sets,
     reach_python,
     text,
     tokens,
@@ -573,16 +574,14 @@ class _Comparison:
 
     def _hip_is_set(self) -> None:
         """Tests and shims of the original that set what the predicate asks: under them it is true on NVIDIA."""
-        gated = next(iter(self.folded_imports), None)
-        for path, mode in self.old.modes.items() if gated else ():
-            if (
-                path.endswith(".py")
-                and mode in ("file", "exec")
-                and (found := python.SETS_HIP.search(self.old.data(path)))
-            ):
-                line = self.old.data(path).count(b"\n", 0, found.start()) + 1
+        if not self.folded_imports:
+            return
+        for path, mode in self.old.modes.items():
+            readable = path.endswith(".py") and mode in ("file", "exec")
+            if readable and (line := python_sets.sets_hip(self.old.data(path))):
                 message = f"{path}:{line} may set what the predicate asks: there it is not false"
-                self._files(gated[0] if gated else path, message, "see that no result rests on it", Kind.UNDECIDED)
+                step = "see that no result rests on it"
+                self._files(self.folded_imports[0][0], message, step, Kind.UNDECIDED)
 
     def _asked_for(self) -> None:
         """Extras and dependency groups that are new: whoever asks for all of them, or for one that was not there."""

@@ -68,10 +68,6 @@ SOURCE_READ = re.compile(
 )
 HANDS = re.compile(rb"\b(?:jit|njit|script|kernel|vectorize|cfunc|stencil|CompilationUnit|rawkernel|fuse|boost)\b")
 """Words of the calls that compile what is handed to them."""
-SETS_HIP = re.compile(
-    rb"\bversion\.hip\s*=(?!=)|\bsetattr\s*\([^\n]*\bversion\b[^\n]*[\"']hip[\"']|[\"']torch\.version(?:\.hip)?[\"']\s*[,\]]"
-)
-"""Code that changes what the predicate asks."""
 _REPLACES_TORCH = re.compile(rb"\bmodules\s*\[\s*[\"']torch[\"']\s*\]\s*=(?!=)|\bmodules\.(?:pop|update|setdefault)\b")
 _MOST = 20
 """Differences listed of one file."""

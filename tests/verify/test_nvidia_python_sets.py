@@ -1,0 +1,119 @@
+"""Who sets what the predicate asks, or puts another torch in its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocport.verify import nvidia
+from rocport.verify.nvidia import Kind
+from rocport.verify.nvidia.python_sets import sets_hip
+
+HEAD = "import builtins, sys, types\nimport torch\nimport torch.version as v\nfrom torch import version as w\n"
+SETS = [
+    # Assignments of every kind.
+    *(
+        "torch.version.hip = 'x'",
+        "torch.version . hip = 'x'",
+        "(torch.version.hip) = 'x'",
+        "torch.version.hip: str = 'x'",
+    ),
+    *("torch.version.hip += 'x'", "torch.version.cuda, torch.version.hip = None, 'x'", "del torch.version.hip"),
+    *(
+        "for torch.version.hip in ('x',):\n    pass",
+        "with f() as torch.version.hip:\n    pass",
+        "v.hip = 'x'",
+        "w.hip = 1",
+    ),
+    *("a = torch.version\na.hip = 'x'", "(a := torch.version).hip = 'x'\na.hip = 1", "self.torch.version.hip = 'x'"),
+    *("class T:\n    a = torch.version\nT.a.hip = 'x'", "f().torch.version.hip = 'x'", "torch.version = types.N()"),
+    *("t = torch\nt.version = 1", "t = torch\nt.version.hip = 1", "a: object = torch.version\na.hip = 1"),
+    # Calls.
+    *("setattr(torch.version, 'hip', 'x')", "setattr(torch.version, k, 'x')", "setattr(torch, 'version', 1)"),
+    *("object.__setattr__(torch.version, 'hip', 'x')", "delattr(w, 'hip')", "setattr(torch, k, 1)"),
+    *("monkeypatch.setattr(torch.version, 'hip', 'x')", "monkeypatch.setattr('torch.version.hip', 'x')"),
+    *("patch.object(torch.version, 'hip', 'x')", "patch('torch.version.hip', 'x')", "mock.patch('torch')"),
+    # Dictionaries of names.
+    *("torch.version.__dict__['hip'] = 'x'", "vars(torch.version)['hip'] = 'x'", "vars(v).update(hip='x')"),
+    *("torch.version.__dict__.update({'hip': 'x'})", "vars(torch)['version'] = 1", "vars(v).pop('hip')"),
+    *("torch.version.__dict__ |= {'hip': 1}", "vars(w).clear()", "del vars(w)['hip']", "vars(w).__setitem__('hip', 1)"),
+    # Modules and importers.
+    *(
+        "sys.modules['torch'] = 1",
+        "sys.modules['torch.version'] = 1",
+        "del sys.modules['torch']",
+        "sys.modules.clear()",
+    ),
+    *("sys.modules.update({'torch': 1})", "sys.modules.pop('torch')", "monkeypatch.setitem(sys.modules, 'torch', 1)"),
+    *("patch.dict(sys.modules, {'torch': 1})", "patch.dict(sys.modules, {'torch.version': 1})"),
+    *("builtins.__import__ = f", "sys.meta_path.insert(0, f)", "sys.meta_path = []", "sys.path_hooks.append(f)"),
+    *(
+        "from sys import modules\nmodules['torch'] = 1",
+        "exec('torch.version.hip = 1')",
+        "print 'x'\ntorch.version.hip = 1",
+    ),
+]
+READS = [
+    *(
+        "x = torch.version.hip",
+        "x = getattr(torch.version, 'hip', None)",
+        "x = hasattr(torch.version, 'hip')",
+        "x = v.hip",
+    ),
+    *("self.hip = True", "config.version = 'hip'", "hip = torch.version.hip", "x.version.other = 1", "torch.other = 1"),
+    *(
+        "torch.version.other = 1",
+        "setattr(torch, 'other', 1)",
+        "setattr(x, 'hip', 1)",
+        "setattr(torch.version, 'a', 'b')",
+    ),
+    *(
+        "x = torch.__dict__['version']",
+        "x = vars(torch.version).get('hip')",
+        "vars(torch)['other'] = 1",
+        "vars(x)['hip'] = 1",
+    ),
+    *(
+        "x = sys.modules['torch']",
+        "sys.modules['torch_x'] = 1",
+        "x = sys.modules.get('torch')",
+        "sys.modules[__name__] = 1",
+    ),
+    *(
+        "f(sys.modules, 'torchvision')",
+        "import_module('torch.version')",
+        "patch('torch.cuda.is_available')",
+        "f('torch')",
+    ),
+    *("x = list(sys.meta_path)", "paths.insert(0, 'torch')", "x.modules['torch'] = 1", "x = torch.version.hip == 'x'"),
+    *(
+        "a = torch.cuda\na.hip = 1",
+        "patch.dict(x, {'torch': 1})",
+        "vars(torch.version).update(a=1)",
+        "x.meta_path = []",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", SETS)
+def test_who_sets_what_the_predicate_asks(text: str) -> None:
+    line = HEAD.count("\n") + 1
+    assert line <= sets_hip(f"{HEAD}{text}\n".encode()) <= line + text.count("\n")
+
+
+@pytest.mark.parametrize("text", READS)
+def test_who_only_reads_it(text: str) -> None:
+    assert sets_hip(f"{HEAD}{text}\n".encode()) == 0
+
+
+def test_a_shim_of_the_original_is_named_with_its_line(tmp_path: Path) -> None:
+    files = {"a.py": "import torch\nx = 1\n", "b.py": "import torch\nversion = torch.version\n\nversion.hip = '6'\n"}
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        for path, text in files.items():
+            (tmp_path / name / path).write_text(text)
+    (tmp_path / "new/a.py").write_text("import torch\nif torch.version.hip:\n    x = 2\nelse:\n    x = 1\n")
+    found = nvidia.verify(tmp_path / "new", tmp_path / "old")
+    assert found.verdict == "not decided"
+    assert [item.message.partition(" ")[0] for item in found.of(Kind.UNDECIDED)] == ["b.py:4"]
