@@ -72,3 +72,22 @@ def test_a_barrier_three_files_away_is_known(tmp_path: Path) -> None:
     assert dict(meets[b"first"]) == {"a.cuh": {"block"}}
     assert dict(meets[b"alone"]) == {"other.cu": frozenset()}
     assert ("k.cu", 3) in {(item.path, item.line) for item in api.scan(tree).findings if "barrier" in item.message}
+
+
+@pytest.mark.parametrize(
+    ("body", "parts"),
+    [
+        ("return __syncthreads_or(p);", False),
+        ("if (WARPS > 1) return __syncthreads_or(p); else return ANYWARP(p);", False),
+        ("return __syncthreads_or(p) && threadIdx.x < 3;", True),
+        ("if (p) return __syncthreads_or(p); return false;", True),
+        ("__syncthreads(); return p;", True),
+    ],
+)
+def test_a_vote_of_the_block_in_another_file_is_the_same_for_all(tmp_path: Path, body: str, parts: bool) -> None:
+    (tmp_path / "c.cuh").write_text(f"__device__ bool any_thread(bool p) {{ {body} }}\n")
+    (tmp_path / "k.cu").write_text(
+        '#include "c.cuh"\n__global__ void k(int *s, int n) {\n'
+        "  for (int l = 0; any_thread(threadIdx.x < n - l); ++l) { s[l] = 1; __syncthreads(); }\n}\n"
+    )
+    assert ("divergent-barrier" in {item.rule for item in api.scan(tmp_path, jobs=1).findings}) is parts

@@ -76,3 +76,24 @@ def test_a_function_of_the_file_orders_accesses_by_what_it_holds_and_not_by_its_
     text = _QUEUE.format(kind="int", meet="my_sync();")
     assert answers(head.format(body="__syncthreads();") + text) == []
     assert answers(head.format(body="") + text) == ["review"]
+
+
+_SIDES = (
+    "template <bool COUNT> __global__ void k(int *p, int n) {{ __shared__ int c; int tid = threadIdx.x;\n"
+    "  if ({asks}) {{ if (tid == 0) {{ int v = p[n]; c = v; }} }} else {{ p[tid] = c; }} {more} }}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("asks", "more", "answer"),
+    [
+        ("COUNT", "", []),
+        ("!COUNT && n > 2", "", []),
+        ("COUNT", "p[tid + 9] = c;", ["review"]),
+        ("n > 2", "n = 4;", ["review"]),
+        ("tid > 2", "", ["review"]),
+        ("p[0] > 1", "", ["review"]),
+    ],
+)
+def test_two_sides_of_which_a_launch_takes_one_hand_nothing_over(asks: str, more: str, answer: list[str]) -> None:
+    assert answers(_SIDES.format(asks=asks, more=more)) == answer

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from rocport.convergence.clues import IDLE_READS, LOAD, SWAPS
 
-BLOCK, WARP_MEETS, POLLS, TRIES = "block", "warp", "poll", "try"
-"""A barrier of the block; an operation of the whole warp; a flag that is read; a lock that is tried once."""
+BLOCK, WARP_MEETS, POLLS, TRIES, VOTES = "block", "warp", "poll", "try", "vote"
+"""A barrier of the block; an operation of the whole warp; a flag that is read; a lock that is tried once; a vote of the
+whole block is what it returns."""
 
 BLOCK_BARRIER = re.compile(rb"\b(?:bar|barrier)\.(?:cta\.)?sync(?:\.aligned)?(?:\.all)?\s+(?:0|0x0)\s*;")
 """A barrier of the whole block in PTX; one with another number or a count of threads is a named barrier."""
@@ -36,6 +37,10 @@ _WARP = re.compile(
     rb"\b__(?:syncwarp\s*\(\s*\)|(?:syncwarp|(?:shfl(?:_up|_down|_xor)?|ballot|any|all|reduce_\w+|match_\w+)_sync)"
     rb"\s*\(\s*(?:%s)\s*[,)])" % WHOLE_WARP.pattern
 )
+_VOTE = re.compile(rb"\breturn\s*[!(]*__syncthreads_(?:and|or|count)\s*\(")
+_ASKED = re.compile(rb"\bif\s*(?:constexpr\s*)?\(([^()]*)\)")
+_OF_BLOCK = re.compile(rb"\s*[A-Z][A-Z0-9_]*\s*[<>=!]=?\s*(?:\d+|[A-Z][A-Z0-9_]*)\s*")
+"""`NUM_WARPS > 1`: template parameters and macros, which are the same in the block."""
 _READS = re.compile(
     rb"\bvolatile\b[^;]*\*|[.>]\s*load\s*\(|\bld\.(?:volatile|acquire|relaxed)|\b(?i:%s)\s*\("
     % LOAD.pattern.removeprefix(b"(?i)")
@@ -147,8 +152,25 @@ def _kinds(body: bytes) -> Iterator[str]:
             yield BLOCK
         if _WARP.search(body):
             yield WARP_MEETS
+        if _is_vote(body):
+            yield VOTES
     if len(body) < 600 and b"return" in body and body.count(b";") <= _MOST and not _LOOP.search(body):
         if _SWAP.search(body):
             yield TRIES
         elif _READS.search(body) or _IDLE.search(body):
             yield POLLS
+
+
+def _is_vote(body: bytes) -> bool:
+    """True where all that a function does is to vote: `if (WARPS > 1) return __syncthreads_or(p); else return any(p);`,
+    with one warp to a block where it asks that, and votes of the block else."""
+    if _VOTE.search(body) is None or b"threadIdx" in body or _LOOP.search(body):
+        return False
+    asked = _ASKED.findall(body)
+    statements = body.strip(b"{} \t\r\n").split(b";")
+    votes = sum(1 for item in statements if _VOTE.search(item))
+    returns = sum(1 for item in statements if re.search(rb"\breturn\b", item))
+    if len(asked) != len(re.findall(rb"\bif\b", body)) or any(not _OF_BLOCK.fullmatch(item) for item in asked):
+        return False
+    plain = all(not item.strip(b"} \t\r\n") or re.search(rb"\breturn\b", item) for item in statements)
+    return plain and (votes == returns or (len(asked) == 1 and votes + 1 == returns))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from rocport.convergence import clues
-from rocport.convergence.elsewhere import BLOCK_BARRIER, WHOLE_WARP, meets_of
+from rocport.convergence.elsewhere import BLOCK_BARRIER, VOTES, WHOLE_WARP, meets_of
 from rocport.convergence.structure import LOOPS, Statement, statements
 from rocport.convergence.turns import equal
 from rocport.convergence.values import PLAIN, UNIFORM, Reader, Value, block_size, by_name, either, integer, joined
@@ -880,7 +880,7 @@ class _Walk:
         name = self.source.at(at)
         bodies = self.unit.named(name)
         if not bodies:
-            return None
+            return PLAIN if VOTES in self.unit.elsewhere.get(name, ()) else None
         self.reading.effects.append((at, name, tuple(arguments)))
         self.body.calls.append(Called(at, name, tuple(arguments), tuple(self.guards)))
         results = [self._returned(body, arguments) for body in bodies]

@@ -103,6 +103,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         line = source.line(source.starts[position])
         if line in lines or view.is_dead(source.starts[position]) or amd_only(source, position):
             continue
+        if member and _is_greatest(source, position):
+            continue
         if _before_volta(source, position) if member else _is_listed(source, position) or _is_shown(source, position):
             continue
         lines.add(line)
@@ -154,6 +156,43 @@ def _before_volta(source: CudaSource, position: int) -> bool:
         return False
     asked = number + (after == b"<=" or (after == b">" and at == position + 2))
     return not _PASCAL < asked < _NO_GPU
+
+
+def _is_greatest(source: CudaSource, position: int) -> bool:
+    """True for `best = MAX(best, prop.major)` and `prop.major == best`, where nothing else is asked of `best` than what
+    every AMD GPU answers as CUDA's newer ones do: it takes the greatest number there is, on either platform."""
+    bodies = [scope for scope in Scopes(source).enclosing(position) if scope.kind is Kind.FUNCTION]
+    name = source.at(position + 2) if source.at(position + 1) == b"==" else _of_greatest(source, position)
+    if not bodies or not name or not (name[:1].isalpha() or name[:1] == b"_"):
+        return False
+    uses = [at for at in source.find(name) if bodies[-1].open < at < bodies[-1].close]
+    taken = {at for at in uses if source.at(at + 1) == b"=" and source.at(at + 2) in (*_LARGER, b"std")}
+    taken |= {at for at in uses if source.at(at - 1) == b"(" and source.at(at - 2) in _LARGER}
+    return len(taken) > 1 and all(
+        at in taken
+        or (source.at(at + 1) in (b"=", b";", b",") and source.is_ident(at - 1))
+        or (source.at(at + 1) == b"=" and integer(source.at(at + 2)) is not None)
+        or (source.at(at - 1) == b"," and integer(source.at(at + 2)) is not None and source.at(at + 1) == b"=")
+        or (source.at(at - 1) == b"==" and source.at(at - 2) == b"major")
+        or _before_volta(source, at)
+        or _is_printed(source, at)
+        for at in uses
+    )
+
+
+_LARGER = (b"MAX", b"max")
+
+
+def _of_greatest(source: CudaSource, position: int) -> bytes:
+    """`best` of `best = MAX(best, prop.major)`, with the number as the second of the two."""
+    comma = source.since(position, b",") - 1
+    if source.at(position + 1) != b")" or position - comma > 6 or source.at(comma - 2) != b"(":
+        return b""
+    name, at = source.at(comma - 1), comma - 3
+    if source.at(at) not in _LARGER:
+        return b""
+    at -= 3 if source.at(at - 1) == b"::" else 1
+    return name if source.at(at) == b"=" and source.at(at - 1) == name else b""
 
 
 _OF_SAMPLES = frozenset({b"_ConvertSMVer2Cores", b"_ConvertSMVer2ArchName", b"_ConvertSMVer2CoresDRV"})

@@ -26,7 +26,7 @@ from rocport.convergence.values import by_name
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
-from rocport.syntax.cuda import CudaSource, between
+from rocport.syntax.cuda import CudaSource, Function, between
 
 RULE = Rule(
     name="warp-lockstep",
@@ -207,11 +207,12 @@ def _exchanges(source: CudaSource, context: Context, chains: list[tuple[bytes, F
         if not arrays:
             continue
         leaders = _leaders(source, *function.body)
+        apart = _apart(source, function)
         named = (at for at in between(barriers, *function.body) if _meets(source, at))
         orders = {*between(meetings, *function.body), *named}
         for name, volatile in sorted(arrays.items()):
             names = set(between(source.index[name], *function.body))
-            found = _exchange(source, names, orders, leaders, volatile)
+            found = _exchange(source, names, orders, leaders, apart, volatile)
             if found is not None:
                 yield _exchanged(source, found, volatile)
 
@@ -255,17 +256,73 @@ def _leaders(source: CudaSource, first: int, last: int) -> list[tuple[int, int]]
     return found
 
 
+def _apart(source: CudaSource, function: Function) -> dict[int, str]:
+    """Where the sides begin and end of each `if (COUNTS) { ... } else { ... }` that goes one way in a whole launch: by
+    parameters of a template or a kernel that nothing in the body assigns. Token -> `if`, `else` or `end`."""
+    assert function.body is not None
+    first, last = function.body
+    given = {source.at(at) for at in range(*function.params) if source.at(at + 1) in (b",", b")", b"=")}
+    if b"__global__" not in function.specifiers:
+        given = set()
+    for head in between(source.index.get(b"template", []), 0, function.name):
+        close = source.angle_end(head + 1) if source.at(head + 1) == b"<" else None
+        given.update(source.at(at) for at in range(head + 2, close or 0) if source.at(at + 1) in (b",", b">", b"="))
+    found: dict[int, str] = {}
+    for at in between(source.index.get(b"if", []), first, last) if given else ():
+        open_ = at + 1 + (source.at(at + 1) == b"constexpr")
+        close = source.pairs.get(open_, at)
+        side = source.pairs.get(close + 1, at) if source.at(close + 1) == b"{" else at
+        other = source.pairs.get(side + 2) if source.texts[side + 1 : side + 3] == [b"else", b"{"] else None
+        words = source.texts[open_ + 1 : close]
+        names = {word for place, word in enumerate(words, open_ + 1) if source.is_ident(place)}
+        if other is None or not names or names - given or not _ASKING.issuperset(set(words) - names - _numbers(words)):
+            continue
+        if any(_is_changed(source, place) for name in names for place in between(source.index[name], first, last)):
+            continue
+        found[at], found[side + 1], found[other] = "if", "else", "end"
+    return found
+
+
+_ASKING = frozenset((b"!", b"(", b")", b"==", b"!=", b"<", b">", b"<=", b">=", b"=", b"&&", b"||", b"true", b"false"))
+
+
+def _numbers(words: list[bytes]) -> set[bytes]:
+    return {word for word in words if word[:1].isdigit()}
+
+
+def _is_changed(source: CudaSource, at: int) -> bool:
+    """True for a name that is assigned there, stepped, or handed on by its address."""
+    return source.at(at + 1) in _WRITES or source.at(at - 1) in (b"++", b"--", b"&") or source.is_ident(at - 1)
+
+
 def _exchange(
-    source: CudaSource, names: set[int], orders: set[int], leaders: list[tuple[int, int]], volatile: bool
+    source: CudaSource,
+    names: set[int],
+    orders: set[int],
+    leaders: list[tuple[int, int]],
+    apart: dict[int, str],
+    volatile: bool,
 ) -> int | None:
     """Where an element is read that another lane may have written since the last barrier. What is not volatile is
     asked only for a leader's word and a neighbour's element: threads have parts of their own in shared memory."""
     written: dict[bytes, bool] = {}
     stored: tuple[int, bytes, bool] | None = None  # what a statement writes stands there when it ends
-    for at in sorted(names | orders):
+    sides: list[tuple[dict[bytes, bool], dict[bytes, bool]]] = []  # before the `if`, and at the end of its first side
+    for at in sorted(names | orders | apart.keys()):
         if stored is not None and at > stored[0]:
             written[stored[1]] = written.get(stored[1], False) or stored[2]
             stored = None
+        if at in apart:
+            if apart[at] == "if":
+                sides.append((dict(written), {}))
+            elif apart[at] == "else":
+                before, _ = sides.pop()
+                sides.append((before, written))
+                written = dict(before)
+            else:
+                _, first = sides.pop()
+                written = {key: written.get(key, False) or first.get(key, False) for key in (*first, *written)}
+            continue
         if at in orders:
             written = {}
             continue

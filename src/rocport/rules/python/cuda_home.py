@@ -8,6 +8,7 @@ the import of the name.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -176,12 +177,21 @@ def _asks_toolkit(source: PythonSource, node: ast.AST) -> bool:
 
 
 def _stays_closed(source: PythonSource, node: ast.AST) -> bool:
-    """True for `if CUDA_HOME is not None:` over what asks the toolkit and builds nothing, without an `else`."""
+    """True for `if CUDA_HOME is not None:` over what asks the toolkit and builds nothing, without an `else`; also with
+    the toolkit asked beside it, `if CUDA_HOME is not None and version() >= 11:`, over what names nothing to build."""
     question = asked(source, node)
     if question is None or not question[1] or not guards_toolkit(source, question[0]):
         return False
     parent = source.parents[question[0]]
+    if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
+        parent = source.parents[parent]
+        body = parent.body if isinstance(parent, ast.If) else []
+        if any(_BUILDS.search(word) for item in body for word in source.words(item)):
+            return False
     return isinstance(parent, ast.If) and not parent.orelse
+
+
+_BUILDS = re.compile(r"(?i)ext|module|source|build|compile|macro|include|librar")
 
 
 def _edits(gate: Gate, node: ast.expr) -> tuple[Edit, ...]:

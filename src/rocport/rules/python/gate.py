@@ -152,26 +152,36 @@ def guards_toolkit(source: PythonSource, test: ast.AST) -> bool:
     """True for a test that lets in code which asks the CUDA toolkit, and builds nothing: closed on ROCm by itself."""
     inside = depends(source, test)
     words = {word for node in inside for word in source.words(node)}
+    calls = [call for node in inside for call in ast.walk(node) if isinstance(call, ast.Call)]
     asks = any(_TOOL.search(word) for word in words) or any(
-        isinstance(call, ast.Call)
-        and not call_name(source, call).endswith((*_IS_THERE, "join", "Path"))
+        not call_name(source, call).endswith((*_IS_THERE, "join", "Path"))
         and any(set(source.words(argument)) & HOMES for argument in call.args)
-        for node in inside
-        for call in ast.walk(node)
+        for call in calls
     )
+    if not asks:
+        called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+        asks = any(
+            function.name in called and any("bin/nvcc" in word for word in source.words(function))
+            for function in source.find(ast.FunctionDef)
+        )
     return asks and not any("Extension" in word for word in words)
 
 
 def governed(source: PythonSource, node: ast.AST, names: frozenset[str]) -> bool:
     """True when a node runs only where a test that stays closed on ROCm has found one of the names to be there."""
     for parent, child in source.ancestors(node):
+        tests: list[ast.expr] = []
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            tests = [parent.test]
             inside = child in parent.body if isinstance(parent.body, list) else child is parent.body
-            for inner in ast.walk(parent.test):
-                if isinstance(inner, (ast.Name, ast.Attribute)) and set(source.words(inner)) & names:
-                    question = asked(source, inner)
-                    if question is not None and question[1] == inside and guards_toolkit(source, question[0]):
-                        return True
+        elif isinstance(parent, ast.BoolOp) and isinstance(child, ast.expr):
+            tests = parent.values[: parent.values.index(child)]
+            inside = isinstance(parent.op, ast.And)
+        for inner in (inner for test in tests for inner in ast.walk(test)):
+            if isinstance(inner, (ast.Name, ast.Attribute)) and set(source.words(inner)) & names:
+                question = asked(source, inner)
+                if question is not None and question[1] == inside and guards_toolkit(source, question[0]):
+                    return True
     return False
 
 

@@ -15,9 +15,10 @@ from rocport.syntax.amd import is_amd_path
 from rocport.syntax.python import PythonSource
 
 _NAME = re.compile(
-    r"(?i)^(?:NVIDIA[ -])?(?:Tesla[ -])?(?:[AHVTLB]\d{2,3}|GH200|GB200|RTX ?\d{4}\w*|"
-    r"GeForce.*|Quadro.*|L40S?|L4|T4)(?:[- ].{1,24})?$"
+    r"(?i)^(?:NVIDIA[ -])?(?:Tesla[ -])?(?:A(?:10|16|30|40|100|800)|H(?:20|100|200|800)|V100|B(?:100|200|300)|GH200|"
+    r"GB[23]00|L(?:4|20|40)|T4|RTX ?\d{4}\w*|GeForce.*|Quadro.*|A10G|L40S)(?:[- ].{1,24})?$"
 )
+"""Products as they are sold: `v500` and `t850` are winds and temperatures."""
 
 _ASKS = frozenset({"startswith", "endswith", "find", "count", "index", "match", "search"})
 
