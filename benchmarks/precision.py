@@ -26,6 +26,9 @@ Two of 2026-11-28, of `scan`'s findings, names written down and split in the sam
 Two more of that day, half of programs that an index lists by a path, half of known names, the smallest trees first: 60
 of 23 trees (seed 71; 42 true, 9 repeats) and 60 of 26 set aside (seed 72; 42 true, 3 repeats), in the same way;
 then 40 of 13 more set aside (seed 73; 28 true, 2 repeats), after mending what those 26 showed.
+A last one of that day, of trees that an index lists by one of three paths and of known names, in the order of sha1 of
+OWNER/NAME, whose last digit parts them: 60 of 21 trees to mend by (seed 81; 39 true) and 60 of 28 set aside (seed 82;
+46 true), drawn by one state of the code and labelled together, in an order that tells nothing of the half.
 FOLDER holds a tree as `owner+name`; a tree that is not there is left out. Labels of one cause count once, by the best
 of them, and a site whose message or place in its cause changed is found again; a true one that is gone is named.
 """

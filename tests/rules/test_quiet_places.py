@@ -314,3 +314,49 @@ def test_the_greatest_number_of_all_devices_decides_nothing(
 ) -> None:
     rules = {finding.rule for finding in _open(tmp_path, a_cpp=_GREATEST.format(larger=larger, more=more))}
     assert ("compute-capability" in rules) is asked
+
+
+_ATOMIC = """\
+__device__ inline {kind} atomicMax(float* result, float value){{
+  unsigned* p = (unsigned*)result; unsigned old = *p, assumed;
+  do {{ assumed = old; old = atomicCAS(p, assumed, __float_as_int(fmaxf(value, __int_as_float(assumed)))); }}
+  while (old != assumed); {ends}
+}}
+"""
+_RANDOM = "void f() {{ curandGenerator_t g; {check}(curandCreateGenerator(&g, 100)); }} // what is expected\n"
+_NOBODY = {
+    "t1_py": "assert out.is_cuda, 'The output must reside on a CUDA device'\n",
+    "t2_py": "if x.device.type != 'cuda':\n    raise ValueError('TensorRT only supports CUDA devices')\n",
+    "t3_py": "raise ImportError('APEX is needed, please refer to https://www.github.com/nvidia/apex.')\n",
+    "t4_py": "fig.suptitle(f'Kernels {name} (sm_89 Ada)')\n",
+    "t5_py": "candidates = [root / f'cu{major}']\n",
+    "t6_py": "import torch\ninfo = {'torch_cuda_version': torch.version.cuda or 'unavailable'}\n",
+    "a1_cu": _ATOMIC.format(kind="void", ends="return;"),
+    "a2_cu": _ATOMIC.format(kind="float", ends="return __int_as_float(old);"),
+    "v1_cu": 'void f(Map &i) { std::cout << "v" << CUDART_VERSION; i["v"] = CUDART_VERSION; }\n',
+    "v2_cu": "#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)\nint x;\n#endif\n",
+    "r1_cu": _RANDOM.format(check="CHECK_CURAND"),
+}
+_SOMEBODY = {
+    "t1_py": "assert out.is_cuda, 'An NVIDIA CUDA device with nvcc is required'\n",
+    "t2_py": "if not supported():\n    raise ValueError('only CUDA devices are supported')\n",
+    "t3_py": "raise ImportError('nvcc is needed, see https://developer.download.com/toolkit')\n",
+    "t4_py": "build(f'-O3 {name} -arch=sm_89 -lineinfo')\n",
+    "t5_py": "wheel = wheels / f'cu{major}'\n",
+    "t6_py": "import torch\ninfo = {'cuda': torch.version.cuda}\nmajor = info['cuda'].split('.')[0]\n",
+    "a1_cu": _ATOMIC.format(kind="float", ends="return value;"),
+    "a2_cu": _ATOMIC.format(kind="float", ends=""),
+    "v1_cu": "bool f(int built) { return built == CUDART_VERSION; }\n",
+    "v2_cu": "#if !(defined(__clang__) && !defined(__CUDACC__))\nint x;\n#endif\n",
+    "v3_cu": "#if !defined(__clang__) || !defined(__CUDACC__)\nint x;\n#endif\n",
+    "r1_cu": _RANDOM.format(check="CHECK_EQ"),
+}
+
+
+def test_what_stops_nobody_and_only_shows_is_left_alone(tmp_path: Path) -> None:
+    assert _open(tmp_path, **_NOBODY) == []
+
+
+def test_the_neighbours_of_what_stops_nobody_are_named(tmp_path: Path) -> None:
+    found = {finding.path.replace(".", "_") for finding in _open(tmp_path, **_SOMEBODY)}
+    assert found == set(_SOMEBODY)

@@ -97,3 +97,13 @@ _SIDES = (
 )
 def test_two_sides_of_which_a_launch_takes_one_hand_nothing_over(asks: str, more: str, answer: list[str]) -> None:
     assert answers(_SIDES.format(asks=asks, more=more)) == answer
+
+
+@pytest.mark.parametrize(("width", "ahead", "answer"), [(4, 3, []), (4, 4, ["review"]), (1, 1, ["review"])])
+def test_the_elements_of_a_threads_stride_are_its_own(width: int, ahead: int, answer: list[str]) -> None:
+    text = (
+        "__global__ void k(float *x, int n) { __shared__ float b[512];\n"
+        f"  for (int k = threadIdx.x * {width}; k < n; k += blockDim.x * {width}) {{\n"
+        f"    b[k] = x[k]; b[k + 1] += x[k]; x[k] = b[k + {ahead}]; }} }}\n"
+    )
+    assert answers(text) == answer

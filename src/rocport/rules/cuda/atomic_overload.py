@@ -182,10 +182,11 @@ def _is_the_loop(source: CudaSource, position: int, first: int, last: int, given
     if not _only_declares(b" ".join(body[: body.index(b"do")]), loop, type_, address):
         return False
     bits, number = _CASTS.get(type_, (_NO_CAST, _NO_CAST))
-    old = number.fullmatch(loop["result"])
+    nothing = loop["result"] is None and source.at(position - 1) == b"void"
+    old = number.fullmatch(loop["result"] or b"")
     new = bits.fullmatch(loop["new"])
     combined = _COMBINED[source.texts[position]].fullmatch(_bare(new[1])) if new else None
-    if old is None or combined is None or _bare(old[1]) not in (loop["old"], loop["seen"]):
+    if combined is None or not (nothing or (old is not None and _bare(old[1]) in (loop["old"], loop["seen"]))):
         return False
     sides = [_bare(side) for side in combined.groups() if side is not None]
     held = [number.fullmatch(side) for side in sides if side != value]
@@ -233,7 +234,7 @@ _WIDE = rb"(?:(?:unsigned |signed )?long long(?: int)?|unsigned long(?: int)?|u?
 _INTEGERS = {b"float": rb"(?:(?:unsigned |signed )?int|unsigned|uint|u?int32_t)", b"double": _WIDE}
 _LOOP = re.compile(
     rb"do \{ (?P<seen>\w+) = (?P<old>\w+) ; (?P=old) = atomicCAS \( (?P<place>\w+) , (?P=seen) , (?P<new>[^;{}]+) \) ; "
-    rb"\} while \( (?:(?P=seen) != (?P=old)|(?P=old) != (?P=seen)) \) ; return (?P<result>[^;{}]+) ;"
+    rb"\} while \( (?:(?P=seen) != (?P=old)|(?P=old) != (?P=seen)) \) ;(?: return(?: (?P<result>[^;{}]+))? ;)?"
 )
 _NO_CAST = re.compile(rb"(.+)")
 # Type -> how its bits are named as an integer's, and how an integer's are named as the type's.

@@ -96,7 +96,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     lines: set[int] = set()
     for position in sorted(source.find(b"major", *_QUERIES)):
         member = source.at(position) == b"major"
-        if member and (not properties or source.at(position - 1) not in (b".", b"->") or _is_printed(source, position)):
+        if member and (not properties or source.at(position - 1) not in (b".", b"->") or is_printed(source, position)):
             continue
         if source.directive_of(position) is not None and not member:
             continue
@@ -141,7 +141,7 @@ def _is_shown(source: CudaSource, position: int) -> bool:
         (source.at(at - 1) in (b"int", b",") and source.at(at + 1) in (b"=", b";"))
         or (source.at(at - 1) == b"int" and source.at(at + 1) == b",")
         or _before_volta(source, at)
-        or _is_printed(source, at)
+        or is_printed(source, at)
         for at in uses
     )
 
@@ -175,7 +175,7 @@ def _is_greatest(source: CudaSource, position: int) -> bool:
         or (source.at(at - 1) == b"," and integer(source.at(at + 2)) is not None and source.at(at + 1) == b"=")
         or (source.at(at - 1) == b"==" and source.at(at - 2) == b"major")
         or _before_volta(source, at)
-        or _is_printed(source, at)
+        or is_printed(source, at)
         for at in uses
     )
 
@@ -199,12 +199,14 @@ _OF_SAMPLES = frozenset({b"_ConvertSMVer2Cores", b"_ConvertSMVer2ArchName", b"_C
 """Tables of CUDA's samples, which give a name to show, or one number of cores for every GPU that they do not know."""
 
 
-def _is_printed(source: CudaSource, position: int) -> bool:
+def is_printed(source: CudaSource, position: int) -> bool:
     """True where the number is only shown: an argument of printf, put into a stream, or named among a device's
     properties, `info["major"] = prop.major`."""
     after, before = source.at(position + 1), _before(source, position)
-    if after == b";" and source.at(position - 3) == b"=" and source.at(position - 4) == b"]":
-        return source.at(position - 5)[-1:] == b'"'
+    member = source.at(position - 1) in (b".", b"->")
+    at = position - (3 if member else 1)
+    if after == b";" and source.at(at) == b"=" and source.at(at - 1) == b"]":
+        return source.at(at - 2)[-1:] == b'"'
     if after in _OPERATORS or before in _OPERATORS:
         return False
     at, text = position, b""

@@ -27,10 +27,12 @@ RULE = Rule(
     triggers=frozenset(_TODAY),
     examples=(
         Example("#ifdef __HIP_PLATFORM_HCC__\nint wave = 64;\n#endif\n", contains=("#ifdef __HIP_PLATFORM_AMD__",)),
+        Example("#if defined(__HCC__) && !defined(__HIP__)\nint wave = 64;\n#endif\n"),
     ),
     clean=(
         "#if defined(__HIP_PLATFORM_HCC__) || defined(__HIP_PLATFORM_AMD__)\nint wave = 64;\n#endif\n",
         "#ifdef __HIP_PLATFORM_AMD__\nint wave = 64;\n#endif\n",
+        "#if defined(__CUDACC__) || __HCC__ == 1 || __HIP__ == 1\nint wave = 64;\n#endif\n",
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/docs-6.0.0/reference/deprecated_api_list.html",),
 )
@@ -42,7 +44,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         directive = source.directive_of(position)
         if directive is None or directive.name in (b"define", b"undef"):
             continue
-        if _TODAY[name] in source.texts[directive.first : directive.last]:
+        asked = source.texts[directive.first : directive.last]
+        if _TODAY[name] in asked or (name == b"__HCC__" and b"__HIP__" in asked and b"&&" not in asked):
             continue
         yield finding(
             RULE,

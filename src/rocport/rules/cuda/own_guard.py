@@ -43,7 +43,8 @@ _HARMLESS = frozenset(
     b"CUDA_API_PER_THREAD_DEFAULT_STREAM __CUDA_API_PER_THREAD_DEFAULT_STREAM".split()
 )
 _FOR_AUTHORS = re.compile(rb"(?:^|_)(?:DEBUG|TEST|CHECK|VERBOSE|TIMING|PROFILE|TRACE|PRINT)(?:_|\Z)|^NVIDIA_P2P_")
-"""What no build sets, on either platform: the author's own looks at the code, and what NVIDIA's driver can do."""
+"""What no build sets, on either platform: the author's own looks at the code, and what NVIDIA's driver can do. Nor is
+`CUTLASS_ARCH_MMA_SM90_SUPPORTED` a project's: CUTLASS sets it for its own code, and is named where it is included."""
 _CONDITIONALS = (b"if", b"ifdef", b"elif")
 _ASKING = (*_CONDITIONALS, b"ifndef", b"elifdef", b"elifndef")
 
@@ -78,6 +79,7 @@ RULE = Rule(
         "#ifdef TEST_CUDA_CODE\nvoid f();\n#endif\n",
         "//#define USE_CUDA_HALF\n#ifdef USE_CUDA_HALF\nvoid f();\n#endif\n",
         "#ifdef NVIDIA_P2P_CAP_PERSISTENT\nvoid f();\n#endif\n",
+        "#ifdef CUTLASS_ARCH_MMA_SM90_SUPPORTED\nvoid f();\n#endif\n",
         "#ifdef BARRACUDA\nvoid f();\n#endif\n",
         "#ifdef __NVCC_DIAG_PRAGMA_SUPPORT__\n#pragma nv_diag_suppress 20012\n#endif\n",
     ),
@@ -147,7 +149,12 @@ def _is_open(source: CudaSource, name: bytes, context: Context) -> bool:
     """True for a macro that neither the tree nor another rule of the port answers for."""
     if name in CUDA_NAMES or name in _HARMLESS or name in load().identifiers or _HEADER_GUARD.match(name):
         return False
-    if name.endswith(b"_DISABLED") or _FOR_AUTHORS.search(name) or name in _commented_out(source.data):
+    if (
+        name.endswith(b"_DISABLED")
+        or _FOR_AUTHORS.search(name)
+        or name.startswith(b"CUTLASS_ARCH_")
+        or name in _commented_out(source.data)
+    ):
         return False
     project = context.project
     if not _is_set(source, name, context):

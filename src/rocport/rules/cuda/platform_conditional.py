@@ -26,8 +26,9 @@ and is left alone.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
+from itertools import pairwise
 
 from rocport.binding.branches import (
     ARCH,
@@ -43,6 +44,7 @@ from rocport.convergence.values import integer
 from rocport.facts.symbols import in_families, load
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, insert, replace, replace_range
+from rocport.rules.cuda.compute_capability import is_printed
 from rocport.rules.cuda.inline_ptx import unportable
 from rocport.syntax.conditionals import Branch, Chain
 from rocport.syntax.cuda import CudaSource, Directive, Function, between
@@ -371,6 +373,7 @@ def _condition(
     message = f"{_listed(names)} is not defined by HIP"
     clang = not _CLANG.isdisjoint(source.texts[directive.first + 2 : directive.last])
     if presence:
+        clang = clang and not _leaves_both_out(source, directive, names)
         yield finding(
             RULE,
             source,
@@ -448,6 +451,21 @@ def _sets(statement: list[bytes], judged: bool) -> bool:
         return False
     plain = statement[0] == b"return" or (statement[1] == b"=" and len(statement) == 3)
     return plain or statement[0] in (b"constexpr", b"using", b"typedef", b"enum") or b"constexpr" in statement[:3]
+
+
+def _leaves_both_out(source: CudaSource, directive: Directive, names: Collection[bytes]) -> bool:
+    """True for `#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)`: nvcc did not take it, and clang
+    for HIP does not, whatever the other macros are."""
+    words = source.texts[directive.first + 2 : directive.last]
+    asked = [item for item in words if item not in (b"(", b")")]
+    denied = {
+        macro
+        for bang, word, macro in zip(asked, asked[1:], asked[2:], strict=False)
+        if (bang, word) == (b"!", b"defined")
+    }
+    if (b"!", b"(") in pairwise(words) or {b"||", b"?"} & set(words):
+        return False
+    return b"__clang__" in denied and denied.issuperset(names)
 
 
 _TOOLKIT = frozenset({b"CUDART_VERSION", b"CUDA_VERSION"})
@@ -792,7 +810,8 @@ def _elsewhere(source: CudaSource, seen: set[int]) -> Iterator[Finding]:
         line = source.line(source.starts[position])
         # One look at a line is enough, however many parts of a version it puts together.
         asserted = source.at(position - 2) == b"static_assert"  # a build it does not suit stops, and says why
-        once = Applicability.SAFE if line in lines or asserted else Applicability.REVIEW
+        shown = directive is None and name != ARCH and is_printed(source, position)
+        once = Applicability.SAFE if line in lines or asserted or shown else Applicability.REVIEW
         lines.add(line)
         if name != ARCH:
             yield _plain(source, position, _RENAMED[name], once, (HEADER,))

@@ -19,7 +19,7 @@ from rocport.syntax.cuda import CudaSource
 
 _TIMES = frozenset(b"time clock clock64 random_device chrono high_resolution_clock gettimeofday getpid rdtsc".split())
 _COMPARES = re.compile(
-    rb"(?:EXPECT|ASSERT|CHECK|REQUIRE)_\w+|REQUIRE|CHECK|BOOST_(?:CHECK|TEST|REQUIRE)\w*|\w*(?i:golden|expected|recorded)\w*"
+    rb"(?:EXPECT|ASSERT|CHECK|REQUIRE)_(?!CU|GPU|ERR|LAST|STATUS|KERNEL|LAUNCH)\w+|REQUIRE|CHECK|BOOST_(?:CHECK|TEST|REQUIRE)\w*|\w*(?i:golden|expected|recorded)\w*"
 )
 _FRACTION = re.compile(rb"-?\d*\.\d{3,}f?|\d{4,}[uUlL]*|0[xX][0-9a-fA-F]{4,}[uUlL]*")
 _SEEDS = (b"curandSetPseudoRandomGeneratorSeed", b"curand_init")
@@ -95,7 +95,7 @@ def _is_idle(source: CudaSource, position: int) -> bool:
 
 def _compares(source: CudaSource) -> bool:
     """True where the file may hold numbers that were recorded from a run."""
-    if any(_COMPARES.fullmatch(name) for name in source.names):
+    if any(_COMPARES.fullmatch(name) for name in source.index):
         return True
     return any(
         _FRACTION.fullmatch(source.at(at + side))

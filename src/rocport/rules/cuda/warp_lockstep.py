@@ -22,7 +22,7 @@ from functools import lru_cache
 from rocport.binding.branches import branches
 from rocport.convergence import unit_of
 from rocport.convergence.elsewhere import BLOCK, WARP_MEETS, meets_of
-from rocport.convergence.values import by_name
+from rocport.convergence.values import by_name, integer
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
@@ -331,7 +331,7 @@ def _exchange(
         end = at + 1
         while source.at(end) == b"[" and end in source.pairs:
             end = source.pairs[end] + 1
-        index = source.text(at + 1, end)
+        index = _of_stride(source, source.text(at + 1, end), at)
         if source.is_ident(at - 1) or (not index and source.at(at - 1) in (b"*", b"(", b",", b"&")):
             continue  # declared, or a pointer on its way
         number = bisect_left(leaders, (at, at)) - 1
@@ -356,6 +356,24 @@ def _beside(index: bytes, written: dict[bytes, bool]) -> bool:
     """True for `[t ^ d]` and `[t + 1]` where `[t]` alone is written."""
     match = _BESIDE.match(index)
     return match is not None and set(written) == {b"[" + match[1] + b"]"}
+
+
+def _of_stride(source: CudaSource, index: bytes, at: int) -> bytes:
+    """`[k]` for `[k + 1]` where `k` goes by whole parts of a thread's own, `k = threadIdx.x * 4`; else the index."""
+    match = _AHEAD.match(index)
+    places = between(source.index.get(match[1], []), max(0, at - _NEAR), at) if match else []
+    set_at = next((place for place in reversed(places) if source.at(place + 1) == b"="), None)
+    if match is None or set_at is None:
+        return index
+    value = source.texts[set_at + 2 : source.until(set_at, b";")]
+    width = integer(value[-1]) if len(value) > 2 and value[-2] == b"*" else None
+    own = b"threadIdx" in value and width is not None and width > int(match[2])
+    return b"[" + match[1] + b"]" if own else index
+
+
+_NEAR = 400
+"""Tokens in which a loop's head is looked for."""
+_AHEAD = re.compile(rb"\[\s*(\w+)\s*\+\s*(\d+)\s*\]")
 
 
 def _in_atomic(source: CudaSource, at: int) -> bool:

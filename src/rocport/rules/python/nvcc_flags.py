@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
@@ -119,7 +120,13 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         match = NVCC_FLAG.search(text) or ARCH_FLAG.search(text)
         if match is None and not half_twin:
             match = HALF_MACRO.search(text)
-        if match is None or _is_option(source, constant) or _is_prose(text) or text.startswith("-Xcompiler=/"):
+        if (
+            match is None
+            or _is_option(source, constant)
+            or _is_prose(text)
+            or _is_title(source, constant)
+            or text.startswith("-Xcompiler=/")
+        ):
             continue
         nodes.append(constant)
         words[constant] = match[0].strip()
@@ -236,6 +243,19 @@ def _is_option(source: PythonSource, node: ast.AST) -> bool:
         if isinstance(parent, ast.stmt):
             return False
     return False
+
+
+def _is_title(source: PythonSource, node: ast.AST) -> bool:
+    """True for what heads a figure: `fig.suptitle(f"{name} (sm_89)")`."""
+    return any(
+        isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr in _TITLES
+        for parent in takewhile(
+            lambda parent: not isinstance(parent, ast.stmt), (up for up, _ in source.ancestors(node))
+        )
+    )
+
+
+_TITLES = frozenset({"suptitle", "title", "set_title", "set_xlabel", "set_ylabel", "text", "annotate"})
 
 
 def _is_prose(text: str) -> bool:

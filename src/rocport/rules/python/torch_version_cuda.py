@@ -80,6 +80,7 @@ RULE = Rule(
     clean=(
         Example("def is_nvidia():\n    if torch.version.cuda:\n        return True\n    return False\n", path="m.py"),
         Example("print(torch.version.cuda)\n", path="m.py"),
+        Example("info = {'torch_cuda_version': torch.version.cuda or 'unavailable'}\n", path="m.py"),
         Example(
             "if torch.version.hip is not None:\n    v = None\nelse:\n    v = torch.version.cuda.split('.')\n",
             path="m.py",
@@ -246,6 +247,12 @@ def _as_string(source: PythonSource, node: ast.AST) -> bool:
 
 
 def _printed(source: PythonSource, node: ast.AST) -> bool:
+    shown: ast.AST = node
+    if isinstance(parent := source.parents[node], ast.BoolOp) and isinstance(parent.op, ast.Or):
+        shown = parent if isinstance(parent.values[-1], ast.Constant) and node is not parent.values[-1] else node
+    kept = source.parents[shown]
+    if isinstance(kept, ast.Dict) and shown in kept.values:
+        return _is_record(source, kept.keys[kept.values.index(shown)])
     for parent, _ in source.ancestors(node):
         if isinstance(parent, ast.Call) and not isinstance(parent.func, ast.Attribute | ast.Name):
             return False
@@ -254,3 +261,11 @@ def _printed(source: PythonSource, node: ast.AST) -> bool:
         if isinstance(parent, (ast.Attribute, ast.Subscript, ast.stmt)):
             return False
     return False
+
+
+def _is_record(source: PythonSource, key: ast.expr | None) -> bool:
+    """True for `{"torch_cuda_version": torch.version.cuda}`: a record of what ran, None where it was not CUDA; not
+    where the file reads it back."""
+    if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or "cuda" not in key.value.lower():
+        return False
+    return all(node is key or text != key.value for node, text in source.strings)

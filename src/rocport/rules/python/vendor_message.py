@@ -75,12 +75,13 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             continue
         for argument in call.args:
             text = "".join(text_of(part) for part in ast.walk(argument) if isinstance(part, ast.Constant))
-            if REFUSES.search(text) and not names_amd(text):
+            text = _ADDRESS.sub("", text)
+            if REFUSES.search(text) and not names_amd(text) and not _of_tensors(source, call, text):
                 nodes.append(call)
                 break
     for assertion in source.find(ast.Assert):
-        text = text_of(assertion.msg)
-        if REFUSES.search(text) and not names_amd(text):
+        text = _ADDRESS.sub("", text_of(assertion.msg))
+        if REFUSES.search(text) and not names_amd(text) and not _of_tensors(source, assertion, text):
             nodes.append(assertion)
     gate = Gate(source)
     for node, others in open_lines(source, nodes):
@@ -95,6 +96,23 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if _NVML.search(source.data):
             item = replace(item, cause="NVIDIA's management tools")
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
+
+
+_ADDRESS = re.compile(r"\S+://\S+")
+_NVIDIAS = re.compile(r"(?i)nvidia|nvcc|toolkit|\bcuda \d")
+_ON_DEVICE = frozenset({"is_cuda", "device"})
+
+
+def _of_tensors(source: PythonSource, node: ast.AST, text: str) -> bool:
+    """True for `assert x.is_cuda, "must be on a CUDA device"` and its like: torch calls AMD's GPUs so, and the test
+    holds for them. Not where the text names NVIDIA or its tools."""
+    test = node.test if isinstance(node, ast.Assert) else None
+    if test is None:
+        above = next((parent for parent, _ in source.ancestors(node) if isinstance(parent, ast.If)), None)
+        test = above.test if above is not None and source.statement(node) in above.body else None
+    if test is None or _NVIDIAS.search(text):
+        return False
+    return any(isinstance(inner, ast.Attribute) and inner.attr in _ON_DEVICE for inner in ast.walk(test))
 
 
 def _edits(gate: Gate, node: ast.AST) -> list[Edit]:

@@ -58,7 +58,11 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             or (
                 _PREFIX.search(text)
                 and (
-                    (isinstance(parent, ast.JoinedStr) and node is not parent.values[-1])
+                    (
+                        isinstance(parent, ast.JoinedStr)
+                        and node is not parent.values[-1]
+                        and not _is_folder(source, node)
+                    )
                     or (isinstance(parent, ast.BinOp) and _goes_on(source, parent, node))
                     or (isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.In, ast.NotIn)))
                 )
@@ -77,6 +81,18 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
         )
         yield edited(item, gate, _edits(gate, node))
+
+
+def _is_folder(source: PythonSource, node: ast.Constant) -> bool:
+    """True for `root / f"cu{major}"`, a folder among others, where nothing speaks of wheels or an index."""
+    joined = source.parents[node]
+    parent = source.parents[joined]
+    if node.value != "cu" or not (isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div)):
+        return False
+    return not any(_OF_WHEELS.search(word) for word in source.words(source.statement(node)))
+
+
+_OF_WHEELS = re.compile(r"(?i)wh(?:ee)?l|index|url|http")
 
 
 def _goes_on(source: PythonSource, joined: ast.BinOp, node: ast.Constant) -> bool:
