@@ -71,6 +71,16 @@ RULE = Rule(
             contains=("V := $(shell echo Cuda compilation tools, release 12.4, V12.4 2>/dev/null | grep -o",),
             path="Makefile",
         ),
+        Example(
+            "NVCC ?= nvcc\nHIPCC ?= hipcc\na.o: a.cu\n\t$(NVCC) -c a.cu\nb.o: b.hip\n\t$(HIPCC) -c b.hip\n",
+            absent=("USE_ROCM",),
+            path="Makefile",
+        ),
+        Example(
+            "NVCC ?= nvcc\nHIPCC ?= hipcc\na.o: a.cu\n\t$(NVCC) -c a.cu\nb.o: b.hip\n\t$(CXX) -c b.hip\n",
+            contains=("USE_ROCM",),
+            path="Makefile",
+        ),
         Example("export TORCH_CUDA_ARCH_LIST='8.0;9.0'\n", path="build.sh"),
         Example("nvidia-smi\n", path="run.sh"),
         Example('echo "nvcc -arch=sm_80 a.cu" > job.sh\n', path="run.sh"),
@@ -116,6 +126,9 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     if source.language != "make" or not items:
         yield from items
         return
+    if _builds_for_hip(source.data):
+        yield from (replace(item, applicability=Applicability.SAFE) for item in items)
+        return
     blocks = Blocks(source, [item.line for item in items], context)
     lines = {line.number: line for line in source.lines}
     for item in items:
@@ -136,6 +149,15 @@ def _by_hand(source: BuildSource, line: Line) -> Iterator[Finding]:
         yield replace(item, cause=library_cause(library))
 
 
+def _builds_for_hip(data: bytes) -> bool:
+    """True for a Makefile whose recipes run hipcc wherever others of it run nvcc: it chooses already."""
+    runs = [len(pattern.findall(data)) for pattern in (_RUNS_NVCC, _RUNS_HIPCC)]
+    return 0 < runs[0] <= runs[1]
+
+
+_RUNS_NVCC, _RUNS_HIPCC = (
+    re.compile(rb"(?m)^\t[@-]*(?:\$[({]%s[)}]|%s)\s" % (name, name.lower())) for name in (b"NVCC", b"HIPCC")
+)
 _TOLD = re.compile(r"""echo(?: -\w+)* (?:"(?:(?!\$\()[^"`])*"|'[^']*')(?: *1?>&2)?;?""")
 """What a script tells its user, and runs nothing, and is kept in no file."""
 

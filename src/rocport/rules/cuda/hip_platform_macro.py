@@ -27,7 +27,9 @@ RULE = Rule(
     triggers=frozenset(_TODAY),
     examples=(
         Example("#ifdef __HIP_PLATFORM_HCC__\nint wave = 64;\n#endif\n", contains=("#ifdef __HIP_PLATFORM_AMD__",)),
-        Example("#if defined(__HCC__) && !defined(__HIP__)\nint wave = 64;\n#endif\n"),
+        Example(
+            "#if defined(__HCC__) && __HIP__ > 0\nint wave = 64;\n#endif\n", contains=("#if defined(__HIPCC__) &&",)
+        ),
     ),
     clean=(
         "#if defined(__HIP_PLATFORM_HCC__) || defined(__HIP_PLATFORM_AMD__)\nint wave = 64;\n#endif\n",
