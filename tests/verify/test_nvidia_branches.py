@@ -7,6 +7,7 @@ import itertools
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
 
 import pytest
 
@@ -203,3 +204,71 @@ def test_what_is_left_of_python_does_what_the_whole_did() -> None:
             done: list[str] = []
             exec(left, {"s": done.append, **values})
             assert done == _run(program, values), text
+
+
+_ATOMS = ("torch.version.hip", "torch.version.hip is not None", "torch.version.hip is None", "bool(torch.version.hip)")
+_FORMS = (
+    *(
+        "(not {0})",
+        "({0} and {1})",
+        "({0} or {1})",
+        "({0} if {1} else {2})",
+        "({0} and {1} and {2})",
+        "({0} or {1} or {2})",
+    ),
+    *("[{0}, {1}]", "({0}, {1})", "g({0}, k={1})", "str({0})", "[i for i in (0, 1) if {0}]", "(lambda q={0}: {1})()"),
+    *("({0} == {1})", "[0, 1][bool({0})]", "g(*[{0}], {1})", "{{1: {0}, **{{2: {1}}}}}", "(w := {0})"),
+)
+_STATEMENTS = (
+    *(
+        "r = {}",
+        "def h():\n    return {}\nr = h()",
+        "assert {}, 1\nr = 1",
+        "r = [{}]\ndel r[0]",
+        "for r in [{}]:\n    pass",
+    ),
+    *(
+        "if {}:\n    r = 1\nelif a(9):\n    r = 2\nelse:\n    r = 3",
+        "r = 5\nif {}:\n    pass\nelse:\n    r = 6",
+        "{}\nr = 1",
+    ),
+    "r = 0\nwhile {}:\n    r += 1\n    if r > 2:\n        break\nelse:\n    r = 9",
+)
+
+
+def _expression(draw: random.Random, depth: int, names: Iterator[int]) -> str:
+    if not depth or draw.random() < 0.15:
+        return draw.choice((*_ATOMS, f"a({next(names)})", f"a({next(names)})"))
+    return draw.choice(_FORMS).format(*(_expression(draw, depth - 1, names) for _ in range(3)))
+
+
+def _outcome(text: str, bits: int) -> tuple[list[object], object, object]:
+    """What is called, in its order, and what `r` and `w` are in the end; `a(n)` answers with a bit."""
+    done: list[object] = []
+
+    def a(number: int) -> bool:
+        done.append(number)
+        return bool(bits >> number % 5 & 1)
+
+    def g(*given: object, k: object = None) -> tuple[object, ...]:
+        done.append((given, k))
+        return (*given, k)
+
+    names: dict[str, object] = {"a": a, "g": g, "torch": SimpleNamespace(version=SimpleNamespace(hip=None))}
+    try:
+        exec(compile(text, "a.py", "exec"), names)
+    except (AssertionError, TypeError) as error:
+        done.append(repr(error))
+    return done, names.get("r"), names.get("w")
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+def test_what_is_left_of_expressions_does_what_the_whole_did() -> None:
+    draw = random.Random("expressions")
+    for _ in range(150):
+        text = draw.choice(_STATEMENTS).format(_expression(draw, 3, itertools.count()))
+        tree = python.off_rocm(f"import torch\n{text}\n".encode(), python.Facts("a.py", {}, lambda *_: None))
+        left = ast.unparse(tree).removeprefix("import torch")
+        assert "hip" not in left, text
+        for bits in (0, 31, 10, 21):
+            assert _outcome(text, bits) == _outcome(left, bits), text

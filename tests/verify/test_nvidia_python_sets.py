@@ -107,13 +107,40 @@ def test_who_only_reads_it(text: str) -> None:
     assert sets_hip(f"{HEAD}{text}\n".encode()) == 0
 
 
-def test_a_shim_of_the_original_is_named_with_its_line(tmp_path: Path) -> None:
-    files = {"a.py": "import torch\nx = 1\n", "b.py": "import torch\nversion = torch.version\n\nversion.hip = '6'\n"}
+def verdict(tmp_path: Path, shim: dict[str, str]) -> nvidia.Proof:
+    files = {"a.py": "import torch\nx = 1\n", **shim}
     for name in ("old", "new"):
-        (tmp_path / name).mkdir()
         for path, text in files.items():
+            (tmp_path / name / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name / path).write_text(text)
     (tmp_path / "new/a.py").write_text("import torch\nif torch.version.hip:\n    x = 2\nelse:\n    x = 1\n")
-    found = nvidia.verify(tmp_path / "new", tmp_path / "old")
+    return nvidia.verify(tmp_path / "new", tmp_path / "old")
+
+
+def test_a_shim_of_the_original_is_named_with_its_line(tmp_path: Path) -> None:
+    found = verdict(tmp_path, {"b.py": "import torch\nversion = torch.version\n\nversion.hip = '6'\n"})
     assert found.verdict == "not decided"
     assert [item.message.partition(" ")[0] for item in found.of(Kind.UNDECIDED)] == ["b.py:4"]
+
+
+@pytest.mark.parametrize(
+    ("path", "beside", "decided"),
+    [
+        ("stubs/torch/__init__.py", {}, False),
+        ("stubs/torch/version.py", {}, False),
+        ("torch/version.py", {}, False),
+        ("stubs/torch.py", {}, False),
+        ("torch.py", {}, False),
+        ("p/torch/__init__.py", {"p/__init__.py": ""}, True),
+        ("p/torch.py", {"p/__init__.py": ""}, True),
+        ("torch/csrc.py", {}, True),
+        ("mytorch.py", {}, True),
+        ("torch/version/x.py", {}, True),
+    ],
+)
+def test_a_torch_of_the_original_s_own_may_be_the_one_that_is_asked(
+    tmp_path: Path, path: str, beside: dict[str, str], decided: bool
+) -> None:
+    found = verdict(tmp_path, {path: "", **beside})
+    assert found.verdict == ("unchanged" if decided else "not decided"), found
+    assert decided or [item.message.partition(" ")[0] for item in found.of(Kind.UNDECIDED)] == [path]

@@ -58,6 +58,7 @@ CODE_ORIGINAL = "nvidia-original"
 _DOCUMENTATION = (".md", ".rst", "PKG-INFO", ".dist-info/METADATA")
 _DECLARES = ("pyproject.toml", "setup.cfg", "setup.py")
 CODE_GATE = "nvidia-gate"
+_TORCH = re.compile(r"((?:[^/]+/)*)torch(?:|/__init__|/version)\.pyi?")
 _ODD = re.compile("[\x0b\x0c\x1c-\x1e\x85\u00a0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
 """Blanks, ends of lines, marks of direction and characters without width beside the plain ones."""
 
@@ -573,10 +574,14 @@ class _Comparison:
                 self._files(module, message, step, Kind.UNDECIDED)
 
     def _hip_is_set(self) -> None:
-        """Tests and shims of the original that set what the predicate asks: under them it is true on NVIDIA."""
+        """Tests and shims of the original that set what the predicate asks: under them it is true on NVIDIA. A module
+        `torch` of its own is one that is not in a package: whoever searches its folder imports it."""
         if not self.folded_imports:
             return
         for path, mode in self.old.modes.items():
+            if (own := _TORCH.fullmatch(path)) and f"{own.group(1)}__init__.py" not in self.old:
+                message = f"{path} is another `torch` where its folder is searched, and the predicate may ask it"
+                self._files(self.folded_imports[0][0], message, "see that no result rests on it", Kind.UNDECIDED)
             readable = path.endswith(".py") and mode in ("file", "exec")
             if readable and (line := python_sets.sets_hip(self.old.data(path))):
                 message = f"{path}:{line} may set what the predicate asks: there it is not false"
