@@ -110,3 +110,11 @@ def test_nothing_known_says_what_would_help():
     machine = machine_from_text("hello\nworld\n")
     assert machine.gpus == () and "rocminfo" in machine.notes[0]
     assert machine_from_text("").gpus == ()
+
+
+def test_a_prefix_goes_however_many_stand_before_a_line():
+    assert [line.text for line in clean("[rank0]: [ 12.345678] > INFO: x y\nplain: text\n  | kept\n")][:3] == [
+        "x y",
+        "plain: text",
+        "  | kept",
+    ]

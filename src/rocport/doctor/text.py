@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 MAX_BYTES = 2 * 1024 * 1024
@@ -13,19 +15,23 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)
 # ESC is often eaten by the clipboard, which leaves "[37m" or "[0m" behind
 _BARE_ANSI = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)?m")
 _TAGS = re.compile(r"</?(?:details|summary|pre|code|p|br|b|i|em|strong|span|div|blockquote)\b[^>]*>", re.IGNORECASE)
-_PREFIXES = (
-    re.compile(r"^(?:>\s?)+"),  # markdown quotation
-    re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s?"),
-    re.compile(r"^[^\t]{1,80}\t[^\t]{1,80}\t(?=\d{4}-\d\d-\d\dT)"),  # CI log: job, step, time
-    re.compile(r"^[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \S+ [\w./-]+(?:\[\d+\])?: "),  # syslog, journal
-    re.compile(r"^\[ *\d+\.\d{3,}\] ?"),  # dmesg
-    re.compile(r"^(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)\s+\d\d-\d\d \d\d:\d\d:\d\d (?:\[[^\]]*\]\s?)?"),
-    re.compile(r"^(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)\s*(?::[\w.]+:|:|\|)\s?"),
-    re.compile(r"^\((?:\w+ )?(?:\w+ )?pid=\d+\)\s?"),
-    re.compile(r"^\[rank\d+\]:\s?"),
-    re.compile(r"^[A-Za-z][\w.-]*(?:-\d+)?\s*\| (?=\S|\s)"),  # docker compose
-    re.compile(r"^\s{0,5}\d{1,5}(?::|\|| \|)(?=\s|$)"),  # line numbers
-    re.compile(r"^#+ (?=\S+:)"),
+_PREFIX = re.compile(
+    "|".join(
+        (
+            r"^(?:>\s?)+",  # markdown quotation
+            r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s?",
+            r"^[^\t]{1,80}\t[^\t]{1,80}\t(?=\d{4}-\d\d-\d\dT)",  # CI log: job, step, time
+            r"^[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \S+ [\w./-]+(?:\[\d+\])?: ",  # syslog, journal
+            r"^\[ *\d+\.\d{3,}\] ?",  # dmesg
+            r"^(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)\s+\d\d-\d\d \d\d:\d\d:\d\d (?:\[[^\]]*\]\s?)?",
+            r"^(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)\s*(?::[\w.]+:|:|\|)\s?",
+            r"^\((?:\w+ )?(?:\w+ )?pid=\d+\)\s?",
+            r"^\[rank\d+\]:\s?",
+            r"^[A-Za-z][\w.-]*(?:-\d+)?\s*\| (?=\S|\s)",  # docker compose
+            r"^\s{0,5}\d{1,5}(?::|\|| \|)(?=\s|$)",  # line numbers
+            r"^#+ (?=\S+:)",
+        )
+    )
 )
 
 
@@ -36,7 +42,7 @@ class Line:
     number: int
     text: str
 
-    @property
+    @functools.cached_property
     def stripped(self) -> str:
         return self.text.strip()
 
@@ -95,8 +101,11 @@ def clean(text: str) -> list[Line]:
 
 
 def _strip_prefix(line: str) -> str:
-    for prefix in _PREFIXES:
-        match = prefix.match(line)
-        if match and match.end():
-            return line[match.end() :]
-    return line
+    match = _PREFIX.match(line)
+    return line[match.end() :] if match else line
+
+
+def holds(lines: Iterable[Line], words: Iterable[str]) -> bool:
+    """True where a line holds one of the words: without, a parser that looks for them has nothing to find."""
+    text = "\n".join(line.text for line in lines)
+    return any(word in text for word in words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rocport.doctor.machine import Evidence, Facts, Package, Setting, Symptom, VersionFact
-from rocport.doctor.text import Line
+from rocport.doctor.text import Line, holds
 
 _BANNER = re.compile(r"^=*\s*bitsandbytes v(\d[\w.+]*)\s*=*$")
 _INSTALLED = re.compile(r"\bbitsandbytes[-=]{1,2}(\d+\.\d+[\w.]*)")
@@ -28,9 +28,17 @@ _SYMPTOMS = (
     ("bnb-blocksize", re.compile(r"blocksize must be one of|Blockwise quantization only supports .*blocksizes")),
 )
 
+_WORDS = (
+    *("bitsandbytes", "binary", "BNB_CUDA_VERSION", "No CUDA, ROCm, or XPU", "Could not detect ROCm", "ROCM_VERSION"),
+    *("No compatible ROCm", "Error invalid device function", "locksize"),
+)
+"""One of them is in every line that something is read from, or that what follows it is read after."""
+
 
 def parse(lines: list[Line], where: str) -> Facts:
     """The version banner, torch's and HIP's version, the library it wanted, and its known error messages."""
+    if not holds(lines, _WORDS):
+        return Facts()
     versions: list[VersionFact] = []
     settings: list[Setting] = []
     packages: list[Package] = []

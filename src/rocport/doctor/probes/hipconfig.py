@@ -6,7 +6,7 @@ import re
 
 from rocport.doctor.host import Host
 from rocport.doctor.machine import Evidence, Facts, Setting, VersionFact
-from rocport.doctor.text import Line, clean
+from rocport.doctor.text import Line, clean, holds
 
 _VERSION = re.compile(r"^HIP version\s*:\s*(\d+\.\d+[\w.-]*)")
 _PLATFORM = re.compile(r"^HIP_PLATFORM\s*:\s*(amd|nvidia)\b")
@@ -15,6 +15,8 @@ _CLANG = re.compile(r"\broc-(\d+\.\d+\.\d+)\b")
 
 def parse(lines: list[Line], where: str) -> Facts:
     """HIP's version (not ROCm's), HIP_PLATFORM, and the ROCm release in the compiler's name up to ROCm 7."""
+    if not holds(lines, ("HIP version", "HIP_PLATFORM", "AMD clang version")):
+        return Facts()
     versions: list[VersionFact] = []
     settings: list[Setting] = []
     for line in lines:
