@@ -134,11 +134,10 @@ def _vectors(data: bytes) -> frozenset[bytes]:
     for name, members in structures.items():
         told = (b"%s=%s%s" % (own, aliases.get(kind, kind), dimensions) for own, kind, dimensions in members)
         found.add(name + b"/:" + b",".join(told))
-    kinds = _VECTOR.pattern + b"".join(b"|" + name for name in sorted({*aliases, *structures}))
-    parameter = re.compile(rb"\s*(?:const\s+)?(?:::\s*)?(%s)\s*&?\s*\w*\s*(?:=.*)?" % kinds, re.DOTALL)
     for match in _PARAMETERS.finditer(data):
         for place, part in enumerate(match[2].split(b",")):
-            if (typed := parameter.fullmatch(part)) is not None:
+            typed = _PARAMETER.fullmatch(part)
+            if typed is not None and (_VECTOR.fullmatch(typed[1]) or typed[1] in aliases or typed[1] in structures):
                 found.add(b"%s/(%d%s" % (match[1], place, typed[1]))
     return frozenset(found)
 
@@ -159,7 +158,7 @@ def vector_names(data: bytes) -> tuple[dict[bytes, bytes], dict[bytes, tuple[Mem
     every: dict[bytes, tuple[Member, ...]] = {}
     for match in _STRUCTURE.finditer(_COMMENTS.sub(b"", data)):
         tag, body, behind = match.groups()
-        body = _INSIDE.sub(b"", body)
+        body = _INSIDE.sub(b";", body)
         if _NO_AGGREGATE.search(body) or (tag and re.search(rb"\b%s\s*\(" % tag, body)):
             continue
         members = tuple(_members(body))
@@ -191,13 +190,13 @@ def _members(body: bytes) -> Iterator[Member]:
                 yield named[2], b"" if named[1].strip() else kind, b"".join(named[3].split())
 
 
-_COMMENTS = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
+_COMMENTS = re.compile(rb"//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)|^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
 _STRUCTURE = re.compile(
     rb"\bstruct\s+(?:__align__\(\w+\)\s*|alignas\(\w+\)\s*)?([A-Za-z_]\w*)?\s*(?:final\s*)?"
     rb"\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}\s*([A-Za-z_]\w*)?"
 )
-_INSIDE = re.compile(rb"\{[^{}]*\}[ \t]*(?:;|(?=\s*\w))?")
-_NO_AGGREGATE = re.compile(rb"\b(?:private|protected|virtual)\b|\bstruct\s*;")
+_INSIDE = re.compile(rb"\{[^{}]*\}")
+_NO_AGGREGATE = re.compile(rb"\b(?:private|protected|virtual)\b|\b(?:struct|union)\s*(?:\w+\s*)?;")
 _LABEL = re.compile(rb"\bpublic\s*:")
 _DECLARED = re.compile(
     rb"\s*(?:(?:const|volatile|mutable|unsigned|signed|struct|__align__\(\w+\)|alignas\(\w+\))\s+)*(?:::\s*)?"
@@ -205,7 +204,8 @@ _DECLARED = re.compile(
     re.DOTALL,
 )
 _DECLARATOR = re.compile(rb"((?:\s|\*|const\b|unsigned\b|int\b|long\b)*)([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)*)")
-_PARAMETERS = re.compile(rb"\b([A-Za-z_]\w*)\s*\(([^(){};]*\b(?:%s)\b[^(){};]*)\)" % _VECTOR.pattern)
+_PARAMETERS = re.compile(rb"\b([A-Za-z_]\w*)\s*\(([^(){};]*)\)")
+_PARAMETER = re.compile(rb"\s*(?:const\s+)?(?:::\s*)?([A-Za-z_]\w*)\b\s*&?\s*\w*\s*(?:=.*)?", re.DOTALL)
 
 
 def _constructed(data: bytes) -> frozenset[bytes]:

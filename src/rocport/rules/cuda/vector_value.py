@@ -13,6 +13,7 @@ which lies in a union there, is no constant: MANUAL.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Set
 
 from rocport.binding import Binder, Owner, binder
@@ -321,38 +322,36 @@ def _arguments(
 ) -> Iterator[Finding]:
     """`take({1})`: braces for a parameter that is a vector, or a structure that holds one."""
     kinds, layouts = names
-    takes: dict[tuple[bytes, int], set[bytes]] = {}
+    takes: dict[bytes, dict[int, set[bytes]]] = {}
     for name, told in others:
         if (parameter := _PARAMETER.fullmatch(told)) is not None:
-            takes.setdefault((name, int(parameter[1])), set()).add(parameter[2])
+            takes.setdefault(name, {}).setdefault(int(parameter[1]), set()).add(parameter[2])
+    lists: dict[int, list[tuple[int, int]]] = {}
     for kind in sorted({*kinds, *layouts}):
         for position in source.find(kind):
             open_ = source.around(position)
             if open_ < 1 or source.at(open_) != b"(" or not source.is_ident(open_ - 1) or open_ not in source.pairs:
                 continue
-            for number, part in enumerate(arguments(source, open_, source.pairs[open_])):
-                if part[0] <= position < part[1] and _declares(source, position, *part):
-                    takes.setdefault((source.at(open_ - 1), number), set()).add(kind)
-    for (name, number), told_of in sorted(takes.items(), key=lambda item: item[0]):
-        kind = next(iter(told_of))
-        if len(told_of) > 1 or (kind not in kinds and kind not in layouts):
-            continue
-        lists = []
-        for at in source.index.get(name, ()):
-            call = source.call(at)
-            if call is None or number >= len(call.args):
+            if open_ not in lists:
+                lists[open_] = arguments(source, open_, source.pairs[open_])
+            number = bisect_right(lists[open_], (position, len(source.texts))) - 1
+            if _declares(source, position, *lists[open_][number]):
+                takes.setdefault(source.at(open_ - 1), {}).setdefault(number, set()).add(kind)
+    for name, parameters in sorted(takes.items()):
+        calls = [call for at in source.index.get(name, ()) if (call := source.call(at)) is not None]
+        for number, told_of in sorted(parameters.items()):
+            kind = next(iter(told_of))
+            given = [call.args[number] for call in calls if number < len(call.args)]
+            braced = [first for first, last in given if _braced(source, first) == last - 1]
+            if not braced or len(told_of) > 1 or (kind not in kinds and kind not in layouts):
                 continue
-            first, last = call.args[number]
-            if _braced(source, first) == last - 1:
-                lists.append(first)
-            elif last - first > 1 and kind not in source.texts[first:last] and _is_typed(source, first, last):
-                lists = []
-                break  # an overload for another type, which may be the one that is called
-        for open_ in lists:
-            if kind in kinds:
-                yield from _written_out(source, bound, kind, kinds[kind], open_, 0)
-            else:
-                yield from _of_struct(source, bound, names, kind, open_, 0)
+            if any(kind not in source.texts[first:last] and _is_typed(source, first, last) for first, last in given):
+                continue  # an overload for another type, which may be the one that is called
+            for open_ in braced:
+                if kind in kinds:
+                    yield from _written_out(source, bound, kind, kinds[kind], open_, 0)
+                else:
+                    yield from _of_struct(source, bound, names, kind, open_, 0)
 
 
 _PARAMETER = re.compile(rb"\((\d+)([A-Za-z_]\w*)")
