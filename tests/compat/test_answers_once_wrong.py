@@ -44,6 +44,13 @@ def test_no_rocm_10_is_taken_from_the_index_that_ends_at_7_14(system):
     assert True in seen
 
 
+@pytest.mark.parametrize("gpu", ["780M", "RX 7900 XTX", "MI300X"])
+def test_no_build_is_named_twice(gpu):
+    found = plan(gpu)
+    builds = [(one.title, one.index) for one in (found.chosen, *(other.candidate for other in found.alternatives))]
+    assert len(set(builds)) == len(builds) == 4
+
+
 @pytest.mark.parametrize("gpu", ["MI50", "Radeon VII", "Vega 56"])
 def test_a_vega_gets_a_wheel_whose_rocblas_has_its_kernels(gpu):
     found = plan(gpu, system="ubuntu24.04").chosen

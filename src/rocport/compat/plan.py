@@ -158,7 +158,10 @@ def make_plan(request: Request) -> Plan:
     chosen, items = judged[0]
     settings = _settings(request, chosen, items)
     newest = Version(chosen.release.version)
-    # AMD's pages name one build once for each kind of system: what one record serves, no other refuses.
+    # AMD's pages name one build once for each kind of system: what one record serves, no other refuses or repeats.
+    distinct: dict[tuple[str, str], tuple[Candidate, tuple[Item, ...]]] = {}
+    for build, kept in judged:
+        distinct.setdefault((build.title, build.index), (build, kept))
     served = {candidate.title for candidate in (*good, *(build for build, reason in refused if reason.unasked))}
     newer = [
         reason
@@ -175,7 +178,7 @@ def make_plan(request: Request) -> Plan:
         settings=settings,
         driver=driver_of(chosen.rocm) if linux else None,
         kernels=tuple(f"{kernel.text} ({kernel.sure}: {kernel.source})" for kernel in kernels),
-        alternatives=tuple(Alternative(candidate, _lost(items, others)) for candidate, others in judged[1:4]),
+        alternatives=tuple(Alternative(build, _lost(items, kept)) for build, kept in [*distinct.values()][1:4]),
         refused=(*_few(newer), *_parts(request.target, chosen)),
         notes=(*request.notes, *_notes(request, chosen, items)),
         records=_records(request, chosen),
