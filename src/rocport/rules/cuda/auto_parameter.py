@@ -17,6 +17,7 @@ from rocport.rules.cuda.definitions import arguments
 from rocport.syntax.cuda import CudaSource
 from rocport.syntax.declarations import behind_template_head, definition_start
 
+_STATEMENTS = frozenset({b"for", b"if", b"while", b"switch", b"catch"})
 _NO_TYPE = frozenset(b"return else throw new delete case goto typename co_return co_yield".split())
 _BEHIND = frozenset({b"{", b";", b"const", b"noexcept", b"->", b"override", b"&"})
 _QUALIFIERS = frozenset({b"const", b"volatile"})
@@ -50,6 +51,7 @@ RULE = Rule(
     clean=(
         "int f() { auto g = [](auto a, auto b) { return a + b; };\n  for (auto x : {1, 2}) g(x, x);\n  return 0; }\n",
         "template <class T> void f(T a);\nvoid g() { CHECK(auto a = 1); int b(static_cast<int>(1)); }\n",
+        "void f(int n) {\n#pragma unroll\n  for (auto w = 0; w < 4; w++) {}\n  M switch (auto w = 1) {}\n}\n",
         "template <auto N> int f(int a);\ndecltype(auto) g(int a);\n",
         "template <class T> concept Number = true;\nvoid f(auto a);\n",
         "void f(Number auto a);\nvoid g(int (*h)(int), void (*k)(auto));\n",
@@ -101,6 +103,8 @@ def _declares(source: CudaSource, open_: int) -> bool:
     """True for the parentheses of a function's parameters: a type and a name ahead of them, its end or body behind."""
     name, before = open_ - 1, source.at(open_ - 2)
     if not source.is_ident(name) or source.at(source.pairs[open_] + 1) not in _BEHIND:
+        return False
+    if source.at(name) in _STATEMENTS or source.directive_of(open_ - 2) is not None:
         return False
     return before in (b"*", b"&", b">", b"&&") or (source.is_ident(open_ - 2) and before not in _NO_TYPE)
 

@@ -5,6 +5,9 @@ template parameter of the file: elsewhere the compilers agree.
 
 So does a member of an object, `x.matrix().block<3, 3>(0, 0)`, whose type names a template parameter, or an alias that
 does, or is `auto` of a value that does.
+
+The word in front of a name without arguments, `convert<T>::template apply(x)`, is an error since Clang 19, and says
+nothing to nvcc: it is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator
 
-from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
+from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding, insert
 from rocport.rules.cuda.spelled_arguments import spelled_arguments
 from rocport.syntax.cuda import CudaSource
@@ -37,6 +40,10 @@ RULE = Rule(
                 "X.matrix().template block<3, 3>(0, 0) * q.template cast<float>() + y[0]->template at<1>(p) "
                 "+ G(p).template get<0>();",
             ),
+        ),
+        Example(
+            "template <int I, class T> __device__ T f(T x) { return pow<I>::template at(x) + x.template to<4>(); }\n",
+            contains=("pow<I>::at(x) + x.template to<4>();",),
         ),
     ),
     clean=(
@@ -81,6 +88,20 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         )
 
     yield from _of_objects(source)
+    yield from _without_arguments(source)
+
+
+def _without_arguments(source: CudaSource) -> Iterator[Finding]:
+    for position in source.find(b"template"):
+        name = position + 1
+        if source.at(position - 1) in (b"::", b".", b"->") and source.is_ident(name) and source.at(name + 1) == b"(":
+            yield finding(
+                RULE,
+                source,
+                name,
+                f"{source.at(name).decode()} has no template arguments here: Clang refuses the word template before it",
+                edits=[Edit(Span(source.starts[position], source.starts[name]), b"")],
+            )
 
 
 def _of_objects(source: CudaSource) -> Iterator[Finding]:

@@ -50,6 +50,8 @@ RULE = Rule(
         "template <typename Traits> __device__ void f(float* p) { using L = typename Traits::LoadT; "
         "typename Traits::LoadT(p).Load(); }\n",
         "template <typename Traits> __device__ float f(float x) { return Traits::scale(x); }\n",
+        "struct M { template <class T> using apply = T; };\ntemplate <class T> auto f(int n) { return T::apply(n); }\n",
+        "#define SUITE(name) using name = A<name>\ntemplate <class T> auto f() { return T::name(); }\n",
         "struct Traits { using LoadT = int; };\n__device__ int f(int x) { return Traits::LoadT(x); }\n",
         "struct Traits { struct Sum {}; };\n__device__ int f() { return g(Traits::Sum()); }\n",
         "template <class T> __device__ int f(int n) { typename T::index_t i = 0; return T::size * n; }\n",
@@ -109,15 +111,17 @@ def _nested_classes(source: CudaSource, scopes: Scopes) -> set[bytes]:
 
 
 def _types(source: CudaSource) -> set[bytes]:
-    """Classes, what the file declares by `using`, or names behind `typename X::`."""
+    """Classes, what the file declares by `using`, or names behind `typename X::`; none of templates, which are called
+    with arguments."""
     names: set[bytes] = set()
     for position in source.positions(b"::"):
         if source.at(position - 2) == b"typename" and source.is_ident(position + 1):
             names.add(source.texts[position + 1])
     for position in source.find(b"struct", b"class"):
-        if source.at(position + 2) in (b"{", b":"):
+        if source.at(position + 2) in (b"{", b":") and source.at(position - 1) != b">":
             names.add(source.at(position + 1))
     for position in source.positions(b"using"):
-        if source.at(position + 2) == b"=":
+        in_macro = source.directive_of(position) is not None
+        if source.at(position + 2) == b"=" and source.at(position - 1) != b">" and not in_macro:
             names.add(source.texts[position + 1])
     return names
