@@ -19,6 +19,7 @@ from rocport.rules.cuda.common import finding, replace_range
 from rocport.rules.cuda.include_header import OTHERS, served_includes
 from rocport.rules.cuda.warp_common import amd_only
 from rocport.syntax.cuda import CudaSource, between
+from rocport.syntax.includes import included
 
 HEADER = "rocport_std.h"
 BARRIER_HEADERS = frozenset({"cuda/barrier", "cuda/latch", "cuda/pipeline", "cuda/std/barrier", "cuda/std/latch"})
@@ -117,6 +118,10 @@ RULE = Rule(
             "  cuda::atomic_ref<int> n(x);\n  n.wait(0);\n  b.wait(b.arrive());\n}\n",
             contains=("n.wait(0)",),
         ),
+        Example(
+            "#include <cub/cub.cuh>\n__device__ bool f(float x) { return cuda::std::isnan(x); }\n",
+            contains=('#include "rocport_std.h"', "cuda::std::isnan(x)"),
+        ),
         Example("__device__ float f(float x) { return cuda::std::lgamma(x); }\n", contains=("cuda::std::lgamma",)),
         Example(
             "#ifdef USE_ROCM\nnamespace cuda { namespace std = ::std; }\n#endif\n",
@@ -124,7 +129,6 @@ RULE = Rule(
         ),
     ),
     clean=(
-        "__device__ bool f(float x) { return cuda::std::isnan(x); }\n",
         "auto s = at::cuda::getCurrentCUDAStream();\n",
         "namespace mine { namespace cuda { namespace std { int x; } } }\n",
         "namespace mine { namespace cuda { template <class T> struct atomic { T v; }; } }\n"
@@ -150,7 +154,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     )
     view = branches(source, context.project.torch_extension)
     yield from _aliases(source)
-    yield from _atomics(source)
+    yield from _unread(source)
     yield from _waits(source)
     lines: set[tuple[int, bytes]] = set()
     for position in source.find(b"cuda"):
@@ -191,19 +195,24 @@ def _aliases(source: CudaSource) -> Iterator[Finding]:
             )
 
 
-def _atomics(source: CudaSource) -> Iterator[Finding]:
-    """The first use of an atomic object in a file, which may have come with a header of another library."""
+def _unread(source: CudaSource) -> Iterator[Finding]:
+    """The first use of an atomic object in a file, or of another name where it includes no header of libcu++: they may
+    have come with a header of another library, of CUB's."""
+    served = not _HEADERS.isdisjoint(included(source))
     for position in source.find(b"cuda"):
         name = source.at(position + 2)
-        if name not in (b"atomic", b"atomic_ref") or not supported(source, position) or source.qualified(position):
+        atomic = name in (b"atomic", b"atomic_ref")
+        plain = name == b"std" and not served and source.at(position + 4) in NAMES
+        if not (atomic or plain) or not supported(source, position) or source.qualified(position):
             continue
         if _declared_here(source, name):
             return
+        what = "the compiler's atomic operations of the orders and scopes named" if atomic else "the host's library's"
         yield finding(
             RULE,
             source,
             position,
-            f"cuda::{name.decode()} is of {HEADER}: the compiler's atomic operations of the orders and scopes named",
+            f"cuda::{name.decode()} is of {HEADER}: {what}",
             last=position + 2,
             applicability=Applicability.SAFE,
             headers=[HEADER],
@@ -212,11 +221,11 @@ def _atomics(source: CudaSource) -> Iterator[Finding]:
 
 
 def _declared_here(source: CudaSource, name: bytes) -> bool:
-    """True where the file declares a class of that name in a `namespace cuda` of its own."""
+    """True where the file declares a class or namespace of that name in a `namespace cuda` of its own."""
     for at in source.find(b"cuda"):
         if source.at(at + 1) == b"{" and source.at(at - 1) in (b"namespace", b"::"):
             inside = between(source.index.get(name, []), at, source.pairs.get(at + 1, at))
-            if any(source.at(place - 1) in (b"struct", b"class") for place in inside):
+            if any(source.at(place - 1) in (b"struct", b"class", b"namespace") for place in inside):
                 return True
     return False
 
