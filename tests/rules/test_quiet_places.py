@@ -360,3 +360,43 @@ def test_what_stops_nobody_and_only_shows_is_left_alone(tmp_path: Path) -> None:
 def test_the_neighbours_of_what_stops_nobody_are_named(tmp_path: Path) -> None:
     found = {finding.path.replace(".", "_") for finding in _open(tmp_path, **_SOMEBODY)}
     assert found == set(_SOMEBODY)
+
+
+_JETSON = """\
+def provenance():
+    release = Path("{file}")
+    if {test}:
+        raise RuntimeError("this runner requires NVIDIA Jetson Linux")
+    return run(["/usr/local/cuda/bin/nvcc", "--version"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "test", "asked"),
+    [
+        ("/etc/nv_tegra_release", "not release.is_file()", {"vendor-message"}),
+        ("/etc/nv_tegra_release", "release.is_file()", {"vendor-message", "nvcc-probe"}),
+        ("/etc/os-release", "not release.is_file()", {"vendor-message", "nvcc-probe"}),
+    ],
+)
+def test_what_stands_behind_a_refusal_of_all_but_jetson_is_named_by_the_refusal(
+    tmp_path: Path, file: str, test: str, asked: set[str]
+) -> None:
+    text = _JETSON.format(file=file, test=test.replace("release.", "tegra_release." if "tegra" in file else "release."))
+    assert {finding.rule for finding in _open(tmp_path, m_py=text)} == asked
+
+
+@pytest.mark.parametrize(
+    ("guard", "answer"),
+    [
+        ("#if CUDA_VERSION >= 10010\nbool f() { return true; }\n#endif\n", False),
+        ("#if CUDA_VERSION >= 10010\nbool f() { return true; }\n#else\nbool f() { return false; }\n#endif\n", True),
+        ("#if CUDA_VERSION >= 10010\n#ifndef A_H\n#define A_H\nint f();\n#endif\n#endif\n", False),
+        ("#if CUDA_VERSION >= 10010\n#define HAS_IT 1\n#endif\n", True),
+        ("#if CUDA_VERSION >= 11010\nbool f() { return true; }\n#endif\n", True),
+    ],
+)
+def test_a_guard_alone_that_every_toolkit_for_sm_80_passes_leaves_nothing_out(
+    tmp_path: Path, guard: str, answer: bool
+) -> None:
+    assert ("platform-conditional" in {item.rule for item in _open(tmp_path, a_cu=guard)}) is answer

@@ -194,17 +194,25 @@ class PythonSource:
 
     @cached_property
     def _behind_an_exit(self) -> frozenset[ast.AST]:
-        """Statements of a list in which one before them leaves it on AMD: `if is_rocm: return`."""
+        """Statements of a list in which one before them leaves it on AMD: `if is_rocm: return`, or a refusal of every
+        machine but NVIDIA's Jetson."""
         found: set[ast.AST] = set()
         for asked in self.find(ast.If):
             if not _leaves(asked.body) or asked in found:
                 continue
-            if self.says_amd(asked.test) or self._lacks_cuda(asked.test):
+            if self.says_amd(asked.test) or self._lacks_cuda(asked.test) or self._wants_jetson(asked):
                 for field in ("body", "orelse"):
                     block = getattr(self.parents[asked], field, None)
                     if isinstance(block, list) and asked in block:
                         found.update(block[block.index(asked) + 1 :])
         return frozenset(found)
+
+    def _wants_jetson(self, asked: ast.If) -> bool:
+        """True for `if not Path("/etc/nv_tegra_release").is_file(): raise ...`."""
+        if not isinstance(asked.body[-1], ast.Raise) or not isinstance(asked.test, ast.UnaryOp):
+            return False
+        words = [word.lower() for word in self.words(asked.test)] if isinstance(asked.test.op, ast.Not) else []
+        return any("tegra" in word or "jetson" in word for word in words)
 
     @cached_property
     def _otherwise(self) -> frozenset[ast.AST]:

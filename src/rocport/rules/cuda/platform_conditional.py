@@ -26,7 +26,7 @@ and is left alone.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 
@@ -387,6 +387,9 @@ def _condition(
         return
     settled = not look or all(_is_settled(source, directive, at) for at in positions)
     settled = settled or (ARCH not in names and not _decides_more(source, chain, directive, taken))
+    # Nothing is left out, nothing stands in its place, and no macro tells others.
+    alone = taken is True and len(chain.branches) == 1 and not _sets_macros(source, chain)
+    settled = settled or (alone and all(_is_settled(source, directive, at, _OF_SM_80) for at in positions))
     where = "in device code"
     if functions and ARCH in names:
         where = "in both passes"
@@ -406,6 +409,16 @@ def _condition(
         applicability=Applicability.SAFE if settled and not clang else Applicability.REVIEW,
         fix=_WITHOUT_CLANG if clang else "see that the branch suits AMD GPUs",
         cause="" if clang else "parts by NVIDIA's architecture" if ARCH in names else "versions of CUDA's toolkit",
+    )
+
+
+def _sets_macros(source: CudaSource, chain: Chain) -> bool:
+    """True where a branch defines a macro, other than a header's guard, or stops the build."""
+    return any(
+        item.name in (b"define", b"undef", b"error")
+        and chain.start < item.start < chain.end
+        and not source.at(item.first + 2).endswith((b"_H", b"_HPP", b"_CUH", b"_H_"))
+        for item in source.directives
     )
 
 
@@ -474,14 +487,16 @@ _WITHOUT_CLANG = "leave __clang__ out where nvcc's branch is meant for AMD, too"
 _CLANG = frozenset({b"__clang__", b"__clang_major__", b"__clang_version__"})
 _OLDEST = {ARCH: 500, b"CUDART_VERSION": 9000, b"CUDA_VERSION": 9000, b"__CUDACC_VER_MAJOR__": 9}
 """What every GPU and toolkit in use is at least: CUDA 12 builds for sm_50 and later."""
+_OF_SM_80 = dict.fromkeys(_TOOLKIT, 11000)
+"""What every toolkit is at least that builds for sm_80, as which the port decides."""
 _COMPARED = (b"<", b"<=", b">", b">=", b"==", b"!=")
 
 
-def _is_settled(source: CudaSource, directive: Directive, at: int) -> bool:
+def _is_settled(source: CudaSource, directive: Directive, at: int, least: Mapping[bytes, int] | None = None) -> bool:
     """True for a name that is asked whether it is defined, or compared with a version that all in use have passed."""
     if _asks_defined(source, directive, at):
         return True
-    oldest, compared = _OLDEST.get(source.texts[at]), _comparison(source, at)
+    oldest, compared = (_OLDEST if least is None else least).get(source.texts[at]), _comparison(source, at)
     if oldest is None or compared is None:
         return False
     relation, number, first, last = compared
