@@ -209,6 +209,7 @@ def _states_beside(block: Block, line: int) -> bool:
     return any(failed(text) for text in _beside(block, line))
 
 
+@functools.lru_cache(maxsize=256)
 def _only_spoken_of(signature: Signature, text: str) -> bool:
     """True where the sentence around the message shows that it is no message here."""
     found = signature.pattern.search(text)
@@ -229,6 +230,12 @@ def _introduced(block: Block, line: int) -> bool:
     if _HEADING.fullmatch(block.lines[at][:WINDOW]) and not (above and above[-1].strip()):
         below = "\n".join(block.lines[at + 1 : at + 1 + BESIDE])
         return not (first_person(below) or _FRAMES.search(below) or tells(block.text))
+    return _announced(tuple(above))
+
+
+@functools.lru_cache(maxsize=8)
+def _announced(above: tuple[str, ...]) -> bool:
+    """True where these lines end in a sentence that announces an example. Logs repeat themselves."""
     said = introduction(above)[-WINDOW:]
     return said.endswith((":", ",", "：")) and spoken_of(said, len(said), len(said))
 
