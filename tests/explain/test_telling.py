@@ -102,6 +102,15 @@ def test_a_heading_over_a_stack_is_a_report() -> None:
     assert [match.failure.id for match in found] == ["triton-lld-missing"]
 
 
+def test_what_programs_go_on_after_does_not_outrank_an_error() -> None:
+    warned = 'h:2:2 [0] init.cc:127 NCCL WARN Missing "iommu=pt" from kernel command line which can lead to hang!\n'
+    failed = "h:2:8 [1] transport/p2p.cc:220 NCCL WARN hipIpcGetMemHandle failed : invalid argument\n"
+    assert [one.failure.id for one in read_bytes(f"RCCL\n{warned}".encode(), "paste").matches] == ["rccl-iommu"]
+    both = read_bytes(f"RCCL\n{warned}{failed}".encode(), "paste")
+    assert [one.failure.id for one in both.matches] == ["rccl-ipc-handle"]
+    assert "rccl-iommu" in [one.failure.id for one in both.possible]
+
+
 def test_who_owns_nvidia_is_not_made_amd_by_a_question_about_amd() -> None:
     said = "# AMD GPU support?\nFileNotFoundError: ctranslate2/../_rocm_sdk_core/bin\n\nI'm using NVIDIA GPU\n"
     assert read_bytes(said.encode(), "paste").vendor == "nvidia"

@@ -262,9 +262,9 @@ def weigh(matches: Sequence[Match], setting: Setting, vendor: Vendor, known: Kno
         for match in matches
     ]
     claims = [match for match in weighed if not match.doubts]
-    error = next((match for match in claims if not match.warns), None)
+    error = next((match for match in claims if not _goes_on(match)), None)
     rivals = {match.failure.id: rival for match in claims for rival in claims if _disagree(match, rival)}
-    rivals |= {match.failure.id: error for match in claims if error and match.warns}
+    rivals |= {match.failure.id: error for match in claims if error and _goes_on(match)}
     rivals |= {match.failure.id: better for match in claims for better in weighed if _better_read(match, better)}
     return tuple(
         replace(match, doubts=(f"line {rival.lines[0]} speaks for another cause: {rival.failure.id}",))
@@ -303,6 +303,11 @@ def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Ite
         yield "only a warning, and nothing failed"
     if not failure.where.covers(rocm=known.rocm, torch=known.torch, targets=known.targets, libraries=known.libraries):
         yield f"it holds for {failure.where}, and the paste shows other versions"
+
+
+def _goes_on(match: Match) -> bool:
+    """True for a warning, and for a failure after which programs go on."""
+    return match.warns or match.failure.harmless
 
 
 def _consequence(match: Match, matches: Sequence[Match]) -> Iterable[str]:
