@@ -20,7 +20,7 @@ An import that fails because torchvision's compiled part needs libraries which t
 operator declared that this part would have declared, and counted apart with the names of those libraries.
 
 Rows are written to `--results` as they come, and a row that is there is not made again: N classes at most a call, so a
-run can be cut and goes on. `--record` keeps the counts of `--resolve` and `--clean` in results/measured.json.
+run can be cut and goes on. `--record` keeps the counts in results/measured.json.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ def broken(plan: Plan, system: str, read: Counter[str]) -> str:
     return ""
 
 
-def imported(plans: list[Plan]) -> None:
-    """Import what different plans end with, where it is installed here; print what failed and what stood in."""
+def imported(plans: list[Plan]) -> Counter[str]:
+    """Import what different plans end with, where it is installed here; print and count what failed and what stood
+    in."""
     counts, seen = Counter[str](), set[tuple[str, ...]]()
     for plan in plans:
         modules = ("torch", *sorted(item.module for item in plan.items if item.works and item.module))
@@ -93,6 +94,7 @@ def imported(plans: list[Plan]) -> None:
     )
     torch = here.stdout.strip() or "not here"
     print(f"imports of {len(seen)} classes of plans, torch {torch} standing in: {dict(counts)}")
+    return counts
 
 
 NEEDS_GPU = {"unsloth": "its first line asks for an accelerator"}
@@ -116,6 +118,8 @@ CLEAN = {name: value for name, value in os.environ.items() if name != "PYTHONPAT
 
 
 RECORDED = {
+    "made": "installation plans made for every GPU, three systems and five lists of packages, and read as scripts",
+    "imports": "what different plans for Linux end with, imported here with a CPU torch standing in",
     "resolve": "installation plans put to pip, one of each class",
     "clean": "plans in empty environments with a CPU torch standing in",
 }
@@ -275,6 +279,11 @@ def installed(plan: Plan, torch: str, folder: Path) -> tuple[str, str, str]:
     return state, said, stood_in
 
 
+def _record(way: str, counts: Counter[str], command: str) -> None:
+    figure = ", ".join(f"{name} {number}" for name, number in sorted(counts.items()))
+    record(f"plans --{way}", RECORDED[way], f"{figure}, of {counts.total()}", command)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="How many plans hold together.")
     many: dict[str, Any] = {"type": int, "nargs": "?", "const": 999, "default": 0, "metavar": "N"}
@@ -289,8 +298,7 @@ def main() -> int:
         asked = {"resolve": resolve, "clean": clean}
         counts = {way: run(most, options.results) for way, run in asked.items() if (most := getattr(options, way))}
         for way, plans in counts.items() if options.record else ():
-            figure = ", ".join(f"{name} {number}" for name, number in sorted(plans.items()))
-            record(f"plans --{way}", RECORDED[way], f"{figure}, of {plans.total()}", f"benchmarks/plans.py --{way}")
+            _record(way, plans, f"benchmarks/plans.py --{way}")
         return 1 if any(plans["conflict"] or plans["failed"] for plans in counts.values()) else 0
     counts, linux = Counter[str](), dict[tuple[str, ...], Plan]()
     held, read = Counter[str](), Counter[str]()
@@ -308,8 +316,12 @@ def main() -> int:
     print(f"facts as of {as_of()}: {counts.total()} plans: {dict(counts)}; {len(linux)} different ones for Linux")
     print(f"their torch's index: {dict(held)}")
     print(f"their forms: {dict(sorted(read.items()))}")
+    if options.record:
+        _record("made", Counter({"broken": 0} | counts), "benchmarks/plans.py")
     if options.imports:
-        imported(list(linux.values()))
+        ended = imported(list(linux.values()))
+        if options.record:
+            _record("imports", ended, "benchmarks/plans.py --import")
     return 1 if counts["broken"] else 0
 
 
