@@ -27,6 +27,14 @@ def hip(name: str) -> str:
     return TABLE.identifiers[name.encode()].hip
 
 
+def test_a_library_without_counterpart_is_named_by_its_title_and_no_other() -> None:
+    told = {symbol.library: symbols.without_counterpart(symbol) for symbol in EVERY}
+    titles = {name: one.title for name, one in symbols.libraries().items() if one.applicability == "MANUAL"}
+    titles.pop("others", None)
+    assert titles.keys() & told.keys()
+    assert told == {name: titles.get(name, "") for name in told}
+
+
 def test_every_row_is_whole():
     for symbol in EVERY:
         assert symbol.kind in KINDS, symbol

@@ -275,6 +275,35 @@ def test_a_bit_of_the_mode_is_a_difference(tmp_path: Path) -> None:
     assert nvidia.verify(new, old).verdict == "changed"
 
 
+DEEP = 600
+CHAINS = {
+    "sum": "x = f(" + " + ".join(["a"] * DEEP) + ")\n",
+    "attributes": f"x = vars(a{'.b' * DEEP})\n",
+    "calls": f"x = dir(f{'()' * DEEP})\n",
+    "items": f"x = open(a{'[0]' * DEEP}.__file__)\n",
+    "branches": "if a:\n    x = 1\n" + "elif b:\n    x = 1\n" * DEEP,
+    "decorator": f"@a{'.b' * DEEP}\ndef f():\n    return 1\n",
+}
+"""As deep as no reader recurses by itself, and as the compiler takes it: hundreds of `elif` are ordinary."""
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_what_the_compiler_takes_is_not_too_deep(tmp_path: Path, chain: str) -> None:
+    head = "import torch, glob\nimport m\nfrom setuptools import setup\n"
+    text = f"{head}{CHAINS[chain]}setup(package_data={{'p': ['*.h']}}, packages=[])\n"
+    old = {"u.py": text, "setup.py": text, "m.py": PLAIN["m.py"]}
+    gate = "if torch.version.hip:\n    y = 1\n"
+    assert verdict(tmp_path / "beside", old, NAMED) in ("unchanged", "not decided")
+    changed = {"u.py": text + gate, "setup.py": text.replace("from setup", f"{gate}from setup")}
+    assert verdict(tmp_path / "gated", old, changed) in ("unchanged", "not decided")
+    assert verdict(tmp_path / "changed", old, {"u.py": text + "z = 1\n"}) == "changed"
+
+
+def test_a_generated_module_that_is_nested_deeply_is_refused(tmp_path: Path) -> None:
+    made = f"from typing import Any\n{CHAINS['calls']}"
+    assert verdict(tmp_path, {"m.py": ""}, {"_rocm_compat.py": made}) == "changed"
+
+
 UNCHANGED: list[tuple[dict[str, str], dict[str, str]]] = [
     # A place that is only reported, functions that are only called, versions that are looked for.
     (

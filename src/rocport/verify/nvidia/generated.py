@@ -22,6 +22,7 @@ from typing import Any
 from rocport.sandbox import looking
 from rocport.verify.nvidia.asks import asked_by_lines, asked_by_name
 from rocport.verify.nvidia.model import Difference, Kind
+from rocport.verify.nvidia.python_scopes import deeper
 
 CODE = "nvidia-generated-module"
 NAME = "_rocm_compat.py"
@@ -105,7 +106,11 @@ def check(path: str, data: bytes) -> Checked:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         _say(checked, getattr(error, "lineno", 0) or 0, f"is not valid Python ({error})")
         return checked
-    _static(checked, tree)
+    try:
+        with deeper():
+            _static(checked, tree)
+    except RecursionError:
+        _say(checked, 0, "is nested too deeply to be looked at")
     if checked.safe:
         _import(checked, data, tree)
     return checked

@@ -21,7 +21,7 @@ from rocport.verify.nvidia import comments
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.python_fold import Folded, Folder, Resolve
 from rocport.verify.nvidia.python_names import LOOKS, files_read, listed, looking
-from rocport.verify.nvidia.python_scopes import COMPREHENSIONS, FUNCTIONS, identifiers, own_nodes
+from rocport.verify.nvidia.python_scopes import COMPREHENSIONS, FUNCTIONS, deeper, identifiers, own_nodes
 from rocport.verify.nvidia.tokens import aligned
 
 CODE = "nvidia-python"
@@ -112,6 +112,10 @@ class _Side:
             self.tree = ast.parse(data)
             compile(data, "<module>", "exec", dont_inherit=True)
             self.table = symtable.symtable(data, "<module>", "exec")  # type: ignore[arg-type]
+        with deeper():
+            self._look(data)
+
+    def _look(self, data: bytes) -> None:
         self.encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
         self.names = identifiers(self.tree)
         self.documentation: dict[ast.AST, str | None] = {}
@@ -154,6 +158,15 @@ def compare(ported: bytes, original: bytes, facts: Facts) -> Compared:
         new = _Side(ported)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Compared([_unread(facts.path, error, "port", Kind.DIFFERENCE)])
+    try:
+        with deeper():
+            return _compared(new, old, facts)
+    except RecursionError as error:
+        return Compared([_unread(facts.path, error, "original", Kind.UNKNOWN)])
+
+
+def _compared(new: _Side, old: _Side, facts: Facts) -> Compared:
+    ported, original = new.data, old.data
     folded_old = Folder(old.tree, facts.constants, facts.resolve, None).fold()
     folded_new = Folder(new.tree, facts.constants, facts.resolve, old.names).fold()
     comparison = _Comparison(new, old, folded_new, facts.path)
@@ -238,8 +251,10 @@ def _bare_star(node: ast.expr | None) -> bool:
 
 
 def off_rocm(data: bytes, facts: Facts) -> ast.Module:
-    """A module as it runs off ROCm. Raises SyntaxError or ValueError when it cannot be read."""
-    return Folder(ast.parse(data), facts.constants, facts.resolve, None).fold().tree
+    """A module as it runs off ROCm. Raises SyntaxError, ValueError or RecursionError when it cannot be read."""
+    tree = ast.parse(data)
+    with deeper():
+        return Folder(tree, facts.constants, facts.resolve, None).fold().tree
 
 
 def strings_off_rocm(data: bytes, facts: Facts) -> Iterator[str]:

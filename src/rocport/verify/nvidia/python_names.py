@@ -87,12 +87,12 @@ def modules(path: str, tree: ast.Module, known: Iterable[str]) -> dict[str, list
             named = [(node.level, f"{start}{alias.name}", alias.asname or alias.name) for alias in node.names]
             named += [(node.level, node.module or "", f"{called}.") for _, _, called in named]
         elif isinstance(node, ast.Assign) and (by_name := _imported_by_name(node.value)):
-            named = [(0, by_name, ast.unparse(target)) for target in node.targets]
+            named = [(0, by_name, _written(target)) for target in node.targets]
         elif by_name := _imported_by_name(node):
-            named = [(0, by_name, ast.unparse(node))]
+            named = [(0, by_name, _written(node))]
         elif isinstance(node, ast.Call) and _last(node.func) == "run_path" and node.args:
             if run := _files_named(node.args[0], places.values()):
-                found.setdefault(ast.unparse(node), []).extend(run)
+                found.setdefault(_written(node), []).extend(run)
             continue
         else:
             continue
@@ -119,6 +119,8 @@ def _imported_by_name(node: ast.AST) -> str:
 def _files_named(node: ast.AST, paths: Iterable[str]) -> list[str]:
     """The files that a string names by the end of their path, or by a longer one."""
     name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    if not name:
+        return []
     name = f"/{name.removeprefix('./')}"
     return [path for path in paths if name.endswith(f"/{path}") or (name.endswith(".py") and f"/{path}".endswith(name))]
 
@@ -138,7 +140,7 @@ def files_read(tree: ast.AST, own: bool = False) -> Iterator[tuple[str, int]]:
         if own and isinstance(node, ast.Name) and node.id == "__file__":
             module = ""
         elif not own and isinstance(node, ast.Attribute) and node.attr == "__file__":
-            module = ast.unparse(node.value)
+            module = _written(node.value)
         else:
             continue
         at: ast.AST = node
@@ -149,7 +151,7 @@ def files_read(tree: ast.AST, own: bool = False) -> Iterator[tuple[str, int]]:
             at = above
         reader = above.attr if isinstance(above, ast.Attribute) else ""
         if isinstance(above, ast.Call):
-            reader = ast.unparse(above.func)
+            reader = _written(above.func)
         if _READS_FILES.search(reader):
             yield module, node.lineno
 
@@ -167,7 +169,7 @@ def listed(tree: ast.Module, names: Iterable[str]) -> int | None:
         else:
             whole = isinstance(node, ast.Attribute) and node.attr in ("__globals__", "f_globals")
         what = _looked_through(node)
-        whole = whole or (what is not None and "__name__" in ast.unparse(what))
+        whole = whole or (what is not None and "__name__" in _written(what))
         if whole and isinstance(node, ast.expr) and _all_names(node, parents, names, classes):
             return node.lineno
     return None
@@ -207,11 +209,11 @@ def listed_of(
             continue
         what = _looked_through(node)
         if what is not None:
-            subject = ast.unparse(what)
+            subject = _written(what)
         elif isinstance(node, ast.Call) and _last(node.func) in ("run_module", "run_path"):
-            subject = ast.unparse(node)
+            subject = _written(node)
         elif isinstance(node, ast.Attribute) and node.attr == "__globals__":
-            value = ast.unparse(node.value)
+            value = _written(node.value)
             subject = value.rpartition(".")[0] or f"{value}."
         else:
             continue
@@ -265,13 +267,21 @@ def _values(
         if isinstance(above, ast.Call) and _last(above.func) in _OF_ONE and above.args[:1] == [node]:
             asked = True
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and not asked:
-            found.update(called.get(ast.unparse(node), ()))
+            found.update(called.get(_written(node), ()))
         found.update(_files_named(node, names))
     return found
 
 
 def _parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
     return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
+def _written(node: ast.AST) -> str:
+    """An expression as it is written; empty where it is nested too deeply to be."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return ""
 
 
 def _last(node: ast.expr) -> str:
@@ -339,13 +349,13 @@ def _subjects(target: ast.expr, node: ast.expr, pairs: bool, of_values: bool) ->
     values = {value} - {""}
     if name:
         own = ("globals()", "locals()", "vars()") if isinstance(node, ast.Call) and not node.args else ()
-        values.add(f"{ast.unparse(node)}[{name}]")
+        values.add(f"{_written(node)}[{name}]")
         values.update(f"{whole}[{name}]" for whole in own)
         owner = node.value if isinstance(node, ast.Attribute) and node.attr == "__dict__" else None
         if isinstance(node, ast.Call) and node.args:
             owner = node.args[0]
         if owner is not None:
-            whole = ast.unparse(owner)
+            whole = _written(owner)
             values |= {f"{whole}.__dict__[{name}]", f"vars({whole})[{name}]", f"getattr({whole}, {name})"}
             values.add(f"getattr({whole}, {name}, None)")
     return _Subjects(frozenset({name} - {""}), frozenset(values))
@@ -374,15 +384,15 @@ def _leaves_out(test: ast.expr, wanted: bool, name: str, classes: frozenset[str]
         return any(each) if isinstance(test.op, ast.And) is wanted else all(each)
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         equal = isinstance(test.ops[0], ast.Eq)
-        first = isinstance(test.left, ast.Subscript) and ast.unparse(test.left.slice) in ("0", ":1")
-        other = ast.unparse(test.comparators[0]).strip("'\"")
-        first = first and ast.unparse(test.left.value) in of.names  # type: ignore[attr-defined]
+        first = isinstance(test.left, ast.Subscript) and _written(test.left.slice) in ("0", ":1")
+        other = _written(test.comparators[0]).strip("'\"")
+        first = first and _written(test.left.value) in of.names  # type: ignore[attr-defined]
         if first and isinstance(test.ops[0], ast.Eq | ast.NotEq) and len(other) == 1:
             return (name[0] == other) is not (equal is wanted)
     if not isinstance(test, ast.Call):
         return False
     asked = _last(test.func)
-    of_name = isinstance(test.func, ast.Attribute) and ast.unparse(test.func.value) in of.names
+    of_name = isinstance(test.func, ast.Attribute) and _written(test.func.value) in of.names
     if of_name and asked in ("startswith", "endswith") and test.args:
         try:
             given = ast.literal_eval(test.args[0])
@@ -392,6 +402,6 @@ def _leaves_out(test: ast.expr, wanted: bool, name: str, classes: frozenset[str]
         return answer is not wanted
     if of_name and asked in ("islower", "isupper"):
         return (name.islower() if asked == "islower" else name.isupper()) is not wanted
-    of_type = asked == "isinstance" and len(test.args) == 2 and ast.unparse(test.args[1]) in classes
-    of_value = bool(test.args) and ast.unparse(test.args[0]) in of.values
+    of_type = asked == "isinstance" and len(test.args) == 2 and _written(test.args[1]) in classes
+    of_value = bool(test.args) and _written(test.args[0]) in of.values
     return wanted and of_value and (asked in _NO_MODULE or of_type)

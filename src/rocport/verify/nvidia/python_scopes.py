@@ -4,6 +4,8 @@ is one (https://docs.python.org/3/reference/executionmodel.html#naming-and-bindi
 from __future__ import annotations
 
 import ast
+import contextlib
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +16,21 @@ ScopeNode = ast.Module | FunctionNode | ast.ClassDef | ast.Lambda | Comprehensio
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (ast.Module, *FUNCTIONS, ast.ClassDef, ast.Lambda, *COMPREHENSIONS)
+
+
+_DEEP = 10_000
+"""Calls within calls for a tree as deep as the compiler takes one: about a thousand branches of `elif`, or terms."""
+
+
+@contextlib.contextmanager
+def deeper() -> Iterator[None]:
+    """For what walks a tree. Not for the compiler, whose own limit rests on this one and on a stack that ends."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 @dataclass(eq=False)

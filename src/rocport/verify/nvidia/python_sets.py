@@ -13,7 +13,8 @@ from rocport.verify.nvidia.python_names import looking
 
 _MAY = re.compile(rb"\b(?:hip|version|modules|__import__|meta_path|path_hooks)\b")
 _IN_TEXT = re.compile(
-    rb"\bversion\.hip\s*=(?!=)|\bsetattr\s*\([^\n]*\bversion\b[^\n]*[\"']hip[\"']|[\"']torch\.version(?:\.hip)?[\"']\s*[,\]]"
+    rb"\bversion\.hip\s*=(?!=)|\bsetattr\s*\(\s*[\w.]*\bversion\s*,\s*[\"']hip[\"']"
+    rb"|[\"']torch\.version(?:\.hip)?[\"']\s*[,\]]"
 )
 """What the text of a module shows that no parser takes, or that hands code on as a string."""
 _READS = frozenset(("getattr", "hasattr", "import_module", "find_spec", "importorskip", "get", "__import__", "getitem"))
@@ -59,18 +60,23 @@ class _Held:
     @staticmethod
     def holds(node: ast.AST, names: set[str]) -> bool:
         """Whether an expression is one of these names, or an attribute of something by the last of its parts."""
-        text = _dotted(node)
-        return bool(text) and (text in names or any(text.endswith(f".{name}") for name in names))
+        parts = _dotted(node).split(".")
+        return parts != [""] and any(".".join(parts[start:]) in names for start in range(len(parts)))
+
+
+_PARTS = 3
+"""Parts of a name that are looked at, the last ones."""
 
 
 def _dotted(node: ast.AST) -> str:
-    """A name and its attributes as they are written; empty for any other expression, of which the last ones count."""
+    """The last parts of a name with its attributes; empty for an expression that ends in none."""
     parts: list[str] = []
-    while isinstance(node, ast.Attribute):
+    while isinstance(node, ast.Attribute) and len(parts) < _PARTS:
         parts.append(node.attr)
         node = node.value
-    parts.append(node.id if isinstance(node, ast.Name) else "")
-    return ".".join(reversed(parts)) if len(parts) > 1 or parts[0] else ""
+    if isinstance(node, ast.Name) and len(parts) < _PARTS:
+        parts.append(node.id)
+    return ".".join(reversed(parts))
 
 
 def _set_in(tree: ast.Module) -> Iterator[int]:

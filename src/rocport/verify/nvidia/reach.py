@@ -18,6 +18,7 @@ from rocport.verify.nvidia.by_name import BY_NAME, INSTALLED, TAKES_ALL, own_of_
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.paths import normal
+from rocport.verify.nvidia.python_scopes import deeper
 from rocport.verify.nvidia.tokens import LexError
 from rocport.verify.nvidia.tree import Tree
 
@@ -341,7 +342,8 @@ class Reach:
         self, setups: Mapping[str, ast.Module], sections: Mapping[str, object], pyproject: bytes | None
     ) -> None:
         """Files that are installed along: a new one below a package that ships its data."""
-        texts = {path: ast.unparse(tree) for path, tree in setups.items()}
+        with deeper():
+            texts = {path: ast.unparse(tree) for path, tree in setups.items()}
         texts |= {path: str(section) for path, section in sections.items()}
         texts["pyproject.toml"] = (pyproject or b"").decode("utf-8", errors="replace")
         packages = reach_python.packages_of(self.original.modes)
