@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from dataclasses import dataclass
@@ -234,9 +235,14 @@ def _carried(known: Package, target: GfxTarget, candidate: Candidate, windows: b
     return True, f"{how}{which} carries {target.name}"
 
 
+@functools.lru_cache(maxsize=1024)
+def _words(command: str) -> tuple[str, ...]:
+    return tuple(shlex.split(command))
+
+
 def _pip(want: Want, known: Package, install: str) -> str:
     """The install command with the wanted versions in it; what installs from elsewhere is left as it is."""
-    words = shlex.split(install or f"pip install {want.name}")
+    words = _words(install or f"pip install {want.name}")
     if "pip" not in words or any("git+" in word for word in words):
         return install
     specifier = SpecifierSet(want.specifier)

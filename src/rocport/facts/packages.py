@@ -177,14 +177,19 @@ def packages() -> tuple[Package, ...]:
 def find_package(name: str) -> Package | None:
     """The record for a package or one of its aliases (`nvidia-*` is one); None when nothing is known."""
     key = normalize(name)
-    for package in packages():
-        if key == normalize(package.name):
-            return package
-    for spelled in (str.__eq__, fnmatch.fnmatchcase):  # `nvidia-ml-py` before `nvidia-*`
-        for package in packages():
-            if any(spelled(key, normalize(alias)) for alias in package.aliases):
-                return package
-    return None
+    spelled, patterns = _spellings()
+    found = spelled.get(key)  # `nvidia-ml-py` before `nvidia-*`
+    return found or next((package for pattern, package in patterns if fnmatch.fnmatchcase(key, pattern)), None)
+
+
+@functools.cache
+def _spellings() -> tuple[dict[str, Package], tuple[tuple[str, Package], ...]]:
+    """Package by its name and its aliases, a name before an alias and the first before others; aliases with a wildcard.
+
+    All of them as `normalize` writes them."""
+    aliases = [(normalize(alias), package) for package in packages() for alias in package.aliases]
+    names = {normalize(package.name): package for package in packages()}
+    return {**dict(reversed(aliases)), **names}, tuple(one for one in aliases if re.search(r"[*?\[]", one[0]))
 
 
 def package(name: str) -> Package:
