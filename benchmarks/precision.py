@@ -29,6 +29,7 @@ then 40 of 13 more set aside (seed 73; 28 true, 2 repeats), after mending what t
 A last one of that day, of trees that an index lists by one of three paths and of known names, in the order of sha1 of
 OWNER/NAME, whose last digit parts them: 60 of 21 trees to mend by (seed 81; 39 true) and 60 of 28 set aside (seed 82;
 46 true), drawn by one state of the code and labelled together, in an order that tells nothing of the half.
+Then 37 of 15 more set aside (seed 83; 28 true, 1 repeat), after mending what those to mend by showed.
 FOLDER holds a tree as `owner+name`; a tree that is not there is left out. Labels of one cause count once, by the best
 of them, and a site whose message or place in its cause changed is found again; a true one that is gone is named.
 """

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 _CUDAS, _AMDS = ("cuda", "nvidia"), ("hip", "rocm", "amd", "amdgpu")
-# A word of AMD's platform: `is_rocm`, `HIP_HOME`, `torch.version.hip`, `"gfx942"`; not `chip` or `relationship`.
-_WORD = re.compile(r"(?i)(?:^|[^a-z])(?:is_?)?(?:hip(?:ify|cc|blas\w*|_\w*)?|rocm\w*|amd\w*|gfx\w*)(?:[^a-z]|$)")
+# A word of AMD's platform: `is_rocm`, `HIP_HOME`, `torch.version.hip`, `"gfx942"`; not `chip` or `relationship`, nor
+# the processor of `linux/amd64`, which Python's platform module calls AMD64.
+_WORD = re.compile(r"(?i)(?:^|[^a-z])(?:is_?)?(?:hip(?:ify|cc|blas\w*|_\w*)?|rocm\w*|amd(?!64)\w*|gfx\w*)(?:[^a-z]|$)")
 _PATH = re.compile(r"(?i)(?:^|[/._-])(?:hip|rocm|amd)[^/]*(?:$|/)")
 _OF_AMD = re.compile(r"(?i)[._-](?:hip|rocm|amd)[\d.]*(?=[._-]|\Z)")
 _RECIPE = re.compile(r"(?i)(?:docker|container|requirements|environment|constraints|conda|compose)")

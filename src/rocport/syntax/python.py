@@ -332,7 +332,8 @@ class PythonSource:
         return False
 
     def bound_to(self, wanted: frozenset[str]) -> frozenset[str]:
-        """Names assigned (also by unpacking) from an expression that reads or calls one of the dotted names."""
+        """Names assigned (also by unpacking) from an expression that reads or calls one of the dotted names; what has
+        an element or an attribute set, `info["cuda"] = ...`, is not that value."""
         found: set[str] = set()
         for node in self.find(ast.Assign, ast.AnnAssign, ast.NamedExpr):
             value = node.value
@@ -348,7 +349,11 @@ class PythonSource:
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                found.update(inner.id for inner in ast.walk(target) if isinstance(inner, ast.Name))
+                found.update(
+                    inner.id
+                    for inner in ast.walk(target)
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+                )
         return frozenset(found)
 
     def span(self, node: ast.AST) -> tuple[int, int]:

@@ -253,6 +253,8 @@ def _printed(source: PythonSource, node: ast.AST) -> bool:
     kept = source.parents[shown]
     if isinstance(kept, ast.Dict) and shown in kept.values:
         return _is_record(source, kept.keys[kept.values.index(shown)])
+    if isinstance(kept, ast.Assign) and len(kept.targets) == 1 and isinstance(target := kept.targets[0], ast.Subscript):
+        return _is_record(source, target.slice)
     for parent, _ in source.ancestors(node):
         if isinstance(parent, ast.Call) and not isinstance(parent.func, ast.Attribute | ast.Name):
             return False
@@ -268,4 +270,12 @@ def _is_record(source: PythonSource, key: ast.expr | None) -> bool:
     where the file reads it back."""
     if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or "cuda" not in key.value.lower():
         return False
-    return all(node is key or text != key.value for node, text in source.strings)
+    return not any(text == key.value and _reads(source, node) for node, text in source.strings)
+
+
+def _reads(source: PythonSource, key: ast.Constant) -> bool:
+    """True for `info["cuda"]` and `info.get("cuda")`."""
+    parent = source.parents[key]
+    if isinstance(parent, ast.Subscript):
+        return isinstance(parent.ctx, ast.Load)
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "get"
