@@ -202,6 +202,10 @@ def test_a_text_that_a_variable_of_cmake_is_in_compiles_whatever_it_says() -> No
     assert cmake_defines(text) == ['VERSION="v1.2.3"', 'NAME="dock-1"', 'HASH=""', 'DATE=""']
 
 
+def test_conditions_deeper_than_python_follows_have_no_macros() -> None:
+    assert cmake_defines("if(USE_CUDA)\n" * 2000 + "add_definitions(-DA)\n") == []
+
+
 def test_an_option_answers_by_its_default() -> None:
     """cuNSearch: `option(CUNSEARCH_USE_DOUBLE_PRECISION "..." ON)`."""
     text = (

@@ -12,7 +12,8 @@ import ast
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from rocport.project.cmake import VARIABLE, CMakeCommand, commands
 from rocport.project.languages import language_of
@@ -79,7 +80,9 @@ def macros_of(path: str, text: str) -> Macros:
     if language == "python":
         return _of_python(text)
     if language == "cmake":
-        return _of_cmake(text)
+        with contextlib.suppress(RecursionError):  # a thousand conditions in one another are nobody's build
+            return _of_cmake(text)
+        return Macros()
     return Macros(_of_makefile(text)) if language == "make" else Macros()
 
 
@@ -312,25 +315,53 @@ def _branches(items: Sequence[CMakeCommand], start: int) -> tuple[list[tuple[str
     return found, len(items)
 
 
+@dataclass
+class _Chain:
+    """The branches of an `if`: where each begins, its condition (empty: `else`), whether it names sources."""
+
+    starts: list[int] = field(default_factory=list)
+    conditions: list[str] = field(default_factory=list)
+    names: list[bool] = field(default_factory=list)
+
+    def branch(self, at: int, condition: str) -> None:
+        self.starts.append(at)
+        self.conditions.append(condition)
+        self.names.append(False)
+
+    def beside_amd(self, end: int) -> Iterator[tuple[int, int]]:
+        """The branches for CUDA, where one for AMD names sources of its own."""
+        asked = [_decides(condition) for condition in self.conditions]
+        of_amd = [here and names_amd(text) for here, text in zip(asked, self.conditions, strict=True)]
+        if any(amd and named for amd, named in zip(of_amd, self.names, strict=True)):
+            for number, (start, stop) in enumerate(pairwise([*self.starts, end])):
+                if asked[number] and not of_amd[number] and _CUDA.search(self.conditions[number]):
+                    yield start, stop
+
+
 def beside_amd(items: Sequence[CMakeCommand]) -> Iterator[CMakeCommand]:
     """The commands of branches for CUDA beside one for AMD that names sources of its own: `if(CUDA_FOUND) ...
     elseif(HIP_FOUND) file(GLOB SRC hip/*.cpp)`. A build for AMD never comes by."""
-    at = 0
-    while at < len(items):
-        if items[at].name == "if":
-            branches, at = _branches(items, at)
-            asked = [condition is not None and _decides(condition) for condition, _ in branches]
-            of_amd = [here and names_amd(condition or "") for here, (condition, _) in zip(asked, branches, strict=True)]
-            own = any(
-                patterns(item.arguments)
-                for here, (_, body) in zip(of_amd, branches, strict=True)
-                if here
-                for item in body
-            )
-            for here, (condition, body) in zip(asked, branches, strict=True):
-                shut = own and here and _CUDA.search(condition or "") is not None and not names_amd(condition or "")
-                yield from body if shut else beside_amd(body)
-        at += 1
+    opened: list[_Chain] = []
+    ends = [0] * (len(items) + 1)
+    for at, item in enumerate(items):
+        if item.name == "if":
+            opened.append(_Chain())
+            opened[-1].branch(at, item.arguments)
+        elif opened and item.name in ("elseif", "else"):
+            opened[-1].branch(at, item.arguments if item.name == "elseif" else "")
+        elif opened and item.name == "endif":
+            chain = opened.pop()
+            for start, stop in chain.beside_amd(at):
+                ends[start] = max(ends[start], stop)
+            if opened:
+                opened[-1].names[-1] |= any(chain.names)
+        elif opened and patterns(item.arguments):
+            opened[-1].names[-1] = True
+    end = 0
+    for at, item in enumerate(items):
+        if at < end:
+            yield item
+        end = max(end, ends[at])
 
 
 def _taken(branches: Sequence[tuple[str | None, list[CMakeCommand]]], switches: dict[str, bool]) -> list[CMakeCommand]:
