@@ -85,6 +85,10 @@ RULE = Rule(
         Example("nvidia-smi\n", path="run.sh"),
         Example('echo "nvcc -arch=sm_80 a.cu" > job.sh\n', path="run.sh"),
         Example('echo "$(nvcc --version)"\n', path="run.sh"),
+        Example(
+            'targets() {\n  echo "-gencode arch=compute_80,code=sm_80 -O3"\n}\nhipcc $(targets) a.cu\n', path="run.sh"
+        ),
+        Example('{\n  echo "clang a.cu -arch=sm_80 -o a"\n} > job.sh\n', path="run.sh"),
         Example("cat <<EOF\nwatch nvidia-smi\nEOF\nnvcc a.cu\n", path="run.sh"),
         Example("{\n  cat <<EOF\nnvcc a.cu\nEOF\n} > job.sh\nsh job.sh\n", path="run.sh"),
         Example(
@@ -158,8 +162,20 @@ def _builds_for_hip(data: bytes) -> bool:
 _RUNS_NVCC, _RUNS_HIPCC = (
     re.compile(rb"(?m)^\t[@-]*(?:\$[({]%s[)}]|%s)\s" % (name, name.lower())) for name in (b"NVCC", b"HIPCC")
 )
-_TOLD = re.compile(r"""echo(?: -\w+)* (?:"(?:(?!\$\()[^"`])*"|'[^']*')(?: *1?>&2)?;?""")
-"""What a script tells its user, and runs nothing, and is kept in no file."""
+
+
+def _is_told(text: str) -> bool:
+    """True for a sentence that a script tells its user, `echo "Building for sm_90"`: it holds no flag, no path and no
+    command, so that nobody runs it, keeps it in a file or takes it for what a function returns."""
+    match = _ECHO.fullmatch(text.strip())
+    words = match["text"].split() if match else []
+    return len(words) > 2 and words[0] not in _COMMANDS and not any(word.startswith("-") for word in words)
+
+
+_ECHO = re.compile(r"""echo(?: -\w+)* (?P<quote>["'])(?P<text>[^"'`$=/\\<>|]+)(?P=quote)(?: *1?>&2)?;?""")
+_COMMANDS = frozenset(
+    ("nvcc", "nvidia-smi", "export", "source", "set", "make", "cmake", "pip", "python", "clang", "hipcc")
+)
 
 
 def _shown(lines: Sequence[Line]) -> frozenset[int]:
@@ -186,7 +202,7 @@ def _found(source: BuildSource) -> Iterator[Finding]:
     for line in source.lines:
         if line.number in shown or line.gated or names_amd(line.text):
             continue
-        if source.language == "shell" and _TOLD.fullmatch(line.text.strip()):
+        if source.language == "shell" and _is_told(line.text):
             continue
         for pattern, what in (
             (_NVCC, "no nvcc on ROCm"),
