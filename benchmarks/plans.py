@@ -19,8 +19,9 @@ one class. What its authors let nobody import without a GPU is counted apart. Fo
 An import that fails because torchvision's compiled part needs libraries which the stand-in lacks is run again with the
 operator declared that this part would have declared, and counted apart with the names of those libraries.
 
-Rows are written to `--results` as they come, and a row that is there is not made again: N classes at most a call, so a
-run can be cut and goes on. `--record` keeps the counts in results/measured.json.
+Rows are written to `--results` as they come (none for a class that pip did not end in time), and a row that is there is
+not made again: N classes at most a call, so a run can be cut and goes on. `--record` keeps the counts in
+results/measured.json.
 """
 
 from __future__ import annotations
@@ -182,11 +183,14 @@ def resolve(most: int, results: Path) -> Counter[str]:
         plan = classes[key][0]
         done = resolve_plan(plan)
         bad = next((step for step in done.steps if step.state in ("conflict", "failed")), None)
+        if bad is not None and "did not end within" in bad.said:
+            print(f"not asked to its end: {bad.said}: {bad.command}")
+            continue
         system = plan.request.system.kind if plan.request.system else ""
         state = (
             bad.state if bad else "resolved" if all(step.state == "resolved" for step in done.steps) else "stand-ins"
         )
-        said = f"{bad.command}: {bad.said}" if bad else ""
+        said = f"{bad.said}: {bad.command}" if bad else ""
         pins = " ".join(torch_pins(plan))
         rows.add(key, system=system, torch=pins, beside=" && ".join(beside(plan)), state=state, said=said[:400])
     counts = Counter[str]()
