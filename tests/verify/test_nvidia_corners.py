@@ -126,6 +126,10 @@ LEAKS += [
         {"a.py": GATE.format("", "match torch:\n        case 1:\n            pass")},
     ),
     ({"a.py": "import torch\n"}, {"a.py": GATE.format("", "match torch:\n        case 1:\n            pass")}),
+    (
+        {"setup.py": "setup(python_requires='>=3.10')\n", "a.py": "import torch\n"},
+        {"a.py": GATE.format("", "try:\n        f()\n    except* ValueError:\n        pass")},
+    ),
     # What reads source text or byte code sees the gate.
     (
         {"a.py": "import torch\nimport inspect\nK = inspect.getsource(torch)\n"},
