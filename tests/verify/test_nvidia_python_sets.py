@@ -107,6 +107,12 @@ def test_who_only_reads_it(text: str) -> None:
     assert sets_hip(f"{HEAD}{text}\n".encode()) == 0
 
 
+def test_an_importer_that_says_nothing_of_torch_is_none() -> None:
+    text = "import builtins, sys\nbuiltins.__import__ = f\nsys.meta_path.insert(0, g)\n"
+    assert sets_hip(text.encode()) == 0
+    assert sets_hip(f"{text}# torch\n".encode()) == 2
+
+
 def verdict(tmp_path: Path, shim: dict[str, str]) -> nvidia.Proof:
     files = {"a.py": "import torch\nx = 1\n", **shim}
     for name in ("old", "new"):

@@ -25,8 +25,9 @@ _IMPORTERS = frozenset(("meta_path", "path_hooks"))
 
 
 def sets_hip(data: bytes) -> int:
-    """The line of a module that may set what the predicate asks, or put another `torch` in its place; 0 without one."""
-    if b"torch" not in data and b"__import__" not in data and b"meta_path" not in data:
+    """The line of a module that may set what the predicate asks, or put another `torch` in its place; 0 without one. An
+    importer of a module that says nothing of torch is none: detectron2's `config/lazy.py` has one for its own files."""
+    if b"torch" not in data:
         return 0
     found = _IN_TEXT.search(data)
     lines = [data.count(b"\n", 0, found.start()) + 1] if found else []
