@@ -29,6 +29,10 @@ NAMED = {"m.py": "import torch\n_R = torch.version.hip is not None\nx = 1\n"}
 PLAIN = {"m.py": "import torch\nx = 1\n"}
 MACROS = {"a.h": "#define AT __LINE__\n", "b.h": "#define HERE AT + 0\n", "a.cpp": "int x = HERE;\n"}
 LEAKS: list[tuple[dict[str, str], dict[str, str]]] = [
+    # Line ends of another kind, where there were some and where there were none.
+    *(({"l.cmake": text}, {"l.cmake": f"{text}# a\r\n"}) for text in ("", "f()\n", "f()")),
+    ({"l.cmake": "f()\r\n"}, {"l.cmake": "f()\n"}),
+    ({"l.cmake": "f()\r\n"}, {"l.cmake": "f()\r\nif(USE_ROCM)\nendif()\r\n"}),
     # What a batch system reads, and what writes code into a file, are comments.
     ({"a.py": "#SBATCH --gres=gpu:1\nx = 1\n"}, {"a.py": "#SBATCH --gres=gpu:2\nx = 1\n"}),
     ({"a.py": "# [[[cog\n# out(1)\n# ]]]\n"}, {"a.py": "# [[[cog\n# out(2)\n# ]]]\n"}),
@@ -326,6 +330,12 @@ UNCHANGED: list[tuple[dict[str, str], dict[str, str]]] = [
     (
         {"Makefile": "ifeq ($(USE_ROCM),1)\nX = 1\nendif\n"},
         {"Makefile": "USE_ROCM ?= 0\nifeq ($(USE_ROCM),1)\nX = 1\nendif\n"},
+    ),
+    # A file that had no line has no ends of lines to keep.
+    ({"l.cmake": ""}, {"l.cmake": "if(USE_ROCM)\n  f()\nendif()\n"}),
+    (
+        {"meson.build": "project('x')\n", "meson_options.txt": ""},
+        {"meson_options.txt": "option('use_rocm', type: 'boolean', value: false)\n"},
     ),
     # What a build script defines for ROCm only is no switch.
     (

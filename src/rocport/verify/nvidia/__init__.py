@@ -312,7 +312,8 @@ class _Comparison:
 
     def _line_ends(self, path: str, kind: str, new: bytes, old: bytes) -> None:
         """Carriage returns, other blanks and trigraphs: tokens do not show them, or readers differ over them."""
-        if (b"\r" in new, b"\n" in new.replace(b"\r\n", b"")) != (b"\r" in old, b"\n" in old.replace(b"\r\n", b"")):
+        now, was = ((b"\r" in text, b"\n" in text.replace(b"\r\n", b"")) for text in (new, old))
+        if now != was and (now[0] or any(was)):
             message = "its line ends are not as they were (carriage returns): recipes, strings and `#!` lines hold them"
             self._files(path, message, "write the line ends of the original", Kind.UNDECIDED)
         if new.startswith(codecs.BOM_UTF8) != old.startswith(codecs.BOM_UTF8):
