@@ -83,6 +83,6 @@ def test_mutants_without_coverage_say_so_before_they_start(tmp_path: Path) -> No
         "runpy.run_path(sys.argv[0], run_name='__main__')"
     )
     command = [sys.executable, "-c", without, str(BENCHMARKS / "mutants.py")]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=600)
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=3600)
     assert (run.returncode, run.stdout) == (2, "")
     assert "pip install coverage" in run.stderr
