@@ -26,12 +26,9 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(hip\w+)[ \t]+(hip\w+)[ \t]*$", 
 _DECLARATOR = re.compile(r"(?:\(\s*\*\s*)?\b([A-Za-z_]\w*)\s*(?:\)\s*\([^()]*\))?\s*(?:\[[^\]]*\]\s*)*(?:,|$)")
 _CUDA = ("driver_types.h", "cuda_runtime_api.h", "surface_types.h", "texture_types.h", "cuda.h")
 OTHER_NAMES = {
-    ("cudaDeviceProp", "sparseCudaArraySupported"): "sparseHipMappedArraySupported",
-    **{
-        ("CUDA_KERNEL_NODE_PARAMS", f"{whole}{axis}"): f"{whole}.{axis.lower()}"
-        for whole in ("gridDim", "blockDim")
-        for axis in "XYZ"
-    },
+    ("CUDA_KERNEL_NODE_PARAMS", f"{whole}{axis}"): f"{whole}.{axis.lower()}"
+    for whole in ("gridDim", "blockDim")
+    for axis in "XYZ"
 }
 _RESERVED = re.compile(r"reserved\d*|__pad\w*|pad\d*")
 # Tags and versions, which no source names; unions of attributes, whose member an enumerator chooses that is named.

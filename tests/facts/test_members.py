@@ -32,7 +32,7 @@ def test_structures_are_read_with_their_members() -> None:
 
 def test_members_of_clusters_numa_and_other_names_are_told() -> None:
     known = other_members()
-    assert known[b"sparseCudaArraySupported"][b"cudaDeviceProp"] == b"sparseHipMappedArraySupported"
+    assert known[b"sparseCudaArraySupported"][b"cudaDeviceProp"] == b"sparseHipArraySupported"
     assert known[b"requiredClusterWidth"] == {b"cudaFuncAttributes": b""}
     assert known[b"gridDimX"][b"CUDA_KERNEL_NODE_PARAMS"] == b"gridDim.x"
     assert not known.keys() & {b"major", b"multiProcessorCount", b"numRegs", b"x"}

@@ -28,7 +28,7 @@ RULE = Rule(
     examples=(
         Example(
             "int f(cudaDeviceProp p) { return p.sparseCudaArraySupported; }\n",
-            contains=("p.sparseHipMappedArraySupported",),
+            contains=("p.sparseHipArraySupported",),
         ),
         Example(
             "int f(const cudaDeviceProp *p) { return p->deferredMappingCudaArraySupported; }\n",
