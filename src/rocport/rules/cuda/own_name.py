@@ -50,6 +50,7 @@ RULE = Rule(
         "#ifndef __device__\n#define __device__\n#endif\n__device__ int f(int a) { return a; }\n",
         "#ifdef __JETBRAINS_IDE__\n#define __device__\n#define __shared__\n#endif\n__device__ int f(int a);\n",
         "#ifdef TIDY\n#if !defined(__device__)\n#define __device__\n#endif\n#endif\n__device__ int f(int a);\n",
+        "#if defined __SUNPRO_CC && !defined __RESTRICT\n#define _Restrict\n#define __restrict__\n#endif\n",
         "#define SHFL(v, l) __shfl_sync(0xffffffff, v, l)\n",
         "struct T { __device__ int __any(int p); };\n",
     ),
@@ -62,11 +63,15 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     renamed = load().identifiers
     for name in sorted(bound.own):
         symbol = renamed.get(name)
-        if (symbol is not None and symbol.hip != symbol.cuda) or name == b"warpSize":
+        if (symbol is not None and symbol.hip != symbol.cuda) or name in _OTHERS:
             continue
         yield from _macros(source, name)
         if name in RETIRED:
             yield from _functions(source, bound, name)
+
+
+_OTHERS = frozenset((b"warpSize", b"__restrict__", b"__restrict"))
+"""Another rule's to name, and words of the compilers that configure scripts define where one lacks them."""
 
 
 def _macros(source: CudaSource, name: bytes) -> Iterator[Finding]:
