@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 
 import pytest
 
@@ -96,3 +97,12 @@ def test_the_import_of_the_generated_module(
 ) -> None:
     found = problems(original, path, line, generated)
     assert [said in message for message in found] == [True] * bool(said), found
+
+
+def test_a_build_file_that_names_a_module_often_is_read_in_linear_time() -> None:
+    text = "add_custom_target(a DEPENDS t/m.py)\n" * 2000
+    began = time.process_time()
+    assert problems({**LOOSE, "CMakeLists.txt": text}, "s/m.py", BARE, BESIDE) == []
+    assert time.process_time() - began < 3
+    said = problems({**LOOSE, "CMakeLists.txt": f"{text}install(\n  FILES s/m.py)\n"}, "s/m.py", BARE, BESIDE)
+    assert [item.partition(" ")[0] for item in said] == ["CMakeLists.txt:2002"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import os
 import posixpath
 import re
@@ -20,7 +21,10 @@ _BUILD_SCRIPTS = frozenset(("setup.py", "conanfile.py", "conf.py"))
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\w[.\w]*)[ \t]+import[ \t]+([\w*]+)|import[ \t]+(\w[.\w]*))", re.MULTILINE)
 
 _RUNS_OR_COPIES = re.compile(r"\bexec\(|execfile\(|run_path\(|\bcopy(?:file|2|tree)?\(|\bmove\(")
-_INSTALLS = r"\binstall\s*\(|configure_file\s*\(|file\s*\(\s*(?:COPY|INSTALL)|install_sources|copy"
+_INSTALLS = re.compile(
+    r"\binstall\s*\(|configure_file\s*\(|file\s*\(\s*(?:COPY|INSTALL)|install_sources|copy", re.IGNORECASE
+)
+_COMMAND = re.compile(r"^[ \t]*\w+[ \t]*\(", re.MULTILINE)
 _Imports = list[tuple[int, str, int]]
 """Imports of a module: (level, dotted name, line)."""
 _Say = Callable[[ast.stmt, str, str], None]
@@ -228,10 +232,15 @@ class Places:
             text = content.decode("utf-8", errors="replace")
             if kind == "python" and not _RUNS_OR_COPIES.search(text):
                 continue
+            lines = text.split("\n")
+            begun = [(found.end(), found.start()) for found in _COMMAND.finditer(text)] if kind == "cmake" else []
             for match in re.finditer(rf"(?<![\w.-])((?:[\w.-]+/)*){re.escape(name)}(?![\w.-])", text):
                 line = text.count("\n", 0, match.start()) + 1
-                whole = text.split("\n")[line - 1]
-                if kind == "cmake" and not re.search(_INSTALLS, _command(text, match.start()), re.IGNORECASE):
+                whole = lines[line - 1]
+                # The CMake command around the place, from its name on.
+                at = bisect.bisect_right(begun, (match.start(), len(text)))
+                start = begun[at - 1][1] if at else 0
+                if kind == "cmake" and not _INSTALLS.search(text, start, match.start()):
                     continue
                 beside = posixpath.dirname(builder)
                 named = posixpath.normpath(posixpath.join(beside, match.group(1), name))
@@ -241,12 +250,6 @@ class Places:
                 if not match.group(1) and parent and re.search(rf"['\"]{re.escape(parent)}['\"]", whole):
                     return f"{builder}:{line}"
         return ""
-
-
-def _command(text: str, place: int) -> str:
-    """The CMake command around a place, from its name on."""
-    start = max((match.start() for match in re.finditer(r"(?m)^[ \t]*\w+[ \t]*\(", text[:place])), default=0)
-    return text[start:place]
 
 
 def _runs_as_script(tree: ast.Module) -> bool:
