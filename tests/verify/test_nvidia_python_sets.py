@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,23 @@ SETS = [
         "exec('torch.version.hip = 1')",
         "print 'x'\ntorch.version.hip = 1",
     ),
+    # Names from a list, in keywords, and of the torch of another module.
+    "for m in ('torch',):\n    sys.modules[m] = f()",
+    "MOCK = ['torch', 'torch.nn']\nsys.modules.update((m, f()) for m in MOCK)",
+    "stubs = {'torch': f()}\npatch.dict(sys.modules, stubs)",
+    "for m in ('torch',):\n    monkeypatch.setitem(sys.modules, m, 1)",
+    *(
+        "patch.dict('sys.modules', {'torch': 1})",
+        "patch.dict('sys.modules', torch=1)",
+        "patch.dict(sys.modules, torch=1)",
+    ),
+    *("patch.multiple(torch.version, hip='x')", "monkeypatch.setattr(target=torch.version, name='hip', value='x')"),
+    *(
+        "torch.version.__setattr__('hip', 'x')",
+        "patch.dict(torch.version.__dict__, hip='x')",
+        "operator.setitem(vars(v), 'hip', 1)",
+    ),
+    *("patch('package.module.torch')", "patch('package.torch.version.hip', 'x')", "monkeypatch.setattr(x, 'torch', 1)"),
 ]
 READS = [
     *(
@@ -93,6 +111,10 @@ READS = [
         "vars(torch.version).update(a=1)",
         "x.meta_path = []",
     ),
+    "L = ['torch']\nsys.modules[__name__] = f()",
+    *("L = ['torch']\nsys.modules.update({'a': 1})", "L = ['torch']\npatch.dict(sys.modules, {'a': 1})"),
+    *("sys.modules[name] = f()", "sys.modules.pop(name)", "self.modules.update(x)", "patch('package.torch.nn')"),
+    *("patch.dict(os.environ, HIP='1')", "setattr(self, 'x', torch.zeros(1))", "dict(vars(torch.version), hip=1)"),
 ]
 
 
@@ -121,6 +143,17 @@ def verdict(tmp_path: Path, shim: dict[str, str]) -> nvidia.Proof:
             (tmp_path / name / path).write_text(text)
     (tmp_path / "new/a.py").write_text("import torch\nif torch.version.hip:\n    x = 2\nelse:\n    x = 1\n")
     return nvidia.verify(tmp_path / "new", tmp_path / "old")
+
+
+@pytest.mark.parametrize("text", ["mock.patch('torch')", "monkeypatch.setattr(m, 'torch', 1)"])
+def test_a_test_that_never_says_version_sets_it_too(text: str) -> None:
+    assert sets_hip(f"import mock\n{text}\n".encode()) == 2
+
+
+def test_a_module_that_replaces_torch_is_told_of_once(tmp_path: Path) -> None:
+    cells = [{"cell_type": "code", "source": "sys.modules['torch'] = f()"}]
+    found = verdict(tmp_path, {"b.py": "sys.modules['torch'] = f()\n", "n.ipynb": json.dumps({"cells": cells})})
+    assert sorted(item.message.partition(" ")[0] for item in found.of(Kind.UNDECIDED)) == ["b.py:1", "n.ipynb"]
 
 
 def test_a_shim_of_the_original_is_named_with_its_line(tmp_path: Path) -> None:

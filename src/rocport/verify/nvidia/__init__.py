@@ -583,9 +583,13 @@ class _Comparison:
             if (own := _TORCH.fullmatch(path)) and f"{own.group(1)}__init__.py" not in self.old:
                 message = f"{path} is another `torch` where its folder is searched, and the predicate may ask it"
                 self._files(self.folded_imports[0][0], message, "see that no result rests on it", Kind.UNDECIDED)
-            readable = path.endswith(".py") and mode in ("file", "exec")
-            if readable and (line := python_sets.sets_hip(self.old.data(path))):
-                message = f"{path}:{line} may set what the predicate asks: there it is not false"
+            if mode not in ("file", "exec") or not path.endswith((".py", ".ipynb")):
+                continue
+            notebook = path.endswith(".ipynb")
+            module = data.notebook(self.old.data(path)) if notebook else self.old.data(path)
+            if line := python_sets.sets_hip(module or b""):
+                where = path if notebook else f"{path}:{line}"
+                message = f"{where} may set what the predicate asks, or put another torch there: it is not false then"
                 step = "see that no result rests on it"
                 self._files(self.folded_imports[0][0], message, step, Kind.UNDECIDED)
 

@@ -68,7 +68,6 @@ SOURCE_READ = re.compile(
 )
 HANDS = re.compile(rb"\b(?:jit|njit|script|kernel|vectorize|cfunc|stencil|CompilationUnit|rawkernel|fuse|boost)\b")
 """Words of the calls that compile what is handed to them."""
-_REPLACES_TORCH = re.compile(rb"\bmodules\s*\[\s*[\"']torch[\"']\s*\]\s*=(?!=)|\bmodules\.(?:pop|update|setdefault)\b")
 _MOST = 20
 """Differences listed of one file."""
 _TYPE_COMMENT = re.compile(r"#\s*type:")
@@ -182,9 +181,6 @@ def _compared(new: _Side, old: _Side, facts: Facts) -> Compared:
         message = "the module reads source text or byte code, its own perhaps, which the port has changed"
         step = "see that no result rests on it (a hash of a cache, a kernel made from it)"
         found.append(_difference(facts.path, 1, 1, message, kind=Kind.UNDECIDED, step=step))
-    if _REPLACES_TORCH.search(original):
-        message = "the module puts another `torch` in its place, which the predicate may ask"
-        found.append(_difference(facts.path, 1, 1, message, kind=Kind.UNDECIDED, step="see which torch it is there"))
     if _OWN_LINES & old.names:
         what = ", ".join(sorted(_OWN_LINES & old.names))
         message = f"the module reads line numbers of its own ({what}); lines below an insertion have moved"

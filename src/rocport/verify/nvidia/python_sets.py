@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from rocport.verify.nvidia.python_names import looking
 
-_MAY = re.compile(rb"\b(?:hip|version|modules|__import__|meta_path|path_hooks)\b")
+_MAY = re.compile(rb"\b(?:hip|version|modules|__import__|meta_path|path_hooks|setattr|patch)\b")
 _IN_TEXT = re.compile(
     rb"\bversion\.hip\s*=(?!=)|\bsetattr\s*\(\s*[\w.]*\bversion\s*,\s*[\"']hip[\"']"
     rb"|[\"']torch\.version(?:\.hip)?[\"']\s*[,\]]"
@@ -83,6 +83,7 @@ def _dotted(node: ast.AST) -> str:
 def _set_in(tree: ast.Module) -> Iterator[int]:
     held = _Held(tree)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    listed = _in_a_list(parents)
     for node in parents:
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             of_version = node.attr == "hip" and held.holds(node.value, held.version)
@@ -90,36 +91,68 @@ def _set_in(tree: ast.Module) -> Iterator[int]:
             importer = node.attr == "__import__" or (node.attr in _IMPORTERS and _dotted(node.value) == "sys")
             if of_version or of_torch or importer:
                 yield node.lineno
-        elif isinstance(node, ast.Call) and _handed(node, held):
+        elif isinstance(node, ast.Call) and _handed(node, held, listed):
             yield node.lineno
-        if isinstance(node, ast.expr) and _names_of(node, held) and _changed(node, parents):
+        if isinstance(node, ast.expr) and _names_of(node, held) and _changed(node, parents, listed):
             yield node.lineno
 
 
-def _handed(node: ast.Call, held: _Held) -> bool:
-    """`setattr(torch.version, "hip", x)`, `patch("torch.version.hip")`, `setitem(sys.modules, "torch", x)`."""
+def _handed(node: ast.Call, held: _Held, listed: bool) -> bool:
+    """`setattr(torch.version, "hip", x)`, `patch("torch.version.hip")`, `setitem(sys.modules, "torch", x)`; `listed` is
+    what `_in_a_list` gives."""
     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if called in _READS:
         return False
     if called in ("insert", "append", "extend") and isinstance(node.func, ast.Attribute):
         return isinstance(node.func.value, ast.Attribute) and node.func.value.attr in _IMPORTERS
-    words = {item.value for item in node.args if isinstance(item, ast.Constant)}
+    given = [*node.args, *(item.value for item in node.keywords)]
+    if called in ("__setattr__", "__delattr__") and isinstance(node.func, ast.Attribute):
+        given.insert(0, node.func.value)
+    words = {item.value for item in given if isinstance(item, ast.Constant)}
+    if called in _BY_KEYWORD:
+        words.update(item.arg for item in node.keywords)
     unknown = called == "setattr" and len(node.args) > 1 and not isinstance(node.args[1], ast.Constant)
-    for item in node.args:
+    for item in given:
         if held.holds(item, held.version) and ("hip" in words or unknown):
             return True
-        if held.holds(item, held.torch) and ("version" in words or (unknown and item is node.args[0])):
+        if held.holds(item, held.torch) and ("version" in words or (unknown and item is given[0])):
             return True
-        if _dotted(item) == "sys.modules" and _names_torch(node):
-            return True
-    return called.startswith(("patch", "setattr", "delattr")) and not words.isdisjoint(
-        ("torch.version.hip", "torch.version", "torch")
-    )
+        if _dotted(item) == "sys.modules" or (called in _BY_KEYWORD and getattr(item, "value", "") == "sys.modules"):
+            others = [one for one in given if one is not item]
+            named = any(map(_names_torch, others)) or not words.isdisjoint(("torch", "torch.version"))
+            if named or (listed and called in ("setitem", "dict") and others and not _constant(others[0])):
+                return True
+        elif called in ("setitem", "dict") and isinstance(node.func, ast.Attribute) and _names_of(item, held):
+            return _names_what_is_asked(node)
+    return called.startswith(("patch", "setattr", "delattr")) and any(_NAMED.fullmatch(str(word)) for word in words)
+
+
+_NAMED = re.compile(r"(?:[\w.]+\.)?torch(?:\.version(?:\.hip)?)?")
+"""What is asked, or the torch of a module, as `patch("package.module.torch")` writes it."""
+_BY_KEYWORD = frozenset(("dict", "multiple"))
+"""Those of `unittest.mock.patch` that are told by keywords what they set."""
+
+
+def _constant(node: ast.expr) -> bool:
+    """Whether a key, or the dictionary of a call, is known: `"torch"`, `{"torch": x}`, `__name__`."""
+    return isinstance(node, ast.Constant | ast.Dict) or _dotted(node) == "__name__"
+
+
+def _in_a_list(parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether a list or dictionary names torch: `for name in ("torch", "torch.nn"): sys.modules[name] = Mock()`."""
+    return any(_is_torch(node) and isinstance(above, _LISTS) for node, above in parents.items())
+
+
+_LISTS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+
+
+def _is_torch(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, str) and (value == "torch" or value.startswith("torch.version"))
 
 
 def _names_torch(node: ast.AST) -> bool:
-    values = [item.value for item in ast.walk(node) if isinstance(item, ast.Constant)]
-    return any(isinstance(value, str) and (value == "torch" or value.startswith("torch.version")) for value in values)
+    return any(map(_is_torch, ast.walk(node)))
 
 
 def _names_of(node: ast.expr, held: _Held) -> bool:
@@ -133,17 +166,21 @@ def _names_of(node: ast.expr, held: _Held) -> bool:
     return held.holds(of, held.version) or held.holds(of, held.torch)
 
 
-def _changed(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether a dictionary is given `hip`, `version` or torch, or loses it."""
+def _changed(node: ast.expr, parents: dict[ast.AST, ast.AST], listed: bool) -> bool:
+    """Whether a dictionary is given `hip`, `version` or torch, or loses it. What is not known of all modules may be
+    torch where `listed`, which `_in_a_list` gives."""
+    listed = listed and _dotted(node) == "sys.modules"
     above = parents.get(node)
     if isinstance(above, ast.Subscript) and above.value is node and not isinstance(above.ctx, ast.Load):
-        return _names_what_is_asked(above.slice)
+        unknown = isinstance(above.ctx, ast.Store) and not _constant(above.slice)
+        return _names_what_is_asked(above.slice) or (listed and unknown)
     if isinstance(above, ast.AugAssign) and above.target is node:
-        return _names_what_is_asked(above.value)
+        return _names_what_is_asked(above.value) or (listed and not _constant(above.value))
     call = parents.get(above) if isinstance(above, ast.Attribute) and above.attr in _CHANGES else None
-    if not (isinstance(call, ast.Call) and call.func is above):
+    if not (isinstance(call, ast.Call) and isinstance(above, ast.Attribute) and call.func is above):
         return False
-    return _names_what_is_asked(call) or not (call.args or call.keywords)
+    unknown = above.attr in ("update", "setdefault", "__setitem__") and not all(map(_constant, call.args[:1]))
+    return _names_what_is_asked(call) or (listed and unknown) or not (call.args or call.keywords)
 
 
 def _names_what_is_asked(node: ast.AST) -> bool:
