@@ -48,6 +48,7 @@ RULE = Rule(
     ),
     clean=(
         "template <typename T> __device__ void f(T x) { convert<T>::template to<4>(x); }\n",
+        "template <class T, class F> void f(F run) { run.template operator()<T>(1); }\n",
         "template <typename T> __device__ void f(T x) { convert<int>::to<4>(x); }\n",
         "template <typename T> __device__ bool f(T x) { return limits<T>::low < x; }\n",
         "template <typename T> __device__ void f(T x) { convert<T>::to(x); }\n",
@@ -94,7 +95,9 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 def _without_arguments(source: CudaSource) -> Iterator[Finding]:
     for position in source.find(b"template"):
         name = position + 1
-        if source.at(position - 1) in (b"::", b".", b"->") and source.is_ident(name) and source.at(name + 1) == b"(":
+        if source.at(name) == b"operator" or not source.is_ident(name) or source.at(name + 1) != b"(":
+            continue  # the brackets of operator() are its name
+        if source.at(position - 1) in (b"::", b".", b"->"):
             yield finding(
                 RULE,
                 source,
