@@ -7,6 +7,7 @@ for a pointer, it is left.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
@@ -38,6 +39,11 @@ RULE = Rule(
         ),
         Example("__global__ void k(const float __restrict__ *x);\n", contains=("k(const float *x);",)),
         Example("__global__ void k(int4 const __restrict &x);\n", contains=("k(int4 const &x);",)),
+        Example(
+            "#define VALUE float __restrict__\nint n;\n"
+            "__global__ void k(VALUE x, int __restrict__\n#ifdef A\n a\n#endif\n);\n",
+            contains=("#define VALUE float \n", "\nint n;\n", "VALUE x, int \n#ifdef A\n"),
+        ),
     ),
     clean=(
         "__global__ void k(const float *__restrict__ x, Pointer __restrict__ y, float &__restrict__ z);\n",
@@ -49,6 +55,8 @@ RULE = Rule(
     ),
 )
 
+_BLANKS = re.compile(rb"[ \t]*")
+
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for position in source.find(*_WORDS):
@@ -56,10 +64,12 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         while source.at(before) in _QUALIFIERS:
             before -= 1
         if source.at(before) in _VALUES:
+            # To the next token of its line only: the line's end may end a directive.
+            blanks = _BLANKS.match(source.data, source.end(position))
             yield finding(
                 RULE,
                 source,
                 position,
                 "restrict on a value, not on a pointer: nvcc takes it, and clang refuses it; it is left out",
-                edits=[Edit(Span(source.starts[position], source.starts[position + 1]), b"")],
+                edits=[Edit(Span(source.starts[position], blanks.end() if blanks else source.end(position)), b"")],
             )
