@@ -15,7 +15,7 @@ from rocport.syntax.cuda import CudaSource
 
 _FAR = 60
 """Tokens from the template's parameters to the name of the function."""
-_ENDS = (b";", b"{", b"}", b"=", b"template", b"class", b"struct", b"")
+_ENDS = (b";", b"{", b"}", b"=", b"template", b"class", b"struct", b"operator", b"")
 
 RULE = Rule(
     name="spelled-arguments",
@@ -38,6 +38,8 @@ RULE = Rule(
     clean=(
         "template <class T> void A<T>::f(B<T> b) {}\ntemplate void A::run<int>(int n);\n",
         "template <> void A::run<int>(int n) {}\ntemplate <class T> void f() { g::h<T>(1); }\n",
+        "template <class T> A<T>::operator std::complex<T>() const { return v; }\n",
+        "template <class T> std::complex<T> (max)(T a) { return a; }\n",
         "template <class T, class U> struct A { int x = B::f<T, U>(1); };\n",
     ),
     sources=("https://eel.is/c++draft/temp.expl.spec", "https://eel.is/c++draft/temp.spec.partial.general"),
@@ -83,7 +85,8 @@ def _arguments(source: CudaSource, start: int) -> int | None:
                 return None
             at = close
         elif text == b"<" and (close := source.angle_end(at)) is not None:
-            if source.at(at - 2) == b"::" and source.at(close + 1) == b"(":
+            behind = source.pairs.get(close + 1) if source.at(close + 1) == b"(" else None
+            if source.at(at - 2) == b"::" and behind is not None and source.at(behind + 1) != b"(":
                 return at
             at = close
         at += 1
