@@ -99,11 +99,20 @@ def test_two_sides_of_which_a_launch_takes_one_hand_nothing_over(asks: str, more
     assert answers(_SIDES.format(asks=asks, more=more)) == answer
 
 
-@pytest.mark.parametrize(("width", "ahead", "answer"), [(4, 3, []), (4, 4, ["review"]), (1, 1, ["review"])])
-def test_the_elements_of_a_threads_stride_are_its_own(width: int, ahead: int, answer: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("width", "ahead", "answer", "number"),
+    [
+        (4, 3, [], "threadIdx.x"),
+        (4, 4, ["review"], "threadIdx.x"),
+        (1, 1, ["review"], "threadIdx.x"),
+        (4, 3, ["review"], "threadIdx.x / 8"),
+        (4, 3, ["review"], "threadIdx.y"),
+    ],
+)
+def test_the_elements_of_a_threads_stride_are_its_own(width: int, ahead: int, answer: list[str], number: str) -> None:
     text = (
         "__global__ void k(float *x, int n) { __shared__ float b[512];\n"
-        f"  for (int k = threadIdx.x * {width}; k < n; k += blockDim.x * {width}) {{\n"
+        f"  for (int k = {number} * {width}; k < n; k += blockDim.x * {width}) {{\n"
         f"    b[k] = x[k]; b[k + 1] += x[k]; x[k] = b[k + {ahead}]; }} }}\n"
     )
     assert answers(text) == answer

@@ -367,10 +367,13 @@ def _of_stride(source: CudaSource, index: bytes, at: int) -> bytes:
         return index
     value = source.texts[set_at + 2 : source.until(set_at, b";")]
     width = integer(value[-1]) if len(value) > 2 and value[-2] == b"*" else None
-    own = b"threadIdx" in value and width is not None and width > int(match[2])
+    # Of `threadIdx.x / 8 * 4` eight threads have one part, of `threadIdx.y * 4` a whole row.
+    numbered = any(word == b"threadIdx" and value[at + 2 : at + 3] == [b"x"] for at, word in enumerate(value))
+    own = numbered and _DIVIDES.isdisjoint(value) and width is not None and width > int(match[2])
     return b"[" + match[1] + b"]" if own else index
 
 
+_DIVIDES = frozenset((b"/", b"%", b">>", b"&"))
 _NEAR = 400
 """Tokens in which a loop's head is looked for."""
 _AHEAD = re.compile(rb"\[\s*(\w+)\s*\+\s*(\d+)\s*\]")
