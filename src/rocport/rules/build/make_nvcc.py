@@ -89,6 +89,7 @@ RULE = Rule(
             'targets() {\n  echo "-gencode arch=compute_80,code=sm_80 -O3"\n}\nhipcc $(targets) a.cu\n', path="run.sh"
         ),
         Example('{\n  echo "clang a.cu -arch=sm_80 -o a"\n} > job.sh\n', path="run.sh"),
+        Example('targets() {\n  echo "sm_80 sm_86 sm_90"\n}\n', path="run.sh"),
         Example("cat <<EOF\nwatch nvidia-smi\nEOF\nnvcc a.cu\n", path="run.sh"),
         Example("{\n  cat <<EOF\nnvcc a.cu\nEOF\n} > job.sh\nsh job.sh\n", path="run.sh"),
         Example(
@@ -169,6 +170,8 @@ def _is_told(text: str) -> bool:
     command, so that nobody runs it, keeps it in a file or takes it for what a function returns."""
     match = _ECHO.fullmatch(text.strip())
     words = match["text"].split() if match else []
+    if all(ARCH_FLAG.search(word) for word in words):
+        return False  # a list of targets, which a loop may go through
     return len(words) > 2 and words[0] not in _COMMANDS and not any(word.startswith("-") for word in words)
 
 
