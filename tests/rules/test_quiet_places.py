@@ -280,6 +280,7 @@ _BESIDE = "CUDA_HOME is not None and installed_cuda_version()[0] >= 11"
     [
         (_BESIDE, "caps += ';8.0'", False),
         (_BESIDE, "ext_modules.append(fused())", True),
+        (_BESIDE, "use_cuda = True", True),
         ("installed_cuda_version()[0] >= 11", "caps += ';8.0'", True),
         ("CUDA_HOME is not None", "caps += ';8.0'", True),
     ],
@@ -354,6 +355,9 @@ _SOMEBODY = {
     "a2_cu": _ATOMIC.format(kind="float", ends=""),
     "v1_cu": "bool f(int built) { return built == CUDART_VERSION; }\n",
     "v2_cu": "#if !(defined(__clang__) && !defined(__CUDACC__))\nint x;\n#endif\n",
+    "t10_py": "import os, torch\nos.environ['CUDA_VERSION'] = torch.version.cuda\n",
+    "t11_py": "import torch\nrun(['make'], env={'CUDA_VERSION': torch.version.cuda})\n",
+    "v4_cu": "#if !defined(__clang__) && !defined(__CUDA_ARCH__)\nint x;\n#endif\n",
     "v3_cu": "#if !defined(__clang__) || !defined(__CUDACC__)\nint x;\n#endif\n",
     "r1_cu": _RANDOM.format(check="CHECK_EQ"),
 }

@@ -478,7 +478,7 @@ def _leaves_both_out(source: CudaSource, directive: Directive, names: Collection
     }
     if (b"!", b"(") in pairwise(words) or {b"||", b"?"} & set(words):
         return False
-    return b"__clang__" in denied and denied.issuperset(names)
+    return b"__clang__" in denied and not denied.isdisjoint(COMPILER) and denied.issuperset(names)
 
 
 _TOOLKIT = frozenset({b"CUDART_VERSION", b"CUDA_VERSION"})

@@ -186,9 +186,17 @@ def _stays_closed(source: PythonSource, node: ast.AST) -> bool:
     if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
         parent = source.parents[parent]
         body = parent.body if isinstance(parent, ast.If) else []
-        if any(_BUILDS.search(word) for item in body for word in source.words(item)):
+        if any(_BUILDS.search(word) for item in body for word in source.words(item)) or any(map(_switches_on, body)):
             return False
     return isinstance(parent, ast.If) and not parent.orelse
+
+
+def _switches_on(statement: ast.AST) -> bool:
+    """True for `use_cuda = True`, by which something is built further on."""
+    return any(
+        isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Constant) and inner.value.value is True
+        for inner in ast.walk(statement)
+    )
 
 
 _BUILDS = re.compile(r"(?i)ext|module|source|build|compile|macro|include|librar")

@@ -250,6 +250,8 @@ def _printed(source: PythonSource, node: ast.AST) -> bool:
     shown: ast.AST = node
     if isinstance(parent := source.parents[node], ast.BoolOp) and isinstance(parent.op, ast.Or):
         shown = parent if isinstance(parent.values[-1], ast.Constant) and node is not parent.values[-1] else node
+    if shown is node and _sets_environment(source.statement(node)):
+        return False  # which takes texts only: None raises
     kept = source.parents[shown]
     if isinstance(kept, ast.Dict) and shown in kept.values:
         return _is_record(source, kept.keys[kept.values.index(shown)])
@@ -263,6 +265,15 @@ def _printed(source: PythonSource, node: ast.AST) -> bool:
         if isinstance(parent, (ast.Attribute, ast.Subscript, ast.stmt)):
             return False
     return False
+
+
+def _sets_environment(statement: ast.AST) -> bool:
+    """True for `os.environ["CUDA_VERSION"] = ...` and `run(command, env={...})`."""
+    return any(
+        getattr(inner, "attr", getattr(inner, "id", "")) == "environ"
+        or (isinstance(inner, ast.keyword) and inner.arg == "env")
+        for inner in ast.walk(statement)
+    )
 
 
 def _is_record(source: PythonSource, key: ast.expr | None) -> bool:
