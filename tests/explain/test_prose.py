@@ -42,6 +42,9 @@ def test_who_what_machine_and_the_nearest_failures_in_doubt() -> None:
         ("ollama uses the CPU instead of my MI50", "ollama-no-gpu"),
         ("my Radeon RX 6800 isn't detected by torch", "torch-without-rocm"),
         ("training hangs on both GPUs, 2x MI210", "gpu-hang-hw-exception"),
+        ("torchrun over 4 MI210 does not work", "rccl-watchdog-timeout"),
+        ("My 7900 XTX freezes", "gpu-hang-hw-exception"),
+        ("loss is nan on MI300X", "nan-output"),
         ("My 7900 XTX runs out of VRAM\nwith vLLM", "vllm-kv-cache-too-small"),
     ],
 )
@@ -57,6 +60,11 @@ def test_what_is_nearest(text: str, first: str) -> None:
         "I bought a Radeon RX 7900 XT and am happy",
         "my RX 7900 XT hangs\n" + "and then I tried this\n" * 20,
         "a change of the RX 7900 XT's danger zone",
+        # Words that begin like a symptom, and words that only say how something is run.
+        "Is there a nanoGPT fork for AMD GPUs?",
+        "DETR's Hungarian matcher and SlowFast on my RX 7900 XT",
+        "How do I freeze the encoder on MI210? The noise scheduler and garbage collection are fine",
+        "vLLM on MI300X: which models with tensor parallel and torchrun?",
     ],
 )
 def test_nothing_is_near_without_an_amd_gpu_and_a_way_to_fail_in_a_few_sentences(text: str) -> None:

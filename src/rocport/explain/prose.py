@@ -66,14 +66,15 @@ def told_in(text: str, programs: Collection[str] = ()) -> Told | None:
     if len(text) > MAX_CHARACTERS or len(lines) > MAX_LINES:
         return None
     lower = lowered(text)
-    found = [(match.start(), item.name) for item in symptoms() if (match := item.said.search(lower))]
-    if not found:
+    said = [(match.start(), item) for item in symptoms() if (match := item.said.search(lower))]
+    if not any(item.beside.search(lower) for _, item in said):
         return None
+    found = [(start, item.name) for start, item in said]
     line = lower.count("\n", 0, min(found)[0])
     gpu, targets = _gpu(lines)
     named = tuple(dict.fromkeys((*programs, *programs_in(lower))))
-    said = text.split("\n")[line]
-    return Told(line + 1, " ".join(said.split())[:400], gpu, targets, named, tuple(name for _, name in sorted(found)))
+    shown = " ".join(text.split("\n")[line].split())
+    return Told(line + 1, shown[:400], gpu, targets, named, tuple(name for _, name in sorted(found)))
 
 
 def _gpu(lines: list[str]) -> tuple[str, tuple[GfxTarget, ...]]:
