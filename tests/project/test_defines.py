@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from rocport.project import defines
 
 SETUP = """
@@ -203,7 +205,12 @@ def test_a_text_that_a_variable_of_cmake_is_in_compiles_whatever_it_says() -> No
 
 
 def test_conditions_deeper_than_python_follows_have_no_macros() -> None:
-    assert cmake_defines("if(USE_CUDA)\n" * 2000 + "add_definitions(-DA)\n") == []
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)  # some packages raise it for the whole process
+    try:
+        assert cmake_defines("if(USE_CUDA)\n" * 2000 + "add_definitions(-DA)\n") == []
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def test_an_option_answers_by_its_default() -> None:
