@@ -99,6 +99,13 @@ def test_two_sides_of_which_a_launch_takes_one_hand_nothing_over(asks: str, more
     assert answers(_SIDES.format(asks=asks, more=more)) == answer
 
 
+def test_a_parameter_of_another_functions_template_says_nothing_of_a_launch() -> None:
+    text = _SIDES.format(asks="lane > 2", more="").partition(")")[2]
+    device = "__device__ void k(int *p, int n, int lane)"
+    assert answers("template <int lane> " + device.replace(", int lane", "") + text) == []
+    assert answers("template <int lane> __device__ int g() { return lane; }\n" + device + text) == ["review"]
+
+
 @pytest.mark.parametrize(
     ("width", "ahead", "answer", "number"),
     [

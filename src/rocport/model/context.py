@@ -85,7 +85,8 @@ class ProjectIndex:
     templates: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
     """Functions that a file declares as templates, not static and without a body (`name/parameters`): the files."""
     vectors: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
-    """Other names of CUDA's vector types, `Acc/float4`, and structures that begin with one, `Row/`: the files."""
+    """Other names of CUDA's vector types, `Acc/float4`, structures that hold one, `Row/:c=float4[2]`, and functions
+    that take one, `take/(0float4`: the files."""
     marks: Mapping[bytes, tuple[tuple[str, frozenset[bytes]], ...]] = field(default_factory=dict)
     """Macros that stand for execution spaces (`#define HD __host__ __device__`): the files, and what they say there."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -264,7 +264,9 @@ def _apart(source: CudaSource, function: Function) -> dict[int, str]:
     given = {source.at(at) for at in range(*function.params) if source.at(at + 1) in (b",", b")", b"=")}
     if b"__global__" not in function.specifiers:
         given = set()
-    for head in between(source.index.get(b"template", []), 0, function.name):
+    for head in between(
+        source.index.get(b"template", []), source.since(function.name, b";", b"}", b"{"), function.name
+    ):
         close = source.angle_end(head + 1) if source.at(head + 1) == b"<" else None
         given.update(source.at(at) for at in range(head + 2, close or 0) if source.at(at + 1) in (b",", b">", b"="))
     found: dict[int, str] = {}
