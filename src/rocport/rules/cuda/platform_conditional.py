@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from rocport.binding.branches import (
@@ -414,12 +414,20 @@ def _condition(
 
 def _sets_macros(source: CudaSource, chain: Chain) -> bool:
     """True where a branch defines a macro, other than a header's guard, or stops the build."""
-    return any(
-        item.name in (b"define", b"undef", b"error")
-        and chain.start < item.start < chain.end
-        and not source.at(item.first + 2).endswith((b"_H", b"_HPP", b"_CUH", b"_H_"))
+    told = _told(source)
+    at = bisect.bisect_right(told, chain.start)
+    return at < len(told) and told[at] < chain.end
+
+
+@lru_cache(maxsize=2)
+def _told(source: CudaSource) -> list[int]:
+    """Where a file tells others something: a macro that is no header's guard, or that the build stops."""
+    return [
+        item.start
         for item in source.directives
-    )
+        if item.name in (b"define", b"undef", b"error")
+        and not source.at(item.first + 2).endswith((b"_H", b"_HPP", b"_CUH", b"_H_"))
+    ]
 
 
 def _decides_more(source: CudaSource, chain: Chain, directive: Directive, taken: bool | None) -> bool:
