@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace
 from rocport.syntax.cuda import CudaSource
+from rocport.syntax.vectors import HALVES
 
-_TYPES = frozenset(
-    b"half half2 __half __half2 __nv_bfloat16 __nv_bfloat162 nv_bfloat16 nv_bfloat162 bf16 bf16_2".split()
-)
+_TYPES = HALVES | {b"bf16", b"bf16_2"}
 
 RULE = Rule(
     name="half-constant",

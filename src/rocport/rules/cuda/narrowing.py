@@ -13,9 +13,9 @@ from rocport.model import Applicability, Context, Example, Finding, Rule, Severi
 from rocport.rules.cuda.common import finding, insert
 from rocport.rules.cuda.definitions import outermost
 from rocport.syntax.cuda import CudaSource
-from rocport.syntax.vectors import SCALARS
+from rocport.syntax.vectors import VECTORS
 
-_TYPES = frozenset({b"dim3"} | {kind + width for kind in SCALARS for width in (b"1", b"2", b"3", b"4")})
+_TYPES = VECTORS | {b"dim3"}
 _IGNORED = b'#pragma clang diagnostic ignored "-Wc++11-narrowing"'
 
 RULE = Rule(

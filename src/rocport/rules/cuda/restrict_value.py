@@ -13,17 +13,19 @@ from collections.abc import Iterator
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding
 from rocport.syntax.cuda import CudaSource
-from rocport.syntax.vectors import SCALARS
+from rocport.syntax.vectors import HALVES, VECTORS
 
 _WORDS = (b"__restrict__", b"__restrict")
 _QUALIFIERS = frozenset({b"const", b"volatile"})
-_VALUES = frozenset(
-    b"bool char short int long unsigned signed float double size_t ssize_t ptrdiff_t half half2 __half __half2 "
-    b"__nv_bfloat16 __nv_bfloat162 nv_bfloat16 nv_bfloat162 cuComplex cuFloatComplex cuDoubleComplex".split()
-) | {
-    *(sign + b"int" + bits + b"_t" for sign in (b"", b"u") for bits in (b"8", b"16", b"32", b"64")),
-    *(kind + width for kind in SCALARS for width in (b"1", b"2", b"3", b"4")),
-}
+_VALUES = (
+    HALVES
+    | VECTORS
+    | {
+        *b"bool char short int long unsigned signed float double size_t ssize_t ptrdiff_t".split(),
+        *b"cuComplex cuFloatComplex cuDoubleComplex".split(),
+        *(sign + b"int" + bits + b"_t" for sign in (b"", b"u") for bits in (b"8", b"16", b"32", b"64")),
+    }
+)
 
 RULE = Rule(
     name="restrict-value",
