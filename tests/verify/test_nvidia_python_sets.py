@@ -70,6 +70,36 @@ SETS = [
         "patch.dict(torch.version.__dict__, hip='x')",
         "operator.setitem(vars(v), 'hip', 1)",
     ),
+    # Under another name, or none.
+    *("d = torch.version.__dict__\nd['hip'] = 1", "d = vars(v)\nd.update(hip='6')", "d = vars(v)\nd |= {'hip': 1}"),
+    *(
+        "f = vars(v).__setitem__\nf('hip', 1)",
+        "d = torch.__dict__\nd['version'] = 1",
+        "m = sys.modules\nm['torch'] = 1",
+    ),
+    *(
+        "for m in (torch.version,):\n    m.hip = 1",
+        "def f(m):\n    m.hip = 1\nf(torch.version)",
+        "x = [v]\nx[0].hip = 1",
+    ),
+    *("g = lambda: v\ng().hip = 1", "def g():\n    return v\nsetattr(g(), 'hip', 1)", "a, b = v, 1\na.hip = 1"),
+    *("match torch.version:\n    case m:\n        m.hip = 1", "x = {'m': v}\nx['m'].hip = 1", "a, b = v, 1\na.hip = 1"),
+    *("from torch.version import __dict__ as d\nd['hip'] = 1", "from torch import __dict__ as d\nd['version'] = 1"),
+    *(
+        "import_module('torch.version').hip = 1",
+        "sys.modules['torch.version'].hip = 1",
+        "getattr(torch, 'version').hip = 1",
+    ),
+    *(
+        "sys.modules['torch'].version.hip = 1",
+        "t = __import__('torch')\nt.version.hip = 1",
+        "x['v'] = v\nx['v'].hip = 1",
+    ),
+    *("t = sys.modules.get('torch')\nt.version.hip = 1", "getattr(v, '__dict__')['hip'] = 1", "f(m=v)\nx.hip = 1"),
+    *("patch.object(**{'target': torch.version, 'attribute': 'hip'})", "torch.version.__dict__[key] = 1", "force(v)"),
+    *("patch('torch.' + 'version.hip', 1)", "patch(f'torch.version.{a}', 1)", "patch('torch.{}'.format('version'), 1)"),
+    *("exec('m.hip = 1', {'m': v})", "exec('m[\"hip\"] = 1', {'m': vars(v)})", "f = v.__setattr__\nf('hip', 1)"),
+    *("def g():\n    yield v\nsetattr(x, key, 1)", "a = b or v\na.hip = 1", "d = vars(torch.version)\ndel d['hip']"),
     *("patch('package.module.torch')", "patch('package.torch.version.hip', 'x')", "monkeypatch.setattr(x, 'torch', 1)"),
 ]
 READS = [
@@ -114,6 +144,15 @@ READS = [
     "L = ['torch']\nsys.modules[__name__] = f()",
     *("L = ['torch']\nsys.modules.update({'a': 1})", "L = ['torch']\npatch.dict(sys.modules, {'a': 1})"),
     *("sys.modules[name] = f()", "sys.modules.pop(name)", "self.modules.update(x)", "patch('package.torch.nn')"),
+    *("d = vars(torch.version)\nprint(d['hip'])", "d = vars(x)\nd['hip'] = 1", "a = v\nprint(a)\nx.hip = a.hip"),
+    *("d = {'hip': torch.version.hip}\nd['hip'] = 2", "f(torch)\nself.version = 1", "d = dict(vars(v))\nd['hip'] = 1"),
+    *(
+        "f([v])\nself.hip = 1\nsetattr(self, a, 1)",
+        "f(sys.modules)\ng('torch')",
+        "patch('torch.' + 'cuda.x')",
+        "patch(a + b)",
+    ),
+    "def f():\n    a = v\ndef g():\n    a = x()\n    h(a)",
     *("patch.dict(os.environ, HIP='1')", "setattr(self, 'x', torch.zeros(1))", "dict(vars(torch.version), hip=1)"),
 ]
 
@@ -133,6 +172,10 @@ def test_an_importer_that_says_nothing_of_torch_is_none() -> None:
     text = "import builtins, sys\nbuiltins.__import__ = f\nsys.meta_path.insert(0, g)\n"
     assert sets_hip(text.encode()) == 0
     assert sets_hip(f"{text}# torch\n".encode()) == 2
+
+
+def test_what_another_module_hands_out_as_version_may_be_torch_s() -> None:
+    assert sets_hip(b"from package.compat import version\n\nversion.hip = '6'\n") == 3
 
 
 def verdict(tmp_path: Path, shim: dict[str, str]) -> nvidia.Proof:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from rocport.verify.nvidia.python_names import looking
@@ -22,14 +23,26 @@ _READS = frozenset(("getattr", "hasattr", "import_module", "find_spec", "importo
 _CHANGES = frozenset(("update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__delitem__", "__ior__"))
 """Methods that change a dictionary."""
 _IMPORTERS = frozenset(("meta_path", "path_hooks"))
+_BY_NAME = frozenset(("import_module", "__import__", "importorskip"))
+"""Calls that give the module they are told the name of."""
+_GATHERS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred)
+_ONLY_SHOW = frozenset(
+    [
+        *("getattr", "hasattr", "isinstance", "print", "str", "repr", "type", "id", "bool", "len", "format"),
+        *("dir", "vars", "getmembers", "getsource", "getsourcefile", "getfile", "signature", "info", "debug", "log"),
+        *("dict", "list", "tuple", "set", "frozenset", "sorted", "copy", "deepcopy", "reload"),
+    ]
+)
+"""Calls that keep nothing of what they are handed, or a copy."""
 
 
 def sets_hip(data: bytes) -> int:
     """The line of a module that may set what the predicate asks, or put another `torch` in its place; 0 without one. An
     importer of a module that says nothing of torch is none: detectron2's `config/lazy.py` has one for its own files."""
-    if b"torch" not in data:
-        return 0
     found = _IN_TEXT.search(data)
+    if b"torch" not in data:
+        # `from package.compat import version` gives `torch.version`, too.
+        return data.count(b"\n", 0, found.start()) + 1 if found else 0
     lines = [data.count(b"\n", 0, found.start()) + 1] if found else []
     tree = looking(data) if _MAY.search(data) else None
     lines += _set_in(tree) if tree is not None else ()
@@ -37,10 +50,12 @@ def sets_hip(data: bytes) -> int:
 
 
 class _Held:
-    """What a module calls torch, and `torch.version`."""
+    """What a module calls torch, `torch.version`, and dictionaries of their names or of all modules."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.torch, self.version = {"torch"}, {"torch.version"}
+        self.named: dict[str, frozenset[str]] = {}
+        """Names of dictionaries -> the keys in them that count."""
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 named = [(alias.name, alias.asname or "") for alias in node.names]
@@ -50,19 +65,92 @@ class _Held:
                 continue
             self.torch.update(called for name, called in named if name == "torch" and called)
             self.version.update(called for name, called in named if name == "torch.version" and called)
+            self.named |= {called: _OF_VERSION for name, called in named if name == "torch.version.__dict__"}
+            self.named |= {called: _OF_TORCH for name, called in named if name == "torch.__dict__"}
         self.version.update(f"{name}.version" for name in tuple(self.torch))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign | ast.NamedExpr | ast.AnnAssign) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                for names in (self.torch, self.version):
-                    if self.holds(node.value, names):
-                        names.update({_dotted(item) for item in targets} - {""})
+        for target, value in _bindings(tree):
+            called = _dotted(target)
+            if not called:
+                continue
+            if self.is_torch(value):
+                self.torch.add(called)
+                self.version.add(f"{called}.version")
+            if self.is_version(value):
+                self.version.add(called)
+            if keys := self.keys(value):
+                self.named[called] = self.named.get(called, frozenset()) | keys
+        bound = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not _loaded(node))
+        self.doubtful = frozenset(name for name, count in bound.items() if count > 1)
+        """Names that are bound more than once, in other functions maybe."""
 
     @staticmethod
     def holds(node: ast.AST, names: set[str]) -> bool:
         """Whether an expression is one of these names, or an attribute of something by the last of its parts."""
         parts = _dotted(node).split(".")
         return parts != [""] and any(".".join(parts[start:]) in names for start in range(len(parts)))
+
+    def is_torch(self, node: ast.AST) -> bool:
+        """Whether an expression gives torch: by one of its names, or by a call or a look-up that names it."""
+        return self.holds(node, self.torch) or _module_named(node) == "torch"
+
+    def is_version(self, node: ast.AST) -> bool:
+        if self.holds(node, self.version) or _module_named(node) == "torch.version":
+            return True
+        match node:
+            case ast.Attribute(of, "version") | ast.Call(ast.Name("getattr"), [of, ast.Constant("version"), *_]):
+                return self.is_torch(of)
+        return False
+
+    def keys(self, node: ast.AST) -> frozenset[str]:
+        """The names that count in the dictionary that an expression gives, of `torch.version`, of torch, or of all
+        modules; empty for another expression."""
+        match node:
+            case ast.Attribute(of, "__dict__") | ast.Call(ast.Name("getattr"), [of, ast.Constant("__dict__"), *_]):
+                pass
+            case ast.Call(ast.Name("vars"), [of, *_]):
+                pass
+            case _:
+                parts = _dotted(node).split(".")
+                if parts == ["sys", "modules"]:
+                    return _OF_MODULES
+                ends = (".".join(parts[start:]) for start in range(len(parts)))
+                return next((self.named[end] for end in ends if end in self.named), frozenset())
+        return _OF_VERSION if self.is_version(of) else _OF_TORCH if self.is_torch(of) else frozenset()
+
+
+_OF_VERSION = frozenset(("hip",))
+_OF_TORCH = frozenset(("version",))
+_OF_MODULES = frozenset(("torch", "torch.version"))
+
+
+def _bindings(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Names that a module gives to values, tuples side by side, in the order of its lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.NamedExpr | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                yield target, node.value
+                if isinstance(target, ast.Tuple | ast.List) and isinstance(node.value, ast.Tuple | ast.List):
+                    yield from zip(target.elts, node.value.elts, strict=False)
+
+
+def _module_named(node: ast.AST) -> str:
+    """The module that `import_module("a.b")`, `sys.modules["a.b"]` or `sys.modules.get("a.b")` gives."""
+    match node:
+        case ast.Call(func, [ast.Constant(str(name)), *_]) if _called(func) in _BY_NAME:
+            return name
+        case ast.Call(ast.Attribute(of, "get"), [ast.Constant(str(name)), *_]) if _dotted(of) == "sys.modules":
+            return name
+        case ast.Subscript(of, ast.Constant(str(name))) if _dotted(of) == "sys.modules":
+            return name
+    return ""
+
+
+def _loaded(node: ast.expr) -> bool:
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+
+
+def _called(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 _PARTS = 3
@@ -86,15 +174,88 @@ def _set_in(tree: ast.Module) -> Iterator[int]:
     listed = _in_a_list(parents)
     for node in parents:
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            of_version = node.attr == "hip" and held.holds(node.value, held.version)
-            of_torch = node.attr == "version" and held.holds(node.value, held.torch)
+            of_version = node.attr == "hip" and held.is_version(node.value)
+            of_torch = node.attr == "version" and held.is_torch(node.value)
             importer = node.attr == "__import__" or (node.attr in _IMPORTERS and _dotted(node.value) == "sys")
             if of_version or of_torch or importer:
                 yield node.lineno
         elif isinstance(node, ast.Call) and _handed(node, held, listed):
             yield node.lineno
-        if isinstance(node, ast.expr) and _names_of(node, held) and _changed(node, parents, listed):
+        if isinstance(node, ast.expr) and held.keys(node) and _changed(node, parents, listed, held):
             yield node.lineno
+    yield from _under_other_names(parents, held)
+
+
+def _under_other_names(parents: dict[ast.AST, ast.AST], held: _Held) -> Iterator[int]:
+    """Where `torch.version`, or a dictionary of names, goes to where no name says what it is (a container, a parameter,
+    the result of a function), and the module sets something of the name that is asked; or where a function of another
+    module is handed it."""
+    own = {node.name for node in parents if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    wanted: set[str] = set()
+    for node, above in parents.items():
+        if not isinstance(node, ast.expr) or not _loaded(node) or _dotted(node) in held.doubtful:
+            continue
+        version = held.is_version(node)
+        keys = _OF_VERSION if version else held.keys(node)
+        if not keys or not _goes_on(node, above, parents, version):
+            continue
+        wanted |= keys
+        if version and isinstance(above, ast.Call) and node in above.args:
+            called = _called(above.func)
+            if called not in own and not called.startswith(_HANDED):
+                yield node.lineno
+    if wanted:
+        yield from (node.lineno for node in parents if isinstance(node, ast.expr) and _sets_one(node, parents, wanted))
+
+
+_HANDED = ("patch", "set", "del", "object", "dict", "multiple", "__setattr__", "__delattr__")
+"""Calls that `_handed` judges."""
+
+
+def _goes_on(node: ast.expr, above: ast.AST, parents: dict[ast.AST, ast.AST], version: bool) -> bool:
+    if isinstance(above, ast.Call):
+        called = _called(above.func)
+        judged = not version and called.startswith(_HANDED)
+        return node is not above.func and not judged and called not in _ONLY_SHOW | _READS
+    if isinstance(above, ast.keyword):
+        call = parents.get(above)
+        return above.arg is not None and isinstance(call, ast.Call) and _called(call.func) not in _ONLY_SHOW
+    if isinstance(above, ast.Attribute):
+        bound = above.attr in ("__setattr__", "__delattr__") if version else above.attr in _CHANGES
+        call = parents.get(above)
+        return bound and not (isinstance(call, ast.Call) and call.func is above)
+    if isinstance(above, ast.Assign):
+        return not all(map(_dotted, above.targets))
+    if isinstance(above, ast.Tuple | ast.List) and isinstance(parents.get(above), ast.Assign):
+        assigned = parents[above]
+        assert isinstance(assigned, ast.Assign)
+        return not all(isinstance(target, ast.Tuple | ast.List) for target in assigned.targets)
+    return isinstance(above, (*_GATHERS, ast.Return, ast.Yield, ast.Lambda, ast.Match, ast.BoolOp, ast.arguments))
+
+
+def _sets_one(node: ast.expr, parents: dict[ast.AST, ast.AST], names: set[str]) -> bool:
+    """Whether an expression sets an attribute or a key of one of these names, of whatever object."""
+    match node:
+        case ast.Attribute(of, name, ast.Store() | ast.Del()):
+            return name in names and getattr(of, "id", "") not in ("self", "cls")
+        case ast.Subscript(_, ast.Constant(name), ast.Store() | ast.Del()):
+            return name in names
+        case ast.Call(func, given):
+            if _called(func) in _READS | _ONLY_SHOW:
+                return False
+            if _called(func) == "setattr" and len(given) > 1 and not isinstance(given[1], ast.Constant):
+                return getattr(given[0], "id", "") not in ("self", "cls")
+            keys = [key for item in given if isinstance(item, ast.Dict) for key in item.keys]
+            words = {item.value for item in (*given, *keys) if isinstance(item, ast.Constant)}
+            words.update(item.arg for item in node.keywords)
+            # Of torch and of all modules the words are everywhere.
+            return not (names if _called(func) in _CHANGES else names & _OF_VERSION).isdisjoint(words)
+        case ast.Dict(keys):
+            merged = isinstance(parents.get(node), ast.AugAssign)
+            return merged and any(getattr(key, "value", None) in names for key in keys)
+        case ast.Constant(str(text)):
+            return re.search(rf"(?:\.|\[\s*[\"'])(?:{'|'.join(names)})\b[\"'\]\s]*=(?!=)", text) is not None
+    return False
 
 
 def _handed(node: ast.Call, held: _Held, listed: bool) -> bool:
@@ -106,6 +267,8 @@ def _handed(node: ast.Call, held: _Held, listed: bool) -> bool:
     if called in ("insert", "append", "extend") and isinstance(node.func, ast.Attribute):
         return isinstance(node.func.value, ast.Attribute) and node.func.value.attr in _IMPORTERS
     given = [*node.args, *(item.value for item in node.keywords)]
+    # `patch.object(**{"target": torch.version, "attribute": "hip"})`.
+    given += [value for item in node.keywords if isinstance(item.value, ast.Dict) for value in item.value.values]
     if called in ("__setattr__", "__delattr__") and isinstance(node.func, ast.Attribute):
         given.insert(0, node.func.value)
     words = {item.value for item in given if isinstance(item, ast.Constant)}
@@ -113,18 +276,42 @@ def _handed(node: ast.Call, held: _Held, listed: bool) -> bool:
         words.update(item.arg for item in node.keywords)
     unknown = called == "setattr" and len(node.args) > 1 and not isinstance(node.args[1], ast.Constant)
     for item in given:
-        if held.holds(item, held.version) and ("hip" in words or unknown):
+        if held.is_version(item) and ("hip" in words or unknown):
             return True
-        if held.holds(item, held.torch) and ("version" in words or (unknown and item is given[0])):
+        if held.is_torch(item) and ("version" in words or (unknown and item is given[0])):
             return True
-        if _dotted(item) == "sys.modules" or (called in _BY_KEYWORD and getattr(item, "value", "") == "sys.modules"):
+        if held.keys(item) is _OF_MODULES or (called in _BY_KEYWORD and getattr(item, "value", "") == "sys.modules"):
             others = [one for one in given if one is not item]
             named = any(map(_names_torch, others)) or not words.isdisjoint(("torch", "torch.version"))
             if named or (listed and called in ("setitem", "dict") and others and not _constant(others[0])):
                 return True
-        elif called in ("setitem", "dict") and isinstance(node.func, ast.Attribute) and _names_of(item, held):
+        elif called in ("setitem", "dict") and isinstance(node.func, ast.Attribute) and held.keys(item):
             return _names_what_is_asked(node)
-    return called.startswith(("patch", "setattr", "delattr")) and any(_NAMED.fullmatch(str(word)) for word in words)
+    if not called.startswith(("patch", "setattr", "delattr")):
+        return False
+    return any(_NAMED.fullmatch(str(word)) for word in words) or (bool(given) and _may_be_named(given[0]))
+
+
+def _may_be_named(node: ast.expr) -> bool:
+    """Whether a text that is put together, `"torch." + "version.hip"`, may be the name of what is asked."""
+    if isinstance(node, ast.Call):
+        pieces = [item.value for item in ast.walk(node) if isinstance(item, ast.Constant)]
+        return any(re.search(r"\b(?:hip|version)\b", str(piece)) for piece in pieces)
+    if not isinstance(node, ast.BinOp | ast.JoinedStr):
+        return False
+    known = [item.value for item in _in_order(node) if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    form = ".*".join(map(re.escape, known))
+    long = max(map(len, known), default=0) > len("hip")
+    return long and re.search(form, "torch.version.hip") is not None
+
+
+def _in_order(node: ast.AST) -> Iterator[ast.AST]:
+    """The pieces of a text as they stand, outermost operators first apart."""
+    rest = [node]
+    while rest:
+        item = rest.pop()
+        yield item
+        rest += list(ast.iter_child_nodes(item))[::-1]
 
 
 _NAMED = re.compile(r"(?:[\w.]+\.)?torch(?:\.version(?:\.hip)?)?")
@@ -155,21 +342,10 @@ def _names_torch(node: ast.AST) -> bool:
     return any(map(_is_torch, ast.walk(node)))
 
 
-def _names_of(node: ast.expr, held: _Held) -> bool:
-    """Whether an expression gives the names of `torch.version` or of torch, or all modules."""
-    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
-        of: ast.AST = node.value
-    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "vars" and node.args:
-        of = node.args[0]
-    else:
-        return _dotted(node) == "sys.modules"
-    return held.holds(of, held.version) or held.holds(of, held.torch)
-
-
-def _changed(node: ast.expr, parents: dict[ast.AST, ast.AST], listed: bool) -> bool:
+def _changed(node: ast.expr, parents: dict[ast.AST, ast.AST], listed: bool, held: _Held) -> bool:
     """Whether a dictionary is given `hip`, `version` or torch, or loses it. What is not known of all modules may be
-    torch where `listed`, which `_in_a_list` gives."""
-    listed = listed and _dotted(node) == "sys.modules"
+    torch where `listed`, which `_in_a_list` gives; what is not known of torch or its version may be what is asked."""
+    listed = listed or held.keys(node) is not _OF_MODULES
     above = parents.get(node)
     if isinstance(above, ast.Subscript) and above.value is node and not isinstance(above.ctx, ast.Load):
         unknown = isinstance(above.ctx, ast.Store) and not _constant(above.slice)
