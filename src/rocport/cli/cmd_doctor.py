@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rocport.cli.common import emit
+from rocport.cli.common import emit, make_options
 from rocport.model.terminal import paint
 from rocport.report import formats
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rocport.doctor.diagnosis import Diagnosis
     from rocport.doctor.machine import Gpu, Machine
     from rocport.explain import Reading
-    from rocport.model import Report
+    from rocport.model import Options, Report
 
 _MARK = {
     "ok": ("ok", "green"),
@@ -65,6 +65,7 @@ _MARK = {
 @click.option("--target", metavar="GFX[,GFX]", help="As if these were the GPUs.")
 @click.option("--torch", metavar="VERSION", help="As if this torch were installed, such as 2.9.")
 @click.option("--rocm", metavar="VERSION", help="As if torch were built for this ROCm, such as 7.1.1.")
+@click.option("--vendor", type=click.Choice(["amd", "nvidia"]), help="With --from: whose GPU, where no paste says it.")
 @click.option("--bitsandbytes", metavar="VERSION", help="With --model: assume this version of bitsandbytes.")
 @click.option("-v", "--verbose", is_flag=True, help="Show also what is ok or skipped, with evidence.")
 @click.pass_context
@@ -83,6 +84,7 @@ def command(
     target: str | None,
     torch: str | None,
     rocm: str | None,
+    vendor: str | None,
     bitsandbytes: str | None,
     verbose: bool,
 ) -> None:
@@ -99,6 +101,8 @@ def command(
         raise click.UsageError("--dry-run goes with --fix ID")
     if sources and (deep or python is not None):
         raise click.UsageError("--deep and --python examine this machine; --from reads captured text")
+    if vendor and not sources:
+        raise click.UsageError("--vendor says whose GPU a paste is about: it goes with --from FILE")
     if as_json:
         fmt = "json"
     if model is not None and fmt not in ("text", "json"):
@@ -112,9 +116,10 @@ def command(
         from rocport.cli.model_policy import named_targets, report
 
         ctx.exit(report(model, named_targets(target), bitsandbytes, fmt == "json", build=build))
-    readings, passed = _readings([*sources, *captures]) if sources else ([], [])
+    asked = make_options(target, rocm, torch)
+    readings, passed = _readings([*sources, *captures], vendor or "", asked) if sources else ([], [])
     if readings and all(reading.foreign for reading in readings) and fmt == "text":
-        _print_foreign(readings)
+        _print_pastes(readings, machine=True)
         ctx.exit(0)
     if deep:
         _announce()
@@ -140,8 +145,12 @@ def command(
     from rocport.facts.dates import dated
 
     if fmt == "text":
-        _print(diagnosis, verbose)
-        _print_failures(readings)
+        _print(diagnosis, verbose, any(reading.told is not None and reading.told.gpu for reading in readings))
+        if readings:
+            click.echo("")
+        _print_pastes(readings, machine=False)
+        if sources and not machine.gpus and not any(reading.matches for reading in readings):
+            _print_collect()
         click.echo(dated())
     else:
         emit(_report(diagnosis, readings), fmt)
@@ -151,7 +160,7 @@ def command(
 def _report(diagnosis: Diagnosis, readings: list[Reading]) -> Report:
     """The diagnosis for the report formats: a finding for each check that warns or fails and for each known failure."""
     from rocport.explain.pages import reading_data
-    from rocport.explain.report import findings_of, sections_of
+    from rocport.explain.report import findings_of, sections_of, who_section
     from rocport.facts.dates import dated, facts_as_of
     from rocport.model import Applicability, Finding, Mark, Report, Section, Severity, Span
 
@@ -186,6 +195,7 @@ def _report(diagnosis: Diagnosis, readings: list[Reading]) -> Report:
             ),
             dated(),
         ),
+        *(section for reading in readings if (section := who_section(reading, machine=False)).rows),
         *(section for reading in readings for section in sections_of(reading)),
     ]  # fmt: skip
     counts = {status: sum(result.status == status for result in diagnosis.results) for status in _MARK}
@@ -196,19 +206,20 @@ def _report(diagnosis: Diagnosis, readings: list[Reading]) -> Report:
     )  # fmt: skip
 
 
-def _readings(sources: list[Path]) -> tuple[list[Reading], list[str]]:
-    """Each paste, read once by the reader of `rocport explain`, and what there is to say of the reading."""
+def _readings(sources: list[Path], vendor: str, options: Options) -> tuple[list[Reading], list[str]]:
+    """Each paste, read once by the reader of `rocport explain`, and what there is to say of the reading; `vendor` and
+    `options` are what its user says of the machine."""
     from rocport.doctor.capture import CaptureError, text_files
     from rocport.explain import read_stream
 
     if [str(s) for s in sources] == ["-"]:
-        return [read_stream(sys.stdin.buffer, "stdin")], []
+        return [read_stream(sys.stdin.buffer, "stdin", vendor, options)], []
     found = []
     try:
         files, passed = text_files(sources)
         for file in files:
             with file.open() as stream:
-                found.append(read_stream(stream, str(file.path)))
+                found.append(read_stream(stream, str(file.path), vendor, options))
     except OSError as error:
         raise click.ClickException(f"{error.filename}: cannot be read: {error.strerror or error}") from error
     except CaptureError as error:
@@ -244,21 +255,20 @@ def _deep_readings(machine: Machine) -> list[Reading]:
     ]
 
 
-def _print_foreign(readings: list[Reading]) -> None:
-    from rocport.explain.pages import who_lines
+def _print_pastes(readings: list[Reading], machine: bool) -> None:
+    """What the known failures say to each paste, as `rocport explain` prints it."""
+    from rocport.explain.pages import diagnosis_lines
 
     for reading in readings:
-        for line in who_lines(reading):
+        for line in diagnosis_lines(reading, machine=machine):
             click.echo(line)
 
 
-def _print_failures(readings: list[Reading]) -> None:
-    """What the known failures say to each paste."""
-    from rocport.explain.pages import failure_lines
+def _print_collect() -> None:
+    from rocport.explain.pages import collect_lines
 
-    for reading in readings:
-        for line in failure_lines(reading):
-            click.echo(line)
+    for line in collect_lines():
+        click.echo(line)
 
 
 def _machine(deep: bool, python: Path | None) -> Machine:
@@ -322,19 +332,20 @@ def _target_line(gpu: Gpu) -> str:
     return f"       {target.name}: {', '.join(parts)}"
 
 
-def _print(diagnosis: Diagnosis, verbose: bool) -> None:
+def _print(diagnosis: Diagnosis, verbose: bool, told: bool = False) -> None:
+    """The machine and its checks; `told`: what was read names a GPU in words, which is printed with them."""
     machine = diagnosis.machine
     for note in machine.notes:
         click.echo(note)
-    told: set[str] = set()
+    printed: set[str] = set()
     for gpu in machine.gpus:
         click.echo(_gpu_line(gpu))
         line = _target_line(gpu)
-        if line and line not in told:
-            told.add(line)
+        if line and line not in printed:
+            printed.add(line)
             click.echo(line)
-    if not machine.gpus:
-        click.echo("GPU: none")
+    if not machine.gpus and not told:
+        click.echo("GPU: none" if machine.live else "GPU: none in what was read")
     shown = [f"{name} {value}" for name, value in diagnosis.versions().items() if value]
     if shown:
         click.echo("Versions: " + ", ".join(shown))

@@ -176,7 +176,7 @@ def _notes(facts: Facts, names: list[str]) -> tuple[str, ...]:
     read = "1 capture" if len(names) == 1 else f"{len(names)} captures"
     if not kinds:
         return (
-            f"{read} read; nothing in it that rocport knows. Useful: rocminfo, python -m torch.utils.collect_env, "
+            f"{read} read; no listing of a machine in it. Useful: rocminfo, python -m torch.utils.collect_env, "
             "amd-smi static, cat /sys/class/kfd/kfd/topology/nodes/*/properties, python -m bitsandbytes",
         )
     return (f"{read} read; found: {', '.join(kinds)}",)

@@ -34,32 +34,44 @@ def reading_text(reading: Reading, show_all: bool = False) -> str:
 
 
 def _reading_lines(reading: Reading, show_all: bool) -> Iterator[str]:
-    name, diagnosis = reading.name, reading.diagnosis
-    yield from who_lines(reading)
+    yield from diagnosis_lines(reading, show_all)
     if reading.foreign:
         return
+    yield from _check_lines(reading)
+    if not reading.matches:
+        yield from collect_lines()
+
+
+def diagnosis_lines(reading: Reading, show_all: bool = False, machine: bool = True) -> Iterator[str]:
+    """What `rocport explain` and `rocport doctor --from` both say of a paste: who, what, and which lines look like
+    errors; `machine` is False where the GPUs and versions it shows are printed elsewhere."""
+    yield from who_lines(reading, machine)
+    if reading.foreign:
+        return
+    name, diagnosis = reading.name, reading.diagnosis
+    found = f"{_count(len(reading.matches), 'known failure')} found"
     if not reading.matches:
         found = "no failure is certain" if reading.possible else "no known failure found"
-        yield f"{name}: {diagnosis.lines} lines read, {found}."
-        yield from failure_lines(reading, show_all)
+    yield f"{name}: {diagnosis.lines} lines read, {found}."
+    yield from failure_lines(reading, show_all)
+    if not reading.matches:
         if diagnosis.suspects:
             yield ""
             yield "Lines that look like errors:"
             yield from (f"  {name}:{line}: {text}" for line, text in diagnosis.suspects)
-        yield from _check_lines(reading)
-        yield ""
-        yield "To find out more, collect:"
-        yield from (f"  - {step}" for step in COLLECT)
-        return
-    yield f"{name}: {diagnosis.lines} lines read, {_count(len(reading.matches), 'known failure')} found."
-    yield from failure_lines(reading, show_all)
-    if show_all:
+    elif show_all:
         yield from general_lines(reading)
     elif reading.general:
         yield ""
         ids = ", ".join(match.failure.id for match in reading.general)
         yield f"The same lines also fit, in general: {ids} (--all shows them)."
-    yield from _check_lines(reading)
+
+
+def collect_lines() -> Iterator[str]:
+    """What to bring along, after a blank line."""
+    yield ""
+    yield "To find out more, collect:"
+    yield from (f"  - {step}" for step in COLLECT)
 
 
 def general_lines(reading: Reading) -> Iterator[str]:
@@ -73,18 +85,18 @@ def general_lines(reading: Reading) -> Iterator[str]:
         yield from (f"  {reading.name}:{line}: {text}" for line, text in reading.diagnosis.suspects)
 
 
-def who_lines(reading: Reading) -> Iterator[str]:
-    """Whose GPU the paste is about, the machine and the versions it shows."""
+def who_lines(reading: Reading, machine: bool = True) -> Iterator[str]:
+    """Whose GPU the paste is about; with `machine` also the GPUs and the versions it shows."""
     vendor = reading.vendor_found
     if reading.foreign:
         yield f"{reading.name}:{vendor.line}: {OTHERS[vendor.name]} ({vendor.text}), and no GPU of AMD."
         yield "rocport diagnoses AMD GPUs: it has nothing to say about this one."
         return
-    for gpu in reading.machine.gpus:
-        yield gpu.label
+    if machine:
+        yield from (gpu.label for gpu in reading.machine.gpus)
     if not reading.machine.gpus:
         yield from (f"{reading.name}: {gpu}." for gpu in _told_gpu(reading))
-    versions = check_machine(reading.machine).versions() if reading.machine.facts.versions else {}
+    versions = check_machine(reading.machine).versions() if machine and reading.machine.facts.versions else {}
     shown = [f"{key} {value}" for key, value in versions.items() if value]
     if shown:
         yield "Versions: " + ", ".join(shown)

@@ -29,14 +29,18 @@ def sections_of(reading: Reading, show_all: bool = False) -> list[Section]:
     return [Section(f"Known failures in {reading.name}", ("what",), tuple((line,) for line in lines))] if lines else []
 
 
+def who_section(reading: Reading, dated: str = "", machine: bool = True) -> Section:
+    """Whose machine the paste is about, for people; without `machine` not its GPUs and versions."""
+    return Section("Whose machine", ("what",), tuple((line,) for line in who_lines(reading, machine)), dated)
+
+
 def reading_report(reading: Reading, data: dict[str, Any], dated: str, show_all: bool = False) -> Report:
     """The report of one paste; `data` is its JSON object, `dated` the line on the facts' age."""
     count = len(reading.matches)
     words = f"{count} known failure{'' if count == 1 else 's'}, {len(reading.possible)} possible"
-    who = Section("Whose machine", ("what",), tuple((line,) for line in who_lines(reading)), dated)
     return Report(
         "explain", reading.name, (), tuple(findings_of(reading)), data=data,
-        sections=(who, *sections_of(reading, show_all)),
+        sections=(who_section(reading, dated), *sections_of(reading, show_all)),
         text=lambda colour: f"{reading_text(reading, show_all)}\n{dated}\n",
         verdict=Mark(words, "bad" if count else "good"),
     )  # fmt: skip
