@@ -9,6 +9,7 @@ import sys
 import torch
 
 from rocport import ops
+from rocport.executor.torch_child.triton_run import replace_once
 from rocport.ops import gather_qmm, grouped_mm, quantized_matmul  # noqa: F401
 from rocport.ops.decode import arguments
 from rocport.ops.dequantize import eager as dequantize_eager
@@ -152,4 +153,5 @@ def elementwise() -> None:
 
 
 if __name__ == "__main__":
+    replace_once()
     sys.exit(main())
