@@ -372,6 +372,20 @@ def test_the_neighbours_of_what_stops_nobody_are_named(tmp_path: Path) -> None:
     assert found == set(_SOMEBODY)
 
 
+@pytest.mark.parametrize(
+    ("text", "build", "asked"),
+    [
+        ("#if defined(HOOK)\n# include HOOK\n#endif\n", "", False),
+        ("#ifdef HOOK\n#include HOOK\n#endif\n", "add_definitions(-DHOOK=MINE)\n", True),
+        ("#if !defined(HOOK)\n#include HOOK\n#endif\n", "", True),
+        ("#ifdef OTHER\n#include HOOK\n#endif\n", "", True),
+    ],
+)
+def test_a_header_that_only_who_defines_its_macro_includes(tmp_path: Path, text: str, build: str, asked: bool) -> None:
+    found = _open(tmp_path, a_hpp=text, CMakeLists_txt=f"project(x CXX)\n{build}")
+    assert ("include-header" in {item.rule for item in found}) is asked
+
+
 _JETSON = """\
 def provenance():
     release = Path("{file}")

@@ -45,6 +45,10 @@ _OF_ONE_CAUSE = {
         "CMakeLists.txt",
         "project(x CXX)\nset(FLAGS -gencode arch=compute_70,code=sm_70)\ncuda_wrap_srcs(x PTX files a.cu)\n",
     ),
+    "environment": (
+        "environment.yml",
+        "dependencies:\n  - cudatoolkit=11.6\n  - torchaudio=0.10.0=py39_cu102\n  - pip\n",
+    ),
     "wheels": ("requirements.txt", "mykernels-cu12\nmyops-cu12\n"),
 }
 
@@ -78,3 +82,21 @@ def test_what_has_a_branch_for_amd_beside_it_is_settled_there(tmp_path: Path, am
     assert len(here) == 2
     assert [one.message.startswith("a branch for AMD stands beside this one; here, ") for one in here] == [folded] * 2
     assert (len({one.cause for one in here}) == 1) is folded
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {
+            ".gitmodules": '[submodule "c"]\n\tpath = c\n\turl = https://github.com/NVIDIA/cutlass.git\n',
+            "a.cu": "using Shape = cutlass::gemm::GemmShape<1, 1, 1>;\n",
+            "setup.py": "CUDAExtension('a', ['a.cu'], extra_compile_args={'nvcc': ['-I/root/cutlass']})\n",
+        },
+        {"requirements.txt": "faiss-gpu\n", "a.py": "import faiss\nr = faiss.StandardGpuResources()\n"},
+    ],
+)
+def test_a_library_is_one_cause_in_all_files_that_name_it(tmp_path: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (cause,) = Report("scan", "", (), tuple(api.scan(tmp_path).findings)).causes
+    assert {site.path for site in cause.sites} == set(files)

@@ -241,11 +241,14 @@ RULE = Rule(
             path="CMakeLists.txt",
         ),
         Example("if(CUDA_FOUND)\nendif()\n", contains=("if(USE_ROCM OR CUDA_FOUND)",), path="CMakeLists.txt"),
+        Example("set(CUDA_TOOLKIT_ROOT_DIR ${CUDAToolkit_ROOT})\n", path="CMakeLists.txt"),
+        Example("include_directories(${CUDA_TOOLKIT_ROOT_DIR}/include)\n", path="CMakeLists.txt"),
     ),
     clean=(
         Example("set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)\n", path="CMakeLists.txt"),
         Example('set_property(TARGET a PROPERTY CUDA_ARCHITECTURES "80;90")\n', path="CMakeLists.txt"),
         Example("set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)\n", path="CMakeLists.txt"),
+        Example("set(CUDA_TOOLKIT_ROOT_DIR /usr/local/cuda-10.2)\n", path="CMakeLists.txt"),
         Example('list(APPEND CMAKE_CUDA_HOST_IMPLICIT_LINK_LIBRARIES "cudart")\n', path="CMakeLists.txt"),
         Example("set_target_properties(a PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON)\n", path="CMakeLists.txt"),
         Example(
@@ -401,7 +404,10 @@ def _what(command: CMakeCommand, own: frozenset[str]) -> str:
         return f"{flag[0].strip().removesuffix('_REQUIRED')}: nvcc only"
     if name in cmake_gate.COMPILE and _OF_CUDA.search(_WARNS.sub("", arguments)):
         return "options of CUDA's files alone: HIP's would go without"
-    listed = next((match for match in _LISTED.finditer(arguments) if match[0].strip("${}") not in own), None)
+    # Who reads a variable of FindCUDA's is asked; the one that is set to a path says nothing to HIP.
+    given = _LISTED.match(arguments) if name == "set" and words[1:] else None
+    read = _LISTED.finditer(arguments, given.end() if given else 0)
+    listed = next((match for match in read if match[0].strip("${}") not in own), None)
     if listed:
         return f"{listed[0]}: empty without the CUDA toolkit"
     if name.startswith(("target_link", "link_", "set", "list")):

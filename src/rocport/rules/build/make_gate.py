@@ -18,7 +18,7 @@ from rocport.syntax.project import mirrored
 
 GATE = "ifeq ($(USE_ROCM),1)"
 _COMPILER = re.compile(
-    r"(?:\$[({](?:CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_DIR)[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b|(?<![\w./)}-])nvcc\b"
+    r"(?<![\w./)}$-])(?:(?:\$[({]\w{1,64}[)}]|/)(?:\$[({]\w{1,64}[)}]|[\w.+/-]){0,200}?/bin/)?nvcc\b"
 )
 # What nvcc says of itself, as a build asks it for the release of CUDA: that of rocport_platform.h.
 _ASKED = re.compile(rf"(?:{_COMPILER.pattern})\s+(?:--version|-V)(?=[\s|)])")
@@ -27,6 +27,10 @@ _TOOLKIT = re.compile(r"/usr/local/cuda(?:-[\d.]+)?(?:/targets/[\w-]+)?(?=[/\s]|
 _ARCHITECTURE = re.compile(r"arch=|code=|-gencode|--generate-code|--gpu-architecture")
 
 _TARGET = re.compile(rb"([A-Za-z_]\w*)\s*[:?]?=\s*(?:sm|compute)_\d+[a-z]?")
+
+_PLAIN = re.compile(
+    rb"\s*NVCC_?FLAGS\w*\s*[:?+]?=(?:\s*(?:-[DIW][\w./=+-]*|-O\d?|-std=[\w+]+|-g|-m(?:32|64)|\$[({]\w+[)}])(?!\S))*"
+)
 
 _HOST = ("-Xcompiler", "--compiler-options")
 
@@ -95,6 +99,14 @@ class Blocks:
         use = re.compile(rb"\$[({]" + match[1] + rb"[)}]")
         used = [at for at, row in enumerate(self.rows, start=1) if use.search(row)]
         return bool(used) and all(at in self.edits for at in used)
+
+    def is_plain(self, number: int) -> bool:
+        """True for flags of nvcc's that hipcc takes as they stand, in a file whose nvcc is hipcc on ROCm."""
+        row = self.rows[number - 1].rstrip()
+        if not self.edits or _PLAIN.fullmatch(row) is None:
+            return False
+        given = {match[1].encode() for line in self.source.lines if (match := ASSIGNS.match(line.text))}
+        return all(name in given for name in re.findall(rb"\$[({](\w+)", row))
 
     def _logical(self, number: int) -> tuple[int, int]:
         """First and last row (1-based) of the logical line a row is part of."""

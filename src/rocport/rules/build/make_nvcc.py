@@ -39,6 +39,19 @@ _SHOWN = re.compile(r"^\s*cat\s*<<-?\s*[\"']?(\w+)[\"']?\s*$")
 _OPENS = re.compile(r"(?:^|[\s;&|])[({]\s*$|\(\)\s*[({]\s*$")
 # What takes the output of a group for a person's eyes: a terminal, a log.
 _CLOSES = re.compile(r"^\s*[)}](?P<kept>(?!.*(?:\.(?:log|txt)|\btee)\b).*(?:>>?\s*(?![\s&]|/dev/)|(?<!\|)\|(?!\|)).*)?")
+# A command that shows the user what it finds, and stops nobody: `nvidia-smi || true`.
+_SHOWS = re.compile(
+    r"\s*(?:nvidia-smi(?:\s+[\w=,.-]+)*|nvcc\s+(?:--version|-V)|(?:command\s+-v|which)\s+(?:nvcc|nvidia-smi))"
+    r"(?:\s+(?:2>&1|2>\s*/dev/null))?(?:\s*\|\s*(?:head|tail|grep)\s[^|>&;`$()]*)?"
+    r"\s*\|\|\s*(?:true|:|echo\s+(?P<quote>[\"'])[^\"'`$]*(?P=quote))\s*"
+)
+_ASKS_FOR_IT = re.compile(
+    r"\s*if\s+(?:!\s*)?(?:command\s+-v|which|type|hash)\s+(?:nvcc|nvidia-smi)"
+    r"(?:\s*(?:&>|2>|>)\s*(?:/dev/null|&1))*\s*(?:;\s*then\s*)?"
+)
+_SAYS = re.compile(r"\s*(?:echo|printf)\s+(?:-\w+\s+)*(?P<quote>[\"'])(?P<text>.*)(?P=quote)(?:\s*>&2)?\s*;?\s*")
+_FUNCTION = re.compile(r"\s*(?:function\s+)?([\w-]+)\s*\(\)\s*[({]\s*$")
+_TAKEN = re.compile(r"(?:\$\(|`)\s*([\w-]+)")
 _SMI = re.compile(r"\bnvidia-smi\b|\bnvidia-modprobe\b")
 
 RULE = Rule(
@@ -97,9 +110,25 @@ RULE = Rule(
             contains=("NVFLAGS = -O3 -fPIC -Wall $(foreach",),
             path="Makefile",
         ),
+        Example("seen() {\n  nvidia-smi -L || true\n}\nGPUS=$(seen | wc -l)\n", path="run.sh"),
+        Example("nvidia-smi -L > gpus.txt || true\n", path="run.sh"),
+        Example('if ! command -v nvcc &> /dev/null; then\n  echo "nvcc was not found"\n  exit 1\nfi\n', path="run.sh"),
+        Example('if command -v nvcc; then\n  echo "sm_80"\nelse\n  echo "no GPU here"\nfi\n', path="run.sh"),
+        Example(
+            "V = $(shell uname)\nNVCC = /usr/local/$(V)/bin/nvcc -m64\na: a.cu\n\t$(NVCC) a.cu\n",
+            contains=("NVCC = hipcc -m64\n",),
+            path="Makefile",
+        ),
+        Example("NVCC = nvcc\nNVCCFLAGS = $(ELSEWHERE)\na: a.cu\n\t$(NVCC) $(NVCCFLAGS) a.cu\n", path="Makefile"),
     ),
     clean=(
         Example("unset TORCH_CUDA_ARCH_LIST\n", path="run.sh"),
+        Example("nvidia-smi || true\nnvcc --version 2>&1 | tail -n 1 || true\n", path="run.sh"),
+        Example(
+            'if ! command -v nvcc &> /dev/null; then\n  echo "nvcc was not found"\nelse\n'
+            '  echo "CUDA is $(nvcc --version | tail -n 1)"\nfi\n',
+            path="run.sh",
+        ),
         Example("ifdef USE_ROCM\nCC = hipcc\nelse\nCC = nvcc\nendif\n", path="Makefile"),
         Example(
             "ifeq ($(cuda),yes)\nCC = nvcc\nendif\n\nifeq ($(amdhip),yes)\nCC = hipcc\nendif\n", path="Makefile.in"
@@ -138,7 +167,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     lines = {line.number: line for line in source.lines}
     for item in items:
         made = blocks.edits_at(item.line)
-        if not made and blocks.only_names_a_target(item.line):
+        if not made and (blocks.only_names_a_target(item.line) or blocks.is_plain(item.line)):
             continue
         cause = item.cause if item.cause == _BY_A_PROGRAM else "nvcc in Make"
         yield replace(item, edits=made, applicability=Applicability.REVIEW, cause=cause) if made else item
@@ -182,21 +211,49 @@ _COMMANDS = frozenset(
 
 
 def _shown(lines: Sequence[Line]) -> frozenset[int]:
-    """Numbers of the lines that are the text of `cat <<EOF`, for a reader: not of a group whose output is kept."""
+    """Numbers of the lines that only show a reader something: the text of `cat <<EOF`, `nvidia-smi || true`, a question
+    whether nvcc is there whose answers are sentences. Not of a group, or a function, whose output is kept."""
     groups: list[list[int]] = [[]]
+    kept: list[bool] = []
+    taken = {name for line in lines for name in _TAKEN.findall(line.text)}
     end = ""
-    for line in lines:
+    for at, line in enumerate(lines):
         if end:
             groups[-1].append(line.number)
             end = "" if line.text.strip() == end else end
         elif begun := _SHOWN.search(line.text):
             end = begun[1]
-        elif len(groups) > 1 and (closed := _CLOSES.match(line.text)):
+        elif kept and (closed := _CLOSES.match(line.text)):
             text = groups.pop()
-            groups[-1] += [] if closed["kept"] else text
+            groups[-1] += [] if kept.pop() or closed["kept"] else text
         elif _OPENS.search(line.text):
             groups.append([])
+            function = _FUNCTION.match(line.text)
+            kept.append(function is not None and function[1] in taken)
+        elif _SHOWS.fullmatch(line.text):
+            groups[-1].append(line.number)
+        elif _ASKS_FOR_IT.fullmatch(line.text):
+            groups[-1] += _answers(lines, at)
     return frozenset(number for group in groups for number in group)
+
+
+def _answers(lines: Sequence[Line], at: int) -> list[int]:
+    """The numbers of the lines of an `if` whose branches say sentences and do nothing else; empty for another one."""
+    found: list[int] = []
+    for line in lines[at:]:
+        text = line.text.strip()
+        said = _SAYS.fullmatch(text)
+        if text == "fi":
+            return found
+        if found and text not in ("then", "else") and not (said and _is_sentence(said["text"])):
+            return []
+        found.append(line.number)
+    return []
+
+
+def _is_sentence(text: str) -> bool:
+    words = text.split()
+    return len(words) > 2 and not any(word.startswith("-") or ARCH_FLAG.search(word) for word in words[:1])
 
 
 def _found(source: BuildSource) -> Iterator[Finding]:

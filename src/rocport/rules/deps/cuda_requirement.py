@@ -58,6 +58,8 @@ _CLONE = re.compile(r"\bgit clone\b.*/([\w.-]+?)(?:\.git)?(?:\s|$)")
 _CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
 _FOR_CUDA = re.compile(r"-cu(?:da)?1[1-9]x?$")
+_OF_TORCH = frozenset({"cudatoolkit", "pytorch-cuda"})
+"""What tells conda which of CUDA's builds of torch is meant."""
 _KEY = re.compile(r"\s*([A-Za-z][\w-]*)\s*=")
 _SECTION = re.compile(r"\s*\[+([^\[\]]+)\]+\s*$")
 _TABLE = re.compile(r"(?:^|[.-])(?:dependencies|packages)$")
@@ -125,7 +127,7 @@ def package_cause(*names: str) -> str:
     known = {
         record.name if record else normalize(name)
         for name, record in found.items()
-        if record or not _FOR_CUDA.search(normalize(name))
+        if record or not (_FOR_CUDA.search(normalize(name)) or normalize(name) in _OF_TORCH)
     }
     return "package " + (" ".join(sorted(known)) or "for CUDA's wheels")
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
+from rocport.facts.lookup import counterpart
+from rocport.facts.symbols import without_counterpart
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
 from rocport.rules.build.common import found
@@ -58,11 +61,14 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     for line in source.lines:
         match = asks.search(line.text)
         if match and not line.gated:
-            yield found(
+            name = match[match.lastindex or 1]
+            item = found(
                 RULE,
                 source,
                 line,
-                f"{match[match.lastindex or 1]}: NVIDIA's sources, not for hipcc",
+                f"{name}: NVIDIA's sources, not for hipcc",
                 fix="leave out what includes it on ROCm; Composable Kernel, hipCUB or rocThrust in its place",
                 confidence=Confidence.MEDIUM,
             )
+            symbol = counterpart("namespace", name.lower())
+            yield replace(item, cause=without_counterpart(symbol) if symbol is not None else "")

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
+from rocport.rules.deps.cuda_requirement import package_cause
 from rocport.rules.python.common import PYTHON, call_name, finding
 from rocport.rules.python.gate import edited, open_lines
 from rocport.syntax.gating import Gate
@@ -110,7 +111,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     nodes = sorted(said, key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
     for node, others in open_lines(source, nodes):
         message, fix = said[node]
-        item = replace(finding(RULE, source, node, message, fix=fix), cause=message.partition(": ")[2])
+        cause = package_cause("faiss-gpu") if message.startswith("faiss.") else message.partition(": ")[2]
+        item = replace(finding(RULE, source, node, message, fix=fix), cause=cause)
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
 
 

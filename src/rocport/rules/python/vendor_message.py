@@ -47,11 +47,15 @@ RULE = Rule(
             path="m.py",
         ),
         Example("raise RuntimeError('needs an NVIDIA GPU with nvcc')\n", absent=("_rocm_compat",), path="m.py"),
+        Example("if not torch.cuda.is_available() or not ok():\n    raise OSError('no CUDA device')\n", path="m.py"),
+        Example("assert backend == 'cuda', 'needs a CUDA GPU'\n", path="m.py"),
     ),
     clean=(
         Example("raise RuntimeError('An NVIDIA or AMD GPU is required')\n", path="m.py"),
         Example("print('An NVIDIA GPU is required')\n", path="m.py"),
         Example("raise ValueError('bad shape')  # NVIDIA only\n", path="m.py"),
+        Example("if not torch.cuda.is_available():\n    raise RuntimeError('No CUDA device.')\n", path="m.py"),
+        Example("assert DEVICE == 'cuda', 'needs a CUDA GPU'\n", path="m.py"),
         Example(
             "if CUDA_HOME is not None:\n    v = get_nvcc_version(CUDA_HOME)\n    if v < 11:\n"
             "        raise RuntimeError('only supported with CUDA toolkit 11: is nvcc missing?')\n",
@@ -107,12 +111,34 @@ def _of_tensors(source: PythonSource, node: ast.AST, text: str) -> bool:
     """True for `assert x.is_cuda, "must be on a CUDA device"` and its like: torch calls AMD's GPUs so, and the test
     holds for them. Not where the text names NVIDIA or its tools."""
     test = node.test if isinstance(node, ast.Assert) else None
+    if _NVIDIAS.search(text):
+        return False
     if test is None:
         above = next((parent for parent, _ in source.ancestors(node) if isinstance(parent, ast.If)), None)
+        if above is not None and source.statement(node) in above.orelse:
+            return _asks_torch(above.test)
         test = above.test if above is not None and source.statement(node) in above.body else None
-    if test is None or _NVIDIAS.search(text):
+    if test is None:
         return False
-    return any(isinstance(inner, ast.Attribute) and inner.attr in _ON_DEVICE for inner in ast.walk(test))
+    of_tensors = any(isinstance(inner, ast.Attribute) and inner.attr in _ON_DEVICE for inner in ast.walk(test))
+    return of_tensors or _asks_torch(test)
+
+
+def _asks_torch(test: ast.expr) -> bool:
+    """True for a test of nothing but whether torch has a GPU, which on ROCm is AMD's: `not torch.cuda.is_available()`,
+    `device == "cuda"`."""
+    match test:
+        case ast.BoolOp(values=parts):
+            return all(map(_asks_torch, parts))
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _asks_torch(inner)
+        case ast.Call(func=called, args=[], keywords=[]):
+            return ast.unparse(called) in ("torch.cuda.is_available", "torch.cuda.device_count")
+        case ast.Compare(left=left, ops=[_], comparators=[ast.Constant(value=int())]):
+            return _asks_torch(left)
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value="cuda")]):
+            return isinstance(left, (ast.Name, ast.Attribute)) and "device" in ast.unparse(left).lower()
+    return False
 
 
 def _edits(gate: Gate, node: ast.AST) -> list[Edit]:
