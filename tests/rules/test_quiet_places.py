@@ -48,6 +48,13 @@ if CUDA_HOME is not None:
 """
 
 
+def test_an_extension_of_the_tree_is_its_own_however_it_is_imported(tmp_path: Path) -> None:
+    text = "from importlib import import_module\na = import_module('lamb_cuda')\nb = import_module('other_cuda')\n"
+    built = "setup(ext_modules=[CUDAExtension(name='lamb_cuda', sources=['a.cu'])])\n"
+    found = _open(tmp_path, m_py=text, setup_py=built, a_cu="int f();\n")
+    assert [(item.rule, item.line) for item in found] == [("cuda-only-import", 3)]
+
+
 def test_a_probe_behind_a_test_that_stays_closed_asks_once(tmp_path: Path) -> None:
     found = [(finding.rule, finding.line) for finding in _open(tmp_path, setup_py=_SETUP)]
     assert found == [("cuda-home", 5)]  # the one test that the port opens for ROCm
@@ -384,6 +391,24 @@ def test_the_neighbours_of_what_stops_nobody_are_named(tmp_path: Path) -> None:
 def test_a_header_that_only_who_defines_its_macro_includes(tmp_path: Path, text: str, build: str, asked: bool) -> None:
     found = _open(tmp_path, a_hpp=text, CMakeLists_txt=f"project(x CXX)\n{build}")
     assert ("include-header" in {item.rule for item in found}) is asked
+
+
+@pytest.mark.parametrize(
+    ("switch", "files", "asked"),
+    [
+        ("#ifdef BY_HAND", {}, False),
+        ("#if defined(BY_HAND)", {}, False),
+        ("#ifdef BY_HAND", {"CMakeLists_txt": "project(x CXX)\nadd_definitions(-DBY_HAND)\n"}, True),
+        ("#ifdef BY_HAND", {"b_h": "#if N\n#define BY_HAND 1\n#endif\n"}, True),
+        ("#if N > 2", {}, True),
+        ("#if N\n#define BY_HAND\n#endif\n#ifdef BY_HAND", {}, True),
+    ],
+)
+def test_a_word_made_nothing_behind_a_switch_that_nobody_sets(
+    tmp_path: Path, switch: str, files: dict[str, str], asked: bool
+) -> None:
+    text = f"{switch}\n#define __device__\n#endif\n__device__ int f(int a) {{ return a; }}\n"
+    assert ("own-name" in {item.rule for item in _open(tmp_path, a_cu=text, **files)}) is asked
 
 
 _JETSON = """\

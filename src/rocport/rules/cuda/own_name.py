@@ -11,6 +11,7 @@ HIP declares both. Definition and calls get a name of their own: REVIEW.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocport.binding import Binder, Owner, binder
@@ -19,6 +20,7 @@ from rocport.binding.collect import live, macros
 from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace
+from rocport.syntax.conditionals import chains
 from rocport.syntax.cuda import CudaSource, Directive
 
 RULE = Rule(
@@ -44,11 +46,13 @@ RULE = Rule(
             "#ifdef SLOW\n#define __ballot(p) slow(p)\n#endif\n__device__ int f(int p) { return __ballot(p); }\n",
             contains=("return rocport::ballot(p)",),
         ),
+        Example("#ifdef FAST\n#define __device__ inline\n#endif\n__device__ int f(int a) { return a; }\n"),
     ),
     clean=(
         "__device__ at::Half __shfl_up(const at::Half v, unsigned d) { return __shfl_up(v.operator __half(), d); }\n",
         "#ifndef __device__\n#define __device__\n#endif\n__device__ int f(int a) { return a; }\n",
         "#ifdef __JETBRAINS_IDE__\n#define __device__\n#define __shared__\n#endif\n__device__ int f(int a);\n",
+        "#ifdef BY_HAND\n#define __global__\n#define __device__\n#endif\n__device__ int f(int a) { return a; }\n",
         "#ifdef TIDY\n#if !defined(__device__)\n#define __device__\n#endif\n#endif\n__device__ int f(int a);\n",
         "#if defined __SUNPRO_CC && !defined __RESTRICT\n#define _Restrict\n#define __restrict__\n#endif\n",
         "#define SHFL(v, l) __shfl_sync(0xffffffff, v, l)\n",
@@ -65,7 +69,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         symbol = renamed.get(name)
         if (symbol is not None and symbol.hip != symbol.cuda) or name in _OTHERS:
             continue
-        yield from _macros(source, name)
+        yield from _macros(source, name, context)
         if name in RETIRED:
             yield from _functions(source, bound, name)
 
@@ -74,14 +78,14 @@ _OTHERS = frozenset((b"warpSize", b"__restrict__", b"__restrict"))
 """Another rule's to name, and words of the compilers that configure scripts define where one lacks them."""
 
 
-def _macros(source: CudaSource, name: bytes) -> Iterator[Finding]:
+def _macros(source: CudaSource, name: bytes, context: Context) -> Iterator[Finding]:
     for directive in macros(source, name):
         if not name.startswith(b"__"):
             continue
         states = live(source, directive.start, name)
         if states[0] is False:
             continue
-        if name in _OF_HIP and _is_default(source, directive, name):
+        if name in _OF_HIP and (_is_default(source, directive, name) or _is_off(source, directive, context)):
             continue
         sure = states[0] is True
         shown = name.decode()
@@ -113,6 +117,29 @@ def _is_default(source: CudaSource, directive: Directive, name: bytes) -> bool:
         in (b"if!defined(" + name + b")", b"if!defined" + name)
         for item in before
     )
+
+
+def _is_off(source: CudaSource, directive: Directive, context: Context) -> bool:
+    """True for a word that is made nothing behind a switch to which neither the tree nor its build gives a value: HIP's
+    build, as CUDA's, has the word's own meaning, and who sets the switch has none in either."""
+    if directive.last != directive.first + 3:
+        return False
+    asked = [
+        b"".join(source.texts[branch.directive.first + 1 : branch.directive.last])
+        for chain in chains(source)
+        for branch in chain.branches
+        if branch.start <= directive.start < branch.end
+    ]
+    return any(
+        (match := _SWITCH.fullmatch(text)) is not None
+        and (name := match[1] or match[2]).decode() not in context.project.defined
+        and name not in context.project.macros
+        and not any(macros(source, name))
+        for text in asked
+    )
+
+
+_SWITCH = re.compile(rb"ifdef(?!ined)(\w+)|ifdefined\(?(\w+)\)?")
 
 
 def _functions(source: CudaSource, bound: Binder, name: bytes) -> Iterator[Finding]:

@@ -103,6 +103,15 @@ RULE = Rule(
             "if is_nvidia():\n    fast = torch.cuda.get_device_capability() >= (9, 0)\n",
             path="m.py",
         ),
+        Example(
+            "major = torch.cuda.get_device_capability()[0]\nd = torch.float8_e4m3fn if major >= 8 else torch.half\n",
+            path="m.py",
+        ),
+        Example(
+            "major = torch.cuda.get_device_capability()[0]\nd = torch.bfloat16 if major > 8 else torch.half\n",
+            path="m.py",
+        ),
+        Example("record = {'cap': torch.cuda.get_device_capability()}\nuse(record)\n", path="m.py"),
     ),
     clean=(
         Example("print(torch.cuda.get_device_capability())\n", path="m.py"),
@@ -117,6 +126,14 @@ RULE = Rule(
         ),
         Example("if is_nvidia():\n    fast = torch.cuda.get_device_capability() >= (9, 0)\n", path="m.py"),
         Example("if version.major >= 8:\n    pass\n", path="m.py"),
+        Example(
+            "major = torch.cuda.get_device_capability()[0]\nd = torch.bfloat16 if major >= 8 else torch.float16\n",
+            path="m.py",
+        ),
+        Example(
+            "record = {'gpu': {'capability': torch.cuda.get_device_capability()}}\nprint(json.dumps(record))\n",
+            path="m.py",
+        ),
         Example("if torch.cuda.get_device_capability()[0] < 8:\n    warnings.warn('slow')\n", path="m.py"),
         Example("if torch.cuda.get_device_capability() < (6, 0):\n    raise RuntimeError\n", path="m.py"),
         Example(
@@ -158,7 +175,9 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     gate = Gate(source)
     for node, others in open_lines(source, nodes):
         compares = [_compared(source, other) for other in others]
-        if _only_shown(source, node) or all(_before_volta(one) or _way_for_older(source, one) for one in compares):
+        if _only_shown(source, node) or _only_recorded(source, node):
+            continue
+        if all(_before_volta(one) or _way_for_older(source, one) or _chooses_16_bits(source, one) for one in compares):
             continue
         item = finding(
             RULE,
@@ -332,6 +351,53 @@ def _way_for_older(source: PythonSource, node: ast.AST) -> bool:
         and branch.test is parent
         and not branch.orelse
         and isinstance(branch.body[-1], ast.Return)
+    )
+
+
+_16_BITS = frozenset({"bfloat16", "bf16", "float16", "fp16", "half", "float32", "fp32", "float"})
+
+
+def _chooses_16_bits(source: PythonSource, node: ast.AST) -> bool:
+    """True for `torch.bfloat16 if major >= 8 else torch.float16` and the same as an `if`: every AMD GPU passes a bound
+    of 8 or less, and torch computes with bfloat16 on all that ROCm serves."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], _ORDERED):
+        return False
+    limits = [limit for side in (node.left, node.comparators[0]) if (limit := _major(side)) is not None]
+    if len(limits) != 1 or limits[0] >= _HOPPER or (isinstance(node.ops[0], (ast.Gt, ast.LtE)) and limits[0] >= 8):
+        return False
+    match source.parents.get(node):
+        case ast.IfExp(test=test, body=one, orelse=other):
+            return test is node and _is_16_bits(one) and _is_16_bits(other)
+        case ast.If(
+            test=test, body=[ast.Assign(targets=[to], value=one)], orelse=[ast.Assign(targets=[of], value=two)]
+        ):
+            same = ast.unparse(to) == ast.unparse(of)
+            return test is node and same and _is_16_bits(one) and _is_16_bits(two)
+    return False
+
+
+def _is_16_bits(node: ast.expr) -> bool:
+    name = node.value if isinstance(node, ast.Constant) else node.attr if isinstance(node, ast.Attribute) else ""
+    return name in _16_BITS
+
+
+def _only_recorded(source: PythonSource, node: ast.AST) -> bool:
+    """True for an item of a dictionary that is written as JSON or printed, and read nowhere: a record of what ran."""
+    kept = source.parents.get(node)
+    statement = source.statement(node)
+    if not isinstance(kept, ast.Dict) or not isinstance(statement, ast.Assign):
+        return False
+    names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    uses = [name for name in source.find(ast.Name) if name.id in names and isinstance(name.ctx, ast.Load)]
+    return bool(uses) and len(names) == len(statement.targets) and all(_is_written(source, use) for use in uses)
+
+
+def _is_written(source: PythonSource, name: ast.AST) -> bool:
+    call = source.parents.get(name)
+    return (
+        isinstance(call, ast.Call)
+        and name in call.args
+        and ast.unparse(call.func) in ("json.dump", "json.dumps", "print")
     )
 
 

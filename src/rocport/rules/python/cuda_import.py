@@ -108,7 +108,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         if ast.unparse(call.func).endswith(("import_module", "__import__")) and call.args:
             name = call.args[0]
             text = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
-            if (text.split(".")[0] in CUDA_ONLY or _WHEEL.search(text)) and not source.guarded(call):
+            asks = text.split(".")[0] in CUDA_ONLY or _WHEEL.search(text)
+            if asks and not source.guarded(call) and not _own({text.split(".")[0]}, [text], context):
                 nodes.append(call)
     nodes.sort(key=lambda node: node.lineno)
     gate = Gate(source)

@@ -99,6 +99,11 @@ RULE = Rule(
             "flags = ['-O3', *get_nvcc_threads()]\n",
             path="setup.py",
         ),
+        Example(
+            "import torch.utils.cpp_extension as ext\nkept_check_cuda_version = ext._check_cuda_version\n"
+            "def patched(*args):\n    return kept_check_cuda_version(*args)\next._check_cuda_version = patched\n",
+            path="setup.py",
+        ),
         Example("if bare_metal_version:\n    print('nvcc is a compiler')\n", path="setup.py"),
     ),
     sources=("https://rocm.docs.amd.com/projects/HIP/en/latest/how-to/hip_porting_guide.html",),
@@ -117,6 +122,14 @@ def _only_with_cuda(source: PythonSource, compare: ast.Compare) -> bool:
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     places: list[tuple[Any, str]] = []
     silent = {node.name for node in source.find(ast.FunctionDef) if _asks_nobody(source, node)}
+    # torch's own check of nvcc, which its build for CUDA alone calls.
+    silent |= {
+        target.id
+        for assign in source.find(ast.Assign)
+        if source.dotted(assign.value) == "torch.utils.cpp_extension._check_cuda_version"
+        for target in assign.targets
+        if isinstance(target, ast.Name)
+    }
     for call in source.find(ast.Call):
         name = call_name(source, call)
         if not name and isinstance(call.func, ast.Attribute):
