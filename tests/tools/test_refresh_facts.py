@@ -254,3 +254,68 @@ def test_hip_is_compared_with_its_own_file_of_versions_at_the_tag(tmp_path):
     assert state(found, "ROCm 6.1.1: HIP, by its tag") == "wrong"
     assert "ROCm 5.7.0: HIP" not in {claim.name for claim in found}
     assert state(found, "ROCm 6.2.0: HIP") == "not checked"
+
+
+def tagged(folder: Path, repository: str, tag: str, path: str, text: str) -> None:
+    """Commit a file of a repository of the snapshot and tag it."""
+    put(folder, repository, path, text)
+    git = [
+        "git",
+        "-C",
+        str(folder / repository.replace("/", "+")),
+        "-c",
+        "user.name=n",
+        "-c",
+        "user.email=e@example.org",
+    ]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", tag], ["tag", tag]):
+        subprocess.run([*git, *words], check=True)
+
+
+def test_hip_before_it_had_a_file_of_versions_is_read_from_its_scripts(tmp_path):
+    text = '$HIP_BASE_VERSION_MAJOR = "5";\n$HIP_BASE_VERSION_MINOR = "4";\n$HIP_VERSION_MAJOR = $v // "6";\n'
+    tagged(tmp_path, "ROCm/HIP", "rocm-5.4.0", "bin/hipvars.pm", text)
+    assert documentation.hip_at_tag(Snapshot(tmp_path), "5.4.0") == ("5.4", "ROCm/HIP:bin/hipvars.pm")
+    found = list(documentation.claims(Snapshot(tmp_path)))
+    assert state(found, "ROCm 5.4.0: HIP, by its tag") == "right"
+    assert state(found, "ROCm 5.4.1: HIP") == "not checked"
+
+
+def test_a_preview_is_known_by_therocks_tag(tmp_path):
+    tagged(tmp_path, "ROCm/TheRock", "therock-7.13", "version.json", '{"rocm-version": "7.13.0"}')
+    tagged(tmp_path, "ROCm/TheRock", "therock-7.9.0", "version.json", '{"rocm-version": "7.8.0"}')
+    found = list(documentation.claims(Snapshot(tmp_path)))
+    assert state(found, "ROCm 7.13.0: known, by its tag") == "right"
+    assert state(found, "ROCm 7.9.0: known, by its tag") == "wrong"
+    assert state(found, "ROCm 7.12.0: known, by its tag") == "not checked"
+
+
+def test_an_image_stands_in_the_text_it_cites(tmp_path):
+    mine, targets = "agenticsnz/llama.cpp-rocm-docker", "gwokhou/SOL-ExecBench-ROCm"
+    put(tmp_path, mine, "conf/amd-10.1.0.env", "ROCM_BASE=rocm/dev-ubuntu-24.04:10.1.0-full\n")
+    put(tmp_path, mine, "conf/amd-7.14.1.env", "ROCM_BASE=rocm/dev-ubuntu-24.04:7.14.0-full\n")
+    put(tmp_path, targets, "docker/rocm-targets.json", '"rocm/dev-ubuntu-24.04", "docker_image_tag": "7.1.1-complete"')
+    script = "image=rocm/dev-ubuntu-22.04:${ROCM_VERSION}-${suffix}\n"
+    put(tmp_path, "bitsandbytes-foundation/bitsandbytes", ".github/scripts/build-rocm.sh", script)
+    found = list(documentation.claims(Snapshot(tmp_path)))
+    said = {
+        "rocm/dev-ubuntu-24.04:10.1.0-full": "right",
+        "rocm/dev-ubuntu-24.04:7.14.1-full": "wrong",
+        "rocm/dev-ubuntu-24.04:7.1.1-complete": "right",
+        "rocm/dev-ubuntu-24.04:7.2-complete": "wrong",
+        "rocm/dev-ubuntu-22.04:7.2.4-complete": "not checked",
+        "rocm/dev-ubuntu-24.04:10.0.0-full": "not checked",
+    }
+    assert {name: state(found, f"image {name}") for name in said} == said
+
+
+def test_a_release_that_is_being_tested_is_read_where_the_history_ends(tmp_path):
+    test = '"test": ["7.2", "7.14"],\n    "release":'
+    text = MATRIX.format(rocm=["7.1", "7.2"], python=["3.10", "3.14"], version="2.13.0").replace('"release":', test, 1)
+    text = text.replace("\"release\": ['3.10'", '"test": ["3.10", "3.15", "3.15t"],\n    "release": [\'3.10\'')
+    put(tmp_path, *pytorch.MATRIX, text + 'CURRENT_CANDIDATE_VERSION = "2.14.0"\n')
+    assert pytorch.candidate(Snapshot(tmp_path)) == pytorch.Released("2.14.0", "", ("7.2", "7.14"), ("3.10", "3.15"))
+    found = list(pytorch.claims(Snapshot(tmp_path)))
+    assert state(found, "torch 2.14: channels") == state(found, "torch 2.14: Python") == "right"
+    assert state(found, "torch 2.14: patches") == "not checked"
+    assert not any(claim.name == "torch 2.15: channels" for claim in found)

@@ -34,11 +34,15 @@ HISTORY = (("ROCm/ROCm", MATRIX), LAST, ("hanzoai/ROCm", MATRIX), BETWEEN)
 7.2.4, public copies of two between them 6.4 to 7.1.0, and 7.1.1 and 7.2.0 (its table of systems is not AMD's)."""
 INSTINCT = (LEGACY, "docs/compatibility/include/system-instinct.rst")
 """Systems of the release with which that repository ended, 7.14.0 (the newest driver it names is 31.40)."""
+ECOSYSTEM = "AMD-Ecosystem/ai-ecosystem"
+MIGRAPHX = "docs/inference/include/migraphx/rocm7.14.0-pkg-install.rst"
+"""The page that names the MIGraphX of 7.14.0, which no table of that release has."""
 READ_AT = {
     f"hanzoai/ROCm:{MATRIX}": "0057200cf168b3be6f0b84de67199ff760272f12",
     ":".join(BETWEEN): "4ec7862fe44074131edb2e126b9a3051fe748a25",
     ":".join(LAST): "fff7efbd0c870e1bfba278faa91d517996b7a33a",
     ":".join(INSTINCT): "8eb3b622ad34bf76fed627993f002750bd632890",
+    f"{ECOSYSTEM}:{MIGRAPHX}": "58d78bbc159cf1034dd984cdc09e776b84b287ab",
     f"{DOCS}:{COMPONENTS[0]}": "f47eb2f8ba97787da0cfd5166d1afbf42956fd9d",
 }
 """Texts that were read at one commit; others are cited at their newest."""
@@ -50,6 +54,11 @@ MISPRINTS = {
 }
 """(library, ROCm, what the table prints) -> what the released package is called: hip-runtime-amd_7.1.25424.70100;
 empty: not taken (the table of 10.1 prints the release's number for HIP's own, as that of 10.0 did at first)."""
+HIP_VERSIONS = (
+    ("VERSION", r"^(\d+)$"),
+    ("bin/hipvars.pm", r'^\$HIP_BASE_VERSION_M\w+ = "(\d+)";'),
+)
+"""Files of HIP that hold its version at a tag, and how each number stands in them."""
 DISTRIBUTIONS = {
     "Ubuntu": "ubuntu",
     "RHEL": "rhel",
@@ -61,7 +70,6 @@ DISTRIBUTIONS = {
     "Rocky Linux": "rocky",
 }
 CORE = (LEGACY, "docs/compatibility/include/core-sdk-components-linux.rst")
-ECOSYSTEM = "AMD-Ecosystem/ai-ecosystem"
 READ = {"10.1.0": "2026-11-22", "10.0.0": "2026-11-22", "7.14.1": "2026-11-22"}
 """ROCm -> the day its install page was read."""
 PAGE, DOCKER = (
@@ -162,6 +170,9 @@ def library_versions(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, str
             if release and name in LIBRARIES:
                 said = MISPRINTS.get((name, release[1], version), version)
                 found[name, release[1]] = said, f"{DOCS}:{path}"
+    page = re.search(r"Install MIGraphX ([\d.]+) via", snapshot.text(ECOSYSTEM, MIGRAPHX) or "")
+    if page:
+        found["MIGraphX", "7.14.0"] = page[1], f"{ECOSYSTEM}:{MIGRAPHX}"
     return {key: value for key, value in found.items() if value[0]}
 
 
@@ -196,18 +207,25 @@ def images(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"rocm/pytorch:[\w.-]+", text)))
 
 
+def rocm_at_tag(snapshot: Snapshot, rocm: str) -> str:
+    """The version that TheRock's own file has at the tag of a ROCm release; empty where there is none."""
+    for tag in (f"therock-{rocm}", f"therock-{rocm.removesuffix('.0')}"):
+        says = re.search(r'"rocm-version": "([\d.]+)"', snapshot.text_at("ROCm/TheRock", "version.json", tag) or "")
+        if says:
+            return says[1]
+    return ""
+
+
 def _days(snapshot: Snapshot) -> Iterator[Claim]:
     days = release_days(snapshot.text(DOCS, VERSIONS) or "")
     for release in rocm_releases():
-        if "versions.rst" in release.source or "historical" in release.source:
-            said = release.date
-            yield Claim(
-                f"ROCm {release.version}: date",
-                "rocm_releases.toml",
-                said,
-                days.get(release.version),
-                f"{DOCS}:{VERSIONS}",
-            )
+        name, where = f"ROCm {release.version}", "rocm_releases.toml"
+        if release.stream == "preview":  # not in AMD's list of releases
+            says = rocm_at_tag(snapshot, release.version) or None
+            yield Claim(f"{name}: known, by its tag", where, release.version, says, "ROCm/TheRock:version.json")
+        listed_there = release.stream == "preview" or any(w in release.source for w in ("versions.rst", "historical"))
+        if release.date and listed_there:
+            yield Claim(f"{name}: date", where, release.date, days.get(release.version), f"{DOCS}:{VERSIONS}")
     first = min((release.version for release in rocm_releases()), key=lambda v: tuple(map(int, v.split("."))))
     for version, day in days.items():
         if tuple(map(int, version.split("."))) >= tuple(map(int, first.split("."))):
@@ -221,10 +239,14 @@ def _products(snapshot: Snapshot) -> Iterator[Claim]:
         yield Claim(f"product {name}", "targets, products.toml", said, gfx, f"{DOCS}:{GPUS}")
 
 
-def hip_at_tag(snapshot: Snapshot, rocm: str) -> str:
-    """The version that HIP's own file of versions has at the tag of a ROCm release; empty where there is none."""
-    numbers = re.findall(r"^(\d+)$", snapshot.text_at("ROCm/HIP", "VERSION", f"rocm-{rocm}") or "", re.MULTILINE)
-    return ".".join(numbers[:3])
+def hip_at_tag(snapshot: Snapshot, rocm: str) -> tuple[str, str]:
+    """The version that HIP's own file of versions has at the tag of a ROCm release, and that file: all of it, or what
+    its scripts fall back to before 5.5; empty where there is none."""
+    for path, numbers in HIP_VERSIONS:
+        found = re.findall(numbers, snapshot.text_at("ROCm/HIP", path, f"rocm-{rocm}") or "", re.MULTILINE)
+        if found:
+            return ".".join(found[:3]), f"ROCm/HIP:{path}"
+    return "", ""
 
 
 def _hip(snapshot: Snapshot) -> Iterator[Claim]:
@@ -239,10 +261,10 @@ def _hip(snapshot: Snapshot) -> Iterator[Claim]:
         def short(version: str, parts: int = said.count(".") + 1) -> str:
             return ".".join(version.split(".")[:parts])
 
-        tagged = hip_at_tag(snapshot, release.version)
+        tagged, file = hip_at_tag(snapshot, release.version)
         name, where = f"ROCm {release.version}: HIP", "rocm_releases.toml"
         if tagged:
-            yield Claim(f"{name}, by its tag", where, said, short(tagged), "ROCm/HIP:VERSION")
+            yield Claim(f"{name}, by its tag", where, short(said, tagged.count(".") + 1), short(tagged), file)
         if says or not tagged:
             yield Claim(name, where, said, short(says) or None, text)
 
@@ -338,12 +360,18 @@ def _pages(snapshot: Snapshot) -> Iterator[Claim]:
 
 
 def _images(snapshot: Snapshot) -> Iterator[Claim]:
-    path = DOCKER.format("10.1.0")
-    said = {image.name for image in container_images()}
+    """Every image of AMD's newest page is known, and every image that is known stands in the text it cites."""
+    path, where = DOCKER.format("10.1.0"), "container_images.toml"
+    known = {image.name: image for image in container_images()}
     for name in images(snapshot.text(ECOSYSTEM, path) or ""):
-        yield Claim(
-            f"image {name}", "container_images.toml", name if name in said else "unknown", name, f"{ECOSYSTEM}:{path}"
-        )
+        yield Claim(f"image {name}", where, name if name in known else "unknown", name, f"{ECOSYSTEM}:{path}")
+    for name, image in known.items():
+        cited, text = snapshot.cited(image.source)
+        if cited == f"{ECOSYSTEM}:{path}":
+            continue
+        there = text is not None and all(part in text for part in name.split(":"))
+        composed = text is None or f"{name.partition(':')[0]}:$" in text  # its script puts the tag together
+        yield Claim(f"image {name}", where, name, name if there else None if composed else "", cited)
 
 
 def _cited(text: str) -> str:

@@ -28,9 +28,13 @@ class Released:
     python: tuple[str, ...]
 
 
-def _release_list(text: str, name: str) -> tuple[str, ...]:
+def _listed(text: str, name: str, stage: str = "release") -> tuple[str, ...]:
     table = re.search(rf"{name}\b[^=]*= (\{{.*?\n\}})", text, re.DOTALL)
-    return tuple(ast.literal_eval(table[1]).get("release", ())) if table else ()
+    return tuple(ast.literal_eval(table[1]).get(stage, ())) if table else ()
+
+
+def _pythons(text: str, stage: str = "release") -> tuple[str, ...]:
+    return tuple(p for p in _listed(text, "PYTHON_ARCHES_DICT", stage) if not p.endswith("t"))
 
 
 def released(snapshot: Snapshot) -> list[Released]:
@@ -38,19 +42,32 @@ def released(snapshot: Snapshot) -> list[Released]:
     found: dict[str, Released] = {}
     for day, text in snapshot.history(*MATRIX):
         version = re.search(r'CURRENT_STABLE_VERSION = "([\d.]+)"', text)
-        rocm = _release_list(text, "ROCM_ARCHES_DICT")
+        rocm = _listed(text, "ROCM_ARCHES_DICT")
         if version and rocm:
             first = found[version[1]].day if version[1] in found else day
-            python = tuple(p for p in _release_list(text, "PYTHON_ARCHES_DICT") if not p.endswith("t"))
-            found[version[1]] = Released(version[1], first, rocm, python)
+            found[version[1]] = Released(version[1], first, rocm, _pythons(text))
     return list(found.values())
+
+
+def candidate(snapshot: Snapshot) -> Released | None:
+    """The release that the matrix is testing where its history ends; None where it names none or has none to test."""
+    day, text = (snapshot.history(*MATRIX) or [("", "")])[-1]
+    version = re.search(r'CURRENT_CANDIDATE_VERSION = "([\d.]+)"', text)
+    rocm = _listed(text, "ROCM_ARCHES_DICT", "test")
+    return Released(version[1], day, rocm, _pythons(text, "test")) if version and rocm else None
 
 
 def _releases(snapshot: Snapshot) -> Iterator[Claim]:
     seen = released(snapshot)
+    tested = candidate(snapshot)
     text = ":".join(MATRIX)
     for release in torch_releases():
-        same = [one for one in seen if one.version.rpartition(".")[0] == release.version]
+        final = [one for one in seen if one.version.rpartition(".")[0] == release.version]
+        same = final or [one for one in (tested,) if one and one.version.rpartition(".")[0] == release.version]
+        patches = listed(one.version for one in final) if final else None
+        yield Claim(f"torch {release.version}: patches", "torch_rocm.toml", listed(release.patches), patches, text)
+        if not same and not channels_of(release):
+            continue  # no channel and no Python is said of it
         rocm = listed(channel for one in same for channel in one.rocm) if same else None
         yield Claim(f"torch {release.version}: channels", "torch_rocm.toml", listed(channels_of(release)), rocm, text)
         python = sorted({p for one in same for p in one.python}, key=Version)
@@ -59,8 +76,6 @@ def _releases(snapshot: Snapshot) -> Iterator[Claim]:
         if release.python_max_experimental and python:  # the matrix lists what is final
             said = f"{release.python_min} {python[-1]}"
         yield Claim(f"torch {release.version}: Python", "torch_rocm.toml", said, ends, text)
-        patches = listed(one.version for one in same) if same else None
-        yield Claim(f"torch {release.version}: patches", "torch_rocm.toml", listed(release.patches), patches, text)
 
 
 def _uv(snapshot: Snapshot) -> dict[str, set[str]]:
