@@ -130,11 +130,12 @@ def original(case: Case) -> str:
     return "" if got == case.prints else f"status {ended.returncode}: {' / '.join(got)[:300]!r}, not {case.prints}"
 
 
-def originals(only: Sequence[str]) -> int:
-    """Check the answers of all cases; 1 where one is not CUDA's."""
+def originals(only: Sequence[str], rounds: Sequence[str] | None = None) -> int:
+    """Check the answers of all cases, or of those of some rounds; 1 where one is not CUDA's."""
     if missing := next((tool for tool in ("nvcc", "nvidia-smi") if not shutil.which(tool)), None):
         sys.exit(f"--originals needs nvcc and an NVIDIA GPU: no {missing} is on PATH")
-    asked = [case for table in sorted(FOLDER.glob("*.txt")) for case in cases(table.read_text())]
+    tables = [table for table in sorted(FOLDER.glob("*.txt")) if not rounds or table.stem in rounds]
+    asked = [case for table in tables for case in cases(table.read_text())]
     asked = [case for case in asked if not only or case.name in only]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         said = dict(zip((case.name for case in asked), pool.map(original, asked), strict=True))
@@ -188,7 +189,7 @@ def main() -> int:
     )
     given = options.parse_args()
     if given.originals:
-        return originals(given.only)
+        return originals(given.only, given.round)
     executor = IsaExecutor(wave_target(64).name, wave_target(32).name)
     if refusal := executor.probe().refusal:
         sys.exit(refusal)
