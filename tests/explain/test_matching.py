@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocport.explain import Diagnosis, diagnose, engine
+from rocport.explain import Diagnosis, diagnose, engine, read_bytes
 from rocport.explain.engine import MAX_LINES
 from rocport.explain.match import Match
-from rocport.explain.text import BLOCK_BYTES, read_blocks
+from rocport.explain.text import BLOCK_BYTES, Block, read_blocks
 from rocport.explain.vendor import Vendor, vendor_of
 from rocport.facts.failures import Failure, load_failures
 
@@ -242,6 +242,15 @@ def test_whose_words_repeat_is_asked_once(beside: str, most: int, monkeypatch: p
     (match,) = (m for m in run(GLIBCXX * 300 + beside).matches if m.failure.id == "old-libstdcxx")
     assert match.count == 300 and match.wide
     assert len(asked) <= most
+
+
+def test_lines_that_differ_in_their_numbers_alone_are_looked_at_once_and_hide_no_message() -> None:
+    lines = [f"  Size: {number} KB, exit status {number % 2}0" for number in range(1000, 1400)]
+    ends = "Error: llama runner process has terminated: exit status {}"
+    text = "\n".join(("7900 XTX", *lines, ends.format(0), "x", ends.format(2)))
+    assert len(Block(text, 1).squeezed) < len("".join(text.split())) / 20
+    (match,) = read_bytes(text.encode(), "log").possible
+    assert match.failure.id == "ollama-runner-exit" and match.lines[-1] == 404
 
 
 def test_a_failure_seen_often_is_not_searched_for_any_more_within_a_block(monkeypatch: pytest.MonkeyPatch) -> None:

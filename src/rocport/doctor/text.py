@@ -105,7 +105,8 @@ def _strip_prefix(line: str) -> str:
     return line[match.end() :] if match else line
 
 
-def holds(lines: Iterable[Line], words: Iterable[str]) -> bool:
-    """True where a line holds one of the words: without, a parser that looks for them has nothing to find."""
-    text = "\n".join(line.text for line in lines)
-    return any(word in text for word in words)
+def holds(lines: Iterable[Line], words: Iterable[str], patterns: Iterable[str] = ()) -> bool:
+    """True where a line holds one of the words, in whatever case, or one of the patterns in lower case: without, a
+    parser that looks for them has nothing to find."""
+    text = "\n".join(line.text for line in lines).lower()
+    return any(word.lower() in text for word in words) or any(re.search(pattern, text) for pattern in patterns)

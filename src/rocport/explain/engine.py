@@ -25,7 +25,7 @@ from rocport.explain.evidence import (
 )
 from rocport.explain.match import Match
 from rocport.explain.telling import introduction, tells
-from rocport.explain.text import Block, lowered, read_blocks
+from rocport.explain.text import Block, lowered, read_blocks, squeeze
 from rocport.explain.vendor import AMD, has_amd, vendor_of
 from rocport.facts.failures import CERTAINTIES, Failure, Signature, load_failures
 
@@ -159,11 +159,11 @@ def diagnose(stream: BinaryIO, failures: Iterable[Failure] | None = None) -> Dia
 
 
 Probe = tuple[Failure, Signature, str]
-"""A signature, and its literal without blanks: a block that lacks it cannot match."""
+"""A signature, and its literal squeezed: a block that lacks it cannot match."""
 
 
 def _probes(failures: Iterable[Failure]) -> tuple[Probe, ...]:
-    return tuple((known, one, "".join(one.literal.split())) for known in failures for one in known.signatures)
+    return tuple((known, one, squeeze(one.literal)) for known in failures for one in known.signatures)
 
 
 @functools.lru_cache(maxsize=1)

@@ -44,14 +44,14 @@ class Block:
 
     @cached_property
     def squeezed(self) -> str:
-        """The text in lower case, without blanks, line ends and log prefixes: holds every message however wrapped.
+        """The text as `squeeze` leaves it, without log prefixes: holds every message however wrapped.
 
-        A line that repeats between the same neighbours is left out: logs repeat themselves.
+        A line that repeats between the same neighbours is left out: logs repeat themselves, but for their numbers.
         """
-        lines = self.lines
+        lines = _without_digits(self.text).split("\n")
         triples = dict.fromkeys(zip(lines, [*lines[1:], ""], [*lines[2:], "", ""], strict=False))
         kept = "\n".join(first for first, _, _ in triples)
-        return lowered("".join(_PREFIXES.sub("", kept).split()))
+        return squeeze(_PREFIXES.sub("", kept))
 
     @cached_property
     def lines(self) -> list[str]:
@@ -76,6 +76,18 @@ class Block:
     def glued(self) -> tuple[str, list[int]]:
         """Lines joined by nothing, log prefixes removed: undoes a terminal's wrap in the middle of a word."""
         return _join(self._lines)
+
+
+_DIGITS = {ord(digit): "0" for digit in "123456789"}
+
+
+def _without_digits(text: str) -> str:
+    return text.translate(_DIGITS)
+
+
+def squeeze(text: str) -> str:
+    """`text` in lower case, without blanks and line ends, each digit as 0."""
+    return lowered("".join(_without_digits(text).split()))
 
 
 _LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}

@@ -48,6 +48,9 @@ KINDS: Mapping[str, str] = {
 }
 """Placeholder kind -> pattern. None repeats a group, so a signature is matched in time linear in its window."""
 
+_BEGINS = {"gfx": "gfx", "soname": "lib"}
+"""Placeholder kind -> fixed text that begins whatever it catches."""
+
 STATES = re.compile(
     r"error|exception|fatal|panick|abort|assert|traceback|fail|fault|segf|terminat|illegal|invalid|refus|denied|reject|bug\b"
     r"|\brip:|\bnot?\b|n't\b|cannot|could|unable|unavailable|unsupported|unknown|unrecogni|undefined|undeclared|missing|without"
@@ -85,18 +88,24 @@ class FailureFactError(ValueError):
 
 @dataclass(frozen=True)
 class Signature:
-    """Compiled form of one signature line."""
+    """One signature line, checked; its pattern is compiled when a log holds its literal, which few ever do."""
 
     text: str
-    pattern: re.Pattern[str]
+    expression: str
     literal: str
-    """The longest piece of fixed text, in lower case: a log without it cannot match."""
+    """The longest piece of fixed text, with what begins the next placeholder, in lower case: a log without it cannot
+    match."""
     states: bool
     """False where the text only names a file, variable, function or status: what is wrong has to stand beside it."""
     named: bool = False
     """True where the text is a single identifier."""
     wide: bool = False
     """True where programs without ROCm print the text, too: something of AMD's has to stand beside it."""
+
+    @functools.cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What finds it in a log, upper and lower case the same."""
+        return re.compile(self.expression, re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -147,12 +156,14 @@ def compile_signature(text: str, wide: bool = False) -> Signature:
     """
     pieces: list[str] = []
     literals: list[str] = []
+    begins: list[str] = []
     seen: set[str] = set()
     position = 0
     for match in _PLACEHOLDER.finditer(text):
         literals.append(text[position : match.start()])
         pieces.append(_literal_pattern(literals[-1]))
         pieces.append(_placeholder_pattern(match.group(1), seen, text))
+        begins.append(_BEGINS.get(match.group(1).rpartition(":")[2], ""))
         position = match.end()
     literals.append(text[position:])
     pieces.append(_literal_pattern(literals[-1]))
@@ -160,12 +171,15 @@ def compile_signature(text: str, wide: bool = False) -> Signature:
         pieces = [r"(?<![A-Za-z0-9_])", *pieces, r"(?![A-Za-z0-9_])"]
     if text.count("{*}") > MAX_ANY:
         raise FailureFactError(f"signature {text!r}: at most {MAX_ANY} '{{*}}'")
-    literal = max(literals, key=lambda piece: len(piece.strip())).strip()
+    longest = max(range(len(literals)), key=lambda at: len(literals[at].strip()))
+    literal = literals[longest].strip()
     if len(literal) < _MIN_LITERAL:
         raise FailureFactError(f"signature {text!r}: needs {_MIN_LITERAL} characters of fixed text in one piece")
+    if longest < len(begins) and literals[longest].rstrip() == literals[longest]:
+        literal += begins[longest]
     named = _IDENTIFIER.match(text) is not None
     states = not named and STATES.search("".join(literals)) is not None
-    return Signature(text, re.compile("".join(pieces), re.IGNORECASE), literal.lower(), states, named, wide)
+    return Signature(text, "".join(pieces), literal.lower(), states, named, wide)
 
 
 def _literal_pattern(text: str) -> str:

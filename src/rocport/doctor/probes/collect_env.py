@@ -6,7 +6,7 @@ import re
 
 from rocport.doctor.machine import Evidence, Facts, Package, Setting, Sighting, VersionFact
 from rocport.doctor.probes.names import gfx_of
-from rocport.doctor.text import Line
+from rocport.doctor.text import Line, holds
 
 _KEYS = (
     "PyTorch version",
@@ -39,6 +39,10 @@ _KEYS = (
 _NEXT = "|".join(re.escape(k) for k in _KEYS)
 # the values end at the line's end, or, in a paste that lost its line breaks, at the next key
 _VALUE = re.compile(rf"(?:^|(?<=\s))({_NEXT})\s*:[ \t]*(.*?)(?=\s(?:{_NEXT})\s*:|$)", re.MULTILINE)
+# Whatever this parser finds stands in a text with one of these.
+_LONG_KEYS = tuple(key.lower() for key in _KEYS if len(key) > 3)
+_WORDS = (*_LONG_KEYS, "deviceproperties(", "gcnarchname", "'gfx")
+_SHORT_KEYS = (r"os\s*:", r"cpu\s*:")
 _GPU = re.compile(r"^(?:GPU \d+:\s*)?(.*?)\s*(?:\((gfx[^)\s]*)\))?$")
 _PROPS = re.compile(r"DeviceProperties\(name='([^']*)'.*?gcnArchName='([^']*)'")
 _ARCH_NAME = re.compile(r"gcnArchName['\"]?\s*[:=]\s*['\"]?(gfx[0-9a-f:+a-z-]+)", re.IGNORECASE)
@@ -53,6 +57,8 @@ def parse(lines: list[Line], where: str) -> Facts:
     packages: list[Package] = []
     seen: set[str] = set()
     in_gpus = False
+    if not holds(lines, _WORDS, _SHORT_KEYS):
+        return Facts()
     for line in lines:
         spot = f"{where}:{line.number}"
         text = line.text

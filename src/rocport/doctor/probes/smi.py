@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from rocport.doctor.host import Host
 from rocport.doctor.machine import Evidence, Facts, Sighting, VersionFact
 from rocport.doctor.probes.names import chip_of, gfx_of
-from rocport.doctor.text import Line, clean
+from rocport.doctor.text import Line, clean, holds
 from rocport.facts.targets import targets_of_chip
 
 _ROCM_CARD = re.compile(r"^(?:GPU|card)\[?(\d+)\]?\s*:\s*(.+?):\s*(.*)$", re.IGNORECASE)
@@ -22,6 +22,20 @@ _SIZE = re.compile(r"^(\d+)\s*(KB|MB|GB|MiB|GiB)", re.IGNORECASE)
 # amd-smi builds its UUID around the PCI device id: 00ff1586-0000-1000-8000-...
 _UUID = re.compile(r"^[0-9a-f]{2}ff([0-9a-f]{4})-0000-1000-80", re.IGNORECASE)
 _TABLE_ROW = re.compile(r"^\|\s*([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+(\S.*?)\s*\|", re.IGNORECASE)
+_VERSIONS = (
+    ("driver", re.compile(r"amdgpu version:\s*(\d[\w.]*)", re.IGNORECASE)),
+    ("rocm", re.compile(r"ROCm version:\s*(\d+\.\d+[\w.]*)", re.IGNORECASE)),
+)
+_JSON_GPU = re.compile(r'^"gpu":\s*(\d+),?$')
+_ROCM_DRIVER = re.compile(r"^(?:system\s*:\s*)?Driver version:\s*(\d[\w.-]*)", re.IGNORECASE)
+_ROCM_JSON = re.compile(r'^"?card(\d+)"?:\s*\{')
+# What each tool prints has one of these words, or one of these patterns, in lower case: its parser asks many questions
+# of each line.
+_OF_AMD_SMI = ("amdgpu version:", "rocm version:", "graphics_version"), (r'gpu"?:\s*\d', r"\|\s*[0-9a-f]{4}:")
+_OF_ROCM_SMI = (
+    ("rocm system management interface", "rocm smi log", "driver version:", ": 0x"),
+    (r"gpu\[?\d", r"card\[?\d", r"0x[0-9a-f]{4},"),
+)
 _UNITS = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "mib": 1 << 20, "gib": 1 << 30}
 
 
@@ -34,8 +48,8 @@ class _Card:
 
 def parse(lines: list[Line], where: str) -> Facts:
     """GPUs and driver version of either tool."""
-    amd = _amd_smi(lines, where)
-    rocm = _rocm_smi(lines, where)
+    amd = _amd_smi(lines, where) if holds(lines, *_OF_AMD_SMI) else Facts()
+    rocm = _rocm_smi(lines, where) if holds(lines, *_OF_ROCM_SMI) else Facts()
     return amd + rocm
 
 
@@ -46,12 +60,10 @@ def _amd_smi(lines: list[Line], where: str) -> Facts:
     for line in lines:
         text = line.stripped.strip("|").strip()
         spot = f"{where}:{line.number}"
-        if ("amd" in text.lower() and "smi" in text.lower()) or "amdgpu version" in text.lower():
-            for name, pattern in (
-                ("driver", r"amdgpu version:\s*(\d[\w.]*)"),
-                ("rocm", r"ROCm version:\s*(\d+\.\d+[\w.]*)"),
-            ):
-                match = re.search(pattern, text, re.IGNORECASE)
+        lower = text.lower()
+        if "amd" in lower and ("smi" in lower or "amdgpu version" in lower):
+            for name, pattern in _VERSIONS:
+                match = pattern.search(text)
                 if match:
                     versions.append(VersionFact(name, match.group(1), Evidence("amd-smi", spot, text[:200])))
         row = _TABLE_ROW.match(line.stripped)
@@ -60,7 +72,7 @@ def _amd_smi(lines: list[Line], where: str) -> Facts:
             if all(c.fields.get("BDF", "").lower() != row.group(1).lower() for c in cards):
                 cards.append(table)
             continue
-        started = _SMI_GPU.match(text) or re.match(r'^"gpu":\s*(\d+),?$', text)
+        started = _SMI_GPU.match(text) or _JSON_GPU.match(text)
         if started:
             cards.append(_Card(int(started.group(1)), line.number))
             section = ""
@@ -128,7 +140,7 @@ def _rocm_smi(lines: list[Line], where: str) -> Facts:
         text = line.stripped.replace("\\t", " ").strip('",')
         if "ROCm System Management Interface" in text or "ROCm SMI Log" in text:
             anchored = True
-        driver = re.search(r"^(?:system\s*:\s*)?Driver version:\s*(\d[\w.-]*)", text, re.IGNORECASE)
+        driver = _ROCM_DRIVER.search(text)
         if driver:
             spot = f"{where}:{line.number}"
             versions.append(VersionFact("driver", driver.group(1), Evidence("rocm-smi", spot, text)))
@@ -138,7 +150,7 @@ def _rocm_smi(lines: list[Line], where: str) -> Facts:
             card = cards.setdefault(int(pair.group(1)), _Card(int(pair.group(1)), line.number))
             card.fields.setdefault(pair.group(2).strip().lower(), pair.group(3).strip())
             continue
-        opened = re.match(r'^"?card(\d+)"?:\s*\{', text)
+        opened = _ROCM_JSON.match(text)
         if opened:  # --json
             inside = cards.setdefault(int(opened.group(1)), _Card(int(opened.group(1)), line.number))
         member = re.match(r'^([A-Za-z][^":]*)"?:\s*"?([^"]*)$', text) if inside is not None else None
