@@ -50,6 +50,7 @@ from rocport.verify.nvidia import (
     gates,
     generated,
     listers,
+    made_names,
     python,
     python_names,
     python_sets,
@@ -107,6 +108,7 @@ def remember() -> None:
     once(cfamily, "includes", id)
     once(gates, "_counted")
     once(gates, "mentions")
+    once(made_names, "of_gates", lambda kind, names, content: (kind, tuple(names), content))
     once(listers, "lines_of")
     once(listers, "_mentions")
     once(reach, "headers_named")

@@ -90,6 +90,9 @@ def verdict(tmp_path: Path, shared: dict[str, str], old: dict[str, str], new: di
         ("build.sh", "if [ a ]; then cmake -DUSE_ROCM=1; fi\n", "USE_ROCM"),
         ("run.py", "f(['a', '#define USE_ROCM 1'])\n", "USE_ROCM"),
         ("run.py", "environ['USE_ROCM'] = x\n", "USE_ROCM"),
+        ("CMakeLists.txt", 'message("a") set(A -DUSE_ROCM=1)\n', "USE_ROCM"),
+        ("a.cmake", "string(TOUPPER use_rocm g)\nadd_compile_definitions(${g})\n", "USE_ROCM"),
+        ("build.sh", "n=use_rocm\nexport ${n^^}=1\n", "USE_ROCM"),
     ],
 )
 def test_a_gate_that_the_original_switches_is_not_taken_to_be_false(
@@ -153,6 +156,7 @@ def test_a_name_that_is_put_together_may_be_the_gate_s(tmp_path: Path, path: str
         ("build.sh", '# USE_ROCM=1 for AMD\nif [ "$USE_ROCM" = 1 ]; then exit 1; fi\n'),
         ("build_rocm.sh", "cmake -DUSE_ROCM=ON ..\n"),
         ("CMakeLists.txt", 'option(USE_ROCM "AMD" OFF)\nif(USE_ROCM)\n  message("rocm")\nendif()\n'),
+        ("CMakeLists.txt", 'message(STATUS "for AMD: -DUSE_ROCM=ON")\nmessage("or\n -DUSE_ROCM=1")\n'),
         ("build.sh", "# cmake -DUSE_${A} ..\n"),
         ("build.sh", "# ${A}_ROCM=1\nx_ROCM=1\n"),
         ("a.ipynb", '{"cells": [{"cell_type": "markdown", "source": ["make USE_ROCM=1 for AMD"]}]}'),

@@ -326,7 +326,8 @@ def untrusted(data: bytes, gates: frozenset[str] = GATES) -> dict[str, int]:
             continue
         for gate in gates:
             flag = re.compile(rf"-D\s*{gate}(?:\s*[:=]|\Z)")
-            if any(flag.search(item.text) for item in command.arguments) or _could_set(command, gate):
+            handed = command.name not in _ONLY_ASKS and any(flag.search(item.text) for item in command.arguments)
+            if handed or _could_set(command, gate):
                 found.setdefault(gate, command.line)
         for gate in _parsed(command, gates):
             found.setdefault(gate, command.line)
@@ -360,6 +361,24 @@ _NAMES = frozenset(("set", "option", "unset", "set_property", "list", "string", 
 """Commands that set a variable whose name they are given."""
 _EVALUATES = frozenset(("cmake_language", "install", "file", "variable_watch"))
 """Commands that are handed text of CMake."""
+
+
+def shown(data: bytes) -> frozenset[int]:
+    """Lines that hold nothing but what `message` prints, where no function of the file has its name."""
+    try:
+        found = commands(data)
+    except LexError:
+        return frozenset()
+    printed: set[int] = set()
+    others: set[int] = set()
+    for command in found:
+        if command.name in ("function", "macro") and [item.text.lower() for item in command.arguments[:1]] == [
+            "message"
+        ]:
+            return frozenset()
+        last = max((item.line + item.text.count("\n") for item in command.arguments), default=command.line)
+        (printed if command.name == "message" else others).update(range(command.line, last + 1))
+    return frozenset(printed - others)
 
 
 def _parsed(command: Command, gates: frozenset[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 
-from rocport.verify.nvidia import cfamily, comments, data, make
+from rocport.verify.nvidia import cfamily, cmake, comments, data, made_names, make
 from rocport.verify.nvidia.languages import language
 from rocport.verify.nvidia.tokens import LexError
 from rocport.verify.nvidia.tree import Tree
@@ -77,44 +77,6 @@ def _mention(names: tuple[str, ...]) -> re.Pattern[bytes]:
     return re.compile(rb"(?<![A-Za-z0-9_])(?:(?:[-/]D|--define-macro[ =])[ \t]*)?(" + words + rb")(?![A-Za-z0-9_])")
 
 
-@lru_cache(maxsize=64)
-def _in_pieces(names: tuple[str, ...]) -> re.Pattern[bytes]:
-    """The start of one of these names, and behind it what is only known later: `-DUSE_${backend}`, `f"USE_{b}"`; or the
-    end of one, and that before it: `$(A)_ROCM = 1`."""
-    starts = {name[: found.end()] for name in names for found in re.finditer(r"(?<=[A-Za-z])_", name)}
-    ends = {name[found.start() :] for name in names for found in re.finditer(r"_(?=[A-Za-z])|(?<=[A-Za-z]_)", name)}
-    begun, ended = (
-        b"|".join(re.escape(part.encode()) for part in sorted(parts, key=len, reverse=True)) or rb"(?!)"
-        for parts in (starts, {end for end in ends if len(end.strip("_")) > 2})
-    )
-    return re.compile(
-        rb"(?<![A-Za-z0-9_$])(?:[-/]D[ \t]*)?(?P<start>"
-        + begun
-        + rb")(?:\$[{(\w]|%[sd]|\{|#\{|[\"'][ \t]*(?:\+|%|\.\.|~|&))"
-        + rb"|(?:\$[({]\w+[)}]|\{\w*\}|%[sd]|(?:\+|\.\.|~|&)[ \t]*[\"'])(?P<end>"
-        + ended
-        + rb")(?![A-Za-z0-9_])"
-    )
-
-
-_JOINS = re.compile(rb"(?i)join|addprefix|addsuffix|subst|concat|format|replace")
-
-
-def _joined(name: str, content: bytes) -> int:
-    """The line that joins the words of a name, or 0: `"_".join(("USE", "ROCM"))`, `string(JOIN _ X USE ROCM)`,
-    `$(addprefix USE_,ROCM)`. A longer name that holds all of them is none."""
-    words = {word.encode() for word in name.split("_") if word}
-    if len(words) < 2 or not all(word in content for word in words) or _JOINS.search(content) is None:
-        return 0
-    for number, line in enumerate(content.split(b"\n"), 1):
-        if _JOINS.search(line) is None or line.lstrip().startswith((b"#", b"//")):
-            continue
-        parts = [set(re.findall(rb"[A-Za-z0-9]+", item)) for item in re.findall(rb"\w+", line)]
-        if words <= set().union(*(part for part in parts if not words <= part)):
-            return number
-    return 0
-
-
 def mentions(names: tuple[str, ...], content: bytes) -> bool:
     """Whether a text names one of these."""
     return any(name.encode() in content for name in names) and _mention(names).search(content) is not None
@@ -145,15 +107,16 @@ def switched(
         if of_rocm and not (mentions(every, content) and path in taken_up):
             continue
         if kind not in ("c", "text"):
-            for piece in _in_pieces(every).finditer(content):
+            for piece in made_names.in_pieces(every).finditer(content):
                 if not _commented(content, piece.start()):
                     begun, ended = ((part or b"").decode() for part in piece.group("start", "end"))
                     meant = next(name for name in every if name.startswith(begun) and name.endswith(ended))
                     yield meant, path, content.count(b"\n", 0, piece.start()) + 1
                     break
-        for name in every if kind not in ("c", "text") else ():
-            if place := _joined(name, content):
-                yield name, path, place
+            for name in every:
+                if place := made_names.joined(name, content):
+                    yield name, path, place
+            yield from ((name, path, line) for name, line in made_names.of_gates(kind, every, content))
         if not mentions(every, content):
             continue
         if kind in ("python", "notebook"):
@@ -167,6 +130,7 @@ def switched(
                 continue
         if kind == "c" and b'R"' in content:
             yield from ((name, path, line) for name, line in _in_raw_strings(content) if name in names)
+        shown = cmake.shown(content) if kind == "cmake" else frozenset()
         options = kind == "text" and b"-D" in content and path in taken_up
         for number, line in enumerate(content.split(b"\n"), 1):
             found = list(mention.finditer(line))
@@ -174,7 +138,7 @@ def switched(
             by_make = _set_by_make(line, found, whether_set) if kind == "make" and found else frozenset()
             for match in found:
                 name = match.group(1).decode()
-                if text and (name in by_make or _sets(kind, text, match, options)):
+                if text and number not in shown and (name in by_make or _sets(kind, text, match, options)):
                     yield name, path, number
 
 
