@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 
 import pytest
 
@@ -357,3 +358,17 @@ def test_only_modules_that_are_held_are_named_in_their_order() -> None:
     names = {path: [NEW] for path in ("a.py", "b.py", "c.py")}
     called = {"a": ["a.py"], "b": ["b.py"], "c": ["c.py"]}
     assert list(python_names.listed_of(tree(text), called, names)) == [("a.py", 3), ("b.py", 3)]
+
+
+@pytest.mark.parametrize("link", [".__dict__", ".__dict__.b", ".__globals__"])
+def test_a_chain_of_attributes_is_read_in_its_length(link: str) -> None:
+    times: list[float] = []
+    for count in (80, 640):
+        tree = python_names.looking(f"x = list(a{link * count})\n".encode())
+        assert tree is not None
+        start = time.process_time()
+        found = list(python_names.listed_of(tree, {"m": ["m.py"]}, {"m.py": ("new",)}))
+        times.append(time.process_time() - start)
+        assert found == []
+    assert times[1] < 20 * times[0] + 0.1
+    assert python_names._may_be_a_module(tree.body[0].value.args[0], ()) is True  # type: ignore[attr-defined]

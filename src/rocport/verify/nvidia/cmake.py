@@ -326,7 +326,7 @@ def untrusted(data: bytes, gates: frozenset[str] = GATES) -> dict[str, int]:
             continue
         for gate in gates:
             flag = re.compile(rf"-D\s*{gate}(?:\s*[:=]|\Z)")
-            handed = command.name not in _ONLY_ASKS and any(flag.search(item.text) for item in command.arguments)
+            handed = command.name != "message" and any(flag.search(item.text) for item in command.arguments)
             if handed or _could_set(command, gate):
                 found.setdefault(gate, command.line)
         for gate in _parsed(command, gates):

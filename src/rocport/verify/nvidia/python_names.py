@@ -234,6 +234,8 @@ def _may_be_a_module(node: ast.expr | None, variables: Collection[str]) -> bool:
     if isinstance(node, ast.Subscript):
         return not _imported_by_name(node)
     if isinstance(node, ast.Attribute):
+        if _long(node):
+            return True
         root = node.value
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -276,8 +278,23 @@ def _parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
     return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
 
+_DEEP = 60
+"""Parts of a name: more than the folders of a tree."""
+
+
+def _long(node: ast.AST) -> bool:
+    """Whether an expression is a longer chain of attributes than any module's name."""
+    for _ in range(_DEEP):
+        if not isinstance(node, ast.Attribute):
+            return False
+        node = node.value
+    return True
+
+
 def _written(node: ast.AST) -> str:
-    """An expression as it is written; empty where it is nested too deeply to be."""
+    """An expression as it is written; empty where it is nested too deeply to be, or too long to name a module."""
+    if _long(node):
+        return ""
     try:
         return ast.unparse(node)
     except RecursionError:
