@@ -184,6 +184,22 @@ def lead(
     )
 
 
+def test_the_versions_asked_for_are_those_of_the_port_and_of_its_result(tmp_path: Path) -> None:
+    seen: list[Task] = []
+
+    def runner(task: Task, places: Places) -> Ended:
+        seen.append(task)
+        write_result(open_store(places.store), task.key, result_of(task))
+        return Ended("ok")
+
+    lead(tmp_path, runner, 1, rocm="6.1", torch="2.5")
+    assert {(task.rocm, task.torch) for task in seen} == {("6.1", "2.5")}
+    settings = tasks._settings(seen[0])
+    assert (settings.rocm, settings.torch, settings.target) == ("6.1", "2.5", ("gfx942",))
+    again, _, _ = lead(tmp_path, runner, 1, rocm="6.2", torch="2.5")
+    assert again.known == 0
+
+
 def result_of(task: Task) -> dict[str, Any]:
     counts = {"files": 1, "cuda": 1, "bytes": 9, "safe": 1, "review": 0, "manual": 1, "minutes": 5}
     more: dict[str, Any] = {

@@ -10,6 +10,7 @@ import pytest
 
 from rocport.model import FileRecord, Options, Patch, PatchFile, Problem, SourceTree
 from rocport.model.manifest import NAME, Manifest
+from rocport.model.versions import RocmVersion
 from rocport.port import manifest, state
 from rocport.port.files import sha256
 from rocport.port.landing import Landed, Landing, Outcome, OutputError, check_folder
@@ -68,7 +69,7 @@ def test_a_first_port_writes_everything_with_its_record(root: Path, out: Path) -
     assert modes == {"a.cu": (root / "a.cu").stat().st_mode & 0o777, "data.bin": 0o755, "new.h": 0o644}
     known = manifest.load(out)
     assert isinstance(known, Manifest) and known.source_root == "../src"
-    assert known.options == {"warp": "logical32", "targets": "", "layout": "hip"}
+    assert known.options == {"warp": "logical32", "targets": "", "layout": "hip", "rocm": "", "torch": ""}
     assert tuple(known.files.values()) == landed.records
     assert not (out / ".rocport" / "part").exists()
 
@@ -80,14 +81,13 @@ def test_what_the_next_merge_starts_from_is_kept_of_sources_alone(root: Path, ou
 
 
 def test_the_options_are_recorded(root: Path, out: Path) -> None:
-    options = Options(warp="native", targets=("gfx942", "gfx1100"))
+    options = Options("native", ("gfx942", "gfx1100"), RocmVersion.parse("6.2"), "2.9")
     Landing(patch(tree(root), options), out).write()
     known = manifest.load(out)
-    assert (
-        isinstance(known, Manifest)
-        and known.options["targets"] == "gfx942,gfx1100"
-        and known.options["warp"] == "native"
-    )
+    assert isinstance(known, Manifest) and known.options["targets"] == "gfx942,gfx1100"
+    again = {"warp": "native", "layout": "hip", "rocm": "6.2", "torch": "2.9", "target": ("gfx942", "gfx1100")}
+    assert manifest.given(known) == again
+    assert manifest.given(Manifest("1", {"warp": "native"})) == {"warp": "native"}
 
 
 def test_looking_writes_nothing(root: Path, out: Path) -> None:

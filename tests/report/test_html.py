@@ -107,6 +107,19 @@ def test_the_command_writes_the_page_of_a_port(tmp_path: Path) -> None:
     assert refused.exit_code == 2 and "run `rocport port` first" in refused.output
 
 
+def test_the_page_has_what_the_port_was_made_for(tmp_path: Path) -> None:
+    """hipGraphAddNode is of ROCm 6.2: a port for 6.1 leaves it, and its page and `task` name it."""
+    source, port, page = tmp_path / "tree", tmp_path / "tree-hip", tmp_path / "page.html"
+    source.mkdir()
+    (source / "a.cu").write_text("void f() { cudaGraphAddNode(0, 0, 0, 0, 0); }\n")
+    words = ["--rocm", "6.1", "--torch", "2.5", "--target", "gfx942"]
+    assert CliRunner().invoke(cli, ["port", str(source), "--out", str(port), *words]).exit_code == 1
+    done = CliRunner().invoke(cli, ["report", str(port), "--out", str(page), "--no-build"])
+    assert done.exit_code == 0 and "which ROCm 6.1 does not declare" in page.read_text()
+    left = CliRunner().invoke(cli, ["task", str(port)])
+    assert left.exit_code == 0 and "which ROCm 6.1 does not declare" in left.output
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, driven through its DevTools as a person would drive it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from rocport import api
-from rocport.agent.tools import ToolError, build_options, counterpart, page
+from rocport.agent.tools import ToolError, build_options, call, counterpart, page
 from rocport.binding.collect import collect
 from rocport.model import Applicability, Finding
 from rocport.model.plain import plain
@@ -41,7 +41,7 @@ def task(port_path: str, site: str = "") -> Task:
     """A MANUAL site of a port: its code and what it touches, the rule's page, ROCm's counterparts, the checks. `site`
     is `path:line` of the sources; without it the first that is left."""
     root, source, known = opened(port_path)
-    patch = api.port(api.read(source, skip=frozenset({root.resolve()}), whole=True))
+    patch = call(lambda: _again(root, source, known))
     left = {f"{f.path}:{f.line}": f for f in patch.findings if f.applicability is Applicability.MANUAL}
     if not left:
         raise ToolError(f"{port_path}: no site is left to write")
@@ -75,6 +75,12 @@ def task(port_path: str, site: str = "") -> Task:
             "the NVIDIA path is what it was",
         ],
     )
+
+
+def _again(root: Path, source: Path, known: manifest.Manifest) -> api.Patch:
+    """The port as it was made, with the options that it was made with."""
+    settings = api.settings(source, **manifest.given(known))
+    return api.port(api.read(source, settings, frozenset({root.resolve()}), whole=True), settings)
 
 
 def opened(path: str) -> tuple[Path, Path, manifest.Manifest]:

@@ -94,7 +94,7 @@ class Counterpart(TypedDict):
 def scan(path: str, select: Sequence[str] = (), applicability: str = "", offset: int = 0) -> Findings:
     """Every place of a CUDA/PyTorch repository that breaks on ROCm. `select`: rule names; `applicability`: safe, review
     or manual."""
-    found = _api(lambda: api.scan(_folder(path), api.settings(path, select=tuple(select))))
+    found = call(lambda: api.scan(_folder(path), api.settings(path, select=tuple(select))))
     chosen = [f for f in found.findings if not applicability or f.applicability.value == applicability]
     page, following = _page(chosen, offset)
     return Findings(
@@ -122,7 +122,7 @@ def port(path: str, targets: Sequence[str] = (), offset: int = 0) -> PortPreview
 def apply_port(path: str, out: str, targets: Sequence[str] = ()) -> Written:
     """Write the port into the folder `out`; the sources stay as they are. Edits made there by hand are merged."""
     patch = _patch(path, targets, Path(out))
-    landed = _api(lambda: api.apply(patch, out))
+    landed = call(lambda: api.apply(patch, out))
     statuses: dict[str, int] = {}
     for record in landed.records:
         statuses[record.status] = statuses.get(record.status, 0) + 1
@@ -258,12 +258,13 @@ def _patch(path: str, targets: Sequence[str], out: Path | None = None) -> api.Pa
         settings = api.settings(folder, **({"target": tuple(targets)} if targets else {}))
         return api.port(api.read(folder, settings, skip, whole=True), settings)
 
-    return _api(make)
+    return call(make)
 
 
-def _api(call: Callable[[], T]) -> T:
+def call(asked: Callable[[], T]) -> T:
+    """What a function of the API returns; what it raises for its caller becomes a ToolError."""
     try:
-        return call()
+        return asked()
     except (api.ConfigError, api.BaselineError, api.LayoutError, api.OutputError, api.BusyError) as error:
         raise ToolError(str(error)) from error
     except OSError as error:

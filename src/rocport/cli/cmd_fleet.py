@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from rocport.cli.common import emit, make_targets, one_of_each_width, print_date
+from rocport.cli.common import emit, make_options, make_targets, one_of_each_width, print_date
 from rocport.cli.progress import counting
 from rocport.report import formats
 
@@ -27,6 +27,8 @@ from rocport.report import formats
               help="Git directories OWNER+NAME to read in place of the network.")  # fmt: skip
 @click.option("--target", default=one_of_each_width, show_default="one of each wavefront width", metavar="GFX[,GFX]",
               help="Compile for these.")  # fmt: skip
+@click.option("--rocm", metavar="VERSION", help="ROCm version the ports are for, such as 10.1.")
+@click.option("--torch", metavar="VERSION", help="PyTorch version the ports are for.")
 @click.option("--build/--no-build", default=True, show_default=True, help="Compile the units of each port.")
 @click.option("--objects", is_flag=True, help="Make code objects, for registers and LDS; else only check the code.")
 @click.option("--run", is_flag=True, help="Run the programs of each port at both wavefront widths, confined.")
@@ -48,6 +50,8 @@ def command(
     work: Path | None,
     mirror: Path | None,
     target: str,
+    rocm: str | None,
+    torch: str | None,
     build: bool,
     objects: bool,
     run: bool,
@@ -75,6 +79,7 @@ def command(
     from rocport.fleet.tasks import Places, environment
     from rocport.port.files import write_atomic
 
+    make_options(target, rocm, torch)
     out = out.resolve()
     places = Places(
         str((work or out / "work").resolve()), store or str(out / "store"), str(mirror.resolve()) if mirror else "",
@@ -95,7 +100,17 @@ def command(
     except ImportError as error:
         raise click.ClickException(f"{store}: needs fsspec ({error}); pip install 'rocport[fleet]'") from error
     options = driver.Options(
-        make_targets(target), build, run, pages, objects, sample, chunk, workers=at_once, retries=retries
+        make_targets(target),
+        build,
+        run,
+        pages,
+        objects,
+        sample,
+        chunk,
+        workers=at_once,
+        retries=retries,
+        rocm=rocm or "",
+        torch=torch or "",
     )
     try:
         # Ray prints what it has to say of lost workers; stdout is for the report.

@@ -77,10 +77,10 @@ def command(out: Path, target: str, build: bool, run: bool, jobs: int, path: Pat
 def _read(path: Path, source: Path, known: Manifest, jobs: int) -> tuple[Report, dict[str, tuple[bytes, str, bytes]]]:
     """The findings of the sources, and each ported file beside its source, as they lie there now."""
     from rocport import api
+    from rocport.port import manifest
 
-    options = {"warp": known.options.get("warp"), "layout": known.options.get("layout")}
-    settings = api.settings(source, **{name: value for name, value in options.items() if value})
     try:
+        settings = api.settings(source, **manifest.given(known))
         tree = api.read(source, settings, frozenset({path.resolve()}), whole=True)
         patch = api.port(tree, settings, jobs=jobs)
     except (api.ConfigError, api.BaselineError, api.LayoutError) as error:

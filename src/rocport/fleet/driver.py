@@ -26,7 +26,8 @@ Progress = Callable[[int, int, str], None]
 @dataclass(frozen=True)
 class Options:
     """What is done to each repository. `sample`: at most so many units of each, those whose path has the smallest
-    SHA-256 (0: all); `chunk`: units of one task; `retries`: of a task whose worker was lost."""
+    SHA-256 (0: all); `chunk`: units of one task; `retries`: of a task whose worker was lost; `rocm` and `torch`: the
+    versions a port is for, empty: any."""
 
     targets: tuple[str, ...]
     build: bool = True
@@ -37,6 +38,8 @@ class Options:
     chunk: int = 16
     workers: int = 1
     retries: int = 3
+    rocm: str = ""
+    torch: str = ""
 
 
 @dataclass
@@ -81,7 +84,8 @@ def lead(
         objects = options.objects and step == BUILD
         row.waiting += 1
         total += 1
-        queue.append((row, Task(step, row.source, options.targets, objects, code=code, **more)))
+        asked = (options.targets, options.rocm, options.torch)
+        queue.append((row, Task(step, row.source, *asked, objects, code=code, **more)))
 
     def settle(row: Row, task: Task, result: dict[str, Any] | None, why: str) -> None:
         """Take a result, and put the steps that follow it into the queue."""

@@ -54,6 +54,8 @@ class Task:
     step: str
     source: Source
     targets: tuple[str, ...] = ()
+    rocm: str = ""
+    torch: str = ""
     objects: bool = False
     units: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
@@ -106,12 +108,13 @@ def _tree(task: Task, places: Places) -> Path:
 
 
 def _settings(task: Task) -> api.Settings:
-    return api.Settings(target=task.targets, respect_gitignore=False)
+    return api.Settings(target=task.targets, rocm=task.rocm, torch=task.torch, respect_gitignore=False)
 
 
 def _port(task: Task, places: Places) -> tuple[Path, api.Patch | None]:
     """The folder of the port, and the patch where it was made now. What is a port already is taken as it lies."""
-    folder = Path(places.work) / "port" / f"{task.source.id}-{task.code[:12]}"
+    made_for = key_of({"targets": task.targets, "rocm": task.rocm, "torch": task.torch})[:8]
+    folder = Path(places.work) / "port" / f"{task.source.id}-{task.code[:12]}-{made_for}"
     source = _tree(task, places)
     if (source / manifest.NAME).is_file():
         return source, None

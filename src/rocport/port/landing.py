@@ -203,6 +203,7 @@ class Landing:
     def _save_manifest(self, records: Mapping[str, FileRecord]) -> None:
         options = self.patch.options
         said = {"warp": options.warp, "targets": ",".join(options.targets), "layout": options.layout}
+        said |= {"rocm": str(options.rocm or ""), "torch": options.torch or ""}
         source_root = os.path.relpath(self.patch.tree.root.resolve(), self.where.resolve())
         manifest.save(self.where, manifest.Manifest(__version__, said, records, source_root))
 

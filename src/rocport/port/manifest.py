@@ -5,13 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rocport.model import Problem
 from rocport.model.manifest import NAME, SCHEMA, Manifest, is_inside
 from rocport.model.plain import plain
 from rocport.port import state
 
-__all__ = ["NAME", "SCHEMA", "Manifest", "NotAPortError", "dump_hashes", "load", "load_hashes", "open_port", "save"]
+__all__ = [
+    "NAME",
+    "SCHEMA",
+    "Manifest",
+    "NotAPortError",
+    "dump_hashes",
+    "given",
+    "load",
+    "load_hashes",
+    "open_port",
+    "save",
+]
 
 
 class NotAPortError(Exception):
@@ -28,6 +40,14 @@ def open_port(folder: Path) -> tuple[Manifest, Path]:
     if not source.is_dir():
         raise NotAPortError(f"{folder}: its sources are not at {source}; port again from where they are")
     return known, source
+
+
+def given(known: Manifest) -> dict[str, Any]:
+    """What a port was made with, as `rocport.api.settings` takes it: read again otherwise, its sources give another
+    port. Nothing of an option that was not given."""
+    said = {name: known.options.get(name, "") for name in ("warp", "layout", "rocm", "torch")}
+    targets = tuple(filter(None, known.options.get("targets", "").split(",")))
+    return {name: value for name, value in said.items() if value} | ({"target": targets} if targets else {})
 
 
 def load(folder: Path) -> Manifest | Problem | None:
