@@ -30,6 +30,11 @@ A last one of that day, of trees that an index lists by one of three paths and o
 OWNER/NAME, whose last digit parts them: 60 of 21 trees to mend by (seed 81; 39 true) and 60 of 28 set aside (seed 82;
 46 true), drawn by one state of the code and labelled together, in an order that tells nothing of the half.
 Then 37 of 15 more set aside (seed 83; 28 true, 1 repeat), after mending what those to mend by showed.
+Two after that, of trees that no file of the project names and whose snapshot is below 60 MB: at hand for other reasons,
+listed by an index with src/kernels/kernel.cu, of the first 20 by sha1 with cuda/setup.py, or of a list of names written
+before a look, parted by the last digit of sha1 of OWNER/NAME: 60 of the 77 causes of 39 trees to mend by (seed 91; 42
+true, 9 repeats), and 60 of the 199 of 52 set aside (seed 92; 45 true, 1 repeat), drawn after what the others showed,
+and what was left of the labels of seeds 82 and 83, had been mended. Nothing was mended by seed 92.
 FOLDER holds a tree as `owner+name`; a tree that is not there is left out. Labels of one cause count once, by the best
 of them, and a site whose message or place in its cause changed is found again; a true one that is gone is named.
 """

@@ -279,7 +279,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sites", type=Path)
     parser.add_argument("--ports", type=Path, help="labelled ports, as benchmarks/scan_ports.toml has them")
-    parser.add_argument("--half", choices=("tuned", "aside"), default="tuned", help="which half of --ports")
+    parser.add_argument("--half", choices=("tuned", "aside", "further"), default="tuned", help="which of --ports")
     parser.add_argument("--commits", type=Path, help="ports without labels: OWNER/NAME COMMIT [KEY] a line")
     parser.add_argument("--repositories", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[])

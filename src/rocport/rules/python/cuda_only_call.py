@@ -34,6 +34,11 @@ _PARTS = (
     ),
 )
 _JAX = ("JAX for ROCm has no platform 'cuda'", "ask for 'gpu', which is either, or 'rocm'")
+_VARLEN = "torch.nn.attention.varlen.varlen_attn"
+_SPLITS = (
+    "num_splits: torch's attention raises on ROCm where it is given",
+    "leave it out where torch.version.hip is set",
+)
 _TREES = re.compile(r"(xgboost|catboost)\.")
 
 RULE = Rule(
@@ -43,7 +48,17 @@ RULE = Rule(
     applicability=Applicability.MANUAL,
     languages=PYTHON,
     triggers=frozenset(
-        {b"CUDNN_ATTENTION", b"input_precision", b"faiss", b"cv2", b"xgboost", b"catboost", b"marlin", b"jax"}
+        {
+            b"CUDNN_ATTENTION",
+            b"input_precision",
+            b"faiss",
+            b"cv2",
+            b"xgboost",
+            b"catboost",
+            b"marlin",
+            b"jax",
+            b"num_splits",
+        }
     ),
     phase=5,
     holds="packages as they were in November 2026; Triton 3.9",
@@ -65,6 +80,11 @@ RULE = Rule(
         Example(
             "import jax\njax.config.update('jax_platforms', 'cuda')\nd = jax.devices(backend='cuda')\n", path="m.py"
         ),
+        Example(
+            "from torch.nn.attention.varlen import varlen_attn\nmore = {}\nmore['num_splits'] = 1\n"
+            "o = varlen_attn(q, k, v, **more)\np = varlen_attn(q, k, v, num_splits=1)\n",
+            path="m.py",
+        ),
     ),
     clean=(
         Example("import jax\nd = jax.devices('gpu')\nm = LLM('x', quantization='awq')\n", path="m.py"),
@@ -72,12 +92,18 @@ RULE = Rule(
         Example("import triton.language as tl\nc = tl.dot(a, b, input_precision='ieee')\n", path="m.py"),
         Example("import faiss, cv2\ni = faiss.IndexFlatL2(8)\nm = cv2.imread('a')\n", path="m.py"),
         Example("import xgboost as xgb\nm = xgb.XGBClassifier(device='cpu')\n", path="m.py"),
+        Example(
+            "from torch.nn.attention.varlen import varlen_attn\nmore = {}\nother = {}\nother['num_splits'] = 1\n"
+            "o = varlen_attn(q, k, v, **more)\nf(num_splits=1)\n",
+            path="m.py",
+        ),
         Example("import cv2\nif cv2.cuda.getCudaEnabledDeviceCount():\n    m = cv2.cuda.GpuMat()\n", path="m.py"),
     ),
     sources=(
         "https://github.com/pytorch/pytorch/issues/168873",
         "https://github.com/triton-lang/triton/blob/main/third_party/amd/backend/compiler.py",
         "https://github.com/facebookresearch/faiss/blob/main/INSTALL.md",
+        "https://github.com/pytorch/torchtitan/pull/3738",
         "https://github.com/dmlc/xgboost/issues/11336",
         "https://github.com/catboost/catboost/issues/1928",
         "https://docs.vllm.ai/en/latest/features/quantization/",
@@ -99,6 +125,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         for keyword in call.keywords:
             if trouble := _keyword(name, keyword):
                 said[keyword] = trouble
+        if name == _VARLEN:
+            said |= dict.fromkeys(_splits(source, call), _SPLITS)
         words = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
         if name in ("jax.devices", "jax.local_devices", "jax.config.update") and "cuda" in words:
             said[call] = _JAX
@@ -114,6 +142,22 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         cause = package_cause("faiss-gpu") if message.startswith("faiss.") else message.partition(": ")[2]
         item = replace(finding(RULE, source, node, message, fix=fix), cause=cause)
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
+
+
+def _splits(source: PythonSource, call: ast.Call) -> list[ast.AST]:
+    """Where a call of torch's varlen_attn gets `num_splits`: its keyword, or an item of the dictionary it is given."""
+    given = {word.value.id for word in call.keywords if word.arg is None and isinstance(word.value, ast.Name)}
+    items = [
+        target
+        for assign in source.find(ast.Assign)
+        for target in assign.targets
+        if isinstance(target, ast.Subscript)
+        and isinstance(target.value, ast.Name)
+        and target.value.id in given
+        and isinstance(target.slice, ast.Constant)
+        and target.slice.value == "num_splits"
+    ]
+    return [*(word for word in call.keywords if word.arg == "num_splits"), *items]
 
 
 def _keyword(name: str, keyword: ast.keyword) -> tuple[str, str] | None:
