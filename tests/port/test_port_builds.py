@@ -21,12 +21,12 @@ void f(float *p) { k<<<1, 64>>>(p); cudaDeviceSynchronize(); }
 
 
 @pytest.fixture(autouse=True)
-def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def compiler(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         find(None)
     except ToolchainError as error:
         pytest.skip(f"no HIP compiler: {error}")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))  # HIP's header, once for all
 
 
 def test_port_ends_with_what_compiles(tmp_path: Path) -> None:

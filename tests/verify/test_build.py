@@ -235,10 +235,10 @@ def test_time_limit(tmp_path: Path, options: build.BuildOptions) -> None:
 
 
 def test_units_that_no_build_file_names_are_left_out_and_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And what could not be tried is no ok: 33 of 40 units of gunrock were skipped, exit 0."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     root = tree(tmp_path / "t", k__hip=GOOD, scale__h="#define SCALE 1\n", third_party_in_x_in_bad__cu=BAD)
     (root / "Makefile").write_text("k.o: k.hip\n")
     asked = ["verify", str(root), "--target", "gfx942", "--syntax-only"]
@@ -354,8 +354,10 @@ def test_unavailable_target_is_refused_with_those_available(tmp_path: Path, opti
         build.verify(root, replace(options, targets=("gfx601",)))
 
 
-def test_command_json_follows_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_command_json_follows_the_schema(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     root = tree(tmp_path / "t", bad__cu=BAD, rocport_warp__h="", k__hip=GOOD, scale__h="#define SCALE 1\n")
     result = CliRunner().invoke(cli, ["verify", str(root), "--target", "gfx942", "--format", "json"])
     assert result.exit_code == 1

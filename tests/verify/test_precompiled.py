@@ -10,7 +10,8 @@ from rocport.project.tree import read_project
 from rocport.project.unit import Unit
 from rocport.toolchain import Toolchain
 from rocport.verify import build, diagnostics
-from rocport.verify.precompiled import precompiled
+from rocport.verify import precompiled as module
+from rocport.verify.precompiled import precompiled, with_hip
 
 COMPILER = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
@@ -84,3 +85,82 @@ def test_the_confined_compiler_reads_it(tmp_path: Path) -> None:
     unit = Unit("a.hip", "hip", headers=("torch/extension.h",))
     outcome, _ = builder._compiled(unit, [str(compiler), unit.path], "gfx942")
     assert outcome.code == 0, outcome.text
+
+
+_HIP = "#include <hip/hip_runtime.h>\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "taken"),
+    [
+        (_HIP, (), True),
+        ("// a\n#include <cstdio>\n#include <math.h>\n" + _HIP + "#define N 1\n", ("-DM=1", "-Iempty"), True),
+        ("#include <rocblas/rocblas.h>\n" + _HIP, (), False),  # it may need what it should have included
+        ("#define N 1\n" + _HIP, (), False),
+        ("#pragma once\n" + _HIP, (), False),
+        ('#include "mine.h"\n' + _HIP, (), False),
+        ("int x;\n" + _HIP, (), False),
+        ("#include <cstdio>\n", (), False),
+        (_HIP, ("-DN=1",), False),
+        (_HIP, ("-UN",), False),
+        (_HIP, ("-Ishadow",), False),
+        (_HIP, ("-iquote", "shadow"), False),
+        (_HIP, ("-idiraftershadow",), False),
+        ("#include <cstdio>\n" + _HIP, ("-Istandard",), False),
+        ("#include <hip/hip_runtime.h>\n", ("-Ihipless",), True),
+    ],
+)
+def test_hip_s_header_serves_units_that_begin_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, own: tuple[str, ...], taken: bool
+) -> None:
+    """What stands before it, a macro of its words or a header of its names in the unit's folders: compiled whole."""
+    for name in ("shadow/string.h", "standard/cstdio", "empty/a.h", "hipless/hip/other.h"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "a.hip").write_text(text)
+    asked: list[list[str]] = []
+
+    def leads_to(before: list[str], *_: object) -> tuple[frozenset[bytes], list[str]]:
+        asked.append(before)
+        return frozenset([b"N"]), ["hip/hip_runtime.h", "string.h"]
+
+    def made(command: list[str], *_: object) -> Path:
+        asked.append(command)
+        return tmp_path / "header.pch"
+
+    monkeypatch.setattr(module, "known", leads_to)
+    monkeypatch.setattr(module, "header", made)
+    unit = Unit("a.hip", "hip")
+    command = ["clang++", "-x", "hip", "--offload-arch=gfx942", "--offload-device-only", "-O3", "-c", *own, unit.path]
+    words = with_hip(unit, command, own, tmp_path, "gfx942")
+    assert words[-1:] == ([str(tmp_path / "header.pch")] if taken else [])
+    if taken:
+        assert asked[0] == ["clang++", "-x", "hip"], "the same for all passes"
+        assert asked[1][:6] == ["clang++", "-x", "hip", "--offload-arch=gfx942", "--offload-device-only", "-O3"]
+
+
+def test_hip_s_header_serves_no_host_source_and_none_behind_a_forced_one(tmp_path: Path) -> None:
+    (tmp_path / "a.hip").write_text(_HIP)
+    for unit in (Unit("a.hip", "c++"), Unit("a.hip", "hip", forced=("b.h",)), Unit("gone.hip", "hip")):
+        assert with_hip(unit, ["false", unit.path], (), tmp_path, "gfx942") == []
+
+
+def test_what_does_not_compile_with_hip_s_header_is_compiled_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its messages are those of the whole unit."""
+    toolchain = Toolchain("distribution", tmp_path / "clang", "19", 19, None, "", tmp_path, tmp_path, tmp_path)
+    toolchain.compiler.write_text("")
+    cache, tree = build.Cache(None, build.Fingerprints(tmp_path)), read_project(tmp_path)
+    builder = build._Builder(toolchain, tree, build.BuildOptions(("gfx942",)), cache, diagnostics.Origins(), tmp_path)
+    monkeypatch.setattr(build, "with_hip", lambda *_: ["-pch"])
+    for code, compiled in ((0, [True]), (None, [True]), (1, [True, False])):
+        tried: list[bool] = []
+
+        def compile_(command: list[str], *_: str, code: int | None = code, tried: list[bool] = tried) -> object:
+            tried.append("-pch" in command)
+            return build._Outcome(code, "'x' file not found", ()), []
+
+        monkeypatch.setattr(builder, "_compile", compile_)
+        builder._compiled(Unit("a.hip", "hip"), ["clang++", "a.hip"], "gfx942")
+        assert tried == compiled

@@ -47,7 +47,7 @@ from rocport.toolchain.compiler import Kind, Language, as_path, system_folders
 from rocport.verify import diagnostics
 from rocport.verify.cache import Cache, Fingerprints, read_depfile
 from rocport.verify.made import as_made, export_folders
-from rocport.verify.precompiled import precompiled
+from rocport.verify.precompiled import precompiled, with_hip
 from rocport.verify.torch_headers import (
     TorchHeaders,
     TorchHeadersError,
@@ -312,13 +312,17 @@ class _Builder:
 
     def _compiled(self, unit: Unit, command: list[str], target: str) -> tuple[_Outcome, list[str]]:
         """The outcome with precompiled headers where they serve and settle it, else without."""
-        if unit.torch and self.options.precompiled:
-            faster = precompiled(unit, command, self._own(unit, target))
-            if faster:
-                outcome, files = self._compile([*command, *faster], unit.path, target)
-                if outcome.code == 0 or _LACKING.search(outcome.text):
-                    return outcome, files
+        if faster := self._precompiled(unit, command, target):
+            outcome, files = self._compile([*command, *faster], unit.path, target)
+            if outcome.code in (0, None) or (unit.torch and _LACKING.search(outcome.text)):
+                return outcome, files
         return self._compile(command, unit.path, target)
+
+    def _precompiled(self, unit: Unit, command: list[str], target: str) -> list[str]:
+        own = self._own(unit, target)
+        if unit.torch or unit.extension:
+            return precompiled(unit, command, own) if unit.torch and self.options.precompiled else []
+        return with_hip(unit, command, own, self.project.root, self.options.targets[0])
 
     def _compile(self, command: list[str], path: str, target: str) -> tuple[_Outcome, list[str]]:
         """Run the compiler; also the files its verdict rests on, empty where it should not be remembered."""
@@ -415,7 +419,7 @@ class _Builder:
         compiler = tools.compiler.resolve()
         readable = [self.project.root, compiler.parents[1], tools.root, tools.include, tools.device_libs]
         readable += [tools.compiler.parents[1], self.scratch]
-        readable += [shelf()] if self.options.precompiled else []
+        readable += [shelf()]
         readable += [self.project.root / folder for folder in self._folders(command)]
         return looking(command, readable, [self.scratch])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rocport.executor.first_header import known
 from rocport.executor.isa.runtime import headers
 from rocport.toolchain import Toolchain
 
@@ -27,11 +28,11 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
                 Path(command[at + 1]).write_text("")
         return ""
 
-    def known(*_: object) -> tuple[frozenset[bytes], list[str]]:
+    def leads_to(*_: object) -> tuple[frozenset[bytes], list[str]]:
         return frozenset([b"N"]), ["hip/hip_runtime.h", "string.h"]
 
     monkeypatch.setattr(headers, "_run", record)
-    monkeypatch.setattr(headers, "_known", known)
+    monkeypatch.setattr(headers, "known", leads_to)
     monkeypatch.setattr(headers, "header", lambda command, includes, emit: Path(f"{includes[0]}.pch"))
     return run
 
@@ -126,7 +127,9 @@ def test_what_the_header_leads_to_is_read_from_the_compiler(toolchain: Toolchain
     (tmp_path / "far" / "away.h").write_text("")
     (tmp_path / "first.h").write_text("#include <deep.h>\n")
     base = [str(toolchain.compiler), "-x", "hip", "-nogpulib", "-nogpuinc", f"-isystem{tmp_path}"]
-    words, names = headers._known(base, "first.h", "gfx942")
+    leads_to = known(base, "first.h", "gfx942")
+    assert leads_to is not None
+    words, names = leads_to
     assert {b"WORD", b"deep"} <= words
     assert {"first.h", "deep.h"} <= set(names)
     assert "deeper.h" not in names  # found beside the file that includes it

@@ -2,31 +2,24 @@
 """What a unit reads first, precompiled for the host and for each target: reading HIP's headers once more for every one
 of them is most of what a small unit costs, and reading PyTorch's is nearly all of what a unit of an extension costs.
 
-Only where it gives what the whole unit gives: HIP's header is the unit's first (headers of the system may stand
-before), or a flag includes one header; no header that is read there lies in the unit's own folders, too; no macro of
-its flags is a word in one. clang itself looks whether a header was changed since. Whatever goes wrong, the unit is
-compiled as a whole.
+Only where it gives what the whole unit gives (`first_header`), of HIP's header or of one that a flag includes. clang
+itself looks whether a header was changed since. Whatever goes wrong, the unit is compiled as a whole.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocport.executor.first_header import RUNTIME, headers_before, holds, known, macro
 from rocport.executor.isa.runtime.declarations import finished
-from rocport.executor.precompiled import PLAIN, header, kept, stub
-from rocport.syntax.cuda import CudaSource
-from rocport.syntax.includes import spelled_includes
+from rocport.executor.precompiled import PLAIN, header
 from rocport.toolchain import Toolchain
 
-_RUNTIME = "hip/hip_runtime.h"
 _FOLDERS = ("-I", "-iquote")
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 _FATBIN = b"__hip_fatbin"
 """What an object asks for that has a kernel and no code object."""
 
@@ -44,11 +37,6 @@ class _Flags:
     folders: tuple[Path, ...]
     macros: tuple[str, ...]
     others: tuple[str, ...]
-
-
-def _macro(flag: str) -> bytes:
-    """The name of what -D or -U gives a meaning."""
-    return re.split("[=(]", flag[2:])[0].encode()
 
 
 def _read(flags: Sequence[str]) -> _Flags:
@@ -93,12 +81,17 @@ def compiled(
     """
     try:
         given = _read(flags)
-        header = given.header or _first_header(source, given.folders)
-        before = [*base, *given.others, *PLAIN]
-        words, names = _known(before, header, targets[0])
-        if any(_holds(folder, names) for folder in {*given.folders, source.parent}):
+        if not given.header and headers_before(source, given.folders) is None:
             return False
-        relevant = [macro for macro in given.macros if _macro(macro) in words]
+        header = given.header or RUNTIME
+        before = [*base, *given.others, *PLAIN]
+        leads_to = known(before, header, targets[0])
+        if leads_to is None:
+            return False
+        words, names = leads_to
+        if any(holds(folder, names) for folder in {*given.folders, source.parent}):
+            return False
+        relevant = [flag for flag in given.macros if macro(flag) in words]
         if relevant and not given.header:
             return False  # a header for this unit alone costs more than it saves
         at = flags.index("-include") if given.header else len(flags)
@@ -157,53 +150,6 @@ def _bundle(toolchain: Toolchain, targets: Sequence[str], objects: Sequence[Path
     tool = toolchain.compiler.with_name("clang-offload-bundler")
     _run([str(tool), "-type=o", "-bundle-align=4096", f"-targets={','.join(names)}", *inputs, f"-output={bundle}"])
     return bundle
-
-
-def _first_header(source: Path, folders: Iterable[Path]) -> str:
-    """HIP's header, where nothing but headers of the system stands before it."""
-    text = CudaSource(str(source), source.read_bytes())
-    after = 0
-    for directive in text.directives:
-        name = text.text(directive.first + 2, directive.last).strip().decode(errors="replace")
-        if directive.name != b"include" or directive.first != after:
-            break
-        if name.strip('<>"') == _RUNTIME:
-            return _RUNTIME
-        if not name.startswith("<") or any(_holds(folder, [name.strip("<>")]) for folder in folders):
-            break
-        after = directive.last
-    raise _WholeError
-
-
-def _holds(folder: Path, names: Iterable[str]) -> bool:
-    """Whether a header of one of these names, as an include spells it, lies in the folder."""
-    there = set(os.listdir(folder)) if folder.is_dir() else set()
-    return any(name.partition("/")[0] in there and (folder / name).is_file() for name in names)
-
-
-def _known(before: Sequence[str], header: str, target: str) -> tuple[frozenset[bytes], list[str]]:
-    """All words of the headers that `header` leads to, and the names that they include."""
-
-    def make(place: Path) -> bool:
-        read: set[str] = set()
-        for side in ("--offload-host-only", "--offload-device-only"):
-            try:
-                rule = _run([*before, f"--offload-arch={target}", side, "-M", str(stub(place, [header]))])
-            except _WholeError:
-                return False
-            read.update(rule.replace("\\\n", " ").partition(": ")[2].split())
-        words: set[bytes] = set()
-        names = {header}
-        for path in read:
-            text = Path(path).read_bytes()
-            words.update(_WORD.findall(text))
-            beside = Path(path).parent  # where a quoted name is looked for before any folder of the unit's
-            names.update(name for name, quoted in spelled_includes(text) if not (quoted and (beside / name).is_file()))
-        place.write_bytes(b"\n".join(words) + b"\0" + os.fsencode("\n".join(names)))
-        return True
-
-    words, _, names = _found(kept([*before, "-M"], [header], make)).read_bytes().partition(b"\0")
-    return frozenset(words.split(b"\n")), os.fsdecode(names).split("\n")
 
 
 def _found(path: Path | None) -> Path:
