@@ -232,6 +232,29 @@ def test_what_ends_a_run_without_a_cause_is_no_diagnosis() -> None:
     assert [match.failure.id for match in reading.possible] == ["ollama-runner-exit"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ROCm Setup failed despite ROCm being available. Please run the following command to get more information:",
+        "RuntimeError: NCCL Error 2: unhandled system error (run with NCCL_DEBUG=INFO for details)",
+    ],
+)
+def test_a_message_that_sends_its_reader_to_another_line_is_no_diagnosis(line: str) -> None:
+    """Without the line that decides, the general one was claimed: bitsandbytes on a ROCm it has no library for."""
+    reading = read_bytes(f"7900 XTX, bitsandbytes, RCCL\n{line}\n".encode(), "log")
+    assert reading.matches == ()
+    assert reading.possible[0].doubts == ("it says where to look, not what is wrong",)
+
+
+def test_who_joins_a_report_tells_of_their_own_failure_and_a_listing_below_ends_nothing() -> None:
+    title = "# hipErrorNoBinaryForGpu: Unable to find code object for all current devices!\n"
+    agents = "```\nHSA Agents\n  Name: gfx803\n```\n"
+    joined = read_bytes(f"{title}+1 same problem. RX 480\n{agents}".encode(), "log")
+    assert [match.failure.id for match in joined.matches] == ["invalid-device-function"]
+    page = read_bytes(f"{title}Set the override on an RX 480.\n{agents}".encode(), "log")
+    assert page.matches == ()
+
+
 def test_a_warning_is_not_claimed_beside_an_error() -> None:
     warning = "MIOpen(HIP): Warning [SQLiteBase] Missing system database file: gfx1030_12.kdb Performance may degrade\n"
     error = "RuntimeError: HIP error: invalid device function\n"

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rocport.explain.match import Match
-from rocport.explain.telling import explains, fills_form
+from rocport.explain.telling import explains, tells
 from rocport.explain.text import Block
 from rocport.explain.vendor import UNKNOWN, Vendor
 from rocport.facts._toml import FACTS, read_toml
@@ -158,6 +158,14 @@ def informs(line: str) -> bool:
     return bool(_INFORMS.search(line[:200])) and not _FAILS.search(line)
 
 
+# A message that repeats a class of failures and sends its reader to the line that decides.
+_POINTS = re.compile(
+    r"\b(?:re-?)?run (?:it )?(?:again )?with \S{1,60} for (?:more )?(?:details|info)"
+    r"|\brun the following command to get more"
+    r"|\bsee (?:the )?(?:root causes?|errors?|logs?|output|traceback|messages?) above\b"
+    r"|\b(?:see|check) (?:the )?(?:\w{1,20} )?logs? for\b",
+    re.IGNORECASE,
+)
 _CODE = re.compile(
     r"\b(?:hip|nccl|miopen|roc|hsa|HIP|HSA)\w{0,40}(?:[Ee]rror|ERROR|[Ss]tatus|STATUS|NCCL)\w{0,60}|\bnccl[A-Z]\w{0,40}"
 )
@@ -179,7 +187,7 @@ def returned(line: str, start: int, end: int) -> bool:
     if first_person(line) or _ASKS.match(line) or not (_LETTER.search(before) or _LETTER.search(after)):
         return True
     gives = _GIVES.search(line, max(0, start - 40), start)
-    return bool((gives or (not before.strip(" \t'\"") and after)) and _GIVEN.match(after))
+    return bool((gives or (not before.strip(" \t'\"#") and after)) and _GIVEN.match(after))
 
 
 def warns(line: str) -> bool:
@@ -191,23 +199,23 @@ def warns(line: str) -> bool:
 @dataclass
 class Setting:
     """What the whole of a paste shows, gathered block by block: which programs, where it last failed and last went well
-    (line numbers, 0: nowhere), whether it explains errors instead of telling of one,
-    and whether it is a form for reports (its first block says)."""
+    (line numbers, 0: nowhere), whether it explains errors instead of telling of one, and whether somebody tells of it
+    (its first block says): what follows an error there did not happen after it."""
 
     programs: set[str] = field(default_factory=set)
     failed: int = 0
     well: int = 0
     explains: bool = False
-    form: bool = False
+    told: bool = False
 
     def add(self, block: Block) -> None:
         lower = block.lower
         if block.first_line == 1:
-            self.explains, self.form = explains(block.text), fills_form(block.text)
+            self.explains, self.told = explains(block.text), tells(block.text)
         self.programs.update(programs_in("\n".join(dict.fromkeys(lower.split("\n"))), self.programs))
         self.failed = _last(_ENDS, _END_WORDS, block.text, block, self.failed)
         self.well = _last(_WELL, _WELL_WORDS, lower, block, self.well)
-        if not self.form:
+        if not self.told:
             self.well = max(self.well, _last(_LISTS, _LISTS_WORDS, lower, block, 0))
 
 
@@ -280,6 +288,8 @@ def _doubts(match: Match, setting: Setting, vendor: Vendor, known: Known) -> Ite
         yield "nothing says whose GPU this is, and machines without one of AMD print it too"
     if failure.specificity <= GENERAL:
         yield "many causes print these words"
+    if failure.specificity < CLEAR and _POINTS.search(match.text):
+        yield "it says where to look, not what is wrong"
     if match.wide:
         yield "programs without ROCm print these words, and nothing beside them is of AMD"
     if failure.certainty == "low":
