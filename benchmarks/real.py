@@ -64,7 +64,7 @@ class Repository:
     commit: str
     looked_at: bool = False
     listed: int = 1
-    """Which list: 2 to 12 were written down later, when the ones before had been tuned on for a while."""
+    """Which list: 2 to 13 were written down later, when the ones before had been tuned on for a while."""
     submodules: dict[str, str] = field(default_factory=dict)
     environ: dict[str, str] = field(default_factory=dict)
     """Variables that its documentation asks for when it is built for ROCm."""
@@ -346,7 +346,7 @@ def main() -> None:
     parser.add_argument("--mirror", type=Path, help="folder of git directories OWNER+NAME/repo")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--half", choices=("tuned", "aside"))
-    parser.add_argument("--listed", type=int, choices=range(1, 13), help="only the repositories of this list")
+    parser.add_argument("--listed", type=int, choices=range(1, 14), help="only the repositories of this list")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="N repositories, the same in every run")
     parser.add_argument("--units", type=int, default=0, metavar="N", help="at most N units a repository")
     parser.add_argument("--target", default=DEFAULT_TARGETS, metavar="GFX[,GFX]")
