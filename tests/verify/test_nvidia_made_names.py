@@ -55,6 +55,11 @@ MADE = [
     ("python", "Extension(define_macros=[('use_rocm'.upper(), 1)])"),
     ("python", "n = 'a' + b\nflags = [f'-D{n.upper()}=1']"),
     ("python", "flags = ['-D' + n.upper()]"),
+    ("python", "flags = ['-D%s' % n.upper() for n in X]"),
+    ("python", "flags = ['-D{}={}'.format(n.upper(), 1)]"),
+    ("python", "flags = ['-D%s_%s' % (a.upper(), b.upper())]"),
+    ("python", "flags = ['-D{}={}'.format(*a)]"),
+    ("make", "$(foreach n,$(shell cat gates),$(eval $(n) := 1))"),
     ("python", "n = 'US'\nn += 'E_ROCM'\nos.environ[n] = '1'"),
 ]
 OTHERS = [
@@ -81,6 +86,8 @@ OTHERS = [
     ("python", "flags = [f'-D{k}={v}' for k, v in d.items()]"),
     ("python", "d = {k.upper(): v for k, v in x}\nos.environ['A'] = '1'"),
     ("python", "files.append((n.upper(), 1))\nos.environ['A']"),
+    ("python", "flags = ['-DX_%s' % n.upper(), '-D%s=%s' % (k, v.upper()), '-D{}'.format(k)]"),
+    ("make", "$(foreach n,A B,$(eval $(n) := 1))"),
     ("text", "$(shell a) = 1"),
 ]
 

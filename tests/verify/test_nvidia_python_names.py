@@ -371,4 +371,3 @@ def test_a_chain_of_attributes_is_read_in_its_length(link: str) -> None:
         times.append(time.process_time() - start)
         assert found == []
     assert times[1] < 20 * times[0] + 0.1
-    assert python_names._may_be_a_module(tree.body[0].value.args[0], ()) is True  # type: ignore[attr-defined]

@@ -96,6 +96,7 @@ SETS = [
         "x['v'] = v\nx['v'].hip = 1",
     ),
     *("t = sys.modules.get('torch')\nt.version.hip = 1", "getattr(v, '__dict__')['hip'] = 1", "f(m=v)\nx.hip = 1"),
+    *("attrgetter('version')(torch).hip = 1", "vars(torch)['version'].hip = 1", "globals()['torch'].version.hip = 1"),
     *("patch.object(**{'target': torch.version, 'attribute': 'hip'})", "torch.version.__dict__[key] = 1", "force(v)"),
     *("patch('torch.' + 'version.hip', 1)", "patch(f'torch.version.{a}', 1)", "patch('torch.{}'.format('version'), 1)"),
     *("exec('m.hip = 1', {'m': v})", "exec('m[\"hip\"] = 1', {'m': vars(v)})", "f = v.__setattr__\nf('hip', 1)"),
@@ -144,6 +145,7 @@ READS = [
     "L = ['torch']\nsys.modules[__name__] = f()",
     *("L = ['torch']\nsys.modules.update({'a': 1})", "L = ['torch']\npatch.dict(sys.modules, {'a': 1})"),
     *("sys.modules[name] = f()", "sys.modules.pop(name)", "self.modules.update(x)", "patch('package.torch.nn')"),
+    *("f(torch).hip = 1", "f('version').hip = 1", "vars(torch)['cuda'].hip = 1"),
     *("d = vars(torch.version)\nprint(d['hip'])", "d = vars(x)\nd['hip'] = 1", "a = v\nprint(a)\nx.hip = a.hip"),
     *("d = {'hip': torch.version.hip}\nd['hip'] = 2", "f(torch)\nself.version = 1", "d = dict(vars(v))\nd['hip'] = 1"),
     *(

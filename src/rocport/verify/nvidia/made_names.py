@@ -172,6 +172,7 @@ def _of_make(content: bytes) -> Iterator[tuple[_Parts, int, Collection[str]]]:
         return
     words = frozenset(re.findall(r"\w+", text))
     computed = frozenset(re.findall(rf"(?m)^[ \t]*(\w+)[ \t]*[:?+]{{0,3}}=[^\n]*\$[({{](?:{_MAKE_MAKES})[ \t,]", text))
+    computed |= frozenset(re.findall(rf"\$[({{]foreach[ \t]+(\w+),[ \t]*\$[({{](?:{_MAKE_MAKES})[ \t<]", text))
     # What a `define` is called with.
     makes = re.compile(rf"\$[({{](?:{_MAKE_MAKES})[ \t<]")
     called = any(makes.search(line) for line in text.split("\n") if "(call " in line or "{call " in line)
@@ -282,8 +283,23 @@ def _keys(node: ast.AST) -> Iterator[ast.expr]:
         case ast.JoinedStr([ast.Constant(str(text)), *rest]) if text.startswith("-D") and rest:
             first = ast.Constant(text.removeprefix("-D"))
             yield ast.copy_location(ast.JoinedStr([first, *rest]), node)
+        case ast.BinOp(ast.Constant(str(text)), ast.Mod(), given) if text.startswith("-D"):
+            yield ast.copy_location(_filled(text, given.elts if isinstance(given, ast.Tuple) else [given]), node)
+        case ast.Call(ast.Attribute(ast.Constant(str(text)), "format"), given) if text.startswith("-D"):
+            yield ast.copy_location(_filled(text, given), node)
         case ast.BinOp(ast.Constant(str(text)), ast.Add(), rest) if text.startswith("-D"):
             yield ast.copy_location(ast.BinOp(ast.Constant(text.removeprefix("-D")), ast.Add(), rest), node)
+
+
+def _filled(text: str, given: Sequence[ast.expr]) -> ast.JoinedStr:
+    """`"-DUSE_%s=%d" % (a, b)` as `f"USE_{a}={b}"`; without an argument for it, a gap is made."""
+    pieces = re.split(r"%\w|\{\w*\}", text.removeprefix("-D"))
+    values: list[ast.expr] = [ast.Constant(pieces[0])]
+    for number, piece in enumerate(pieces[1:]):
+        known = number < len(given) and not isinstance(given[number], ast.Starred)
+        filler = given[number] if known else ast.Call(ast.Name("format", ast.Load()), [], [])
+        values += [ast.FormattedValue(filler, -1), ast.Constant(piece)]
+    return ast.JoinedStr(values)
 
 
 def _environments(node: ast.AST) -> Iterator[ast.expr]:

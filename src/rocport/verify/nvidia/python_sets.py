@@ -97,8 +97,15 @@ class _Held:
         if self.holds(node, self.version) or _module_named(node) == "torch.version":
             return True
         match node:
-            case ast.Attribute(of, "version") | ast.Call(ast.Name("getattr"), [of, ast.Constant("version"), *_]):
+            case ast.Attribute(of, "version"):
                 return self.is_torch(of)
+            case ast.Subscript(of, ast.Constant("version")):
+                return self.keys(of) is _OF_TORCH
+            case ast.Call(func, given):
+                # `getattr(torch, "version")`, `attrgetter("version")(torch)`, `torch.__getattribute__("version")`.
+                pieces = [*given, *(func.args if isinstance(func, ast.Call) else ()), getattr(func, "value", func)]
+                named = any(isinstance(piece, ast.Constant) and piece.value == "version" for piece in pieces)
+                return named and any(map(self.is_torch, pieces))
         return False
 
     def keys(self, node: ast.AST) -> frozenset[str]:
