@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 from rocport import sandbox
-from rocport.numerics import process
+from rocport.numerics import launch, process
 from rocport.numerics.config import CaptureConfig
 from rocport.numerics.process import Command, CommandError, Ended, Limits, parse_command, run_capture, run_child
 
@@ -20,6 +21,7 @@ def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
         script = tmp_path / "child.py"
         script.write_text(code)
         monkeypatch.setattr(process, "_LAUNCH", script)
+        monkeypatch.setattr(process, "_GRACE_S", 0.5)  # a job of the background does not hear SIGINT
         return run_child(Command(sys.executable, (), ()), {"task": "none"}, limits)
 
     return run
@@ -56,10 +58,27 @@ def test_how_a_child_ends(child: object, code: str, limits: Limits, reason: str)
     assert ended.ok == (code == "pass")
 
 
-def test_a_child_that_ignores_the_first_signal_is_killed(child: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_GRACE_S", 0.5)
+def test_a_child_that_ignores_the_first_signal_is_killed(child: object) -> None:
     code = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
     assert child(code, Limits(1)).code == -9  # type: ignore[operator]
+
+
+def test_a_capture_hears_the_first_signal_where_the_shell_ignores_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job of the background is started so: over its limit it was killed ten seconds later, with nothing written."""
+    spec = tmp_path / "spec.json"
+    spec.write_text('{"task": "none"}')
+    heard: list[object] = []
+    monkeypatch.setattr(launch, "_task", lambda _: heard.append(signal.getsignal(signal.SIGINT)))
+    monkeypatch.setattr(sys, "argv", ["launch.py", str(spec)])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        launch.main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [signal.default_int_handler]
 
 
 def test_commands(tmp_path: Path) -> None:

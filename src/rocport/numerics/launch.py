@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import runpy
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -109,6 +110,8 @@ def _task(spec: dict[str, Any]) -> None:
 
 def main() -> None:
     """Run what SPEC.json says. The task's result is its exit code and the files it writes."""
+    # Where the shell ignores it, as in a job in the background, so would this process: it is told to end that way.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     spec = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     target = sys.argv[2:]
     # The folder of this file holds modules named like the standard library's; the interpreter put it first.
