@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocport.doctor.capture import machine_from_text
-from rocport.doctor.diagnosis import diagnose
-from rocport.doctor.probes.dockerfile import variables
 from rocport.facts.containers import development_image, is_of_cuda, pytorch_image
 from rocport.facts.packages import find_package
 from rocport.facts.targets import default_targets
@@ -149,6 +146,10 @@ def _moves(stage: list[str], first: int, torch: int) -> bool:
 def _checked(rows: list[str], chosen: Wheels) -> list[str]:
     """Without the ENV variables that the checks of `rocport doctor` would have unset, each named in a comment; one that
     a RUN sets is named above it."""
+    # Most trees have no such file, and every port would wait for the imports.
+    from rocport.doctor.capture import machine_from_text
+    from rocport.doctor.diagnosis import diagnose
+
     named = {name: value for row in rows for name, value in (*_variables(row), *_run_variables(row))}
     if not named:
         return rows
@@ -176,6 +177,8 @@ def _checked(rows: list[str], chosen: Wheels) -> list[str]:
 
 def _variables(row: str) -> list[tuple[str, str]]:
     """What an ENV of one line sets: `ENV A=1 B="2"`, `ENV A 1`."""
+    from rocport.doctor.probes.dockerfile import variables
+
     match = re.match(r"^\s*ENV\s+(.*[^\s\\])\s*$", row, re.IGNORECASE)
     return variables(match[1]) if match else []
 
