@@ -45,3 +45,27 @@ def test_a_name_of_a_header_that_is_not_seen_here_is_another(tmp_path: Path) -> 
         tmp_path, "struct Mine { int n; };\n__device__ Mine m = {0};\n", other="struct Mine { float2 v; };\n"
     )
     assert "Mine m = {0};" in text
+
+
+def test_a_structure_of_a_vector_that_another_header_names(tmp_path: Path) -> None:
+    own = "__global__ void k() {}\nstruct Own { int n; Wide v; };\nstruct Other { Mine v; };\nOther z = {0};\n"
+    text, _ = _ported(
+        tmp_path,
+        f'#include "mid.h"\n{own}Mid m = {{0}}, e = {{1, 2, 3, 4, 5}};\nOwn o = {{1, {{2}}}};\n',
+        mid='#include "row.h"\ntypedef Acc Wide;\nstruct Mid { Wide v; int n; };\n',
+        unseen="using Mine = float4;\n",
+    )
+    assert "Mid m = {}, e = {{1, 2, 3, 4}, 5};" in text and "Own o = {1, {2, 0, 0, 0}};" in text
+    assert "Other z = {0};" in text
+
+
+def test_what_constructors_and_functions_of_a_header_are_given(tmp_path: Path) -> None:
+    text, _ = _ported(
+        tmp_path,
+        '#include "made.h"\n__global__ void k() {}\n'
+        "void f() { S a({1}, 2), *p = new S({2}, 3); S b{{1}, 2}; only({1}); both({1}); T t({1}); }\n",
+        made="struct S { S(float4 v, int n); S(const S &o); };\nstruct T { T(float4 v); explicit T(int n); };\n"
+        "void only(float4 v);\nvoid both(float4 v);\nvoid both(float v);\n",
+    )
+    assert "S a({1, 0, 0, 0}, 2), *p = new S({2, 0, 0, 0}, 3); S b{{1, 0, 0, 0}, 2}; only({1, 0, 0, 0});" in text
+    assert "both({1}); T t({1});" in text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocport.syntax.cuda import CHAR, IDENT, NUMBER, PUNCT, STRING, CudaSource, kind_of
+from rocport.syntax.cuda import CHAR, IDENT, NUMBER, PUNCT, STRING, WITH_PARAMETERS, CudaSource, kind_of
 from rocport.syntax.includes import include_point, included
 
 
@@ -218,9 +218,28 @@ def test_macros_that_stand_for_execution_spaces_mark_functions() -> None:
         b"FN int a(int x) { return x; }\nGPU float b() {}\nWHOLE\nint host() { run(EACH (int i) { p; }); }\n",
         marks={b"GPU": frozenset({b"__device__"})},
     )
-    assert {name for name in lexed.spaces if name.isupper()} == {b"HD", b"FN", b"EACH", b"GPU"}
+    assert {name for name in lexed.spaces if name.isupper()} == {b"HD", b"FN", b"EACH", b"F", b"GPU"}
     found = {lexed.at(function.name): function.specifiers for function in lexed.functions if function.body}
     both = frozenset({b"__host__", b"__device__"})
     assert found[b"a"] == both and found[b"b"] == found[b"EACH"] == {b"__device__"} and b"host" not in found
     assert lexed.in_device(lexed.index[b"p"][-1]) and not lexed.in_device(lexed.index[b"run"][0])
     assert b"__device__" in CudaSource("b.h", b"C10_HOST_DEVICE int f();").meant
+
+
+def test_macros_with_parameters_mark_functions() -> None:
+    lexed = CudaSource(
+        "a.cu",
+        b"#define KERNEL(name) __global__ void name\n#define BOUNDED(n) __global__ __launch_bounds__(n)\n"
+        b'#define ENTRY(name, ...) extern "C" __global__ void name(__VA_ARGS__)\n#define EACH(how) [how] __device__\n'
+        b"#define VARIABLE(type, name) __device__ type name\n#define BODY(name) __global__ void name() {}\n"
+        b"template <int N> KERNEL(a)(int *p) { first; }\nBOUNDED(256) void b(int *p) { second; }\n"
+        b"ENTRY(c, int *p) { third; }\nENTRY(d, int *p);\nauto f = EACH(=)(int i) -> int { fourth; };\n"
+        b"GPU(int) e(int x) { fifth; }\nVARIABLE(int, n) = 3;\nVARIABLE(int, m);\nint host() { not_there; }\n",
+        marks={b"GPU": frozenset({b"__device__", WITH_PARAMETERS})},
+    )
+    bodies = {lexed.at(function.name): function for function in lexed.functions if function.body}
+    assert all(bodies[name].specifiers == {b"__global__"} for name in (b"a", b"b", b"c"))
+    assert bodies[b"e"].specifiers == {b"__device__"} and b"host" not in bodies
+    assert [lexed.in_device(lexed.index[word][-1]) for word in b"first second third fourth fifth".split()] == [True] * 5
+    assert not lexed.in_device(lexed.index[b"not_there"][0])
+    assert not {b"n", b"m", b"BODY"} & {lexed.at(function.name) for function in lexed.functions}

@@ -49,7 +49,7 @@ from rocport.syntax.amd import is_amd_path, names_amd, ported_side, ported_sides
 from rocport.syntax.cuda import MARK, MARKS, CudaSource
 from rocport.syntax.includes import include_names
 from rocport.syntax.notebook import cells
-from rocport.syntax.project import FileNames, build_index, holding_ptx, holds_ptx, names_of
+from rocport.syntax.project import FileNames, build_index, holding_ptx, holds_ptx, names_of, vectors_of
 from rocport.syntax.python import PythonSource
 
 R = TypeVar("R")
@@ -304,18 +304,39 @@ def index_tree(tree: SourceTree, jobs: int = 1, cache: Cache | None = None) -> P
     if cache is not None:
         cache.put({keys[path]: caching.pack_names(names) for path, names in fresh.items() if path in keys}, used=known)
     index = build_index(tree.paths, (found[file.path] for file in sources), holding_ptx(found))
-    return _through_files(
-        replace(
-            index,
-            **_definitions(found),
-            pins=_pins(tree),
-            defined=_defined(tree),
-            named=_named(tree),
-            extensions=_extensions(tree),
-            hip_builds=_hip_builds(tree),
-        ),
-        found,
+    index = replace(
+        index,
+        **_definitions(found),
+        pins=_pins(tree),
+        defined=_defined(tree),
+        named=_named(tree),
+        extensions=_extensions(tree),
+        hip_builds=_hip_builds(tree),
     )
+    return _through_files(_with_names_of_vectors(index, sources), found)
+
+
+def _with_names_of_vectors(index: ProjectIndex, sources: Sequence[SourceFile]) -> ProjectIndex:
+    """The index in which a structure holds a vector under the name that another file of its units gives the vector."""
+    vectors = dict(index.vectors)
+    fresh = set(vectors)
+    while aliases := [told.partition(b"/")[::2] for told in sorted(fresh) if told.partition(b"/")[2][:1].isalpha()]:
+        uses = re.compile(rb"\b(?:%b)\b" % b"|".join(sorted({name for name, _ in aliases})))
+        found: dict[bytes, tuple[str, ...]] = {}
+        for file in sources:
+            data = file.content
+            used = set(uses.findall(data)) if isinstance(data, bytes) else set[bytes]()
+            known = {
+                name: kind
+                for name, kind in aliases
+                if name in used and any(index.together(file.path, path) for path in vectors[name + b"/" + kind])
+            }
+            for told in vectors_of(data, known) if known and isinstance(data, bytes) else ():
+                if file.path not in vectors.get(told, ()):
+                    found[told] = (*found.get(told, ()), file.path)
+        fresh = found.keys() - vectors.keys()
+        vectors |= {told: (*vectors.get(told, ()), *paths) for told, paths in found.items()}
+    return replace(index, vectors=vectors)
 
 
 def _through_files(index: ProjectIndex, names: Mapping[str, FileNames]) -> ProjectIndex:

@@ -50,6 +50,9 @@ _IDENT_START = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_
 _DIGIT = frozenset(b"0123456789")
 
 _SPACES = (b"__global__", b"__device__", b"__host__")
+WITH_PARAMETERS = b"()"
+"""Beside what a macro says of where a function runs: it has parameters."""
+_SHAPE = frozenset({WITH_PARAMETERS})
 _BOTH, _ON_DEVICE = frozenset({b"__host__", b"__device__"}), frozenset({b"__device__"})
 MARKS: Mapping[bytes, frozenset[bytes]] = {
     **dict.fromkeys(
@@ -619,7 +622,8 @@ class CudaSource:
     @cached_property
     def spaces(self) -> dict[bytes, frozenset[bytes]]:
         """What says where a function runs, with what it says: `__global__`, `__device__` and `__host__`, and the macros
-        that stand for them in this file, of other files (`marks`) or of its own (`#define HD __host__ __device__`)."""
+        that stand for them in this file, of other files (`marks`) or of its own (`#define HD __host__ __device__`);
+        `WITH_PARAMETERS` beside what one with parameters says (`#define KERNEL(name) __global__ void name`)."""
         spaces = {name: frozenset({name}) for name in _SPACES}
         spaces |= {name: self.marks[name] for name in self.names & self.marks.keys()}
         fresh = spaces.keys() & self.names
@@ -630,18 +634,23 @@ class CudaSource:
                 name = self.at(directive.first + 2) if directive is not None and directive.name == b"define" else b""
                 if directive is None or not name or name in _SPACES or not self._is_mark(directive):
                     continue
-                found[name] = found.get(name, frozenset()) | spaces[self.at(position)]
+                said = spaces[self.at(position)] - _SHAPE | (_SHAPE if self._has_parameters(directive) else frozenset())
+                found[name] = found.get(name, frozenset()) | said
             fresh = {name for name, said in found.items() if not said <= spaces.get(name, frozenset())}
             for name in fresh:
                 spaces[name] = spaces.get(name, frozenset()) | found[name]
         return spaces
 
-    def _is_mark(self, directive: Directive) -> bool:
-        """True for a macro without parameters that holds no more than the beginning of a declaration or a lambda."""
+    def _has_parameters(self, directive: Directive) -> bool:
         first = directive.first + 3
-        if self.at(first) == b"(" and self.starts[first] == self.end(first - 1):
-            return False
-        return MARK.fullmatch(self.text(first, directive.last)) is not None
+        return self.at(first) == b"(" and self.starts[first] == self.end(first - 1)
+
+    def _is_mark(self, directive: Directive) -> bool:
+        """True for a macro that holds no more than the beginning of a declaration or a lambda."""
+        first = directive.first + 3
+        if self._has_parameters(directive):
+            first = self.pairs.get(first, directive.last) + 1
+        return first <= directive.last and MARK.fullmatch(self.text(first, directive.last)) is not None
 
     @cached_property
     def meant(self) -> frozenset[bytes]:
@@ -659,7 +668,7 @@ class CudaSource:
                 continue
             function = self._function_from(position, passed)
             if function is not None and (previous := found.get(function.name)) is not None:
-                merged = previous.specifiers | function.specifiers | self.spaces[tokens[position]]
+                merged = previous.specifiers | function.specifiers | self.spaces[tokens[position]] - _SHAPE
                 found[function.name] = Function(merged, function.name, function.params, function.body)
             elif function is not None:
                 found[function.name] = function
@@ -669,16 +678,26 @@ class CudaSource:
         """`passed` takes the specifiers on the way, from which the same function would be found."""
         tokens = self.texts
         spaces = self.spaces
-        specifiers = set(spaces[tokens[specifier]])
-        position = specifier + 1
+        specifiers: set[bytes] = set()
+        position = specifier
         directive = self.directive_of(specifier)
         limit = directive.last if directive is not None else len(tokens)
         while position < limit:
             text = tokens[position]
             if text in spaces:
-                specifiers |= spaces[text]
-                if self.directive_of(position) is directive:
+                specifiers |= spaces[text] - _SHAPE
+                if position > specifier and self.directive_of(position) is directive:
                     passed.add(position)
+                if WITH_PARAMETERS in spaces[text] and self.at(position + 1) == b"(" and position + 1 in self.pairs:
+                    open_, position = position + 1, self.pairs[position + 1]
+                    name, behind = open_ + self.is_ident(open_ + 1), self.at(position + 1)
+                    if behind == b"{":  # `KERNEL(name, int *p) {`
+                        return Function(
+                            frozenset(specifiers), name, (open_, position), self._body_after(position, limit)
+                        )
+                    if behind == b"(" and position + 1 in self.pairs:  # `KERNEL(name)(int *p) {`
+                        params = position + 1, self.pairs[position + 1]
+                        return Function(frozenset(specifiers), name, params, self._body_after(params[1], limit))
             elif text in (b"__launch_bounds__", b"__attribute__", b"alignas", b"__align__", b"decltype"):
                 if position + 1 < limit and position + 1 in self.pairs:
                     position = self.pairs[position + 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from rocport.model import Definition, ProjectIndex
 from rocport.syntax.includes import first_on_line, include_names
@@ -44,6 +45,9 @@ _VECTOR = re.compile(rb"\b(?:%b)[234]\b" % b"|".join(SCALARS))
 _VECTOR_ALIAS = re.compile(
     rb"\busing\s+([A-Za-z_]\w*)\s*=\s*(?:::\s*)?(%(kind)s)\s*;|\btypedef\s+(?:::\s*)?(%(kind)s)\s+([A-Za-z_]\w*)\s*;"
     % {b"kind": _VECTOR.pattern}
+)
+_ALIAS = re.compile(
+    rb"\busing\s+([A-Za-z_]\w*)\s*=\s*([A-Za-z_]\w*)\s*;|\btypedef\s+([A-Za-z_]\w*)\s+([A-Za-z_]\w*)\s*;"
 )
 # `template <class T> int f(T x);` in one line, without `static`.
 _TEMPLATE = re.compile(
@@ -121,24 +125,33 @@ def names_of(data: bytes) -> FileNames:
         templates=frozenset(template_key(found["name"], found["parameters"]) for found in _TEMPLATE.finditer(data))
         if b"template" in data
         else frozenset(),
-        vectors=_vectors(data) if _VECTOR.search(data) is not None else frozenset(),
+        vectors=vectors_of(data) if _VECTOR.search(data) is not None else frozenset(),
         versions={name: tuple(said) for name, said in versions.items() if len({body for _, body in said}) > 1},
     )
 
 
-def _vectors(data: bytes) -> frozenset[bytes]:
+def vectors_of(data: bytes, known: Mapping[bytes, bytes] = MappingProxyType({})) -> frozenset[bytes]:
     """Other names of CUDA's vector types, `Acc/float4`, structures that hold one of them, `Row/:c=float4[2],at=int2`,
-    and functions that take one, with the place of the parameter: `take/(0float4`."""
-    aliases, structures = vector_names(data)
-    found = {name + b"/" + kind for name, kind in aliases.items()}
+    and functions that take one, with the place of the parameter, `take/(0float4`, and what else stands there:
+    `take/(0int` of an overload. `known` are the other names that other files give them."""
+    aliases, structures = vector_names(data, known)
+    found = {name + b"/" + kind for name, kind in aliases.items() if known.get(name) != kind}
     for name, members in structures.items():
         told = (b"%s=%s%s" % (own, aliases.get(kind, kind), dimensions) for own, kind, dimensions in members)
         found.add(name + b"/:" + b",".join(told))
+    taken: dict[bytes, set[tuple[int, bytes]]] = {}
     for match in _PARAMETERS.finditer(data):
         for place, part in enumerate(match[2].split(b",")):
             typed = _PARAMETER.fullmatch(part)
-            if typed is not None and (_VECTOR.fullmatch(typed[1]) or typed[1] in aliases or typed[1] in structures):
-                found.add(b"%s/(%d%s" % (match[1], place, typed[1]))
+            if typed is not None:
+                of_vector = _VECTOR.fullmatch(typed[1]) or typed[1] in aliases or typed[1] in structures
+                if of_vector or (typed[1] != match[1] and _OVERLOADED.match(part)):
+                    taken.setdefault(match[1], set()).add((place, typed[1]))
+    for name, parameters in taken.items():
+        vectors = {
+            place for place, kind in parameters if _VECTOR.fullmatch(kind) or kind in aliases or kind in structures
+        }
+        found.update(b"%s/(%d%s" % (name, place, kind) for place, kind in parameters if place in vectors)
     return frozenset(found)
 
 
@@ -146,15 +159,21 @@ Member = tuple[bytes, bytes, bytes]
 """Name, type and dimensions of a structure's member: `(b"c", b"float4", b"[2]")`; no type for what holds no vector."""
 
 
-def vector_names(data: bytes) -> tuple[dict[bytes, bytes], dict[bytes, tuple[Member, ...]]]:
+def vector_names(
+    data: bytes, known: Mapping[bytes, bytes] = MappingProxyType({})
+) -> tuple[dict[bytes, bytes], dict[bytes, tuple[Member, ...]]]:
     """Other names of CUDA's vector types with the type, and the structures that hold a vector: their members in order.
 
-    Structures with a base, a constructor or members of their own only are no aggregates, and left out.
+    Structures with a base, a constructor or members of their own only are no aggregates, and left out. `known` are the
+    other names that other files give them.
     """
-    aliases: dict[bytes, bytes] = {}
+    aliases = dict(known)
     for match in _VECTOR_ALIAS.finditer(data):
         new, kind, old_kind, old = match.groups()
         aliases[new or old] = kind or old_kind
+    for match in _ALIAS.finditer(data) if known else ():
+        if (match[2] or match[3]) in known:
+            aliases[match[1] or match[4]] = known[match[2] or match[3]]
     every: dict[bytes, tuple[Member, ...]] = {}
     for match in _STRUCTURE.finditer(_COMMENTS.sub(b"", data)):
         tag, body, behind = match.groups()
@@ -205,6 +224,11 @@ _DECLARED = re.compile(
 )
 _DECLARATOR = re.compile(rb"((?:\s|\*|const\b|unsigned\b|int\b|long\b)*)([A-Za-z_]\w*)\s*((?:\[[^\[\]]*\]\s*)*)")
 _PARAMETERS = re.compile(rb"\b([A-Za-z_]\w*)\s*\(([^(){};]*)\)")
+# A declared parameter, and no argument of a call: `int`, `const T &v`.
+_OVERLOADED = re.compile(
+    rb"\s*(?:const\s+)?(?:::\s*)?(?:(?!return\b|new\b|const\b)[A-Za-z_]\w*(?:\s*&\s*|\s+)[A-Za-z_]\w*\s*(?:=|\Z)"
+    rb"|(?:bool|char|short|int|long|unsigned|float|double)\s*&?\s*\Z)"
+)
 _PARAMETER = re.compile(rb"\s*(?:const\s+)?(?:::\s*)?([A-Za-z_]\w*)\b\s*&?\s*\w*\s*(?:=.*)?", re.DOTALL)
 
 

@@ -81,6 +81,10 @@ RULE = Rule(
         ),
         Example("constexpr int2 at[] = {{0, 1}};\nstatic_assert(at[0].x == 0);\n"),
         Example("template <float float3::*M> void f(float3 *p) { p->*M = 1; }\n", contains=("template <auto M>",)),
+        Example(
+            "struct S { S(float4 v, int n); };\nS a({1}, 2), *p = new S({2}, 3);\nS b{{1}, 2}, c = {{2}, 3};\n",
+            contains=("a({1, 0, 0, 0}, 2), *p = new S({2, 0, 0, 0}, 3);", "b{{1, 0, 0, 0}, 2}, c = {{2, 0, 0, 0}, 3};"),
+        ),
     ),
     clean=(
         "void f(float4 b) { float4 a{b}, c = {b}, d{make_float4(1, 2, 3, 4)}, h{float4{}}; float2 e = {1, 2}; }\n",
@@ -89,6 +93,7 @@ RULE = Rule(
         "constexpr int2 at = {0, 1};\nint f() { return at.x; }\n",
         "struct P { int n; float4 v; };\nvoid f() { P p = {0}, q{}; }\nstruct V { float4 v; };\nint a[] = {0};\n",
         "struct C { int n; float4 v; C(int n, float x); };\nC c = {1, 2};\n",
+        "struct C { C(float4 v); C(int n); };\nC c({1}), d{{2}};\n",
         "struct R { int n; float4 *v; };\nR r = {0, 0};\n",
         "void take(float4 v);\nvoid take(int n);\nvoid f() { take({1}); }\n",
         "struct P { int2 v; int n; };\nP p = {{1, 2}, 3};\n",
@@ -130,7 +135,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             if name in kinds:
                 yield from _written_out(source, bound, name, kinds[name], position + 1, 0)
         yield from _decomposed(source)
-    names = kinds, _layouts(source, others)
+    names = kinds, _layouts(source, kinds, others)
     for name in sorted(names[1]):
         for position in source.find(name):
             for open_, arrays in _lists(source, position):
@@ -139,13 +144,15 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         name = returned_type(source, bound.scopes, position) if source.at(position + 1) == b"{" else b""
         if name in names[1]:
             yield from _of_struct(source, bound, names, name, position + 1, 0)
-    if kinds or names[1]:
+    given = {parameter[2] for _, told in others if (parameter := _PARAMETER.fullmatch(told)) is not None}
+    names = kinds | {name: name for name in given & _RANKS.keys()}, names[1]
+    if names[0] or names[1]:
         yield from _arguments(source, bound, others, names)
 
 
 def _of_project(source: CudaSource, context: Context) -> list[tuple[bytes, bytes]]:
     """What the index knows of vectors (`rocport.syntax.project`) under names of this file, from the files it sees, and
-    of what structures among them hold."""
+    of what structures among them hold and functions among them take."""
     project = context.project
     found: dict[tuple[bytes, bytes], None] = {}
     wanted: Set[bytes] = source.index.keys()
@@ -162,16 +169,17 @@ def _of_project(source: CudaSource, context: Context) -> list[tuple[bytes, bytes
     return list(found)
 
 
-_HELD = re.compile(rb"=(\w+)")
+_HELD = re.compile(rb"(?:=|\(\d+)([A-Za-z_]\w*)")
 Kinds = Mapping[bytes, bytes]
 """Names of vector types, with the type."""
 Layouts = Mapping[bytes, tuple[Member, ...]]
 """Structures that hold vectors, with their members."""
 
 
-def _layouts(source: CudaSource, others: list[tuple[bytes, bytes]]) -> Layouts:
+def _layouts(source: CudaSource, kinds: Kinds, others: list[tuple[bytes, bytes]]) -> Layouts:
     """The structures of the file and of the files it sees that hold a vector."""
-    found = dict(vector_names(source.data)[1]) if source.names & _RANKS.keys() else {}
+    known = {name: kind for name, kind in kinds.items() if name != kind}
+    found = dict(vector_names(source.data, known)[1]) if kinds else {}
     for name, told in others:
         if told[:1] == b":" and name not in found:
             parts = (re.fullmatch(rb"(\w*)=(\w*)(.*)", member) for member in told[1:].split(b","))
@@ -338,10 +346,11 @@ def _arguments(
             if _declares(source, position, *lists[open_][number]):
                 takes.setdefault(source.at(open_ - 1), {}).setdefault(number, set()).add(kind)
     for name, parameters in sorted(takes.items()):
-        calls = [call for at in source.index.get(name, ()) if (call := source.call(at)) is not None]
+        calls = [call.args for at in source.index.get(name, ()) if (call := source.call(at)) is not None]
+        calls += _constructions(source, name)
         for number, told_of in sorted(parameters.items()):
             kind = next(iter(told_of))
-            given = [call.args[number] for call in calls if number < len(call.args)]
+            given = [args[number] for args in calls if number < len(args)]
             braced = [first for first, last in given if _braced(source, first) == last - 1]
             if not braced or len(told_of) > 1 or (kind not in kinds and kind not in layouts):
                 continue
@@ -352,6 +361,16 @@ def _arguments(
                     yield from _written_out(source, bound, kind, kinds[kind], open_, 0)
                 else:
                     yield from _of_struct(source, bound, names, kind, open_, 0)
+
+
+def _constructions(source: CudaSource, name: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
+    """What constructors of a class are given: `S s({1}, 2);`, `S s{{1}, 2};`, `S s = {{1}, 2};`, `S{{1}, 2}`."""
+    for position in source.index.get(name, ()):
+        opened = [open_ for open_, arrays in _lists(source, position) if not arrays]
+        if source.is_ident(position + 1) and source.at(position + 2) == b"(" and position + 2 in source.pairs:
+            opened.append(position + 2)
+        for open_ in opened:
+            yield tuple(arguments(source, open_, source.pairs[open_]))
 
 
 _PARAMETER = re.compile(rb"\((\d+)([A-Za-z_]\w*)")
