@@ -119,7 +119,7 @@ class Unit:
     def __init__(self, source: CudaSource, project: ProjectIndex) -> None:
         self.source = source
         self.project = project
-        self.macros = project.macros
+        self.macros = project.macros_at(source.path)
         self.loops: dict[Statement, tuple[str, bytes] | None] = {}
         """What each loop that was asked about waits for, and where."""
         self.assigned: dict[Statement, dict[bytes, list[int]]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from posixpath import normpath
@@ -63,6 +63,7 @@ class ProjectIndex:
 
     device_functions: frozenset[bytes] = frozenset()
     macros: Mapping[bytes, bytes] = field(default_factory=dict)
+    """Macros of the tree with a body; what one has in a file says `macros_at`."""
     files: frozenset[str] = frozenset()
     included: frozenset[str] = frozenset()
     """Base names of all files some file of the tree includes."""
@@ -87,6 +88,8 @@ class ProjectIndex:
     vectors: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
     """Other names of CUDA's vector types, `Acc/float4`, structures that hold one, `Row/:c=float4[2]`, and functions
     that take one, `take/(0float4`: the files."""
+    macro_bodies: Mapping[bytes, tuple[tuple[str, bytes], ...]] = field(default_factory=dict)
+    """Macros to which files of the tree give different bodies: the files, and the body there."""
     marks: Mapping[bytes, tuple[tuple[str, frozenset[bytes]], ...]] = field(default_factory=dict)
     """Macros that stand for execution spaces (`#define HD __host__ __device__`): the files, and what they say there."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -127,6 +130,10 @@ class ProjectIndex:
     def together(self, one: str, other: str) -> bool:
         """True when some unit of the tree holds both files: one includes the other, or a third includes both."""
         return not self._includers(one).isdisjoint(self._includers(other))
+
+    def macros_at(self, path: str) -> Mapping[bytes, bytes]:
+        """The bodies of macros in a file: its own, else those of its units' files; empty where they have several."""
+        return _Macros(self, path)
 
     def marks_of(self, path: str) -> dict[bytes, frozenset[bytes]]:
         """What the macros for execution spaces of the files of a file's units say."""
@@ -184,6 +191,31 @@ class ProjectIndex:
                     if f"/{other}".endswith(tail):
                         found.setdefault(other, set()).add(path)
         return found
+
+
+class _Macros(Mapping[bytes, bytes]):
+    """`ProjectIndex.macros_at`, looked up where it is asked for."""
+
+    def __init__(self, project: ProjectIndex, path: str) -> None:
+        self.project = project
+        self.path = path
+
+    def __getitem__(self, name: bytes) -> bytes:
+        said = self.project.macro_bodies.get(name)
+        if said is None:
+            return self.project.macros[name]
+        own = {body for path, body in said if path == self.path}
+        bodies = own or {body for path, body in said if self.project.together(self.path, path)}
+        return bodies.pop() if len(bodies) == 1 else b""
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.project.macros
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.project.macros)
+
+    def __len__(self) -> int:
+        return len(self.project.macros)
 
 
 @dataclass(frozen=True)

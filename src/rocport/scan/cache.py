@@ -108,6 +108,7 @@ def context_fingerprint(code: str, options: Options, project: ProjectIndex) -> s
     for group in (
         sorted(project.device_functions),
         [name + b"\1" + body for name, body in sorted(project.macros.items())],
+        [name + repr(said).encode() for name, said in sorted(project.macro_bodies.items())],
         [name.encode(errors="surrogateescape") for name in sorted(project.files)],
         [name.encode(errors="surrogateescape") for name in sorted(project.ptx_sources)],
         [name.encode(errors="surrogateescape") for name in sorted(project.included)],

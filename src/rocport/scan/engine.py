@@ -461,12 +461,22 @@ def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
             vectors[name] = (*vectors.get(name, ()), path)
     return {
         "marks": _marks(names),
+        "macro_bodies": _macro_bodies(names),
         "definitions": found,
         "includes": includes,
         "meets": meets,
         "templates": templates,
         "vectors": vectors,
     }
+
+
+def _macro_bodies(names: Mapping[str, FileNames]) -> dict[bytes, tuple[tuple[str, bytes], ...]]:
+    """The macros of a tree to which its files give different bodies, with the files."""
+    found: dict[bytes, list[tuple[str, bytes]]] = {}
+    for path, item in names.items():
+        for name, body in item.macros.items():
+            found.setdefault(name, []).append((path, body))
+    return {name: tuple(said) for name, said in found.items() if any(body != said[0][1] for _, body in said)}
 
 
 def _marks(names: Mapping[str, FileNames]) -> dict[bytes, tuple[tuple[str, frozenset[bytes]], ...]]:

@@ -60,7 +60,7 @@ def _named(source: CudaSource, name: bytes, context: Context, depth: int) -> int
             return None
     if len(values) == 1:
         return value_of(source, *values[0], context, depth)
-    body = context.project.macros.get(name)
+    body = context.project.macros_at(source.path).get(name)
     if not values and body is not None:
         inside = CudaSource(source.path, body)
         return value_of(inside, 0, len(inside.texts), context, depth)

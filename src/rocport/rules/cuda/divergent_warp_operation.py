@@ -84,7 +84,9 @@ def _branch(unit: Unit, body: Body, place: Place, value: Value, rest: Rest, cont
     if len(holding) < 2:
         return
     found = [list(unit.within(side, "warp")) for side in holding]
-    meeting = [operations for operations in found if any(_may_meet(item, found, context) for item in operations)]
+    meeting = [
+        operations for operations in found if any(_may_meet(source, item, found, context) for item in operations)
+    ]
     if len(meeting) < 2:
         return
     names = sorted({_named(source, item) for operations in meeting for item in operations})
@@ -115,9 +117,9 @@ def _named(source: CudaSource, item: Operation) -> str:
     return source.at(item.at).decode("utf-8", "replace")
 
 
-def _may_meet(item: Operation, found: list[list[Operation]], context: Context) -> bool:
+def _may_meet(source: CudaSource, item: Operation, found: list[list[Operation]], context: Context) -> bool:
     """True for the whole warp, and for a mask that another side names as well."""
     mask = item.mask.strip()
-    if not mask or is_full_mask(mask) or is_full_mask(context.project.macros.get(mask, b"")):
+    if not mask or is_full_mask(mask) or is_full_mask(context.project.macros_at(source.path).get(mask, b"")):
         return True
     return sum(any(other.mask.strip() == mask for other in operations) for operations in found) > 1

@@ -151,7 +151,8 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
 def _keywords(source: CudaSource, context: Context) -> list[int]:
     """Where asm statements begin: at the keyword, or at a macro that is nothing else (`_makers`)."""
     makers = dict(_makers(source))
-    words = {name for name in source.names & context.project.macros.keys() if _is_asm(context.project.macros[name])}
+    macros = context.project.macros_at(source.path)
+    words = {name for name in source.names if name in macros and _is_asm(macros[name])}
     starts = source.find(*words.union(KEYWORDS, makers.values()))
     return sorted(at for at in starts if at not in makers and (source.at(at) in KEYWORDS or not source.names_macro(at)))
 
@@ -217,7 +218,7 @@ def unportable(source: CudaSource, start: int, end: int, context: Context) -> st
 def _compiled_asm(source: CudaSource, keyword: int, context: Context, whole: bool = False) -> Asm | None:
     """The PTX statement at a keyword; None for other assembly and, but with `whole`, for what the port leaves out."""
     view = branches(source, context.project.torch_extension)
-    asm = parse_asm(source, keyword, context.project.macros, view.compiled(source.starts[keyword]))
+    asm = parse_asm(source, keyword, context.project.macros_at(source.path), view.compiled(source.starts[keyword]))
     if asm is None or not _is_ptx(source, asm, context):
         return None
     if not whole and view.is_dead(source.starts[keyword], device_only=source.in_device(keyword)):

@@ -36,7 +36,7 @@ RULE = Rule(
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     for use in uses(source, frozenset({b"__syncwarp"})):
         mask = argument(source, use, 0)
-        whole = not mask or is_full_mask(mask) or _looks_full(mask, context)
+        whole = not mask or is_full_mask(mask) or _looks_full(source, mask, context)
         yield finding(
             RULE,
             source,
@@ -51,7 +51,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
         )
 
 
-def _looks_full(mask: bytes, context: Context) -> bool:
+def _looks_full(source: CudaSource, mask: bytes, context: Context) -> bool:
     """True for a macro of the project whose body is a full mask."""
-    body = context.project.macros.get(mask.strip())
+    body = context.project.macros_at(source.path).get(mask.strip())
     return body is not None and is_full_mask(body)
