@@ -96,6 +96,8 @@ SETS = [
         "x['v'] = v\nx['v'].hip = 1",
     ),
     *("t = sys.modules.get('torch')\nt.version.hip = 1", "getattr(v, '__dict__')['hip'] = 1", "f(m=v)\nx.hip = 1"),
+    *("a = None\na = v\nx = [a]\nx[0].hip = 1", "def f():\n    a = b\n    if c:\n        a = v\n    h(a)"),
+    *("def log(m):\n    m.hip = 1\nlog(v)", "def info(m=None):\n    m.hip = 1\ninfo(m=v)"),
     *("attrgetter('version')(torch).hip = 1", "vars(torch)['version'].hip = 1", "globals()['torch'].version.hip = 1"),
     *("patch.object(**{'target': torch.version, 'attribute': 'hip'})", "torch.version.__dict__[key] = 1", "force(v)"),
     *("patch('torch.' + 'version.hip', 1)", "patch(f'torch.version.{a}', 1)", "patch('torch.{}'.format('version'), 1)"),
@@ -154,7 +156,7 @@ READS = [
         "patch('torch.' + 'cuda.x')",
         "patch(a + b)",
     ),
-    "def f():\n    a = v\ndef g():\n    a = x()\n    h(a)",
+    *("def f():\n    a = v\ndef g():\n    a = x()\n    h(a)", "def f():\n    a = v\ndef g(a):\n    h(a)"),
     *("patch.dict(os.environ, HIP='1')", "setattr(self, 'x', torch.zeros(1))", "dict(vars(torch.version), hip=1)"),
 ]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from rocport.verify.nvidia.python_names import looking
@@ -56,6 +55,8 @@ class _Held:
         self.torch, self.version = {"torch"}, {"torch.version"}
         self.named: dict[str, frozenset[str]] = {}
         """Names of dictionaries -> the keys in them that count."""
+        self.bound: set[ast.AST] = set()
+        """Where a name is bound to one of them, or to `torch.version`."""
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 named = [(alias.name, alias.asname or "") for alias in node.names]
@@ -79,9 +80,8 @@ class _Held:
                 self.version.add(called)
             if keys := self.keys(value):
                 self.named[called] = self.named.get(called, frozenset()) | keys
-        bound = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not _loaded(node))
-        self.doubtful = frozenset(name for name, count in bound.items() if count > 1)
-        """Names that are bound more than once, in other functions maybe."""
+            if self.is_version(value) or self.keys(value):
+                self.bound.add(target)
 
     @staticmethod
     def holds(node: ast.AST, names: set[str]) -> bool:
@@ -190,21 +190,37 @@ def _set_in(tree: ast.Module) -> Iterator[int]:
             yield node.lineno
         if isinstance(node, ast.expr) and held.keys(node) and _changed(node, parents, listed, held):
             yield node.lineno
-    yield from _under_other_names(parents, held)
+    yield from _under_other_names(parents, held, _others(tree, held))
 
 
-def _under_other_names(parents: dict[ast.AST, ast.AST], held: _Held) -> Iterator[int]:
+def _others(tree: ast.Module, held: _Held) -> set[ast.AST]:
+    """Names that a function binds to something else than what they are elsewhere in the module."""
+    scopes: dict[ast.AST, ast.AST] = {}
+    rest: list[tuple[ast.AST, ast.AST]] = [(tree, tree)]
+    while rest:
+        node, scope = rest.pop()
+        scopes[node] = scope
+        inner = node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) else scope
+        rest += [(child, inner) for child in ast.iter_child_nodes(node)]
+    bound = {(scope, node.arg) for node, scope in scopes.items() if isinstance(node, ast.arg)}
+    bound |= {(scope, node.id) for node, scope in scopes.items() if isinstance(node, ast.Name) and not _loaded(node)}
+    bound -= {(scopes[node], _dotted(node)) for node in held.bound}
+    return {node for node, scope in scopes.items() if isinstance(node, ast.Name) and (scope, node.id) in bound}
+
+
+def _under_other_names(parents: dict[ast.AST, ast.AST], held: _Held, others: set[ast.AST]) -> Iterator[int]:
     """Where `torch.version`, or a dictionary of names, goes to where no name says what it is (a container, a parameter,
     the result of a function), and the module sets something of the name that is asked; or where a function of another
     module is handed it."""
     own = {node.name for node in parents if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    only_show = (_ONLY_SHOW | _READS) - own
     wanted: set[str] = set()
     for node, above in parents.items():
-        if not isinstance(node, ast.expr) or not _loaded(node) or _dotted(node) in held.doubtful:
+        if not isinstance(node, ast.expr) or not _loaded(node) or node in others:
             continue
         version = held.is_version(node)
         keys = _OF_VERSION if version else held.keys(node)
-        if not keys or not _goes_on(node, above, parents, version):
+        if not keys or not _goes_on(node, above, parents, version, only_show):
             continue
         wanted |= keys
         if version and isinstance(above, ast.Call) and node in above.args:
@@ -219,14 +235,17 @@ _HANDED = ("patch", "set", "del", "object", "dict", "multiple", "__setattr__", "
 """Calls that `_handed` judges."""
 
 
-def _goes_on(node: ast.expr, above: ast.AST, parents: dict[ast.AST, ast.AST], version: bool) -> bool:
+def _goes_on(
+    node: ast.expr, above: ast.AST, parents: dict[ast.AST, ast.AST], version: bool, only_show: frozenset[str]
+) -> bool:
+    """Whether what holds an expression keeps it or hands it on; `only_show` are calls that do neither."""
     if isinstance(above, ast.Call):
         called = _called(above.func)
         judged = not version and called.startswith(_HANDED)
-        return node is not above.func and not judged and called not in _ONLY_SHOW | _READS
+        return node is not above.func and not judged and called not in only_show
     if isinstance(above, ast.keyword):
         call = parents.get(above)
-        return above.arg is not None and isinstance(call, ast.Call) and _called(call.func) not in _ONLY_SHOW
+        return above.arg is not None and isinstance(call, ast.Call) and _called(call.func) not in only_show
     if isinstance(above, ast.Attribute):
         bound = above.attr in ("__setattr__", "__delattr__") if version else above.attr in _CHANGES
         call = parents.get(above)
