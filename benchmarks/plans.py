@@ -21,7 +21,7 @@ operator declared that this part would have declared, and counted apart with the
 
 Rows are written to `--results` as they come (none for a class that pip did not end in time), and a row that is there is
 not made again: N classes at most a call, so a run can be cut and goes on. `--record` keeps the counts in
-results/measured.json.
+results/measured.json. Exit code 1: a plan is broken, or, without N, one was not asked.
 """
 
 from __future__ import annotations
@@ -118,6 +118,9 @@ STAND_IN = "imported but for torchvision's compiled part, whose CUDA libraries t
 CLEAN = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
+EVERY = 999
+"""Classes that a run without N takes at most: all there are."""
+UNDONE = {"resolve": "not asked", "clean": "not run"}
 RECORDED = {
     "made": "installation plans made for every GPU, three systems and five lists of packages, and read as scripts",
     "imports": "what different plans for Linux end with, imported here with a CPU torch standing in",
@@ -283,6 +286,11 @@ def installed(plan: Plan, torch: str, folder: Path) -> tuple[str, str, str]:
     return state, said, stood_in
 
 
+def ended_badly(way: str, counts: Counter[str], most: int) -> bool:
+    """True where a plan is broken, or was not asked though every one was to be."""
+    return bool(counts["conflict"] or counts["failed"] or (most == EVERY and counts[UNDONE[way]]))
+
+
 def _record(way: str, counts: Counter[str], command: str) -> None:
     figure = ", ".join(f"{name} {number}" for name, number in sorted(counts.items()))
     record(f"plans --{way}", RECORDED[way], f"{figure}, of {counts.total()}", command)
@@ -290,7 +298,7 @@ def _record(way: str, counts: Counter[str], command: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="How many plans hold together.")
-    many: dict[str, Any] = {"type": int, "nargs": "?", "const": 999, "default": 0, "metavar": "N"}
+    many: dict[str, Any] = {"type": int, "nargs": "?", "const": EVERY, "default": 0, "metavar": "N"}
     parser.add_argument("--resolve", help="put classes of plans to pip --dry-run", **many)
     parser.add_argument("--import", dest="imports", action="store_true", help="import what the plans end with, here")
     parser.add_argument("--clean", help="from an empty environment", **many)
@@ -303,7 +311,7 @@ def main() -> int:
         counts = {way: run(most, options.results) for way, run in asked.items() if (most := getattr(options, way))}
         for way, plans in counts.items() if options.record else ():
             _record(way, plans, f"benchmarks/plans.py --{way}")
-        return 1 if any(plans["conflict"] or plans["failed"] for plans in counts.values()) else 0
+        return 1 if any(ended_badly(way, plans, getattr(options, way)) for way, plans in counts.items()) else 0
     counts, linux = Counter[str](), dict[tuple[str, ...], Plan]()
     held, read = Counter[str](), Counter[str]()
     for system, plan in every_plan("3.12", WANTS):

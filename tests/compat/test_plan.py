@@ -276,3 +276,11 @@ def test_any_question_gets_an_answer(gfx, system, python, names, specifier):
     assert plan_text(found) and (found.complete or found.chosen is None or found.items)
     if found.chosen is not None:
         assert len([line for line in found.commands if found.chosen.index in line and "torch" in line]) >= 1
+
+
+def test_what_a_package_brings_from_torchs_index_has_to_be_on_record_there():
+    """AMD's index is recorded to lack torchvision 0.29, which unsloth needs: its plan was called recorded."""
+    found = plan("gfx1010", "unsloth", system="ubuntu24.04")
+    assert "torchvision[device-gfx1010]==0.29.*" in " ".join(found.commands)
+    assert found.unrecorded == ("torchvision",)
+    assert plan("gfx1010", "einops", system="ubuntu24.04").unrecorded == ()

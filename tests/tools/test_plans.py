@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import shlex
 import struct
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import measured
 import plan_standin
 import plan_syntax
+import plans
 import pytest
+from packaging.requirements import Requirement
 
 from rocport.compat.plan import Plan, Request, make_plan
 from rocport.compat.wants import parse_wants
@@ -117,3 +122,91 @@ def test_the_tables_of_figures_have_every_recorded_row(page: str) -> None:
     text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
     assert "`python benchmarks/measured.py`" in text
     assert [row for row in measured.table() if row not in text] == []
+
+
+def from_torchs_index(made: Plan) -> list[Requirement]:
+    """What a plan takes from torch's index."""
+    line = next(line for line in made.commands if "--index-url" in line or "--find-links" in line)
+    return [Requirement(word) for word in shlex.split(line)[4:]]
+
+
+def test_every_plan_resolves_against_the_recorded_listings() -> None:
+    """Offline: a version of each package that a plan takes from torch's index is on record there, for its Python, its
+    system and its target; of one that is not, the plan says so."""
+    counts = Counter[str]()
+    for system, made in plans.every_plan("3.12", plans.WANTS):
+        if made.chosen is None:
+            assert made.commands == ()
+            continue
+        chosen, kind, target = made.chosen, find_system(system).kind, made.request.target.name
+        for record in made.records:
+            assert (record.index, record.rocm) == (chosen.index, chosen.rocm)
+            assert "3.12" in (record.python or ("3.12",)) and kind in (record.systems or (kind,))
+            assert target in (record.targets or (target,))
+        for asked in from_torchs_index(made):
+            if asked.name in made.unrecorded or not asked.specifier:
+                counts["said not to be recorded" if asked.name in made.unrecorded else "any version"] += 1
+                continue
+            held = [version for record in made.records if (version := record.version_of(asked.name)) is not None]
+            assert any(not version or asked.specifier.contains(version, prereleases=True) for version in held), asked
+            counts["recorded"] += 1
+    assert counts["recorded"] > 300
+
+
+def link_torch(packages: Path) -> None:
+    """The torch of this environment and what it needs, and nothing else, in a folder of packages."""
+    packages.mkdir(parents=True)
+    names, seen = ["torch"], set[str]()
+    while names:
+        name = names.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            found = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        names += [Requirement(need).name for need in found.requires or () if "extra ==" not in need]
+        for top in {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
+            if not (packages / top).exists():
+                (packages / top).symlink_to(str(found.locate_file(top)))
+
+
+def test_a_small_plan_is_installed_from_an_empty_environment_and_imported(tmp_path: Path, monkeypatch) -> None:
+    """What the scheduled workflow does with every plan, here with one; the torch of this environment stands in."""
+    torch = importlib.metadata.version("torch").partition("+")[0]
+    wanted = parse_wants(f"torch=={torch},einops")
+    made = make_plan(Request(load_target("gfx942"), plans.HERE, find_system("ubuntu24.04"), wanted))
+    if made.chosen is None:
+        pytest.skip(f"no torch {torch} for Python {plans.HERE} in the facts")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    monkeypatch.setenv("PIP_DEFAULT_TIMEOUT", "20")
+    link_torch(tmp_path / "torch" / f"lib/python{plans.HERE}/site-packages")
+    state, said, stood_in = plans.installed(made, torch, tmp_path)
+    if "No matching distribution found for einops" in said:
+        pytest.skip(f"pip reaches no index: {said}")
+    assert (state, said) == ("imported", "") and stood_in.startswith(torch)
+
+
+@pytest.mark.parametrize(
+    ("counts", "most", "bad"),
+    [
+        ({"resolved": 3}, plans.EVERY, False),
+        ({"resolved": 3, "failed": 1}, 2, True),
+        ({"resolved": 3, "not asked": 1}, 2, False),
+        ({"resolved": 3, "not asked": 1}, plans.EVERY, True),
+    ],
+)
+def test_a_whole_run_fails_where_a_plan_was_not_asked(counts: dict[str, int], most: int, bad: bool) -> None:
+    assert plans.ended_badly("resolve", Counter(counts), most) is bad
+
+
+def test_the_scheduled_workflow_runs_both_wholly() -> None:
+    yaml = pytest.importorskip("yaml")
+    text = (Path(__file__).parents[2] / ".github/workflows/plans.yml").read_text(encoding="utf-8")
+    read = yaml.load(text, yaml.BaseLoader)
+    assert read["on"]["schedule"][0]["cron"].count(" ") == 4
+    steps = [shlex.split(step.get("run", "")) for step in read["jobs"]["plans"]["steps"]]
+    asked = [words[1:] for words in steps if words[:1] == [".venv/bin/python"]]
+    assert [words[:2] for words in asked] == [["benchmarks/plans.py", f"--{way}"] for way in ("resolve", "clean")]
+    assert all(len(words) == 4 and words[2] == "--results" for words in asked)  # no N: every class

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import refresh_facts
-from fact_sources import bitsandbytes, documentation, pytorch, tags, therock
+from fact_sources import bitsandbytes, documentation, listings, pytorch, tags, therock
 from fact_sources.claim import Claim
 from fact_sources.snapshot import Snapshot
 
@@ -319,3 +319,17 @@ def test_a_release_that_is_being_tested_is_read_where_the_history_ends(tmp_path)
     assert state(found, "torch 2.14: channels") == state(found, "torch 2.14: Python") == "right"
     assert state(found, "torch 2.14: patches") == "not checked"
     assert not any(claim.name == "torch 2.15: channels" for claim in found)
+
+
+def test_the_targets_of_a_page_are_compared_too(tmp_path):
+    """Rows of a page that was read to its 16,000th character only lacked the targets after it."""
+    index, path = "https://stable.repo.amd.com/rocm/whl-next/", documentation.PAGE.format("10.0.0")
+    command = 'pip install --index-url {} "torch=={}+r" "torchvision==0.26.0+r" "torchaudio==2.11.0+r"\n'
+    page = ".. selected:: rocm-ver=10.0.0\n"
+    for gfx in ("gfx950", "gfx942", "gfx90a", "gfx908"):
+        page += f".. selected:: gfx={gfx}\n.. selected:: os=linux\n" + command.format(index, "2.11.0")
+    name = f"{index}: torch 2.11.0 for ROCm 10.0.0, linux wsl"
+    put(tmp_path, documentation.ECOSYSTEM, path, page)
+    assert state(list(listings.claims(Snapshot(tmp_path))), name) == "right"
+    put(tmp_path, documentation.ECOSYSTEM, path, page.replace("gfx908", "gfx1103"))
+    assert state(list(listings.claims(Snapshot(tmp_path))), name) == "wrong"

@@ -77,10 +77,10 @@ def write(snapshot: Snapshot) -> str:
 
 def claims(snapshot: Snapshot) -> Iterator[Claim]:
     """Each generated row of the file, against the same row of the sources."""
-    new = {(row[0], row[1], row[2], row[5]): " ".join(row[3:5]) for row in rows(snapshot)}
+    new = {(row[0], row[1], row[2], row[5]): " ".join(row[3:5] + row[6:7]) for row in rows(snapshot)}
     for row in _kept():
         if row["how"] in GENERATED:
             key = (row["index"], row["rocm"], row["torch"], row["systems"])
             name = f"{row['index']}: torch {row['torch']} for ROCm {row['rocm']}, {row['systems']}"
-            said = f"{row['packages']} {row['python']}"
+            said = f"{row['packages']} {row['python']} {row['targets']}"
             yield Claim(name, LISTINGS_CSV.name, said, new.get(key), row["source"])

@@ -125,7 +125,8 @@ class Plan:
     @property
     def unrecorded(self) -> tuple[str, ...]:
         """What the plan takes from torch's index without a record that the index has it."""
-        names = ("torch", *(item.want.key for item in self.items if item.with_torch))
+        needs = (need for item in self.items if item.works for need in item.index_needs)
+        names = dict.fromkeys(("torch", *(item.want.key for item in self.items if item.with_torch), *needs))
         lacks = {name for record in self.records for name, _ in record.lacks}
         there = {name for name in names if any(record.version_of(name) is not None for record in self.records)}
         return tuple(name for name in names if name not in there or name in lacks)
