@@ -82,6 +82,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
             f"<{name}> is <{renamed}> in a ROCm wheel of PyTorch; the port includes the one that is there",
             last=directive.last - 1,
             edits=[Edit(Span(directive.start, end), _block(name, renamed, source.newline))],
+            routine=True,
         )
 
 
