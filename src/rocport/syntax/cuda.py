@@ -627,12 +627,17 @@ class CudaSource:
         spaces = {name: frozenset({name}) for name in _SPACES}
         spaces |= {name: self.marks[name] for name in self.names & self.marks.keys()}
         fresh = spaces.keys() & self.names
+        marks: dict[int, bool] = {}
         while fresh:
             found: dict[bytes, frozenset[bytes]] = {}
             for position in sorted(self.find(*fresh)):
                 directive = self.directive_of(position)
                 name = self.at(directive.first + 2) if directive is not None and directive.name == b"define" else b""
-                if directive is None or not name or name in _SPACES or not self._is_mark(directive):
+                if directive is None or not name or name in _SPACES:
+                    continue
+                if directive.first not in marks:  # once, however often it names what says where a function runs
+                    marks[directive.first] = self._is_mark(directive)
+                if not marks[directive.first]:
                     continue
                 said = spaces[self.at(position)] - _SHAPE | (_SHAPE if self._has_parameters(directive) else frozenset())
                 found[name] = found.get(name, frozenset()) | said
